@@ -52,7 +52,7 @@ export interface BrowserRuntimeOptions {
   /** Where models come from; `modelSource` over the page's guarded egress when absent. */
   readonly models?: ModelSource | ((egress: Egress) => ModelSource);
   /**
-   * Model servers on private networks that provider records may name, for the `models` of this wiring; `loopback` stands for every
+   * Model servers on private networks that provider records may name, for the `models` of this wiring; `loopback` means every
    * port of the user's own machine. None when absent.
    */
   readonly privateOrigins?: PrivateOrigins;

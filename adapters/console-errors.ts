@@ -8,8 +8,8 @@ export interface ConsoleErrorsOptions {
 }
 
 /**
- * Creates an `onError` for development that prints each cause with its place, its stack, the causes below it, and what a provider
- * said. Stacks and messages can contain secrets and prompts: do not use it where logs are stored.
+ * Creates an `onError` for development that prints each cause with where it happened, its stack, its own causes, and the
+ * provider's message. Stacks and messages can contain secrets and prompts: do not use it where logs are stored.
  *
  * @example
  * const runtime = createRuntime({ catalog, models, storage, tools, onError: consoleErrors() });

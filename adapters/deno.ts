@@ -63,12 +63,12 @@ export interface DenoEndpointOptions {
   /** How long audit entries are stored; forever when absent. */
   readonly auditRetentionMs?: number;
   /**
-   * How long events are kept in the storage, so that observers can resume at any instance. Absent, each instance keeps its last
+   * How long events are stored, so that observers can resume at any instance. Absent, each instance keeps its last
    * events in memory.
    */
   readonly eventRetentionMs?: number;
   /**
-   * Model servers on private networks that provider records may name, such as `['http://127.0.0.1:11434']`; `loopback` stands for
+   * Model servers on private networks that provider records may name, such as `['http://127.0.0.1:11434']`; `loopback` means
    * every port of this machine. None when absent. Pass the registry the same.
    */
   readonly privateOrigins?: PrivateOrigins;

@@ -40,7 +40,7 @@ export interface CircuitTarget {
   readonly kind: string;
 }
 
-/** Creates the circuits of all origins. Of each sort a thousand are kept; the one unused for longest is evicted. */
+/** Creates the circuits of all origins. Holds 1,000 of each kind and evicts the least recently used one. */
 export function createCircuits(options: CircuitOptions = {}): Circuits {
   const slots = new BoundedMap<string, IPolicy>(maxCircuits);
   const breakers = new BoundedMap<string, Breaker>(maxCircuits);

@@ -20,9 +20,9 @@ const mostInMemory = 2_000;
 const weekMs = 7 * 86_400_000;
 
 /**
- * Returns an `Embed` over the embedder. Without a storage the latest vectors are remembered for as long as the process lives. The
- * tenant is part of the key: response times do not disclose what other tenants asked. What is no vector is not kept: it is
- * `unavailable` with the reason `invalid_embeddings`.
+ * Returns an `Embed` over the embedder. Without a storage, the latest vectors are cached in memory. The tenant is part of the
+ * key, so response times do not disclose the queries of other tenants. Rejects an invalid vector as `unavailable` with the
+ * reason `invalid_embeddings`, and does not cache it.
  */
 export function cacheEmbeddings(
   embedder: Embedder,

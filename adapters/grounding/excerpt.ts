@@ -1,9 +1,9 @@
-/** The part of a text that is shown of a hit: where most of the matches stand. */
+/** Selects the part of a hit's text to show: the one with the most matches. */
 
 /** A part of a text. Ranges are in UTF-16 code units of the part. */
 export interface Excerpt {
   readonly content: string;
-  /** Where the part stands in the text; absent when it is all of it. */
+  /** Where the part is in the text; absent if it is the whole text. */
   readonly contentRange?: readonly [number, number];
   readonly ranges: readonly (readonly [number, number])[];
 }
@@ -48,7 +48,7 @@ function endBefore(text: string, at: number): number {
   return at - space <= 200 ? space : splitSafe(text, at);
 }
 
-/** No place within a surrogate pair. */
+/** Moves a position out of a surrogate pair. */
 function splitSafe(text: string, at: number): number {
   const code = text.charCodeAt(at);
   return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;

@@ -19,7 +19,7 @@ export interface ItemEngine {
   settle?(signal: AbortSignal, options: { readonly measure: boolean }): Promise<void>;
   /** What it has made of its items, as bytes; nothing comes or goes meanwhile. An engine has all three or none. */
   snapshot?(): Promise<Uint8Array<ArrayBuffer>>;
-  /** Takes such bytes in the place of all that it has; false where it cannot, and then it has what it had. */
+  /** Replaces all items with such bytes. Returns false and changes nothing if it cannot read them. */
   restore?(bytes: Uint8Array): Promise<boolean>;
   has?(id: string): boolean;
   /** Figures for the operator. */

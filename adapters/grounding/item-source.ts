@@ -1,4 +1,4 @@
-/** A source of items that are given to it, whatever the engine that finds them. */
+/** A source of items that the caller adds, for any engine. */
 
 import { BoundedMap } from '../../src/base/bounded-map.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
@@ -11,7 +11,7 @@ import type {
   WritableGroundingSource,
 } from '../../src/contracts/grounding-source.ts';
 import type { Storage } from '../../src/contracts/storage.ts';
-import { invalidItem, type StoredItem, toKeptItems } from './item.ts';
+import { invalidItem, type StoredItem, toStoredItems } from './item.ts';
 import type { StoredRow } from './log-part.ts';
 import type { ItemEngine } from './item-engine.ts';
 import { createShelf, type Shelf } from './shelf.ts';
@@ -20,7 +20,7 @@ import { requireRunning } from './turns.ts';
 /** What every source of items takes. */
 export interface ItemSourceOptions {
   readonly id: string;
-  /** Where the items are kept, by source and tenant; without one they live as long as the process. */
+  /** Where the items are stored, by source and tenant. Absent, they live as long as the process. */
   readonly storage?: Storage;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
@@ -82,8 +82,8 @@ export function createItemSource(options: ItemSourceOptions, kind: ItemKind): It
     async remember({ tenant, items, idempotencyKey }, signal) {
       requireRunning(signal);
       if (idempotencyKey !== undefined && items.length > 50) throw invalidItem('at most 50 are taken under one key');
-      const kept = await toKeptItems(items, { sourceId: id, now: now(), signal });
-      const rows = await toRows(kept, { tenant, embeddings: embeddingsOf(items, kept), signal });
+      const stored = await toStoredItems(items, { sourceId: id, now: now(), signal });
+      const rows = await toRows(stored, { tenant, embeddings: embeddingsOf(items, stored), signal });
       requireRunning(signal);
       return await shelfOf(tenant).put(rows, { key: idempotencyKey, signal });
     },
@@ -99,7 +99,7 @@ export function createItemSource(options: ItemSourceOptions, kind: ItemKind): It
 }
 
 /**
- * Checks that the request asks only for what the source can do.
+ * Checks that the request uses only what the source supports.
  *
  * @throws PinnaceError `invalid_argument`.
  */
@@ -130,10 +130,10 @@ function refused(id: string, why: string, reason: string): PinnaceError {
   return new PinnaceError('invalid_argument', `Cannot ask the data source "${id}": ${why}`, { details: { reason } });
 }
 
-/** Items without an id of their own are found by their content's hash; of two alike the last counts, as in the kept ones. */
-function embeddingsOf(items: readonly GroundingItem[], kept: readonly StoredItem[]): Map<string, ArrayLike<number>> {
+/** Finds items without an id by the hash of their content. Of two equal items the last one counts, as in the stored items. */
+function embeddingsOf(items: readonly GroundingItem[], stored: readonly StoredItem[]): Map<string, ArrayLike<number>> {
   const embeddings = new Map<string, ArrayLike<number>>();
-  const byText = new Map(kept.map((item) => [item.text, item.id]));
+  const byText = new Map(stored.map((item) => [item.text, item.id]));
   for (const { id, text, embedding } of items) {
     const own = id ?? byText.get(text);
     if (own !== undefined && embedding) embeddings.set(own, embedding);

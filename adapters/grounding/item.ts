@@ -7,7 +7,7 @@ import type { GroundingItem, GroundingOrigin } from '../../src/contracts/groundi
 import { sha256 } from '../../src/base/hash.ts';
 import { createTurns } from './turns.ts';
 
-/** What is kept of an item. Times are milliseconds since 1970. */
+/** A stored item. Times are milliseconds since 1970. */
 export interface StoredItem {
   readonly id: string;
   readonly text: string;
@@ -30,25 +30,25 @@ export function readItem(item: StoredItem, field: string): unknown {
 }
 
 /**
- * Returns the items as they are kept.
+ * Returns the items in the form that is stored.
  *
- * @throws PinnaceError `invalid_argument` when one is no item, or two have the same id.
+ * @throws PinnaceError `invalid_argument` if one is not an item, or two have the same id.
  */
-export async function toKeptItems(
+export async function toStoredItems(
   items: readonly GroundingItem[],
   { sourceId, now, signal }: { readonly sourceId: string; readonly now: number; readonly signal: AbortSignal },
 ): Promise<StoredItem[]> {
   if (items.length === 0 || items.length > 1000) throw invalidItem('between 1 and 1,000 are taken at once');
   const turns = createTurns(signal);
-  const kept: StoredItem[] = [];
+  const stored: StoredItem[] = [];
   for (const item of items) {
     await turns.next();
-    kept.push(await toKept(item, { sourceId, now }));
+    stored.push(await toStoredItem(item, { sourceId, now }));
   }
-  if (new Set(kept.map(({ id }) => id)).size < kept.length && items.some(({ id }) => id !== undefined)) {
+  if (new Set(stored.map(({ id }) => id)).size < stored.length && items.some(({ id }) => id !== undefined)) {
     throw invalidItem('two have the same id');
   }
-  return [...new Map(kept.map((item) => [item.id, item])).values()];
+  return [...new Map(stored.map((item) => [item.id, item])).values()];
 }
 
 /** Where a hit of this item comes from. */
@@ -62,7 +62,10 @@ export function originOf({ uri, path, lines, updatedAt }: StoredItem, version: s
   };
 }
 
-async function toKept(item: GroundingItem, { sourceId, now }: { sourceId: string; now: number }): Promise<StoredItem> {
+async function toStoredItem(
+  item: GroundingItem,
+  { sourceId, now }: { sourceId: string; now: number },
+): Promise<StoredItem> {
   const { text, title, path, lines, ttlMs, metadata = {} } = item;
   if (typeof text !== 'string' || text === '' || text.length > 262_144) {
     throw invalidItem('its text must be 1 to 262,144 long');

@@ -24,7 +24,7 @@ export interface RecordSourceOptions {
   readonly key?: string;
   /** The field that names a record to people. */
   readonly title?: string;
-  /** What every record must be, and then the only fields that can be asked for. */
+  /** The schema of every record. If it is present, requests can use only its fields. */
   readonly schema?: JsonSchema;
   /** How long a list is good for; 1 s when absent. */
   readonly freshMs?: number;
@@ -72,8 +72,8 @@ export function recordSource(options: RecordSourceOptions): GroundingSource {
           version: table.version,
         });
       }
-      const asks = (request.query ?? '').trim() !== '';
-      const found = asks
+      const hasQuery = (request.query ?? '').trim() !== '';
+      const found = hasQuery
         ? search(passing, table, request.query ?? '')
         : passing.map((row) => ({ row, score: 0, confidence: 0.5 }));
       return found
@@ -207,12 +207,12 @@ function requireFields(
 ): void {
   const { properties } = schema ?? {};
   if (typeof properties !== 'object' || properties === null) return;
-  const asked = [
+  const fields = [
     ...filters.flatMap((filter) => 'any' in filter ? filter.any.map(({ field }) => field) : [filter.field]),
     ...sort.map(({ field }) => field),
     ...(aggregate ? [aggregate.by, ...aggregate.figures.map(({ field }) => field)] : []),
   ].filter((field) => field !== undefined);
-  const unknown = asked.find((field) => !Object.hasOwn(properties, field.split('.')[0]!));
+  const unknown = fields.find((field) => !Object.hasOwn(properties, field.split('.')[0]!));
   if (unknown === undefined) return;
   const suggestions = Object.keys(properties).slice(0, 50);
   throw new PinnaceError(

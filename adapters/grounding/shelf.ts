@@ -53,7 +53,7 @@ interface State {
   readonly log: ItemLog;
   readonly held: HeldItems;
   readonly once: Once;
-  /** For engines that give snapshots. */
+  /** For engines with snapshots. */
   readonly snapshots: SnapshotStore | undefined;
   /** Whether the engine was made ready after the latest change. */
   isSettled: boolean;
@@ -95,9 +95,9 @@ export function createShelf({ engine, storage, prefix, now, refreshMs }: ShelfOp
         return count;
       }),
     async search(request, signal) {
-      const asks = request.embedding || (request.query ?? '').trim() !== '';
+      const hasQuery = request.embedding || (request.query ?? '').trim() !== '';
       const context = { signal, items: held.items, version: log.version() };
-      return asks ? await engine.search(request, context) : await listItems(request, context);
+      return hasQuery ? await engine.search(request, context) : await listItems(request, context);
     },
     settle: (signal) =>
       inTurn(async () => {

@@ -1,4 +1,4 @@
-/** Full text over MiniSearch: words by their rarity (BM25+), in any script, kept in a storage and updated item by item. */
+/** Full text over MiniSearch: words by their rarity (BM25+), in any script, stored and updated item by item. */
 
 import MiniSearch, { type Options, type SearchResult } from 'minisearch';
 import { wordConfidence } from '../../src/grounding/confidence.ts';
@@ -30,7 +30,7 @@ export function textSource(options: ItemSourceOptions): ItemSource {
 
 /** BM25+ as MiniSearch reckons it: an ideal document gets, for each word, its rarity times this. */
 const bestPerWord = 1.2 + 1 + 0.5;
-/** What a word counts for that is only like the one that was asked for. */
+/** The weight of a word that is only similar to a word of the query. */
 const likenessWorth = 0.5;
 
 interface Indexed {

@@ -1,4 +1,4 @@
-/** Vectors in plain JavaScript: exact while they are few, by one-bit codes and exact scores beyond, kept in a storage in parts. */
+/** Vectors in plain JavaScript: exact while they are few, by one-bit codes and exact scores beyond, stored in parts. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import { filterOps } from '../../src/contracts/filter.ts';
@@ -18,7 +18,7 @@ export interface VectorSourceOptions extends ItemSourceOptions {
   readonly embedder?: Embedder;
   /** `int8` takes a quarter of the memory, and its scores are near the cosine; `float32` when absent. */
   readonly keep?: 'float32' | 'int8';
-  /** Whether vectors that the embedder made are kept by their texts, so that none is made twice; true when absent. */
+  /** Whether the embedder's vectors are cached by text, so that no text is embedded twice; true when absent. */
   readonly keepEmbeddings?: boolean;
   /** The length of all vectors; that of a tenant's first one when absent. */
   readonly dimensions?: number;

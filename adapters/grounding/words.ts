@@ -1,6 +1,6 @@
-/** Words as they are indexed and asked for, in every script. */
+/** Splits text into words for indexing and for queries, in every script. */
 
-/** A word and where it stands, in UTF-16 code units. */
+/** A word and its position, in UTF-16 code units. */
 export interface Word {
   readonly text: string;
   readonly at: number;

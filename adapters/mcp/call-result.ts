@@ -6,7 +6,7 @@ import { invalidAnswer } from './failures.ts';
 /**
  * Returns the parts of a result that a run reads, unchanged.
  *
- * @throws PinnaceError `unavailable` for anything else, such as a question in place of a result.
+ * @throws PinnaceError `unavailable` for anything else, such as a question instead of a result.
  */
 export function readCallResult(data: unknown): McpCallResult {
   const { content = [], structuredContent, isError, resultType } = (data ?? {}) as Readonly<Record<string, unknown>>;

@@ -15,9 +15,9 @@ export interface RehearsalOptions {
 
 /**
  * Returns the model. It calls the active tools that the words of the last user message match, fills their inputs by their
- * JSON Schemas, and then reports what they returned. Asked, or without anything to do, it says that it is no intelligence.
+ * JSON Schemas, and then reports what they returned. If asked, or without anything to do, it says that it is not an AI model.
  *
- * A call that is spelt out (`call name with {json}`, `/name {json}`) is made as it stands, so that failures can be rehearsed.
+ * A call that is spelled out (`call name with {json}`, `/name {json}`) is made unchanged, so that failures can be rehearsed.
  * @example
  * const model = rehearsal({ seed: 7, delayMs: 0 });
  */

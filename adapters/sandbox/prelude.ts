@@ -1,7 +1,7 @@
 /** The module that runs in the sandbox before the code and removes everything but the language. It is a string without imports. */
 
-/** Globals that remain. None gives access to the host, the network, storage, other code or shared memory. */
-const kept = (
+/** Globals that remain. None has access to the host, the network, storage, other code or shared memory. */
+const allowed = (
   'Object Array String Number Boolean Symbol BigInt Math JSON Date RegExp Map Set WeakMap WeakSet Promise Proxy Reflect ' +
   'Error AggregateError EvalError RangeError ReferenceError SuppressedError SyntaxError TypeError URIError ' +
   'ArrayBuffer DataView Int8Array Uint8Array Uint8ClampedArray Int16Array Uint16Array Int32Array Uint32Array ' +
@@ -25,7 +25,7 @@ export interface PreludeSettings {
 
 /** Returns the module. It has finished before the first line of the code runs. */
 export function prelude(given: PreludeSettings): string {
-  const settings = JSON.stringify({ kept, permissions, ...given });
+  const settings = JSON.stringify({ allowed, permissions, ...given });
   return `const settings = JSON.parse(${JSON.stringify(settings)});\n${body}`;
 }
 
@@ -76,11 +76,11 @@ fix(Error, 'prepareStackTrace', undefined);
 delete URL.createObjectURL;
 delete URL.revokeObjectURL;
 
-const kept = new Set(settings.kept);
+const allowed = new Set(settings.allowed);
 const left = [];
 for (let scope = globalThis; scope !== null && scope !== objectPrototype; scope = getPrototypeOf(scope)) {
   for (const key of ownKeys(scope)) {
-    if (scope === globalThis && kept.has(key)) continue;
+    if (scope === globalThis && allowed.has(key)) continue;
     if (!deleteProperty(scope, key) && scope[key] === Object(scope[key])) left.push(toText(key)); // a number may stay
   }
 }
@@ -114,7 +114,7 @@ function answer(output) {
   }
 }
 
-/** A process says one line, and is gone. */
+/** A process writes one line and exits. */
 function writer(stdout, exit) {
   const encode = encoder.encode.bind(encoder);
   return (text) => {

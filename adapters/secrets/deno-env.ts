@@ -15,7 +15,7 @@ export interface Environment {
 export interface DenoEnvSecretsOptions extends UnboundSecrets {
   /** By secret id, the origins that may receive it; `code` among them lets functions of the composition have it. */
   readonly origins?: Readonly<Record<string, readonly string[]>>;
-  /** Begins the names of the variables: letters, digits and `_`. */
+  /** The prefix of the variables' names: letters, digits and `_`. */
   readonly prefix?: string;
   /** Instead of `Deno.env`. */
   readonly env?: Environment;
@@ -33,7 +33,7 @@ export interface DenoEnvSecretsOptions extends UnboundSecrets {
  * A variable that is missing or empty is `not_found`, one that the process may not read (`--allow-env`) or delete `forbidden`;
  * where there is no `Deno.env` everything is `unavailable` with the reason `no_environment`.
  *
- * @throws PinnaceError `invalid_argument` for a prefix that can begin no variable, with the reason `invalid_secret_origin` for an
+ * @throws PinnaceError `invalid_argument` for a prefix that no variable can start with, with the reason `invalid_secret_origin` for an
  * origin that is none, or for two ids of one variable with different origins.
  * @example
  * const secrets = denoEnvSecrets({ origins: { 'openai-key': ['https://api.openai.com'] } });
@@ -91,7 +91,7 @@ function originsByVariable(origins: Readonly<Record<string, readonly string[]>>)
 }
 
 function environmentHere(id: string): Environment {
-  const { Deno: deno } = globalThis as { Deno?: { readonly env?: Environment } }; // safe: asked for, not taken for granted
+  const { Deno: deno } = globalThis as { Deno?: { readonly env?: Environment } }; // safe: optional, so its absence is handled
   if (deno?.env) return deno.env;
   throw new PinnaceError('unavailable', `Cannot resolve secret "${id}": there is no Deno.env here; pass "env"`, {
     retryable: false,
@@ -113,7 +113,7 @@ function readVariable(
   }
 }
 
-/** Two ids may share a variable; each secret bears the id that it was asked for by. */
+/** Two ids may share a variable; each secret has the id of its request. */
 function renamed(secret: Secret, id: string): Secret {
   if (secret.id === id) return secret;
   return new Secret({ id, version: secret.version, value: secret.reveal(), origins: secret.origins });

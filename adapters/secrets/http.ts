@@ -14,13 +14,13 @@ import { baseOf, segmentOf } from '../remote/address.ts';
 import { type HeaderRecord, invalidAnswer, type Remote, type Reply, requestJson } from '../remote/request-json.ts';
 import { guardedSend, type GuardedSendOptions } from '../remote/guarded-send.ts';
 
-/** Where the secret manager is, and how to ask it. */
+/** The address of the secret manager, and how to call it. */
 export interface HttpSecretsOptions extends GuardedSendOptions, UnboundSecrets {
   /** The URL before the id: http or https, without user name, password, query and fragment. */
   readonly url: string | URL;
   /** By secret id, the origins that may receive it, for a secret manager that does not say; these count more than its answer. */
   readonly origins?: Readonly<Record<string, readonly string[]>>;
-  /** Asked before each request, with who asks and for what: a secret manager can distinguish tenants. */
+  /** Called before each request with the caller and the secret, so that the secret manager can distinguish tenants. */
   readonly headers?: (scope: SecretScope) => Promise<HeaderRecord> | HeaderRecord;
   /** Milliseconds since 1970, for a `Retry-After` that is a date. */
   readonly now?: () => number;
@@ -29,7 +29,7 @@ export interface HttpSecretsOptions extends GuardedSendOptions, UnboundSecrets {
 const maxBytes = 64 * 1024;
 
 /**
- * Creates a source that asks `GET {url}/{id}?version={version}`, which answers
+ * Creates a source that calls `GET {url}/{id}?version={version}`, which answers
  * `{ "value": "…", "version": "…", "origins": ["https://…"] }`; without a version in the reference, the latest. Nothing is cached,
  * and no redirect is followed.
  *
@@ -54,45 +54,45 @@ export function httpSecrets(options: HttpSecretsOptions): SecretSource {
       if (segment === undefined) throw missing(what); // no secret can have this id
       const query = ref.version === undefined ? '' : `?${new URLSearchParams({ version: ref.version })}`;
       const question = { url: `${base}/${segment}${query}`, what, headers: () => headers(scope), signal };
-      const asked = { ref, what, bound: boundBy(ref.id), unboundSecrets };
-      return requireDestination(readReply(remote, await requestJson(remote, question), asked), scope.origin);
+      const request = { ref, what, bound: boundBy(ref.id), unboundSecrets };
+      return requireDestination(readReply(remote, await requestJson(remote, question), request), scope.origin);
     },
   };
 }
 
-interface Asked extends UnboundSecrets {
+interface SecretRequest extends UnboundSecrets {
   /** What the composition declares. */
   readonly bound: readonly string[] | undefined;
   readonly ref: SecretRef;
   readonly what: string;
 }
 
-function readReply(remote: Remote, reply: Reply, asked: Asked): Secret {
+function readReply(remote: Remote, reply: Reply, request: SecretRequest): Secret {
   switch (reply.type) {
     case 'found':
-      return readSecret(remote, reply.data, asked);
+      return readSecret(remote, reply.data, request);
     case 'missing':
-      throw missing(asked.what);
+      throw missing(request.what);
     case 'denied':
-      throw new PinnaceError('forbidden', `Cannot load ${asked.what}: the secret manager denies it`);
+      throw new PinnaceError('forbidden', `Cannot load ${request.what}: the secret manager denies it`);
     case 'busy':
       throw new PinnaceError(
         'unavailable',
-        `Cannot load ${asked.what}: the secret manager takes no more requests for now`,
+        `Cannot load ${request.what}: the secret manager takes no more requests for now`,
         {
           details: { reason: 'secrets_rate_limited' },
           ...(reply.retryAfterMs !== undefined && { retryAfterMs: reply.retryAfterMs }),
         },
       );
     case 'unchanged':
-      throw invalidAnswer(remote, { what: asked.what, why: 'that nothing has changed, which was not asked' });
+      throw invalidAnswer(remote, { what: request.what, why: 'that nothing has changed, which was not asked' });
     default:
       return reply satisfies never;
   }
 }
 
 /** Checked by hand: an error of a schema could name a key of the answer, which is anything. */
-function readSecret(remote: Remote, data: unknown, { ref, what, bound, unboundSecrets }: Asked): Secret {
+function readSecret(remote: Remote, data: unknown, { ref, what, bound, unboundSecrets }: SecretRequest): Secret {
   const { value, version, origins }: Answer = typeof data === 'object' && data !== null ? data : {};
   if (typeof value !== 'string' || value === '') throw invalidAnswer(remote, { what, why: 'without a "value"' });
   if (typeof version !== 'string' || version === '') throw invalidAnswer(remote, { what, why: 'without a "version"' });

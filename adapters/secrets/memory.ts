@@ -9,7 +9,7 @@ export interface BoundValue {
   readonly origins: readonly string[];
 }
 
-/** Secrets in memory, gone with the process or the page. */
+/** Secrets in memory, which end with the process or the page. */
 export interface MemorySecrets extends SecretSource {
   /** Sets or replaces a secret; a value alone does not change its origins. `undefined` removes the secret. */
   set(secretId: string, value: string | BoundValue | undefined): void;

@@ -1,6 +1,6 @@
 /**
  * The keys of a vault. Secrets are encrypted with a data key. It is wrapped twice: by the browser's key, which no script can
- * export, and around that by a key that is derived from the passphrase. Its bytes are never seen by any script.
+ * export, and around that by a key that is derived from the passphrase. No script can read its bytes.
  */
 
 import { PinnaceError } from '../../src/base/errors.ts';
@@ -21,7 +21,7 @@ export interface DataKey {
   readonly key: CryptoKey;
 }
 
-/** A secret at its place: its ciphertext can be read nowhere else. */
+/** The id and version of a secret. Its ciphertext can be decrypted only for them. */
 export interface SecretSlot {
   readonly id: string;
   readonly version: string;
@@ -66,13 +66,13 @@ export async function rewrapKey(
   return { kid, browserKey, ...await lockKey(kid, inner, next) };
 }
 
-/** Encrypts a value for its place, with an IV of its own. */
+/** Encrypts a value for its id and version, with a new IV. */
 export async function seal({ key }: DataKey, place: SecretSlot, value: string): Promise<Uint8Array<ArrayBuffer>> {
   return await encrypt(key, new TextEncoder().encode(value), secretLabel(place));
 }
 
 /**
- * Decrypts what was encrypted for this place.
+ * Decrypts a value that was encrypted for this id and version.
  *
  * @throws PinnaceError `unavailable` with the reason `vault_tampered` for anything else.
  */
@@ -88,7 +88,7 @@ export async function unseal({ key }: DataKey, place: SecretSlot, data: Uint8Arr
   }
 }
 
-/** The error of a vault whose key is gone, or is no longer the one that is open here. */
+/** The error of a vault whose key was deleted, or is no longer the one that is unlocked here. */
 export function keyLost(): PinnaceError {
   const advice = 'its key is gone; unlock it again, or else clear it, and set the secrets again';
   return new PinnaceError('unavailable', `Cannot use the vault: ${advice}`, {

@@ -68,7 +68,7 @@ function openTenant(tenant: string, { storage, retentionMs, ...options }: EventL
   return { log, queue };
 }
 
-/** The event that stands for lost ones. */
+/** Creates the event that reports lost events. */
 function lost(dropped: number, next: ObservedEvent | undefined): ObservedEvent {
   return {
     timestamp: next?.timestamp ?? new Date().toISOString(),

@@ -6,15 +6,15 @@ import { type QueuedSink, queuedSink, type QueueOptions } from './queue.ts';
 export interface HttpSinkOptions extends QueueOptions, GuardedSendOptions {
   /** Takes a POST of `application/x-ndjson`, one event a line, and answers with any status below 300. */
   readonly url: string | URL;
-  /** Asked before each request, for a token that may have been renewed. */
+  /** Called before each request, so that it can return a renewed token. */
   readonly headers?: () => Promise<Readonly<Record<string, string>>> | Readonly<Record<string, string>>;
   /** For one request, in milliseconds. */
   readonly timeoutMs?: number;
 }
 
 /**
- * Gives a sink that sends events in batches over the guarded egress. It follows no redirect. A batch that was not answered may be sent again: whoever
- * collects events must expect some twice.
+ * Creates a sink that sends events in batches over the guarded egress. It follows no redirects. It may resend a batch that got
+ * no answer, so the collector must accept duplicates.
  *
  * @example
  * const { sink, close } = httpSink({ url: 'https://events.example/ingest', headers: () => ({ authorization: `Bearer ${token}` }) });

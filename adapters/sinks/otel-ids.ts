@@ -11,8 +11,8 @@ export interface EventIds {
 }
 
 /**
- * Gives a generator for a provider and for the `otelSink` that writes to it: spans then have the very ids of the events, which is
- * what other processes are told in `traceparent`.
+ * Creates an id generator for a provider and for the `otelSink` that writes to it. Spans then have the same ids as the events,
+ * which are also the ids that `traceparent` sends to other processes.
  *
  * @example
  * const ids = eventIds();

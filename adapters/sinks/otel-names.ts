@@ -1,5 +1,5 @@
 /**
- * Every name of OpenTelemetry that is used here, in one place, for they still move: the conventions for generative AI and MCP
+ * All OpenTelemetry names, in one file because they still change: the conventions for generative AI and MCP
  * (open-telemetry/semantic-conventions-genai, status Development), those for HTTP and errors, and our own under `pinnace.`.
  */
 

@@ -51,7 +51,7 @@ interface OpenSpan {
 
 /**
  * Creates a sink that turns events into spans: the opening event starts one, the closing event ends it, and a single event
- * becomes an event within its span. Parents are given explicitly, for a browser knows no current span.
+ * becomes an event within its span. Parents are passed explicitly because browsers have no current span.
  *
  * @example
  * const { sink, close } = otelSink(); // Deno with OTEL_DENO=true has a provider

@@ -53,7 +53,7 @@ const maxChecks = 100;
 const maxKeysBytes = 80_000;
 const maxTotalBytes = 760_000;
 const maxInlineBytes = 56_000;
-/** What a head and its place take besides key and value. */
+/** The bytes of a head and its key besides the caller's key and value. */
 const framingBytes = 200;
 
 /** How often other writers may come between reading and writing. */

@@ -1,4 +1,4 @@
-/** State in Deno KV: in a file, in memory, or in the database that Deno Deploy gives an app. */
+/** State in Deno KV: in a file, in memory, or in the database that Deno Deploy provides. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import { encodeKey } from '../../src/base/key.ts';
@@ -86,14 +86,14 @@ function watchPlaces(
   const reader = kv.watch([...places]).getReader();
   signal.addEventListener('abort', () => void reader.cancel().catch(() => undefined), { once: true });
   const timer = pollMs === undefined ? undefined : setInterval(onNews, pollMs);
-  const tell = async (): Promise<void> => {
+  const pump = async (): Promise<void> => {
     while (!(await reader.read()).done && !signal.aborted) onNews();
   };
   // It ends with the signal, or with an error when the database is closed.
-  void tell().catch(() => undefined).finally(() => clearInterval(timer));
+  void pump().catch(() => undefined).finally(() => clearInterval(timer));
 }
 
-/** How often to ask for what other processes have committed to a file. The app's own database may be a file, or served. */
+/** How often to poll for other processes' commits to a file. The app's default database may be a file or a service. */
 function pollMsOf(path: string | undefined): number | undefined {
   if (path === undefined) return 1000;
   return path === ':memory:' || /^https?:/.test(path) ? undefined : 250;

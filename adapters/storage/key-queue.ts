@@ -3,7 +3,7 @@
 /** Runs a call when all earlier calls about any of its keys have ended. */
 export type KeyQueue = <Result>(keys: readonly string[], call: () => Promise<Result>) => Promise<Result>;
 
-/** Makes a queue. Nobody waits for a later call, so there is no deadlock. */
+/** Creates a queue. No call waits for a later one, so there is no deadlock. */
 export function createKeyQueue(): KeyQueue {
   const last = new Map<string, Promise<unknown>>();
   return async (keys, call) => {

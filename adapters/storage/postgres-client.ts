@@ -26,7 +26,7 @@ export interface PostgresClients {
   readonly given?: Sql | undefined;
 }
 
-/** Uses the one client given, with the options of the storage as far as Postgres.js reads them at each use. */
+/** Uses the client that was passed, with the options of the storage as far as Postgres.js reads them at each use. */
 export function givenClient(sql: Sql): PostgresClients {
   return { given: sql, connect: (options) => (Object.assign(sql.options, options), sql) };
 }
@@ -49,7 +49,7 @@ export function openClient({ connect, given }: PostgresClients, onLost: () => vo
   const running = new Set<(error: PinnaceError) => void>();
   let refused = 0;
   let isLost = false;
-  // A connection that was refused has not been used: others may stand, as when the server takes no more.
+  // A refused connection was never used. Others may still be open, as when the server accepts no more.
   const onclose = (): void => refused > 0 ? void (refused -= 1) : leave();
   const sql = connect({ ...baseOptions, onclose });
   const leave = (): void => {
@@ -88,7 +88,7 @@ export function openListener({ connect, given }: PostgresClients): Sql {
 }
 
 const baseOptions: Omit<PostgresClientOptions, 'onclose'> = {
-  // With its types fetched, a connection that breaks in that moment rejects where nobody listens, which ends the process.
+  // A connection that breaks while it fetches types rejects without a listener, which ends the process.
   fetch_types: false,
   // A connection that the client closes by itself would look like a lost one.
   idle_timeout: 0,
@@ -101,9 +101,9 @@ const baseOptions: Omit<PostgresClientOptions, 'onclose'> = {
 };
 
 /**
- * Runs statements as one transaction of one round trip. The client rolls back what has failed, also when the connection is gone: that
- * write to a closed socket throws where nothing catches it, and ends the process. So only errors of statements reach it; of a lost
- * connection it hears by itself, and rejects.
+ * Runs statements as one transaction of one round trip. The client also rolls back when the connection is closed: that
+ * write to a closed socket throws where nothing catches it, and ends the process. So pass it only errors of statements; it
+ * detects a lost connection by itself, and rejects.
  */
 export async function transact(
   client: PostgresClient,

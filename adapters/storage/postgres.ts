@@ -21,8 +21,8 @@ import { decodeValue, encodeValue } from './value-codec.ts';
 /** Options of {@link postgresStorage}. */
 export interface PostgresStorageOptions {
   /**
-   * Makes a client of the package `postgres` with the options given, which come last. The storage makes one at once, another for
-   * what it watches, and a new one whenever a connection was lost; it ends them.
+   * Creates a client of the package `postgres`. Apply the given options last. The storage creates one client at once, another
+   * for subscriptions, and a new one after each lost connection. It ends them.
    */
   readonly connect?: ConnectPostgres;
   /**
@@ -36,7 +36,7 @@ export interface PostgresStorageOptions {
   readonly now?: () => number;
 }
 
-/** What stands in the table. */
+/** A row of the table. */
 interface Row {
   /** The key as JSON. */
   readonly name: string;
@@ -51,10 +51,10 @@ const longestCloseMs = 2_000;
 
 /**
  * Keeps state in a table of PostgreSQL 12 or newer. A commit is one transaction of one round trip; commits that share a key take
- * turns, others do not wait for each other. News of commits travel by `NOTIFY`, so every instance hears of them at once.
+ * turns, others do not wait for each other. Commits are announced by `NOTIFY`, so every instance is notified at once.
  *
  * Values are serialised by `node:v8`, up to 4 MiB each; beyond that a commit is `invalid_argument` with the reason
- * `value_too_large`. Through a pooler that lends connections per transaction, nothing can be watched.
+ * `value_too_large`. Subscriptions do not work through a pooler in transaction mode.
  *
  * @throws PinnaceError `invalid_argument` with the reason `invalid_table` for a name that would need quotes, and `invalid_client` for
  * a client without the options.
@@ -137,7 +137,7 @@ function createClientPool(clients: PostgresClients, table: string) {
   };
 }
 
-/** Makes the table. Instances that begin at once take turns: two that make the same one would fail. */
+/** Creates the table. Instances that start at once take turns, because creating the same table twice at once fails. */
 async function makeTable(client: PostgresClient, table: string): Promise<void> {
   const name = client.sql(table);
   await transact(client, (tx) => [
@@ -194,8 +194,8 @@ function draftOf(changes: readonly PreparedChange[]) {
 }
 
 /**
- * Compares and writes. The locks come in a statement of their own: a statement sees what was committed before it began, so one
- * that also waited would compare with what has been replaced meanwhile.
+ * Compares and writes. A separate statement takes the locks. A statement reads what was committed before it started, so one that
+ * also waited would compare with replaced values.
  */
 async function write(
   client: PostgresClient,
@@ -243,7 +243,7 @@ function purge(sql: ISql, table: string, time: number): PendingQuery<Row[]> {
     select key from ${sql(table)} where expires_at <= ${time} limit ${purgeLimit} for update skip locked)`;
 }
 
-/** Where keys meet to be locked and told of: two that share a hash wait, or hear, once too often (FNV-1a, 32 bits). */
+/** The lock and notification id of a key (FNV-1a, 32 bits). Two keys that share a hash wait or are notified needlessly. */
 function hashOf(bytes: Uint8Array): number {
   return bytes.reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193), 0x811c9dc5 | 0);
 }

@@ -34,7 +34,7 @@ export interface AuthenticatorOptions {
   readonly maxCertificates?: number;
   /** How long a copy of the list of revocations is used. */
   readonly revocationMaxAgeMs?: number;
-  /** Repeats a task until the returned function is called. Used while sessions are watched. */
+  /** Repeats a task until the returned function is called. Used while sessions are checked. */
   readonly every?: NonNullable<RevocationOptions['every']>;
 }
 

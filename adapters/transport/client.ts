@@ -65,7 +65,7 @@ export interface Client extends ChatTransport<UIMessage> {
     request: RunRequestInput,
     options?: CallOptions & { readonly idempotencyKey?: string },
   ): Promise<ReadableStream<UIMessageChunk>>;
-  /** Returns the chunks of a run, those after `lastEventId` where it is given; `null` when there are none. */
+  /** Returns the chunks of a run, only those after `lastEventId` if it is set; `null` if there are none. */
   resume(
     runId: string,
     options?: CallOptions & { readonly lastEventId?: string },

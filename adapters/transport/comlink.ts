@@ -38,8 +38,8 @@ interface Wire {
 }
 
 /**
- * Serves a runtime on a worker's own port, or on the given one. The owner of the other end is the local principal, so do not pass
- * it on.
+ * Serves a runtime on the worker's own port, or on the port that is passed. The owner of the other end is the local principal,
+ * so do not pass it on.
  */
 export function exposeRuntime(
   runtime: Runtime & Partial<Pick<HostedRuntime, 'events'>> & { readonly blobs?: Pick<HostedRuntime['blobs'], 'get'> },

@@ -1,4 +1,4 @@
-/** The `Idempotency-Key` header: a quoted string (RFC 8941), as the IETF draft asks. */
+/** The `Idempotency-Key` header: a quoted string (RFC 8941), as the IETF draft requires. */
 
 import { isInnerList, type Item, parseItem } from 'structured-headers';
 import { PinnaceError } from '../../src/base/errors.ts';

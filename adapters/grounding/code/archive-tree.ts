@@ -1,4 +1,4 @@
-/** A ZIP archive (APPNOTE 6.3) as a repository: what a person drops on the page, or a code host gives for download. */
+/** Reads a ZIP archive (APPNOTE 6.3) as a repository: a file dropped on the page, or a download from a code host. */
 
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { type CodeFile, type CodeTree, isWanted } from './tree.ts';

@@ -9,7 +9,7 @@ import { type OpenTree, textOf } from './tree.ts';
 import { createTrigrams, type Trigrams } from './trigrams.ts';
 import { createWordIndex, type WordIndex } from './word-index.ts';
 
-/** A file as it is kept. */
+/** A stored file. */
 export interface IndexedFile {
   readonly path: string;
   readonly language: string;

@@ -8,7 +8,7 @@ import { findMatch } from '../../../src/permission/regex/find.ts';
 import { parseRegex, type Program } from '../../../src/permission/regex/program.ts';
 import type { CodeSymbol } from './symbols.ts';
 
-/** What a place in the code is to what was asked for. */
+/** How a location in the code relates to the query. */
 export type Role = 'definition' | 'reference' | 'comment' | 'string';
 
 /** Lines that were found. Lines count from 1, both ends included. */
@@ -141,7 +141,7 @@ function matchTexts(line: string, texts: readonly string[]): readonly [number, n
   return at >= 0 && texts.every((text) => line.includes(text)) ? [at, at + first.length] : undefined;
 }
 
-/** A line is given to the machine in pieces, so that a line of megabytes does not block other work. */
+/** Splits a line into pieces for the state machine, so that a line of megabytes does not block other work. */
 const longestPiece = 20_000;
 
 function matchRegex(program: Program, line: string): readonly [number, number] | undefined {
@@ -155,7 +155,7 @@ function isWithinWord(line: string, from: number, to: number): boolean {
   return isPart(line[from - 1]) || isPart(line[to]);
 }
 
-/** By what stands before it on the line: near enough, without knowing the language. */
+/** Judges by the text before it on the line: accurate enough without knowing the language. */
 function roleOf(line: string, at: number): Role {
   const before = line.slice(Math.max(0, at - 500), at);
   if (/^\s*(\/\/|#|\*|\/\*|--|<!--)/.test(line) || /(\/\/|\/\*|\s#\s)/.test(before)) return 'comment';
@@ -188,15 +188,15 @@ function marksOf(lines: readonly string[], from: number, to: number, terms: Read
 /** Places that touch or overlap are one; of the others the three surest of each file. */
 function mergeInFiles(findings: readonly CodeFinding[]): CodeFinding[] {
   return [...Map.groupBy(findings, ({ file }) => file).values()].flatMap((inFile) => {
-    const kept: CodeFinding[] = [];
+    const merged: CodeFinding[] = [];
     for (
       const finding of inFile.toSorted((a, b) => b.confidence - a.confidence || b.score - a.score || a.from - b.from)
     ) {
-      const at = kept.findIndex((other) => finding.from <= other.to + 1 && finding.to >= other.from - 1);
-      if (at >= 0) kept[at] = merge(kept[at]!, finding);
-      else if (kept.length < mostPerFile) kept.push(finding);
+      const at = merged.findIndex((other) => finding.from <= other.to + 1 && finding.to >= other.from - 1);
+      if (at >= 0) merged[at] = merge(merged[at]!, finding);
+      else if (merged.length < mostPerFile) merged.push(finding);
     }
-    return kept;
+    return merged;
   });
 }
 

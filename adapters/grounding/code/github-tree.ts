@@ -35,8 +35,11 @@ export function gitHubTree(options: GitHubTreeOptions): CodeTree {
   const { owner, repo, ref = 'HEAD' } = options;
   const base = `/repos/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}`;
   return async (signal) => {
-    const { sha, commit } = await ask(Commit, `${base}/commits/${encodeURIComponent(ref)}`, { ...options, signal });
-    const listing = await ask(Tree, `${base}/git/trees/${encodeURIComponent(commit.tree.sha)}?recursive=1`, {
+    const { sha, commit } = await fetchJson(Commit, `${base}/commits/${encodeURIComponent(ref)}`, {
+      ...options,
+      signal,
+    });
+    const listing = await fetchJson(Tree, `${base}/git/trees/${encodeURIComponent(commit.tree.sha)}?recursive=1`, {
       ...options,
       signal,
     });
@@ -50,7 +53,7 @@ export function gitHubTree(options: GitHubTreeOptions): CodeTree {
         path: file.path,
         size: file.size,
         async read(until) {
-          const blob = await ask(Blob, `${base}/git/blobs/${encodeURIComponent(file.sha)}`, {
+          const blob = await fetchJson(Blob, `${base}/git/blobs/${encodeURIComponent(file.sha)}`, {
             ...options,
             signal: until,
           });
@@ -66,7 +69,7 @@ async function* each<T>(items: readonly T[]): AsyncGenerator<T> {
   yield* items;
 }
 
-async function ask<S extends v.GenericSchema<unknown, unknown>>(
+async function fetchJson<S extends v.GenericSchema<unknown, unknown>>(
   schema: S,
   path: string,
   { egress, origin = 'https://api.github.com', token, signal }: GitHubTreeOptions & { readonly signal: AbortSignal },

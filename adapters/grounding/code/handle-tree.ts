@@ -1,4 +1,4 @@
-/** A folder that a person has given to the page, as a repository. */
+/** Reads a folder that a person opened in the page as a repository. */
 
 import { type CodeFile, type CodeTree, isWanted } from './tree.ts';
 

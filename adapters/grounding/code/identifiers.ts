@@ -1,4 +1,4 @@
-/** Words of source code: identifiers as they stand, and the words that they are made of. */
+/** Words of source code: whole identifiers, and the words inside them. */
 
 const identifier = /[\p{L}\p{N}_$]+/gu;
 const part = /\p{Lu}+(?=\p{Lu}\p{Ll})|\p{Lu}?\p{Ll}+|\p{Lu}+|\p{N}+|[\p{L}]+/gu;

@@ -10,7 +10,7 @@ export interface Trigrams {
   filesWith(text: string): readonly number[] | undefined;
 }
 
-/** Places that runs are hashed to: others than those asked for may share one, and are distinguished on reading. */
+/** Number of hash slots. Other trigrams may share a slot; reading the file tells them apart. */
 const places = 1 << 20;
 
 /** Returns trigrams of no files. */

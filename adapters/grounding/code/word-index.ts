@@ -28,7 +28,7 @@ export interface WordIndex {
 }
 
 const bestPerWord = 1.2 + 1 + 0.5; // of BM25+, times the rarity
-/** Nobody searches for the words of a minified file. */
+/** Words of minified files are not indexed. */
 const longestBody = 20_000;
 
 /** Creates an index without chunks. */

@@ -1,7 +1,7 @@
 /**
- * One bit a dimension (the idea of RaBitQ): a segment's vectors less their mean, of which only the signs are kept and one factor,
- * |x|²/Σ|x|, that makes the estimate right on average. The query keeps its numbers: eight signs at a time are one look-up. Signs
- * stand in columns of 32, so that a scan may stop after some of the dimensions, and reads few tables at a time.
+ * One bit a dimension (the idea of RaBitQ). Subtracts the mean from a segment's vectors and stores only the signs and one factor,
+ * |x|²/Σ|x|, which makes the estimate unbiased. The query keeps its numbers: one look-up reads eight signs. Signs are stored in
+ * columns of 32, so that a scan can stop after some of the dimensions, and reads few tables at a time.
  */
 
 import type { Turns } from '../turns.ts';
@@ -24,7 +24,7 @@ export interface RowReader {
   /** Rows there is room for. */
   readonly capacity: number;
   readonly floats: Float32Array;
-  /** Where the row begins among the floats, once it is there. */
+  /** Where the row starts in the floats, once it is stored. */
   readonly placeOf: (at: number) => number;
   readonly turns: Turns;
 }

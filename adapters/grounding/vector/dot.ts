@@ -1,6 +1,6 @@
 /** The inner loops. V8 has no vector instructions: what counts is few loads, and four sums at a time. */
 
-/** The dot product of a query with the row of 32-bit floats that begins at `from`. */
+/** The dot product of a query with the row of 32-bit floats that starts at `from`. */
 export function dotFloats(rows: Float32Array, from: number, query: Float64Array): number {
   let a = 0;
   let b = 0;

@@ -7,7 +7,7 @@ import { type ItemEngine, plainHit, type SearchContext } from '../item-engine.ts
 import { createTurns, type Turns } from '../turns.ts';
 import { type AllowedRows, createAllowedRows } from './allowed.ts';
 import { type Scored, searchByCodes, searchExactly } from './search.ts';
-import { appendRow, codeRows, createRows, type Kept, killRow, type Rows, vectorAt } from './segments.ts';
+import { appendRow, codeRows, createRows, killRow, type Rows, vectorAt, type VectorFormat } from './segments.ts';
 import { defaultTuning, measureSpread, measureTuning, mostExact, type Tuning } from './tuning.ts';
 import { requireDimensions, toUnit } from './unit.ts';
 
@@ -15,7 +15,7 @@ import { requireDimensions, toUnit } from './unit.ts';
 const fewestDead = 1_000;
 
 interface State {
-  readonly kept: Kept;
+  readonly format: VectorFormat;
   readonly allowedRows: AllowedRows;
   readonly rowOf: Map<string, number>;
   rows: Rows | undefined;
@@ -24,9 +24,9 @@ interface State {
 }
 
 /** Creates an engine without items. */
-export function createVectorEngine(kept: Kept): ItemEngine {
+export function createVectorEngine(format: VectorFormat): ItemEngine {
   const state: State = {
-    kept,
+    format,
     allowedRows: createAllowedRows(),
     rowOf: new Map(),
     rows: undefined,
@@ -41,7 +41,7 @@ export function createVectorEngine(kept: Kept): ItemEngine {
     },
     add({ item: { id }, vector }) {
       if (!vector) return; // only filters find an item without a vector
-      state.rows ??= createRows(vector.length, kept);
+      state.rows ??= createRows(vector.length, format);
       rowOf.set(id, appendRow(state.rows, id, vector));
       allowedRows.clear();
     },
@@ -78,7 +78,7 @@ async function settle(
 /** Copies the live rows, in their order. A search that is under way keeps the old ones. */
 async function compact(state: State, old: Rows, turns: Turns): Promise<void> {
   if (old.ids.length - old.live < Math.max(fewestDead, old.ids.length / 5)) return;
-  const fresh = createRows(old.dimensions, state.kept);
+  const fresh = createRows(old.dimensions, state.format);
   const places = new Map<string, number>();
   for (const [row, id] of old.ids.entries()) {
     await turns.next();

@@ -11,7 +11,7 @@ export interface Scored {
   readonly score: number;
 }
 
-/** What a search is given. */
+/** The input of a search. */
 export interface SearchOptions {
   readonly topK: number;
   /** The only rows that count, in any order; all when absent. */
@@ -21,7 +21,7 @@ export interface SearchOptions {
 
 /** What a first pass does. */
 export interface FirstPass {
-  /** The rows that it gives, or somewhat more. */
+  /** How many rows it returns, or slightly more. */
   readonly candidates: number;
   /** The columns of codes that it reads. */
   readonly columns: number;

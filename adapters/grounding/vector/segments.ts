@@ -1,4 +1,4 @@
-/** Rows of vectors in segments of 4,096. Rows are appended and marked dead, never moved: who reads need not wait. */
+/** Rows of vectors in segments of 4,096. Rows are appended and marked dead, never moved, so readers need not wait. */
 
 import { codeMore, codeSegment, type RowReader, type SegmentCodes } from './codes.ts';
 import type { Turns } from '../turns.ts';
@@ -7,8 +7,8 @@ import { dotBytes, dotFloats } from './dot.ts';
 /** Rows in one segment. */
 export const segmentRows = 4_096;
 
-/** What is kept of each vector: 32-bit floats, or a byte a dimension and less memory. */
-export type Kept = 'float32' | 'int8';
+/** How vectors are stored: as 32-bit floats, or as one byte a dimension, which needs less memory. */
+export type VectorFormat = 'float32' | 'int8';
 
 /** Some thousand rows. */
 export interface Segment {
@@ -25,7 +25,7 @@ export interface Segment {
 /** All rows, by number. */
 export interface Rows {
   readonly dimensions: number;
-  readonly kept: Kept;
+  readonly format: VectorFormat;
   readonly segments: Segment[];
   /** By row: the id, and `undefined` when the row is dead. */
   readonly ids: (string | undefined)[];
@@ -33,13 +33,13 @@ export interface Rows {
 }
 
 /** Returns no rows. */
-export function createRows(dimensions: number, kept: Kept): Rows {
-  return { dimensions, kept, segments: [], ids: [], live: 0 };
+export function createRows(dimensions: number, format: VectorFormat): Rows {
+  return { dimensions, format, segments: [], ids: [], live: 0 };
 }
 
 /** Adds a row of length one and returns its number. */
 export function appendRow(rows: Rows, id: string, unit: ArrayLike<number>): number {
-  const { dimensions, kept, segments, ids } = rows;
+  const { dimensions, format, segments, ids } = rows;
   let segment = segments.at(-1);
   if (!segment || segment.count === segmentRows) {
     segment = emptySegment();
@@ -47,7 +47,7 @@ export function appendRow(rows: Rows, id: string, unit: ArrayLike<number>): numb
   }
   grow(segment, rows);
   const from = segment.count * dimensions;
-  if (kept === 'float32') segment.floats.set(unit, from);
+  if (format === 'float32') segment.floats.set(unit, from);
   else segment.scales[segment.count] = writeBytes(segment.bytes, from, unit);
   segment.count++;
   rows.live++;
@@ -62,19 +62,19 @@ export function killRow(rows: Rows, row: number): void {
 }
 
 /** The cosine of a row with a query of length one. */
-export function cosineOf({ dimensions, kept, segments }: Rows, row: number, query: Float64Array): number {
+export function cosineOf({ dimensions, format, segments }: Rows, row: number, query: Float64Array): number {
   const segment = segments[row >>> 12]!;
   const at = row & (segmentRows - 1);
-  if (kept === 'float32') return dotFloats(segment.floats, at * dimensions, query);
+  if (format === 'float32') return dotFloats(segment.floats, at * dimensions, query);
   return dotBytes(segment.bytes, at * dimensions, query) * segment.scales[at]!;
 }
 
 /** A row. Not to be changed. */
-export function vectorAt({ dimensions, kept, segments }: Rows, row: number): Float32Array {
+export function vectorAt({ dimensions, format, segments }: Rows, row: number): Float32Array {
   const { floats, bytes, scales } = segments[row >>> 12]!;
   const at = row & (segmentRows - 1);
   const from = at * dimensions;
-  if (kept === 'float32') return floats.subarray(from, from + dimensions);
+  if (format === 'float32') return floats.subarray(from, from + dimensions);
   return Float32Array.from(bytes.subarray(from, from + dimensions), (byte) => byte * scales[at]!);
 }
 
@@ -94,9 +94,9 @@ export async function codeRows(rows: Rows, turns: Turns): Promise<void> {
   }
 }
 
-/** The rows of a segment as floats: where they are kept, or one at a time. */
-function floatsOf(segment: Segment, { dimensions, kept }: Rows): Pick<RowReader, 'floats' | 'placeOf'> {
-  if (kept === 'float32') return { floats: segment.floats, placeOf: (at) => at * dimensions };
+/** Reads the rows of a segment as floats: in place, or decoded one at a time. */
+function floatsOf(segment: Segment, { dimensions, format }: Rows): Pick<RowReader, 'floats' | 'placeOf'> {
+  if (format === 'float32') return { floats: segment.floats, placeOf: (at) => at * dimensions };
   const floats = new Float32Array(dimensions);
   return {
     floats,
@@ -114,12 +114,12 @@ function emptySegment(): Segment {
 }
 
 /** Reserves more the more there are, so that few vectors take little memory and many are rarely copied. */
-function grow(segment: Segment, { dimensions, kept, segments }: Rows): void {
-  const reserved = kept === 'float32' ? segment.floats.length : segment.bytes.length;
+function grow(segment: Segment, { dimensions, format, segments }: Rows): void {
+  const reserved = format === 'float32' ? segment.floats.length : segment.bytes.length;
   if (segment.count * dimensions < reserved) return;
   const least = segments.length === 1 ? 32 : segments.length < 5 ? 1_024 : segmentRows;
   const size = Math.min(segmentRows, Math.max(least, segment.count * 2));
-  if (kept === 'float32') {
+  if (format === 'float32') {
     const floats = new Float32Array(size * dimensions);
     floats.set(segment.floats);
     segment.floats = floats;

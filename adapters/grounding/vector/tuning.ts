@@ -1,4 +1,4 @@
-/** Measures how many candidates the codes must give so that the best rows are among them, and how unrelated rows compare. */
+/** Measures how many candidates the codes must return to include the best rows, and how similar unrelated rows are. */
 
 import type { CosineSpread } from '../../../src/grounding/confidence.ts';
 import type { Turns } from '../turns.ts';
@@ -75,7 +75,7 @@ function costOf({ path, columns, candidates, rows }: Tuning): number {
   return path === 'exact' ? rows * exactCost : rows * columns + candidates * exactCost;
 }
 
-/** The rows whose cosines show what chance gives. */
+/** The rows whose cosines show the similarity of unrelated rows. */
 const sampledPairs = 1_000;
 /** Few pairs say little of the deviation: so many of a usual one are added. */
 const priorPairs = 20;

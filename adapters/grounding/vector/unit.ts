@@ -14,7 +14,7 @@ export function toUnit(vector: ArrayLike<number>, dimensions?: number): Float64A
   return unit;
 }
 
-/** The same in 32-bit floats, as rows are kept. */
+/** The same in 32-bit floats, as rows are stored. */
 export function toUnitRow(vector: ArrayLike<number>, dimensions?: number): Float32Array {
   const unit = new Float32Array(vector.length);
   if (vector instanceof Float32Array) writeUnitRow(unit, vector, dimensions);

@@ -1,4 +1,4 @@
-/** What the rehearsal model answers to a prompt: the one place that decides. */
+/** Decides what the rehearsal model answers to a prompt. */
 
 import { sourcesStep } from './ask-sources.ts';
 import { type ActiveTool, activeToolsOf } from './choose-tool.ts';
@@ -56,7 +56,7 @@ interface Situation {
   readonly search: Search | undefined;
 }
 
-/** Decides on the answer. The same options and seed give the same answer. */
+/** Decides on the answer. The same options and seed produce the same answer. */
 export function answer(options: ModelCallOptions, seed: number): Answer {
   if (!isInPlan(options)) return answerAlone(options, seed);
   const calls = leaderCalls(options);
@@ -140,7 +140,7 @@ function nextStep(situation: Situation): Plan {
   return nextPlan({ ...situation, tools: found });
 }
 
-/** The calls of the first stage that is left and asks for any that were not made before. */
+/** Returns the calls of the first remaining stage that requests calls not made before. */
 function nextPlan(situation: Situation): Plan {
   const { conversation: { steps, message }, stages, done, mustCall } = situation;
   const made = new Set(steps.flat().map(({ toolName, input }) => `${toolName} ${stringify(input)}`));
@@ -175,7 +175,7 @@ function withIds(calls: readonly Call[], { conversation, seed }: Situation): rea
   return calls.map((call) => ({ ...call, toolCallId: freeId(prefix, taken) }));
 }
 
-/** Counts on from the calls so far, over every id that stands in the conversation. */
+/** Continues the count of the calls so far and skips every id in the conversation. */
 function freeId(prefix: string, taken: Set<string>): string {
   let count = taken.size + 1;
   while (taken.has(`${prefix}-${count}`)) count++;
@@ -195,9 +195,9 @@ function answerText(
   { questions }: Plan,
   { conversation: { steps, message }, tools, seed, search }: Situation,
 ): string | undefined {
-  const asked = questions.map(askFor);
-  if (steps.length > 0) return [reportOn(steps), ...asked].join('\n\n');
-  if (asked.length > 0) return asked.join('\n\n');
+  const questionTexts = questions.map(askFor);
+  if (steps.length > 0) return [reportOn(steps), ...questionTexts].join('\n\n');
+  if (questionTexts.length > 0) return questionTexts.join('\n\n');
   if (asksWhoItIs(message)) return introduction(tools);
   const words = wordsAskedFor(message);
   if (words !== undefined) return longText(message, { words, seed });

@@ -1,4 +1,4 @@
-/** What the rehearsal model does with data sources: asks them in the words of the message, and answers in the words of the hits. */
+/** Lets the rehearsal model query data sources with the words of the message, and answer with the words of the hits. */
 
 import { type ActiveTool, chooserOf, isPlain } from './choose-tool.ts';
 import { type Conversation, type PastCall, stringify } from './conversation.ts';
@@ -13,12 +13,12 @@ export type SourcesStep =
   | { readonly calls: readonly Call[]; readonly text?: never }
   | { readonly text: string; readonly calls?: never };
 
-/** The tool that asks. */
-const asks = 'retrieve';
+/** The tool that queries the sources. */
+const retrieve = 'retrieve';
 
 /**
- * Returns the call that asks the sources, for a message that no other tool plainly fits; after it, the answer. `undefined` for
- * everything that has to do with other tools.
+ * Returns the call that queries the sources if no other tool clearly fits the message, and after that call the answer.
+ * Returns `undefined` if the message is about other tools.
  */
 export function sourcesStep(
   { message, steps }: Pick<Conversation, 'message' | 'steps'>,
@@ -26,16 +26,20 @@ export function sourcesStep(
 ): SourcesStep | undefined {
   const calls = steps.flat();
   if (calls.length > 0) {
-    const asked = calls.every(({ toolName }) => toolName === asks) ? calls : [];
-    return asked.some(({ outcome }) => outcome?.kind === 'value') ? { text: answerFrom(asked, message) } : undefined;
+    const queried = calls.every(({ toolName }) => toolName === retrieve) ? calls : [];
+    return queried.some(({ outcome }) => outcome?.kind === 'value')
+      ? { text: answerFrom(queried, message) }
+      : undefined;
   }
-  const tool = tools.find(({ name, shape }) => name === asks && shape.fields().some((field) => field.name === 'query'));
+  const tool = tools.find(({ name, shape }) =>
+    name === retrieve && shape.fields().some((field) => field.name === 'query')
+  );
   const others = chooserOf(tools.filter((other) => other !== tool));
   if (!tool || isForWords(message) || explicitCallsOf(message).length > 0 || others(message).some(isPlain)) {
     return undefined;
   }
   const query = message.replace(/\s+/gu, ' ').trim().slice(0, 400);
-  return query === '' ? undefined : { calls: [{ toolName: asks, input: JSON.stringify({ query, topK: 6 }) }] };
+  return query === '' ? undefined : { calls: [{ toolName: retrieve, input: JSON.stringify({ query, topK: 6 }) }] };
 }
 
 function isForWords(message: string): boolean {
@@ -66,13 +70,13 @@ function answerFrom(calls: readonly PastCall[], message: string): string {
       : 'The sources say little about that. The closest:',
   ];
   const failed = [
-    ...calls.flatMap(({ outcome }) => outcome && outcome.kind !== 'value' ? [sayFailure(asks, outcome)] : []),
+    ...calls.flatMap(({ outcome }) => outcome && outcome.kind !== 'value' ? [sayFailure(retrieve, outcome)] : []),
     ...outputs.flatMap((output) => asList(own(output, 'sources')).flatMap(failureOf)),
   ];
   return [...lead, ...cited(said), ...failed].join('\n\n');
 }
 
-/** What one hit says stands together. */
+/** The text of one hit stays together. */
 function cited(said: readonly Sentence[]): readonly string[] {
   const byHit = Map.groupBy(said, ({ n }) => n);
   return [...byHit].map(([n, sentences]) => `${sentences.map(({ text }) => text).join(' ')} [${n}]`);
@@ -87,7 +91,7 @@ function failureOf(source: unknown): readonly string[] {
   ];
 }
 
-/** Reads `[1] place conf=0.72` and what stands under it, line by line. */
+/** Reads `[1] place conf=0.72` and the lines below it. */
 function blocksIn(text: string): readonly Block[] {
   const blocks: { n: number; confidence: number; lines: string[] }[] = [];
   for (const line of text.split('\n')) {
@@ -105,7 +109,7 @@ interface Sentence {
   readonly score: number;
 }
 
-/** The sentences that share most with the question, in the order of the hits; a heading speaks for what stands under it. */
+/** The sentences that share most with the question, in the order of the hits. A heading counts for the text below it. */
 function sentencesFor(blocks: readonly Block[], wanted: ReadonlySet<string>): readonly Sentence[] {
   const all = blocks.flatMap(({ n, confidence, content }) =>
     paragraphsOf(content).flatMap(({ heading, sentences }) =>

@@ -1,4 +1,4 @@
-/** Which of the active tools a text asks for, by the words that it shares with their names, descriptions and parameters. */
+/** Ranks the active tools by the words that a text shares with their names, descriptions and parameters. */
 
 import { expressionIn } from './arithmetic.ts';
 import type { ModelCallOptions } from './conversation.ts';
@@ -16,19 +16,19 @@ export interface ActiveTool {
   readonly verbs: ReadonlySet<string>;
 }
 
-/** A tool that a text asks for, and how plainly. */
+/** A tool that a text names, and how clearly. */
 export interface Match {
   readonly tool: ActiveTool;
   readonly score: number;
 }
 
-/** Returns the tools that a text may ask for, the best first. */
+/** Returns the tools that a text may name, the best first. */
 export type ChooseTool = (text: string) => readonly Match[];
 
 /** The least that a text must share with a tool: one distinctive word of its description. */
 const threshold = 1;
 
-/** Whether the text asks for the tool plainly, as with a distinctive word of its name. */
+/** Whether the text clearly names the tool, as with a distinctive word of its name. */
 export function isPlain({ score }: Match): boolean {
   return score >= 1.5;
 }
@@ -99,7 +99,7 @@ function likeness(
   return sum + (named.length > 0 && named.every((word) => words.has(word)) ? 1 : 0);
 }
 
-/** Words before a tool's name that ask for the tool. Behind any others the name is what another tool is asked about. */
+/** Words that may precede a tool's name in a request. After any other words, the name is the subject of another request. */
 const asking =
   '(?:^|[.;:,!?\\n]|\\b(?:use|using|call|run|invoke|execute|via|try|with|and|then|please|you))\\s*(?:the\\s+)?(?:tool\\s+)?[`"\'/]?';
 

@@ -1,8 +1,8 @@
 /** A piece of the user's message whose values are taken out one by one, so that no value fills two properties. */
 
-/** Stands for one character of a quoted phrase while patterns are matched. */
+/** Replaces each character of a quoted phrase while patterns are matched. */
 export const quoted = '\uE001';
-/** Stands for one character of a JSON object or array while patterns are matched. */
+/** Replaces each character of a JSON object or array while patterns are matched. */
 export const bracketed = '\uE002';
 const taken = '\uE000';
 

@@ -1,4 +1,4 @@
-/** Cuts a message into the things that it asks for. */
+/** Splits a message into requests. */
 
 import { mask } from './clause.ts';
 import { numberOf } from './fill/fill-number.ts';
@@ -6,14 +6,14 @@ import { numberOf } from './fill/fill-number.ts';
 /** Longer messages are texts to work on, not lists of things to do. */
 const maxLength = 4000;
 
-/** Returns the stages of a message: what stands behind "then" waits for what stands before. */
+/** Returns the stages of a message. A stage after "then" waits for the stage before it. */
 export function stagesOf(message: string): readonly string[] {
   if (message.length > maxLength) return [message];
   const marks = /(?:^|[\s,;.]+)(?:and\s+)?(?:then|after\s+that|afterwards|finally)(?:,)?\s+/giu;
   return cut(message, marks).map(({ text }) => text);
 }
 
-/** Returns the parts of a stage that may each ask for something, with what joins each to the one before. */
+/** Returns the parts of a stage that may each be a request, with the text that joins each to the previous one. */
 export function partsOf(stage: string): readonly { readonly text: string; readonly joint: string }[] {
   return cut(
     stage,
@@ -38,7 +38,7 @@ function cut(text: string, marks: RegExp): readonly { readonly text: string; rea
 const timesPattern =
   /[\s,]*(?<![\p{L}\d_])(?:twice|(\d{1,3}|two|three|four|five|six|seven|eight|nine|ten)\s+times)(?=\s*(?:[.!?;,]|$|with\b|in\s+parallel))/iu;
 
-/** How often a part asks for the same call, at most a hundred times, and the part without these words. */
+/** Returns how often a part requests the same call, at most 100 times, and the part without these words. */
 export function repeatsOf(part: string): { readonly text: string; readonly times: number } {
   const found = timesPattern.exec(mask(part));
   if (!found) return { text: part, times: 1 };

@@ -15,7 +15,7 @@ export type Outcome =
   | { readonly kind: 'failure'; readonly text: string; readonly data: unknown }
   | { readonly kind: 'denial'; readonly text: string };
 
-/** A call that stands in the prompt. */
+/** A call in the prompt. */
 export interface PastCall {
   readonly toolCallId: string;
   readonly toolName: string;

@@ -65,8 +65,8 @@ const corrections: readonly ((failed: Failed) => Input)[] = [
 function blamed({ input, text, tool }: Failed): readonly Field[] {
   const fields = tool?.shape.fields() ?? [];
   const named = fields.filter(({ name }) => new RegExp(`(?<![\\w-])${escapeRegExp(name)}(?![\\w-])`, 'u').test(text));
-  const given = fields.filter(({ name }) => Object.hasOwn(input, name));
-  return named.length > 0 ? named : given.length === 1 ? given : [];
+  const present = fields.filter(({ name }) => Object.hasOwn(input, name));
+  return named.length > 0 ? named : present.length === 1 ? present : [];
 }
 
 /** Facts in the error's data under a like name: the latest version, the id that exists. */
@@ -85,7 +85,7 @@ function followFacts({ input, text, data, tool }: Failed): Input {
       return value === undefined || value === input[name] ? [] : [[name, value]];
     },
   );
-  // Beside a token, another version is what the call is about, as of `undo`, and not what it has seen.
+  // Correct only the token: another version in the same call, as in `undo`, is the call's subject.
   const tokens = news.filter(([name]) => /token/iu.test(name));
   return news.length === 0 ? input : { ...input, ...Object.fromEntries(tokens.length > 0 ? tokens : news) };
 }

@@ -16,8 +16,8 @@ export function isDiscovery({ name }: Pick<ActiveTool, 'name'>): boolean {
 }
 
 /**
- * Whether the model should look for tools by itself: where the description of `tool_find` tells it to load what it needs. A
- * message that names these tools uses them as any others.
+ * Whether the model should search for tools by itself: if the description of `tool_find` says to load the needed tools. A
+ * message that names these tools uses them like any others.
  */
 export function mayDiscover(tools: readonly ActiveTool[], message: string): boolean {
   const find = tools.find(({ name }) => name === finder);
@@ -44,7 +44,7 @@ export function searchFor(stage: string, steps: readonly (readonly PastCall[])[]
   return best.active || load?.outcome?.kind === 'value' ? { state: 'found', name: best.name } : { state: 'nothing' };
 }
 
-/** What stands in quotes is for the tool, and says nothing of which. */
+/** Quoted text is input for the tool and does not help to choose it. */
 function keywordsOf(stage: string): string {
   return stage.replace(/"[^"]*"/g, '').replace(/\s+/g, ' ').trim().slice(0, 200);
 }

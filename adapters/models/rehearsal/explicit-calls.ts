@@ -1,4 +1,4 @@
-/** Calls that the message spells out, for rehearsing failures: the JSON is passed on as it stands, also where it is wrong. */
+/** Calls that the message spells out, for rehearsing failures: the JSON is passed on unchanged, even if it is invalid. */
 
 import { endOfJson } from './clause.ts';
 import { numberOf } from './fill/fill-number.ts';
@@ -28,7 +28,7 @@ export function explicitCallsOf(message: string): readonly Call[] {
   for (const found of message.matchAll(opening)) {
     const { slash, bare, name = slash ?? bare ?? '', before, twice } = found.groups ?? {};
     const isSlash = (slash ?? bare) !== undefined;
-    if (found.index < from || verb.test(name) || (!isSlash && !asks(found[0]) && calls.length === 0)) continue;
+    if (found.index < from || verb.test(name) || (!isSlash && !isRequest(found[0]) && calls.length === 0)) continue;
     const start = found.index + found[0].length;
     const end = inputEnd(message, start);
     const after = behind.exec(message.slice(end, end + 40));
@@ -41,7 +41,7 @@ export function explicitCallsOf(message: string): readonly Call[] {
 }
 
 /** Without a verb, `name {…}` is a call only behind one that has it: "call a with {…} and b with {…}". */
-function asks(opened: string): boolean {
+function isRequest(opened: string): boolean {
   return /^(?:call|use|invoke|run|execute)\s/iu.test(opened);
 }
 

@@ -1,4 +1,4 @@
-/** How the model leads a plan: it divides the goal, gives each part to a sub-agent, asks a person where the goal says so, and sums up. */
+/** How the model leads a plan: it divides the goal, assigns each part to a sub-agent, asks a person if the goal says so, and sums up. */
 
 import type { ModelCallOptions } from './conversation.ts';
 import type { Call } from './explicit-calls.ts';
@@ -31,7 +31,7 @@ export function leaderCalls({ prompt, tools = [] }: ModelCallOptions): readonly 
 function goalOf(prompt: ModelCallOptions['prompt']): string {
   const first = prompt.find(({ role }) => role === 'user');
   if (first?.role !== 'user') return '';
-  // What stands behind an empty line is context.
+  // The text after an empty line is context.
   return first.content.flatMap((part) => part.type === 'text' ? [part.text] : []).join('\n').split('\n\n', 1)[0] ?? '';
 }
 
@@ -53,16 +53,16 @@ function partsOf(goal: string): readonly Part[] {
 
 /** "Ask me which port" is a question to a person; everything else is work. */
 function toCall({ text, isNext }: Part, index: number, parts: readonly Part[]): Call {
-  const asked = askedOf(text);
-  if (asked !== undefined) {
-    return callOf('ask_human', { question: `${asked.charAt(0).toUpperCase()}${asked.slice(1)}?` });
+  const question = questionOf(text);
+  if (question !== undefined) {
+    return callOf('ask_human', { question: `${question.charAt(0).toUpperCase()}${question.slice(1)}?` });
   }
   const before = parts[index - 1];
-  const after = isNext && before && askedOf(before.text) === undefined ? [keyOf(index - 1)] : [];
+  const after = isNext && before && questionOf(before.text) === undefined ? [keyOf(index - 1)] : [];
   return callOf('create', { goal: text, key: keyOf(index), onFailure: 'collect', ...(after.length > 0 && { after }) });
 }
 
-function askedOf(text: string): string | undefined {
+function questionOf(text: string): string | undefined {
   return /^ask\s+(?:me|us|a\s+person|somebody|someone):?\s+(.+)$/iu.exec(text)?.[1];
 }
 
@@ -76,7 +76,7 @@ function callOf(toolName: string, input: unknown): Call {
 
 /** What the sub-agents have found or failed at, as the leader receives it. */
 function resultsOf(prompt: ModelCallOptions['prompt']): { readonly results: string[]; readonly cites: string[] } {
-  const told = prompt.flatMap((message) =>
+  const texts = prompt.flatMap((message) =>
     message.role === 'user'
       ? message.content.flatMap((part) =>
         part.type === 'text' ? part.text.split(/\n\n(?=The result of |Sub-agent )/) : []
@@ -85,7 +85,7 @@ function resultsOf(prompt: ModelCallOptions['prompt']): { readonly results: stri
   );
   const results: string[] = [];
   const cites: string[] = [];
-  for (const text of told) {
+  for (const text of texts) {
     const found = /^(The result of sub-agent|Sub-agent) ([\d-]+)[^\n]*\n([^]*)$/.exec(text);
     if (!found) continue;
     const [, kind, address = '', data = ''] = found;

@@ -76,7 +76,7 @@ function countWords(text: string): number {
   return text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0;
 }
 
-/** Reads a whole stream and gives what it said, at its pace. */
+/** Reads a whole stream at its pace and returns its content. */
 export async function contentOf(stream: StreamResult['stream']): Promise<GenerateResult> {
   const content: GenerateResult['content'] = [];
   let id = '';

@@ -2,7 +2,7 @@
 
 import type { Shape } from './shape.ts';
 
-/** A name that only a machine would give, or a path: it holds a digit, an underscore, a hyphen, a dot or a slash between letters. */
+/** A name that only a program would create, or a path: it contains a digit, an underscore, a hyphen, a dot or a slash between letters. */
 export const identifier = '(?<![\\p{L}\\d_/.])(?:(?:\\.{1,2}|~|[\\w.-]+)?(?:/[\\w.-]*\\w)+(?![\\w/])|' +
   '(?=[A-Za-z]*(?:[\\d_-]|\\.[A-Za-z]))[A-Za-z][\\w.-]*\\w(?![\\w/]))';
 

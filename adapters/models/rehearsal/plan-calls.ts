@@ -1,4 +1,4 @@
-/** From one stage of a message to the calls that it asks for. */
+/** Turns one stage of a message into calls. */
 
 import { type ActiveTool, chooserOf, isPlain, type Match } from './choose-tool.ts';
 import { repeatsOf } from './clauses.ts';
@@ -16,7 +16,7 @@ export interface Question {
   readonly missing: readonly Field[];
 }
 
-/** What a stage asks for. */
+/** The calls that a stage requests. */
 export interface Plan {
   readonly calls: readonly Call[];
   readonly questions: readonly Question[];

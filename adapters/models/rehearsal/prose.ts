@@ -48,15 +48,16 @@ export function echoOf(message: string): string | undefined {
   return found?.trim().replace(/^(["'“])(.*)["'”]$/su, '$2');
 }
 
-/** How many words of text the message asks for; `undefined` when for none. */
+/** Returns how many words of text the message requests; `undefined` if it requests none. */
 export function wordsAskedFor(message: string): number | undefined {
   const text = message.slice(0, 2000);
   const counted = /\b(\d{2,5})[\s-]words?\b/iu.exec(text)?.[1];
-  const asks = /\b(?:write|tell|give|compose|draft|generate|make|produce|answer|explain|i(?:'d| would) like|i want)\b/iu
-    .test(text);
-  if (counted !== undefined && asks) return Math.min(20_000, Number(counted));
+  const isRequested =
+    /\b(?:write|tell|give|compose|draft|generate|make|produce|answer|explain|i(?:'d| would) like|i want)\b/iu
+      .test(text);
+  if (counted !== undefined && isRequested) return Math.min(20_000, Number(counted));
   const genre = 'answer|story|tale|text|essay|article|poem|report|explanation|reply|response|speech|letter|description';
-  return asks &&
+  return isRequested &&
       new RegExp(
         `\\b(?:very\\s+)?(?:long|lengthy|detailed|extensive)(?:\\s+\\w+)?\\s+(?:${genre})\\b|\\bat\\s+length\\b`,
         'iu',
@@ -65,7 +66,7 @@ export function wordsAskedFor(message: string): number | undefined {
     : undefined;
 }
 
-/** Returns text about the topic that the message names: as many words as asked for, the same for the same seed. */
+/** Returns text about the topic that the message names, with the requested number of words. The same seed returns the same text. */
 export function longText(message: string, { words, seed }: { words: number; seed: string }): string {
   const pick = pickerOf(hashOf(`${seed}\n${message}`));
   const topic = /\b(?:about|on|of)\s+(.{2,80}?)\s*(?:[.!?,;\n]|\bin\s+\d|$)/iu.exec(message)?.[1] ??

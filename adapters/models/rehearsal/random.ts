@@ -1,4 +1,4 @@
-/** Deterministic numbers: the same text gives the same ones. */
+/** Deterministic numbers: the same text always yields the same numbers. */
 
 /** Returns a 32-bit hash of a text (FNV-1a). */
 export function hashOf(text: string): number {

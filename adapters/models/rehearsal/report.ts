@@ -3,7 +3,7 @@
 import { type Outcome, type PastCall, stringify } from './conversation.ts';
 import { isInline, toMarkdown } from './markdown.ts';
 
-/** Reports what tools returned. A failure that was mended by a later call is mentioned with that call. */
+/** Reports what tools returned. A failure that a later call corrected is mentioned with that call. */
 export function reportOn(steps: readonly (readonly PastCall[])[]): string {
   const calls = steps.flat();
   const blocks = calls.filter((call, at) => !isMended(call, calls.slice(at + 1)))

@@ -21,7 +21,7 @@ export interface Shape {
   readonly maxItems: number;
   readonly fallback: unknown;
   readonly examples: readonly unknown[];
-  /** The properties of an object, the required ones first. Read when asked for, since schemas may refer to themselves. */
+  /** The properties of an object, the required ones first. Read lazily, since schemas may refer to themselves. */
   fields(): readonly Field[];
   items(): Shape;
   /** Where the schema is a union of objects: its members. */

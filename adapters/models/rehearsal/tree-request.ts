@@ -140,7 +140,7 @@ function sayDone(request: Change, { first, second }: Nodes): string {
   }
 }
 
-/** Takes back the latest change of this chat that stands. */
+/** Undoes the latest change of this chat that is still in effect. */
 function undoStep(conversation: Conversation): TreeStep | undefined {
   const { past, steps } = conversation;
   const now = steps.flat().findLast(({ toolName }) => toolName === 'undo');

@@ -1,6 +1,6 @@
 /** The requests at a tree that a message can name. */
 
-/** What is to be done, with the names as the message gives them. */
+/** A requested change, with the names that the message uses. */
 export type TreeRequest =
   | { readonly kind: 'add'; readonly name: string; readonly type: string; readonly place: string }
   | { readonly kind: 'rename'; readonly name: string; readonly newName: string }
@@ -62,7 +62,7 @@ export function requestIn(message: string): TreeRequest | undefined {
 
 /** Each name is one of three groups: in straight quotes, in curved ones, or plain. */
 function namesIn(found: RegExpExecArray): readonly string[] {
-  const plain = found.slice(found.groups ? 2 : 1); // a named group stands before the names
+  const plain = found.slice(found.groups ? 2 : 1); // a named group precedes the names
   const names: string[] = [];
   for (let i = 0; i < plain.length; i += 3) {
     const text = plain.slice(i, i + 3).find((group) => group !== undefined);

@@ -1,11 +1,11 @@
-/** The requests in one stage of a message, each with the tool that it asks for. */
+/** Splits one stage of a message into requests, each with the tool that it names. */
 
 import { type ChooseTool, isPlain, type Match } from './choose-tool.ts';
 import { partsOf } from './clauses.ts';
 import type { Filled } from './fill/fill-input.ts';
 import { stemsOf, wordsOf } from './words.ts';
 
-/** A part of the stage with the tool that it asks for. */
+/** A part of the stage with the tool that it names. */
 export interface Unit {
   readonly text: string;
   readonly match: Match;
@@ -41,8 +41,8 @@ export function unitsOf(stage: string, planner: Planner): readonly Unit[] {
 }
 
 /**
- * The best tool of which the text has all that it needs; if there is none, the best that it plainly asks for. A tool that shares
- * little with the text counts only when it also takes something from it.
+ * Returns the best tool whose required inputs the text contains; otherwise the best tool that the text clearly names. A tool
+ * that shares few words with the text counts only if it also takes an input from it.
  */
 function usableMatch(text: string, planner: Planner): Match | undefined {
   const ranked = planner.choose(text);
@@ -59,7 +59,7 @@ function usableMatch(text: string, planner: Planner): Match | undefined {
 
 interface Part {
   readonly text: string;
-  /** What stands between it and the unit before. */
+  /** The text between this unit and the previous one. */
   readonly joint: string;
   readonly match: Match | undefined;
 }
@@ -97,7 +97,7 @@ function takesList({ tool: { shape } }: Match): boolean {
   return shape.fields().some((field) => field.shape.kind === 'array');
 }
 
-/** "The weather in Paris" and then "Berlin": the same request with the other value in the place of the last. */
+/** "The weather in Paris" and then "Berlin": the same request with the last value replaced. */
 function withOtherValue({ text, match }: Unit, part: string, { fill }: Planner): string | undefined {
   const other = part.trim().replace(/^(?:in|at|for|of|from|to|on|near)\s+(?:the\s+)?/iu, '').replace(/[.?!]+$/u, '');
   if (!/^[\p{Lu}\d"“'`«([-]/u.test(other) && !/[\d_@/]/u.test(other)) return undefined;

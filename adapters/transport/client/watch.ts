@@ -47,10 +47,10 @@ export async function watchEvents(
     const after: Record<string, string> = position.id === undefined ? {} : { 'last-event-id': position.id };
     return connection.send({ method: 'GET', url, headers: { accept: 'text/event-stream', ...after }, signal: both });
   };
-  const watched = follow(await open(), { connection, position, open, signal: both });
+  const events = follow(await open(), { connection, position, open, signal: both });
   return new ReadableStream<Watched>({
     async pull(controller) {
-      const { done, value } = await watched.next();
+      const { done, value } = await events.next();
       if (done) controller.close();
       else controller.enqueue(value);
     },

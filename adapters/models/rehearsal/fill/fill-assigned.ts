@@ -1,4 +1,4 @@
-/** Values that the text gives to a property by its name. */
+/** Values that the text assigns to a property by its name. */
 
 import { bracketed, type Clause, parseJson, quoted, unquote } from '../clause.ts';
 import { numberOf, numberPattern } from './fill-number.ts';
@@ -58,7 +58,7 @@ function listOf(text: string | undefined, shape: Shape): readonly string[] | und
 
 const kinds = new Set('type kind mode status state level format language color'.split(' '));
 
-/** Returns what stands behind a part of the name: "node n2" for `nodeId`, "property title" for `propertyName`, "type task" for `payloadType`. */
+/** Returns the text after a part of the name: "node n2" for `nodeId`, "property title" for `propertyName`, "type task" for `payloadType`. */
 export function labelled({ name, shape }: Field, clause: Clause): unknown {
   const words = wordsOf(name);
   const last = words.at(-1) ?? '';
@@ -76,7 +76,7 @@ export function labelled({ name, shape }: Field, clause: Clause): unknown {
   return isCode(last) && saysMore(clause, pattern) ? undefined : conform(clause.take(pattern), shape);
 }
 
-/** Whether a name that ends so stands for something that only a program reads. */
+/** Whether a name with this ending means something that only a program reads. */
 function isCode(lastWord: string): boolean {
   return lastWord === 'id' || lastWord === 'key';
 }

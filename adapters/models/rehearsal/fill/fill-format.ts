@@ -90,7 +90,7 @@ export function isTarget(words: ReadonlySet<string>): boolean {
   return !words.isDisjointFrom(targets);
 }
 
-/** Returns what stands behind "from" or "to" when the name says that the property is one of the two. */
+/** Returns the text after "from" or "to" when the property's name is one of the two. */
 export function directionOf({ words, shape }: Field, clause: Clause): unknown {
   const fromSource = isSource(words);
   if (!fromSource && !isTarget(words)) return undefined;

@@ -17,7 +17,7 @@ export interface Sources {
   readonly results: readonly unknown[];
   /** Whether what is left of the message may be a value that nothing marks as one. */
   readonly mayGuess: boolean;
-  /** The stems of the tool's name: words that ask for the tool and are no value. */
+  /** The stems of the tool's name. These words name the tool and are never values. */
   readonly verbs: ReadonlySet<string>;
   /** Returns a text that is used nowhere else, the same for the same conversation. */
   readonly uniqueId: () => string;
@@ -37,7 +37,7 @@ interface Context extends Sources {
   readonly wanted: (field: Field) => boolean;
 }
 
-/** From the surest to the vaguest. Each goes over all properties before the next begins. */
+/** Strategies, the most certain first. Each visits all properties before the next one starts. */
 const strategies: readonly Strategy[] = [
   (field, clause) => assignedTo(field, clause),
   (field, clause) => choiceFrom(field, clause),
@@ -55,7 +55,7 @@ const strategies: readonly Strategy[] = [
   ({ required, words, shape }, _, { results }) => required ? lookUp(results, { words, shape }) : undefined,
 ];
 
-/** For a value that only a program can have made: it is given by name, or a tool returned it. */
+/** For values that only a program can create: the text assigns them by name, or a tool returned them. */
 const tokenStrategies: readonly Strategy[] = [...strategies.slice(0, 1), ...strategies.slice(-1)];
 const tokenName = /version|token|cursor|etag|revision/i;
 
@@ -147,7 +147,7 @@ function fallBack({ name, required, shape }: Field, input: Record<string, unknow
   if (value !== undefined) set(input, name, value);
 }
 
-/** Whether the value has to be made up: a key that stands for this call alone. */
+/** Whether the value must be generated: a key that is unique to this call. */
 function isKey({ name, shape }: Pick<Field, 'name' | 'shape'>): boolean {
   return /idempot|nonce/i.test(name) || (shape.format === 'uuid' && /unique|idempot/i.test(shape.hint));
 }

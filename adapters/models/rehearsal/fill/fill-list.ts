@@ -67,7 +67,7 @@ function takeAll(clause: Clause, pattern: string): readonly string[] {
   return found;
 }
 
-/** What stands between commas and "and", behind the words that ask for the tool. */
+/** Returns the texts between commas and "and", after the words that name the tool. */
 function partsIn(clause: Clause, verbs: ReadonlySet<string>): readonly string[] {
   const text = clause.rest().replace(/^.*:\s+/u, '').replace(/[.?!]+$/u, '');
   const parts = text.split(/\s*[,;]\s*(?:and\s+)?|\s+(?:and|or|&)\s+/iu);
@@ -76,9 +76,9 @@ function partsIn(clause: Clause, verbs: ReadonlySet<string>): readonly string[] 
 
 function withoutVerbs(part: string, verbs: ReadonlySet<string>): string {
   const words = part.split(/\s+/u);
-  const asks = (word: string): boolean =>
+  const isRequestWord = (word: string): boolean =>
     isStopWord(word) || wordsOf(word).some((one) => [...relativesOf(stem(one))].some((like) => verbs.has(like)));
-  const from = words.findIndex((word) => !asks(word));
+  const from = words.findIndex((word) => !isRequestWord(word));
   return from < 0
     ? ''
     : words.slice(from).join(' ').replace(/\s+(?:to|from|in|on|for)\s+(?:the|my|our)\s.*$/iu, '').trim();

@@ -87,7 +87,7 @@ const lead =
 const links =
   /^(?:for|that|about|under|the|its|their|his|her|to|me|a|an|up|of|on|with|any|some|this|following|out|us|in|and|by|using)$/i;
 
-/** What is left when the words that ask for the tool are gone: those behind its verb, else those before it. */
+/** Returns the text without the words that name the tool: the words after its verb, otherwise the words before it. */
 function takeRest(
   clause: Clause,
   { verbs, needsVerb }: { readonly verbs: ReadonlySet<string>; readonly needsVerb: boolean },

@@ -36,7 +36,7 @@ const loopbackHosts = ['localhost', '127.0.0.1', '[::1]'];
 /** How long a response may take before it starts as a stream. */
 const longestSilenceMs = 500;
 
-/** Creates the route, to be mounted at its path. OpenAPI does not describe it: MCP clients ask the server itself. */
+/** Creates the route, to be mounted at its path. OpenAPI does not describe it: MCP clients query the server itself. */
 export function mcpRoutes(options: McpRoutesOptions): Hono<SignedEnv> {
   const { mcp, origins, authenticate, keepAliveMs } = options;
   let loading: Promise<McpEndpoint> | undefined;
