@@ -58,7 +58,7 @@ export async function cpuRounds(
   return times;
 }
 
-/** Whoever comes first in a round has another heap than who comes last: so each does in turn. */
+/** Rotates the order in each round, because the first entry has another heap than the last one. */
 function rotated<T>(items: readonly T[], by: number): T[] {
   const start = by % items.length;
   return [...items.slice(start), ...items.slice(0, start)];
@@ -69,13 +69,13 @@ export function ratioOf(ours: readonly number[] = [], theirs: readonly number[] 
   return median(ours.map((value, i) => value / (theirs[i] ?? NaN)));
 }
 
-/** What one benchmark has measured, and on what. */
+/** The results of one benchmark, and the machine. */
 export interface Report {
-  /** Its folder, by which a later run takes the place of an earlier one. */
+  /** The benchmark's folder. A later run replaces an earlier run of the same folder. */
   readonly bench?: string;
   /** The day, as 2026-11-22. */
   readonly day: string;
-  /** Of how many runs the rows are the medians; of one, when absent. */
+  /** How many runs the rows are the medians of; 1 when absent. */
   readonly runs?: number;
   readonly title: string;
   readonly runtime: string;

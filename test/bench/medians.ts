@@ -1,8 +1,8 @@
-/** Several runs of a benchmark as one: of each figure the row in the middle, with the bar and the peer that it was measured beside. */
+/** Combines several runs of a benchmark: takes the median row of each figure, with its bar and its peer. */
 
 import type { Report, Row } from './measure.ts';
 
-/** Gives one report for each title; a figure that some of the runs lack is that of the others. */
+/** Returns one report for each title. A figure that some runs lack comes from the other runs. */
 export function mediansOf(reports: readonly Report[]): Report[] {
   const titles = [...new Set(reports.map(({ title }) => title))];
   return titles.map((title): Report => {
@@ -18,10 +18,10 @@ export function mediansOf(reports: readonly Report[]): Report[] {
   });
 }
 
-/** By the ratio, where there is one, for it knows nothing of how fast the machine was; else by the first number. */
+/** Sorts by the ratio if there is one, because it does not depend on the machine's speed; otherwise by the first number. */
 function middleOf(rows: readonly Row[]): Row {
   const ordered = rows.toSorted((a, b) => numberOf(a) - numberOf(b));
-  return ordered[ordered.length >> 1] ?? rows[0]!; // safe: somebody has measured it
+  return ordered[ordered.length >> 1] ?? rows[0]!; // safe: at least one run has measured it
 }
 
 function numberOf({ ratio, value }: Row): number {

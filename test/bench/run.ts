@@ -1,8 +1,7 @@
 /**
- * Runs benchmarks, one process each: `npm run bench` all of them, `npm run bench -- overhead` one, `--runs=3` each three times, of
- * which the medians are taken. What they have measured stands in `bench-results/` afterwards, beside what others have before:
- * `table.md` for people, `reports.json` for machines. `--readme` writes the README's table and `docs/figures.md` out of it; alone,
- * it measures nothing.
+ * Runs benchmarks, one process each: `npm run bench` runs all, `npm run bench -- overhead` one, and `--runs=3` each three times and
+ * takes the medians. Merges the results with earlier ones in `bench-results/`: `table.md` for people, `reports.json` for machines.
+ * `--readme` writes the README's table and `docs/figures.md` from them; alone, it measures nothing.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -18,7 +17,7 @@ const folder = import.meta.dirname;
 const root = join(folder, '../..');
 const results = join(root, 'bench-results');
 const lines = join(results, 'reports.jsonl');
-const kept = join(results, 'reports.json');
+const mergedPath = join(results, 'reports.json');
 const all = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name);
 const { values: { readme, runs }, positionals } = parseArgs({
   allowPositionals: true,
@@ -31,14 +30,14 @@ if (unknown.length > 0) {
 }
 const wanted = positionals.length > 0 ? positionals : readme ? [] : all;
 mkdirSync(results, { recursive: true });
-const before = existsSync(kept) ? JSON.parse(readFileSync(kept, 'utf8')) as Report[] : []; // written by this
+const before = existsSync(mergedPath) ? JSON.parse(readFileSync(mergedPath, 'utf8')) as Report[] : []; // written by this
 const failed: string[] = [];
 const reports = wanted.flatMap((name) => mediansOf(measure(name)));
 const ofWhich = new Set(reports.map(({ bench }) => bench));
 const merged = [...before.filter(({ bench }) => bench !== undefined && !ofWhich.has(bench)), ...reports]
   .toSorted((a, b) => all.indexOf(a.bench ?? '') - all.indexOf(b.bench ?? ''));
 if (wanted.length > 0) {
-  writeFileSync(kept, `${JSON.stringify(merged, null, 2)}\n`);
+  writeFileSync(mergedPath, `${JSON.stringify(merged, null, 2)}\n`);
   writeFileSync(join(results, 'table.md'), tableOf(merged));
   console.log(`\nAll figures: ${join(results, 'table.md')}`);
 }
@@ -46,7 +45,7 @@ if (readme) writePages(merged);
 if (failed.length > 0) console.error(`Failed: ${failed.join(', ')}`);
 process.exit(failed.length === 0 ? 0 : 1);
 
-/** Gives what a benchmark has measured, run after run. */
+/** Returns the reports of a benchmark, run after run. */
 function measure(name: string): Report[] {
   rmSync(lines, { force: true });
   for (let run = 0; run < Number(runs); run++) {

@@ -3,7 +3,7 @@
 import { headlines } from './headlines.ts';
 import type { Report, Row } from './measure.ts';
 
-/** Gives the page: the machine, how many bars were met, and the figures of each benchmark beside bar and peer. */
+/** Returns the page: the machine, how many bars were met, and each benchmark's figures with bar and peer. */
 export function tableOf(reports: readonly Report[]): string {
   return [
     '# What was measured',
@@ -19,7 +19,7 @@ export function tableOf(reports: readonly Report[]): string {
   ].join('\n');
 }
 
-/** Gives the README's table: the figures that it names, as far as they were measured, and how many bars are missed in all. */
+/** Returns the README's table: the measured headline figures, and the total of missed bars. */
 export function readmeTableOf(reports: readonly Report[]): string {
   const all = reports.flatMap(({ title, rows }) => rows.map((row) => ({ title, row })));
   const named = headlines.flatMap(({ what, title, figure }) => {
@@ -37,7 +37,7 @@ export function withFigures(page: string, table: string): string {
   if (!found.test(page)) {
     throw new Error('The page has no place for the figures: <!-- figures --> and <!-- /figures -->');
   }
-  return page.replace(found, (_, begin: string, end: string) => `${begin}\n${table}\n\n${end}`);
+  return page.replace(found, (_, start: string, end: string) => `${start}\n${table}\n\n${end}`);
 }
 
 function summaryOf(reports: readonly Report[]): string {

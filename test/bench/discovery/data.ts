@@ -19,7 +19,7 @@ export interface Searcher {
 /** Makes a ranker of tools. */
 export type CreateSearcher = (tools: readonly IndexedTool[]) => Searcher | Promise<Searcher>;
 
-/** What the folder's `lib.mjs` and `baselines.mjs` give. */
+/** The exports of the folder's `lib.mjs` and `baselines.mjs`. */
 export interface BenchData {
   readonly sets: readonly string[];
   readonly catalog: (set: string) => readonly IndexedTool[];
@@ -34,7 +34,7 @@ export interface BenchData {
 
 const variable = 'PINNACE_TOOL_RETRIEVAL';
 
-/** Loads the folder; says how to name it when it is not named. */
+/** Loads the folder, or prints how to name it if the variable is missing. */
 export async function loadBenchData(): Promise<BenchData | undefined> {
   const folder = process.env[variable];
   if (folder === undefined) {
@@ -45,6 +45,6 @@ export async function loadBenchData(): Promise<BenchData | undefined> {
   }
   const load = (file: string): Promise<Record<string, unknown>> => import(pathToFileURL(join(folder, file)).href);
   const [lib, { BASELINES: peers }] = await Promise.all([load('lib.mjs'), load('baselines.mjs')]);
-  // The folder is the caller's own, and its files give what its README says.
+  // safe: the caller's own folder, whose README documents these exports
   return { ...lib, sets: Object.keys(lib.SETS as object), peers } as unknown as BenchData;
 }

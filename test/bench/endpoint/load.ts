@@ -1,4 +1,4 @@
-/** The load generator: a process of its own, which sends what it is told to and tells what came back. */
+/** The load generator: a separate process that sends the given requests and reports the responses. */
 
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';

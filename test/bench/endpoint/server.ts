@@ -1,4 +1,4 @@
-/** The endpoint under load, for `deno serve`: signed requests, state in Deno KV, a model that says as much as it is asked to. */
+/** The endpoint under load, for `deno serve`: signed requests, state in Deno KV, a model that writes as much text as the message requests. */
 
 import { createUIMessageStreamResponse, streamText, toUIMessageStream } from 'ai';
 import { staticCatalog } from '../../../adapters/catalog/static.ts';
@@ -9,7 +9,7 @@ import type { Issuer } from '../../../adapters/transport/signed/roots.ts';
 import { createRuntime, type LanguageModel } from '../../../src/index.ts';
 import { says } from '../../fixtures/model.ts';
 
-/** What the text of a message asks of the model. */
+/** The answer that a message requests from the model. */
 export interface Speech {
   readonly deltas: number;
   readonly length: number;
@@ -28,8 +28,8 @@ const model: LanguageModel = {
   doStream: ({ prompt }) => Promise.resolve({ stream: speak(JSON.stringify(prompt.at(-1)?.content)) }),
 };
 
-function speak(asked: string) {
-  const speech = JSON.parse(/\{"deltas.*?\}/.exec(asked.replaceAll('\\', ''))?.[0] ?? '{}') as Speech; // the benchmark's own
+function speak(text: string) {
+  const speech = JSON.parse(/\{"deltas.*?\}/.exec(text.replaceAll('\\', ''))?.[0] ?? '{}') as Speech; // the benchmark's own
   const parts = says(...Array.from({ length: speech.deltas }, () => 'x'.repeat(speech.length)));
   const spoken = speech.stalls ? parts.slice(0, -2) : parts;
   let at = 0;
@@ -77,7 +77,7 @@ async function bareRun(request: Request): Promise<Response> {
   return createUIMessageStreamResponse({ stream: toUIMessageStream({ stream }) });
 }
 
-/** The peer of a replay: nothing but frames of the same size, made when they are asked for. */
+/** The peer of a replay: only frames of the same size, created on demand. */
 function bareStream(events: number, length: number): Response {
   const encoder = new TextEncoder();
   const runId = 'run_00000000000000000000000000000000';

@@ -1,4 +1,4 @@
-/** Requests signed in advance, so that the load costs whoever sends it nothing. */
+/** Signs requests in advance, so that signing costs the load generator nothing. */
 
 import { calculateJwkThumbprint, exportJWK } from 'jose';
 import { createIssuer } from '../../../adapters/transport/issuer.ts';
@@ -21,10 +21,10 @@ export interface Signer {
   sign(request: { readonly method: string; readonly path: string; readonly body?: string }): Promise<SignedRequest>;
 }
 
-/** The name under which the endpoint is asked for. */
+/** The host name of the endpoint. */
 export const authority = 'pinnace.test';
 
-/** Gives a signer with an issuer and a session of its own. */
+/** Returns a signer with its own issuer and session. */
 export async function createSigner(): Promise<Signer> {
   const issuer = await createIssuer({ iss: 'https://issuer.test', audience: 'bench' });
   const keys = await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify']);

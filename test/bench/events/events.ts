@@ -1,6 +1,6 @@
 /**
- * What telling costs: one event to nobody but the ring, and one to sinks in memory and storage; then whole runs with everything
- * that can be told and written down beside runs of which nothing is.
+ * The cost of events: one event to no observer, to the ring, and to sinks in memory and storage; then whole runs that emit and
+ * store everything, compared with runs that emit nothing.
  */
 
 import process from 'node:process';
@@ -24,8 +24,8 @@ import { cpuRounds, median, ratioOf, report, type Row } from '../measure.ts';
 
 const spansPerCall = 500;
 
-/** Tells of runs as the runtime does: spans with a payload of four facts, each in another. */
-function tellSpans(emit: Emit): void {
+/** Emits runs as the runtime does: spans with a payload of four facts, each in another. */
+function emitSpans(emit: Emit): void {
   const run = startSpan({
     traceId: '0af7651916cd43dd8448eb211c80319c',
     tenant: 'local',
@@ -51,7 +51,7 @@ async function measureEvents(): Promise<Row[]> {
   const memory = memorySink({ capacity: 1000 });
   let stored = storageSink({ storage: memoryStorage() });
   const emits: Readonly<Record<string, Emit>> = {
-    'nobody': createEmit({ sinks: [], now: Date.now }),
+    'no observer': createEmit({ sinks: [], now: Date.now }),
     'no sink': createEmit({ sinks: [], ring: createEventRing(), now: Date.now }),
     'memory and storage': createEmit({
       sinks: [memory.sink, (event) => stored.sink(event)],
@@ -62,7 +62,7 @@ async function measureEvents(): Promise<Row[]> {
   const runs = Object.fromEntries(
     Object.entries(emits).map(([name, emit]) => [name, async () => {
       stored = storageSink({ storage: memoryStorage() }); // a log that only grows would be what is measured
-      tellSpans(emit);
+      emitSpans(emit);
       if (name === 'memory and storage') await stored.flush();
     }]),
   );

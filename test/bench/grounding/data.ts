@@ -18,7 +18,7 @@ function noise(): Float32Array {
   return pool.subarray(from, from + dimensions);
 }
 
-/** Ways to make vectors: what models give lies in clusters or on few directions; noise is the worst there is. */
+/** Ways to make vectors. Vectors of models form clusters or have few directions; noise is the worst case. */
 export const shapes: Readonly<Record<string, (count: number) => Float32Array[]>> = {
   clustered(count) {
     const centres = Array.from({ length: 1_000 }, () => Float32Array.from(noise()));
@@ -75,7 +75,7 @@ export function textQueries(count: number): string[] {
   return Array.from({ length: count }, (_, at) => `${words[(at * 37) % 2_000]} ${words[(at * 91) % 8_000]}`);
 }
 
-/** Gives the ids, or numbers, of the nearest vectors. */
+/** Returns the ids, or numbers, of the nearest vectors. */
 export type Search = (query: Float32Array, topK: number) => Promise<readonly string[]>;
 
 const variable = 'PINNACE_GROUNDING_PEERS';

@@ -52,9 +52,9 @@ interface Orama {
 export const aiSdk: CreateSearch = (vectors) => {
   const arrays = vectors.map((vector) => Array.from(vector));
   return Promise.resolve(async (query, topK) => {
-    const asked = Array.from(query);
+    const vectorArray = Array.from(query);
     return arrays
-      .map((vector, at) => ({ at, score: cosineSimilarity(asked, vector) }))
+      .map((vector, at) => ({ at, score: cosineSimilarity(vectorArray, vector) }))
       .toSorted((a, b) => b.score - a.score)
       .slice(0, topK)
       .map(({ at }) => String(at));
@@ -89,7 +89,7 @@ export const plainLoop: CreateSearch = (vectors) => {
   });
 };
 
-/** A graph of neighbours, in plain JavaScript: quick to ask, slow to build. */
+/** A graph of neighbors, in plain JavaScript: fast to query, slow to build. */
 export const hnsw: CreateSearch = async (vectors) => {
   const loaded = await loadPeer('hnsw/dist/index.js');
   if (!loaded) return undefined;

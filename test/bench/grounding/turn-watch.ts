@@ -1,9 +1,9 @@
-/** How long one turn of the event loop lasts at most, by its own work: garbage collection is told apart. */
+/** Measures the longest turn of the event loop by its own work. Reports garbage collection separately. */
 
 import { PerformanceObserver } from 'node:perf_hooks';
 import { setImmediate as soon } from 'node:timers/promises';
 
-/** What was seen. */
+/** The measured turns. */
 export interface SeenTurns {
   /** Milliseconds of the longest turn, less the collections in it. */
   readonly longest: number;
@@ -11,7 +11,7 @@ export interface SeenTurns {
   readonly withCollections: number;
 }
 
-/** Watches until called. Another process on the same core makes a turn look longer than it is. */
+/** Measures until the returned function is called. Another process on the same core makes a turn look longer than it is. */
 export function watchTurns(): () => Promise<SeenTurns> {
   const long: { readonly from: number; readonly to: number }[] = [];
   const collections: { readonly startTime: number; readonly duration: number }[] = [];

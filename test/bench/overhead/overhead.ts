@@ -34,7 +34,7 @@ type Variant = (model: LanguageModel) => ReadableStream<Uint8Array> | Promise<Re
 const sdkTools = {
   lookup: tool({
     description: lookup.description,
-    // The SDK's schema adapter with validation, as its own documentation asks for.
+    // The SDK's schema adapter with validation, as its documentation recommends.
     inputSchema: jsonSchema<v.InferOutput<typeof input>>(toJsonSchema(input, { typeMode: 'input' }) as object, {
       validate(value) {
         const result = v.safeParse(input, value);
@@ -125,7 +125,7 @@ async function measureFirstChunk(): Promise<Row[]> {
   return rows;
 }
 
-/** Holds streams that have made their tool calls and stand in the middle of the text. */
+/** Holds streams that have made their tool calls and have sent half of the text. */
 async function measureMemory(): Promise<Row[]> {
   const count = 1000;
   const rows: Row[] = [];

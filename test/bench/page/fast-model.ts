@@ -27,10 +27,10 @@ export async function startFastModel(pace: Pace): Promise<TestServer> {
 
 function write(response: ServerResponse, { perSecond, chunks }: Pace): void {
   response.setHeader('content-type', 'text/event-stream');
-  const began = performance.now();
+  const started = performance.now();
   let sent = 0;
   const timer = setInterval(() => {
-    const due = Math.min(chunks, Math.floor((performance.now() - began) / 1000 * perSecond));
+    const due = Math.min(chunks, Math.floor((performance.now() - started) / 1000 * perSecond));
     for (; sent < due; sent++) response.write(frame({ delta: { role: 'assistant', content: pieceOf(sent) } }));
     if (sent < chunks) return;
     clearInterval(timer);

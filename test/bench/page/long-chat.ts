@@ -3,27 +3,27 @@
 import type { Page } from 'playwright';
 import { keepLongChat } from '../../tools/browsers/long-chat.ts';
 import type { Row } from '../measure.ts';
-import { watch } from './probe.ts';
+import { measurePage } from './probe.ts';
 import { type Bench, frameRows, interactionRow, msRow, workRows } from './rows.ts';
 
 const count = 5000;
 
-/** Gives the figures. */
+/** Returns the figures. */
 export async function measureLongChat({ browser, url }: Bench): Promise<Row[]> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   const page = await context.newPage();
   await page.goto(url);
   await page.getByTestId('composer').waitFor();
   await keepLongChat(page, count);
-  const opening = await watch(page, async () => {
+  const opening = await measurePage(page, async () => {
     await page.locator('.chat-open').click();
     await page.locator(`[data-id=m-${count - 1}] [data-testid=answer-footer]`).waitFor();
     await page.waitForTimeout(500);
   });
   const nodes = await page.evaluate(() => document.querySelectorAll('*').length);
-  const scrolling = await watch(page, () => scroll(page));
-  const jumping = await watch(page, () => jump(page));
-  const typing = await watch(page, async () => {
+  const scrolling = await measurePage(page, () => scroll(page));
+  const jumping = await measurePage(page, () => jump(page));
+  const typing = await measurePage(page, async () => {
     await page.getByTestId('composer').focus();
     await page.keyboard.type('A word after five thousand messages, typed by hand.', { delay: 20 });
   });

@@ -12,7 +12,7 @@ interface TraceEvent {
   readonly args?: { readonly name?: string };
 }
 
-/** Does `act`, and gives the longest task of pages' threads meanwhile in milliseconds of work. */
+/** Runs `act`, and returns the longest task of the pages' threads meanwhile, in milliseconds of CPU time. */
 export async function longestWorkMs(page: Page, act: () => Promise<void>): Promise<number> {
   const browser = page.context().browser();
   if (!browser) throw new Error('The page has no browser of its own to be traced in');
@@ -37,6 +37,6 @@ function longestOf(events: readonly TraceEvent[]): number {
     events.filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain').map(threadOf),
   );
   const tasks = events.filter((event) => event.name.endsWith('RunTask') && pages.has(threadOf(event)));
-  if (tasks.length === 0) throw new Error('The trace tells of no task of the page');
+  if (tasks.length === 0) throw new Error('The trace has no task of the page');
   return Math.max(...tasks.map(({ tdur = 0 }) => tdur)) / 1000;
 }

@@ -1,19 +1,19 @@
-/** What the page's own entries say of a stretch of time: long tasks, the wait of what a person did, frames, work of its thread. */
+/** Measures a page for a while by its performance entries: long tasks, delays of interactions, frames, work of its thread. */
 
 import type { Page } from 'playwright';
 import { longestWorkMs } from './own-work.ts';
 
-/** What was seen, in milliseconds. */
-export interface Seen {
+/** The measurements, in milliseconds. */
+export interface Measured {
   /** Tasks of 50 ms or more. */
   readonly longTasks: readonly number[];
   /** The longest task by the thread's own clock. */
   readonly longestWorkMs: number;
-  /** From what a person did to the next paint; those under 16 ms are told as 0. */
+  /** From an interaction to the next paint; those under 16 ms are reported as 0. */
   readonly interactions: readonly number[];
   /** Between one frame and the next. */
   readonly frames: readonly number[];
-  /** What the page's thread has worked, by its own clock: what others take of the machine is not in it. */
+  /** The CPU time of the page's thread, without the work of other processes. */
   readonly workMs: number;
   readonly tookMs: number;
 }
@@ -26,27 +26,27 @@ interface Probe {
 
 type Probed = typeof globalThis & { probe?: Probe };
 
-/** Watches the page while `act` goes on, which gets the page. */
-export async function watch(page: Page, act: () => Promise<void>): Promise<Seen> {
+/** Measures the page while `act` runs. */
+export async function measurePage(page: Page, act: () => Promise<void>): Promise<Measured> {
   const cdp = await page.context().newCDPSession(page);
   await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
   const workMs = async (): Promise<number> => {
     const { metrics } = await cdp.send('Performance.getMetrics');
     return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? NaN) * 1000;
   };
-  await page.evaluate(begin);
+  await page.evaluate(startProbe);
   let [tookMs, work] = [0, 0];
   const longest = await longestWorkMs(page, async () => {
-    const [worked, began] = [await workMs(), performance.now()];
+    const [worked, started] = [await workMs(), performance.now()];
     await act();
-    [tookMs, work] = [performance.now() - began, await workMs() - worked];
+    [tookMs, work] = [performance.now() - started, await workMs() - worked];
   });
   await cdp.detach();
   return { ...await page.evaluate(end), longestWorkMs: longest, workMs: work, tookMs };
 }
 
 /** Runs in the page. */
-function begin(): void {
+function startProbe(): void {
   const probe: Probe = { longTasks: [], interactions: new Map(), frames: [] };
   (globalThis as Probed).probe = probe;
   new PerformanceObserver((list) => probe.longTasks.push(...list.getEntries().map(({ duration }) => duration)))
@@ -68,8 +68,8 @@ function begin(): void {
   requestAnimationFrame(onFrame);
 }
 
-/** Runs in the page. Entries are handed over a moment after what they tell of. */
-async function end(): Promise<Pick<Seen, 'longTasks' | 'interactions' | 'frames'>> {
+/** Runs in the page. The browser delivers entries a moment after their events. */
+async function end(): Promise<Pick<Measured, 'longTasks' | 'interactions' | 'frames'>> {
   await new Promise((resolve) => setTimeout(resolve, 300));
   const { longTasks = [], interactions = new Map<number, number>(), frames = [] } = (globalThis as Probed).probe ?? {};
   delete (globalThis as Probed).probe;

@@ -2,7 +2,7 @@
 
 import type { Browser } from 'playwright';
 import { quantile, type Row } from '../measure.ts';
-import type { Seen } from './probe.ts';
+import type { Measured } from './probe.ts';
 
 /** Where the pages are, and what opens them. */
 export interface Bench {
@@ -16,8 +16,8 @@ export function msRow(figure: string, value: number, bar?: number): Row {
   return bar === undefined ? shown : { ...shown, bar: `<= ${bar} ms`, met: value <= bar };
 }
 
-/** What the page's thread was kept busy with: its longest task by the clock and by its own, and its work in all. */
-export function workRows(what: string, { longTasks, longestWorkMs, workMs, tookMs }: Seen, longest: number): Row[] {
+/** Rows for the page's thread: its longest task by wall clock and by CPU time, and its total work. */
+export function workRows(what: string, { longTasks, longestWorkMs, workMs, tookMs }: Measured, longest: number): Row[] {
   const most = Math.max(0, ...longTasks);
   return [
     {
@@ -35,11 +35,11 @@ export function workRows(what: string, { longTasks, longestWorkMs, workMs, tookM
 }
 
 /** How evenly frames came. */
-export function frameRows(what: string, { frames }: Seen): Row[] {
+export function frameRows(what: string, { frames }: Measured): Row[] {
   return [msRow(`${what}: 95 of 100 frames come within`, quantile(frames, 0.95), 34)];
 }
 
 /** What the slowest of 50 things that a person did had to wait for the next paint. */
-export function interactionRow(what: string, { interactions }: Seen, done: number): Row {
+export function interactionRow(what: string, { interactions }: Measured, done: number): Row {
   return msRow(`${what}: interaction to next paint, the slowest of ${done}`, Math.max(0, ...interactions), 100);
 }

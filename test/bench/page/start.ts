@@ -8,9 +8,9 @@ import { type Bench, msRow } from './rows.ts';
 
 const rounds = 5;
 
-/** Gives the figures: the first visit of a browser that has nothing, median of some. */
+/** Returns the figures: the first visit of a browser that has nothing, median of some. */
 export async function measureStart({ browser, url }: Bench): Promise<Row[]> {
-  const seen: Record<string, number[]> = {};
+  const byName: Record<string, number[]> = {};
   for (let i = 0; i < rounds; i++) {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
     await watchVitals(context);
@@ -18,17 +18,17 @@ export async function measureStart({ browser, url }: Bench): Promise<Row[]> {
     const page = await context.newPage();
     const longestWork = await longestWorkMs(page, () => visit(page, url));
     const figures = { ...await page.evaluate(marks), ...await vitalsOf(page), longestWork };
-    for (const [name, value] of Object.entries(figures)) (seen[name] ??= []).push(value);
+    for (const [name, value] of Object.entries(figures)) (byName[name] ??= []).push(value);
     await context.close();
   }
-  const of = (name: string): number => median(seen[name] ?? []);
+  const of = (name: string): number => median(byName[name] ?? []);
   const layoutShift = of('layoutShift');
   return [
     msRow('Start: first paint with content (FCP)', of('firstPaintMs')),
     msRow('Start: largest paint with content (LCP)', of('largestPaintMs'), 2000),
-    msRow('Start: the agent can be asked', of('ready'), 2000),
-    msRow('Start: from the question to its first word', of('first-word') - of('asked')),
-    msRow('Start: from the question to the end of the answer', of('answered') - of('asked')),
+    msRow('Start: the agent is ready', of('ready'), 2000),
+    msRow('Start: from the question to its first word', of('first-word') - of('sent')),
+    msRow('Start: from the question to the end of the answer', of('answered') - of('sent')),
     msRow('Start: longest task of the page’s thread', of('longestTaskMs'), 50),
     msRow('Start: the thread’s own work in its longest task', of('longestWork'), 50),
     msRow('Start: what tasks took beyond 50 ms, in all (TBT)', of('blockingMs'), 50),
@@ -45,11 +45,11 @@ async function visit(page: Page, url: string): Promise<void> {
   await page.getByTestId('answer-footer').waitFor();
 }
 
-/** Runs in the page before all else: leaves marks when what a person waits for is there. */
+/** Runs in the page first: sets a mark when each element that a person waits for appears. */
 function markStart(): void {
   const waited = {
     ready: '[data-testid=composer]',
-    asked: '[data-role=user]',
+    sent: '[data-role=user]',
     'first-word': '[data-testid=tool-card], .markdown',
     answered: '[data-testid=answer-footer]',
   };

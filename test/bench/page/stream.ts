@@ -3,14 +3,14 @@
 import type { Page } from 'playwright';
 import type { Row } from '../measure.ts';
 import { startFastModel } from './fast-model.ts';
-import { watch } from './probe.ts';
+import { measurePage } from './probe.ts';
 import { type Bench, frameRows, interactionRow, workRows } from './rows.ts';
 
 const seconds = 10;
 const perSecond = 200;
 const keys = 40;
 
-/** Gives the figures. */
+/** Returns the figures. */
 export async function measureStream({ browser, url }: Bench): Promise<Row[]> {
   const model = await startFastModel({ perSecond, chunks: perSecond * seconds });
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
@@ -23,7 +23,7 @@ export async function measureStream({ browser, url }: Bench): Promise<Row[]> {
   await page.getByRole('treeitem', { name: 'The Northquay Group' }).first().waitFor();
   await page.getByTestId('tree-expand-all').click();
   await page.locator('[role=treeitem][aria-level="5"]').first().waitFor();
-  const streaming = await watch(page, async () => {
+  const streaming = await measurePage(page, async () => {
     await page.getByTestId('composer').fill('Tell me all about the stream');
     await page.getByTestId('composer').press('Enter');
     await page.locator('.markdown').first().waitFor();

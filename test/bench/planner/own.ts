@@ -59,19 +59,19 @@ async function measureRead(storage: Storage, planId: string): Promise<number> {
 /** From the reply of a person to the first activity that follows from it. */
 async function measureReply(): Promise<Row> {
   const times: number[] = [];
-  let began = 0;
+  let started = 0;
   const planner = createPlanner({
     storage: memoryStorage(),
     async runAgent({ step }) {
       if (step === 1) return { type: 'next', actions: [{ type: 'ask_human', question: 'Go on?' }] };
-      times.push(performance.now() - began);
+      times.push(performance.now() - started);
       return { type: 'done', result: 1 };
     },
   });
   for (let i = 0; i < 200; i++) {
     const suspended = await planner.run({ goal: 'ask', allowHumanIntervention: true }, me);
     if (suspended.state !== 'suspended') throw new Error(suspended.state);
-    began = performance.now();
+    started = performance.now();
     await planner.reply(suspended.planId, me, { askId: suspended.questions[0]?.ask ?? '', answer: 'yes' });
     await planner.outcome(suspended.planId, me);
   }

@@ -14,7 +14,7 @@ import { says, scriptedModel, streamOf } from '../../fixtures/model.ts';
 // oxlint-disable-next-line typescript/no-explicit-any
 type Untyped = any;
 
-/** Runs so many tasks, or a tree of agents with so many children each and three levels; tells how many leaves there were. */
+/** Runs so many tasks, or a tree of agents with so many children each and three levels. Returns the number of leaves. */
 export type Run = (count: number) => Promise<number>;
 
 /** What the peers can do of the work. */

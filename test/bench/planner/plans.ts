@@ -5,13 +5,13 @@ import type { ActionInput, RunAgent } from '../../../src/planner/index.ts';
 import { createPlanner, localPrincipal, type Storage } from '../../../src/index.ts';
 import { answer, parallelism } from './peers.ts';
 
-/** Whoever asks. */
+/** The caller. */
 export const me = localPrincipal();
 
 /** Does one task with an answer of the model. */
 export const leaf: RunAgent = async ({ goal }) => ({ type: 'done', result: await answer(Number(goal)) });
 
-/** Runs so many tasks beside each other, every result on record, and tells how many there were. */
+/** Runs this many tasks in parallel, stores every result, and returns how many ran. */
 export async function runFlat(count: number, storage: Storage = memoryStorage()): Promise<number> {
   const planner = createPlanner({ storage, runAgent: leaf, limits: { agents: count + 1 } });
   const tasks = Array.from({ length: count }, (_, i) => ({ key: `t${i}`, goal: `${i}` }));

@@ -10,7 +10,7 @@ const [width, height, left, right, top, bottom] = [720, 360, 64, 208, 24, 48];
 const [loads, waits] = [[1, 10, 100, 1_000, 10_000, 100_000], [10, 100, 1_000, 10_000]];
 const colours = ['#0f7b8c', '#e2703a', '#6b5bb5', '#5f7a35', '#b3345c'];
 
-/** Gives the picture, with both axes logarithmic; a wait above the last mark leaves the picture. */
+/** Returns the picture, with both axes logarithmic; a wait above the last mark leaves the picture. */
 export function chartOf(lines: readonly Line[]): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="12">`,

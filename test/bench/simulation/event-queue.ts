@@ -10,7 +10,7 @@ export interface EventQueue {
 
 interface Entry {
   readonly time: number;
-  /** Of two at one time, the one that was asked for first comes first. */
+  /** Of two events at the same time, the one added first comes first. */
   readonly order: number;
   readonly act: () => void;
 }

@@ -43,9 +43,9 @@ export interface Scenario {
   readonly seed: number;
 }
 
-/** What came of it. */
+/** The outcome of a simulation. */
 export interface Outcome {
-  readonly begun: number;
+  readonly started: number;
   /** Those that were streaming at the end have not ended. */
   readonly ended: number;
   /** Without the model's own time. */
@@ -73,7 +73,7 @@ interface World {
   readonly isolates: readonly Isolate[];
   readonly firstByteMs: number[];
   readonly sums: {
-    begun: number;
+    started: number;
     ended: number;
     operations: number;
     changes: number;
@@ -89,7 +89,7 @@ interface Isolate {
   waiting: Commit[];
 }
 
-/** Lets a deployment run for some time. The same scenario gives the same outcome. */
+/** Simulates a deployment for some time. The same scenario has the same outcome. */
 export function simulate(scenario: Scenario): Outcome {
   const world = createWorld(scenario);
   const { queue, sums, firstByteMs } = world;
@@ -100,7 +100,7 @@ export function simulate(scenario: Scenario): Outcome {
   forget(world);
   queue.runUntil(warmUpMs + endMs);
   return {
-    begun: sums.begun,
+    started: sums.started,
     ended: sums.ended,
     firstByteMs: { p50: quantile(firstByteMs, 0.5), p99: quantile(firstByteMs, 0.99) },
     operationsPerSecond: sums.operations / scenario.seconds,
@@ -118,7 +118,7 @@ function createWorld(scenario: Scenario): World {
     random: randomFrom(scenario.seed),
     isolates: Array.from({ length: scenario.isolates }, () => ({ cpuFree: 0, underWay: 0, waiting: [] })),
     firstByteMs: [],
-    sums: { begun: 0, ended: 0, operations: 0, changes: 0, cpuMs: 0, databaseMs: 0 },
+    sums: { started: 0, ended: 0, operations: 0, changes: 0, cpuMs: 0, databaseMs: 0 },
     databaseFree: 0,
   };
 }
@@ -126,7 +126,7 @@ function createWorld(scenario: Scenario): World {
 /** What came while it warmed up is not counted. */
 function forget({ sums, firstByteMs }: World): void {
   firstByteMs.length = 0;
-  Object.assign(sums, { begun: 0, ended: 0, operations: 0, changes: 0, cpuMs: 0, databaseMs: 0 });
+  Object.assign(sums, { started: 0, ended: 0, operations: 0, changes: 0, cpuMs: 0, databaseMs: 0 });
 }
 
 /** Runs come by themselves, each to any isolate (Poisson). */
@@ -135,20 +135,20 @@ function arrive(world: World, endMs: number): void {
   const next = queue.now() - Math.log(1 - random()) * 1000 / runsPerSecond;
   if (next > endMs) return;
   queue.at(next, () => {
-    begin(world);
+    startRun(world);
     arrive(world, endMs);
   });
 }
 
-function begin(world: World): void {
+function startRun(world: World): void {
   const { queue, random, isolates, sums, firstByteMs, scenario: { cost, database } } = world;
   const isolate = isolates[Math.floor(random() * isolates.length)];
   if (isolate === undefined) return;
-  const begunAt = queue.now();
-  sums.begun += 1;
+  const startedAt = queue.now();
+  sums.started += 1;
   const commits = (left: number): void => {
     if (left > 0) return commit(world, isolate, () => commits(left - 1));
-    firstByteMs.push(queue.now() - begunAt);
+    firstByteMs.push(queue.now() - startedAt);
     stream(world, isolate, cost.streamCommits);
   };
   compute(world, isolate, cost.startCpuMs, () => {
@@ -160,7 +160,7 @@ function begin(world: World): void {
   });
 }
 
-/** Speaks, keeps what was said, and so on to the end. What is said reaches its reader when it is kept. */
+/** Alternates between computing and committing text until the end. Text reaches its reader after its commit. */
 function stream(world: World, isolate: Isolate, left: number): void {
   const { queue, sums, scenario: { cost } } = world;
   if (left === 0) return void (sums.ended += 1);

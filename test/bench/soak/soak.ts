@@ -9,13 +9,13 @@ import { collect, cpuMs, report } from '../measure.ts';
 
 const seconds = Number(process.env['SOAK_SECONDS'] ?? 600);
 const [perSecond, everyMs] = [100, 100];
-/** Before the first look: code is compiled, and caches and the storage have what they keep. */
+/** Before the first measurement: code is compiled, and caches and the storage are full. */
 const warmUpSeconds = Math.min(60, seconds / 4);
 
-/** Records are kept for 40 s, so that what is kept at the first look is as much as at the last. */
+/** Records live for 40 s, so that the first measurement sees as many as the last. */
 const churn = createChurn({ everyMs, limits: { totalMs: 30_000, retentionMs: 5_000 } });
 const outcomes = new Map<string, number>();
-/** Several times what goes on at once where the machine keeps up: one that does not is asked less, and does not drown. */
+/** A multiple of the usual number of open runs. A machine that cannot keep up gets fewer requests instead of an endless queue. */
 const mostRuns = 500;
 let sent = 0;
 let heldBack = 0;

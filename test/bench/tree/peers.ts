@@ -59,7 +59,7 @@ function plainTree(rows: readonly TreeRow[]): { root: Plain; items: Map<string, 
   return { root: items.get(rows[0]!.nodeId)!, items };
 }
 
-/** The model of VS Code's trees, with the rendered list kept by its splice events as the list widget keeps it. */
+/** The model of VS Code's trees, with a rendered list that its splice events update, as in the list widget. */
 async function vscode(): Promise<Load> {
   const { ObjectTreeModel } = await load('monaco-editor/esm/vs/base/browser/ui/tree/objectTreeModel.js');
   const { splice } = await load('monaco-editor/esm/vs/base/common/arrays.js');

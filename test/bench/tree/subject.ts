@@ -37,7 +37,7 @@ interface Item {
   isOpen: boolean;
 }
 
-/** A careful program of one's own: a map, lists of children, and the visible rows kept until something changes. */
+/** A careful hand-written program: a map, lists of children, and the visible rows cached until something changes. */
 export function naiveMap(rows: readonly TreeRow[]): Subject {
   const items = new Map<string, Item>();
   for (const row of rows) {
