@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { handleTree } from '../../adapters/grounding/code/handle-tree.ts';
 import { codeSource } from '../../adapters/grounding/code-repo.ts';
-import { quiet } from '../fixtures/grounding.ts';
+import { neverAborted } from '../fixtures/grounding.ts';
 
 async function write(folder: FileSystemDirectoryHandle, name: string, text: string): Promise<void> {
   const file = await folder.getFileHandle(name, { create: true });
@@ -17,7 +17,7 @@ describe('handleTree', () => {
     await write(await folder.getDirectoryHandle('src', { create: true }), 'a.ts', 'export class Needle {\n}\n');
     await write(await folder.getDirectoryHandle('.git', { create: true }), 'config', 'Needle');
     const source = codeSource({ id: 'code', tree: () => handleTree(folder, { repo: 'r' }) });
-    const hits = await source.retrieve({ tenant: 'local', query: 'Needle', topK: 9, filters: [] }, quiet());
+    const hits = await source.retrieve({ tenant: 'local', query: 'Needle', topK: 9, filters: [] }, neverAborted());
     expect(hits.map((hit) => hit.source.path)).toEqual(['src/a.ts']);
     expect(hits[0]?.confidence).toBeGreaterThanOrEqual(0.95);
     await root.removeEntry(folder.name, { recursive: true });

@@ -1,4 +1,4 @@
-/** `pinnace/testing`: the contracts of the ports, for whoever writes an adapter. They know no test runner. */
+/** `pinnace/testing`: the contracts of the ports, for authors of adapters. They know no test runner. */
 
 export { type BlobCheck, blobStoreContract } from './blobs.ts';
 export {

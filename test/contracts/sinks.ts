@@ -10,7 +10,7 @@ import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
 import type { EventSink } from '../../src/contracts/event-sink.ts';
 import { assertEqual } from './assert.ts';
 
-/** A sink, and the other side of it. */
+/** A sink, and its receiver. */
 export interface SinkSubject {
   /** With room for 10 events, batches of 4, 2 tries and no pause between them. */
   readonly sink: EventSink;
@@ -29,7 +29,7 @@ export interface SinkCheck {
   readonly run: (subject: SinkSubject) => Promise<void>;
 }
 
-/** An event for tests, told apart by its number. */
+/** An event for tests, identified by its number. */
 function event(number: number): ObservedEvent {
   return {
     timestamp: new Date(Date.UTC(2026, 10, 21) + number).toISOString(),
@@ -60,7 +60,7 @@ export const queuedSinkContract: readonly SinkCheck[] = [
     },
   },
   {
-    name: 'takes an event at once, also while nothing can be written, and tells what it lost',
+    name: 'accepts an event at once, even when nothing can be written, and reports lost events',
     async run({ sink, flush, dropped, received, setBroken }) {
       setBroken(true);
       for (const one of events(0, 3)) sink(one);
@@ -73,7 +73,7 @@ export const queuedSinkContract: readonly SinkCheck[] = [
     },
   },
   {
-    name: 'loses what is more than the queue holds, and nothing before it',
+    name: 'drops only the events that exceed the queue',
     async run({ sink, flush, dropped, received }) {
       // Nothing is written before this turn ends; one batch may be on its way already.
       for (const one of events(0, 40)) sink(one);
@@ -84,7 +84,7 @@ export const queuedSinkContract: readonly SinkCheck[] = [
     },
   },
   {
-    name: 'writes what waits when it is closed, and takes no more',
+    name: 'writes queued events when it is closed, and accepts no more',
     async run({ sink, close, dropped, received }) {
       sink(event(0));
       await close();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { folderTree } from '../../adapters/grounding/code/folder-tree.ts';
 import { codeSource } from '../../adapters/grounding/code-repo.ts';
-import { quiet } from '../fixtures/grounding.ts';
+import { neverAborted } from '../fixtures/grounding.ts';
 
 let folder = '';
 
@@ -21,10 +21,10 @@ describe('folderTree', () => {
     const source = codeSource({ id: 'code', tree: () => folderTree(folder, { repo: 'r' }) });
     const [hit, ...others] = await source.retrieve(
       { tenant: 'local', query: 'sym:needle', topK: 9, filters: [] },
-      quiet(),
+      neverAborted(),
     );
     expect(hit?.source).toMatchObject({ path: 'src/a.ts', lines: [1, 4] });
     expect(others).toEqual([]);
-    expect((await source.stats('local', quiet())).items).toBe(1);
+    expect((await source.stats('local', neverAborted())).items).toBe(1);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { recordSource } from '../../adapters/grounding/records.ts';
 import { textSource } from '../../adapters/grounding/text.ts';
 import { createGrounding } from '../../src/index.ts';
-import { quiet } from '../fixtures/grounding.ts';
+import { neverAborted } from '../fixtures/grounding.ts';
 import { callsTools, says, scriptedModel } from '../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime } from '../fixtures/runtime.ts';
 import { localPrincipal } from '../../src/index.ts';
@@ -14,7 +14,7 @@ describe('Memory and Grounding Interface', () => {
       { id: 'trips', text: 'Trips over 500 euros are approved by the head of finance.', uri: 'handbook/trips.md' },
       { id: 'leave', text: 'Leave is asked for two weeks ahead.', uri: 'handbook/leave.md' },
     ];
-    await handbook.remember({ tenant: 'local', items }, quiet());
+    await handbook.remember({ tenant: 'local', items }, neverAborted());
     const people = recordSource({
       id: 'people',
       list: () => [{ id: 'p1', name: 'Mia Wolf', role: 'head of finance' }],

@@ -5,7 +5,7 @@ import { type Calibration, fitCalibration, type JudgedHit, type RetrieveInput } 
 import { createGrounding, type GroundingSource } from '../../../src/index.ts';
 import type { WritableGroundingSource } from '../../../src/contracts/index.ts';
 import { calibrationError } from '../../../src/grounding/calibration.ts';
-import { quiet } from '../../fixtures/grounding.ts';
+import { neverAborted } from '../../fixtures/grounding.ts';
 import { randomNumbers } from '../../fixtures/chance/random.ts';
 
 const random = randomNumbers(11);
@@ -71,7 +71,7 @@ describe('a source that was calibrated by judged hits', () => {
         { length: topics * 6 },
         (_, at) => ({ id: `i${at}`, metadata: { topic: at % topics }, ...item(at % topics) }),
       );
-      await source.remember({ tenant: 'local', items }, quiet());
+      await source.remember({ tenant: 'local', items }, neverAborted());
       const asked = Array.from({ length: 600 }, (): Asked => {
         const topic = upTo(topics);
         return { topic, question: ask(topic) };

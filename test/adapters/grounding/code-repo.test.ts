@@ -6,7 +6,7 @@ import { type Egress, Secret } from '../../../src/index.ts';
 import type { GroundingRequest, SourceHit } from '../../../src/contracts/index.ts';
 import { groundingContract, type GroundingSubject } from '../../contracts/index.ts';
 import { treeOf, zipOf } from '../../fixtures/code.ts';
-import { quiet } from '../../fixtures/grounding.ts';
+import { neverAborted } from '../../fixtures/grounding.ts';
 
 const subject: GroundingSubject = {
   open: (documents) => {
@@ -51,7 +51,7 @@ const files = {
 
 function ask(tree: CodeTree, query: string, request: Partial<GroundingRequest> = {}): Promise<readonly SourceHit[]> {
   const source = codeSource({ id: 'code', tree: () => tree });
-  return source.retrieve({ tenant: 'local', query, topK: 10, filters: [], ...request }, quiet());
+  return source.retrieve({ tenant: 'local', query, topK: 10, filters: [], ...request }, neverAborted());
 }
 
 /** The text of the hit's lines as they stand in the file. */
@@ -165,12 +165,12 @@ describe('codeSource', () => {
   it('answers from what it has read until it is refreshed, and then has another version', async () => {
     let text = 'first';
     const source = codeSource({ id: 'code', tree: () => treeOf({ 'a.txt': text }) });
-    const before = await source.stats('local', quiet());
+    const before = await source.stats('local', neverAborted());
     text = 'second';
-    expect(await source.stats('local', quiet())).toEqual(before);
-    await source.refresh('local', quiet());
-    expect((await source.stats('local', quiet())).version).not.toBe(before.version);
-    const hits = await source.retrieve({ tenant: 'local', query: 'second', topK: 1, filters: [] }, quiet());
+    expect(await source.stats('local', neverAborted())).toEqual(before);
+    await source.refresh('local', neverAborted());
+    expect((await source.stats('local', neverAborted())).version).not.toBe(before.version);
+    const hits = await source.retrieve({ tenant: 'local', query: 'second', topK: 1, filters: [] }, neverAborted());
     expect(hits).toHaveLength(1);
   });
 
@@ -180,11 +180,11 @@ describe('codeSource', () => {
       id: 'code',
       tree: () => (signal) => fails ? Promise.reject(new Error('offline')) : treeOf({ 'a.txt': 'here' })(signal),
     });
-    await expect(source.stats('local', quiet())).rejects.toThrow('offline');
+    await expect(source.stats('local', neverAborted())).rejects.toThrow('offline');
     fails = false;
-    expect((await source.stats('local', quiet())).items).toBe(1);
+    expect((await source.stats('local', neverAborted())).items).toBe(1);
     const small = codeSource({ id: 'code', tree: () => treeOf(files), limits: { files: 2 } });
-    await expect(small.stats('local', quiet())).rejects.toMatchObject({ code: 'budget_exceeded' });
+    await expect(small.stats('local', neverAborted())).rejects.toMatchObject({ code: 'budget_exceeded' });
   });
 });
 

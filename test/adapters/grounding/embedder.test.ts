@@ -1,7 +1,7 @@
 import type { EmbeddingModelV4 } from '@ai-sdk/provider';
 import { describe, expect, it } from 'vitest';
 import { createEmbedder } from '../../../adapters/grounding/embedder.ts';
-import { quiet } from '../../fixtures/grounding.ts';
+import { neverAborted } from '../../fixtures/grounding.ts';
 
 function modelOf(doEmbed: EmbeddingModelV4['doEmbed']): EmbeddingModelV4 {
   return {
@@ -23,13 +23,13 @@ describe('createEmbedder', () => {
     });
     const embedder = createEmbedder(model);
     expect(embedder.id).toBe('test/lengths');
-    expect(await embedder.embed(['a', 'bbb', 'cc'], quiet())).toEqual([[1, 1], [3, 1], [2, 1]]);
+    expect(await embedder.embed(['a', 'bbb', 'cc'], neverAborted())).toEqual([[1, 1], [3, 1], [2, 1]]);
     expect(calls).toEqual([2, 1]);
   });
 
   it('says that the model did not answer, and nothing of what it said', async () => {
     const embedder = createEmbedder(modelOf(() => Promise.reject(new Error('bad text: my secret'))), { maxRetries: 0 });
-    const error = await embedder.embed(['my secret'], quiet()).catch((cause: unknown) => cause);
+    const error = await embedder.embed(['my secret'], neverAborted()).catch((cause: unknown) => cause);
     expect(error).toMatchObject({ code: 'unavailable', details: { reason: 'embedder_failed' } });
     expect(String(error)).not.toContain('secret');
   });

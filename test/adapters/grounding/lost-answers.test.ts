@@ -3,7 +3,7 @@ import { storedLog } from '../../../adapters/grounding/item-log.ts';
 import { createSnapshotStore } from '../../../adapters/grounding/snapshot-store.ts';
 import { textSource } from '../../../adapters/grounding/text.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { quiet } from '../../fixtures/grounding.ts';
+import { neverAborted } from '../../fixtures/grounding.ts';
 import { losingStorage, repeatingStorage } from '../../fixtures/repeating-storage.ts';
 
 const tenant = 'local';
@@ -17,12 +17,12 @@ describe.each([
   it('adds and removes items once, and reports how many', async () => {
     const storage = memoryStorage();
     const source = textSource({ id: 's', storage: broken(storage) });
-    const stored = await source.remember({ tenant, items, idempotencyKey: 'k1' }, quiet());
-    expect(await source.remember({ tenant, items, idempotencyKey: 'k1' }, quiet())).toEqual(stored);
-    expect(await source.forget({ tenant, ids: ['a', 'b'] }, quiet())).toBe(2);
+    const stored = await source.remember({ tenant, items, idempotencyKey: 'k1' }, neverAborted());
+    expect(await source.remember({ tenant, items, idempotencyKey: 'k1' }, neverAborted())).toEqual(stored);
+    expect(await source.forget({ tenant, ids: ['a', 'b'] }, neverAborted())).toBe(2);
     const hits = await textSource({ id: 's', storage }).retrieve(
       { tenant, query: 'item', topK: 9, filters: [] },
-      quiet(),
+      neverAborted(),
     );
     expect(hits.map(({ id }) => id)).toEqual(['c']);
   });

@@ -4,7 +4,7 @@ import type { GroundingRequest } from '../../../src/contracts/index.ts';
 import type { GroundingSource } from '../../../src/index.ts';
 import { parseCsv } from '../../../src/grounding/index.ts';
 import { filteringGroundingContract, type GroundingSubject } from '../../contracts/index.ts';
-import { quiet, toRecord } from '../../fixtures/grounding.ts';
+import { neverAborted, toRecord } from '../../fixtures/grounding.ts';
 
 const subject: GroundingSubject = {
   open: (documents) => {
@@ -30,7 +30,7 @@ const orderSource = (options: Partial<RecordSourceOptions> = {}) =>
   recordSource({ id: 'orders', list: () => orders, ...options });
 
 function ask(source: GroundingSource, request: Partial<GroundingRequest>) {
-  return source.retrieve({ tenant: 'local', topK: 10, filters: [], ...request }, quiet());
+  return source.retrieve({ tenant: 'local', topK: 10, filters: [], ...request }, neverAborted());
 }
 
 describe('recordSource', () => {
@@ -95,10 +95,10 @@ describe('recordSource', () => {
   it('has another version when the records are others', async () => {
     let records = [{ id: 'x', n: 1 }];
     const source = orderSource({ list: () => records, freshMs: 0 });
-    const first = await source.stats('local', quiet());
-    expect(await source.stats('local', quiet())).toEqual(first);
+    const first = await source.stats('local', neverAborted());
+    expect(await source.stats('local', neverAborted())).toEqual(first);
     records = [{ id: 'x', n: 2 }];
-    expect((await source.stats('local', quiet())).version).not.toBe(first.version);
+    expect((await source.stats('local', neverAborted())).version).not.toBe(first.version);
   });
 
   it('passes on what the list throws', async () => {

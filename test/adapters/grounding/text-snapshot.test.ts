@@ -4,7 +4,7 @@ import { textSource } from '../../../adapters/grounding/text.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import type { Storage } from '../../../src/index.ts';
 import { randomNumbers } from '../../fixtures/chance/random.ts';
-import { quiet } from '../../fixtures/grounding.ts';
+import { neverAborted } from '../../fixtures/grounding.ts';
 
 const size = 5_200;
 const random = randomNumbers(5);
@@ -27,13 +27,13 @@ async function fill(source: Source, from = 0, to = size): Promise<void> {
       ...((start + at) % 3 === 0 && { title: `Title word${start + at}` }),
       ...(start + at === 10 && { ttlMs: 60_000 }),
     }));
-    await source.remember({ tenant: 'local', items }, quiet());
+    await source.remember({ tenant: 'local', items }, neverAborted());
   }
 }
 
 async function answers(source: Source) {
   const all = await Promise.all(
-    questions.map((query) => source.retrieve({ tenant: 'local', query, topK: 20, filters: [] }, quiet())),
+    questions.map((query) => source.retrieve({ tenant: 'local', query, topK: 20, filters: [] }, neverAborted())),
   );
   return all.map((hits) =>
     hits.map(({ id, score, confidence, content }) => ({
@@ -50,7 +50,7 @@ async function kept(): Promise<{ storage: Storage; before: Awaited<ReturnType<ty
   const storage = memoryStorage();
   const source = open(storage);
   await fill(source);
-  await source.settle('local', quiet());
+  await source.settle('local', neverAborted());
   return { storage, before: await answers(source) };
 }
 
@@ -69,22 +69,22 @@ describe('textSource, reopened', () => {
   it('takes in what came and went since', async () => {
     const { storage } = await kept();
     const writing = open(storage);
-    await writing.forget({ tenant: 'local', ids: ['e17', 'e18'] }, quiet());
+    await writing.forget({ tenant: 'local', ids: ['e17', 'e18'] }, neverAborted());
     await writing.remember({
       tenant: 'local',
       items: [{ id: 'e19', text: 'A new word17 here' }, { id: 'x', text: 'word40' }],
-    }, quiet());
+    }, neverAborted());
     const add = added();
     const again = open(storage);
     const fresh = textSource({ id: 'fresh', now: () => time });
     expect(await answers(again)).toEqual(await answers(writing));
     expect(add).toHaveBeenCalledTimes(2);
     await fill(fresh);
-    await fresh.forget({ tenant: 'local', ids: ['e17', 'e18'] }, quiet());
+    await fresh.forget({ tenant: 'local', ids: ['e17', 'e18'] }, neverAborted());
     await fresh.remember({
       tenant: 'local',
       items: [{ id: 'e19', text: 'A new word17 here' }, { id: 'x', text: 'word40' }],
-    }, quiet());
+    }, neverAborted());
     expect(await answers(again)).toEqual(await answers(fresh));
   }, 60_000);
 
@@ -92,11 +92,11 @@ describe('textSource, reopened', () => {
     const { storage } = await kept();
     time += 120_000;
     const source = open(storage);
-    expect(await source.retrieve({ tenant: 'local', query: 'entry 10', topK: 1, filters: [] }, quiet())).not
+    expect(await source.retrieve({ tenant: 'local', query: 'entry 10', topK: 1, filters: [] }, neverAborted())).not
       .toMatchObject([{ id: 'e10' }]);
-    expect((await source.stats('local', quiet())).items).toBe(size - 1);
-    await source.remember({ tenant: 'local', items: [{ id: 'e10', text: 'back again word17' }] }, quiet());
-    expect((await source.stats('local', quiet())).items).toBe(size);
+    expect((await source.stats('local', neverAborted())).items).toBe(size - 1);
+    await source.remember({ tenant: 'local', items: [{ id: 'e10', text: 'back again word17' }] }, neverAborted());
+    expect((await source.stats('local', neverAborted())).items).toBe(size);
   }, 60_000);
 
   it.each<[string, (storage: Storage) => Promise<void>]>([
@@ -130,9 +130,9 @@ describe('textSource, reopened', () => {
     const source = open(storage);
     for (let at = 0; at < 6_000; at += 1_000) {
       const items = Array.from({ length: 1_000 }, (_, i) => ({ id: `n${at + i}`, text: `New ${at + i}` }));
-      await source.remember({ tenant: 'local', items }, quiet());
+      await source.remember({ tenant: 'local', items }, neverAborted());
     }
-    await source.settle('local', quiet());
+    await source.settle('local', neverAborted());
     const second = await keysOf(storage, 'index-part');
     expect(new Set(second.map(([, , , , id]) => id)).size).toBe(1);
     expect(second[0]).not.toEqual(first[0]);
@@ -152,7 +152,7 @@ describe('textSource, reopened', () => {
     };
     const source = open(full);
     await fill(source);
-    await source.settle('local', quiet());
+    await source.settle('local', neverAborted());
     expect((await answers(source))[0]).not.toEqual([]);
     expect(await keysOf(storage, 'index-part')).toEqual([]);
   }, 60_000);

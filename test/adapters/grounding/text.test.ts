@@ -4,7 +4,7 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import type { GroundingItem, SourceHit } from '../../../src/contracts/index.ts';
 import { filteringGroundingContract, writableGroundingContract } from '../../contracts/index.ts';
 import { randomNumbers } from '../../fixtures/chance/random.ts';
-import { itemSubject, quiet, writableSubject } from '../../fixtures/grounding.ts';
+import { itemSubject, neverAborted, writableSubject } from '../../fixtures/grounding.ts';
 
 describe('textSource keeps the contract', () => {
   it.each(filteringGroundingContract)('$name', async ({ run }) => {
@@ -17,8 +17,8 @@ describe('textSource keeps the contract', () => {
 
 async function found(items: readonly GroundingItem[], query: string, topK = 10): Promise<readonly SourceHit[]> {
   const source = textSource({ id: 'notes' });
-  await source.remember({ tenant: 'local', items }, quiet());
-  return await source.retrieve({ tenant: 'local', query, topK, filters: [] }, quiet());
+  await source.remember({ tenant: 'local', items }, neverAborted());
+  return await source.retrieve({ tenant: 'local', query, topK, filters: [] }, neverAborted());
 }
 
 describe('textSource', () => {
@@ -68,9 +68,9 @@ describe('textSource', () => {
       Array.from({ length: count }, (_, at) => pick(lists[at % lists.length]!)).join(' ');
     const items = Array.from({ length: 600 }, (_, at) => ({ id: `i${at}`, text: some(30, topics[at % 60]!, usual) }));
     const source = textSource({ id: 'notes' });
-    await source.remember({ tenant: 'local', items }, quiet());
+    await source.remember({ tenant: 'local', items }, neverAborted());
     const topOf = async (query: string): Promise<number> =>
-      (await source.retrieve({ tenant: 'local', query, topK: 1, filters: [] }, quiet()))[0]?.confidence ?? 0;
+      (await source.retrieve({ tenant: 'local', query, topK: 1, filters: [] }, neverAborted()))[0]?.confidence ?? 0;
     const [related, unrelated] = [[], []] as [number[], number[]];
     for (let i = 0; i < 100; i++) {
       const [first, second] = items[i * 5]!.text.split(' ').filter((word) => word.startsWith('topic'));
@@ -89,13 +89,13 @@ describe('textSource', () => {
   it('reads a damaged part of its storage as an error, and never as data', async () => {
     const storage = memoryStorage();
     const source = textSource({ id: 'notes', storage });
-    await source.remember({ tenant: 'local', items: [{ id: 'a', text: 'whole' }] }, quiet());
+    await source.remember({ tenant: 'local', items: [{ id: 'a', text: 'whole' }] }, neverAborted());
     const [part] = await storage.list({ prefix: ['grounding', 'notes', 'local', 'part'], limit: 1 });
     const value = structuredClone(part!.value) as { items: { text: string }[] };
     value.items[0]!.text = 'torn';
     await storage.commit([{ key: part!.key, value }]);
     const other = textSource({ id: 'notes', storage });
-    await expect(other.stats('local', quiet())).rejects.toMatchObject({
+    await expect(other.stats('local', neverAborted())).rejects.toMatchObject({
       code: 'internal',
       details: { reason: 'damaged_part' },
     });
@@ -106,17 +106,17 @@ describe('textSource', () => {
     const source = textSource({ id: 'notes', storage });
     const items = (from: number) =>
       Array.from({ length: 700 }, (_, at) => ({ id: `i${from + at}`, text: `Item ${from + at} ${'x'.repeat(200)}` }));
-    await source.remember({ tenant: 'local', items: items(0) }, quiet());
-    await source.remember({ tenant: 'local', items: items(700) }, quiet());
+    await source.remember({ tenant: 'local', items: items(0) }, neverAborted());
+    await source.remember({ tenant: 'local', items: items(700) }, neverAborted());
     const prefix = ['grounding', 'notes', 'local', 'part'];
     for (const { value } of await storage.list({ prefix, limit: 1000 })) {
       expect(new TextEncoder().encode(JSON.stringify(value)).length).toBeLessThan(4_194_304);
     }
     const before = await storage.list({ prefix, limit: 1000 });
-    await source.forget({ tenant: 'local', ids: items(0).concat(items(400)).map(({ id }) => id) }, quiet());
+    await source.forget({ tenant: 'local', ids: items(0).concat(items(400)).map(({ id }) => id) }, neverAborted());
     const after = await storage.list({ prefix, limit: 1000 });
     expect(after.length).toBeLessThan(before.length);
     const other = textSource({ id: 'notes', storage });
-    expect((await other.stats('local', quiet())).items).toBe(300);
+    expect((await other.stats('local', neverAborted())).items).toBe(300);
   });
 });

@@ -3,7 +3,7 @@ import { textSource } from '../../../adapters/grounding/text.ts';
 import { createTurns } from '../../../adapters/grounding/turns.ts';
 import { vectorSource } from '../../../adapters/grounding/vector.ts';
 import { randomNumbers } from '../../fixtures/chance/random.ts';
-import { quiet } from '../../fixtures/grounding.ts';
+import { neverAborted } from '../../fixtures/grounding.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -62,9 +62,9 @@ describe('work on a data source', () => {
       const all = Array.from({ length: size }, (_, at) => ({ id: `i${at}`, text: `Item ${at}`, embedding: vector() }));
       const seen = watch();
       for (let from = 0; from < size; from += 500) {
-        await source.remember({ tenant: 'local', items: all.slice(from, from + 500) }, quiet());
+        await source.remember({ tenant: 'local', items: all.slice(from, from + 500) }, neverAborted());
       }
-      await source.retrieve({ tenant: 'local', topK: 10, filters: [], ...question }, quiet());
+      await source.retrieve({ tenant: 'local', topK: 10, filters: [], ...question }, neverAborted());
       const { longest, turns, looks } = seen();
       expect(looks).toBeGreaterThan(looksAnItem * size);
       expect(longest).toBeLessThan(200); // a few of ours may come before another's

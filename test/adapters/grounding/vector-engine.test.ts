@@ -7,7 +7,7 @@ import { toUnit } from '../../../adapters/grounding/vector/unit.ts';
 import { vectorSource } from '../../../adapters/grounding/vector.ts';
 import type { GroundingItem } from '../../../src/contracts/index.ts';
 import { randomNumbers } from '../../fixtures/chance/random.ts';
-import { quiet } from '../../fixtures/grounding.ts';
+import { neverAborted } from '../../fixtures/grounding.ts';
 
 const dimensions = 48;
 const random = randomNumbers(7);
@@ -112,7 +112,7 @@ describe('vectorSource with thousands of vectors', () => {
     const source = vectorSource({ id: 'v' });
     const held = new Map<string, GroundingItem>();
     const put = async (items: readonly GroundingItem[]): Promise<void> => {
-      await source.remember({ tenant: 'local', items }, quiet());
+      await source.remember({ tenant: 'local', items }, neverAborted());
       for (const item of items) held.set(item.id!, item);
     };
     for (let from = 0; from < 8_000; from += 1_000) {
@@ -120,20 +120,20 @@ describe('vectorSource with thousands of vectors', () => {
     }
     for (let round = 0; round < 4; round++) {
       const ids = [...held.keys()].filter((_, at) => at % 4 === round % 4).slice(0, 900);
-      await source.forget({ tenant: 'local', ids }, quiet());
+      await source.forget({ tenant: 'local', ids }, neverAborted());
       for (const id of ids) held.delete(id);
       await put(ids.slice(0, 300).map((id) => itemAt(Number(id.slice(1)))));
       const query = toUnit(make());
-      const hits = await source.retrieve({ tenant: 'local', embedding: query, topK: 10, filters: [] }, quiet());
+      const hits = await source.retrieve({ tenant: 'local', embedding: query, topK: 10, filters: [] }, neverAborted());
       const scores = [...held.values()]
         .map(({ embedding }) => toUnit(embedding!).reduce((sum, x, i) => sum + x * query[i]!, 0))
         .toSorted((a, b) => b - a);
       expect(hits.filter(({ score }, at) => Math.abs(score - scores[at]!) < 1e-6).length).toBeGreaterThanOrEqual(9);
       const filters = [{ field: 'at', op: 'lt', value: 500 } as const];
-      const few = await source.retrieve({ tenant: 'local', embedding: query, topK: 200, filters }, quiet());
+      const few = await source.retrieve({ tenant: 'local', embedding: query, topK: 200, filters }, neverAborted());
       expect(few.every(({ metadata }) => Number(metadata['at']) < 500)).toBe(true);
     }
-    const { items, details } = await source.stats('local', quiet());
+    const { items, details } = await source.stats('local', neverAborted());
     expect(items).toBe(held.size);
     expect(details).toMatchObject({ vectors: held.size });
   }, 60_000);
@@ -143,7 +143,7 @@ describe('vectorSource with thousands of vectors', () => {
     for (let from = 0; from < 6_000; from += 1_000) {
       await source.remember(
         { tenant: 'local', items: Array.from({ length: 1_000 }, (_, at) => itemAt(from + at)) },
-        quiet(),
+        neverAborted(),
       );
     }
     const abort = new AbortController();
@@ -159,9 +159,9 @@ describe('vectorSource with thousands of vectors', () => {
     const about = (): number[] => topics[Math.floor(random() * topics.length)]!.map((x) => x + 0.6 * gauss());
     const source = vectorSource({ id: 'v' });
     const items = Array.from({ length: 1_000 }, (_, at) => ({ id: `i${at}`, text: `Item ${at}`, embedding: about() }));
-    await source.remember({ tenant: 'local', items }, quiet());
+    await source.remember({ tenant: 'local', items }, neverAborted());
     const topOf = async (embedding: ArrayLike<number>) =>
-      (await source.retrieve({ tenant: 'local', embedding, topK: 1, filters: [] }, quiet()))[0]!.confidence;
+      (await source.retrieve({ tenant: 'local', embedding, topK: 1, filters: [] }, neverAborted()))[0]!.confidence;
     const [related, unrelated] = [[], []] as [number[], number[]];
     for (let i = 0; i < 100; i++) {
       related.push(await topOf(about()));

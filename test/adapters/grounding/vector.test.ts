@@ -4,7 +4,7 @@ import { vectorSource, type VectorSourceOptions } from '../../../adapters/ground
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import type { Embedder, GroundingItem } from '../../../src/contracts/index.ts';
 import { filteringGroundingContract, writableGroundingContract } from '../../contracts/index.ts';
-import { itemSubject, quiet, writableSubject } from '../../fixtures/grounding.ts';
+import { itemSubject, neverAborted, writableSubject } from '../../fixtures/grounding.ts';
 
 const withEmbedder = (options: VectorSourceOptions) => vectorSource({ ...options, embedder: hashedEmbedder() });
 const ofBytes = (options: VectorSourceOptions) => vectorSource({ ...options, keep: 'int8' });
@@ -44,36 +44,42 @@ const item = (id: string, embedding: ArrayLike<number>): GroundingItem => ({ id,
 describe('vectorSource', () => {
   it('refuses vectors of zeros, of no numbers, and of another length, in items and in questions', async () => {
     const source = vectorSource({ id: 'v' });
-    await source.remember({ tenant: 'local', items: [item('a', [1, 2, 3])] }, quiet());
+    await source.remember({ tenant: 'local', items: [item('a', [1, 2, 3])] }, neverAborted());
     const wrong = [[0, 0, 0], [1, Number.NaN, 0], [1, Infinity, 0], [1, 2], [], Array<number>(9_000).fill(1)];
     for (const embedding of wrong) {
-      const asked = source.retrieve({ tenant: 'local', embedding, topK: 1, filters: [] }, quiet());
+      const asked = source.retrieve({ tenant: 'local', embedding, topK: 1, filters: [] }, neverAborted());
       await expect(asked).rejects.toMatchObject({ code: 'invalid_argument' });
       const items = [item('b', [3, 2, 1]), item('c', embedding)];
-      await expect(source.remember({ tenant: 'local', items }, quiet())).rejects.toMatchObject({
+      await expect(source.remember({ tenant: 'local', items }, neverAborted())).rejects.toMatchObject({
         code: 'invalid_argument',
       });
     }
-    expect((await source.stats('local', quiet())).items).toBe(1);
-    const bare = source.remember({ tenant: 'local', items: [{ text: 'x' }] }, quiet());
+    expect((await source.stats('local', neverAborted())).items).toBe(1);
+    const bare = source.remember({ tenant: 'local', items: [{ text: 'x' }] }, neverAborted());
     await expect(bare).rejects.toMatchObject({ details: { reason: 'no_embedding' } });
   });
 
   it('holds vectors of one length for each tenant, also after it was reopened', async () => {
     const storage = memoryStorage();
-    await vectorSource({ id: 'v', storage }).remember({ tenant: 'local', items: [item('a', [1, 2, 3])] }, quiet());
+    await vectorSource({ id: 'v', storage }).remember(
+      { tenant: 'local', items: [item('a', [1, 2, 3])] },
+      neverAborted(),
+    );
     const other = vectorSource({ id: 'v', storage });
-    const wrong = other.remember({ tenant: 'local', items: [item('b', [1, 2])] }, quiet());
+    const wrong = other.remember({ tenant: 'local', items: [item('b', [1, 2])] }, neverAborted());
     await expect(wrong).rejects.toMatchObject({ details: { reason: 'wrong_dimensions' } });
-    await other.remember({ tenant: 'globex', items: [item('b', [1, 2])] }, quiet());
-    expect((await other.stats('local', quiet())).items).toBe(1);
+    await other.remember({ tenant: 'globex', items: [item('b', [1, 2])] }, neverAborted());
+    expect((await other.stats('local', neverAborted())).items).toBe(1);
   });
 
   it('compares directions, not lengths, also of numbers that are huge or tiny', async () => {
     const source = vectorSource({ id: 'v' });
     const items = [item('near', [1e-300, 1.1e-300]), item('far', [1e300, -1e300]), item('same', [5, 5])];
-    await source.remember({ tenant: 'local', items }, quiet());
-    const hits = await source.retrieve({ tenant: 'local', embedding: [1e200, 1e200], topK: 3, filters: [] }, quiet());
+    await source.remember({ tenant: 'local', items }, neverAborted());
+    const hits = await source.retrieve(
+      { tenant: 'local', embedding: [1e200, 1e200], topK: 3, filters: [] },
+      neverAborted(),
+    );
     expect(hits.map(({ id }) => id)).toEqual(['same', 'near', 'far']);
     expect(hits.map(({ score }) => Math.round(score * 100) / 100)).toEqual([1, 1, 0]);
   });
@@ -81,8 +87,8 @@ describe('vectorSource', () => {
   it('orders equal scores by id, whatever the order in which they came', async () => {
     const source = vectorSource({ id: 'v' });
     const items = ['d', 'b', 'e', 'a', 'c'].map((id) => item(id, [1, 1]));
-    await source.remember({ tenant: 'local', items }, quiet());
-    const hits = await source.retrieve({ tenant: 'local', embedding: [1, 1], topK: 3, filters: [] }, quiet());
+    await source.remember({ tenant: 'local', items }, neverAborted());
+    const hits = await source.retrieve({ tenant: 'local', embedding: [1, 1], topK: 3, filters: [] }, neverAborted());
     expect(hits.map(({ id }) => id)).toEqual(['a', 'b', 'c']);
   });
 
@@ -90,13 +96,13 @@ describe('vectorSource', () => {
     const storage = memoryStorage();
     const embedder = countingEmbedder();
     const items = Array.from({ length: 150 }, (_, at) => ({ id: `i${at}`, text: `Text ${at % 100}` }));
-    await vectorSource({ id: 'v', storage, embedder }).remember({ tenant: 'local', items }, quiet());
+    await vectorSource({ id: 'v', storage, embedder }).remember({ tenant: 'local', items }, neverAborted());
     expect(embedder.calls.map(({ length }) => length)).toEqual([64, 36]);
     const other = vectorSource({ id: 'v', storage, embedder });
-    await other.remember({ tenant: 'local', items: [{ id: 'again', text: 'Text 7' }] }, quiet());
-    await other.retrieve({ tenant: 'local', query: 'Text 8', topK: 1, filters: [] }, quiet());
+    await other.remember({ tenant: 'local', items: [{ id: 'again', text: 'Text 7' }] }, neverAborted());
+    await other.retrieve({ tenant: 'local', query: 'Text 8', topK: 1, filters: [] }, neverAborted());
     expect(embedder.calls).toHaveLength(2);
-    await other.remember({ tenant: 'globex', items: [{ id: 'theirs', text: 'Text 7' }] }, quiet());
+    await other.remember({ tenant: 'globex', items: [{ id: 'theirs', text: 'Text 7' }] }, neverAborted());
     expect(embedder.calls).toHaveLength(3);
   });
 
@@ -117,8 +123,8 @@ describe('vectorSource', () => {
       embed: (texts) => Promise.resolve((broken ? garbage : texts.map(() => [1, 2, 3])) as number[][]), // that is the test
     };
     const source = vectorSource({ id: 'v', storage, embedder, dimensions: 3 });
-    await source.remember({ tenant: 'local', items: [{ text: 'green tea' }] }, quiet());
-    const ask = () => source.retrieve({ tenant: 'local', query: 'tea', topK: 1, filters: [] }, quiet());
+    await source.remember({ tenant: 'local', items: [{ text: 'green tea' }] }, neverAborted());
+    const ask = () => source.retrieve({ tenant: 'local', query: 'tea', topK: 1, filters: [] }, neverAborted());
     broken = true;
     await expect(ask()).rejects.toMatchObject({ code: 'unavailable', details: { reason: 'invalid_embeddings' } });
     broken = false;
@@ -128,8 +134,10 @@ describe('vectorSource', () => {
   it('keeps no vectors of texts where that is not wanted', async () => {
     const storage = memoryStorage();
     const source = vectorSource({ id: 'v', storage, embedder: hashedEmbedder(), keepEmbeddings: false });
-    await source.remember({ tenant: 'local', items: [{ text: 'green tea' }] }, quiet());
-    expect(await source.retrieve({ tenant: 'local', query: 'tea', topK: 1, filters: [] }, quiet())).toHaveLength(1);
+    await source.remember({ tenant: 'local', items: [{ text: 'green tea' }] }, neverAborted());
+    expect(await source.retrieve({ tenant: 'local', query: 'tea', topK: 1, filters: [] }, neverAborted())).toHaveLength(
+      1,
+    );
     expect(await storage.list({ prefix: ['embedding'], limit: 1 })).toEqual([]);
   });
 
@@ -148,7 +156,7 @@ describe('vectorSource', () => {
     await expect(source.remember({ tenant: 'local', items }, abort.signal)).rejects.toMatchObject({
       code: 'cancelled',
     });
-    expect((await source.stats('local', quiet())).items).toBe(0);
+    expect((await source.stats('local', neverAborted())).items).toBe(0);
   });
 
   it('detects vectors that were changed in the storage', async () => {
@@ -157,7 +165,7 @@ describe('vectorSource', () => {
       { length: 100 },
       (_, at) => item(`i${at}`, Array.from({ length: 384 }, (_n, i) => Math.sin(at * i + 1))),
     );
-    await vectorSource({ id: 'v', storage }).remember({ tenant: 'local', items }, quiet());
+    await vectorSource({ id: 'v', storage }).remember({ tenant: 'local', items }, neverAborted());
     const parts = await storage.list({ prefix: ['grounding', 'v', 'local', 'part'], limit: 100 });
     for (const { value } of parts) {
       const { vectors, items: held } = value as { vectors: Uint8Array; items: unknown[] };
@@ -166,7 +174,7 @@ describe('vectorSource', () => {
     const torn = structuredClone(parts.at(-1)!.value) as { vectors: Uint8Array };
     torn.vectors[100]! ^= 1;
     await storage.commit([{ key: parts.at(-1)!.key, value: torn }]);
-    await expect(vectorSource({ id: 'v', storage }).stats('local', quiet())).rejects.toMatchObject({
+    await expect(vectorSource({ id: 'v', storage }).stats('local', neverAborted())).rejects.toMatchObject({
       details: { reason: 'damaged_part' },
     });
   });

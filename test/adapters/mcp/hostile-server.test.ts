@@ -128,7 +128,7 @@ describe.each(connectors)('$name, with a hostile server of the era $era', (way) 
         details: { reason: 'url_refused' },
       });
     }
-    expect(peer.seen).toEqual([]);
+    expect(peer.received).toEqual([]);
   });
 
   it('sends no secret that would break a header, and does not repeat it', async () => {
@@ -281,7 +281,7 @@ describe('mcpConnector2026', () => {
       'server/discover': () => Promise.reject(new TypeError('Failed to fetch')),
     });
     expect(connection.protocolVersion).toBe('2025-11-25');
-    expect(peer.seen.map(({ method }) => method).slice(0, 2)).toEqual(['server/discover', 'initialize']);
+    expect(peer.received.map(({ method }) => method).slice(0, 2)).toEqual(['server/discover', 'initialize']);
     await connection.close();
   });
 });

@@ -1,16 +1,16 @@
-/** Laws of asking: what hits are, in which order, and whose. */
+/** Checks of queries: the form of hits, their order, and their tenant. */
 
 import { assert, assertEqual, assertRejects } from '../assert.ts';
-import { acmeDocuments, ask, type GroundingCheck, openBoth, quiet } from './check.ts';
+import { acmeDocuments, type GroundingCheck, neverAborted, openBoth, retrieve } from './check.ts';
 
 /** The checks of `retrieve` and `stats`. */
 export const askingChecks: readonly GroundingCheck[] = [
   {
-    name: 'gives hits with content, a source and a confidence in 0..1, the best first',
+    name: 'returns hits with content, a source and a confidence in 0..1, the best first',
     async run(subject) {
       const source = await openBoth(subject);
-      const { version } = await source.stats('acme', quiet());
-      const hits = await ask(source, subject, { query: 'harbour tides rise' });
+      const { version } = await source.stats('acme', neverAborted());
+      const hits = await retrieve(source, subject, { query: 'harbour tides rise' });
       assert(hits[0]?.id.startsWith('tides'), `Expected "tides" first, got ${hits[0]?.id}`);
       assert(new Set(hits.map(({ id }) => id)).size === hits.length, 'Two hits have the same id');
       for (const { content, confidence, score, source: origin } of hits) {
@@ -24,82 +24,85 @@ export const askingChecks: readonly GroundingCheck[] = [
     },
   },
   {
-    name: 'gives at most `topK` hits, and the same first ones whatever `topK` is',
+    name: 'returns at most `topK` hits, and the same first ones for every `topK`',
     async run(subject) {
       const source = await openBoth(subject);
-      const all = await ask(source, subject, { query: 'harbour water', topK: 10 });
-      const one = await ask(source, subject, { query: 'harbour water', topK: 1 });
+      const all = await retrieve(source, subject, { query: 'harbour water', topK: 10 });
+      const one = await retrieve(source, subject, { query: 'harbour water', topK: 1 });
       assertEqual(one.map(({ id }) => id), all.slice(0, 1).map(({ id }) => id));
     },
   },
   {
-    name: 'gives the same answer to the same question',
+    name: 'returns the same hits for the same query',
     async run(subject) {
       const source = await openBoth(subject);
-      const first = await ask(source, subject, { query: 'water in the harbour' });
-      const second = await ask(source, subject, { query: 'water in the harbour' });
+      const first = await retrieve(source, subject, { query: 'water in the harbour' });
+      const second = await retrieve(source, subject, { query: 'water in the harbour' });
       assertEqual(structuredClone(second), structuredClone(first));
-      assertEqual(await source.stats('acme', quiet()), await source.stats('acme', quiet()));
+      assertEqual(await source.stats('acme', neverAborted()), await source.stats('acme', neverAborted()));
     },
   },
   {
-    name: 'shows a tenant nothing of another, and a stranger nothing at all',
+    name: 'shows no tenant the items of another, and an unknown tenant nothing',
     async run(subject) {
       const source = await openBoth(subject);
-      const own = await ask(source, subject, { query: 'secret harbour', topK: 100 });
+      const own = await retrieve(source, subject, { query: 'secret harbour', topK: 100 });
       assert(own.every(({ content }) => !content.includes('Globex')), "A tenant sees what is another's");
-      const theirs = await ask(source, subject, { query: 'secret harbour', tenant: 'globex' });
+      const theirs = await retrieve(source, subject, { query: 'secret harbour', tenant: 'globex' });
       assert(theirs[0]?.content.includes('Globex'), 'A tenant does not find its own');
-      assertEqual(await ask(source, subject, { query: 'secret harbour', tenant: 'initech' }), []);
-      assertEqual((await source.stats('initech', quiet())).items, 0);
-      assertEqual(await ask(source, subject, { query: 'secret harbour', tenant: 'acme/../globex' }), []);
+      assertEqual(await retrieve(source, subject, { query: 'secret harbour', tenant: 'initech' }), []);
+      assertEqual((await source.stats('initech', neverAborted())).items, 0);
+      assertEqual(await retrieve(source, subject, { query: 'secret harbour', tenant: 'acme/../globex' }), []);
     },
   },
   {
-    name: 'says of an unrelated query that it is not sure',
+    name: 'returns a low confidence for an unrelated query',
     async run(subject) {
       const source = await openBoth(subject);
-      const [sure] = await ask(source, subject, { query: 'Anchors hold a ship in the harbour.' });
-      const [unsure] = await ask(source, subject, { query: 'zeppelin quarterly xylograph' });
+      const [sure] = await retrieve(source, subject, { query: 'Anchors hold a ship in the harbour.' });
+      const [unsure] = await retrieve(source, subject, { query: 'zeppelin quarterly xylograph' });
       assert((sure?.confidence ?? 0) > 0.5, `The confidence of a match is ${sure?.confidence}`);
       assert((unsure?.confidence ?? 0) <= 0.3, `The confidence of no match is ${unsure?.confidence}`);
     },
   },
   {
-    name: 'is not changed by changing what was given',
+    name: 'does not change when a caller changes a returned hit',
     async run(subject) {
       const source = await openBoth(subject);
-      const [hit] = await ask(source, subject, { query: 'violins' });
+      const [hit] = await retrieve(source, subject, { query: 'violins' });
       const before = structuredClone(hit);
       Object.assign(hit?.metadata ?? {}, { topic: 'changed', extra: true });
-      assertEqual(structuredClone((await ask(source, subject, { query: 'violins' }))[0]), before);
+      assertEqual(structuredClone((await retrieve(source, subject, { query: 'violins' }))[0]), before);
     },
   },
   {
-    name: 'refuses a question that asks nothing, and a `topK` that is none',
+    name: 'rejects a request without a query, and an invalid `topK`',
     async run(subject) {
       const source = await openBoth(subject);
-      await assertRejects(() => ask(source, subject, {}), { code: 'invalid_argument' });
+      await assertRejects(() => retrieve(source, subject, {}), { code: 'invalid_argument' });
       for (const topK of [0, -1, 1.5, 201, Number.NaN]) {
-        await assertRejects(() => ask(source, subject, { query: 'violins', topK }), { code: 'invalid_argument' });
+        await assertRejects(() => retrieve(source, subject, { query: 'violins', topK }), { code: 'invalid_argument' });
       }
     },
   },
   {
-    name: 'refuses what it cannot do',
+    name: 'rejects requests for capabilities that it does not have',
     async run(subject) {
       const source = await openBoth(subject);
       const { capabilities } = source;
       if (!capabilities.query) {
-        await assertRejects(() => source.retrieve({ tenant: 'acme', query: 'x', topK: 1, filters: [] }, quiet()), {
-          code: 'invalid_argument',
-        });
+        await assertRejects(
+          () => source.retrieve({ tenant: 'acme', query: 'x', topK: 1, filters: [] }, neverAborted()),
+          {
+            code: 'invalid_argument',
+          },
+        );
       }
       if (!capabilities.embedding) {
-        await assertRejects(() => ask(source, subject, { embedding: [1, 0] }), { code: 'invalid_argument' });
+        await assertRejects(() => retrieve(source, subject, { embedding: [1, 0] }), { code: 'invalid_argument' });
       }
       if (!capabilities.records) {
-        await assertRejects(() => ask(source, subject, { query: 'violins', sort: [{ field: 'year' }] }), {
+        await assertRejects(() => retrieve(source, subject, { query: 'violins', sort: [{ field: 'year' }] }), {
           code: 'invalid_argument',
         });
       }
@@ -109,16 +112,16 @@ export const askingChecks: readonly GroundingCheck[] = [
     name: 'is cancelled by a signal that has aborted',
     async run(subject) {
       const source = await openBoth(subject);
-      await assertRejects(() => ask(source, subject, { query: 'violins', signal: AbortSignal.abort() }), {
+      await assertRejects(() => retrieve(source, subject, { query: 'violins', signal: AbortSignal.abort() }), {
         code: 'cancelled',
       });
     },
   },
   {
-    name: 'counts what it holds',
+    name: 'counts its items',
     async run(subject) {
       const source = await openBoth(subject);
-      assertEqual((await source.stats('acme', quiet())).items, acmeDocuments.length);
+      assertEqual((await source.stats('acme', neverAborted())).items, acmeDocuments.length);
     },
   },
 ];

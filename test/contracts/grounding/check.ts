@@ -17,11 +17,11 @@ export interface ContractDocument {
 /** A source to be checked, fresh for each check. */
 export interface GroundingSubject {
   /**
-   * Opens a source that holds these documents, by tenant. Hits must have the documents' ids, or ids that begin with them; their
-   * `metadata` is to be read by filters, where the source has filters.
+   * Opens a source that holds these documents, by tenant. Hits must have the documents' ids, or ids that start with them; their
+   * filters must read their `metadata`, if the source has filters.
    */
   readonly open: (documents: Readonly<Record<string, readonly ContractDocument[]>>) => Promise<GroundingSource>;
-  /** Gives the vector of a text, for sources that are asked by vectors. */
+  /** Returns the vector of a text, for sources that take vectors. */
   readonly embed?: (text: string) => ArrayLike<number>;
 }
 
@@ -29,13 +29,13 @@ export interface GroundingSubject {
 export interface WritableSubject {
   /** Opens the source, which is empty. */
   readonly open: () => Promise<WritableGroundingSource>;
-  /** Opens what is kept there once more, as another instance would; only for sources that keep it outside the process. */
+  /** Opens the stored items again, as another instance would. Only for sources that store outside the process. */
   readonly reopen?: () => Promise<WritableGroundingSource>;
   /** The clock that the source goes by. */
   readonly clock: { readonly advance: (ms: number) => void };
 }
 
-/** One law, named by a sentence that states it. `run` rejects where it is broken. */
+/** One check, named by the fact that it proves. `run` rejects if the check fails. */
 export interface GroundingCheck<Subject = GroundingSubject> {
   readonly name: string;
   readonly run: (subject: Subject) => Promise<void>;
@@ -55,15 +55,15 @@ export const globexDocuments: readonly ContractDocument[] = [
   { id: 'harbours', text: 'Globex builds a secret harbour.', metadata: { topic: 'sea', year: 2025 } },
 ];
 
-/** Asks as `acme`, by words or by their vector as the source can. */
-export async function ask(
+/** Queries the source as `acme`, with text or with its vector, whichever the source supports. */
+export async function retrieve(
   source: GroundingSource,
   subject: Pick<GroundingSubject, 'embed'>,
   { query, signal = new AbortController().signal, ...request }: Partial<GroundingRequest> & { signal?: AbortSignal },
 ): Promise<readonly SourceHit[]> {
   const byVector = query !== undefined && !source.capabilities.query && subject.embed;
-  const asked = byVector ? { embedding: byVector(query) } : { query };
-  return await source.retrieve({ tenant: 'acme', topK: 10, filters: [], ...asked, ...request }, signal);
+  const input = byVector ? { embedding: byVector(query) } : { query };
+  return await source.retrieve({ tenant: 'acme', topK: 10, filters: [], ...input, ...request }, signal);
 }
 
 /** Opens the source with the documents of both tenants. */
@@ -72,6 +72,6 @@ export function openBoth({ open }: GroundingSubject): Promise<GroundingSource> {
 }
 
 /** A signal that never aborts. */
-export function quiet(): AbortSignal {
+export function neverAborted(): AbortSignal {
   return new AbortController().signal;
 }

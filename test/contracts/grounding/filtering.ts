@@ -1,8 +1,8 @@
-/** Laws of filters: they hold for every hit, and everything that passes can be found. */
+/** Checks of filters: every hit matches them, and every match can be found. */
 
 import type { Filter } from '../../../src/contracts/filter.ts';
 import { assertEqual, assertRejects } from '../assert.ts';
-import { acmeDocuments, ask, type ContractDocument, type GroundingCheck, openBoth } from './check.ts';
+import { acmeDocuments, type ContractDocument, type GroundingCheck, openBoth, retrieve } from './check.ts';
 
 /** Filters with the documents that pass them. */
 const cases: readonly {
@@ -40,26 +40,26 @@ const cases: readonly {
 /** The checks of sources that have every operator. */
 export const filteringChecks: readonly GroundingCheck[] = [
   {
-    name: 'finds by filters alone exactly what passes them',
+    name: 'finds exactly the matching items when only filters are passed',
     async run(subject) {
       const source = await openBoth(subject);
       for (const { filters, passes } of cases) {
-        const ids = (await ask(source, subject, { filters })).map(({ id }) => id).toSorted();
+        const ids = (await retrieve(source, subject, { filters })).map(({ id }) => id).toSorted();
         assertEqual(ids, acmeDocuments.filter(passes).map(({ id }) => id).toSorted(), JSON.stringify(filters));
       }
     },
   },
   {
-    name: 'filters before it cuts: what passes is found, however low it ranks',
+    name: 'filters before it applies `topK`, so that a match is found however low it ranks',
     async run(subject) {
       const source = await openBoth(subject);
       const filters = [{ field: 'topic', op: 'eq', value: 'kitchen' } as const];
-      const [hit] = await ask(source, subject, { query: 'harbour water', filters, topK: 1 });
+      const [hit] = await retrieve(source, subject, { query: 'harbour water', filters, topK: 1 });
       assertEqual(hit?.metadata['topic'], 'kitchen');
     },
   },
   {
-    name: 'refuses a filter whose value does not fit its operator',
+    name: 'rejects a filter whose value does not fit its operator',
     async run(subject) {
       const source = await openBoth(subject);
       const wrong: Filter[] = [
@@ -70,7 +70,7 @@ export const filteringChecks: readonly GroundingCheck[] = [
         { field: 'topic', op: 'contains' },
       ];
       for (const filter of wrong) {
-        await assertRejects(() => ask(source, subject, { query: 'harbour', filters: [filter] }), {
+        await assertRejects(() => retrieve(source, subject, { query: 'harbour', filters: [filter] }), {
           code: 'invalid_argument',
           reason: 'invalid_filter',
         });

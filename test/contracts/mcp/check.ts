@@ -1,4 +1,4 @@
-/** What a check of the connector's contract is given, and the few words that the checks share. */
+/** Types and helpers of the connector's checks. */
 
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { McpCall, McpConnection, McpConnector } from '../../../src/contracts/mcp-connector.ts';
@@ -8,18 +8,18 @@ import { Secret } from '../../../src/base/secret.ts';
 import { assert } from '../assert.ts';
 import { type Answer, createPeer, echo, type Era, type Peer } from './peer.ts';
 
-/** A connector to be checked. Each check is given a fresh one, and opens it once. */
+/** A connector to check. Each check receives a fresh one, and opens it once. */
 export interface McpConnectorSubject {
   /** The revisions that the server of the check speaks. */
   readonly era: Era;
   /**
-   * Gives a connector whose requests, to wherever they go, are answered by this function. The signal of a request aborts when
+   * Returns a connector whose requests, to wherever they go, are answered by this function. The signal of a request aborts when
    * the connector gives it up.
    */
   readonly open: (handle: (request: Request) => Promise<Response>) => Promise<McpConnector>;
 }
 
-/** One law, named by a sentence that states it. `run` rejects where it is broken. */
+/** One check, named by the fact that it proves. `run` rejects if the check fails. */
 export interface McpConnectorCheck {
   readonly name: string;
   readonly run: (subject: McpConnectorSubject) => Promise<void>;
@@ -36,7 +36,7 @@ export const secret = new Secret({
   origins: 'any',
 });
 
-/** A server as it stands in a catalog. */
+/** A server record of a catalog. */
 export const server = parse(McpServer, { id: 'tools', alias: 'tools', url: serverUrl }, { what: 'server' });
 
 /** A connection, and the server at its end. */
@@ -55,18 +55,18 @@ export async function connect(
   return { peer, connection: await connector.connect(server, { secret, signal: new AbortController().signal }) };
 }
 
-/** Gives a call of the tool `echo`. */
+/** Returns a call of the tool `echo`. */
 export function echoing(text: string, overrides: Partial<McpCall> = {}): McpCall {
   const { signal } = new AbortController();
   return { name: 'echo', input: { text }, definition: echo, signal, timeoutMs: 20_000, ...overrides };
 }
 
-/** Gives all tools of a connection. */
+/** Returns all tools of a connection. */
 export function list(connection: McpConnection): Promise<readonly unknown[]> {
   return connection.listTools({ signal: new AbortController().signal });
 }
 
-/** Gives the error that the call rejects with, which must be a `PinnaceError`. */
+/** Returns the error that the call rejects with, which must be a `PinnaceError`. */
 export async function failureOf(call: () => Promise<unknown>): Promise<PinnaceError> {
   try {
     await call();
@@ -77,7 +77,7 @@ export async function failureOf(call: () => Promise<unknown>): Promise<PinnaceEr
   throw new Error('The call did not reject');
 }
 
-/** Gives code and reason of the error that the call rejects with. */
+/** Returns code and reason of the error that the call rejects with. */
 export async function reasonOf(call: () => Promise<unknown>): Promise<string> {
   const { code, details } = await failureOf(call);
   return `${code}: ${String(details?.['reason'])}`;

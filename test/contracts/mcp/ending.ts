@@ -1,4 +1,4 @@
-/** Laws of how things end: calls, sessions, connections. */
+/** Checks of how things end: calls, sessions, connections. */
 
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { assertEqual } from '../assert.ts';
@@ -33,7 +33,7 @@ export const endingChecks: readonly McpConnectorCheck[] = [
     },
   },
   {
-    name: 'begins nothing for a caller who has given up',
+    name: 'sends nothing when the signal has already aborted',
     async run(subject) {
       const { connection, peer } = await connect(subject);
       const signal = AbortSignal.abort();
@@ -44,7 +44,7 @@ export const endingChecks: readonly McpConnectorCheck[] = [
     },
   },
   {
-    name: 'gives up connecting with its signal, at the server too',
+    name: 'stops connecting when its signal aborts, at the server too',
     async run({ era, open }) {
       const first = era === 'modern' ? ['server/discover'] : ['initialize', 'notifications/initialized'];
       for (const method of first) {
@@ -60,7 +60,7 @@ export const endingChecks: readonly McpConnectorCheck[] = [
     },
   },
   {
-    name: 'ends what is under way when it is closed, and answers nothing more',
+    name: 'ends open calls when it is closed, and rejects later ones',
     async run(subject) {
       const { stuck, reached, left } = holding();
       const { connection } = await connect(subject, { 'tools/call': stuck });
@@ -75,7 +75,7 @@ export const endingChecks: readonly McpConnectorCheck[] = [
     },
   },
   {
-    name: 'closes without complaint, whatever the server says',
+    name: 'closes without an error, whatever the server answers',
     async run(subject) {
       for (const answer of [() => new Response(null, { status: 500 }), () => Promise.reject(new Error('Gone'))]) {
         const { connection } = await connect(subject, { 'DELETE': answer });
@@ -88,7 +88,7 @@ export const endingChecks: readonly McpConnectorCheck[] = [
 /** The checks of servers that keep sessions. */
 export const sessionChecks: readonly McpConnectorCheck[] = [
   {
-    name: 'gives every connection a session of its own, and ends it',
+    name: 'opens a separate session for each connection, and ends it',
     async run({ era, open }) {
       const peer = createPeer(era);
       const connector = await open(peer.handle);
@@ -104,7 +104,7 @@ export const sessionChecks: readonly McpConnectorCheck[] = [
     },
   },
   {
-    name: 'begins a new session where the server has forgotten it, and repeats what may be repeated',
+    name: 'starts a new session when the server has lost it, and repeats calls that may be repeated',
     async run(subject) {
       const { peer, connection } = await connect(subject);
       peer.forget();
@@ -120,7 +120,7 @@ export const sessionChecks: readonly McpConnectorCheck[] = [
     },
   },
   {
-    name: 'repeats no call that may act twice, and makes the next one in a new session',
+    name: 'does not repeat a call with side effects, and makes the next call in a new session',
     async run(subject) {
       const { peer, connection } = await connect(subject);
       peer.forget();
@@ -149,15 +149,15 @@ export const sessionChecks: readonly McpConnectorCheck[] = [
 ];
 
 interface Holding {
-  /** Begins an answer that never comes to its end. */
+  /** Starts an answer that never ends. */
   readonly stuck: Answer;
-  /** Does not even begin one. */
+  /** Never answers. */
   readonly silent: Answer;
   readonly reached: Promise<void>;
   readonly left: Promise<void>;
 }
 
-/** Answers that never come, and the promises that they were asked for and given up. */
+/** Returns answers that never come, and promises that resolve when the request arrives and when it is aborted. */
 function holding(): Holding {
   const reached = Promise.withResolvers<void>();
   const left = Promise.withResolvers<void>();
@@ -166,8 +166,8 @@ function holding(): Holding {
     reached.resolve();
     return events([': nothing yet\n\n'], { open: true });
   };
-  const silent: Answer = async (asked) => {
-    void stuck(asked);
+  const silent: Answer = async (message) => {
+    void stuck(message);
     return await new Promise(() => {});
   };
   return { stuck, silent, reached: reached.promise, left: left.promise };

@@ -1,10 +1,10 @@
-/** An MCP server in plain code, as a function from requests to answers: what it answers to a method can be replaced. */
+/** An MCP server in plain code, as a function from requests to answers. Tests can replace the answer to a method. */
 
 /** The protocol: `legacy` up to 2025-11-25 with sessions, `modern` 2026-07-28 without. */
 export type Era = 'legacy' | 'modern';
 
-/** A message as it came. */
-export interface Asked {
+/** A message that the peer received. */
+export interface PeerMessage {
   readonly request: Request;
   readonly id?: string | number;
   /** Of the message; of a request without one, the HTTP method. */
@@ -12,15 +12,15 @@ export interface Asked {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** What is answered to one method; with nothing, what the peer would have answered. */
-export type Answer = (asked: Asked) => Response | undefined | Promise<Response | undefined>;
+/** Answers one method. If it returns nothing, the peer answers as usual. */
+export type Answer = (message: PeerMessage) => Response | undefined | Promise<Response | undefined>;
 
-/** A server, and what it has seen. */
+/** A server, and the messages that it received. */
 export interface Peer {
   readonly handle: (request: Request) => Promise<Response>;
-  readonly seen: readonly Asked[];
+  readonly received: readonly PeerMessage[];
   /** The messages of one method. */
-  of(method: string): readonly Asked[];
+  of(method: string): readonly PeerMessage[];
   /** Forgets all sessions. */
   forget(): void;
 }
@@ -33,40 +33,40 @@ export const echo = {
   annotations: { readOnlyHint: true },
 };
 
-/** What the peer says of itself. */
+/** How the peer describes itself. */
 export const about = { name: 'peer', version: '1.2.3', instructions: 'Speak up' };
 
 /** Makes a server. */
 export function createPeer(era: Era, on: Readonly<Record<string, Answer>> = {}): Peer {
-  const seen: Asked[] = [];
+  const received: PeerMessage[] = [];
   const sessions = new Set<string>();
-  let begun = 0;
-  const begin = (asked: Asked): Response => {
-    const session = `session-${++begun}`;
+  let started = 0;
+  const startSession = (message: PeerMessage): Response => {
+    const session = `session-${++started}`;
     sessions.add(session);
-    return result(asked, initialized, { 'mcp-session-id': session });
+    return result(message, initialized, { 'mcp-session-id': session });
   };
   return {
-    seen,
-    of: (method) => seen.filter((asked) => asked.method === method),
+    received,
+    of: (method) => received.filter((message) => message.method === method),
     forget: () => sessions.clear(),
     async handle(request) {
-      const asked = await read(request);
-      seen.push(asked);
-      const own = await on[asked.method]?.(asked);
+      const message = await read(request);
+      received.push(message);
+      const own = await on[message.method]?.(message);
       if (own !== undefined) return own;
-      if (era === 'modern') return answerModern(asked);
-      if (asked.method === 'initialize') return begin(asked);
-      if (asked.method === 'server/discover') return failure(asked, -32_601);
+      if (era === 'modern') return answerModern(message);
+      if (message.method === 'initialize') return startSession(message);
+      if (message.method === 'server/discover') return failure(message, -32_601);
       const session = request.headers.get('mcp-session-id') ?? '';
-      return sessions.has(session) ? answer(asked) : new Response('No such session', { status: 404 });
+      return sessions.has(session) ? answer(message) : new Response('No such session', { status: 404 });
     },
   };
 }
 
-async function read(request: Request): Promise<Asked> {
+async function read(request: Request): Promise<PeerMessage> {
   if (request.method !== 'POST') return { request, method: request.method, params: {} };
-  const message = await request.clone().json() as Partial<Asked>;
+  const message = await request.clone().json() as Partial<PeerMessage>;
   return { request, method: '(answer)', params: {}, ...message };
 }
 
@@ -74,16 +74,16 @@ const capabilities = { tools: {} };
 const { instructions, ...serverInfo } = about;
 const initialized = { protocolVersion: '2025-11-25', capabilities, serverInfo, instructions };
 
-function answer(asked: Asked): Response {
-  if (asked.method === 'GET') return new Response(null, { status: 405 });
-  if (asked.method === 'DELETE') return new Response(null, { status: 200 });
-  if (asked.id === undefined) return new Response(null, { status: 202 });
-  if (asked.method === 'tools/list') return result(asked, { tools: [echo] });
-  if (asked.method === 'tools/call') return result(asked, said(asked));
-  return failure(asked, -32_601);
+function answer(message: PeerMessage): Response {
+  if (message.method === 'GET') return new Response(null, { status: 405 });
+  if (message.method === 'DELETE') return new Response(null, { status: 200 });
+  if (message.id === undefined) return new Response(null, { status: 202 });
+  if (message.method === 'tools/list') return result(message, { tools: [echo] });
+  if (message.method === 'tools/call') return result(message, said(message));
+  return failure(message, -32_601);
 }
 
-function said({ params }: Asked): object {
+function said({ params }: PeerMessage): object {
   const { text } = params['arguments'] as { readonly text?: unknown };
   return { content: [{ type: 'text', text }] };
 }
@@ -91,41 +91,41 @@ function said({ params }: Asked): object {
 /** Fields that every list of 2026-07-28 has. */
 export const listFields = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
 
-function answerModern(asked: Asked): Response {
-  if (asked.method === 'server/discover') {
+function answerModern(message: PeerMessage): Response {
+  if (message.method === 'server/discover') {
     const supportedVersions = ['2026-07-28'];
     const meta = { _meta: { 'io.modelcontextprotocol/serverInfo': serverInfo } };
-    return result(asked, { ...listFields, ...meta, supportedVersions, capabilities, instructions });
+    return result(message, { ...listFields, ...meta, supportedVersions, capabilities, instructions });
   }
-  if (asked.method === 'initialize') return unsupported(asked, ['2026-07-28']);
-  if (asked.method === 'tools/list') return result(asked, { ...listFields, tools: [echo] });
-  if (asked.method === 'tools/call') return result(asked, { resultType: 'complete', ...said(asked) });
-  return failure(asked, -32_601, { status: 404 });
+  if (message.method === 'initialize') return unsupported(message, ['2026-07-28']);
+  if (message.method === 'tools/list') return result(message, { ...listFields, tools: [echo] });
+  if (message.method === 'tools/call') return result(message, { resultType: 'complete', ...said(message) });
+  return failure(message, -32_601, { status: 404 });
 }
 
-/** Gives the answer of a server that speaks other revisions. */
-export function unsupported(asked: Asked, supported: readonly string[]): Response {
-  return failure(asked, -32_022, { status: 400, data: { supported, requested: '2026-07-28' } });
+/** Returns the answer of a server that speaks other revisions. */
+export function unsupported(message: PeerMessage, supported: readonly string[]): Response {
+  return failure(message, -32_022, { status: 400, data: { supported, requested: '2026-07-28' } });
 }
 
-/** Gives a result as JSON. */
-export function result({ id }: Asked, value: object, headers: Readonly<Record<string, string>> = {}): Response {
+/** Returns a result as JSON. */
+export function result({ id }: PeerMessage, value: object, headers: Readonly<Record<string, string>> = {}): Response {
   return Response.json({ jsonrpc: '2.0', id, result: value }, { headers });
 }
 
-/** What no error may repeat. */
+/** Text of the server that no error may contain. */
 export const serverText = 'the text of the server';
 
-/** Gives an error of JSON-RPC. */
+/** Returns an error of JSON-RPC. */
 export function failure(
-  { id }: Asked,
+  { id }: PeerMessage,
   code: number,
   { status = 200, data }: { readonly status?: number; readonly data?: unknown } = {},
 ): Response {
   return Response.json({ jsonrpc: '2.0', id, error: { code, message: serverText, data } }, { status });
 }
 
-/** Gives an answer of server-sent events; without an end, it stays open until the client leaves. */
+/** Returns an answer of server-sent events; without an end, it stays open until the client leaves. */
 export function events(texts: readonly string[], { open = false }: { readonly open?: boolean } = {}): Response {
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
@@ -137,7 +137,7 @@ export function events(texts: readonly string[], { open = false }: { readonly op
   return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
 }
 
-/** Gives one event with a message. */
+/** Returns one event with a message. */
 export function event(message: object, id?: string): string {
   return `${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`;
 }

@@ -1,4 +1,4 @@
-/** Laws of what a server cannot make of a client. */
+/** Checks that a server cannot misuse a client. */
 
 import { assert, assertEqual } from '../assert.ts';
 import {
@@ -37,14 +37,14 @@ const hello: Answer = () => new Response(serverText, { headers: { 'content-type'
 /** The checks. */
 export const refusingChecks: readonly McpConnectorCheck[] = [
   {
-    name: "asks only the server's own URL, with the secret",
+    name: "sends requests only to the server's own URL, with the secret",
     async run(subject) {
       const { peer, connection } = await connect(subject);
       await list(connection);
       await connection.callTool(echoing('Hi'));
       await connection.close();
-      assertEqual([...new Set(peer.seen.map(({ request }) => request.url))], [serverUrl]);
-      const credentials = peer.seen.map(({ request }) => request.headers.get('authorization'));
+      assertEqual([...new Set(peer.received.map(({ request }) => request.url))], [serverUrl]);
+      const credentials = peer.received.map(({ request }) => request.headers.get('authorization'));
       assertEqual([...new Set(credentials)], [`Bearer ${secret.reveal()}`]);
     },
   },
@@ -55,18 +55,18 @@ export const refusingChecks: readonly McpConnectorCheck[] = [
       const connector = await open(peer.handle);
       const { signal } = new AbortController();
       await (await connector.connect(server, { secret: undefined, signal })).close();
-      assertEqual(peer.seen.some(({ request }) => request.headers.has('authorization')), false);
+      assertEqual(peer.received.some(({ request }) => request.headers.has('authorization')), false);
     },
   },
   {
-    name: 'looks for no other place where the server refuses the secret',
+    name: 'tries no other URL when the server rejects the secret',
     async run({ era, open }) {
       const peer = createPeer(era, { 'initialize': refuses, 'server/discover': refuses });
       const connector = await open(peer.handle);
       const { signal } = new AbortController();
       const error = await failureOf(() => connector.connect(server, { secret, signal }));
       assertEqual([error.code, error.details?.['reason'], error.retryable], ['unavailable', 'mcp_auth', false]);
-      assertEqual([...new Set(peer.seen.map(({ request }) => request.url))], [serverUrl]);
+      assertEqual([...new Set(peer.received.map(({ request }) => request.url))], [serverUrl]);
     },
   },
   {
@@ -76,13 +76,13 @@ export const refusingChecks: readonly McpConnectorCheck[] = [
       assertEqual((await failureOf(() => connection.callTool(echoing('Hi')))).code, 'forbidden');
       assertEqual((await failureOf(() => list(connection))).code, 'forbidden');
       await connection.close();
-      assertEqual([...new Set(peer.seen.map(({ request }) => request.url))], [serverUrl]);
+      assertEqual([...new Set(peer.received.map(({ request }) => request.url))], [serverUrl]);
     },
   },
   {
-    name: 'says that the protocol is unsupported where no revision is known to both',
+    name: 'reports an unsupported protocol when the two share no revision',
     async run({ era, open }) {
-      const odd: Answer = (asked) => unsupported(asked, ['2031-01-01']);
+      const odd: Answer = (message) => unsupported(message, ['2031-01-01']);
       const connector = await open(createPeer(era, { 'initialize': odd, 'server/discover': odd }).handle);
       const { signal } = new AbortController();
       const reason = await reasonOf(() => connector.connect(server, { secret, signal }));
@@ -90,27 +90,27 @@ export const refusingChecks: readonly McpConnectorCheck[] = [
     },
   },
   {
-    name: 'says that a tool is not found where the server does not know it',
+    name: 'reports a tool that the server does not know as not found',
     async run(subject) {
       for (const code of [-32_602, -32_601]) {
-        const { connection } = await connect(subject, { 'tools/call': (asked) => failure(asked, code) });
+        const { connection } = await connect(subject, { 'tools/call': (message) => failure(message, code) });
         assertEqual((await failureOf(() => connection.callTool(echoing('Hi')))).code, 'not_found');
         await connection.close();
       }
     },
   },
   {
-    name: 'repeats no text of the server in an error',
+    name: 'includes no text of the server in an error',
     async run(subject) {
       const answers: readonly Answer[] = [
-        (asked) => failure(asked, -32_603),
-        (asked) => failure(asked, -32_602, { status: 400 }),
+        (message) => failure(message, -32_603),
+        (message) => failure(message, -32_602, { status: 400 }),
         () => new Response(serverText, { status: 500 }),
         () => new Response(serverText, { status: 400 }),
         () => new Response(serverText, { status: 429, headers: { 'retry-after': '3' } }),
         () => new Response(serverText, { headers: { 'content-type': 'application/json' } }),
-        (asked) => result(asked, { resultType: serverText }),
-        (asked) => result(asked, { resultType: 'complete', content: serverText }),
+        (message) => result(message, { resultType: serverText }),
+        (message) => result(message, { resultType: 'complete', content: serverText }),
         refuses,
         hello,
       ];
@@ -125,7 +125,7 @@ export const refusingChecks: readonly McpConnectorCheck[] = [
     },
   },
   {
-    name: 'refuses an answer that is too long, of JSON and of events',
+    name: 'rejects an answer that is too long, as JSON and as events',
     async run(subject) {
       for (const [type, text] of [['application/json', ' '], ['text/event-stream', 'data: x\n']] as const) {
         const { connection } = await connect(subject, { 'tools/call': () => endless(type, text) });
@@ -135,11 +135,11 @@ export const refusingChecks: readonly McpConnectorCheck[] = [
     },
   },
   {
-    name: 'refuses a list that leads in a circle, and one without end',
+    name: 'rejects a list whose pages repeat, and an endless one',
     async run(subject) {
       let page = 0;
-      const listing = (cursor: () => string): Answer => (asked) =>
-        result(asked, { ...listFields, tools: [echo], nextCursor: cursor() });
+      const listing = (cursor: () => string): Answer => (message) =>
+        result(message, { ...listFields, tools: [echo], nextCursor: cursor() });
       const circle = await connect(subject, { 'tools/list': listing(() => 'again') });
       assertEqual(await reasonOf(() => list(circle.connection)), 'unavailable: mcp_invalid_answer');
       const spiral = await connect(subject, { 'tools/list': listing(() => `page ${++page}`) });
@@ -149,7 +149,7 @@ export const refusingChecks: readonly McpConnectorCheck[] = [
     },
   },
   {
-    name: 'waits for no answer that has ended, broken off or come to something else',
+    name: 'rejects answers that are malformed, that break off, or that belong to another request',
     async run(subject) {
       const other = event({ id: 'other', result: { content: [] } });
       const answers: readonly Answer[] = [

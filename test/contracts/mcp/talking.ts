@@ -1,4 +1,4 @@
-/** Laws of what is said: connecting, listing, calling. */
+/** Checks of connecting, listing and calling. */
 
 import { assert, assertEqual } from '../assert.ts';
 import { connect, echoing, list, type McpConnectorCheck, secret, server } from './check.ts';
@@ -7,7 +7,7 @@ import { about, createPeer, echo, event, events, listFields, result } from './pe
 /** The checks. */
 export const talkingChecks: readonly McpConnectorCheck[] = [
   {
-    name: 'connects, and tells the revision and what the server says of itself',
+    name: "connects, and returns the revision and the server's description",
     async run(subject) {
       const { connection } = await connect(subject);
       const { name, version, instructions } = about;
@@ -21,7 +21,7 @@ export const talkingChecks: readonly McpConnectorCheck[] = [
     async run(subject) {
       const { peer, connection } = await connect(subject);
       await list(connection);
-      const declared = peer.seen.flatMap(({ params }) => {
+      const declared = peer.received.flatMap(({ params }) => {
         const meta = params['_meta'] as Record<string, unknown> | undefined;
         return [params['capabilities'], meta?.['io.modelcontextprotocol/clientCapabilities']];
       }).filter((capabilities) => capabilities !== undefined);
@@ -31,7 +31,7 @@ export const talkingChecks: readonly McpConnectorCheck[] = [
     },
   },
   {
-    name: 'lists the tools of all pages as they came, the odd and the malformed too',
+    name: 'lists the tools of all pages unchanged, including unusual and malformed ones',
     async run(subject) {
       const odd = [
         { ...echo, 'x-own': { deep: [1, null] }, icons: [{ src: 'https://x.example/i.png' }], _meta: { a: 1 } },
@@ -41,9 +41,9 @@ export const talkingChecks: readonly McpConnectorCheck[] = [
         null,
       ];
       const { peer, connection } = await connect(subject, {
-        'tools/list': (asked) => {
-          const [tools, nextCursor] = asked.params['cursor'] === undefined ? [odd, 'page 2'] : [[echo], undefined];
-          return result(asked, { ...listFields, tools, nextCursor });
+        'tools/list': (message) => {
+          const [tools, nextCursor] = message.params['cursor'] === undefined ? [odd, 'page 2'] : [[echo], undefined];
+          return result(message, { ...listFields, tools, nextCursor });
         },
       });
       assertEqual(await list(connection), [...odd, echo]);
@@ -52,17 +52,17 @@ export const talkingChecks: readonly McpConnectorCheck[] = [
     },
   },
   {
-    name: 'calls a tool, and gives content, structured content and error mark as they came',
+    name: 'calls a tool, and returns content, structured content and error mark unchanged',
     async run(subject) {
       const content = [{ type: 'text', text: 'Hi' }, { type: 'of-tomorrow', data: 1 }];
       const structuredContent = { celsius: 21, constructor: 'Ferrari' };
       const { connection, peer } = await connect(subject, {
-        'tools/call': (asked) =>
-          result(asked, {
+        'tools/call': (message) =>
+          result(message, {
             resultType: 'complete',
             content,
             structuredContent,
-            isError: asked.params['name'] === 'bad',
+            isError: message.params['name'] === 'bad',
           }),
       });
       const called = await connection.callTool(echoing('Hi'));
@@ -76,7 +76,7 @@ export const talkingChecks: readonly McpConnectorCheck[] = [
     },
   },
   {
-    name: 'checks no result against the definition: that is up to its caller',
+    name: 'leaves the check of a result against the definition to its caller',
     async run(subject) {
       const { connection } = await connect(subject);
       const definition = { ...echo, outputSchema: { type: 'object', required: ['x'] } };
@@ -98,7 +98,7 @@ export const talkingChecks: readonly McpConnectorCheck[] = [
     },
   },
   {
-    name: 'tells when the server says that its tools have changed',
+    name: 'reports when the server announces changed tools',
     async run({ era, open }) {
       const changed = { method: 'notifications/tools/list_changed' };
       const peer = createPeer(era, {
@@ -115,9 +115,9 @@ export const talkingChecks: readonly McpConnectorCheck[] = [
     },
   },
   {
-    name: 'tells of progress, and takes an answer of events',
+    name: 'reports progress, and accepts an event stream as the answer',
     async run(subject) {
-      const told: unknown[] = [];
+      const notified: unknown[] = [];
       const { connection } = await connect(subject, {
         'tools/call': ({ id, params }) => {
           const { progressToken } = params['_meta'] as { readonly progressToken: unknown };
@@ -127,9 +127,9 @@ export const talkingChecks: readonly McpConnectorCheck[] = [
           return events([progress(1), progress(2), event(answer)], { open: true });
         },
       });
-      const onProgress = (progress: unknown): void => void told.push(progress);
+      const onProgress = (progress: unknown): void => void notified.push(progress);
       assertEqual(await connection.callTool(echoing('Hi', { onProgress })), { content: [], isError: false });
-      assertEqual(told, [{ progress: 1, total: 2 }, { progress: 2, total: 2 }]);
+      assertEqual(notified, [{ progress: 1, total: 2 }, { progress: 2, total: 2 }]);
       await connection.close();
     },
   },

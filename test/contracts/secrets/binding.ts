@@ -1,4 +1,4 @@
-/** Laws of destinations: a secret goes to the origins that its definition declares, and nowhere else. */
+/** Checks of destinations: a secret goes only to the origins that its definition declares. */
 
 import { assert, assertEqual } from '../assert.ts';
 import { failureOf, type OpenSecrets, origin, scope, type SecretsCheck } from './check.ts';
@@ -16,7 +16,7 @@ const elsewhere = [
 /** The checks of where a secret may go. */
 export const bindingChecks: readonly SecretsCheck[] = [
   {
-    name: 'gives a secret to each origin that it is declared for, and says which they are',
+    name: 'returns a secret for each of its declared origins, and lists them',
     async run({ open }) {
       const other = 'https://other.example.com';
       const secrets = await open(values, [origin, other]);
@@ -28,7 +28,7 @@ export const bindingChecks: readonly SecretsCheck[] = [
     },
   },
   {
-    name: 'refuses a secret to every other origin as forbidden, and names the secret and the origin',
+    name: 'rejects every other origin as forbidden, and names the secret and the origin',
     async run({ open }) {
       const secrets = await open(values, [origin]);
       for (const destination of elsewhere) {
@@ -41,7 +41,7 @@ export const bindingChecks: readonly SecretsCheck[] = [
     },
   },
   {
-    name: 'hands a secret to code of the composition only where its origins say "code"',
+    name: 'passes a secret to code of the composition only if its origins include "code"',
     async run({ open }) {
       const bound = await open(values, [origin]);
       assertEqual((await failureOf(() => resolveFor(bound, undefined))).details?.['reason'], 'secret_origin_mismatch');
@@ -51,7 +51,7 @@ export const bindingChecks: readonly SecretsCheck[] = [
     },
   },
   {
-    name: 'gives a secret without declared origins to nobody',
+    name: 'returns a secret without declared origins for no origin',
     async run({ open }) {
       for (const origins of [undefined, []]) {
         const secrets = await open(values, origins);

@@ -1,11 +1,11 @@
-/** What a check of the secrets contract is given, and the few words that the checks share. */
+/** Types and helpers of the secrets checks. */
 
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { SecretScope, SecretSource } from '../../../src/contracts/secret-source.ts';
 import type { Secret } from '../../../src/base/secret.ts';
 import { assert } from '../assert.ts';
 
-/** A source, and a hand on what is behind it. */
+/** A source, and control over its backend. */
 export interface OpenSecrets {
   readonly source: SecretSource;
   /** Sets or replaces a secret, which keeps its origins, or without a value removes it. */
@@ -24,13 +24,13 @@ export interface WaitingSecrets extends OpenSecrets {
   readonly stall: () => Promise<void>;
 }
 
-/** Secrets to be checked. Each check is given fresh ones, and opens them once. */
+/** Secrets to check. Each check receives fresh ones, and opens them once. */
 export interface SecretsSubject<Opened extends OpenSecrets = OpenSecrets> {
   /** Opens a source that has these secrets and no others, each declared for these origins; without origins, for none. */
   readonly open: (values: Readonly<Record<string, string>>, origins: readonly string[] | undefined) => Promise<Opened>;
 }
 
-/** One law, named by a sentence that states it. `run` rejects where it is broken. */
+/** One check, named by the fact that it proves. `run` rejects if the check fails. */
 export interface SecretsCheck<Opened extends OpenSecrets = OpenSecrets> {
   readonly name: string;
   readonly run: (subject: SecretsSubject<Opened>) => Promise<void>;
@@ -39,10 +39,10 @@ export interface SecretsCheck<Opened extends OpenSecrets = OpenSecrets> {
 /** The origin that receives secrets in the checks. */
 export const origin = 'https://api.example.com';
 
-/** Who asks in the checks, and for which origin. */
+/** The caller of the checks, and the origin that it uses. */
 export const scope: SecretScope = { tenant: 'acme', agentId: 'helper', origin };
 
-/** Asks for a secret, as a run of the agent `helper` does. */
+/** Requests a secret, as a run of the agent `helper` does. */
 export function resolve(
   { source }: OpenSecrets,
   id: string,
@@ -51,7 +51,7 @@ export function resolve(
   return source.resolve({ id }, { scope, signal });
 }
 
-/** Gives the error that the call rejects with, which must be a `PinnaceError`. */
+/** Returns the error that the call rejects with, which must be a `PinnaceError`. */
 export async function failureOf(call: () => Promise<unknown>): Promise<PinnaceError> {
   try {
     await call();

@@ -1,4 +1,4 @@
-/** Every way in which a value may slip into a text. */
+/** Every way in which a value may leak into a text. */
 
 import type { Secret } from '../../../src/base/secret.ts';
 
@@ -7,7 +7,7 @@ interface Inspecting {
   readonly process?: { readonly getBuiltinModule?: (name: string) => { readonly inspect: typeof inspectNothing } };
 }
 
-/** Gives what printing, copying and listing make of a secret, by the name of the way. */
+/** Returns the results of printing, copying and listing a secret, by the name of the method. */
 export function printings(secret: Secret): Readonly<Record<string, string>> {
   const copy: unknown = structuredClone(secret);
   return {

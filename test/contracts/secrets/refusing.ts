@@ -1,4 +1,4 @@
-/** Laws of refusing: denied, missing and late are three codes. */
+/** Checks of rejections: denied, missing and late secrets have three codes. */
 
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { assert, assertEqual } from '../assert.ts';
@@ -29,27 +29,27 @@ export const denyingChecks: readonly SecretsCheck<DeniableSecrets>[] = [
 /** The checks of sources that wait. */
 export const waitingChecks: readonly SecretsCheck<WaitingSecrets>[] = [
   {
-    name: 'rejects with what the signal was aborted with, where that is an error of ours',
+    name: "rejects with the signal's reason if that is a PinnaceError",
     async run({ open }) {
       const reason = new PinnaceError('deadline_exceeded', 'The source did not answer within 2000 ms');
       assertEqual(await failureOfAbort(await open(values, [origin]), reason) === reason, true);
     },
   },
   {
-    name: 'rejects as unavailable, to be tried again, when the time of the signal is over',
+    name: "rejects as unavailable and retryable when the signal's timeout has passed",
     async run({ open }) {
       const error = await failureOfAbort(await open(values, [origin]), new DOMException('too late', 'TimeoutError'));
       assertEqual([error.code, error.retryable], ['unavailable', true]);
     },
   },
   {
-    name: 'rejects as cancelled when the caller gives up',
+    name: 'rejects as cancelled when the caller aborts',
     async run({ open }) {
       assertEqual((await failureOfAbort(await open(values, [origin]), undefined)).code, 'cancelled');
     },
   },
   {
-    name: 'gives nothing to a caller who has given up before asking',
+    name: 'returns nothing to a caller whose signal has already aborted',
     async run({ open }) {
       const secrets = await open(values, [origin]);
       const error = await failureOf(() => resolve(secrets, 'api-key', AbortSignal.abort()));
@@ -57,15 +57,15 @@ export const waitingChecks: readonly SecretsCheck<WaitingSecrets>[] = [
     },
   },
   {
-    name: 'goes on for the others when one caller gives up',
+    name: 'continues for the other callers when one aborts',
     async run({ open }) {
       const secrets = await open(values, [origin]);
       const stop = new AbortController();
       const calls = [resolve(secrets, 'api-key', stop.signal), resolve(secrets, 'api-key')];
       stop.abort();
-      const [given, kept] = await Promise.allSettled(calls);
-      assertEqual(given?.status, 'rejected');
-      assert(kept?.status === 'fulfilled' && kept.value.reveal() === value, 'The other caller got nothing');
+      const [aborted, other] = await Promise.allSettled(calls);
+      assertEqual(aborted?.status, 'rejected');
+      assert(other?.status === 'fulfilled' && other.value.reveal() === value, 'The other caller got nothing');
     },
   },
 ];

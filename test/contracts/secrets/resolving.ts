@@ -1,4 +1,4 @@
-/** Laws of resolving: the right value, and no other, goes to whoever asks, and shows nowhere else. */
+/** Checks of resolving: a caller receives exactly the requested value, and it appears nowhere else. */
 
 import { assert, assertEqual } from '../assert.ts';
 import { failureOf, origin, resolve, type SecretsCheck } from './check.ts';
@@ -15,7 +15,7 @@ const ids = Object.keys(values) as SecretId[]; // safe: the keys are the type
 /** The checks of `resolve` on what is there, and what is not. */
 export const resolvingChecks: readonly SecretsCheck[] = [
   {
-    name: 'gives each secret its value, its id and a version',
+    name: 'returns each secret with its value, its id and a version',
     async run({ open }) {
       const secrets = await open(values, [origin]);
       for (const id of ids) {
@@ -27,7 +27,7 @@ export const resolvingChecks: readonly SecretsCheck[] = [
     },
   },
   {
-    name: 'gives the same version for as long as the value stays',
+    name: 'returns the same version while the value stays the same',
     async run({ open }) {
       const secrets = await open(values, [origin]);
       const [first, second] = [await resolve(secrets, 'api-key'), await resolve(secrets, 'api-key')];
@@ -36,7 +36,7 @@ export const resolvingChecks: readonly SecretsCheck[] = [
     },
   },
   {
-    name: 'gives a new value with another version, and leaves other secrets as they are',
+    name: 'returns a new value with a new version, and leaves other secrets unchanged',
     async run({ open }) {
       const secrets = await open(values, [origin]);
       const [before, other] = [await resolve(secrets, 'api-key'), await resolve(secrets, 'api-key-2')];
@@ -49,13 +49,16 @@ export const resolvingChecks: readonly SecretsCheck[] = [
     },
   },
   {
-    name: 'gives many secrets to many who ask at once, to each its own',
+    name: 'returns to each of many concurrent callers the secret that it requested',
     async run({ open }) {
       const secrets = await open(values, [origin]);
-      const asked = Array.from({ length: 60 }, (_, at) => ids[at % ids.length] as SecretId); // safe: within
-      const given = await Promise.all(asked.map((id) => resolve(secrets, id)));
-      assertEqual(given.map(({ id }) => id), asked);
-      assert(given.every((secret, at) => secret.reveal() === values[asked[at] as SecretId]), 'Values were mixed up');
+      const requested = Array.from({ length: 60 }, (_, at) => ids[at % ids.length] as SecretId); // safe: within
+      const given = await Promise.all(requested.map((id) => resolve(secrets, id)));
+      assertEqual(given.map(({ id }) => id), requested);
+      assert(
+        given.every((secret, at) => secret.reveal() === values[requested[at] as SecretId]),
+        'Values were mixed up',
+      );
     },
   },
   {
@@ -80,7 +83,7 @@ export const resolvingChecks: readonly SecretsCheck[] = [
         const text = textsIn(error);
         assert(!Object.values(values).some((value) => text.includes(value)), 'The error shows a value');
       }
-      assert((await resolve(secrets, 'api-key')).reveal() === values['api-key'], 'Another secret is gone, too');
+      assert((await resolve(secrets, 'api-key')).reveal() === values['api-key'], 'Another secret was removed, too');
     },
   },
 ];

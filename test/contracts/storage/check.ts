@@ -1,15 +1,15 @@
-/** What a check of the storage contract is given, and the few words that the checks share. */
+/** Types and helpers of the storage checks. */
 
 import type { Change, Entry, Storage } from '../../../src/contracts/storage.ts';
 import { assert } from '../assert.ts';
 
-/** A clock that stands still until it is told otherwise. */
+/** A clock that stays still until a test sets it. */
 export interface TestClock {
   readonly now: () => number;
   readonly advance: (ms: number) => void;
 }
 
-/** A store to be checked. Each check is given a fresh one, and opens each of the two at most once. */
+/** A store to check. Each check receives a fresh one, and opens each of the two at most once. */
 export interface StorageSubject<Store extends Storage = Storage> {
   /** Opens the store, which is empty. */
   readonly open: () => Promise<Store>;
@@ -19,7 +19,7 @@ export interface StorageSubject<Store extends Storage = Storage> {
   readonly clock: TestClock;
 }
 
-/** One law, named by a sentence that states it. `run` rejects where it is broken. */
+/** One check, named by the fact that it proves. `run` rejects if the check fails. */
 export interface StorageCheck<Store extends Storage = Storage> {
   readonly name: string;
   readonly run: (subject: StorageSubject<Store>) => Promise<void>;
@@ -36,14 +36,14 @@ export function createTestClock(start = 1_800_000_000_000): TestClock {
   };
 }
 
-/** Commits what must succeed, and gives its version. */
+/** Commits a change that must succeed, and returns its version. */
 export async function put(store: Storage, ...changes: Change[]): Promise<string> {
   const result = await store.commit(changes);
   assert(result.ok, 'The commit was answered with a conflict');
   return result.version;
 }
 
-/** Gives the entry that must be there. */
+/** Returns the entry that must be there. */
 export async function mustGet(store: Storage, key: Entry['key']): Promise<Entry> {
   const entry = await store.get(key);
   assert(entry !== undefined, 'The entry is missing');

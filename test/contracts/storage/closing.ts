@@ -1,4 +1,4 @@
-/** Laws of closing: afterwards nothing works, and says so. */
+/** Checks of closing: every later call rejects as `unavailable`. */
 
 import type { ClosableStorage } from '../../../src/contracts/storage.ts';
 import { assertEqual, assertRejects } from '../assert.ts';

@@ -1,4 +1,4 @@
-/** Laws of commits: what is written, when nothing is, and who wins. */
+/** Checks of commits: their writes, their conflicts, and which racer wins. */
 
 import type { Change, CommitResult } from '../../../src/contracts/storage.ts';
 import { assert, assertEqual, assertRejects } from '../assert.ts';
@@ -40,7 +40,7 @@ export const commitChecks: readonly StorageCheck[] = [
       await put(store, { key: ['a'], value: 1 }, ...neighbours.map((key) => ({ key, value: 1 })));
       await put(store, { key: ['a'] });
       assertEqual(await store.get(['a']), undefined);
-      for (const key of neighbours) assertEqual((await store.get(key))?.value, 1, 'A neighbour is gone');
+      for (const key of neighbours) assertEqual((await store.get(key))?.value, 1, 'A neighbor was deleted');
     },
   },
   {
@@ -217,7 +217,7 @@ export const commitChecks: readonly StorageCheck[] = [
   },
 ];
 
-/** The checks of what two namespaces know of each other: nothing. */
+/** The checks that two namespaces are isolated from each other. */
 export const isolationChecks: readonly StorageCheck[] = [
   {
     name: 'shows one namespace nothing of another',

@@ -1,4 +1,4 @@
-/** Laws of keys: any text and number is kept apart from any other, and what is no key is refused. */
+/** Checks of keys: any two texts and numbers are different keys, and invalid keys are rejected. */
 
 import { encodeKey, type Key, maxKeyBytes } from '../../../src/base/key.ts';
 import { assertEqual, assertRejects } from '../assert.ts';

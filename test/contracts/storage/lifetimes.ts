@@ -1,4 +1,4 @@
-/** Laws of lifetimes: an expired value is as good as deleted. */
+/** Checks of lifetimes: an expired value is as good as deleted. */
 
 import { assert, assertEqual, assertRejects } from '../assert.ts';
 import { listAll, mustGet, put, type StorageCheck } from './check.ts';

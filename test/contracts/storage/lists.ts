@@ -1,4 +1,4 @@
-/** Laws of lists: what belongs to a prefix, in which order, and page by page. */
+/** Checks of lists: the entries of a prefix, their order, and pages. */
 
 import type { Key } from '../../../src/base/key.ts';
 import type { Storage } from '../../../src/contracts/storage.ts';
@@ -71,7 +71,7 @@ export const listChecks: readonly StorageCheck[] = [
     },
   },
   {
-    name: 'takes an `after` that is nowhere under the prefix',
+    name: 'accepts an `after` that is not under the prefix',
     async run({ open }) {
       const store = await open();
       await put(store, ...[['a'], ['b'], ['m', 1], ['m', 2], ['n'], ['z']].map((key) => ({ key, value: 1 })));
@@ -83,7 +83,7 @@ export const listChecks: readonly StorageCheck[] = [
     },
   },
   {
-    name: 'refuses a limit that is not a whole number from 1 to 1,000',
+    name: 'rejects a limit that is not a whole number from 1 to 1,000',
     async run({ open }) {
       const store = await open();
       for (const limit of [0, -1, 1.5, 1001, Number.NaN, Infinity]) {
@@ -127,7 +127,7 @@ async function keysOf(
   return entries.map(({ key }) => key);
 }
 
-/** Always the same disorder. */
+/** Shuffles in the same way every time. */
 function shuffled<Item>(items: readonly Item[]): Item[] {
   return items.map((item, at) => ({ item, at: (at * 7919) % 101 })).toSorted((a, b) => a.at - b.at).map(({ item }) =>
     item

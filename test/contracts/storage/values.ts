@@ -1,4 +1,4 @@
-/** Laws of values: what is read is a copy of what was written, and what cannot be copied is refused. */
+/** Checks of values: reads return copies of written values, and values that cannot be copied are rejected. */
 
 import { assert, assertEqual, assertRejects } from '../assert.ts';
 import { listAll, mustGet, put, type StorageCheck } from './check.ts';

@@ -9,7 +9,7 @@ import {
   type IngestFile,
   type IngestProgress,
 } from '../../../src/grounding/index.ts';
-import { quiet } from '../../fixtures/grounding.ts';
+import { neverAborted } from '../../fixtures/grounding.ts';
 
 function setUp() {
   const storage = memoryStorage();
@@ -28,7 +28,7 @@ function setUp() {
     }, { signal: options.signal });
   const find = async (query: string): Promise<GroundingHit | undefined> =>
     (await grounding.retrieve({ dataSourceId: 'docs', query, topK: 1 })).hits[0];
-  const size = async () => (await source.stats('local', quiet())).items;
+  const size = async () => (await source.stats('local', neverAborted())).items;
   return { run, find, size, grounding, storage };
 }
 

@@ -7,7 +7,7 @@ import { createRunStore } from '../../../demo/inspector/worker/run-store.ts';
 import { createEventBlocks, createEventLog } from '../../../src/events/index.ts';
 import { localPrincipal, openTree, type Storage } from '../../../src/index.ts';
 import { createBulletin } from '../../../src/log/bulletin.ts';
-import { quiet } from '../../fixtures/grounding.ts';
+import { neverAborted } from '../../fixtures/grounding.ts';
 import { says, scriptedModel } from '../../fixtures/model.ts';
 import { eventsOf, steps, testPlanner } from '../../fixtures/plan.ts';
 import { testRuntime } from '../../fixtures/runtime.ts';
@@ -65,12 +65,15 @@ describe('a storage that the version before the common log has written', () => {
   it('has its grounding items and vectors, and takes another item', async () => {
     const storage = await storedBefore();
     const texts = textSource({ id: 'notes', storage, now });
-    await texts.remember({ tenant: 'local', items: [{ id: 'date', text: 'About the date' }] }, quiet());
+    await texts.remember({ tenant: 'local', items: [{ id: 'date', text: 'About the date' }] }, neverAborted());
     const again = textSource({ id: 'notes', storage, now });
-    const hits = await again.retrieve({ tenant: 'local', query: 'about', topK: 9, filters: [] }, quiet());
+    const hits = await again.retrieve({ tenant: 'local', query: 'about', topK: 9, filters: [] }, neverAborted());
     expect(hits.map(({ id }) => id).toSorted()).toEqual(['apple', 'cherry', 'date']);
     const vectors = vectorSource({ id: 'points', storage, now });
-    const near = await vectors.retrieve({ tenant: 'local', embedding: [0, 1, 0], topK: 1, filters: [] }, quiet());
+    const near = await vectors.retrieve(
+      { tenant: 'local', embedding: [0, 1, 0], topK: 1, filters: [] },
+      neverAborted(),
+    );
     expect(near.map(({ id }) => id)).toEqual(['y']);
   });
 

@@ -14,7 +14,7 @@ import {
   type UIMessageChunk,
 } from '../../../../src/index.ts';
 import { groundingTools } from '../../../../src/grounding/index.ts';
-import { quiet } from '../../../fixtures/grounding.ts';
+import { neverAborted } from '../../../fixtures/grounding.ts';
 import { callsTools, says, type ScriptedModel, scriptedModel, streamOf } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime, userMessage } from '../../../fixtures/runtime.ts';
 
@@ -29,7 +29,7 @@ async function harbour(options: { tenant?: string } & Partial<Parameters<typeof 
   const sources = ['handbook', 'log', 'payroll'].map((id) => textSource({ id }));
   for (const source of sources) {
     const items = [{ id: `${source.id}-1`, text: `What ${source.id} says about the anchor`, title: `On ${source.id}` }];
-    await source.remember({ tenant, items }, quiet());
+    await source.remember({ tenant, items }, neverAborted());
   }
   return createGrounding({ sources, ...more });
 }
@@ -268,7 +268,7 @@ describe('a sub-agent with data sources', () => {
     owner: { tenant: me.tenant, subject: me.subject, agents: me.agents, scopes: me.scopes },
     taskId: 'plan-1:1-1',
     traceId: 'a'.repeat(32),
-    signal: quiet(),
+    signal: neverAborted(),
     ...(above && { above }),
   });
   const openRuntime = async (plot: (prompt: string) => Script = () => says('Hi')) => {
