@@ -44,10 +44,10 @@ describe('createEventQueue', () => {
 
 describe('simulate', () => {
   it('loses no run: whatever has not ended is still streaming', () => {
-    const { begun, ended, changesPerSecond } = simulate(scenario());
-    expect(begun).toBeGreaterThan(1000);
-    expect(begun - ended).toBeLessThan(60); // those of the last second and a half
-    expect(changesPerSecond * 60 / (begun * 10)).toBeCloseTo(1, 1); // five commits of two
+    const { started, ended, changesPerSecond } = simulate(scenario());
+    expect(started).toBeGreaterThan(1000);
+    expect(started - ended).toBeLessThan(60); // those of the last second and a half
+    expect(changesPerSecond * 60 / (started * 10)).toBeCloseTo(1, 1); // five commits of two
   });
 
   it('gives the same outcome for the same seed, and another for another', () => {
@@ -74,7 +74,7 @@ describe('simulate', () => {
 
   it('counts nothing of the time in which it warmed up', () => {
     const [cold, warm] = [simulate(scenario({ seconds: 2 })), simulate(scenario({ seconds: 2, warmUpSeconds: 30 }))];
-    expect(warm.begun).toBeLessThan(100);
+    expect(warm.started).toBeLessThan(100);
     expect(warm.changesPerSecond).toBeGreaterThan(cold.changesPerSecond);
     expect(warm.changesPerSecond).toBeCloseTo(200, -2);
   });

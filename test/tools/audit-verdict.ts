@@ -21,7 +21,7 @@ const Report = v.object({
   vulnerabilities: v.record(v.string(), v.object({ severity: v.string(), via: v.array(Via) })),
   metadata: v.object({ dependencies: v.object({ prod: v.number() }) }),
 });
-/** What npm prints where it could not ask. */
+/** The output of npm when the registry did not answer. */
 const Refusal = v.object({
   statusCode: v.optional(v.number()),
   message: v.optional(v.string()),
@@ -30,7 +30,7 @@ const Refusal = v.object({
 /** The registry has no audits. */
 const noSuchThing = [404, 405, 501];
 
-/** Gives the verdict. Throws where npm did not get so far as to ask: nobody shall take that for a clean report. */
+/** Returns the verdict. Throws if npm failed before it called the registry, so that this does not count as a clean report. */
 export function judgeAudit({ status, stdout, stderr }: Ended): AuditVerdict {
   const answer = parsed(stdout);
   const report = v.safeParse(Report, answer);

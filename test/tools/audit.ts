@@ -1,6 +1,6 @@
 /**
- * The audit of what is installed with the package, as far as the registry offers one: a known hole of high severity fails; a
- * registry that cannot be asked, or offers no audits, is said plainly and fails nothing.
+ * Audits the packages that are installed with this one, if the registry supports audits. Fails for a known vulnerability of high
+ * severity. Reports a registry that does not answer or does not support audits, without failing.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -9,7 +9,7 @@ import process from 'node:process';
 import { type AuditVerdict, judgeAudit } from './audit-verdict.ts';
 
 const root = join(import.meta.dirname, '../..');
-/** Where npm is told to be offline, it asks nobody and reports nothing found: it has to try. */
+/** Forces npm online: in offline mode it calls no registry and reports nothing. */
 const network = ['--offline=false', '--fetch-retries=0', '--fetch-timeout=20000'];
 const args = ['audit', '--json', '--omit=dev', '--audit-level=high', ...network];
 const { status, stdout, stderr, error } = spawnSync('npm', args, { cwd: root, encoding: 'utf8', timeout: 60_000 });

@@ -11,21 +11,21 @@ import * as v from 'valibot';
 const token = 'a-token-for-tests-only';
 const words = 12;
 
-/** What comes: a run that is read to its end, left, cancelled, asked for twice, with a tool call; a stranger; nonsense. */
+/** Kinds of requests: a run read to its end, left, canceled, sent twice, or with a tool call; an unknown caller; an invalid request. */
 export const kinds = ['whole', 'left', 'cancelled', 'twice', 'tool', 'stranger', 'nonsense'] as const;
 
-/** An endpoint, and who calls it. */
+/** An endpoint, and its callers. */
 export interface Churn {
-  /** Makes a request of this kind and gives what became of it, once all of it is over for the caller. */
+  /** Sends a request of this kind, and returns its outcome when the caller is done with it. */
   readonly one: (kind: (typeof kinds)[number]) => Promise<string>;
-  /** How many runs go on. */
+  /** The number of open runs. */
   readonly open: () => number;
-  /** Resolves when none does. */
+  /** Resolves when no run is open. */
   readonly settled: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** Starts an endpoint whose runs speak with these pauses, and that keeps what has ended as long as it is told. */
+/** Starts an endpoint whose runs pause between parts, and that stores ended runs as the limits say. */
 export function createChurn(
   { everyMs = 0, limits }: { readonly everyMs?: number; readonly limits?: Partial<Limits> } = {},
 ): Churn {
@@ -80,10 +80,10 @@ const callers: Readonly<Record<(typeof kinds)[number], (send: Send, retentionMs:
   async twice(send, retentionMs) {
     const request = run('talk');
     const answer = await send('/v1/runs', request);
-    const begunAt = performance.now(); // its retention begins later, with its end
+    const sentAt = performance.now(); // its retention starts later, with its end
     const first = await answer.text();
     const again = await (await send('/v1/runs', request)).text();
-    if (first === again || performance.now() - begunAt > retentionMs) return endOf(again);
+    if (first === again || performance.now() - sentAt > retentionMs) return endOf(again);
     return 'another answer';
   },
   stranger: async (send) => String((await send('/v1/runs', { ...run('talk'), headers: {} })).status),

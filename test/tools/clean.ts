@@ -1,4 +1,4 @@
-/** Removes what an earlier build has left: what is gone from the sources must not be in the package. */
+/** Removes the output of an earlier build, so that deleted sources are not in the package. */
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -48,7 +48,7 @@ const scenarios: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Gives the scenarios of a revision. */
+/** Returns the scenarios of a revision. */
 export function clientScenarios(revision: string): readonly string[] {
   return scenarios[revision] ?? [];
 }

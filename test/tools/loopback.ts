@@ -6,7 +6,7 @@
 import { type AddressInfo, Server } from 'node:net';
 import process from 'node:process';
 
-/** Safe: Node's own servers take a handle so; the handle is there at once, for programs that ask for their port at once. */
+/** Safe: Node's own servers take a handle in this way. The handle exists at once, for programs that read their port at once. */
 const net = await import('node:net') as unknown as {
   readonly ['_createServerHandle']: (address: string, port: number, family: number) => object | number;
 };

@@ -35,7 +35,7 @@ const known = new Set([
 ]);
 const direct = [...Object.keys(packages['']?.dependencies ?? {}), ...ofThePage].map((name) => `node_modules/${name}`);
 
-/** The packages of the bundles, by their place in `node_modules`. */
+/** The packages of the bundles, by their path in `node_modules`. */
 function bundled(): string[] {
   const found = new Set<string>();
   const add = (place: string): void => {
@@ -118,7 +118,7 @@ function sbomOf(places: readonly string[]): unknown {
   };
 }
 
-/** One that stands in two places is one package. */
+/** A package that is installed twice counts once. */
 const places = [...new Map(bundled().map((place) => [refOf(place), place])).values()];
 const title = '# Licences of the packages that are bundled with Pinnace\n\n';
 writeFileSync(join(output, 'licenses.txt'), title + places.map(noticeOf).join('\n'));

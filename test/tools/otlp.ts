@@ -47,7 +47,7 @@ interface Definition {
   };
 }
 
-/** Gives the spans of the body of a POST to `/v1/traces`. @throws Error for what is no such body. */
+/** Returns the spans of the body of a POST to `/v1/traces`. @throws Error for what is no such body. */
 export function readSpans(body: Uint8Array): readonly ReceivedSpan[] {
   const { opentelemetry: { proto } } = otlp as unknown as Definition; // its types do not say what it defines
   const request = proto.collector.trace.v1.ExportTraceServiceRequest.decode(body);

@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'pinnace-pack-'));
 const installed = join(folder, 'node_modules');
 
-/** One turn: the Group Controller of the examples asks the endpoint of the examples. */
+/** One turn: the Group Controller of the examples calls the endpoint of the examples. */
 const turn = `
 import { askAgent, openIssuer } from './group-controller.ts';
 const issuer = await openIssuer();
@@ -32,7 +32,7 @@ interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
-/** Runs a command in a folder, and gives what it printed; ends everything where it fails. */
+/** Runs a command in a folder, and returns its output. Exits if it fails. */
 function run(command: string, args: readonly string[], cwd = folder): string {
   const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
   if (status === 0) return stdout;
@@ -50,7 +50,7 @@ function checkContents(paths: readonly string[], { exports }: Manifest): void {
   const wanted =
     /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/(?:src|adapters|test\/contracts)\/.+\.(?:js|d\.ts))$/;
   const others = paths.filter((path) => !wanted.test(path));
-  if (others.length > 0) fail(`The package has files that nobody needs: ${others.slice(0, 5).join(', ')}`);
+  if (others.length > 0) fail(`The package has unexpected files: ${others.slice(0, 5).join(', ')}`);
   const missing = Object.values(exports).filter((path) => !paths.includes(path.slice(2)));
   if (missing.length > 0) fail(`The package lacks what it exports: ${missing.join(', ')}`);
 }

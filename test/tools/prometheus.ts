@@ -18,7 +18,7 @@ export interface Family {
 
 const label = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/gy;
 
-/** Gives the metrics by name. @throws Error for the first line that is wrong, or for a metric that is. */
+/** Returns the metrics by name. @throws Error for the first line that is wrong, or for a metric that is. */
 export function readPrometheus(text: string): ReadonlyMap<string, Family> {
   if (!text.endsWith('\n')) throw new Error('The text ends within a line');
   const families = new Map<string, Family & { readonly samples: Sample[] }>();

@@ -74,7 +74,7 @@ for (const [entry, budget] of Object.entries(budgets)) {
 }
 process.exit(over === 0 ? 0 : 1);
 
-/** What the entry leads to. Workers are chunks of their own and budgeted by themselves; so is what is fetched later and stands above. */
+/** Returns the chunks that the entry imports. Workers, and the lazy chunks above, have their own budgets. */
 function chunksOf(output: Rolldown.RolldownOutput['output']): readonly Rolldown.OutputChunk[] {
   const chunks = new Map(output.flatMap((item) => item.type === 'chunk' ? [[item.fileName, item] as const] : []));
   const found = new Set<Rolldown.OutputChunk>();

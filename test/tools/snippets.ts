@@ -20,13 +20,13 @@ export interface Snippet {
 
 const topLevel = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'];
 
-/** The pages that a reader finds: the README, what stands beside it, and all of `docs`. */
+/** The pages for readers: the README, the pages beside it, and all of `docs`. */
 export async function pages(): Promise<string[]> {
   const docs = (await readdir(join(root, 'docs'))).filter((name) => name.endsWith('.md')).toSorted();
   return [...topLevel, ...docs.map((name) => `docs/${name}`)];
 }
 
-/** Gives every fenced block of these languages, in the order of the pages. */
+/** Returns every fenced block of these languages, in the order of the pages. */
 export async function snippetsIn(...languages: string[]): Promise<Snippet[]> {
   const found = await Promise.all((await pages()).map(snippetsOf));
   return found.flat().filter(({ language }) => languages.includes(language));

@@ -22,7 +22,7 @@ export function slowness(): number {
 }
 
 function work(text: string): number {
-  const began = threadMs();
+  const started = threadMs();
   for (let i = 0; i < 5; i++) JSON.stringify(JSON.parse(text)).replace(/[a-z]"/g, 'x');
-  return threadMs() - began;
+  return threadMs() - started;
 }

@@ -55,12 +55,12 @@ describe('the page without a network', () => {
       Promise.all(['v1/runs', 'assets/none', '../other', './?x=1'].map(async (url) => (await fetch(url)).status))
     );
     expect(statuses).toEqual([404, 404, 404, 200]);
-    expect(server.asked).toEqual(expect.arrayContaining(['GET v1/runs', 'GET assets/none']));
-    expect(server.asked.filter((path) => path.includes('docs/'))).toEqual([]); // nobody has looked at a guide yet
+    expect(server.requests).toEqual(expect.arrayContaining(['GET v1/runs', 'GET assets/none']));
+    expect(server.requests.filter((path) => path.includes('docs/'))).toEqual([]); // nobody has looked at a guide yet
     problems.length = 0; // the console tells of these
     const guides = await context.newPage();
     await guides.goto(`${server.url}docs/tools.html`);
-    await expect.poll(() => server.asked.includes('GET docs/approvals.html')).toBe(true);
+    await expect.poll(() => server.requests.includes('GET docs/approvals.html')).toBe(true);
     await expect.poll(() => guides.evaluate(() => caches.match('approvals.html').then(Boolean))).toBe(true);
     await server.close();
     await guides.getByRole('navigation').getByRole('link', { name: 'Approvals' }).click();

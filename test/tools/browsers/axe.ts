@@ -1,4 +1,4 @@
-/** What axe says of a page. */
+/** Checks a page with axe. */
 
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -8,26 +8,26 @@ import type { Page } from 'playwright';
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** What axe finds wrong on the page as it is now: the rule, and where. */
+/** Returns axe's violations on the page as it is now: the rule, and where. */
 export async function violations(page: Page): Promise<string[]> {
-  return await ask(page, { type: 'tag', values: tags });
+  return await violationsOf(page, { type: 'tag', values: tags });
 }
 
-/** The same by the rules about colours alone: for the other theme of a page whose rest was asked about. */
+/** The same with the color rules only: for the second theme of a page that was already checked. */
 export async function violationsOfColour(page: Page): Promise<string[]> {
-  return await ask(page, { type: 'rule', values: ['color-contrast', 'link-in-text-block'] });
+  return await violationsOf(page, { type: 'rule', values: ['color-contrast', 'link-in-text-block'] });
 }
 
-async function ask(
+async function violationsOf(
   page: Page,
   runOnly: { readonly type: 'tag' | 'rule'; readonly values: string[] },
 ): Promise<string[]> {
   await page.evaluate(`globalThis.axe || (() => { ${axe} })()`); // over the debugger: the page's policy lets no script in
   await page.evaluate(settled); // colours that are on their way to others are no findings
   const { violations: found } = await page.evaluate(
-    (asked) =>
+    (only) =>
       (globalThis as unknown as { axe: { run(options: object): Promise<AxeResults> } }).axe.run({
-        runOnly: asked,
+        runOnly: only,
         resultTypes: ['violations'],
         preload: false,
       }),

@@ -1,11 +1,11 @@
 #!/usr/bin/env -S deno run --allow-all --no-config
 /**
- * Firefox as Playwright wants it: starts the one that `FIREFOX` names with the arguments given, and stands between the two,
- * for Playwright speaks a newer WebDriver BiDi than Firefox 153. It sets the colour scheme of each context by a command that
- * is not there yet, and wants a name of each download. It takes the address to talk to from what is printed here.
+ * Adapts Firefox to Playwright: starts the Firefox that `FIREFOX` names with the given arguments, and relays their messages,
+ * because Playwright speaks a newer WebDriver BiDi than Firefox 153. Playwright sets the color scheme of each context with a
+ * command that Firefox lacks, and needs a name for each download. It reads the relay's address from the standard output.
  */
 
-/** What is looked at in a message. */
+/** The fields of a message that the relay reads. */
 interface Message {
   readonly id?: number;
   readonly method?: string;
@@ -14,7 +14,7 @@ interface Message {
 
 const unknown = 'emulation.setMediaFeaturesOverride';
 
-/** Gives the address that Firefox says it listens at; passes on all else that it says. */
+/** Returns the address that Firefox says it listens at; passes on all else that it says. */
 function listening(said: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let text = '';
@@ -38,7 +38,7 @@ function parse(data: unknown): Message {
   return JSON.parse(String(data)) as Message; // safe: both sides speak BiDi
 }
 
-/** Gives a download its address as its name where it has none. */
+/** Returns a download its address as its name where it has none. */
 function named(data: unknown): string {
   const text = String(data);
   if (!text.includes('"browsingContext.download')) return text;
@@ -68,7 +68,7 @@ Deno.serve({
 }, (request) => {
   const { socket, response } = Deno.upgradeWebSocket(request);
   relay(socket, new WebSocket(address + new URL(request.url).pathname));
-  socket.addEventListener('close', () => firefox.kill()); // also where whoever tests was killed
+  socket.addEventListener('close', () => firefox.kill()); // also if the test process was killed
   return response;
 });
 Deno.exit((await firefox.status).code);

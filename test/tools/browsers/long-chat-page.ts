@@ -1,4 +1,4 @@
-/** Runs in the playground's page: puts a long chat where its chats are kept. */
+/** Runs in the playground's page: writes a long chat to its chat storage. */
 
 import { openStorage } from '../../../demo/storage/open-storage.ts';
 import { createChatStore } from '../../../demo/chat/state/chat-store.ts';

@@ -41,7 +41,7 @@ interface Playground {
 
 type BrowserName = 'chromium' | 'firefox';
 
-/** Gives the playground to the tests of a file; the browser starts before them and stops after them. */
+/** Returns the playground to the tests of a file; the browser starts before them and stops after them. */
 export function usePlayground(
   name: BrowserName = process.env['E2E_BROWSER'] === 'firefox' ? 'firefox' : 'chromium',
 ): Playground {
@@ -60,8 +60,8 @@ export function usePlayground(
     });
     if (name === 'firefox') {
       context.setDefaultTimeout(60_000);
-      await context.addInitScript(tellViolations); // its driver tells of few
-      // It cannot be told which scheme the system has: then it is the one that the person chose.
+      await context.addInitScript(logViolations); // its driver reports few of them
+      // Firefox cannot emulate the system's color scheme, so choose the theme in the page.
       if (dark) await context.addInitScript(chooseDark);
     }
     return context;
@@ -73,8 +73,8 @@ export function usePlayground(
       const problems: string[] = [];
       const strangers: string[] = [];
       page.on('request', (request) => isStranger(request.url(), url) && strangers.push(request.url()));
-      page.on('worker', (worker) => void worker.evaluate(tellViolations).catch(() => undefined)); // it may have ended
-      // Firefox tells of the style that Playwright gives a page for its picture.
+      page.on('worker', (worker) => void worker.evaluate(logViolations).catch(() => undefined)); // it may have ended
+      // Firefox reports the style that Playwright adds to a page for its picture.
       const isOfPicture = (text: string): boolean =>
         name === 'firefox' && process.env['SHOTS'] !== undefined && text.includes('style-src');
       const complain = (text: string): unknown => isOfPicture(text) || problems.push(text);
@@ -100,8 +100,8 @@ function chooseDark(): void {
   if (location.protocol === 'http:') localStorage.setItem('pinnace.theme', '"dark"'); // an empty page keeps nothing
 }
 
-/** The console tells what a page's policy has refused, but not what a worker's has. */
-function tellViolations(): void {
+/** Logs policy violations. The console shows those of a page, but not those of a worker. */
+function logViolations(): void {
   addEventListener(
     'securitypolicyviolation',
     ({ violatedDirective, blockedURI, sourceFile }) =>

@@ -1,8 +1,8 @@
-/** The tour of the playground, gone through as a visitor does. */
+/** Takes the tour of the playground as a visitor does. */
 
 import type { Page } from 'playwright';
 
-/** What the visitor does at each stop, after the button that begins it, until the tour says that it has happened. */
+/** The visitor's steps at each stop, from its start button until the tour marks it as done. */
 const acts: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   'An approval': (page) => page.getByTestId('approve').click(),
   async 'An edit, and back'(page) {
@@ -27,7 +27,7 @@ export async function titleOf(page: Page): Promise<string> {
   return heading?.replace(/^\d+ of \d+\s*/, '') ?? '';
 }
 
-/** Goes through the open stop until the tour says that it has happened; gives its title and what the tour says then. */
+/** Takes the open stop until the tour marks it as done; returns its title and the tour's text. */
 export async function takeStop(page: Page): Promise<readonly [title: string, said: string]> {
   const title = await titleOf(page);
   await page.getByTestId('tour-begin').click();

@@ -1,4 +1,4 @@
-/** What a page's own entries tell of how it feels, as Lighthouse asks: paints, blocking, shifts, the wait of what a person does. */
+/** Measures a page by its performance entries, as Lighthouse does: paints, blocking, layout shifts, interaction delays. */
 
 import type { BrowserContext, Page } from 'playwright';
 
@@ -16,52 +16,52 @@ export interface Vitals {
   readonly layoutShift: number;
 }
 
-interface Kept {
+interface Recorded {
   readonly longTasks: number[];
   largestPaintMs: number;
   interactionMs: number;
   layoutShift: number;
 }
 
-type Watched = typeof globalThis & { vitals?: Kept };
+type Measured = typeof globalThis & { vitals?: Recorded };
 
-/** Has every page of the context watched from its beginning. */
+/** Measures every page of the context from its start. */
 export async function watchVitals(context: BrowserContext): Promise<void> {
   await context.addInitScript(watch);
 }
 
-/** Reads what was seen so far. Entries are handed over a moment after what they tell of, so two frames are let pass. */
+/** Reads the measurements so far. The browser delivers entries a moment after their events, so wait for two frames. */
 export async function vitalsOf(page: Page): Promise<Vitals> {
   return await page.evaluate(read);
 }
 
 /** Runs in the page before all else. */
 function watch(): void {
-  const kept: Kept = { longTasks: [], largestPaintMs: NaN, interactionMs: 0, layoutShift: 0 };
-  (globalThis as Watched).vitals = kept;
+  const recorded: Recorded = { longTasks: [], largestPaintMs: NaN, interactionMs: 0, layoutShift: 0 };
+  (globalThis as Measured).vitals = recorded;
   const observe = (type: string, take: (entry: PerformanceEntry) => void): void =>
     new PerformanceObserver((list) => list.getEntries().forEach(take))
       .observe({ type, buffered: true, durationThreshold: 16 } as PerformanceObserverInit);
-  observe('longtask', ({ duration }) => kept.longTasks.push(duration));
-  observe('largest-contentful-paint', ({ startTime }) => (kept.largestPaintMs = startTime));
+  observe('longtask', ({ duration }) => recorded.longTasks.push(duration));
+  observe('largest-contentful-paint', ({ startTime }) => (recorded.largestPaintMs = startTime));
   observe('layout-shift', (entry) => {
     const { value, hadRecentInput } = entry as PerformanceEntry & { value: number; hadRecentInput: boolean }; // safe: what these entries have
-    if (!hadRecentInput) kept.layoutShift += value;
+    if (!hadRecentInput) recorded.layoutShift += value;
   });
   observe('event', (entry) => {
     const { interactionId, duration } = entry as PerformanceEventTiming;
-    if (interactionId) kept.interactionMs = Math.max(kept.interactionMs, duration);
+    if (interactionId) recorded.interactionMs = Math.max(recorded.interactionMs, duration);
   });
 }
 
 /** Runs in the page. */
 async function read(): Promise<Vitals> {
   for (let i = 0; i < 2; i++) await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0)));
-  const { vitals } = globalThis as Watched;
-  if (!vitals) throw new Error('The page was not watched');
-  const { longTasks, ...seen } = vitals;
+  const { vitals } = globalThis as Measured;
+  if (!vitals) throw new Error('The page was not measured');
+  const { longTasks, ...rest } = vitals;
   return {
-    ...seen,
+    ...rest,
     firstPaintMs: performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN,
     longestTaskMs: Math.max(0, ...longTasks),
     blockingMs: longTasks.reduce((sum, duration) => sum + Math.max(0, duration - 50), 0),

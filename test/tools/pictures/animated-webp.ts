@@ -9,7 +9,7 @@ export interface Frame {
 /** Chunks that hold what a picture looks like. */
 const pictureChunks: readonly string[] = ['ALPH', 'VP8 ', 'VP8L'];
 
-/** Gives the moving picture, which begins again at its end. All frames are of one size, in pixels. */
+/** Returns the animated picture, which repeats. All frames have the same size, in pixels. */
 export function animatedWebp(
   frames: readonly Frame[],
   { width, height }: { width: number; height: number },

@@ -1,4 +1,4 @@
-/** A short film: an agent asks before it acts, and goes on. */
+/** A short film: an agent requests an approval, and continues. */
 
 import type { Page } from 'playwright';
 import type { Frame } from './animated-webp.ts';
@@ -9,7 +9,7 @@ export const filmSize = { width: 800, height: 560 };
 
 const frameMs = 120;
 
-/** Takes the film; `shoot` gives the window as a still picture. Frames that show nothing new make the one before stay longer. */
+/** Takes the film. `shoot` returns a still picture of the window. An unchanged frame prolongs the frame before it. */
 export async function film(page: Page, shoot: () => Promise<Uint8Array>): Promise<Frame[]> {
   const frames: { webp: Uint8Array; durationMs: number }[] = [];
   async function take(durationMs = frameMs): Promise<void> {

@@ -16,11 +16,11 @@ interface GalleryOptions {
   readonly at: Whereabouts;
   /** Opens the playground for the first time. */
   readonly open: () => Promise<{ readonly page: Page; readonly shoot: () => Promise<Uint8Array> }>;
-  /** Screens to be taken; all, when empty. A walk is gone as a whole. */
+  /** Screens to take; all if empty. A walk is always taken as a whole. */
   readonly wanted: readonly string[];
 }
 
-/** Takes the pictures; gives the size of each in kB. */
+/** Takes the pictures; returns the size of each in kB. */
 export async function takeGallery({ folder, at, open, wanted }: GalleryOptions): Promise<readonly number[]> {
   await mkdir(folder, { recursive: true });
   const sizes: number[] = [];

@@ -3,13 +3,13 @@ import { send } from '../browsers/playground.ts';
 import { first, next, type Screen, type ScreenName } from './screen.ts';
 import { choose, clicks, ended } from './ways.ts';
 
-const asked = 'How many days are between 2026-03-01 and 2026-10-15?';
+const question = 'How many days are between 2026-03-01 and 2026-10-15?';
 
 /** The chat, what lies over it, and the runs that it leads to. */
 export const chatScreens = {
   'chat-welcome': first('The welcome', () => Promise.resolve()),
   'chat-answer': next('An answer with a tool call', async (page) => {
-    await send(page, asked);
+    await send(page, question);
     await ended(page);
     await page.getByTestId('tool-card').first().locator('.tool-head').click();
   }),

@@ -4,7 +4,7 @@ import { send } from '../browsers/playground.ts';
 import { first, next, type Screen, type ScreenName } from './screen.ts';
 import { choose, clicks, ended } from './ways.ts';
 
-/** Answers what is asked of the endpoint in its place. */
+/** Answers requests to the endpoint in its place. */
 async function answers(page: Page, path: string, { status, code }: { status: number; code: string }): Promise<void> {
   const headers = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' };
   const problem = {
@@ -20,7 +20,7 @@ async function answers(page: Page, path: string, { status, code }: { status: num
   await page.route(path, (route) => route.fulfill({ status, headers, json: problem }));
 }
 
-/** The console, at an endpoint that is there; and what it says where it may not see, or where nobody answers. */
+/** The console at a working endpoint, without permission, and without an answer. */
 export const consoleScreens = {
   'console-nowhere': first('The console without an endpoint', async (page) => {
     await page.keyboard.press('Alt+c');

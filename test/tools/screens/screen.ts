@@ -8,7 +8,7 @@ import type { Beside, Overlay, Workshop } from '../../../demo/app/state/playgrou
 import type { Section } from '../../../demo/registry/state/registry-pages.ts';
 import type { OverScreenName } from '../../../demo/kit/over-screen.tsx';
 
-/** The screens that have parts stand here part by part. */
+/** Screens with parts are listed part by part. */
 type Parted = 'registry' | 'inspector' | 'builder' | 'console';
 
 /** Every screen that the page's own code names: a new one does not compile before it is in the table. */
@@ -65,7 +65,7 @@ export interface Whereabouts {
 export interface Screen {
   /** In words, for a person. */
   readonly title: string;
-  /** Whether the way begins at the playground as it is opened for the first time, not at the screen before. */
+  /** Whether the path starts at the playground's first visit instead of the previous screen. */
   readonly isFirst: boolean;
   /** Whether the screen is there only where the window is narrow. */
   readonly isNarrow?: boolean;
@@ -74,12 +74,12 @@ export interface Screen {
   readonly go: (page: Page, at: Whereabouts) => Promise<void>;
 }
 
-/** Gives a screen to which one comes from the playground as it is opened for the first time. */
+/** Returns a screen whose path starts at the playground's first visit. */
 export function first(title: string, go: Screen['go'], how: Pick<Screen, 'isNarrow' | 'isBroken'> = {}): Screen {
   return { title, isFirst: true, go, ...how };
 }
 
-/** Gives a screen to which one comes from the one before it in the table. */
+/** Returns a screen whose path starts at the previous screen of the table. */
 export function next(title: string, go: Screen['go']): Screen {
   return { title, isFirst: false, go };
 }

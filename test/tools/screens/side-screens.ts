@@ -1,7 +1,7 @@
 import { first, next, type Screen, type ScreenName } from './screen.ts';
 import { choose, clicks, ended } from './ways.ts';
 
-/** What stands beside the chat. */
+/** The screens beside the chat. */
 export const sideScreens = {
   'tree': first('The tree', async (page) => {
     await page.getByTestId('open-tree').click();

@@ -23,7 +23,7 @@ export type NamedScreen = Screen & { readonly name: string };
 /** Screens that are reached one from the other; the first of them from the playground as it is opened for the first time. */
 export type Walk = readonly [NamedScreen, ...NamedScreen[]];
 
-/** Gives every walk: together they come to every screen once. */
+/** Returns all walks. Together they visit every screen once. */
 export function walks(): readonly Walk[] {
   const all: [NamedScreen, ...NamedScreen[]][] = [];
   for (const [name, screen] of Object.entries(screens)) {

@@ -2,7 +2,7 @@
 
 import type { Page } from 'playwright';
 
-/** Begins a chat with one of the agents. */
+/** Starts a chat with one of the agents. */
 export async function choose(page: Page, agent: string): Promise<void> {
   await page.locator(`[data-testid=agent-card][data-agent=${agent}]`).click();
 }

@@ -1,4 +1,4 @@
-/** The built playground with an issuer that certifies it, as `npm start` gives it, and an endpoint that trusts that issuer. */
+/** The built playground with an issuer that certifies it, as `npm start` serves it, and an endpoint that trusts that issuer. */
 
 import { join } from 'node:path';
 import type { Page } from 'playwright';
@@ -23,7 +23,7 @@ export interface Served extends Whereabouts {
 
 /** Starts an endpoint that takes signed requests of this issuer's clients, and pages of this origin. */
 export async function startTrustingEndpoint(issuer: CertificateIssuer, origin: string): Promise<EndpointProcess> {
-  const address = `127.0.0.1:${await freePort()}`; // known before it serves: the endpoint is told its own address
+  const address = `127.0.0.1:${await freePort()}`; // chosen before it serves, because the endpoint needs its own address
   return await startEndpoint({
     env: {
       DENO_SERVE_ADDRESS: `tcp:${address}`,

@@ -12,7 +12,7 @@ import { listen, type TestServer } from './http-server.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** Gives the address of a door to it. */
+/** Returns the address of a door to it. */
 export async function startEverythingServer(): Promise<TestServer> {
   const sockets = new Set<Socket>();
   let started: Promise<Running> | undefined;

@@ -61,8 +61,8 @@ interface Scope {
 }
 
 /**
- * Starts the server on 127.0.0.1. Any path may stand before `/chat/completions`: it is the base URL, and counts by itself.
- * `GET <base URL>/__stats` gives the counts, with `?requests=1&disconnects=1` as soon as there are so many; `DELETE` resets them.
+ * Starts the server on 127.0.0.1. Any path before `/chat/completions` is a base URL with its own counts.
+ * `GET <base URL>/__stats` returns the counts; with `?requests=1&disconnects=1` it waits for them. `DELETE` resets them.
  */
 export async function startFaultServer(): Promise<TestServer> {
   const scopes = new Map<string, Scope>();
@@ -83,21 +83,21 @@ function newScope(): Scope {
 }
 
 function sendStats(response: ServerResponse, { stats, watchers }: Scope, wanted: URLSearchParams): void {
-  const tell = (): void => {
+  const notify = (): void => {
     const { requests, disconnects } = stats;
     if (requests < Number(wanted.get('requests')) || disconnects < Number(wanted.get('disconnects'))) return;
-    watchers.delete(tell);
+    watchers.delete(notify);
     response.setHeader('content-type', 'application/json').end(JSON.stringify(stats));
   };
-  watchers.add(tell);
-  response.on('close', () => watchers.delete(tell));
-  tell();
+  watchers.add(notify);
+  response.on('close', () => watchers.delete(notify));
+  notify();
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, { stats, watchers }: Scope): Promise<void> {
   const count = (name: keyof FaultStats): void => {
     stats[name] += 1;
-    watchers.forEach((tell) => tell());
+    watchers.forEach((notify) => notify());
   };
   let model = '';
   response.on('close', () => response.writableEnded || model === 'cut' || count('disconnects'));

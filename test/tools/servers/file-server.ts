@@ -1,15 +1,15 @@
-/** A plain file server, as anybody has one: it knows nothing of the page, and may lie under any path. */
+/** A plain static file server under any path. */
 
 import { readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { extname, join } from 'node:path';
 import { closeServer, listen, type TestServer } from './http-server.ts';
 
-/** The server, and what it was asked. */
+/** The server, and the requests that it received. */
 interface FileServer extends TestServer {
-  /** Paths below the folder that were asked for, with their methods. */
-  readonly asked: readonly string[];
-  /** Gives the files of another folder from now on. */
+  /** The methods and paths of requests, relative to the folder. */
+  readonly requests: readonly string[];
+  /** Serves the files of another folder from now on. */
   serve(folder: string): void;
 }
 
@@ -25,7 +25,7 @@ export async function startFileServer(
   { path = '/', headers = {} }: { readonly path?: string; readonly headers?: Readonly<Record<string, string>> } = {},
 ): Promise<FileServer> {
   let folder = first;
-  const asked: string[] = [];
+  const requests: string[] = [];
   async function find(url: string): Promise<{ readonly name: string; readonly bytes: Uint8Array } | undefined> {
     if (!url.startsWith(path)) return undefined;
     const name = url.slice(path.length) || 'index.html';
@@ -35,7 +35,7 @@ export async function startFileServer(
   }
   const server = createServer((request, response) => {
     const url = (request.url ?? '').replace(/[?#].*/, '');
-    asked.push(`${request.method} ${url.slice(path.length)}`);
+    requests.push(`${request.method} ${url.slice(path.length)}`);
     void find(url).then((found) => {
       if (!found) return response.writeHead(404, { 'content-type': 'text/plain' }).end('Not found');
       const type = types[extname(found.name)] ?? 'application/octet-stream';
@@ -43,5 +43,5 @@ export async function startFileServer(
     });
   });
   const origin = await listen(server);
-  return { url: origin + path, asked, serve: (other) => void (folder = other), close: () => closeServer(server) };
+  return { url: origin + path, requests, serve: (other) => void (folder = other), close: () => closeServer(server) };
 }

@@ -10,7 +10,7 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
-/** What a page of another origin needs: `*` never stands for `authorization`, and hides nothing else that a test reads. */
+/** Headers for pages of other origins. `*` does not include `authorization`. */
 export const corsHeaders: Readonly<Record<string, string>> = {
   'access-control-allow-origin': '*',
   'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
@@ -19,7 +19,7 @@ export const corsHeaders: Readonly<Record<string, string>> = {
   'access-control-max-age': '600',
 };
 
-/** Binds the server to a free port of 127.0.0.1 and gives its URL. */
+/** Binds the server to a free port of 127.0.0.1 and returns its URL. */
 export async function listen(server: SocketServer): Promise<string> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -34,7 +34,7 @@ export async function closeServer(server: Server): Promise<void> {
   await once(server, 'close');
 }
 
-/** A port of 127.0.0.1 that nobody had a moment ago, for servers that must be told theirs. */
+/** Returns a port of 127.0.0.1 that was just free, for servers that take their port as an option. */
 export async function freePort(): Promise<number> {
   const probe = createServer();
   const { port } = new URL(await listen(probe));

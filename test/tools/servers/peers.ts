@@ -1,4 +1,4 @@
-/** Vitest's global set-up: starts what tests call over HTTP, once per project, and tells them where with `inject('peers')`. */
+/** Vitest's global setup: starts the servers that tests call, once per project, and provides their URLs as `inject('peers')`. */
 
 import process from 'node:process';
 import { type FixtureFileEntry, LLMock } from '@copilotkit/aimock';
@@ -16,7 +16,7 @@ export interface Peers {
   readonly aimock: string;
   /** See `everything-server.ts`. */
   readonly everything: string;
-  /** See `watched-server.ts`. A test puts a path of its own behind it, and so is counted alone. */
+  /** See `watched-server.ts`. A test appends its own path, so that its requests are counted separately. */
   readonly watched: string;
 }
 
@@ -32,7 +32,7 @@ declare module 'vitest' {
   }
 }
 
-/** Starts the servers and gives the function that closes them. */
+/** Starts the servers and returns the function that closes them. */
 export default async function setup({ provide, name }: TestProject): Promise<() => Promise<void>> {
   const aimock = await startAimock();
   const [faults, proxy, everything, watched] = await Promise.all([

@@ -15,7 +15,7 @@ export const postgresPrograms: string | undefined = globSync('/usr/lib/postgresq
 /** A running server. */
 export interface PostgresServer {
   readonly connect: ConnectPostgres;
-  /** Ends it, and resolves when it is gone. It can be started again. */
+  /** Ends it, and resolves when the process has exited. It can be started again. */
   readonly kill: (how: Ending) => Promise<void>;
   readonly start: () => Promise<void>;
   /** Kills it and starts it again. */
@@ -28,7 +28,7 @@ export interface PostgresServer {
 export const endings = ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const;
 export type Ending = (typeof endings)[number];
 
-/** Starts a server that nobody else can reach. */
+/** Starts a server that no other user can reach. */
 export async function startPostgres(): Promise<PostgresServer> {
   if (postgresPrograms === undefined) throw new Error('PostgreSQL is not installed: apt-get install postgresql');
   const folder = mkdtempSync(join(tmpdir(), 'pinnace-postgres-'));

@@ -15,7 +15,7 @@ declare module 'vitest' {
 
 const root = join(import.meta.dirname, '../../..');
 const configFile = join(root, 'vite.config.ts');
-/** A place of its own: somebody may be looking at the one that `npm run build` makes. */
+/** A separate folder, because the output of `npm run build` may be in use. */
 const outDir = join(root, 'node_modules/.cache/playground');
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
