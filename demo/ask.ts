@@ -1,4 +1,4 @@
-/** Asks the local endpoint with a signed request: `npm run ask -- "What is 6 * 7?"`. */
+/** Calls the local endpoint with a signed request: `npm run ask -- "What is 6 * 7?"`. */
 
 import process from 'node:process';
 import { createClient } from '../adapters/transport/client.ts';

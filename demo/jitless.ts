@@ -1,2 +1,2 @@
-/** Tells zod, which the AI SDK brings, to interpret its schemas. Import it before anything else. */
+/** Configures zod, a dependency of the AI SDK, to interpret its schemas. Import it before anything else. */
 Object.assign(globalThis, { __zod_globalConfig: { jitless: true } });

@@ -1,6 +1,6 @@
 /**
- * Stands in for the AI SDK's gateway in bundles: it serves model names given as text, which Pinnace never passes on. Without it a
- * bundle is 20 kB smaller, and no model name can reach a vendor by mistake.
+ * Replaces the AI SDK's gateway in bundles. The gateway resolves model names that are plain text, which Pinnace never passes.
+ * A bundle without it is 20 kB smaller, and no model name can reach a vendor by mistake.
  */
 
 class GatewayRefused extends Error {

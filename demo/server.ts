@@ -75,7 +75,7 @@ const endpoint = createDenoEndpoint({
   ...(kvPath !== undefined && { kvPath }),
 });
 
-/** The samples are there before anybody can ask for them. */
+/** Stores the samples before the server accepts requests. */
 async function fetch(request: Request, connection?: ConnectionInfo): Promise<Response> {
   await addSamples();
   return await endpoint(request, connection);

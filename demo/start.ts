@@ -55,7 +55,7 @@ const args = [
   '--allow-sys', // the guarded egress reads the machine's interfaces
   '--allow-env',
   '--allow-run', // code tools run in a process without any permission
-  `--allow-read=${['/proc', ...extension, ...kvFiles].join(',')}`, // and their memory is watched
+  `--allow-read=${['/proc', ...extension, ...kvFiles].join(',')}`, // and their memory is measured
   ...(kvFiles.length > 0 ? [`--allow-write=${kvFiles.join(',')}`] : []),
   '--host=127.0.0.1',
   `--port=${port}`,
@@ -170,6 +170,6 @@ function signalEndpoint(signal: 'SIGTERM' | 'SIGKILL'): void {
     if (process.platform === 'win32') deno.kill(signal);
     else process.kill(-(deno.pid ?? 0), signal);
   } catch {
-    // It is gone.
+    // The process has already ended.
   }
 }

@@ -14,7 +14,7 @@ export async function developmentIssuer(): Promise<CertificateIssuer> {
   return await createIssuer({ iss: 'https://issuer.localhost', audience: developmentAudience, deployment: true });
 }
 
-/** Where `npm run ask` gets its certificate, and the token that proves that it runs as the user of `npm start`. */
+/** The address where `npm run ask` gets its certificate, and the token that proves that the user of `npm start` runs it. */
 export interface AskAccess {
   readonly issuer: string;
   readonly token: string;

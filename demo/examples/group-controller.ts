@@ -4,7 +4,7 @@ import { PinnaceError } from 'pinnace';
 import { createClient } from 'pinnace/transport/client';
 import { type CertificateIssuer, createIssuer, generateRootKey } from 'pinnace/transport/issuer';
 
-/** The issuer: keep `privateKey` as a secret, give `issuer.trusted` to the endpoint. */
+/** The issuer: store `privateKey` as a secret, and pass `issuer.trusted` to the endpoint. */
 export async function openIssuer(privateKey = generateRootKey()): Promise<CertificateIssuer> {
   return await createIssuer({ iss: 'https://chat.example', audience: 'agents', privateKey: await privateKey });
 }

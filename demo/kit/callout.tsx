@@ -13,7 +13,7 @@ const labels: Readonly<Record<Remedy, string>> = {
 
 interface ErrorCalloutProps {
   readonly error: ErrorShape;
-  /** A limit was reached; the text so far is kept. */
+  /** A limit was reached; the text so far remains. */
   readonly isLimit: boolean;
   readonly traceId: string | undefined;
   /** Whether the remedies can be used here. */
@@ -60,7 +60,7 @@ export function ErrorCallout({ error, isLimit, traceId, isLast, onRemedy }: Erro
   );
 }
 
-/** A quiet line about something to know. */
+/** A line with a hint. */
 export function Notice(
   { children, testId, action }: { children: ComponentChildren; testId?: string; action?: ComponentChildren },
 ): JSX.Element {

@@ -1,4 +1,4 @@
-/** The samples as the page has them: agents that ask the knowledge ask all of its data sources. */
+/** The page's samples. Agents that search the knowledge search all of its data sources. */
 
 import { sampleAgents, sampleDataSources, sampleProviders } from './agents.ts';
 import type { Samples } from './register-samples.ts';

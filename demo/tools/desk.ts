@@ -1,4 +1,4 @@
-/** Five hundred tools over one small office, kept in memory: enough that no prompt should hold them all. */
+/** Five hundred tools for one small office, in memory: too many for one prompt. */
 
 import * as v from 'valibot';
 import { defineTool, PinnaceError, type Tool } from '../../src/index.ts';
@@ -22,7 +22,7 @@ function idOf({ name }: Kind) {
   return v.pipe(v.string(), v.description(`Its id, such as "${name}-1"`));
 }
 
-/** Returns the tools, ten for each kind. They share their records, which are gone with the page or the process. */
+/** Returns the tools, ten for each kind. They share their records, which end with the page or the process. */
 export function deskTools(): Tool[] {
   return kinds.flatMap((kind) => {
     const drawer: Drawer = new Map();

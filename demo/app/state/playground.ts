@@ -31,7 +31,7 @@ export type Overlay = 'none' | 'settings' | 'switcher' | 'drawer';
 export interface Playground {
   /** As they are now: a component that reads them is drawn anew when they change. */
   readonly agents: readonly AgentCard[];
-  /** Asks the worker for the agents again. */
+  /** Reloads the agents from the worker. */
   refreshAgents(): Promise<void>;
   readonly chats: Chats;
   readonly chatStore: Pick<ChatStore, 'notStored' | 'unreadable'>;
@@ -51,7 +51,7 @@ export interface Playground {
   readonly inspector: InspectorAccess;
   /** The console of an endpoint over the chat: whether it is shown, and the way to it. */
   readonly console: { readonly isShown: Signal<boolean>; readonly connect: ConnectedTransports['consoleOf'] };
-  /** The tour: whether it is shown, and where it is remembered how far it has come. */
+  /** The tour: whether it is shown, and the notes that store its progress. */
   readonly tour: { readonly isShown: Signal<boolean>; readonly notes: Notes };
   /** Whether the privacy page is shown. `quiet` stops all writers; reload the page afterwards. */
   readonly privacy: { readonly isShown: Signal<boolean>; readonly quiet: () => Promise<void> };
@@ -183,7 +183,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
   const inspector: InspectorAccess = {
     shown: signal<InspectorPlace | undefined>(undefined),
     connect: options.connectInspector,
-    runAt: (...asked) => transports.runAt(...asked),
+    runAt: (...args) => transports.runAt(...args),
   };
   const privacy = { isShown: signal(false), quiet: options.quiet };
   const workshop = signal<Workshop | undefined>(undefined);
@@ -285,7 +285,7 @@ const storesNothing: ChatStore = {
   tabs: noTabs,
   heads: () => Promise.resolve([]),
   messages: () => Promise.resolve([]),
-  save: () => Promise.resolve('kept'),
+  save: () => Promise.resolve('stored'),
   catchUp: () => Promise.resolve(undefined),
   remove: () => Promise.resolve(),
 };

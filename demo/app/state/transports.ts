@@ -10,7 +10,7 @@ export interface ConnectedTransports extends Transports {
   /** Connects to an endpoint. Rejects with a `PinnaceError` when this page cannot be certified for it. */
   connect(endpoint: string): Promise<void>;
   /** Returns a run at an endpoint. Rejects as `connect` does. */
-  runAt(endpoint: string, ...asked: Parameters<RemoteEndpoint['run']>): ReturnType<RemoteEndpoint['run']>;
+  runAt(endpoint: string, ...args: Parameters<RemoteEndpoint['run']>): ReturnType<RemoteEndpoint['run']>;
   /** The console of an endpoint. Rejects as `connect` does. */
   consoleOf(endpoint: string): Promise<ConsoleControl>;
 }
@@ -37,13 +37,13 @@ export function createTransports({ worker, connectEndpoint, chosen }: Transports
   return {
     chosen,
     connect: async (endpoint) => void await connected(endpoint),
-    runAt: async (endpoint, ...asked) => await (await connected(endpoint)).run(...asked),
+    runAt: async (endpoint, ...args) => await (await connected(endpoint)).run(...args),
     consoleOf: async (endpoint) => await (await connected(endpoint)).console(),
     to(endpoint) {
       if (endpoint === undefined) return worker;
       return {
         sendMessages: async (options) => await (await connected(endpoint)).sendMessages(options),
-        resume: async (...asked) => await (await connected(endpoint)).resume(...asked),
+        resume: async (...args) => await (await connected(endpoint)).resume(...args),
         decide: async (...decision) => await (await connected(endpoint)).decide(...decision),
         send: async (...message) => await (await connected(endpoint)).send(...message),
         reply: async (...reply) => await (await connected(endpoint)).reply(...reply),

@@ -63,7 +63,7 @@ export interface EndpointControl {
   /** Exposes the endpoint as a runtime on this port. Answers with why not, as data: comlink would drop the code of an error. */
   open(address: EndpointAddress, port: MessagePort): Promise<ErrorData | undefined>;
   /** Returns a run at an opened endpoint; `onNews` receives its progress until the next call. */
-  run(url: string, asked: AskedRun, onNews: (news: RunNews) => void): Promise<Found<RunRecord>>;
+  run(url: string, requested: AskedRun, onNews: (news: RunNews) => void): Promise<Found<RunRecord>>;
   /** The page no longer shows the run. */
   leaveRun(): void;
   /** Exposes the console of an endpoint that was opened on this port, as a `ConsoleControl`. */

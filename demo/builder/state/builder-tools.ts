@@ -73,8 +73,8 @@ async function idsOf(control: Pick<RegistryControl, 'list'>): Promise<readonly s
   const ids: string[] = [];
   let pageToken: string | undefined;
   for (let page = 0; page < maxPages; page++) {
-    const asked = { limit: pageSize, ...(pageToken !== undefined && { pageToken }) };
-    const answer = await control.list('tool', asked).catch(() => undefined);
+    const query = { limit: pageSize, ...(pageToken !== undefined && { pageToken }) };
+    const answer = await control.list('tool', query).catch(() => undefined);
     if (!answer?.ok) break;
     ids.push(...answer.value.items.map(({ id }) => id));
     pageToken = answer.value.nextPageToken;

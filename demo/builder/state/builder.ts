@@ -37,13 +37,13 @@ export interface Builder {
   readonly finder: ToolFinder;
   readonly vault: VaultPage;
   readonly control: RegistryControl;
-  /** Begins a new agent. */
+  /** Starts a new agent. */
   start(): Promise<void>;
   /** Whether a field of lines, as `entryTools`, has an entry. */
   has(field: string, entry: string): boolean;
   /** Puts the entry there, or takes it away. */
   toggle(field: string, entry: string): void;
-  /** Begins something on the way. */
+  /** Starts a new record beside the current one. */
   make(kind: Side['kind'], preset?: Readonly<Record<string, string>>): Promise<void>;
   /** Saves it and adds it to the agent. */
   keep(): Promise<void>;
@@ -66,7 +66,7 @@ export function stepOf(field: string): Step {
   return field === 'secrets' || field.startsWith('limits.') ? 'limits' : 'about';
 }
 
-/** Creates the builder. Calls the worker only from `begin` on. */
+/** Creates the builder. Calls the worker only after `begin`. */
 export function createBuilder({ control, onChanged, announce }: BuilderOptions): Builder {
   const step = signal<Step>('about');
   const form = signal<RecordForm | undefined>(undefined);

@@ -44,7 +44,7 @@ export interface Compare {
   keep(side: Side): Promise<boolean>;
 }
 
-/** Creates the comparison. Calls the worker only from `begin` on. */
+/** Creates the comparison. Calls the worker only after `begin`. */
 export function createCompare(playground: Playground): Compare {
   const control = playground.registry.connect();
   const providers = signal<readonly Provider[]>([]);

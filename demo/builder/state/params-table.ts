@@ -48,8 +48,8 @@ export function writeParams(params: readonly Param[]): JsonSchema {
 }
 
 /**
- * Returns the table after the places of a template have changed: a new place has a row, and a row that nobody has filled in
- * goes with its place.
+ * Returns the table after the placeholders of a template have changed. A new placeholder gets a row, and an empty row is removed
+ * with its placeholder.
  */
 export function followPlaces(
   params: readonly Param[],

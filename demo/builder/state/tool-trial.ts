@@ -33,7 +33,7 @@ export function createTrial(control: TrialControl): Trial {
   /** What was suggested last: it may be replaced. */
   let suggested = input.value;
 
-  async function ask(work: (value: unknown) => Promise<ErrorData | undefined>): Promise<void> {
+  async function send(work: (value: unknown) => Promise<ErrorData | undefined>): Promise<void> {
     const parsed = parseInput(input.value);
     problem.value = parsed === undefined ? 'The input must be JSON.' : undefined;
     if (!parsed || isBusy.value) return;
@@ -58,13 +58,13 @@ export function createTrial(control: TrialControl): Trial {
       input.value = suggested;
     },
     preview: (tool) =>
-      ask(async (value) => {
+      send(async (value) => {
         const answer = await control.previewTool(tool, value);
         request.value = answer.ok ? answer.value : undefined;
         return answer.ok ? undefined : answer.error;
       }),
     call: (tool) =>
-      ask(async (value) => {
+      send(async (value) => {
         result.value = undefined;
         const answer = await control.callTool(tool, value);
         if (!answer.ok) return answer.error;

@@ -46,11 +46,11 @@ export function ShareSection({ control, agentId, revision }: {
           {shared.link === undefined && <p class='registry-faint'>The agent is too large for a link.</p>}
           {shared.given.length > 0 && (
             <p class='registry-faint' data-testid='share-given'>
-              Code of this page, which whoever imports it must have too: {shared.given.join(', ')}.
+              Functions of this page that the importing page also needs: {shared.given.join(', ')}.
             </p>
           )}
           {shared.secrets.length > 0 && (
-            <p class='registry-faint'>Secrets that whoever runs it must have: {shared.secrets.join(', ')}.</p>
+            <p class='registry-faint'>Secrets that the importing page needs: {shared.secrets.join(', ')}.</p>
           )}
         </>
       )}

@@ -37,7 +37,7 @@ export interface ToolTrial {
 /** A host, and what is sent to it. */
 export interface NamedHost {
   readonly origin: string;
-  /** What asks it: `HTTP tool weather`. */
+  /** The records that use it, such as `HTTP tool weather`. */
   readonly by: readonly string[];
   /** The names of the secrets that it gets. */
   readonly secrets: readonly string[];
@@ -75,6 +75,6 @@ export interface TrialControl {
   previewTool(tool: object, input: unknown): Promise<Answer<ToolRequest>>;
   /** Calls the tool once for a person: no further approval, but audited. */
   callTool(tool: object, input: unknown): Promise<Answer<ToolTrial>>;
-  /** Tells what a document from elsewhere would bring; takes nothing in. */
+  /** Returns what an imported document would add; imports nothing. */
   reviewDocument(data: unknown): Promise<Answer<AgentReview>>;
 }

@@ -70,8 +70,11 @@ function toolOf(definition: ToolDefinition, { egress, sandbox }: Pick<TrialOptio
 async function call(definition: ToolDefinition, input: unknown, options: TrialOptions): Promise<ToolTrial> {
   const { signal } = new AbortController();
   const principal = localPrincipal();
-  const seen: Seen = {};
-  const tool = toolOf(definition, { egress: watched(options.egress, seen), sandbox: heard(options.sandbox, seen) });
+  const observed: Observed = {};
+  const tool = toolOf(definition, {
+    egress: observedEgress(options.egress, observed),
+    sandbox: observedSandbox(options.sandbox, observed),
+  });
   const secrets = await resolveAll(tool, { options, tenant: principal.tenant, signal });
   const redactor = createRedactor(
     Object.values(secrets).map((secret) => ({ id: secret.id, value: secret.reveal() })).filter(({ value }) =>
@@ -94,8 +97,8 @@ async function call(definition: ToolDefinition, input: unknown, options: TrialOp
   });
   const durationMs = Math.round(performance.now() - startedAt);
   await audited.end(outcome);
-  const shown = await seen.answer;
-  const clean = JSON.parse(redactor.text(JSON.stringify({ outcome, shown, thrown: seen.thrown }))) as { // as it went in
+  const shown = await observed.answer;
+  const clean = JSON.parse(redactor.text(JSON.stringify({ outcome, shown, thrown: observed.thrown }))) as { // as it went in
     readonly outcome: ToolTrial['outcome'];
     readonly shown?: NonNullable<ToolTrial['answer']>;
     readonly thrown?: string;
@@ -128,18 +131,18 @@ async function resolveAll(
 }
 
 /** What is observed besides the outcome. */
-interface Seen {
+interface Observed {
   answer?: Promise<ToolTrial['answer']>;
   thrown?: string;
 }
 
 /** Keeps the beginning of the last answer. */
-function watched(egress: Egress, seen: Seen): Egress {
+function observedEgress(egress: Egress, observed: Observed): Egress {
   return {
     async fetch(request, terms) {
       const response = await egress.fetch(request, terms);
       const copy = response.clone();
-      seen.answer = readText(copy.body).catch(() => '').then((text) => ({
+      observed.answer = readText(copy.body).catch(() => '').then((text) => ({
         status: response.status,
         type: response.headers.get('content-type') ?? '',
         text: text.slice(0, maxShown).toWellFormed(),
@@ -151,13 +154,13 @@ function watched(egress: Egress, seen: Seen): Egress {
 }
 
 /** Keeps what the code threw. */
-function heard(sandbox: Sandbox, seen: Seen): Sandbox {
+function observedSandbox(sandbox: Sandbox, observed: Observed): Sandbox {
   return {
     async run(code, options) {
       try {
         return await sandbox.run(code, options);
       } catch (error) {
-        if (error instanceof PinnaceError && error.cause instanceof Error) seen.thrown = error.cause.message;
+        if (error instanceof PinnaceError && error.cause instanceof Error) observed.thrown = error.cause.message;
         throw error;
       }
     },

@@ -6,7 +6,7 @@ import type { Variation } from './control.ts';
 /** The variants that there are. */
 export interface Variants {
   find(agentId: string): Agent | undefined;
-  /** Returns a variant of an agent or variant. The latest 50 are kept. */
+  /** Returns a variant of an agent or variant. The latest 50 are stored. */
   add(agent: Agent, variation: Variation): Agent;
 }
 

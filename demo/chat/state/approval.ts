@@ -25,7 +25,7 @@ export function isDecidedHere(message: AssistantMessage): boolean {
   return canGoOn(message) && waitingCalls(message).every(({ call }) => call.value.approval?.decision !== 'elsewhere');
 }
 
-/** Makes the decision known to the card at once, and what came of telling it. */
+/** Shows the decision on the card at once, and then the result of sending it. */
 export async function decideCall(
   { call }: ToolPart,
   { decision, send }: { readonly decision: Decision; readonly send: (approval: Approval) => Promise<void> },

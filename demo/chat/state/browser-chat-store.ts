@@ -4,12 +4,12 @@ import { openStorage } from '../../storage/open-storage.ts';
 import { browserTabs } from './chat-tabs.ts';
 import { type ChatStore, createChatStore } from './chat-store.ts';
 
-/** The keeper, and its end: then nothing more is written. */
+/** The store, and a function that closes it. A closed store writes nothing more. */
 interface ClosableChatStore extends ChatStore {
   close(): Promise<void>;
 }
 
-/** Creates the keeper of this browser. It opens nothing before it is used. */
+/** Creates the chat store of this browser. It opens nothing before its first use. */
 export function createBrowserChatStore(): ClosableChatStore {
   const storage = openStorage('pinnace-playground');
   // A page of plain http has no locks: what another tab writes there is shown as it was written last.

@@ -186,7 +186,7 @@ export function createChatRuns(
       const send = (value: unknown): Promise<void> => transport.reply(runId, { askId: question.ask, answer: value });
       const goesOn = await answerQuestion(plan, question, { answer: said, send });
       if (isStored(chat)) void save(chat, answer);
-      // The run may be about to end because of this very question: what it shows then is how the plan stood before the answer.
+      // The run may be ending because of this question. Its last state then shows the plan before the answer.
       if (goesOn && isWriting(answer)) await chat.run.value?.ended;
       if (!goesOn || !isStored(chat) || lastAnswer(chat.messages.value) !== answer) return;
       if (isStillOpen(plan, question)) goOn(chat);

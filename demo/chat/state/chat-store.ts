@@ -78,8 +78,8 @@ export function createChatStore(storage: Storage, tabs: ChatTabs = noTabs): Chat
   }
 
   async function writeInTurn(chatId: string): Promise<Saved> {
-    const saved = await inTurn(() => writer.write(chatId), 'not-kept');
-    if (saved === 'not-kept' && notStored.value === 'full') writeLater();
+    const saved = await inTurn(() => writer.write(chatId), 'not-stored');
+    if (saved === 'not-stored' && notStored.value === 'full') writeLater();
     return saved;
   }
 

@@ -8,7 +8,7 @@ import type { Known, KnownChats } from './known-chats.ts';
 import type { Message } from './message.ts';
 
 /** The result of a write. `behind`: another tab has written, too, and its changes are not shown here yet. */
-export type Saved = 'kept' | 'not-kept' | 'behind' | 'removed';
+export type Saved = 'stored' | 'not-stored' | 'behind' | 'removed';
 
 /** Changes that are not written yet. */
 export interface Unwritten {
@@ -74,13 +74,13 @@ export function createChatWriter(
     },
     async write(chatId) {
       const all = unwritten.get(chatId);
-      if (!all) return 'kept'; // by an earlier call
+      if (!all) return 'stored'; // by an earlier call
       const chat = known.of(chatId);
       for (let tries = 0; tries < mostTries; tries++) {
-        if (await writeOnce(chatId, all, chat)) return tries > 0 ? 'behind' : 'kept';
+        if (await writeOnce(chatId, all, chat)) return tries > 0 ? 'behind' : 'stored';
         if (!await refresh(chatId, chat)) return 'removed';
       }
-      return 'not-kept';
+      return 'not-stored';
     },
   };
 }

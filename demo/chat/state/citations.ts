@@ -59,7 +59,7 @@ function settledWithSources(messages: readonly Message[]): readonly Settled[] {
   return known;
 }
 
-/** The sources that the calls of an answer gave, by number. */
+/** The sources that the calls of an answer returned, by number. */
 export function sourcesIn(message: Message): readonly CitedSource[] {
   if (message.role === 'user') return [];
   const all = message.parts.value.flatMap((part) => part.type === 'citations' ? part.sources : []);

@@ -26,11 +26,11 @@ interface FollowOptions {
   readonly drop: (chat: Chat) => void;
 }
 
-/** Begins to follow. */
+/** Starts to follow. */
 export function followTabs({ chatStore, find, isOurs, add, drop }: FollowOptions): Following {
   const { tabs } = chatStore;
   /** Answers whose end is waited for. */
-  const watched = new Set<string>();
+  const following = new Set<string>();
 
   async function catchUp(chatId: string, from?: number): Promise<void> {
     const isRead = (): boolean => find(chatId)?.loaded.value === 'ready';
@@ -54,10 +54,10 @@ export function followTabs({ chatStore, find, isOurs, add, drop }: FollowOptions
   function watch(chat: Chat): void {
     for (const message of chat.messages.value) {
       if (message.role !== 'assistant' || message.outcome.value.type !== 'running') continue;
-      if (isOurs(message.id) || watched.has(message.id)) continue;
-      watched.add(message.id);
+      if (isOurs(message.id) || following.has(message.id)) continue;
+      following.add(message.id);
       void tabs.released(message.id).then(() => {
-        watched.delete(message.id);
+        following.delete(message.id);
         return catchUp(chat.id);
       });
     }

@@ -42,7 +42,7 @@ export interface AssistantMessage {
 /** One entry of a chat. */
 export type Message = UserMessage | AssistantMessage;
 
-/** How an answer ended. `limited`: the run reached a limit; the text so far is kept. */
+/** How an answer ended. `limited`: the run reached a limit; the text so far remains. */
 export type Outcome =
   | { readonly type: 'running' }
   | { readonly type: 'done'; readonly finishReason?: string | undefined; readonly endedAt: number }

@@ -31,7 +31,7 @@ export interface Transport extends Pick<ChatTransport<UIMessage>, 'sendMessages'
 
 /** A run that is going on. */
 export interface Run {
-  /** Asks the runtime to stop. The answer ends at the latest after {@link stopWithinMs}. */
+  /** Cancels the run. The answer ends after {@link stopWithinMs} at the latest. */
   stop(): void;
   /** Stops reading. The run continues for a while (30 seconds by default), and its log records it. */
   leave(): void;

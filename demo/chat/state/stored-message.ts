@@ -138,7 +138,7 @@ export function fromStored(value: unknown): Message | undefined {
   return message;
 }
 
-/** The same message without what tools gave, for a storage that takes no values of that size. */
+/** The same message without tool results, for a storage that takes no values of that size. */
 export function withoutOutputs(message: StoredMessage): StoredMessage {
   if (message.role === 'user') return { ...message, ...(message.files && { files: withoutBytes(message.files) }) };
   return { ...message, parts: message.parts.map(withoutOutput) };

@@ -25,7 +25,7 @@ export type Piece = { readonly place: number } | { readonly place: number; reado
 
 /** The heights of a chat's messages: as they were measured, and before that as they are likely to be. */
 export interface Heights {
-  /** The messages as they are now. Asks nothing of those that it knows. */
+  /** The current messages. Does not measure known messages again. */
   take(messages: readonly Message[]): void;
   /** Returns whether it was another one. */
   measure(place: number, height: number): boolean;

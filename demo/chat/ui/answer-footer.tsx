@@ -135,7 +135,7 @@ function RunDetails({ message: { facts } }: { message: AssistantMessage }): JSX.
         />
       )}
       {manifest && <Fact name='Manifest' value={manifest.digest} />}
-      {!run && !manifest && <Fact name='Run' value='The runtime told nothing about it' />}
+      {!run && !manifest && <Fact name='Run' value='No details from the runtime' />}
     </dl>
   );
 }

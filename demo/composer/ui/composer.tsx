@@ -56,7 +56,7 @@ export function Composer({ chat, playground }: { chat: Chat; playground: Playgro
             )
             : (
               <span>
-                <kbd>Enter</kbd> sends, <kbd>Shift Enter</kbd> begins a new line
+                <kbd>Enter</kbd> sends, <kbd>Shift Enter</kbd> starts a new line
               </span>
             )}
         </p>

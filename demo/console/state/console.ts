@@ -53,7 +53,7 @@ export interface Console {
   readonly problem: ReadonlySignal<string | undefined>;
   /** Starts watching. Returns a function that stops it. */
   open(): () => void;
-  /** Watches from the beginning again, where that broke off. */
+  /** Subscribes again from the start after the subscription broke off. */
   readonly watch: () => void;
   cancelRun(runId: string): Promise<void>;
   openPlan(planId: string | undefined): Promise<void>;

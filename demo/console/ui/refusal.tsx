@@ -11,7 +11,7 @@ interface RefusalProps {
   readonly onRetry: () => void;
 }
 
-/** Why the endpoint does not say it, in plain words, and the way to ask again. */
+/** Explains why the endpoint did not answer, with a button to retry. */
 export function Refusal({ error, scope, onRetry }: RefusalProps): JSX.Element {
   const { title, advice } = explain(error, scope);
   return (

@@ -52,7 +52,7 @@ export interface Readiness {
 /** The console of one endpoint. */
 export interface ConsoleControl extends RegistryControl {
   readiness(): Promise<Answer<Readiness>>;
-  /** Tells what runs and plans there are, and from then on what comes of them, until the next `watch` or `leave`. */
+  /** Reports the runs and plans, and then their changes, until the next `watch` or `leave`. */
   watch(onActivity: (activity: Answer<Activity>) => void): void;
   leave(): void;
   cancelRun(runId: string): Promise<Answer<void>>;

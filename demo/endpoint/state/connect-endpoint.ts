@@ -13,7 +13,7 @@ import type { Transport } from '../../chat/state/run.ts';
 /** An endpoint: its agents, the events of their runs, and its console. */
 export interface RemoteEndpoint extends Transport {
   /** Returns a run; `onNews` receives its progress until the signal aborts. */
-  run(asked: AskedRun, how: { readonly onNews: (news: RunNews) => void; readonly signal: AbortSignal }): Promise<
+  run(requested: AskedRun, how: { readonly onNews: (news: RunNews) => void; readonly signal: AbortSignal }): Promise<
     Found<RunRecord>
   >;
   console(): Promise<ConsoleControl>;
@@ -37,9 +37,9 @@ export function createEndpointConnector(
     if (refusal) throw fromData(refusal);
     return {
       ...connectRuntime(port2),
-      run(asked, { onNews, signal }) {
+      run(requested, { onNews, signal }) {
         signal.addEventListener('abort', () => void control.leaveRun(), { once: true });
-        return control.run(url, asked, proxy(onNews));
+        return control.run(url, requested, proxy(onNews));
       },
       console: () => openConsole(control, url),
     };

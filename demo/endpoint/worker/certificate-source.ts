@@ -14,10 +14,10 @@ export async function createCertificateSource(
   const { publicKey, privateKey: key } = await crypto.subtle.generateKey('Ed25519', false, ['sign', 'verify']);
   const { kty, crv, x } = await crypto.subtle.exportKey('jwk', publicKey);
   const body = JSON.stringify({ kty, crv, x });
-  const ask = async (): Promise<SessionCredential> => ({ certificate: await request(issuer, { body, fetch }), key });
-  let first: SessionCredential | undefined = await ask();
+  const load = async (): Promise<SessionCredential> => ({ certificate: await request(issuer, { body, fetch }), key });
+  let first: SessionCredential | undefined = await load();
   return async () => {
-    const credential = first ?? await ask();
+    const credential = first ?? await load();
     first = undefined;
     return credential;
   };

@@ -33,13 +33,13 @@ const control: EndpointControl = {
       return toData(error);
     }
   },
-  async run(url, asked, onNews) {
+  async run(url, requested, onNews) {
     leaveRun();
     const { signal } = looking;
     try {
       const client = clients.get(url);
       if (!client) throw new PinnaceError('unavailable', 'Cannot show the run: the endpoint is not connected');
-      return { ok: true, value: await readRemoteRun(client, { ...asked, onNews, signal }) };
+      return { ok: true, value: await readRemoteRun(client, { ...requested, onNews, signal }) };
     } catch (error) {
       return { ok: false, error: toData(error) };
     }

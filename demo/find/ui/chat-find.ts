@@ -10,8 +10,8 @@ import { oncePer } from '../../kit/hooks/once-per.ts';
 export const chatFind = oncePer(createChatFind);
 
 /**
- * Opens the search in the open chat in place of the browser's, where that would miss what is not drawn. Returns whether it did: asked
- * again while its field has the focus, it leaves the keys to the browser.
+ * Opens the page's search instead of the browser's, which would miss messages that are not rendered. Returns whether it did. If
+ * its field already has the focus, it leaves the keys to the browser.
  */
 export function findInstead(playground: Playground): boolean {
   const chat = playground.chats.current.value;

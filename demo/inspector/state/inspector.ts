@@ -34,7 +34,7 @@ export interface Inspector {
   /** Shows no run. */
   leave(): void;
   show(tab: InspectorTab): void;
-  /** Asks for the prompts of the open run again. */
+  /** Reloads the prompts of the open run. */
   refreshPrompts(): Promise<void>;
   /** What the file of the open run is to hold. */
   toFile(how: { readonly withPrompts: boolean }): Promise<RunFile | undefined>;
@@ -83,7 +83,7 @@ export function createInspector({ control, runAt, announce, now = Date.now }: In
   }
 
   /** Returns the value, or says what is wrong. */
-  async function ask<T>(asking: Promise<Found<T>>): Promise<T | undefined> {
+  async function request<T>(asking: Promise<Found<T>>): Promise<T | undefined> {
     const answer = await asking.catch(() => undefined);
     problem.value = problemOf(answer, 'The worker did not respond');
     return answer?.ok ? answer.value : undefined;
@@ -124,11 +124,11 @@ export function createInspector({ control, runAt, announce, now = Date.now }: In
     return ++turns;
   }
 
-  async function openAt(via: string, asked: AskedRun): Promise<void> {
+  async function openAt(via: string, requested: AskedRun): Promise<void> {
     const turn = leave();
     early = [];
     looking = new AbortController();
-    const found = await runAt(via, asked, { onNews: takeNews, signal: looking.signal })
+    const found = await runAt(via, requested, { onNews: takeNews, signal: looking.signal })
       .catch((error: unknown) => ({ ok: false, error: toData(error) } as const));
     if (turn !== turns) return; // another was opened meanwhile
     if (found.ok) showRecord(found.value, 'endpoint');
@@ -147,13 +147,13 @@ export function createInspector({ control, runAt, announce, now = Date.now }: In
       watch();
       list.value = await control.list().catch(() => ({ runs: [], isStored: false }));
     },
-    async open(asked, { planId, via } = {}) {
-      if (via !== undefined) return await openAt(via, { traceId: asked, planId });
+    async open(requested, { planId, via } = {}) {
+      if (via !== undefined) return await openAt(via, { traceId: requested, planId });
       const turn = leave();
       watch();
       early = [];
-      const traceId = planId === undefined ? asked : await traceOfPlan(planId) ?? asked;
-      const record = await ask(control.run(traceId));
+      const traceId = planId === undefined ? requested : await traceOfPlan(planId) ?? requested;
+      const record = await request(control.run(traceId));
       if (!record || turn !== turns) return; // another was opened meanwhile
       showRecord(record, 'worker');
     },
@@ -178,7 +178,7 @@ export function createInspector({ control, runAt, announce, now = Date.now }: In
       return { ...run.record.value, ...(prompts && { prompts }) };
     },
     async erase() {
-      await ask(control.erase());
+      await request(control.erase());
       if (problem.value !== undefined) return;
       announce('All runs are erased');
       list.value = await control.list().catch(() => ({ runs: [], isStored: false }));

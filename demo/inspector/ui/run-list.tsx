@@ -139,7 +139,7 @@ function OpenFile({ onFile }: { onFile: (file: File | undefined) => void }): JSX
   );
 }
 
-/** Asks once more, in its own place. */
+/** Asks for confirmation in place of the button. */
 function Erase({ inspector }: { inspector: Inspector }): JSX.Element {
   const isAsking = useSignal(false);
   if (!isAsking.value) {

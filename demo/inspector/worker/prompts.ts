@@ -52,7 +52,7 @@ export function createPrompts(): Prompts {
     return added;
   }
 
-  function watched(model: LanguageModel): LanguageModel {
+  function observedModel(model: LanguageModel): LanguageModel {
     return {
       specificationVersion: model.specificationVersion,
       provider: model.provider,
@@ -87,9 +87,9 @@ export function createPrompts(): Prompts {
       if (event.action === 'model.call' && event.status === 'pending') emitted = event;
     },
     models: (source) => ({
-      model: (provider, secret) => watched(adaptModel(source.model(provider, secret && note(secret)))),
+      model: (provider, secret) => observedModel(adaptModel(source.model(provider, secret && note(secret)))),
     }),
-    secrets: (source) => ({ resolve: async (...asked) => note(await source.resolve(...asked)) }),
+    secrets: (source) => ({ resolve: async (...args) => note(await source.resolve(...args)) }),
     of: (traceId) => held.filter((one) => one.traceId === traceId).map(({ prompt }) => prompt),
     forget() {
       held = [];

@@ -29,9 +29,9 @@ type Reader = ReadableStreamDefaultReader<Watched>;
  */
 export async function readRemoteRun(
   client: Pick<Client, 'events' | 'plans'>,
-  { planId, onNews, signal, newsEveryMs = 150, ...asked }: RemoteRunOptions,
+  { planId, onNews, signal, newsEveryMs = 150, ...requested }: RemoteRunOptions,
 ): Promise<RunRecord> {
-  const traceId = planId === undefined ? asked.traceId : await traceOf(client, planId) ?? asked.traceId;
+  const traceId = planId === undefined ? requested.traceId : await traceOf(client, planId) ?? requested.traceId;
   const stream = await client.events({ traceId, lastEventId: '0', signal });
   const { events, isWhole, reader } = await readStored(stream);
   const run = begin(events, isWhole);

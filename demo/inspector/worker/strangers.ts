@@ -24,10 +24,10 @@ export function createStrangers({ find, onFound }: StrangersOptions): Strangers 
   const unknown = new Set<string>();
 
   async function look(traceId: string): Promise<void> {
-    const kept = await find(traceId).catch(() => undefined);
+    const found = await find(traceId).catch(() => undefined);
     const events = waiting.get(traceId) ?? [];
     waiting.delete(traceId);
-    if (kept) return onFound(kept, events);
+    if (found) return onFound(found, events);
     unknown.add(traceId);
     const [oldest] = unknown;
     if (unknown.size > maxUnknown && oldest !== undefined) unknown.delete(oldest);

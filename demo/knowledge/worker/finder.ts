@@ -19,7 +19,7 @@ export async function findParts(
   const filters: Filter[] = files.length === 0 ? [] : [{
     any: [{ field: 'file', op: 'in', value: [...files] }, { field: 'path', op: 'in', value: [...files] }],
   }];
-  const ask = (dataSourceIds: readonly string[]): Promise<GroundingAnswer> =>
+  const query = (dataSourceIds: readonly string[]): Promise<GroundingAnswer> =>
     grounding.retrieve({
       dataSourceIds: [...dataSourceIds],
       query: text.slice(0, 4_096),
@@ -27,9 +27,9 @@ export async function findParts(
       filters,
       budgetMs: 20_000,
     }, { signal });
-  const together = await ask(Object.values(sourceIds));
+  const together = await query(Object.values(sourceIds));
   const alone = await Promise.all(
-    (Object.keys(sourceIds) as Way[]).map(async (way) => ({ way, ...await ask([sourceIds[way]]) })), // safe: its own keys
+    (Object.keys(sourceIds) as Way[]).map(async (way) => ({ way, ...await query([sourceIds[way]]) })), // safe: its own keys
   );
   const parts = together.hits.map((hit) => toPart(hit, seenBy(alone, hit)));
   return {

@@ -12,7 +12,7 @@ export type Exclusively = (work: () => Promise<void>) => Promise<void>;
 
 /** What is being indexed. */
 export interface Indexer {
-  /** Begins, or goes on; what waits is indexed. */
+  /** Starts or continues to index the waiting files. */
   kick(): void;
   /** Looks whether what is being indexed still should be. */
   recheck(): void;

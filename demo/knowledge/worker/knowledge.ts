@@ -17,7 +17,7 @@ export function createKnowledge(storage: Storage, records?: Pick<Registry, 'data
   });
 }
 
-/** Files that were ingested once are passed over: what a tenant has forgotten of the guide stays forgotten. */
+/** Skips files that were ingested before, so that parts of the guide that a tenant deleted stay deleted. */
 function startedWithGuide(source: WritableGroundingSource, storage: Storage): WritableGroundingSource {
   const filling = createGrounding({ sources: [source] });
   const files = Object.entries(guideTexts).map(([name, text]) => ({ name: `guide/${name}`, text: () => text }));

@@ -29,7 +29,7 @@ export interface Library {
 
 interface LibraryOptions {
   readonly storage: Storage;
-  /** Tells what other tabs change. */
+  /** Reports changes of other tabs. */
   readonly watch?: Watchable['watch'] | undefined;
   readonly onNews: (news: { readonly changed: readonly FileRecord[]; readonly removed: readonly string[] }) => void;
 }

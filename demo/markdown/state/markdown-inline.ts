@@ -189,7 +189,7 @@ class InlineReader {
 
   /** The innermost mark stays open for ever: it is text. */
   #giveUp(): void {
-    const { mark, children } = this.#frames.pop()!; // safe: asked for only above the outermost
+    const { mark, children } = this.#frames.pop()!; // safe: called only inside the outermost frame
     const outer = this.#top.children;
     outer.push(mark);
     for (const child of children) outer.push(child);

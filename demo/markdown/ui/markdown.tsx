@@ -47,7 +47,7 @@ function renderBlocks(blocks: readonly Block[]): ComponentChildren {
   return blocks.map(renderBlock);
 }
 
-/** An answer stands below the page's own headings. */
+/** Headings of an answer rank below the page's own headings. */
 function renderHeading({ level, text }: Extract<Block, { type: 'heading' }>): JSX.Element {
   const Tag = `h${Math.min(level + 2, 6)}` as 'h3' | 'h4' | 'h5' | 'h6'; // safe: level is 1 to 6
   return <Tag class={`heading-${level}`}>{renderText(text)}</Tag>;

@@ -45,9 +45,9 @@ const tile = { width: 4.25, height: 1.75, gap: 0.375, columns: 6 };
 const mostSingle = 12;
 
 /**
- * Lays the tasks out: each to the right of the task that gave it out and of all that it comes after, and below what was given out
- * before it. Each has a line of its own, which it shares with its first part only: no way from a task to its parts crosses
- * another task. An added task moves only those below it.
+ * Lays the tasks out: each to the right of its parent and of the tasks that it waits for, and below earlier siblings. Each task
+ * has its own row, which only its first subtask shares, so no edge to a subtask crosses another task. An added task moves only
+ * those below it.
  */
 export function layoutPlan(tasks: readonly PlanTask[]): PlanGraph {
   const sorted = tasks.toSorted((a, b) => byNumbers.compare(a.address, b.address));
@@ -62,7 +62,7 @@ export function layoutPlan(tasks: readonly PlanTask[]): PlanGraph {
   };
 }
 
-/** The address of the task that gave it out; empty for the first. */
+/** Returns the address of the parent task; empty for the first task. */
 export function parentOf(address: string): string {
   return address.slice(0, Math.max(0, address.lastIndexOf('-')));
 }

@@ -166,7 +166,7 @@ function Spent({ node, at, word }: { node: TaskNode; at: number; word: string })
   );
 }
 
-/** Left to the task that gave it out, right to its first part, up and down through all. */
+/** Arrow keys: left to the parent task, right to the first subtask, up and down through all tasks. */
 function moveBy(
   event: KeyboardEvent & { readonly currentTarget: HTMLElement },
   placed: readonly PlacedTask[],

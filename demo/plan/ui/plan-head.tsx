@@ -34,8 +34,8 @@ interface PlanControlsProps {
 }
 
 /**
- * While the plan is followed, the composer's button cancels it: here it is paused and resumed. A paused plan comes to rest, and nobody
- * follows it any more: then it is resumed or cancelled here.
+ * Pauses and resumes a plan. While the page follows the plan, the composer's button cancels it. The page stops following a paused
+ * plan, so these controls then resume or cancel it.
  */
 export function PlanControls({ isRunning, isPaused, onSteer }: PlanControlsProps): JSX.Element {
   return (

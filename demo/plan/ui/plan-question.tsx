@@ -8,7 +8,7 @@ import { PlanAnswer } from './plan-answer.tsx';
 
 interface PlanQuestionProps {
   readonly question: Question;
-  /** The task of the agent that asks. */
+  /** The task of the agent that asks the question. */
   readonly goal: string | undefined;
   readonly reply: PlanReply | undefined;
   readonly onAnswer: (answer: Answer) => void;

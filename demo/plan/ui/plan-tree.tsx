@@ -4,7 +4,7 @@ import { lookOf } from '../state/task-look.ts';
 import { TaskFacts, TaskGoal, type TasksProps } from './task-facts.tsx';
 import { TaskMark } from './task-mark.tsx';
 
-/** The tasks of a plan as a list, each below the one that gave it out. */
+/** The tasks of a plan as a list, each below its parent task. */
 export function PlanTree(props: TasksProps): JSX.Element {
   return <Level {...props} nodes={treeOf(props.view.tasks)} label='Tasks' />;
 }

@@ -36,7 +36,7 @@ export interface PrivacyPage {
   erase(): Promise<void>;
   /** Returns the file's text; `undefined`: it failed, and the page says why. */
   exportAll(): Promise<string | undefined>;
-  /** Tells what a file would change. */
+  /** Returns what a file would change. */
   look(name: string, text: string): Promise<void>;
   /** Makes the changes that were shown. */
   apply(): Promise<void>;

@@ -5,7 +5,7 @@ const name = 'pinnace-page';
 /** `quiet`: stop writing; `reload`: the stored data was replaced. */
 type Word = 'quiet' | 'reload';
 
-/** Tells all other tabs. */
+/** Sends the message to all other tabs. */
 export function notifyTabs(word: Word): void {
   const channel = new BroadcastChannel(name);
   channel.postMessage(word);

@@ -101,7 +101,7 @@ export function parseWhole(text: string): Whole {
   );
 }
 
-/** Tells what the document would change, and changes nothing. */
+/** Returns what the document would change, and changes nothing. */
 export async function lookAtWhole(whole: Whole, { storageOf, settings, registry }: WholeOptions): Promise<WholeReport> {
   const here = settings.all();
   return {

@@ -40,7 +40,7 @@ export function createMcpCheck({ validate, onApproved }: McpCheckOptions): McpCh
   const effects = signal<Readonly<Record<string, Effect>>>({});
   const leftOut = signal<readonly string[]>([]);
 
-  async function ask(request: McpValidationInput): Promise<McpValidation | undefined> {
+  async function send(request: McpValidationInput): Promise<McpValidation | undefined> {
     isBusy.value = true;
     const answer = await validate({ ...request, leaveOut: [...leftOut.value] }).catch(() => undefined);
     isBusy.value = false;
@@ -50,7 +50,7 @@ export function createMcpCheck({ validate, onApproved }: McpCheckOptions): McpCh
   }
 
   async function look(): Promise<void> {
-    await ask({});
+    await send({});
   }
 
   return {
@@ -73,7 +73,7 @@ export function createMcpCheck({ validate, onApproved }: McpCheckOptions): McpCh
       if (!seen) return;
       const offered = new Set(seen.tools.map(({ name }) => name));
       const said = Object.entries(effects.value).filter(([name]) => offered.has(name));
-      const answer = await ask({ approve: true, digest: seen.digest, effects: Object.fromEntries(said) });
+      const answer = await send({ approve: true, digest: seen.digest, effects: Object.fromEntries(said) });
       if (answer) await onApproved();
     },
   };

@@ -36,7 +36,7 @@ export interface FieldSpec {
   readonly options?: readonly string[];
   /** What an empty choice means. */
   readonly empty?: string;
-  /** Stands under this heading, with its neighbours. */
+  /** The heading above this field and its neighbors. */
   readonly group?: string;
   /** It has a place of its own on the record's page. */
   readonly isShownApart?: boolean;

@@ -51,7 +51,7 @@ export interface RegistryPages {
   setState(state: 'active' | 'disabled'): Promise<void>;
   /** Removes the open record, and goes back to the list. */
   remove(): Promise<void>;
-  /** Begins a record of the kind that is listed. */
+  /** Starts a new record of the listed kind. */
   start(): Promise<void>;
   edit(): Promise<void>;
   save(): Promise<void>;
@@ -83,10 +83,10 @@ export function createRegistryPages(
   const problem = signal<string | undefined>(undefined);
   const vault = createVaultPage({ control, announce });
   const transfer = createTransfer({ control, onChanged, announce });
-  let asked = 0;
+  let turns = 0;
 
   /** Returns the value, or says what is wrong. */
-  async function ask<T>(asking: Promise<Answer<T>>): Promise<T | undefined> {
+  async function request<T>(asking: Promise<Answer<T>>): Promise<T | undefined> {
     const answer = await asking.catch(() => undefined);
     problem.value = problemOf(answer, 'The registry did not respond');
     return answer?.ok ? answer.value : undefined;
@@ -96,17 +96,17 @@ export function createRegistryPages(
     const kind = section.value;
     if (kind === 'vault') return await vault.load();
     if (kind === 'transfer') return;
-    const turn = ++asked;
+    const turn = ++turns;
     const query = { ...queryOf(filter.value), limit: pageSize, ...(pageToken !== undefined && { pageToken }) };
-    const page = await ask<Listing>(control.list(kind, query));
-    if (!page || turn !== asked) return; // another filter was chosen meanwhile
+    const page = await request<Listing>(control.list(kind, query));
+    if (!page || turn !== turns) return; // another filter was chosen meanwhile
     const before = pageToken === undefined ? [] : listing.value?.items ?? [];
     listing.value = { ...page, items: [...before, ...page.items] };
   }
 
   async function open(kind: RecordKind, id: string, check?: McpCheck): Promise<void> {
-    const found = await ask(control.get(kind, id));
-    const history = found && await ask(control.history(kind, id));
+    const found = await request(control.get(kind, id));
+    const history = found && await request(control.history(kind, id));
     if (!found || !history) return;
     batch(() => {
       form.value = undefined;
@@ -167,14 +167,14 @@ export function createRegistryPages(
     async moreHistory() {
       const before = opened.value;
       if (!before) return;
-      const page = await ask(control.history(before.kind, before.found.record.id, before.history.nextPageToken));
+      const page = await request(control.history(before.kind, before.found.record.id, before.history.nextPageToken));
       if (!page || opened.value !== before) return;
       opened.value = { ...before, history: { ...page, items: [...before.history.items, ...page.items] } };
     },
     async setState(state) {
       if (!opened.value) return;
       const { kind, found: { record }, check } = opened.value;
-      await ask(control.setState(kind, record.id, state));
+      await request(control.setState(kind, record.id, state));
       if (problem.value !== undefined) return;
       announce(`${nameOf(record)} is ${state === 'active' ? 'enabled' : 'disabled'}`);
       onChanged();
@@ -183,7 +183,7 @@ export function createRegistryPages(
     async remove() {
       if (!opened.value) return;
       const { kind, found: { record } } = opened.value;
-      await ask(control.remove(kind, record.id));
+      await request(control.remove(kind, record.id));
       if (problem.value !== undefined) return;
       announce(`${nameOf(record)} is removed`);
       onChanged();

@@ -21,7 +21,7 @@ export interface Transfer {
   readonly problems: ReadonlySignal<readonly string[]>;
   /** Returns the document's text; `undefined`: it failed, and the page says why. */
   exportAll(): Promise<string | undefined>;
-  /** Tells what the document would change. */
+  /** Returns what the document would change. */
   look(name: string, text: string): Promise<void>;
   /** Makes the changes that were shown. */
   apply(): Promise<void>;
@@ -41,7 +41,7 @@ export function createTransfer({ control, onChanged, announce }: TransferOptions
   const problems = signal<readonly string[]>([]);
   let document: unknown;
 
-  async function ask<T>(asking: () => Promise<Answer<T>>): Promise<T | undefined> {
+  async function request<T>(asking: () => Promise<Answer<T>>): Promise<T | undefined> {
     isBusy.value = true;
     const answer = await asking().catch(() => undefined);
     isBusy.value = false;
@@ -54,7 +54,7 @@ export function createTransfer({ control, onChanged, announce }: TransferOptions
     isBusy,
     problems,
     async exportAll() {
-      const all = await ask(() => control.exportAll());
+      const all = await request(() => control.exportAll());
       return all && `${JSON.stringify(all, null, 2)}\n`;
     },
     async look(name, text) {
@@ -65,12 +65,12 @@ export function createTransfer({ control, onChanged, announce }: TransferOptions
         problems.value = [`“${name}” is not JSON. Choose an exported file.`];
         return;
       }
-      const report = await ask(() => control.importAll(document, true));
+      const report = await request(() => control.importAll(document, true));
       if (report) incoming.value = { name, report };
     },
     async apply() {
       const { value } = incoming;
-      const report = value && await ask(() => control.importAll(document, false));
+      const report = value && await request(() => control.importAll(document, false));
       if (!report) return;
       incoming.value = { ...value, report };
       announce('The import is done');

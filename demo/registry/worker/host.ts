@@ -95,13 +95,13 @@ function createCatalog(
     readonly ready: () => Promise<boolean>;
   },
 ): Catalog & McpServerWriter {
-  const from = async <T>(ask: (catalog: Catalog) => Promise<T>): Promise<T | undefined> => {
+  const from = async <T>(read: (catalog: Catalog) => Promise<T>): Promise<T | undefined> => {
     try {
       const isStarted = await ready();
       // Where there was no room for the samples, they are there all the same.
-      return await ask(registry) ?? (isStarted ? undefined : await ask(fallback));
+      return await read(registry) ?? (isStarted ? undefined : await read(fallback));
     } catch (error) {
-      if (error instanceof PinnaceError && error.code === 'unavailable') return await ask(fallback);
+      if (error instanceof PinnaceError && error.code === 'unavailable') return await read(fallback);
       throw error;
     }
   };

@@ -22,27 +22,27 @@ export function createRegistryControl(
   { registry, switches, givenTools, ready, runtime, vault, trials, variants }: RegistryControlOptions,
 ): RegistryControl {
   const principal = localPrincipal();
-  const asked = <T>(work: () => T | Promise<T>): Promise<Answer<T>> =>
+  const answering = <T>(work: () => T | Promise<T>): Promise<Answer<T>> =>
     answer(async () => {
       await ready();
       return await work();
     });
   const isGiven = (kind: RecordKind, id: string): boolean => kind === 'tool' && givenTools.has(id);
   return {
-    list: (kind, query) => asked(() => collectionOf(registry, kind).list(query)),
+    list: (kind, query) => answering(() => collectionOf(registry, kind).list(query)),
     get: (kind, id) =>
-      asked(async () => {
+      answering(async () => {
         const { availableTools: _, ...record } = await collectionOf(registry, kind).get(id) as Found; // an agent has them
         const tools = kind === 'agent' ? await toolsFor(id, runtime()) : undefined;
         const agents = await agentsNaming(registry, kind, id);
         return { record, isGiven: isGiven(kind, id), agents, ...(tools && { tools }) };
       }),
     create: (kind, record) =>
-      asked(() => collectionOf(registry, kind).register(record as Registration<RecordKind>, { principal })), // it is parsed there
+      answering(() => collectionOf(registry, kind).register(record as Registration<RecordKind>, { principal })), // it is parsed there
     replace: (kind, record, version) =>
-      asked(() => collectionOf(registry, kind).replace(record.id, unbound(record), { version, principal })),
+      answering(() => collectionOf(registry, kind).replace(record.id, unbound(record), { version, principal })),
     setState: (kind, id, state) =>
-      asked(async () => {
+      answering(async () => {
         if (!isGiven(kind, id)) {
           await collectionOf(registry, kind)[state === 'active' ? 'enable' : 'disable'](id, { principal });
           return;
@@ -50,18 +50,18 @@ export function createRegistryControl(
         await switches.set(id, state);
         await runtime().invalidate(['tools']);
       }),
-    remove: (kind, id) => asked(() => collectionOf(registry, kind).remove(id, { principal })),
+    remove: (kind, id) => answering(() => collectionOf(registry, kind).remove(id, { principal })),
     history: (kind, id, pageToken) =>
-      asked(() =>
+      answering(() =>
         isGiven(kind, id) ? { items: [] } : collectionOf(registry, kind).history(id, { limit: 20, pageToken })
       ),
-    validate: (serverId, request) => asked(() => runtime().validateMcpServer(serverId, request, principal)),
-    exportAll: () => asked(() => registry.export()),
-    importAll: (data, dryRun) => asked(() => registry.import(data, { dryRun, principal })),
+    validate: (serverId, request) => answering(() => runtime().validateMcpServer(serverId, request, principal)),
+    exportAll: () => answering(() => registry.export()),
+    importAll: (data, dryRun) => answering(() => registry.import(data, { dryRun, principal })),
     ...vault,
     previewTool: async (...of) => await (await trials()).previewTool(...of),
     varyAgent: (agentId, variation) =>
-      asked(async () => {
+      answering(async () => {
         const agent = variants.find(agentId) ?? await registry.agents.get(agentId);
         const { availableTools: _, ...record } = agent as Agent & { readonly availableTools?: unknown }; // an agent has them
         return variants.add(record, variation);

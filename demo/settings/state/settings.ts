@@ -15,7 +15,7 @@ export interface RemoteControl {
 
 /**
  * The model in use, or the Pinnace endpoint that runs the agents in place of this page. `locked`: the model's endpoint had a key,
- * which is not kept; it has to be entered again.
+ * which is not stored and must be entered again.
  */
 export type ModelChoice =
   | { readonly type: 'rehearsal' }
@@ -34,7 +34,7 @@ export interface Settings {
   /** Takes up the choice of the last visit. */
   restore(): Promise<void>;
   useRehearsal(): Promise<void>;
-  /** Hands the endpoint to the worker. The key is forgotten here when this returns. */
+  /** Passes the endpoint to the worker. The page does not retain the key. */
   useEndpoint(endpoint: Endpoint): Promise<void>;
   /** Has the agents run by a Pinnace endpoint. Rejects, and changes nothing, when this page cannot be certified for it. */
   usePinnace(url: string): Promise<void>;

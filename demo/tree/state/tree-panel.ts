@@ -41,7 +41,7 @@ export interface TreePanel {
   /** How far the million is. */
   readonly growing: ReadonlySignal<{ readonly done: number; readonly total: number } | undefined>;
   readonly writing: ReadonlySignal<Writing | undefined>;
-  /** Begins to rename a node; without one, ends. */
+  /** Starts to rename a node; without one, stops renaming. */
   write(nodeId: string | undefined): void;
   /** The node that was cut and can be put elsewhere. */
   readonly cut: Signal<PanelRow | undefined>;
@@ -53,7 +53,7 @@ export interface TreePanel {
   /** Which rows are in sight. */
   look(sight: Sight): void;
   row(rank: number): PanelRow | undefined;
-  /** Stands on the row with this rank. */
+  /** Moves to the row with this rank. */
   goTo(rank: number): Promise<void>;
   /** Expands the node's ancestors and makes it current. */
   show(nodeId: string): Promise<void>;

@@ -20,7 +20,7 @@ export interface TreeRows {
   readonly window: ReadonlySignal<RowWindow>;
   /** Sets the visible range; requests rows near the edge of the loaded ones. */
   look(sight: Sight): void;
-  /** Asks again for the rows around what is in sight, as after a change. Resolves when they are here. */
+  /** Reloads the rows around the visible ones, as after a change. Resolves when they have arrived. */
   refresh(sight?: Sight): Promise<void>;
   at(rank: number): PanelRow | undefined;
 }

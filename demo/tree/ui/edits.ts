@@ -3,7 +3,7 @@
 import type { TreePanel } from '../state/tree-panel.ts';
 import type { PanelRow } from '../worker/control.ts';
 
-/** Begins to rename. */
+/** Starts to rename. */
 export function rename(panel: TreePanel, { nodeId }: PanelRow): void {
   panel.write(nodeId);
 }

@@ -142,7 +142,7 @@ interface SlotProps {
   readonly dropping: { readonly rank: number; readonly place: DropPlace } | undefined;
 }
 
-/** Stands where a row is going to be. */
+/** A placeholder for a row that is still loading. */
 const blank: PanelRow = {
   nodeId: '',
   parentId: null,

@@ -36,7 +36,7 @@ export function TreePanel({ playground }: { playground: Playground }): JSX.Eleme
       <PanelProblem
         problem={panel.problem}
         testId='tree-problem'
-        otherwise={panel.status.value?.kind === 'unkept'
+        otherwise={panel.status.value?.kind === 'unstored'
           ? 'The browser provides no storage: your changes are lost when the page closes.'
           : undefined}
       />

@@ -29,8 +29,8 @@ export interface TreeStatus {
   readonly rev: number;
   /** The version token that a change must name. */
   readonly version: string;
-  /** `kept`: survives a reload; `unkept`: no browser storage; `large`: the million nodes, never stored. */
-  readonly kind: 'kept' | 'unkept' | 'large';
+  /** `stored`: survives a reload; `unstored`: no browser storage; `large`: the million nodes, never stored. */
+  readonly kind: 'stored' | 'unstored' | 'large';
   /** What `undo` would take back. */
   readonly undoable: Activity | undefined;
 }

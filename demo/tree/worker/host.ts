@@ -52,15 +52,15 @@ export function createTreeHost(
     try {
       const tree = await openYard(storage, { size });
       tree.follow(new AbortController().signal);
-      return await stand(tree, 'kept');
+      return await stand(tree, 'stored');
     } catch {
-      return await stand(createTree({ ...yardOptions, rows: [...yardRows(size)] }), 'unkept');
+      return await stand(createTree({ ...yardOptions, rows: [...yardRows(size)] }), 'unstored');
     }
   }
 
   /** A tree that is not stored needs no audit. */
   const doneByHand = (here: Stand, tool: string, change: () => Promise<TreeOutcome>): Promise<TreeOutcome> =>
-    runtime && here.status().kind === 'kept' ? byHand(runtime(), tool, change) : change();
+    runtime && here.status().kind === 'stored' ? byHand(runtime(), tool, change) : change();
 
   const shown = async (): Promise<Stand> => large ?? await (stored ??= keep());
 

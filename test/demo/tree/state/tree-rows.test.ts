@@ -13,7 +13,14 @@ function start(rowCount = 10_000) {
           const { offset, limit } = wanted;
           const count = Math.max(0, Math.min(limit, rowCount - offset));
           const page = Array.from({ length: count }, (_, i) => ({ nodeId: `n${offset + i}` }) as PanelRow); // nothing else is looked at
-          const status = { rowCount, size: rowCount, rev: 0, version: 'v', kind: 'kept' as const, undoable: undefined };
+          const status = {
+            rowCount,
+            size: rowCount,
+            rev: 0,
+            version: 'v',
+            kind: 'stored' as const,
+            undoable: undefined,
+          };
           asked.push({
             wanted,
             answer: () => resolve({ status, offset, rows: page, activeRank: -1, anchorRank: -1 }),

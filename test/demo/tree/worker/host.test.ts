@@ -268,7 +268,7 @@ describe('createTreeHost', () => {
     const broken = memoryStorage();
     const storage = { ...broken, get: () => Promise.reject(new PinnaceError('unavailable', 'No storage here')) };
     const { status } = await openHost(storage);
-    expect(status).toMatchObject({ kind: 'unkept', size: countOf(small) });
+    expect(status).toMatchObject({ kind: 'unstored', size: countOf(small) });
   });
 });
 
