@@ -83,7 +83,7 @@ export function createInspector({ control, runAt, announce, now = Date.now }: In
   }
 
   /** Returns the value, or says what is wrong. */
-  async function request<T>(asking: Promise<Found<T>>): Promise<T | undefined> {
+  async function answerOf<T>(asking: Promise<Found<T>>): Promise<T | undefined> {
     const answer = await asking.catch(() => undefined);
     problem.value = problemOf(answer, 'The worker did not respond');
     return answer?.ok ? answer.value : undefined;
@@ -153,7 +153,7 @@ export function createInspector({ control, runAt, announce, now = Date.now }: In
       watch();
       early = [];
       const traceId = planId === undefined ? requested : await traceOfPlan(planId) ?? requested;
-      const record = await request(control.run(traceId));
+      const record = await answerOf(control.run(traceId));
       if (!record || turn !== turns) return; // another was opened meanwhile
       showRecord(record, 'worker');
     },
@@ -178,7 +178,7 @@ export function createInspector({ control, runAt, announce, now = Date.now }: In
       return { ...run.record.value, ...(prompts && { prompts }) };
     },
     async erase() {
-      await request(control.erase());
+      await answerOf(control.erase());
       if (problem.value !== undefined) return;
       announce('All runs are erased');
       list.value = await control.list().catch(() => ({ runs: [], isStored: false }));

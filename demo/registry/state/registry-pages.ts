@@ -86,7 +86,7 @@ export function createRegistryPages(
   let turns = 0;
 
   /** Returns the value, or says what is wrong. */
-  async function request<T>(asking: Promise<Answer<T>>): Promise<T | undefined> {
+  async function answerOf<T>(asking: Promise<Answer<T>>): Promise<T | undefined> {
     const answer = await asking.catch(() => undefined);
     problem.value = problemOf(answer, 'The registry did not respond');
     return answer?.ok ? answer.value : undefined;
@@ -98,15 +98,15 @@ export function createRegistryPages(
     if (kind === 'transfer') return;
     const turn = ++turns;
     const query = { ...queryOf(filter.value), limit: pageSize, ...(pageToken !== undefined && { pageToken }) };
-    const page = await request<Listing>(control.list(kind, query));
+    const page = await answerOf<Listing>(control.list(kind, query));
     if (!page || turn !== turns) return; // another filter was chosen meanwhile
     const before = pageToken === undefined ? [] : listing.value?.items ?? [];
     listing.value = { ...page, items: [...before, ...page.items] };
   }
 
   async function open(kind: RecordKind, id: string, check?: McpCheck): Promise<void> {
-    const found = await request(control.get(kind, id));
-    const history = found && await request(control.history(kind, id));
+    const found = await answerOf(control.get(kind, id));
+    const history = found && await answerOf(control.history(kind, id));
     if (!found || !history) return;
     batch(() => {
       form.value = undefined;
@@ -167,14 +167,14 @@ export function createRegistryPages(
     async moreHistory() {
       const before = opened.value;
       if (!before) return;
-      const page = await request(control.history(before.kind, before.found.record.id, before.history.nextPageToken));
+      const page = await answerOf(control.history(before.kind, before.found.record.id, before.history.nextPageToken));
       if (!page || opened.value !== before) return;
       opened.value = { ...before, history: { ...page, items: [...before.history.items, ...page.items] } };
     },
     async setState(state) {
       if (!opened.value) return;
       const { kind, found: { record }, check } = opened.value;
-      await request(control.setState(kind, record.id, state));
+      await answerOf(control.setState(kind, record.id, state));
       if (problem.value !== undefined) return;
       announce(`${nameOf(record)} is ${state === 'active' ? 'enabled' : 'disabled'}`);
       onChanged();
@@ -183,7 +183,7 @@ export function createRegistryPages(
     async remove() {
       if (!opened.value) return;
       const { kind, found: { record } } = opened.value;
-      await request(control.remove(kind, record.id));
+      await answerOf(control.remove(kind, record.id));
       if (problem.value !== undefined) return;
       announce(`${nameOf(record)} is removed`);
       onChanged();

@@ -41,7 +41,7 @@ export function createTransfer({ control, onChanged, announce }: TransferOptions
   const problems = signal<readonly string[]>([]);
   let document: unknown;
 
-  async function request<T>(asking: () => Promise<Answer<T>>): Promise<T | undefined> {
+  async function answerOf<T>(asking: () => Promise<Answer<T>>): Promise<T | undefined> {
     isBusy.value = true;
     const answer = await asking().catch(() => undefined);
     isBusy.value = false;
@@ -54,7 +54,7 @@ export function createTransfer({ control, onChanged, announce }: TransferOptions
     isBusy,
     problems,
     async exportAll() {
-      const all = await request(() => control.exportAll());
+      const all = await answerOf(() => control.exportAll());
       return all && `${JSON.stringify(all, null, 2)}\n`;
     },
     async look(name, text) {
@@ -65,12 +65,12 @@ export function createTransfer({ control, onChanged, announce }: TransferOptions
         problems.value = [`“${name}” is not JSON. Choose an exported file.`];
         return;
       }
-      const report = await request(() => control.importAll(document, true));
+      const report = await answerOf(() => control.importAll(document, true));
       if (report) incoming.value = { name, report };
     },
     async apply() {
       const { value } = incoming;
-      const report = value && await request(() => control.importAll(document, false));
+      const report = value && await answerOf(() => control.importAll(document, false));
       if (!report) return;
       incoming.value = { ...value, report };
       announce('The import is done');
