@@ -53,14 +53,14 @@ export interface EventRingOptions {
   readonly store?: EventStore | undefined;
 }
 
-interface Kept {
+interface RingEntry {
   readonly event: ObservedEvent;
   readonly tenant: string | undefined;
 }
 
 /** Creates an empty ring. */
 export function createEventRing({ capacity = 2000, store }: EventRingOptions = {}): EventRing {
-  const entries: Kept[] = []; // event `seq` is at `seq % capacity`
+  const entries: RingEntry[] = []; // event `seq` is at `seq % capacity`
   const waiting = new Set<() => void>();
   let last = 0;
   const oldest = (): number => Math.max(1, last - capacity + 1);

@@ -76,8 +76,8 @@ async function lastWhole<Kept extends StoredEvent>(
   if (seq === undefined || seq === 0) return 0;
   const records = [...prefix, form.records];
   const [next] = await storage.list({ prefix: records, after: [...records, seq], limit: 1 });
-  const beginsNext = next ? numberOf(next) : headOf(await storage.get([...prefix, 'head'])).seq + 1;
-  return beginsNext === seq + 1 ? seq : Math.max(0, seq - form.most);
+  const nextStart = next ? numberOf(next) : headOf(await storage.get([...prefix, 'head'])).seq + 1;
+  return nextStart === seq + 1 ? seq : Math.max(0, seq - form.most);
 }
 
 /** Clocks of instances differ: an event may have a lower number than an older one by this much. */

@@ -6,7 +6,7 @@ import type { GroundingRequest, GroundingSource, SourceHit } from '../contracts/
 import type { SourceReport } from './request.ts';
 
 /** The outcome of a query: the hits that follow the port's rules, and the report. */
-export interface Asked {
+export interface SourceAnswer {
   readonly hits: readonly SourceHit[];
   readonly report: SourceReport;
 }
@@ -23,10 +23,10 @@ export interface AskOptions {
 }
 
 /** Returns the source's hits; never rejects, and never waits longer than the signal. */
-export async function askSource(
+export async function querySource(
   source: GroundingSource,
   { signal, now, prepare, onError }: AskOptions,
-): Promise<Asked> {
+): Promise<SourceAnswer> {
   const start = now();
   const about = { dataSourceId: source.id, kind: source.kind };
   try {
@@ -44,7 +44,7 @@ export async function askSource(
 }
 
 /** The report of a source that there is not. */
-export function unknownSource(dataSourceId: string): Asked {
+export function unknownSource(dataSourceId: string): SourceAnswer {
   const error = new PinnaceError('not_found', `Cannot ask the data source "${dataSourceId}": there is none of this id`);
   return { hits: [], report: { dataSourceId, ...failed(error), tookMs: 0 } };
 }

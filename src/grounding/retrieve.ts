@@ -4,7 +4,7 @@ import { PinnaceError } from '../base/errors.ts';
 import { hidesCause } from '../events/report.ts';
 import type { GroundingSource } from '../contracts/grounding-source.ts';
 import { type AccessHooks, type GroundingCallOptions, requireAccess, tenantOf } from './access.ts';
-import { type Asked, askSource, unknownSource } from './ask-source.ts';
+import { querySource, type SourceAnswer, unknownSource } from './ask-source.ts';
 import { calibrated, type Calibration } from './calibration.ts';
 import { type Citation, citationsOf } from './citation.ts';
 import { fuse, type SourceHits } from './fuse.ts';
@@ -46,8 +46,8 @@ export async function retrieve(
 ): Promise<GroundingAnswer> {
   const ids = idsOf(request);
   const { call, record, weights = {}, calibrations = {} } = circumstances;
-  const asked = await askAll(byId, { ids, request, circumstances });
-  const lists = asked.flatMap(({ hits, report: { dataSourceId, kind } }): SourceHits[] => {
+  const answers = await queryAll(byId, { ids, request, circumstances });
+  const lists = answers.flatMap(({ hits, report: { dataSourceId, kind } }): SourceHits[] => {
     const calibration = Object.hasOwn(calibrations, dataSourceId) ? calibrations[dataSourceId] : undefined;
     const weight = Object.hasOwn(weights, dataSourceId) ? weights[dataSourceId] ?? 1 : 1;
     const fitted = calibration
@@ -62,20 +62,20 @@ export async function retrieve(
   await record?.({ tenant: tenantOf(call), dataSourceIds: ids, hits: await citationsOf(hits) });
   return {
     hits,
-    sources: asked.map(({ report }) => report),
+    sources: answers.map(({ report }) => report),
     fused: lists.filter((list) => list.hits.length > 0).length > 1,
   };
 }
 
 /** All at once, for as long as the budget lasts. */
-async function askAll(
+async function queryAll(
   byId: ReadonlyMap<string, GroundingSource>,
   { ids, request, circumstances }: {
     readonly ids: readonly string[];
     readonly request: RetrieveRequest;
     readonly circumstances: Circumstances;
   },
-): Promise<Asked[]> {
+): Promise<SourceAnswer[]> {
   const { call, now = () => performance.now() } = circumstances;
   const { query, embedding, filters, sort, aggregate, topK, budgetMs } = request;
   const limit = new AbortController();
@@ -84,7 +84,7 @@ async function askAll(
   call.signal?.addEventListener('abort', stop, { once: true });
   if (call.signal?.aborted) stop();
   try {
-    const asked = await Promise.all(ids.map(async (id) => {
+    const answers = await Promise.all(ids.map(async (id) => {
       const source = byId.get(id);
       if (!source) return unknownSource(id);
       const prepare = async () => {
@@ -107,10 +107,10 @@ async function askAll(
       const onError = (error: unknown): void => {
         if (hidesCause(error)) call.report?.(error, { kind: 'grounding', id: source.id });
       };
-      return await askSource(source, { signal: limit.signal, now, prepare, onError });
+      return await querySource(source, { signal: limit.signal, now, prepare, onError });
     }));
     if (call.signal?.aborted) throw cancelled();
-    return asked;
+    return answers;
   } finally {
     clearTimeout(timer);
     call.signal?.removeEventListener('abort', stop);

@@ -76,7 +76,14 @@ export function createRules(
   const needsRoles = rules.some(({ roles }) => roles !== undefined);
   return async (action, principal, { type, id, tenant }, { input, agentId }) => {
     const roles = needsRoles ? await rolesOf(principal) : [];
-    const request: Asked = { action, principal, resource: `${type}:${id}`, resourceTenant: tenant, agentId, roles };
+    const request: RequestFacts = {
+      action,
+      principal,
+      resource: `${type}:${id}`,
+      resourceTenant: tenant,
+      agentId,
+      roles,
+    };
     const speaking = compiled.filter((rule) => rule.isAbout(request)).map((rule) => ({
       rule,
       finding: rule.judge(input),
@@ -86,7 +93,7 @@ export function createRules(
 }
 
 /** The request. */
-interface Asked {
+interface RequestFacts {
   readonly action: string;
   readonly principal: Principal;
   readonly resource: string;
@@ -99,7 +106,7 @@ interface CompiledRule {
   readonly name: string;
   readonly effect: Rule['effect'];
   readonly reason: string;
-  readonly isAbout: (request: Asked) => boolean;
+  readonly isAbout: (request: RequestFacts) => boolean;
   readonly judge: (input: unknown) => Finding;
 }
 

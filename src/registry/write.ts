@@ -61,7 +61,7 @@ export function createWriter(options: WriterOptions): Write {
     await options.onChange?.(keys);
     return result;
   };
-  const tellingFailure = async <T>(intent: Intent & { startedAt: number }, doing: () => Promise<T>): Promise<T> => {
+  const emittingFailure = async <T>(intent: Intent & { startedAt: number }, doing: () => Promise<T>): Promise<T> => {
     try {
       return await doing();
     } catch (error) {
@@ -72,7 +72,7 @@ export function createWriter(options: WriterOptions): Write {
   return async (given, work) => {
     const intent = { ...given, traceId: given.traceId ?? createTraceId(), startedAt: now() };
     const turn = last.then(() =>
-      guarded(guardedEffectOf(intent, options), options, () => tellingFailure(intent, () => write(intent, work)))
+      guarded(guardedEffectOf(intent, options), options, () => emittingFailure(intent, () => write(intent, work)))
     );
     last = turn.catch(() => undefined);
     return await turn;

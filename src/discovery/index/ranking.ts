@@ -201,14 +201,14 @@ function serversOf(ranked: readonly Ranked[], tools: Documents['tools']): Readon
 /** Picks the best, lowers what it covers in all others, and so on; beyond the hundredth the order stays as it then is. */
 function pick(ranked: readonly Ranked[], { documents: { orders } }: Collection, limit: number): Ranked[] {
   const left = ranked.toSorted((a, b) => orders[a.slot]! - orders[b.slot]!);
-  const kept = new Float64Array(ranked[0]?.parts.length ?? 0).fill(1);
+  const factors = new Float64Array(ranked[0]?.parts.length ?? 0).fill(1);
   const picked: Ranked[] = [];
   while (picked.length < Math.min(limit, fewestCandidates) && left.length > 0) {
     const best = left.reduce((a, b) => (b.score > a.score ? b : a));
     left.splice(left.indexOf(best), 1);
     picked.push(best);
-    for (const [i, part] of best.parts.entries()) if (part > 0) kept[i]! *= 1 - coveredLoss;
-    for (const tool of left) lower(tool, kept);
+    for (const [i, part] of best.parts.entries()) if (part > 0) factors[i]! *= 1 - coveredLoss;
+    for (const tool of left) lower(tool, factors);
   }
   const more = limit - picked.length;
   return more > 0 ? [...picked, ...left.toSorted((a, b) => b.score - a.score).slice(0, more)] : picked;

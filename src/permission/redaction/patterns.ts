@@ -85,10 +85,10 @@ function percentForms(bytes: Uint8Array): string[] {
   return once.flatMap((form) => [form, upperEscapes(form)]).flatMap((form) => [form, form.replaceAll('%', '%25')]);
 }
 
-function percent(bytes: Uint8Array, kept: RegExp): string {
+function percent(bytes: Uint8Array, unescapedSet: RegExp): string {
   return Array.from(bytes, (byte) => {
     const unit = String.fromCharCode(byte);
-    return byte < 128 && kept.test(unit) ? unit : `%${toHex(byte)}`;
+    return byte < 128 && unescapedSet.test(unit) ? unit : `%${toHex(byte)}`;
   }).join('');
 }
 

@@ -132,7 +132,7 @@ function receiver({ parent, keys, children }: AgentState, to: string): AgentStat
 
 function ask(draft: Draft, agent: AgentState, action: AskAction): Done {
   if (!draft.settings.allowHuman) return { error: humanRequired('ask a person') };
-  if (draft.state.asks.size >= mostAsks) return { error: tooManyAsks('ask a person') };
+  if (draft.state.asks.size >= maxOpenQuestions) return { error: tooManyQuestions('ask a person') };
   const { type: _type, timeoutMs = draft.settings.askMs, callId, schema, options, question, ...facts } = action;
   draft.add({
     type: 'ask.opened',
@@ -154,8 +154,8 @@ function call(draft: Draft, agent: AgentState, { action, step }: { action: CallA
   if (approval !== undefined && !draft.settings.allowHuman) {
     return { error: humanRequired(`call tool "${action.tool}"`) };
   }
-  if (approval !== undefined && draft.state.asks.size >= mostAsks) {
-    return { error: tooManyAsks(`call tool "${action.tool}"`) };
+  if (approval !== undefined && draft.state.asks.size >= maxOpenQuestions) {
+    return { error: tooManyQuestions(`call tool "${action.tool}"`) };
   }
   const question = approval === undefined ? undefined : nextAskId(draft.state);
   if (question !== undefined && approval !== undefined) {
@@ -206,10 +206,10 @@ function refuse(reason: string, why: string): ErrorData {
 }
 
 /** The most open questions of a plan: one commit must close them all. */
-const mostAsks = 30;
+const maxOpenQuestions = 30;
 
-function tooManyAsks(what: string): ErrorData {
-  return failure('budget_exceeded', `Cannot ${what}: ${mostAsks} questions of the plan are open`, {
+function tooManyQuestions(what: string): ErrorData {
+  return failure('budget_exceeded', `Cannot ${what}: ${maxOpenQuestions} questions of the plan are open`, {
     reason: 'ask_limit',
   });
 }

@@ -29,7 +29,7 @@ export function createAgent(state: PlanState, event: EventOf<'agent.created'>): 
   }
   if (event.deadlineAt !== undefined) state.dues.add({ at: event.deadlineAt, kind: 'deadline', id });
   for (const other of after as AgentState[]) { // all are there
-    if (hasEnded(other)) tellResult(agent, other);
+    if (hasEnded(other)) deliverResult(agent, other);
     else {
       other.dependents = added(other.dependents, agent);
       agent.blockers++;
@@ -158,12 +158,12 @@ export function endAgent(
   for (const dependent of agent.dependents) {
     if (hasEnded(dependent)) continue;
     dependent.blockers--;
-    tellResult(dependent, agent);
+    deliverResult(dependent, agent);
     settle(state, dependent);
   }
   agent.dependents = none;
   const { parent } = agent;
-  if (parent && !hasEnded(parent)) tellParent(state, parent, agent);
+  if (parent && !hasEnded(parent)) deliverToParent(state, parent, agent);
 }
 
 /** What only a living agent needs. */
@@ -190,17 +190,17 @@ function closeAsks(state: PlanState, agent: AgentState): void {
   for (const { ask, agent: asking } of state.asks.values()) if (asking === agent.id) state.asks.delete(ask);
 }
 
-function tellParent(state: PlanState, parent: AgentState, agent: AgentState): void {
+function deliverToParent(state: PlanState, parent: AgentState, agent: AgentState): void {
   parent.open--;
   if (!parent.parent && state.created?.terms.given === true) return; // its inbox has no reader
-  tellResult(parent, agent);
+  deliverResult(parent, agent);
   if (parent.awaited === 0 || parent.awaitedIds?.has(agent.id) === false) return;
   const isEnough = parent.wait.mode === 'race' || (parent.wait.mode === 'any' && agent.status === 'done');
   parent.awaited = isEnough ? 0 : parent.awaited - 1;
   if (parent.awaited === 0) settle(state, parent);
 }
 
-function tellResult(to: AgentState, { id, spec, status, result, error }: AgentState): void {
+function deliverResult(to: AgentState, { id, spec, status, result, error }: AgentState): void {
   const facts = { type: 'result' as const, from: id, ...(spec.key !== undefined && { key: spec.key }) };
   if (status === 'done' && result) deliver(to, { ...facts, ok: true, result });
   else if (error && spec.onFailure !== 'ignore') deliver(to, { ...facts, ok: false, error });

@@ -62,15 +62,15 @@ export function createDrafter(
     add(event) {
       const timed = event as unknown as { -readonly [K in keyof PlanEvent]: PlanEvent[K] }; // with its time, it is an event
       timed.at = now;
-      const kept = changes.length < mostValues
+      const stored = changes.length < mostValues
         ? outliner.keep(timed as PlanEvent)
         : outliner.keepWhole(timed as PlanEvent);
-      const refusal = reduce(state, kept.event);
+      const refusal = reduce(state, stored.event);
       if (refusal !== undefined) return refusal;
-      events.push(kept.event);
-      texts.push(kept.text);
-      if (kept.changes.length > 0) changes = [...changes, ...kept.changes];
-      if (isEnd(kept.event)) followUps(state, kept.event).forEach(draft.add);
+      events.push(stored.event);
+      texts.push(stored.text);
+      if (stored.changes.length > 0) changes = [...changes, ...stored.changes];
+      if (isEnd(stored.event)) followUps(state, stored.event).forEach(draft.add);
       return undefined;
     },
   };

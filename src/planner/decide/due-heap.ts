@@ -23,9 +23,9 @@ export function createDueHeap(): DueHeap {
   const heap: Due[] = [];
   const isBefore = (a: Due, b: Due): boolean => a.at < b.at || (a.at === b.at && a.id < b.id);
   const swap = (i: number, j: number): void => {
-    const kept = heap[i] as Due; // safe: both are inside
+    const due = heap[i] as Due; // safe: both are inside
     heap[i] = heap[j] as Due;
-    heap[j] = kept;
+    heap[j] = due;
   };
   const before = (i: number, j: number): boolean => {
     const [a, b] = [heap[i], heap[j]];

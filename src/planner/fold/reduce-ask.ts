@@ -16,7 +16,7 @@ export function reduceAsk(
   if (!ask || !agent) return 'the question is closed';
   state.asks.delete(event.ask);
   if (ask.kind === 'question') agent.pending--;
-  if (ask.kind === 'question') tellAnswer(agent, ask, event);
+  if (ask.kind === 'question') deliverAnswer(agent, ask, event);
   else if (event.type === 'ask.answered' && ask.kind === 'approval' && isApproval(event.answer)) {
     allow(state, agent, ask);
   } else if (event.type === 'ask.answered' && ask.kind === 'lost_call') settleLost(state, agent, ask, event.answer);
@@ -41,7 +41,7 @@ export function isApproval(answer: unknown): boolean {
   return typeof answer === 'object' && answer !== null && 'approved' in answer && answer.approved === true;
 }
 
-function tellAnswer(agent: AgentState, ask: AskFacts, event: EventOf<'ask.answered' | 'ask.expired'>): void {
+function deliverAnswer(agent: AgentState, ask: AskFacts, event: EventOf<'ask.answered' | 'ask.expired'>): void {
   deliver(agent, {
     type: 'answer',
     askId: ask.ask,

@@ -83,7 +83,7 @@ function finishStep(state: PlanState, event: EventOf<'step.done'>, agent: AgentS
     );
   }
   startCalls(state, event, agent);
-  beginWait(state, event, agent);
+  startWait(state, event, agent);
   agent.status = 'waiting';
   settle(state, agent);
 }
@@ -104,7 +104,7 @@ function startCalls(state: PlanState, event: EventOf<'step.done'>, agent: AgentS
 }
 
 /** Counts what is awaited. With `any` and `race`, one that has already ended is enough, unless the agent has received its result before. */
-function beginWait(state: PlanState, { wait, step }: EventOf<'step.done'>, agent: AgentState): void {
+function startWait(state: PlanState, { wait, step }: EventOf<'step.done'>, agent: AgentState): void {
   agent.wait = wait;
   agent.awaitedIds = wait.of && new Set(wait.of);
   agent.awaited = countAwaited(state, wait, agent);

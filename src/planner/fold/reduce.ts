@@ -25,7 +25,7 @@ export function reduce(state: PlanState, event: PlanEvent): Refusal | undefined 
 }
 
 function apply(state: PlanState, event: PlanEvent): Refusal | undefined {
-  if (event.type === 'run.created') return begin(state, event);
+  if (event.type === 'run.created') return startPlan(state, event);
   if (state.phase === 'new') return 'the plan has not begun';
   if (state.phase !== 'running') return 'the plan has ended';
   switch (event.type) {
@@ -75,7 +75,7 @@ function unknownEvent(_event: never): Refusal {
   return 'this version does not know the event';
 }
 
-function begin(state: PlanState, event: EventOf<'run.created'>): Refusal | undefined {
+function startPlan(state: PlanState, event: EventOf<'run.created'>): Refusal | undefined {
   if (state.phase !== 'new') return 'the plan has begun';
   state.phase = 'running';
   state.created = event;

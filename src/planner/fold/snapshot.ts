@@ -12,7 +12,7 @@ import { isValid } from '../decide/settle-due.ts';
 export const snapshotVersion = 1;
 
 /** A state without the agents that have ended before the last snapshot: they are in others, and do not change. */
-interface KeptState {
+interface StoredState {
   readonly at: number;
   readonly paused: boolean;
   readonly created: EventOf<'run.created'>;
@@ -32,7 +32,7 @@ interface KeptState {
 export function stateText(state: PlanState, living: readonly AgentState[]): string | undefined {
   const { created, phase, at, paused, asks, askCount, askedSince, askedMs, account, currency, dues } = state;
   if (!created || !rootOf(state) || phase !== 'running') return undefined;
-  const kept: KeptState = {
+  const stored: StoredState = {
     at,
     paused,
     created,
@@ -46,7 +46,7 @@ export function stateText(state: PlanState, living: readonly AgentState[]): stri
     count: state.agents.size,
     agents: toColumns(living, created.at),
   };
-  return JSON.stringify(kept);
+  return JSON.stringify(stored);
 }
 
 /** Gives the text of agents that have ended. */
@@ -60,8 +60,8 @@ export function endedText(state: PlanState, ended: readonly AgentState[]): strin
  * @throws Error, or another error for a wrong form: the journal then restores the state.
  */
 export function stateOf(text: string, endedTexts: readonly string[]): PlanState {
-  const kept = JSON.parse(text) as KeptState; // written by this module; others are refused by version and sum before
-  const { at, paused, created, asks, askCount, askedSince, askedMs, used, currency, dues, count, agents } = kept;
+  const stored = JSON.parse(text) as StoredState; // written by this module; others are refused by version and sum before
+  const { at, paused, created, asks, askCount, askedSince, askedMs, used, currency, dues, count, agents } = stored;
   const state: PlanState = { // every field is named, so that none is missed
     at,
     phase: 'running',

@@ -13,9 +13,11 @@ export function planDeadlineAt({ created, askedSince, askedMs }: PlanState): num
 /** Pauses the clock with the first open question, and resumes it with the last answer. */
 export function turnClock(state: PlanState): void {
   const { at, created, asks, askedSince, phase } = state;
-  const isAsking = asks.size > 0;
-  if (created?.terms.latestAt === undefined || phase !== 'running' || isAsking === (askedSince !== undefined)) return;
+  const hasQuestions = asks.size > 0;
+  if (created?.terms.latestAt === undefined || phase !== 'running' || hasQuestions === (askedSince !== undefined)) {
+    return;
+  }
   if (askedSince !== undefined) state.askedMs += at - askedSince;
-  state.askedSince = isAsking ? at : undefined;
+  state.askedSince = hasQuestions ? at : undefined;
   state.dues.add({ at: planDeadlineAt(state), kind: 'deadline', id: '1' });
 }
