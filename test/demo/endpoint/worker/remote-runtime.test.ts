@@ -12,7 +12,12 @@ function fakeClient() {
   const signals: (AbortSignal | undefined)[] = [];
   let own: ReadableStreamDefaultController<UIMessageChunk> | undefined;
   const stream = new ReadableStream<UIMessageChunk>({ start: (controller) => void (own = controller) });
-  const client: Pick<Client, 'run' | 'cancel' | 'approve'> = {
+  const client: Pick<Client, 'run' | 'cancel' | 'approve' | 'blobs'> = {
+    blobs: {
+      read: async (id) => new Blob([id], { type: 'text/csv' }),
+      upload: () => Promise.reject(new Error('Nothing is uploaded')),
+      delete: () => Promise.reject(new Error('Nothing is deleted')),
+    },
     run: async (_request, { signal } = {}) => {
       signals.push(signal);
       return stream;
@@ -20,7 +25,7 @@ function fakeClient() {
     cancel: async (runId) => void cancelled.push(runId),
     approve: async () => undefined,
   };
-  // Safe: the runtime uses these three alone.
+  // Safe: the runtime uses these alone.
   return { client: client as Client, cancelled, signals, write: (chunk: UIMessageChunk) => own?.enqueue(chunk), own };
 }
 
@@ -51,6 +56,11 @@ describe('remoteRuntime', () => {
     expect(cancelled).toEqual([]);
     write(opening);
     await vi.waitFor(() => expect(cancelled).toEqual(['run-1']));
+  });
+
+  it('reads a stored file of the endpoint', async () => {
+    const { bytes, mediaType } = await remoteRuntime(fakeClient().client).blobs.get('abc', me);
+    expect([new TextDecoder().decode(bytes), mediaType]).toEqual(['abc', 'text/csv']);
   });
 
   it('lets go of a call that has not begun', async () => {
