@@ -42,6 +42,8 @@ export interface FieldSpec {
   readonly isShownApart?: boolean;
   /** It can be set once: with the registration. */
   readonly isFixed?: boolean;
+  /** Whether its JSON is a list instead of an object. */
+  readonly isList?: boolean;
 }
 
 /** The values of the fields, by name. */
@@ -155,9 +157,11 @@ export function withFields(record: object, fields: readonly FieldSpec[], values:
 }
 
 /** Errors that are found without the registry. */
-export function wrongIn({ as, label }: FieldSpec, written: string): string | undefined {
+export function wrongIn({ as, label, isList = false }: FieldSpec, written: string): string | undefined {
   if (as !== 'json' || written.trim() === '') return undefined;
-  return readJson(written) === undefined ? `${label} must be JSON, an object.` : undefined;
+  const value = readJson(written);
+  if (value !== undefined && Array.isArray(value) === isList) return undefined;
+  return `${label} must be JSON, ${isList ? 'a list' : 'an object'}.`;
 }
 
 /** The field that an issue is about, and what to say beside it; `undefined` where no field shows it. */

@@ -207,6 +207,7 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         name: 'inputs',
         label: 'Files its models take',
         as: 'json',
+        isList: true,
         help: 'Like ["image", "pdf", "audio"]. [] means text alone. Leave empty if you do not know.',
       },
       {

@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { sampleAgents } from '../../../../demo/samples/agents.ts';
 import type { AnyRecord } from '../../../../demo/registry/worker/control.ts';
 import { readSelections, writeSelections } from '../../../../demo/registry/state/mcp-selections.ts';
-import { changedFields, placeIssue, valuesOf, withFields } from '../../../../demo/registry/state/record-fields.ts';
+import {
+  changedFields,
+  placeIssue,
+  valuesOf,
+  withFields,
+  wrongIn,
+} from '../../../../demo/registry/state/record-fields.ts';
 import { kindNames, kinds } from '../../../../demo/registry/state/record-forms.ts';
 import type { CatalogInputs, RecordKind } from '../../../../src/registry/index.ts';
 import { createRegistry } from '../../../../src/index.ts';
@@ -126,6 +132,18 @@ describe('the fields of a record', () => {
     expect(place('limits.steps')).toEqual({ field: 'limits.steps', text: 'Steps is wrong.' });
     expect(place('mcp.files.allow.0')).toEqual({ field: 'mcp', text: 'MCP servers is wrong.' });
     expect(place('revision')).toBeUndefined();
+  });
+
+  it('take a list only where the record has one, and an object everywhere else', () => {
+    const inputs = kinds.provider.fields.find(({ name }) => name === 'inputs')!;
+    const config = kinds.dataSource.fields.find(({ name }) => name === 'config')!;
+    expect([wrongIn(inputs, '["image"]'), wrongIn(config, '{"a": 1}'), wrongIn(config, '')]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(wrongIn(inputs, '{}')).toBe('Files its models take must be JSON, a list.');
+    expect(wrongIn(config, '[1]')).toBe('Configuration must be JSON, an object.');
   });
 });
 
