@@ -13,7 +13,7 @@ export interface ContextMessage {
   readonly isPinned: boolean;
 }
 
-/** The input of the next model call. */
+/** The input of the next step. */
 export interface ContextState {
   readonly agentId: string;
   readonly runId: string;
@@ -28,7 +28,7 @@ export interface ContextState {
 }
 
 /**
- * Called before each model call. Returns the messages to send, or `undefined` to leave them unchanged. The runtime then trims
+ * Called before each step of a run. Returns the messages to send, or `undefined` to leave them unchanged. The runtime then trims
  * messages that still exceed 80 % of the context window, as without a strategy. A run fails as `internal` (reason `context_strategy`)
  * when a strategy throws, returns a system message, or separates a call from its result.
  */
