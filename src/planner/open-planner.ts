@@ -42,7 +42,7 @@ export function openPlanner(options: OpenPlannerOptions): OpenPlanner {
     },
     stream: (planId, { tenant }, given = {}) => streamPlan({ ...given, storage, planId, tenant }),
     async *follow(planId, { tenant }, given = {}) {
-      const stop = live.guard(planId);
+      const stop = live.guard(planId, given.signal);
       try {
         yield* followPlan({ ...given, storage, planId, tenant });
       } finally {

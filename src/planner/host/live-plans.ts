@@ -69,12 +69,18 @@ export class LivePlans {
     if (plan) plan.take(await readInbound(this.#options.storage, planId));
   }
 
-  /** Claims the plan whenever its owner is lost, so that a reader does not wait for a sweep. Returns the function that stops. */
-  guard(planId: string): () => void {
+  /** Claims the plan whenever its owner is lost, so that a reader does not wait for a sweep. Ends with the signal, or the returned function. */
+  guard(planId: string, signal?: AbortSignal): () => void {
     const claimLost = (): void => void this.#claimLost(planId).catch(() => undefined); // the next one tries again
     claimLost();
     const timer = setInterval(claimLost, this.#options.limits.leaseMs / 2);
-    return () => clearInterval(timer);
+    const stop = (): void => {
+      clearInterval(timer);
+      signal?.removeEventListener('abort', stop);
+    };
+    signal?.addEventListener('abort', stop, { once: true }); // a reader that leaves may never finish its iteration
+    if (signal?.aborted) stop();
+    return stop;
   }
 
   /** Claims the plans that are due and returns how many. */
