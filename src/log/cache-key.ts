@@ -56,7 +56,7 @@ export function keysOfTenant(keys: readonly string[], tenant: string): readonly 
   if (keys.every((key) => !key.includes('@'))) return keys.map((key) => withTenant(key, tenant));
   throw new PinnaceError(
     'invalid_argument',
-    'Cannot invalidate: a key names a tenant, which only a principal of the deployment may; leave out "@" and what follows',
+    'Cannot invalidate: leave out "@" and the tenant',
     { details: { reason: 'foreign_cache_key' } },
   );
 }

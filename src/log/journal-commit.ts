@@ -3,7 +3,7 @@
 import { PinnaceError } from '../base/errors.ts';
 import type { Key } from '../base/key.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
-import { chunkChanges, headKey, type JournalHead, readJournal } from './journal-record.ts';
+import { chunkChanges, headKey, type JournalHead, readJournal, type StoredJournal } from './journal-record.ts';
 import { defaultGraceMs, outlast } from './outage.ts';
 
 /** What an owner holds of a journal. */
@@ -39,15 +39,22 @@ export function createJournalCommit<S>(owner: JournalOwner<S>): (write: JournalW
   return async ({ items, state, changes }) => {
     const next = { ...head, seq: head.seq + items.length, at: now(), state: state ?? head.state };
     const chunks = chunkChanges(prefix, items, { seq: head.seq, ttlMs });
-    const isPlain = state === undefined && changes.length === 0 && chunks.length > 0;
-    if (storage.checks && isPlain && next.at - headAt < headMs) {
-      await commitChecked(
-        { storage, prefix, graceMs, version },
-        chunks.map((chunk) => ({ ...chunk, ifVersion: null })),
-      );
+    const key = headKey(prefix);
+    const last = chunks.at(-1);
+    const access = { storage, prefix, graceMs };
+    if (storage.checks && last && state === undefined && changes.length === 0 && next.at - headAt < headMs) {
+      const checked: Change = { key, ifVersion: version, keep: true };
+      const fresh = chunks.map((chunk) => ({ ...chunk, ifVersion: null }));
+      // Only the owner of the head writes chunks.
+      const isOwn = async (found: StoredJournal<unknown>): Promise<boolean> =>
+        found.version === version && await storage.get(last.key) !== undefined;
+      await commitSurely(access, [checked, ...fresh], isOwn);
     } else {
-      const own: Change = { key: headKey(prefix), value: next, ifVersion: version, ttlMs };
-      version = await commitSurely({ storage, prefix, graceMs }, [own, ...chunks, ...changes]);
+      const own: Change = { key, value: next, ifVersion: version, ttlMs };
+      // Its fence and owner are this owner's alone.
+      const isOwn = ({ head: { fence, owner: name }, version: found }: StoredJournal<unknown>): boolean =>
+        found !== version && fence === next.fence && name === next.owner;
+      version = await commitSurely(access, [own, ...chunks, ...changes], isOwn);
       headAt = next.at;
     }
     head = next;
@@ -63,24 +70,22 @@ interface JournalAccess {
 }
 
 /**
- * Commits changes of which the first is the head's, and returns the head's new version. When the answer does not arrive, or the
- * storage reports a conflict, the head shows whether they were written: its fence and owner are this owner's alone. When they were
- * not, the very same changes are committed again, until the grace is over.
+ * Commits changes of which the first is the head's, and returns the head's version. When the answer does not arrive, or the storage
+ * reports a conflict, `isWritten` finds out whether they were written. When they were not, the very same changes are committed
+ * again, until the grace is over.
  */
 async function commitSurely(
   { storage, prefix, graceMs }: JournalAccess,
   changes: readonly [Change, ...Change[]],
+  isWritten: (found: StoredJournal<unknown>) => boolean | Promise<boolean>,
 ): Promise<string> {
-  const [{ value, ifVersion }] = changes;
-  const { fence, owner } = value as JournalHead<unknown>; // safe: made by the caller
+  const [{ ifVersion }] = changes;
   let conflicts = 0;
   return await outlast(async () => {
     const result = await storage.commit(changes).catch((error: unknown) => ({ ok: undefined, error }));
     if (result.ok) return result.version;
     const found = await readJournal(storage, prefix);
-    if (found && found.version !== ifVersion && found.head.fence === fence && found.head.owner === owner) {
-      return found.version;
-    }
+    if (found && await isWritten(found)) return found.version;
     if (found?.version === ifVersion) {
       if (result.ok === undefined) throw result.error;
       if (conflicts++ === 0) throw contradiction();
@@ -89,36 +94,10 @@ async function commitSurely(
   }, graceMs);
 }
 
-/**
- * Commits chunks, and only checks the head. When the answer does not arrive, or the storage reports a conflict, the last chunk shows
- * whether they were written: only the owner of the head writes chunks.
- */
-async function commitChecked(
-  { storage, prefix, graceMs, version }: JournalAccess & { readonly version: string },
-  chunks: readonly Change[],
-): Promise<void> {
-  let conflicts = 0;
-  await outlast(async () => {
-    const check: Change = { key: headKey(prefix), ifVersion: version, keep: true };
-    const result = await storage.commit([check, ...chunks]).catch((error: unknown) => ({ ok: undefined, error }));
-    if (result.ok) return;
-    const found = await readJournal(storage, prefix);
-    if (found?.version !== version) throw takenOver();
-    const last = chunks.at(-1);
-    if (last && await storage.get(last.key)) return;
-    if (result.ok === undefined) throw result.error;
-    if (conflicts++ === 0) throw contradiction();
-    throw takenOver();
-  }, graceMs);
-}
-
 function takenOver(): PinnaceError {
-  return new PinnaceError('conflict', 'Cannot write the journal: another owner has taken it over');
+  return new PinnaceError('conflict', 'Cannot write the journal: another owner has it');
 }
 
 function contradiction(): PinnaceError {
-  return new PinnaceError(
-    'unavailable',
-    'Cannot write the journal: the storage reports a conflict, but the head is unchanged',
-  );
+  return new PinnaceError('unavailable', 'Cannot write the journal: its head is unchanged');
 }

@@ -189,7 +189,7 @@ function createFirstWord(): (chunk: UIMessageChunk) => boolean {
 function tooLong(): PinnaceError {
   return new PinnaceError(
     'budget_exceeded',
-    'Cannot continue the run: its stream has reached the limit of its length',
+    'Cannot continue: the stream is too long',
     {
       details: { reason: 'stream_limit' },
     },
@@ -200,7 +200,7 @@ function tooLong(): PinnaceError {
 function endUnrecorded(): Extract<RunEnd, { readonly type: 'failed' }> {
   const error = new PinnaceError(
     'outcome_unknown',
-    'Cannot record how the run ended: its storage is out of reach; read the run again later',
+    'Cannot record how the run ended: its storage is out of reach; read it later',
     { details: { reason: 'run_unrecorded' } },
   );
   return { type: 'failed', error: toData(error) };

@@ -89,7 +89,7 @@ export function runEnded(): PinnaceError {
 export function runFollowsPlan(): PinnaceError {
   return new PinnaceError(
     'conflict',
-    'Cannot send the message: the run follows a plan, which takes replies to its questions alone; send it when the run has ended',
+    'Cannot send the message: the run follows a plan; send it after the run',
     { retryable: false, details: { reason: 'run_follows_plan' } },
   );
 }
