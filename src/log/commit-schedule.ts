@@ -4,8 +4,10 @@ import type { CommitTick } from './commit-tick.ts';
 
 /** A schedule of one log's commits. At most one runs at a time. */
 export interface CommitSchedule {
-  /** Lets the work run soon: at the next tick, or at the end of the task if it has not run for a spacing. */
-  request(): void;
+  /**
+   * Lets the work run at the next tick; at the end of the task where `soon` is set, or where it has not run for a spacing.
+   */
+  request(options?: { readonly soon?: boolean | undefined }): void;
   /** Runs the work now, unless it is running. Resolves when it has run. */
   run(): Promise<void>;
   /** The run in progress. */
@@ -46,10 +48,12 @@ export function createCommitSchedule({ work, isDue, tick, now }: CommitScheduleO
     cancel = undefined;
     return running ??= execute();
   };
-  const request = (): void => {
-    if (running || requested) return;
+  const request = ({ soon = false } = {}): void => {
+    if (running || (requested && !soon)) return;
+    cancel?.();
     requested = true;
-    cancel = now() - lastAt < tick.spacingMs || tick.spacingMs === 0 ? tick.wait(run) : atEndOfTask(run);
+    const mayWait = !soon && now() - lastAt < tick.spacingMs;
+    cancel = mayWait || tick.spacingMs === 0 ? tick.wait(run) : atEndOfTask(run);
   };
   return {
     request,

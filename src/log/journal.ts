@@ -16,6 +16,8 @@ export interface AppendOptions<S> {
   readonly state?: S;
   /** Changes of other keys. Where two appends of one commit change the same key, the later one counts. */
   readonly changes?: readonly Change[];
+  /** Whether they are committed at the end of the task, and do not wait for the tick. */
+  readonly soon?: boolean;
 }
 
 /** A journal as its owner holds it. */
@@ -78,7 +80,7 @@ export function openJournal<S>(options: JournalOptions<S>): Journal<S> {
     append(items, added = {}) {
       if (lost) return;
       pending.push({ items, ...added });
-      schedule.request();
+      schedule.request(added);
     },
     async flush() {
       const isEmpty = pending.length === 0;

@@ -119,8 +119,7 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
       if (isFull(text, buffer.count)) return abort(tooLong()); // what comes now is the end
       buffer.push(text);
       const changes = inbox.changesOf(chunk);
-      journal.append([text], changes && { changes });
-      if (isFirst(chunk)) void journal.flush().catch(() => undefined); // `leave` reports a lost log
+      journal.append([text], { ...(changes && { changes }), soon: isFirst(chunk) });
     },
     async end(how, { usage, onRecorded: whenRecorded }) {
       onRecorded = whenRecorded;
