@@ -7,7 +7,7 @@ import { JsonView } from '../../kit/json-view.tsx';
 import { formatMoment } from './moment.ts';
 import { RunDetails } from './run-details.tsx';
 import { Status } from './status.tsx';
-import { placeAfter, placesIn, useRows } from '../../kit/hooks/use-rows.ts';
+import { rankAfter, ranksIn, RowSpace, useRows } from '../../kit/hooks/use-rows.tsx';
 
 /** Every event of the run, in order, by action and words. */
 export function EventsView({ run }: { run: OpenedRun }): JSX.Element {
@@ -74,35 +74,30 @@ function EventList({ run }: { run: OpenedRun }): JSX.Element {
   const at = useComputed(() => run.event.value === undefined ? -1 : run.found.value.indexOf(run.event.value));
   const rows = useRows(count);
   useSignalEffect(() => {
-    if (at.value >= 0) rows.toSight(at.value);
+    if (at.value >= 0) rows.reveal(at.value);
   });
-  const { from, to, pool } = rows.drawn.value;
-  const { rowHeight } = rows;
+  const { from, to, pool, count: page } = rows.drawn.value;
   return (
     <div
-      ref={rows.scroller}
+      {...rows.scroller}
       class='event-list'
       role='listbox'
       tabIndex={0}
       aria-label='Events'
       aria-activedescendant={at.value >= from && at.value < to ? eventId(at.value) : undefined}
       data-testid='event-list'
-      style={{ '--row-height': `${rowHeight}px` }}
-      onScroll={rows.onScroll}
       onKeyDown={(event) => {
-        const next = placeAfter(event.key, { at: at.value, count: count.value, page: rows.fitting.value });
+        const next = rankAfter(event.key, { rank: at.value, count: count.value, page: page - 1 });
         if (next === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
         event.preventDefault();
         run.lookAt(run.found.value[next]);
       }}
     >
-      <div class='waterfall-space' role='presentation' style={{ height: `${count.value * rowHeight}px` }}>
-        <div class='waterfall-rows' role='presentation' style={{ transform: `translateY(${from * rowHeight}px)` }}>
-          {placesIn(rows.drawn.value).map((rank) => (
-            <EventRow key={rank % pool} run={run} rank={rank} isChosen={rank === at.value} count={count.value} />
-          ))}
-        </div>
-      </div>
+      <RowSpace rows={rows}>
+        {ranksIn(rows.drawn.value).map((rank) => (
+          <EventRow key={rank % pool} run={run} rank={rank} isChosen={rank === at.value} count={count.value} />
+        ))}
+      </RowSpace>
     </div>
   );
 }

@@ -2,7 +2,7 @@ import { useComputed, useSignalEffect } from '@preact/signals';
 import type { JSX, TargetedWheelEvent } from 'preact';
 import type { OpenedRun } from '../state/opened-run.ts';
 import type { SpanRow } from '../state/span-rows.ts';
-import { placeAfter, placesIn, useRows } from '../../kit/hooks/use-rows.ts';
+import { rankAfter, ranksIn, RowSpace, useRows } from '../../kit/hooks/use-rows.tsx';
 import { rowId, WaterfallRow } from './waterfall-row.tsx';
 
 /** The spans in their rows, one inside the other, over the time that is chosen. The list has the focus. */
@@ -11,25 +11,22 @@ export function Waterfall({ run }: { run: OpenedRun }): JSX.Element {
   const rows = useRows(count);
   const at = useComputed(() => run.rows.value.findIndex(({ span }) => span.key === run.selected.value?.key));
   useSignalEffect(() => {
-    if (at.value >= 0) rows.toSight(at.value);
+    if (at.value >= 0) rows.reveal(at.value);
   });
-  const { from, to, pool } = rows.drawn.value;
+  const { from, to, pool, count: page } = rows.drawn.value;
   const isDrawn = at.value >= from && at.value < to;
-  const { rowHeight } = rows;
   return (
     <div
-      ref={rows.scroller}
+      {...rows.scroller}
       class='waterfall'
       role='tree'
       tabIndex={0}
       aria-label='Spans'
       aria-activedescendant={isDrawn ? rowId(at.value) : undefined}
       data-testid='waterfall'
-      style={{ '--row-height': `${rowHeight}px` }}
-      onScroll={rows.onScroll}
       onFocus={() => at.value < 0 && run.select(run.rows.value[0]?.span.key)}
       onKeyDown={(event) => {
-        if (handleKey(event, run, { at: at.value, page: rows.fitting.value })) event.preventDefault();
+        if (handleKey(event, run, { at: at.value, page: page - 1 })) event.preventDefault();
       }}
       onWheel={(event) => {
         if (!event.ctrlKey && !event.metaKey) return;
@@ -37,14 +34,12 @@ export function Waterfall({ run }: { run: OpenedRun }): JSX.Element {
         run.zoom(event.deltaY > 0 ? 1.25 : 0.8, placeOfPointer(event));
       }}
     >
-      <div class='waterfall-space' role='presentation' style={{ height: `${count.value * rowHeight}px` }}>
-        <div class='waterfall-rows' role='presentation' style={{ transform: `translateY(${from * rowHeight}px)` }}>
-          {placesIn(rows.drawn.value).map((place) => {
-            const row = run.rows.value[place];
-            return row && <WaterfallRow key={place % pool} row={row} place={place} run={run} />;
-          })}
-        </div>
-      </div>
+      <RowSpace rows={rows}>
+        {ranksIn(rows.drawn.value).map((rank) => {
+          const row = run.rows.value[rank];
+          return row && <WaterfallRow key={rank % pool} row={row} place={rank} run={run} />;
+        })}
+      </RowSpace>
     </div>
   );
 }
@@ -58,7 +53,7 @@ function handleKey(
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
   const rows = run.rows.value;
   const row = rows[at];
-  const next = placeAfter(event.key, { at, count: rows.length, page });
+  const next = rankAfter(event.key, { rank: at, count: rows.length, page });
   if (next !== undefined) run.select(rows[next]?.span.key);
   else if (event.shiftKey && event.key === 'ArrowRight') run.move(0.25);
   else if (event.shiftKey && event.key === 'ArrowLeft') run.move(-0.25);

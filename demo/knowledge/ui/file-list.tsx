@@ -1,68 +1,38 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useComputed, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { KnowledgeFile } from '../worker/control.ts';
 import type { KnowledgePanel } from '../state/knowledge-panel.ts';
 import { AddButtons } from './add-buttons.tsx';
 import { FileRow } from './file-row.tsx';
 import { GuideLink } from '../../kit/guide-link.tsx';
-import { watchHeight } from '../../kit/hooks/watch-height.ts';
+import { useRows } from '../../kit/hooks/use-rows.tsx';
 
-/** Rows drawn beyond what is in sight, on either side. */
-const overscan = 4;
+const rowHeight = { fine: 54, coarse: 64 };
 
-/** The files, of however many there are those in sight. */
+/** The files. Only the visible rows are drawn. */
 export function FileList({ panel }: { panel: KnowledgePanel }): JSX.Element {
   const files = panel.files.value;
   if (!files) return <div class='know-scroll' aria-busy='true'>{panel.problem.value === undefined && <Loading />}</div>;
-  return files.length === 0 ? <Empty panel={panel} /> : <Files panel={panel} files={files} />;
+  return files.length === 0 ? <Empty panel={panel} /> : <Files panel={panel} />;
 }
 
-function Files({ panel, files: all }: { panel: KnowledgePanel; files: readonly KnowledgeFile[] }): JSX.Element {
-  const scroller = useRef<HTMLDivElement>(null);
-  const scrollTop = useSignal(0);
-  const height = useSignal(0);
+function Files({ panel }: { panel: KnowledgePanel }): JSX.Element {
   const onlyFailed = useSignal(false);
-  const rowHeight = useMemo(rowHeightHere, []);
-  useLayoutEffect(() => watchHeight(scroller.current, (now) => (height.value = now)), []);
-  const failed = all.filter(({ state }) => state === 'failed');
-  const files = onlyFailed.value && failed.length > 0 ? failed : all;
-  const from = Math.max(0, Math.floor(scrollTop.value / rowHeight) - overscan);
-  const to = Math.min(files.length, Math.ceil((scrollTop.value + height.value) / rowHeight) + overscan);
+  const failed = useComputed(() => (panel.files.value ?? []).filter(({ state }) => state === 'failed'));
+  const shown = useComputed(() => onlyFailed.value && failed.value.length > 0 ? failed.value : panel.files.value ?? []);
+  const rows = useRows(useComputed(() => shown.value.length), { rowHeight, overscan: 4 });
+  const { from, to } = rows.drawn.value;
+  const files = shown.value;
   return (
     <>
-      {failed.length > 0 && (
-        <p class='know-failed'>
-          <button
-            type='button'
-            class='chip'
-            data-testid='knowledge-failed'
-            aria-pressed={onlyFailed.value}
-            onClick={() => (onlyFailed.value = !onlyFailed.value)}
-          >
-            {failed.length.toLocaleString('en')} could not be read
-          </button>
-          {onlyFailed.value && (
-            <button
-              type='button'
-              class='quiet-button'
-              data-testid='knowledge-remove-failed'
-              onClick={() => void panel.remove(failed.map(({ name }) => name))}
-            >
-              Remove them
-            </button>
-          )}
-        </p>
-      )}
+      {failed.value.length > 0 && <Failed panel={panel} failed={failed.value} onlyFailed={onlyFailed} />}
       <div
-        ref={scroller}
+        {...rows.scroller}
         class='know-scroll'
         data-testid='knowledge-files'
-        style={{ '--row-height': `${rowHeight}px` }}
-        onScroll={({ currentTarget }) => (scrollTop.value = currentTarget.scrollTop)}
         onKeyDown={(event) => stepBetweenRows(event) && event.preventDefault()}
       >
-        <ul class='know-files' aria-label='Files' style={{ height: `${files.length * rowHeight}px` }}>
+        <ul class='know-files' aria-label='Files' style={{ height: `${rows.height.value}px` }}>
           {files.slice(from, to).map((file, at) => (
             <FileRow
               key={file.name}
@@ -70,12 +40,44 @@ function Files({ panel, files: all }: { panel: KnowledgePanel; files: readonly K
               panel={panel}
               position={from + at + 1}
               count={files.length}
-              top={(from + at) * rowHeight}
+              top={rows.top.value + at * rows.rowHeight}
             />
           ))}
         </ul>
       </div>
     </>
+  );
+}
+
+interface FailedProps {
+  readonly panel: KnowledgePanel;
+  readonly failed: readonly KnowledgeFile[];
+  readonly onlyFailed: Signal<boolean>;
+}
+
+function Failed({ panel, failed, onlyFailed }: FailedProps): JSX.Element {
+  return (
+    <p class='know-failed'>
+      <button
+        type='button'
+        class='chip'
+        data-testid='knowledge-failed'
+        aria-pressed={onlyFailed.value}
+        onClick={() => (onlyFailed.value = !onlyFailed.value)}
+      >
+        {failed.length.toLocaleString('en')} could not be read
+      </button>
+      {onlyFailed.value && (
+        <button
+          type='button'
+          class='quiet-button'
+          data-testid='knowledge-remove-failed'
+          onClick={() => void panel.remove(failed.map(({ name }) => name))}
+        >
+          Remove them
+        </button>
+      )}
+    </p>
   );
 }
 
@@ -119,9 +121,4 @@ function stepBetweenRows({ key, currentTarget, target }: KeyboardEvent): boolean
   const next = step > 0 ? row?.nextElementSibling : row?.previousElementSibling;
   next?.querySelector('button')?.focus();
   return next !== undefined && next !== null;
-}
-
-/** Fingers want more room. */
-function rowHeightHere(): number {
-  return matchMedia('(pointer: coarse)').matches ? 64 : 54;
 }

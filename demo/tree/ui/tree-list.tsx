@@ -1,88 +1,62 @@
 import { type Signal, useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import type { JSX, RefObject } from 'preact';
-import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import type { TreePanel } from '../state/tree-panel.ts';
 import type { PanelRow } from '../worker/control.ts';
 import { drop, type DropPlace, rename, setName, toggleDone } from './edits.ts';
 import { createTreeKeys } from './keys.ts';
 import { type RowActions, rowId, TreeRow } from './tree-row.tsx';
-import { placeOf, placeToSee, scrollHeightOf, scrollTopOf, type Viewport } from '../../kit/hooks/virtual.ts';
-import { watchHeight } from '../../kit/hooks/watch-height.ts';
+import { ranksIn, RowSpace, useRows } from '../../kit/hooks/use-rows.tsx';
 
-/** Rows drawn beyond what is in sight, on either side. */
-const overscan = 6;
+const rowHeight = { fine: 30, coarse: 40 };
 
-/** The rows in sight of however many there are. The list has the focus; it says which row is active. */
+/** The visible rows of the tree. The list has the focus and names the active row. */
 export function TreeList({ panel, nameOf }: { panel: TreePanel; nameOf: (by: string) => string }): JSX.Element {
-  const scroller = useRef<HTMLDivElement>(null);
-  const scrollTop = useSignal(0);
-  const height = useSignal(0);
+  const rows = useRows(useComputed(() => panel.status.value?.rowCount ?? 0), { rowHeight, overscan: 6 });
+  const { scroller } = rows;
   const dropping = useSignal<Dropping | undefined>(undefined);
   const dragged = useRef<string | undefined>(undefined);
-  const rowHeight = useMemo(rowHeightHere, []);
   const keys = useMemo(() => createTreeKeys(panel), [panel]);
-  const viewport = useComputed((): Viewport => ({
-    rowCount: panel.status.value?.rowCount ?? 0,
-    rowHeight,
-    height: height.value,
-  }));
-  const sight = useComputed(() => ({
-    first: Math.floor(placeOf(viewport.value, scrollTop.value) / rowHeight),
-    count: Math.ceil(height.value / rowHeight) + 1,
-  }));
 
-  useLayoutEffect(() => watchHeight(scroller.current, (now) => (height.value = now)), []);
-  useSignalEffect(() => panel.look(sight.value));
+  useSignalEffect(() => panel.look(rows.drawn.value));
   useSignalEffect(() => {
     const wanted = panel.scroll.value;
-    const element = scroller.current;
-    if (!wanted || !element) return;
-    const now = viewport.peek();
-    const place = placeOf(now, element.scrollTop);
-    const next = wanted.by === undefined ? placeToSee(now, wanted.rank, place) : place + wanted.by * rowHeight;
-    if (next !== place) element.scrollTop = scrollTopOf(now, next);
+    if (wanted?.by !== undefined) rows.scrollBy(wanted.by);
+    else if (wanted) rows.reveal(wanted.rank);
   });
-  useFocusAfterWriting(panel, scroller);
+  useFocusAfterWriting(panel, scroller.ref);
   const actions = useMemo(() => rowActions(panel, { dragged, dropping }), [panel]);
 
-  const { first, count } = sight.value;
-  const pool = count + 2 * overscan; // far scrolled, the same elements show other rows: making them anew would take longer
-  const from = Math.max(0, first - overscan);
-  const to = Math.min(viewport.value.rowCount, first + count + overscan);
+  const { first, count, from, to, pool } = rows.drawn.value;
   const active = panel.active.value;
   const isActiveDrawn = active !== undefined && active.rank >= from && active.rank < to;
-  const top = scrollTop.value + from * rowHeight - placeOf(viewport.value, scrollTop.value);
   return (
     <div
-      ref={scroller}
+      {...scroller}
       class='tree-list'
       role='tree'
       tabIndex={0}
       aria-label='The yard'
       aria-activedescendant={isActiveDrawn ? rowId(active.rank) : undefined}
       data-testid='tree-list'
-      style={{ '--row-height': `${rowHeight}px` }}
-      onScroll={({ currentTarget }) => (scrollTop.value = currentTarget.scrollTop)}
       onFocus={() => active === undefined && void panel.goTo(first)}
       onKeyDown={(event) => {
         if (keys(event, count - 1)) event.preventDefault();
       }}
       onDragEnd={() => (dropping.value = dragged.current = undefined)}
     >
-      <div class='tree-space' role='presentation' style={{ height: `${scrollHeightOf(viewport.value)}px` }}>
-        <div class='tree-rows' role='presentation' style={{ transform: `translateY(${top}px)` }}>
-          {ranksIn(from, to).map((rank) => (
-            <Slot
-              key={rank % pool}
-              rank={rank}
-              panel={panel}
-              nameOf={nameOf}
-              actions={actions}
-              dropping={dropping.value}
-            />
-          ))}
-        </div>
-      </div>
+      <RowSpace rows={rows}>
+        {ranksIn({ from, to }).map((rank) => (
+          <Slot
+            key={rank % pool}
+            rank={rank}
+            panel={panel}
+            nameOf={nameOf}
+            actions={actions}
+            dropping={dropping.value}
+          />
+        ))}
+      </RowSpace>
     </div>
   );
 }
@@ -178,15 +152,6 @@ function Slot({ rank, panel, nameOf, actions, dropping }: SlotProps): JSX.Elemen
 function giveBackFocus(list: HTMLElement | null): void {
   const focused = document.activeElement;
   if (focused === document.body || list?.contains(focused)) list?.focus({ preventScroll: true });
-}
-
-function ranksIn(from: number, to: number): number[] {
-  return Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
-}
-
-/** Fingers want more room. */
-function rowHeightHere(): number {
-  return matchMedia('(pointer: coarse)').matches ? 40 : 30;
 }
 
 /** The upper quarter of a row is the place before it, the lower one the place after it. */

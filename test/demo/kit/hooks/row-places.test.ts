@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { placeOf, placeToSee, scrollHeightOf, scrollTopOf, type Viewport } from '../../../../demo/kit/hooks/virtual.ts';
+import {
+  placeOf,
+  placeToSee,
+  scrollHeightOf,
+  scrollTopOf,
+  type Viewport,
+} from '../../../../demo/kit/hooks/row-places.ts';
 
 const short: Viewport = { rowCount: 100, rowHeight: 30, height: 300 };
 const long: Viewport = { rowCount: 2_000_000, rowHeight: 30, height: 300 };
