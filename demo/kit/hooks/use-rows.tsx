@@ -26,7 +26,7 @@ export interface Rows {
   /** Props of the scrolled element. */
   readonly scroller: {
     readonly ref: { current: HTMLDivElement | null };
-    readonly style: JSX.CSSProperties;
+    readonly style: { readonly '--row-height': string };
     readonly onScroll: () => void;
   };
   /** The height of all rows, in pixels. */

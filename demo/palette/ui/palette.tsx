@@ -6,7 +6,8 @@ import type { Playground } from '../../app/state/playground.ts';
 import { Dialog } from '../../kit/dialog.tsx';
 import { Icon } from '../../kit/icon.tsx';
 import { isCovered } from '../../app/ui/over-chat.ts';
-import { type Command, commandsOf } from './commands.ts';
+import { commandsOf } from './commands.ts';
+import type { Command } from './commands/command.ts';
 
 /** Finds whatever can be done on the page by a few letters, and does it. */
 export function Palette({ playground }: { playground: Playground }): JSX.Element {

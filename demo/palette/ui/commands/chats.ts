@@ -1,0 +1,33 @@
+import { agentOf, type Playground } from '../../../app/state/playground.ts';
+import { uncover } from '../../../app/ui/over-chat.ts';
+import type { Command } from './command.ts';
+
+/** A new chat with each agent. */
+export function agentCommands(playground: Playground): readonly Command[] {
+  return playground.agents.map(({ id, name }) => ({
+    id: `agent-${id}`,
+    icon: 'plus',
+    title: `New chat with ${name}`,
+    hint: 'Agent',
+    go: () => {
+      uncover(playground);
+      playground.chats.start(id);
+    },
+  }));
+}
+
+/** The other chats. */
+export function chatCommands(playground: Playground): readonly Command[] {
+  const { agents, chats } = playground;
+  return chats.list.value.filter((chat) => chat !== chats.current.value).map((chat) => ({
+    id: `chat-${chat.id}`,
+    icon: 'arrow',
+    title: chat.title.value || 'Untitled',
+    hint: agentOf(agents, chat.agentId.value).name,
+    words: 'chat',
+    go: () => {
+      uncover(playground);
+      void chats.open(chat.id);
+    },
+  }));
+}

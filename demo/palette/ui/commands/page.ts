@@ -1,0 +1,107 @@
+import type { Playground } from '../../../app/state/playground.ts';
+import { keyedActions, sayKey } from '../../../app/ui/actions.ts';
+import { uncover } from '../../../app/ui/over-chat.ts';
+import { guideHref } from '../../../kit/guide-href.ts';
+import { guideGroups } from '../../../guides.ts';
+import type { Section } from '../../../registry/state/registry-pages.ts';
+import type { Command } from './command.ts';
+
+/** The actions with a key, and what opens something. */
+export function pageCommands(playground: Playground): readonly Command[] {
+  return [
+    ...keyedActions.map(({ id, icon, title, key, go }): Command => ({
+      id,
+      icon,
+      title,
+      hint: id === 'new-chat' ? 'Chat' : 'Page',
+      keys: sayKey(key),
+      go: () => go(playground),
+    })),
+    {
+      id: 'write',
+      icon: 'rename',
+      title: 'Write a message',
+      hint: 'Chat',
+      words: 'composer focus',
+      keys: '/',
+      go: () => {
+        uncover(playground);
+        playground.focusRequests.value++;
+      },
+    },
+    {
+      id: 'new-agent',
+      icon: 'plus',
+      title: 'New agent of your own',
+      hint: 'Page',
+      words: 'build make create',
+      go: () => void (playground.workshop.value = { type: 'builder' }),
+    },
+    {
+      id: 'compare',
+      icon: 'columns',
+      title: 'Compare two agents or models side by side',
+      hint: 'Page',
+      go: () => void (playground.workshop.value = { type: 'compare' }),
+    },
+    {
+      id: 'privacy',
+      icon: 'lock',
+      title: 'Privacy and data: what is kept, export, import, erase',
+      hint: 'Page',
+      words: 'storage backup save delete everything',
+      go: () => void (playground.privacy.isShown.value = true),
+    },
+    {
+      id: 'tour',
+      icon: 'play',
+      title: playground.tour.isShown.value ? 'Leave the tour' : 'Take the tour: two minutes of real runs',
+      hint: 'Tour',
+      words: 'help introduction learn',
+      go: () => void (playground.tour.isShown.value = !playground.tour.isShown.value),
+    },
+  ];
+}
+
+const sections: readonly (readonly [Section, title: string, words: string])[] = [
+  ['agent', 'Agents', 'instructions limits'],
+  ['tool', 'Tools', 'http code'],
+  ['mcpServer', 'MCP servers', 'validate approve'],
+  ['provider', 'Providers', 'models prices'],
+  ['dataSource', 'Data sources', 'grounding'],
+  ['vault', 'Vault of secrets', 'keys passphrase lock'],
+  ['transfer', 'Import and export', 'backup json catalogue download save'],
+];
+
+/** The sections of the registry. */
+export function registryCommands(playground: Playground): readonly Command[] {
+  return sections.map(([section, title, words]) => ({
+    id: `registry-${section}`,
+    icon: 'records',
+    title: `Registry: ${title}`,
+    hint: 'Page',
+    words,
+    go: () => void openSection(playground, section),
+  }));
+}
+
+/** The sections load with the registry. */
+async function openSection(playground: Playground, section: Section): Promise<void> {
+  playground.registry.isShown.value = true;
+  const { pagesOf } = await import('../../../registry/ui/registry-screen.tsx');
+  await pagesOf(playground).show(section);
+}
+
+/** The guides. They open in a tab of their own, so a run in progress continues. */
+export function guideCommands(): readonly Command[] {
+  const all = guideGroups.flatMap(({ guides }) => guides);
+  const first = { page: 'index', title: 'Guides', words: 'documentation help manual' };
+  return [first, ...all].map(({ page, title, words }) => ({
+    id: `guide-${page}`,
+    icon: 'guide',
+    title,
+    hint: 'Guide',
+    words: `documentation ${words}`,
+    go: () => void open(guideHref(page), '_blank', 'noopener'),
+  }));
+}
