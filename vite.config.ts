@@ -6,6 +6,7 @@ import { contentSecurityPolicy, policy } from './demo/csp.ts';
 import { offline } from './demo/offline/plugin.ts';
 import { docsSite } from './demo/site/plugin.ts';
 import { slowestFiles } from './test/tools/run/slowest-files.ts';
+import { unhandledErrors } from './test/tools/run/unhandled-errors.ts';
 import { measuringTests, platformTests } from './test/tools/run/selection.ts';
 
 const root = import.meta.dirname;
@@ -106,7 +107,7 @@ export default defineConfig(async ({ mode }) => ({
   preview: { host: '127.0.0.1', headers: { 'content-security-policy': policy } },
   test: {
     root,
-    reporters: ['default', 'json', slowestFiles()],
+    reporters: ['default', 'json', slowestFiles(), unhandledErrors()],
     outputFile: { json: `node_modules/.cache/test-${isDeno ? 'deno' : 'node'}.json` },
     projects: [
       {

@@ -5,8 +5,9 @@ import { availableParallelism } from 'node:os';
 import process from 'node:process';
 import { reportJobs, runJobs } from './jobs.ts';
 import { repeatFailed, reportFailures } from './second-run.ts';
-import { forgetTotals, printTotals, resultsFile } from './totals.ts';
+import { openTotals } from './totals.ts';
 
+const totals = openTotals();
 const [first, ...rest] = process.argv.slice(2);
 const isLong = first === '--long';
 const args = isLong ? rest : process.argv.slice(2);
@@ -25,17 +26,18 @@ function commandOf(project: string, files: readonly string[] = []): string {
     ...files,
     ...names.map((name) => `--project=${name}`),
     `--maxWorkers=${project === 'e2e' ? 2 * workers : workers}`,
-    `--outputFile.json=${resultsFile(project, files.length > 0 ? 'second' : 'first')}`,
+    `--outputFile.json=${totals.file(project, files.length > 0 ? 'second' : 'first')}`,
   ].join(' ');
 }
 
 if (args.length > 0) {
   process.exitCode = spawnSync('vitest', ['run', ...args], { stdio: 'inherit' }).status ?? 1;
 } else {
-  forgetTotals();
+  totals.clear();
   const jobs = projects.map((name) => ({ name, command: commandOf(name) }));
-  const results = await repeatFailed(await runJobs(jobs, 2), commandOf);
-  reportFailures(projects);
+  const results = await repeatFailed(await runJobs(jobs, 2), { totals, commandOf });
+  totals.storeEnds(results);
+  reportFailures(projects, totals);
   reportJobs(results);
-  printTotals();
+  console.log(totals.sum());
 }
