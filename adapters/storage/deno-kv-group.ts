@@ -1,16 +1,9 @@
 /** Groups concurrent commits into one atomic operation of Deno KV, which pays for each transaction. */
 
 import type { CommitResult } from '../../src/contracts/storage.ts';
-import { findConflicts } from './changes.ts';
-import {
-  commitDrafts,
-  createRoom,
-  type Draft,
-  type FoundHead,
-  livingVersion,
-  readHeads,
-  writeHeads,
-} from './deno-kv-commit.ts';
+import { assumptions, type CommitContext, commitDrafts, conflictsOf, writeHeads } from './deno-kv-commit.ts';
+import { createRoom } from './deno-kv-draft.ts';
+import { createHeadMemory, type Draft, type FoundHead, readHeads } from './deno-kv-heads.ts';
 
 /** Commits drafts, alone or with others that wait. Those that wait at one time must name different keys. */
 export type CommitGrouped = (kv: Deno.Kv, drafts: readonly Draft[]) => Promise<CommitResult>;
@@ -27,19 +20,20 @@ const groupsAtOnce = 2;
 
 /** Returns the function that commits. A single commit starts at once; commits during others are grouped. */
 export function groupCommits(now: () => number): CommitGrouped {
+  const context = { now, memory: createHeadMemory() };
   let waiting: Waiting[] = [];
   let underWay = 0;
   const work = async (): Promise<void> => {
     while (waiting.length > 0) {
       const group = takeGroup(waiting);
       waiting = waiting.slice(group.length);
-      await commitGroup(group, now);
+      await commitGroup(group, context);
     }
     underWay -= 1;
   };
   return (kv, drafts) => {
     // Values in parts need writes of their own before.
-    if (drafts.some(({ parts }) => parts !== undefined)) return commitDrafts(kv, drafts, now);
+    if (drafts.some(({ parts }) => parts !== undefined)) return commitDrafts(kv, drafts, context);
     const { promise, resolve, reject } = Promise.withResolvers<CommitResult>();
     waiting.push({ kv, drafts, resolve, reject });
     if (underWay < groupsAtOnce) {
@@ -61,18 +55,21 @@ function takeGroup(waiting: readonly Waiting[]): readonly Waiting[] {
 }
 
 /** Settles every commit of the group, and resolves when Deno KV is done with it. Never rejects. */
-async function commitGroup(group: readonly Waiting[], now: () => number): Promise<void> {
+async function commitGroup(group: readonly Waiting[], context: CommitContext): Promise<void> {
   const [first] = group;
   if (!first) return;
-  if (group.length === 1) return await commitAlone(first, now);
+  if (group.length === 1) return await commitAlone(first, context);
   try {
-    const heads = await readHeads(first.kv, group.flatMap(({ drafts }) => drafts), { mayAssume: true });
-    const { together, apart } = decide(group, heads, now());
-    const version = together.length === 0 ? undefined : await writeTogether(first.kv, together, now());
-    for (const { one } of together) if (version !== undefined) one.resolve({ ok: true, version });
-    // Another process came between: whose keys it has touched is found out one by one.
-    const again = version === undefined ? together.map(({ one }) => one) : [];
-    await Promise.all([...apart, ...again].map((one) => commitAlone(one, now)));
+    const alone: Waiting[] = [];
+    let rest = group;
+    // Where a state was not as assumed, all are read once more. After that, other writers are too fast for so many at once.
+    for (const mayAssume of [true, false]) {
+      const { together, apart } = await decide(rest, { kv: first.kv, mayAssume, context });
+      alone.push(...apart);
+      rest = await writeTogether(first.kv, together, context);
+      if (rest.length === 0) break;
+    }
+    await Promise.all([...alone, ...rest].map((one) => commitAlone(one, context)));
   } catch (error) {
     for (const { reject } of group) reject(error); // those that are settled already stay so
   }
@@ -84,16 +81,22 @@ interface Decided {
 }
 
 /** Resolves the conflicting commits, and separates those that replace values in parts, which need writes of their own. */
-function decide(
+async function decide(
   group: readonly Waiting[],
-  found: readonly FoundHead[],
-  time: number,
-): { readonly together: readonly Decided[]; readonly apart: readonly Waiting[] } {
+  { kv, mayAssume, context }: {
+    readonly kv: Deno.Kv;
+    readonly mayAssume: boolean;
+    readonly context: CommitContext;
+  },
+): Promise<{ readonly together: readonly Decided[]; readonly apart: readonly Waiting[] }> {
   const [together, apart]: [Decided[], Waiting[]] = [[], []];
+  // A wrong guess would fail the whole group.
+  const assumed = mayAssume ? assumptions(context, false) : undefined;
+  const found = await readHeads(kv, group.flatMap(({ drafts }) => drafts), assumed);
   let at = 0;
   for (const one of group) {
     const heads = found.slice(at, at += one.drafts.length);
-    const conflicts = findConflicts(one.drafts.map(({ change }) => change), (_, i) => livingVersion(heads[i], time));
+    const conflicts = conflictsOf(one.drafts, heads, context.now());
     const isUnknown = conflicts.length > 0 && heads.some(({ isAssumed }) => isAssumed); // those may differ, too
     if (isUnknown || heads.some(({ value }) => value?.parts)) apart.push(one);
     else if (conflicts.length > 0) one.resolve({ ok: false, conflicts });
@@ -102,11 +105,21 @@ function decide(
   return { together, apart };
 }
 
-async function writeTogether(kv: Deno.Kv, commits: readonly Decided[], time: number): Promise<string | undefined> {
+/** Writes them in one operation, and returns those that another process came before: none or all. */
+async function writeTogether(
+  kv: Deno.Kv,
+  commits: readonly Decided[],
+  { now, memory }: CommitContext,
+): Promise<readonly Waiting[]> {
+  if (commits.length === 0) return [];
   const heads = commits.flatMap((commit) => commit.heads);
-  return await writeHeads(kv, commits.flatMap(({ one }) => one.drafts), { heads, marker: undefined, time });
+  const drafts = commits.flatMap(({ one }) => one.drafts);
+  const versionstamp = await writeHeads(kv, drafts, { heads, marker: undefined, time: now(), memory });
+  if (versionstamp === undefined) return commits.map(({ one }) => one);
+  for (const { one } of commits) one.resolve({ ok: true, version: versionstamp + (one.drafts[0]?.mark ?? '') });
+  return [];
 }
 
-async function commitAlone({ kv, drafts, resolve, reject }: Waiting, now: () => number): Promise<void> {
-  await commitDrafts(kv, drafts, now).then(resolve, reject);
+async function commitAlone({ kv, drafts, resolve, reject }: Waiting, context: CommitContext): Promise<void> {
+  await commitDrafts(kv, drafts, context).then(resolve, reject);
 }

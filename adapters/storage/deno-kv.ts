@@ -5,7 +5,8 @@ import { encodeKey } from '../../src/base/key.ts';
 import type { ClosableStorage, Entry, Watchable } from '../../src/contracts/storage.ts';
 import { isExpired, type ListBounds, listBounds, prepareChanges } from './changes.ts';
 import { createConnection } from './connection.ts';
-import { draftChanges, type Head, headKey } from './deno-kv-commit.ts';
+import { draftChanges } from './deno-kv-draft.ts';
+import { type Head, headKey, versionOf } from './deno-kv-heads.ts';
 import { groupCommits } from './deno-kv-group.ts';
 import { readParts, sweep, whenUnlocked } from './deno-kv-parts.ts';
 import { createKeyQueue } from './key-queue.ts';
@@ -155,5 +156,5 @@ async function readWithin(
 /** The entry of a head, or nothing where a part of its value is missing. */
 async function toEntry(kv: Deno.Kv, { value: head, versionstamp }: Deno.KvEntry<Head>): Promise<Entry | undefined> {
   const bytes = head.parts === undefined ? head.bytes : await readParts(kv, head.parts);
-  return bytes && { key: head.key, value: decodeValue(bytes), version: versionstamp };
+  return bytes && { key: head.key, value: decodeValue(bytes), version: versionOf(head, versionstamp) };
 }

@@ -44,11 +44,10 @@ export function createJournalCommit<S>(owner: JournalOwner<S>): (write: JournalW
     const access = { storage, prefix, graceMs };
     if (storage.checks && last && state === undefined && changes.length === 0 && next.at - headAt < headMs) {
       const checked: Change = { key, ifVersion: version, keep: true };
-      const fresh = chunks.map((chunk) => ({ ...chunk, ifVersion: null }));
       // Only the owner of the head writes chunks.
       const isOwn = async (found: StoredJournal<unknown>): Promise<boolean> =>
         found.version === version && await storage.get(last.key) !== undefined;
-      await commitSurely(access, [checked, ...fresh], isOwn);
+      await commitSurely(access, [checked, ...chunks], isOwn);
     } else {
       const own: Change = { key, value: next, ifVersion: version, ttlMs };
       // Its fence and owner are this owner's alone.

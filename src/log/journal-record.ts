@@ -98,7 +98,7 @@ export function chunkChanges(
     length += items[i]?.length ?? 0;
     const next = items[i + 1]?.length ?? Infinity;
     if (length + next <= most) continue;
-    chunks.push({ key: [...chunksKey(prefix), seq + i + 1], value: items.slice(start, i + 1), ttlMs });
+    chunks.push({ key: [...chunksKey(prefix), seq + i + 1], value: items.slice(start, i + 1), ifVersion: null, ttlMs });
     start = i + 1;
     length = 0;
   }

@@ -46,6 +46,50 @@ export async function openRaw(path: string): Promise<Deno.Kv> {
   return kv;
 }
 
+/** The calls of a database. */
+export interface KvCalls {
+  readonly reads: number;
+  readonly operations: number;
+}
+
+/** Counts the reads and atomic operations of databases. Each is one round trip where a service hosts the database. */
+export function counted(): {
+  readonly openKv: (path?: string) => Promise<Deno.Kv>;
+  /** The calls since the last time that this was called. */
+  readonly take: () => KvCalls;
+} {
+  let calls = { reads: 0, operations: 0 };
+  const read = <Args extends unknown[], Result>(call: (...args: Args) => Result) => (...args: Args): Result => {
+    calls.reads += 1;
+    return call(...args);
+  };
+  return {
+    take() {
+      const taken = calls;
+      calls = { reads: 0, operations: 0 };
+      return taken;
+    },
+    async openKv(path) {
+      const kv = await Deno.openKv(path);
+      const atomic = kv.atomic.bind(kv);
+      return Object.assign(kv, {
+        get: read(kv.get.bind(kv)),
+        getMany: read(kv.getMany.bind(kv)),
+        list: read(kv.list.bind(kv)),
+        atomic: () => {
+          const operation = atomic();
+          const commit = operation.commit.bind(operation);
+          operation.commit = () => {
+            calls.operations += 1;
+            return commit();
+          };
+          return operation;
+        },
+      });
+    },
+  };
+}
+
 /** Gives the keys of one kind: `entry`, `part` or `unnamed`. */
 export async function rawKeys(kv: Deno.Kv, kind: string): Promise<Deno.KvKey[]> {
   return (await Array.fromAsync(kv.list({ prefix: ['pinnace', kind] }))).map(({ key }) => key);

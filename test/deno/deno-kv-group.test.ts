@@ -1,42 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import type { Storage } from '../../src/contracts/storage.ts';
-import { freshPath, large, open } from './deno-kv-fixture.ts';
-
-/** Opens Deno KV, and counts its atomic operations. */
-function counted(): { readonly openKv: (path?: string) => Promise<Deno.Kv>; readonly operations: () => number } {
-  let operations = 0;
-  return {
-    operations: () => operations,
-    async openKv(path) {
-      const kv = await Deno.openKv(path);
-      const atomic = kv.atomic.bind(kv);
-      kv.atomic = () => {
-        const operation = atomic();
-        const commit = operation.commit.bind(operation);
-        operation.commit = () => {
-          operations += 1;
-          return commit();
-        };
-        return operation;
-      };
-      return kv;
-    },
-  };
-}
+import { counted, freshPath, large, open } from './deno-kv-fixture.ts';
 
 const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i);
 
 describe('denoKvStorage and commits that come at once', () => {
   it('writes them in few operations', async () => {
-    const { openKv, operations } = counted();
+    const { openKv, take } = counted();
     const storage = open({ path: freshPath(), openKv });
     await storage.get(['opened']);
-    const before = operations();
+    take();
     const results = await Promise.all(
       numbers(1000).map((i) => storage.commit([{ key: ['k', i], value: i, ifVersion: null }])),
     );
     expect(results.every(({ ok }) => ok)).toBe(true);
-    expect(operations() - before).toBeLessThan(50);
+    expect(take().operations).toBeLessThan(50);
     expect((await storage.list({ prefix: ['k'], limit: 1000 })).map(({ value }) => value)).toEqual(numbers(1000));
   });
 
