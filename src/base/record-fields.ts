@@ -30,6 +30,14 @@ export const Semver = v.pipe(
   ),
 );
 
+/** A list of at most `most` items. Writing a record looks each of them up, and nothing else bounds that work. */
+export function listOf<const S extends v.GenericSchema>(item: S, most: number) {
+  return v.pipe(v.array(item), v.maxLength(most));
+}
+
+/** Words by which people find a record. */
+export const Words = v.optional(listOf(v.pipe(v.string(), v.maxLength(256)), 200), []);
+
 /** A long text. */
 export const Text = v.pipe(v.string(), v.maxLength(65_536));
 /** Counts the changes of a record. */

@@ -7,6 +7,7 @@ import {
   Currency,
   Id,
   JsonSchema,
+  listOf,
   McpToolPattern,
   positive,
   Revision,
@@ -17,6 +18,7 @@ import {
   Timestamp,
   ToolName,
   ToolPattern,
+  Words,
 } from './record-fields.ts';
 
 export { JsonSchema, ToolName } from './record-fields.ts';
@@ -44,9 +46,9 @@ export type LimitOverrides = v.InferOutput<typeof LimitOverrides>;
 /** The tools of one MCP server that an agent may use: of those that are pinned, all or the allowed, without the masked. */
 export const McpSelection = v.strictObject({
   /** Names of the server's tools, or prefixes with `*`; absent: all. */
-  allow: v.optional(v.array(McpToolPattern)),
+  allow: v.optional(listOf(McpToolPattern, 1000)),
   /** Hidden from this agent, whatever is allowed. */
-  mask: v.optional(v.array(McpToolPattern)),
+  mask: v.optional(listOf(McpToolPattern, 1000)),
 });
 export type McpSelection = v.InferOutput<typeof McpSelection>;
 
@@ -71,13 +73,13 @@ export const Agent = v.strictObject({
   version: v.optional(Semver, '0.1.0'),
   visibility: v.optional(v.picklist(['public', 'internal', 'disabled']), 'public'),
   state: State,
-  tags: v.optional(v.array(v.string()), []),
-  entryTools: v.optional(v.array(ToolPattern), []),
+  tags: Words,
+  entryTools: v.optional(listOf(ToolPattern, 1000), []),
   /** By the id of the server; to name one selects it. The only source of masks. */
-  mcp: v.optional(v.record(Id, McpSelection), {}),
+  mcp: v.optional(v.pipe(v.record(Id, McpSelection), v.maxEntries(100, 'must name at most 100 servers')), {}),
   /** The only secrets that its tools may use; an empty list: none. Absent: those that each tool's definition names. */
-  secrets: v.optional(v.array(SecretRef)),
-  dataSources: v.optional(v.array(Id), []),
+  secrets: v.optional(listOf(SecretRef, 100)),
+  dataSources: v.optional(listOf(Id, 100), []),
   instructions: v.optional(Text, ''),
   providerId: Id,
   model: v.optional(v.string()),
@@ -167,17 +169,17 @@ export const ToolDefinition = v.strictObject({
   outputSchema: v.optional(JsonSchema),
   annotations: v.optional(ToolAnnotations),
   category: v.optional(v.string()),
-  keywords: v.optional(v.array(v.string()), []),
+  keywords: Words,
   /** The agents whose `entryTools` name it; maintained by the registry. */
   boundAgents: v.optional(v.array(Id)),
   /** Tells people what credentials it needs. */
   authn: v.optional(v.pipe(v.string(), v.maxLength(1000))),
   /** Earlier names; calls of them learn the new one. */
-  renamedFrom: v.optional(v.array(ToolName)),
+  renamedFrom: v.optional(listOf(ToolName, 100)),
   /** Whether a person must approve calls: none, those of a tool that does not only read, or all. */
   approval: v.optional(v.picklist(['never', 'mutating', 'always'])),
   limits: v.optional(ToolLimits),
-  secrets: v.optional(v.array(SecretRef), []),
+  secrets: v.optional(listOf(SecretRef, 100), []),
   /** What the type needs besides; parsed by the tool of that type. */
   config: v.optional(v.record(v.string(), v.unknown())),
   revision: v.optional(Revision, 1),
@@ -253,7 +255,7 @@ export const DataSource = v.strictObject({
   description: v.optional(Text, ''),
   version: v.optional(Semver, '0.1.0'),
   state: State,
-  tags: v.optional(v.array(v.string()), []),
+  tags: Words,
   /** Used to read the source; `config` never contains its value. */
   secret: v.optional(SecretRef),
   config: v.optional(v.record(v.string(), v.unknown()), {}),

@@ -15,6 +15,15 @@ describe('compileJsonSchema', () => {
     },
     60_000,
   );
+
+  it('refuses a short value of a schema whose references double at each level within half a second', () => {
+    const half = (at: number) => ({ $ref: `#/$defs/d${at + 1}` });
+    const doubling = Array.from({ length: 30 }, (_, at) => [`d${at}`, { allOf: [half(at), half(at)] }] as const);
+    const $defs = { ...Object.fromEntries(doubling), d30: { type: 'string' } };
+    const check = compileJsonSchema({ $defs, properties: { q: { $ref: '#/$defs/d0' } } });
+    expect(check({ q: 'x' })).toMatchObject([{ message: expect.stringMatching(/^takes too many steps/) as string }]);
+    expect(Math.min(...[0, 1, 2].map(() => cpuMsOf(() => check({ q: 'x' }))))).toBeLessThan(500);
+  });
 });
 
 function cpuMsOf(work: () => unknown): number {

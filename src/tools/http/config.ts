@@ -36,6 +36,13 @@ const HeaderName = v.pipe(
   v.check((name) => !connectionHeaders.test(name), 'must not be set by a template: the connection sets it'),
 );
 
+/** At most 100 named texts. */
+function few<const S extends v.GenericSchema<Record<string, string>>>(fields: S) {
+  return v.pipe(fields, v.maxEntries(100, 'must have at most 100 fields'));
+}
+
+const HeaderValue = v.pipe(SecretTemplate, v.regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'must be on one line, in Latin-1'));
+
 const FieldName = v.pipe(v.string(), v.regex(/^\P{Cc}{1,128}$/u, 'must be the name of a field'));
 
 /** The part of an answer that is returned. */
@@ -59,12 +66,12 @@ export const HttpToolConfig = v.strictObject({
   origin: Origin,
   method: v.optional(HttpMethod, 'GET'),
   path: v.optional(Path, '/'),
-  query: v.optional(v.record(v.string(), Template), {}),
-  headers: v.optional(v.record(HeaderName, SecretTemplate), {}),
+  query: v.optional(few(v.record(v.string(), Template)), {}),
+  headers: v.optional(few(v.record(HeaderName, HeaderValue)), {}),
   body: v.optional(
     v.strictObject({
       as: v.optional(v.picklist(['json', 'form']), 'json'),
-      fields: v.record(FieldName, SecretTemplate),
+      fields: few(v.record(FieldName, SecretTemplate)),
     }),
   ),
   response: v.optional(Response, {}),

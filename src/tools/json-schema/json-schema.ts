@@ -76,7 +76,7 @@ export function compileJsonSchema(schema: JsonSchema): (value: unknown) => reado
   const check = load(schema);
   return (value) => {
     try {
-      const { valid, failures } = check(value, mostVisits);
+      const { valid, failures } = check(value);
       return valid ? [] : failures.filter(({ keyword }) => !wrappers.has(keyword)).map(toIssue);
     } catch (error) {
       return [{ path: '', message: isTooMuchWork(error) ? tooMuchText : 'must be JSON, and not nested too deep' }];
@@ -89,10 +89,11 @@ const tooMuchText = 'takes too many steps to check against its schema: make it s
 /** Looks at parts of values, and steps of patterns, that one check may take. */
 const mostVisits = 2_000_000;
 const mostPatternWork = 4_000_000;
-/** Enough for every schema whose references come to an end. */
+/** Enough for every schema whose references come to an end, and for most values. */
 const probeVisits = 50_000;
 
-type Check = (value: unknown, visits: number) => Result;
+type Check = (value: unknown) => Result;
+type BoundedCheck = (value: unknown, visits: number) => Result;
 
 function load(schema: JsonSchema): Check {
   try {
@@ -103,11 +104,38 @@ function load(schema: JsonSchema): Check {
     if (Object.values(parts).some((part) => isUnresolved(part, parts))) throw notASchema(quote('$ref'));
     const check = checkOf(root, { parts, matchers: compilePatterns(root, parts) });
     for (const probe of [{}, [], '', 0]) check(probe, probeVisits); // a reference that leads back to itself never ends
-    return check;
+    return (value) => checkInSteps(check, value, Object.keys(parts).length);
   } catch (error) {
     if (error instanceof PinnaceError && !isTooMuchWork(error)) throw error;
     throw notASchema('its depth, or a "$ref" or "$id" in it,');
   }
+}
+
+/**
+ * Looks at each part of the value with each part of the schema at most: a schema whose references double at each level would
+ * otherwise make a short value take seconds.
+ */
+function checkInSteps(check: BoundedCheck, value: unknown, schemaParts: number): Result {
+  try {
+    return check(value, probeVisits);
+  } catch (error) {
+    if (!isTooMuchWork(error)) throw error;
+    const visits = Math.min(mostVisits, schemaParts * partsOf(value, Math.ceil(mostVisits / schemaParts)));
+    if (visits <= probeVisits) throw error;
+    return check(value, visits);
+  }
+}
+
+/** How many values there are in a value, itself included; `most` when there are more. */
+function partsOf(value: unknown, most: number): number {
+  const open: unknown[] = [value];
+  let count = 0;
+  while (open.length > 0 && count < most) {
+    const next = open.pop();
+    count++;
+    if (typeof next === 'object' && next !== null) { for (const part of Object.values(next)) open.push(part); }
+  }
+  return Math.min(count, most);
 }
 
 interface Parts {
@@ -115,7 +143,7 @@ interface Parts {
   readonly matchers: Matchers;
 }
 
-function checkOf(root: Schema, { parts, matchers }: Parts): Check {
+function checkOf(root: Schema, { parts, matchers }: Parts): BoundedCheck {
   return (value, visits) => {
     const patternWork = createWork(mostPatternWork);
     const context: Context = {

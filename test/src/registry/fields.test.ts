@@ -18,6 +18,9 @@ const refusal = (...fields: readonly [field: string, reason: string][]) => ({
 const http = (config: object, rest: Partial<ToolDefinitionInput> = {}): ToolDefinitionInput =>
   tool({ type: 'http', config: { origin: 'https://api.example.com', ...config }, ...rest });
 
+const manyFields = (count: number): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`x-${at}`, 'value']));
+
 describe('a registry that registers an HTTP tool', () => {
   it.each<[config: object, field: string, reason: string]>([
     [{ origin: 'https://127.0.0.1' }, 'config.origin', 'address_not_public'],
@@ -39,6 +42,10 @@ describe('a registry that registers an HTTP tool', () => {
     [{ headers: { Host: 'internal' } }, 'config.headers.Host', 'header_not_allowed'],
     [{ headers: { 'transfer-encoding': 'chunked' } }, 'config.headers.transfer-encoding', 'header_not_allowed'],
     [{ headers: { 'x-key': '{{secret:other}}' } }, 'secrets', 'secret_not_listed'],
+    [{ headers: { 'x-key': 'a\r\nhost: internal' } }, 'config.headers.x-key', 'invalid_value'],
+    [{ query: manyFields(101) }, 'config.query', 'invalid_value'],
+    [{ headers: manyFields(101) }, 'config.headers', 'invalid_value'],
+    [{ method: 'POST', body: { fields: manyFields(101) } }, 'config.body.fields', 'invalid_value'],
   ])('refuses %j at %s: %s', async (config, field, reason) => {
     const registering = registryOf().tools.register(http(config, { secrets: [{ id: 'key' }] }));
     await expect(registering).rejects.toMatchObject(refusal([field, reason]));
@@ -205,6 +212,38 @@ describe('a registry that registers an agent', () => {
     await expect(registryOf().import({ ...document, providers: [] })).rejects.toMatchObject({
       details: { reason: 'unknown_provider' },
     });
+  });
+});
+
+describe('a registry that registers a record with long lists', () => {
+  const many = (count: number): string[] => Array.from({ length: count }, (_, at) => `item-${at}`);
+
+  it.each([
+    ['entryTools', many(1001), 1000],
+    ['tags', many(201), 200],
+    ['dataSources', many(101), 100],
+    ['secrets', many(101).map((id) => ({ id })), 100],
+  ])('refuses %s with more entries than it takes', async (field, value, most) => {
+    await expect(registryOf().agents.register(agent({ [field]: value }))).rejects.toMatchObject({
+      details: { issues: [{ path: field, message: `must be at most ${most} long` }] },
+    });
+  });
+
+  it('refuses an agent that names more than 100 MCP servers', async () => {
+    const mcp = Object.fromEntries(many(101).map((id) => [id, {}]));
+    await expect(registryOf().agents.register(agent({ mcp }))).rejects.toMatchObject({
+      details: { issues: [{ path: 'mcp', message: 'must name at most 100 servers' }] },
+    });
+  });
+
+  it('refuses a tool with too many or too long keywords', async () => {
+    const issues = (path: string, most: number) => ({
+      details: { issues: [{ path, message: `must be at most ${most} long` }] },
+    });
+    const { tools } = registryOf();
+    await expect(tools.register(tool({ keywords: many(201) }))).rejects.toMatchObject(issues('keywords', 200));
+    const long = ['x'.repeat(257)];
+    await expect(tools.register(tool({ keywords: long }))).rejects.toMatchObject(issues('keywords.0', 256));
   });
 });
 
