@@ -36,6 +36,7 @@ export const guideGroups: readonly GuideGroup[] = [
     title: 'Give agents tools',
     guides: [
       { page: 'tools', title: 'Tools', words: 'http code function' },
+      { page: 'tool-schemas', title: 'Tool schemas', words: 'zod valibot arktype json schema ai sdk tool types' },
       { page: 'approvals', title: 'Approvals', words: 'person decides allow deny' },
       { page: 'discovery', title: 'Discovery', words: 'find search thousands of tools' },
       { page: 'mcp', title: 'MCP', words: 'model context protocol servers clients' },

@@ -1,7 +1,7 @@
 /** What the four discovery tools take and give. */
 
 import * as v from 'valibot';
-import { defineTool } from '../tools/define-tool.ts';
+import { defineValibotTool } from '../tools/valibot-tool.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { ActiveTools } from './active-tools.ts';
 import type { IndexedTool } from './index/fields.ts';
@@ -29,7 +29,7 @@ const common = { type: 'builtin', category: 'discovery' } as const;
 const ToolNames = v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(32));
 
 function defineFind(parts: Parts): Tool {
-  return defineTool({
+  return defineValibotTool({
     ...common,
     id: 'tool_find',
     description: 'Finds tools by keywords, best first. Load what you need with tool_load before you call it.',
@@ -75,7 +75,7 @@ function hintFor(query: string, { found, fit }: { found: readonly FoundTool[]; f
 }
 
 function defineDescribe({ lookup, active }: Parts): Tool {
-  return defineTool({
+  return defineValibotTool({
     ...common,
     id: 'tool_describe',
     description: 'Describes one tool: what it does, the input it takes, and whether it is active.',
@@ -97,7 +97,7 @@ function defineDescribe({ lookup, active }: Parts): Tool {
 }
 
 function defineLoad({ active }: Parts): Tool {
-  return defineTool({
+  return defineValibotTool({
     ...common,
     id: 'tool_load',
     description:
@@ -118,7 +118,7 @@ function defineLoad({ active }: Parts): Tool {
 }
 
 function defineActive({ lookup, active }: Parts): Tool {
-  return defineTool({
+  return defineValibotTool({
     ...common,
     id: 'tool_active',
     description: 'Lists the tools that are active now.',

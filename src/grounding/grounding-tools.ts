@@ -3,7 +3,7 @@
 import { PinnaceError } from '../base/errors.ts';
 import type { Authorize } from '../contracts/authorize.ts';
 import * as v from 'valibot';
-import { defineTool } from '../tools/define-tool.ts';
+import { defineValibotTool } from '../tools/valibot-tool.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
 import type { GroundingCallOptions } from './access.ts';
 import type { ContextOptions } from './context.ts';
@@ -41,7 +41,7 @@ export function groundingTools(grounding: Grounding, options: GroundingToolsOpti
   const dataSourceId = writableId(grounding, ids);
   return [
     retrieveTool(grounding, { budget, ids, requireKnown, callOf }),
-    defineTool({
+    defineValibotTool({
       ...aboutGrounding('remember', 'Remember'),
       description: 'Keeps texts in a data source, so that they can be retrieved later, also in other chats.',
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
@@ -52,7 +52,7 @@ export function groundingTools(grounding: Grounding, options: GroundingToolsOpti
         return grounding.remember(input, callOf(context));
       },
     }),
-    defineTool({
+    defineValibotTool({
       ...aboutGrounding('forget', 'Forget'),
       description: 'Removes items from a data source, by their ids or by filters.',
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },

@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { fromData, PinnaceError } from '../base/errors.ts';
-import { defineTool } from '../tools/define-tool.ts';
+import { defineValibotTool } from '../tools/valibot-tool.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
 import type { GroundingCallOptions } from './access.ts';
 import { type ContextOptions, createContext, type GroundingContext } from './context.ts';
@@ -31,7 +31,7 @@ interface RetrieveToolOptions {
 /** Returns `retrieve`, over these sources and no others. */
 export function retrieveTool(grounding: Grounding, options: RetrieveToolOptions): Tool {
   const { ids, requireKnown, callOf } = options;
-  return defineTool({
+  return defineValibotTool({
     ...aboutGrounding('retrieve', 'Retrieve'),
     description: describe(grounding, ids),
     annotations: { readOnlyHint: true },

@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import { toIssue } from '../base/parse.ts';
 import type { ToolDefinition } from '../base/schema.ts';
-import { paramsSchemaOf } from './define-tool.ts';
+import { paramsSchemaOf } from './valibot-tool.ts';
 import { checkBy } from './json-schema/json-schema.ts';
 import type { Tool, ToolContext } from './tool.ts';
 

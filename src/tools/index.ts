@@ -10,5 +10,8 @@ export { HttpMethod, HttpToolConfig, type HttpToolConfigInput, needsApproval } f
 export { createHttpTool, type HttpToolDefinition, type HttpToolOptions } from './http/http-tool.ts';
 export { invokeTool, type ToolCall } from './invoke-tool.ts';
 export { prepareCall, type PreparedCall, type PrepareOptions } from './prepare-call.ts';
+export { type AiTool, fromAiTool, type FromAiToolOptions } from './schema/from-ai-tool.ts';
+export type { AnySchema, SchemaInput, SchemaOutput } from './schema/schema-types.ts';
+export type { ToolsOf } from './schema/tools-of.ts';
 export type { ToolSource } from './tool-source.ts';
-export type { CitedSource, LogLevel, Progress, Tool, ToolContext, ToolOutcome } from './tool.ts';
+export type { CitedSource, LogLevel, Progress, Tool, ToolContext, ToolOutcome, TypedTool } from './tool.ts';

@@ -101,3 +101,9 @@ export interface Tool {
   /** Gets an input that passed the check. The model receives a `PinnaceError` that it throws, and no other error. */
   readonly execute: (input: unknown, context: ToolContext) => unknown;
 }
+
+/** A tool whose types are known to the compiler; `ToolsOf` collects them. */
+export interface TypedTool<Id extends string = string, Input = unknown, Output = unknown> extends Tool {
+  /** For the compiler only: never set. */
+  readonly types?: { readonly id: Id; readonly input: Input; readonly output: Output };
+}

@@ -7,12 +7,15 @@ export interface StandardSchema<Input = unknown, Output = Input> {
     readonly vendor: string;
     readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
-    /** Shows the schema as JSON Schema; newer libraries have it. */
+    /** Shows the schema as JSON Schema (Standard JSON Schema 1); newer libraries have it. */
     readonly jsonSchema?: {
-      readonly input: (options: { readonly target: 'draft-2020-12' }) => Record<string, unknown>;
+      readonly input: ToJsonSchema;
+      readonly output: ToJsonSchema;
     } | undefined;
   };
 }
+
+type ToJsonSchema = (options: { readonly target: 'draft-2020-12' }) => Record<string, unknown>;
 
 /** What a check returns. */
 export type StandardResult<Output> =

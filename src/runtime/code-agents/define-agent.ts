@@ -2,10 +2,10 @@
 
 import * as v from 'valibot';
 import { PinnaceError } from '../../base/errors.ts';
-import { jsonSchemaOf } from '../../base/json-schema-of.ts';
-import { type Issue, parse, pathText } from '../../base/parse.ts';
+import { parse } from '../../base/parse.ts';
 import { Agent, type AgentInput, type JsonSchema } from '../../base/schema.ts';
 import type { StandardSchema } from '../../base/agent/standard-schema.ts';
+import { isStandard, issuesOf, readStandard } from '../../tools/schema/read-standard.ts';
 import { requireOutputSchema } from '../../tools/json-schema/require-schema.ts';
 import type { CodeAgent, Instructions, StopCondition } from './agent-code.ts';
 
@@ -41,7 +41,7 @@ export function defineAgent({ instructions, stopWhen, output, ...options }: Agen
     {
       ...options,
       ...(typeof instructions === 'string' && { instructions }),
-      ...(output && { output: { ...output, schema: standard ? jsonSchemaOfStandard(standard) : output.schema } }),
+      ...(output && { output: { ...output, schema: standard ? jsonSchemaOf(standard) : output.schema } }),
     },
     { what: `agent "${options.id}"` },
   );
@@ -51,7 +51,7 @@ export function defineAgent({ instructions, stopWhen, output, ...options }: Agen
     code: {
       instructions: typeof instructions === 'function' ? instructions : undefined,
       stopWhen,
-      checkOutput: standard && (async (data) => await issuesOf(standard, data)),
+      checkOutput: standard && (async (data) => issuesOf(await standard['~standard'].validate(data))),
     },
   };
 }
@@ -59,33 +59,14 @@ export function defineAgent({ instructions, stopWhen, output, ...options }: Agen
 /** An agent in code has no owner: a tenant's own record goes before it. */
 const AgentOfAll = v.omit(Agent, ['tenant']);
 
-function isStandard(schema: JsonSchema | StandardSchema): schema is StandardSchema {
-  return '~standard' in schema; // no keyword of JSON Schema
-}
-
-function jsonSchemaOfStandard(schema: StandardSchema): JsonSchema {
-  const { vendor, jsonSchema } = schema['~standard'];
+function jsonSchemaOf(schema: StandardSchema): JsonSchema {
   try {
-    if (jsonSchema) return jsonSchema.input({ target: 'draft-2020-12' });
-    if (vendor === 'valibot') return jsonSchemaOf(schema as unknown as v.GenericSchema); // its own, as it says
+    return readStandard(schema).jsonSchema;
   } catch (cause) {
-    throw notExpressible('JSON Schema cannot express it', cause);
+    throw new PinnaceError(
+      'invalid_argument',
+      'Cannot use the schema of "output": JSON Schema cannot express it; pass the JSON Schema itself',
+      { cause, details: { reason: 'invalid_schema' } },
+    );
   }
-  throw notExpressible('its library does not show it as JSON Schema; pass the JSON Schema itself');
-}
-
-function notExpressible(why: string, cause?: unknown): PinnaceError {
-  return new PinnaceError('invalid_argument', `Cannot use the schema of "output": ${why}`, {
-    cause,
-    details: { reason: 'invalid_schema' },
-  });
-}
-
-/** A message that starts as ours do was written by the author; those of libraries quote the value. */
-async function issuesOf(schema: StandardSchema, data: unknown): Promise<readonly Issue[]> {
-  const { issues = [] } = await schema['~standard'].validate(data);
-  return issues.slice(0, 20).map(({ message, path = [] }) => ({
-    path: pathText(path.map((step) => String(typeof step === 'object' ? step.key : step))),
-    message: /^(?:must|is|has) /.test(message) ? message.slice(0, 200) : 'is not valid',
-  }));
 }

@@ -1,7 +1,7 @@
 /** The tool that calculates. */
 
 import * as v from 'valibot';
-import { defineTool } from '../define-tool.ts';
+import { defineValibotTool } from '../valibot-tool.ts';
 import type { Tool } from '../tool.ts';
 import { evaluate } from './evaluate.ts';
 
@@ -23,7 +23,7 @@ const Input = v.strictObject({
 
 /** Creates the tool `calculator`. It evaluates with a parser of its own and never runs code. */
 export function calculatorTool(): Tool {
-  return defineTool({
+  return defineValibotTool({
     id: 'calculator',
     title: 'Calculator',
     type: 'builtin',

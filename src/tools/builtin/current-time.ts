@@ -1,7 +1,7 @@
 /** The tool that knows what time it is. */
 
 import * as v from 'valibot';
-import { defineTool } from '../define-tool.ts';
+import { defineValibotTool } from '../valibot-tool.ts';
 import type { Tool } from '../tool.ts';
 import { machineTimeZone, resolveTimeZone } from './time-zone.ts';
 
@@ -26,7 +26,7 @@ const Input = v.strictObject({
 
 /** Creates the tool `current_time`. */
 export function currentTimeTool({ now = Date.now, timeZone: home = machineTimeZone() }: CurrentTimeOptions = {}): Tool {
-  return defineTool({
+  return defineValibotTool({
     id: 'current_time',
     title: 'Current time',
     type: 'builtin',

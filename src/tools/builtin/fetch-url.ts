@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { PinnaceError } from '../../base/errors.ts';
 import type { Egress } from '../../contracts/egress.ts';
 import { readText } from '../../base/read-text.ts';
-import { defineTool } from '../define-tool.ts';
+import { defineValibotTool } from '../valibot-tool.ts';
 import { withinRequest } from '../http/request-span.ts';
 import type { Tool } from '../tool.ts';
 
@@ -17,7 +17,7 @@ const Input = v.strictObject({
 
 /** Creates the tool `fetch_url`. It reaches public hosts only, and marks what it reads as untrusted. */
 export function fetchUrlTool({ egress }: { readonly egress: Egress }): Tool {
-  return defineTool({
+  return defineValibotTool({
     id: 'fetch_url',
     name: 'fetch_url',
     title: 'Fetch a page',
