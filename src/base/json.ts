@@ -52,9 +52,10 @@ function checkValue(value: unknown, depth: number): number {
     return members;
   }
   checkIsRecord(value);
-  for (const [key, item] of Object.entries(value)) {
+  const record = value as Readonly<Record<string, unknown>>; // checked
+  for (const key of Object.keys(record)) { // entries would take an array for each
     checkKey(key);
-    members += 1 + checkValue(item, depth + 1);
+    members += 1 + checkValue(record[key], depth + 1);
   }
   return members;
 }

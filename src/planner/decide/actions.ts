@@ -1,14 +1,15 @@
 /** Carries out what a step of an agent wants done. */
 
 import type { ErrorData } from '../../base/errors.ts';
-import { lacks } from '../model/account.ts';
+import { isUsedUp, lacks } from '../model/account.ts';
+import { nextAddress } from './agent-changes.ts';
 import type { Action, AskAction, CallAction, CreateAction, ReviseAction, SendAction, Task } from '../model/action.ts';
 import { type Draft, nextAskId } from './draft.ts';
 import { cancel } from './ending.ts';
 import { dropped } from './follow-ups.ts';
 import { visibleLines } from '../../tools/visible-text.ts';
 import { failure } from '../model/failure.ts';
-import type { ActionOutcome, AgentSpec, CallSpec } from '../model/plan-event.ts';
+import type { ActionOutcome, CallSpec, EventOf } from '../model/plan-event.ts';
 import { type AgentState, hasEnded, stepId } from '../model/plan-state.ts';
 
 /** What an action came to: an output at once, an error at once, a call to make, or something to come. */
@@ -51,8 +52,6 @@ function unknownAction(_action: never): Done {
   return { error: failure('invalid_argument', 'Cannot carry out the action: its type is not known') };
 }
 
-const oneAgent = { agents: 1 };
-
 /** Creates a child of an agent. A key that was used before for the same goal returns that child. */
 export function create(draft: Draft, parent: AgentState, action: CreateAction | Task): Done {
   const known = action.key === undefined ? undefined : parent.keys?.get(action.key);
@@ -61,7 +60,7 @@ export function create(draft: Draft, parent: AgentState, action: CreateAction | 
   if (parent.depth + 1 > draft.settings.maxDepth) {
     return { error: refuse('depth_limit', 'this is as deep as agents may be nested; do it yourself') };
   }
-  const lacking = lacks(parent.account, oneAgent) ?? (action.budget && lacks(parent.account, action.budget));
+  const lacking = isUsedUp(parent.account, 'agents') ? 'agents' : action.budget && lacks(parent.account, action.budget);
   if (lacking) return { error: refuse(`${lacking}_limit`, `there is not enough left of the budget of ${lacking}`) };
   const after: string[] = [];
   for (const name of action.after) {
@@ -71,8 +70,8 @@ export function create(draft: Draft, parent: AgentState, action: CreateAction | 
     }
     after.push(sibling.id);
   }
-  const id = `${parent.id}-${parent.children.length + 1}`;
-  const refusal = draft.add({ type: 'agent.created', id, ...toSpec(action, { after, at: draft.at }) });
+  const id = nextAddress(parent);
+  const refusal = draft.add(creationOf(id, action, { after, at: draft.at }));
   return refusal === undefined
     ? { output: { address: id } }
     : { error: failure('conflict', `Cannot create a sub-agent: ${refusal}`) };
@@ -84,9 +83,15 @@ function reusedKey(address: string): ErrorData {
   return failure('conflict', message, { reason: 'idempotency_key_reused' });
 }
 
-/** Stores only fields with a value: a plan may have ten thousand of these. */
-function toSpec(action: CreateAction | Task, { after, at }: { after: readonly string[]; at: number }): AgentSpec {
-  const spec: { -readonly [K in keyof AgentSpec]: AgentSpec[K] } = { goal: action.goal };
+type Creation = Omit<EventOf<'agent.created'>, 'at'>;
+
+/** Has only fields with a value: a plan may have ten thousand of these. */
+function creationOf(
+  id: string,
+  action: CreateAction | Task,
+  { after, at }: { readonly after: readonly string[]; readonly at: number },
+): Creation {
+  const spec: { -readonly [K in keyof Creation]: Creation[K] } = { type: 'agent.created', id, goal: action.goal };
   if (action.key !== undefined) spec.key = action.key;
   if (action.agentId !== undefined) spec.agentId = action.agentId;
   if (action.role !== undefined) spec.role = action.role;

@@ -4,7 +4,7 @@ import type { ErrorData } from '../../base/errors.ts';
 import type { OnFailure } from '../model/action.ts';
 import { leavingDoubt } from '../model/failure.ts';
 import type { EventOf, NewEvent, PlanEvent } from '../model/plan-event.ts';
-import { type AgentState, hasEnded, livingBelow, type PlanState, stepId } from '../model/plan-state.ts';
+import { agentAt, type AgentState, hasEnded, livingBelow, type PlanState, stepId } from '../model/plan-state.ts';
 
 /** The reason of agents that are cancelled because one above them has ended: no other agent waits for them. */
 export const withParent = 'parent_ended';
@@ -19,7 +19,7 @@ export function isEnd(event: PlanEvent): event is EventOf<'agent.done' | 'agent.
 /** Gives the events that must follow an event, in the same commit. */
 export function followUps(state: PlanState, event: PlanEvent): readonly NewEvent[] {
   if (!isEnd(event)) return [];
-  const agent = state.agents.get(event.id);
+  const agent = agentAt(state, event.id);
   if (!agent) return [];
   if (!agent.parent) return [endOfRun(agent, event)];
   const isCascade = event.type === 'agent.cancelled' && (event.reason === withParent || event.reason === dropped);

@@ -37,8 +37,8 @@ export function createReservations({ tokens, cost }: PlanLimits['reserve']): Res
       return undefined;
     },
     giveBack({ id, agent: { account } }) {
-      const reserved = made.get(id);
-      made.delete(id);
+      const reserved = made.size > 0 ? made.get(id) : undefined;
+      if (reserved) made.delete(id);
       if (reserved) hold(reserved.account, reserved.amount, -1);
       else freeStep(account);
     },

@@ -80,6 +80,7 @@ export function stateOf(text: string, endedTexts: readonly string[]): PlanState 
     cites: [],
     error: undefined,
     reason: undefined,
+    recent: undefined,
   };
   addAgents(state, [...endedTexts.map((ended) => JSON.parse(ended) as AgentColumns), agents]);
   if (state.agents.size !== count) throw new Error('An agent is missing');

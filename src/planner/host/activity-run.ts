@@ -94,12 +94,17 @@ function endOf(outcome: StepOutcome): SpanEnd {
 }
 
 /** Asks for permission to create sub-agents before the outcome is recorded. */
-async function endRun(
-  run: Run,
-  outcome: StepOutcome,
-  { state, authorize, events, onEnd }: ActivityRunOptions,
-): Promise<void> {
+function endRun(run: Run, outcome: StepOutcome, options: ActivityRunOptions): void | Promise<void> {
+  const { authorize, onEnd } = options;
   if (!authorize || outcome.type !== 'next') return onEnd(run, outcome, noneDenied);
+  return endAuthorized(run, outcome, { ...options, authorize });
+}
+
+async function endAuthorized(
+  run: Run,
+  outcome: StepOutcome & { readonly type: 'next' },
+  { state, authorize, events, onEnd }: ActivityRunOptions & { readonly authorize: AuthorizeCreate },
+): Promise<void> {
   const { agent } = run.activity;
   const denied = await deniedCreates(outcome, authorize, creatorOf(agent, state));
   for (const index of denied.keys()) events?.denied(agent, outcome.actions?.[index]);

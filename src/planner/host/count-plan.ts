@@ -2,7 +2,6 @@
 
 import type { Metrics } from '../../base/metrics.ts';
 import type { PlanEvent } from '../model/plan-event.ts';
-import type { NumberedEvent } from '../journal/plan-journal.ts';
 import type { PlanState } from '../model/plan-state.ts';
 
 const endings: Partial<Record<PlanEvent['type'], string>> = {
@@ -15,10 +14,10 @@ const endings: Partial<Record<PlanEvent['type'], string>> = {
 export function createPlanCounter(
   state: PlanState,
   metrics: Pick<Metrics, 'count'>,
-): (events: readonly NumberedEvent[]) => void {
+): (events: readonly PlanEvent[]) => void {
   return (events) => {
     metrics.count('pinnace_journal_commits_total', { of: 'plan' });
-    const ending = events.map(({ event }) => endings[event.type]).find((name) => name !== undefined);
+    const ending = events.map(({ type }) => endings[type]).find((name) => name !== undefined);
     if (ending === undefined) return;
     metrics.count('pinnace_plans_total', { state: ending });
     const { limit, used } = state.account;

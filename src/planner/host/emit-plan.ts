@@ -8,14 +8,13 @@ import { type Span, type SpanEnd, type SpanOptions, startSpan } from '../../even
 import type { ActionInput } from '../model/action.ts';
 import { emitDenied } from '../decide/authorize-create.ts';
 import type { PlanEvent } from '../model/plan-event.ts';
-import type { NumberedEvent } from '../journal/plan-journal.ts';
 import { type Activity, agentOfStep, type AgentState, type PlanState } from '../model/plan-state.ts';
 import { spanIdOf } from '../model/span-id.ts';
 
 /** The events of one plan, emitted by its owner. */
 export interface PlanEvents {
   /** Emits committed events. */
-  readonly onCommit: (events: readonly NumberedEvent[]) => void;
+  readonly onCommit: (events: readonly PlanEvent[]) => void;
   /** Emits the start of a step. A tool call emits its own events: for it, returns the agent's span. */
   readonly start: (activity: Activity) => { readonly span: Span; readonly end: (how: SpanEnd) => void };
   /** Emits that an agent may not create another. */
@@ -28,7 +27,7 @@ export interface PlanEvents {
 export interface ObservedPlan {
   readonly state: PlanState;
   /** Recorded and not emitted yet. */
-  readonly events: readonly NumberedEvent[];
+  readonly events: readonly PlanEvent[];
 }
 
 /** Starts to emit the events of a new plan, or continues where another process stopped. */
@@ -38,9 +37,7 @@ export function emitPlan({ state, events }: ObservedPlan, options: SpanOptions):
   const spans = createPlanSpans({ state, events, created }, options);
   const steps = new Set<Span>();
   const onCommit: PlanEvents['onCommit'] = (committed) => {
-    for (const { event } of committed) {
-      emitEvent(event, { state, spans });
-    }
+    for (const event of committed) emitEvent(event, { state, spans });
   };
   onCommit(events);
   return {
@@ -81,7 +78,7 @@ function createPlanSpans(
   },
   options: SpanOptions,
 ): PlanSpans {
-  const fresh = new Set(events.flatMap(({ event }) => event.type === 'agent.created' ? [event.id] : []));
+  const fresh = new Set(events.flatMap((event) => event.type === 'agent.created' ? [event.id] : []));
   const emittedBefore = new Set([...state.agents.keys()].filter((address) => !fresh.has(address)));
   const plan = startSpan({
     traceId: terms.traceId,

@@ -7,10 +7,10 @@ import type { AuthorizeCreate } from '../decide/authorize-create.ts';
 import type { Draft } from '../decide/draft.ts';
 import type { ProviderPlaces } from '../decide/provider-places.ts';
 import type { OwnedPlan } from '../journal/found-plan.ts';
-import type { NumberedEvent } from '../journal/plan-journal.ts';
 import type { Inbound, PlanHead } from '../journal/plan-record.ts';
 import type { PlanLimits } from '../model/plan-limits.ts';
 import type { PlanState } from '../model/plan-state.ts';
+import type { PlanEvent } from '../model/plan-event.ts';
 import type { PlanEvents } from './emit-plan.ts';
 import type { RunAgent } from './run-agent.ts';
 
@@ -54,5 +54,5 @@ export interface LivePlanOptions {
   readonly events: PlanEvents | undefined;
   readonly report: Report;
   /** Counts each commit. */
-  readonly counting: ((events: readonly NumberedEvent[]) => void) | undefined;
+  readonly counting: ((events: readonly PlanEvent[]) => void) | undefined;
 }

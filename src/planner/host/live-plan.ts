@@ -39,7 +39,7 @@ class Plan implements LivePlan {
   readonly #gate = createGate();
   /** Unsafe activities whose start is not committed yet. */
   #starting: { readonly seq: number; readonly activity: Activity }[] = [];
-  readonly #running = new Map<string, ActivityRun>();
+  readonly #running = new Set<ActivityRun>();
   readonly #reservations: Reservations;
   /** Activities that wait until others have settled what they used. */
   #parked: Activity[] = [];
@@ -186,10 +186,11 @@ class Plan implements LivePlan {
   }
 
   #run(activity: Activity): void {
-    this.#running.set(activity.id, startActivity(activity, this.#runOptions));
+    this.#running.add(startActivity(activity, this.#runOptions));
   }
 
-  #settle({ activity, seen }: ActivityRun, outcome: StepOutcome, denied: ReadonlyMap<number, string>): void {
+  #settle(run: ActivityRun, outcome: StepOutcome, denied: ReadonlyMap<number, string>): void {
+    const { activity, seen } = run;
     if (hasEnded(activity.agent)) {
       const { usage } = outcome;
       this.write((draft) => draft.add({ type: 'step.late', step: activity.id, ...(usage && { usage }) }));
@@ -197,7 +198,7 @@ class Plan implements LivePlan {
       const onUnusable = (error: unknown): void => reportActivity(this.#runOptions, activity, error);
       this.write((draft) => settleSafely(draft, activity, { settled: { outcome, seen, denied }, onUnusable }));
     }
-    this.#running.delete(activity.id); // only now, or the plan would look as if it had nothing to do
+    this.#running.delete(run); // only now, or the plan would look as if it had nothing to do
     this.#giveBack(activity);
     this.pump();
   }
@@ -225,7 +226,7 @@ class Plan implements LivePlan {
   }
 
   #abortEnded(): void {
-    for (const run of this.#running.values()) {
+    for (const run of this.#running) {
       if (hasEnded(run.activity.agent)) run.abort(failureOf(run.activity));
     }
   }
@@ -268,7 +269,7 @@ class Plan implements LivePlan {
     if (phase === 'done' || phase === 'failed' || phase === 'cancelled') {
       this.#journal.setHead({ ...head, status: phase, endedAt: this.state.at });
     }
-    for (const run of this.#running.values()) run.abort(failureOf(run.activity));
+    for (const run of this.#running) run.abort(failureOf(run.activity));
     await this.#journal.flush().then(() => this.#release('ended'), () => undefined);
   }
 
@@ -290,7 +291,7 @@ class Plan implements LivePlan {
   }
 
   #lose(error: PinnaceError): void {
-    for (const run of this.#running.values()) run.abort(error);
+    for (const run of this.#running) run.abort(error);
     this.#release('lost');
   }
 
@@ -300,7 +301,7 @@ class Plan implements LivePlan {
     clearTimeout(this.#timer);
     clearInterval(this.#heartbeat);
     for (const { activity } of this.#starting) this.#giveBack(activity);
-    if (how === 'closed') { for (const run of this.#running.values()) run.abort(failureOf(run.activity)); }
+    if (how === 'closed') { for (const run of this.#running) run.abort(failureOf(run.activity)); }
     this.#released.resolve(how);
   }
 }

@@ -11,8 +11,7 @@ import type { Task } from '../model/action.ts';
 import { create } from '../decide/actions.ts';
 import { createDrafter, type Draft, type DraftedEvents } from '../decide/draft.ts';
 import { createOutliner } from './outline.ts';
-import { eventVersion } from '../model/plan-event.ts';
-import type { NumberedEvent } from './plan-journal.ts';
+import { eventVersion, type PlanEvent } from '../model/plan-event.ts';
 import type { PlanLimits } from '../model/plan-limits.ts';
 import { dueKey, type Inbound, type PlanHead, planPrefix, readInbound } from './plan-record.ts';
 import type { PlanTerms } from '../model/plan-request.ts';
@@ -29,7 +28,7 @@ export interface OwnedPlan {
   readonly version: string;
   readonly state: PlanState;
   /** The first events of a new plan. */
-  readonly events: readonly NumberedEvent[];
+  readonly events: readonly PlanEvent[];
   /** The snapshots so far. */
   readonly snapshots: Pick<SnapshotOptions, 'since' | 'last' | 'ended'>;
   /** Input from outside since the last owner. */
@@ -86,13 +85,12 @@ export async function foundPlan(
   const written = async () => (await readJournal(storage, planPrefix(planId)))?.version;
   const result = await commitOwn(storage, founded, { written, graceMs: limits.storageGraceMs });
   if (result.ok) {
-    const numbered = events.map((event, i) => ({ seq: i + 1, event }));
     return {
       planId,
       head: created.head,
       version: result.version,
       state,
-      events: numbered,
+      events,
       snapshots: { since: events.length, last: undefined, ended: [] },
       inbound: { items: [], taken: [] },
     };

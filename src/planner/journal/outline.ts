@@ -42,7 +42,7 @@ export function createOutliner({ planId, owner, ttlMs }: { planId: string; owner
   return {
     keep(event) {
       const text = toText(event);
-      if (text.length <= inlineLength) return { event: hasObject(event) ? parsed(text) : event, text, changes: [] };
+      if (text.length <= inlineLength) return storedForm(event, text, noChanges);
       const changes: Change[] = [];
       const shown: Record<string, unknown> = { ...event };
       const refs = [...event.refs ?? []];
@@ -58,15 +58,15 @@ export function createOutliner({ planId, owner, ttlMs }: { planId: string; owner
         shown[field] = ref;
         refs.push(field);
       }
-      if (refs.length > 0) shown['refs'] = refs;
-      const short = toText(shown);
+      if (changes.length > 0) shown['refs'] = refs;
+      const short = changes.length > 0 ? toText(shown) : text;
       if (short.length > mostLength) throw tooLarge();
-      return { event: parsed(short), text: short, changes };
+      return storedForm(shown as unknown as PlanEvent, short, changes); // the event, with references for values
     },
     keepWhole(event) {
       const text = toText(event);
       if (text.length > mostLength) throw tooLarge();
-      return { event: parsed(text), text, changes: [] };
+      return storedForm(event, text, noChanges);
     },
   };
 }
@@ -86,10 +86,18 @@ function valueKey(planId: string, name: string): Key {
   return ['plan', planId, 'b', name];
 }
 
+const noChanges: readonly Change[] = [];
+
+/** An event with an object of its caller is read back from its text: the caller may change the object. */
+function storedForm(event: PlanEvent, text: string, changes: readonly Change[]): StoredForm {
+  return { event: hasObject(event) ? parsed(text) : event, text, changes };
+}
+
 function hasObject(event: PlanEvent): boolean {
-  const shown = event as unknown as Record<string, unknown>; // every event is one
+  const shown = event as PlanEvent & Partial<Record<(typeof fields)[number], unknown>>;
   for (const field of fields) {
-    if (typeof shown[field] === 'object' && shown[field] !== null) return true;
+    const value = shown[field];
+    if (typeof value === 'object' && value !== null && event.refs?.includes(field) !== true) return true;
   }
   return false;
 }

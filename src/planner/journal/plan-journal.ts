@@ -46,7 +46,7 @@ export interface PlanJournalOptions {
   readonly graceMs?: number;
   readonly snapshots: Pick<SnapshotOptions, 'every' | 'since' | 'last' | 'ended'>;
   /** These events are committed now; in their order. */
-  readonly onCommit: (events: readonly NumberedEvent[]) => void;
+  readonly onCommit: (events: readonly PlanEvent[]) => void;
   readonly onLost: (error: PinnaceError) => void;
 }
 
@@ -58,7 +58,7 @@ export function openPlanJournal(options: PlanJournalOptions): PlanJournal {
   let head = options.head.state;
   let seq = options.head.seq;
   let committed = seq;
-  let tail: NumberedEvent[] = [];
+  let tail: PlanEvent[] = [];
   const journal: Journal<PlanHead> = openJournal({
     storage,
     prefix: planPrefix(planId),
@@ -93,7 +93,8 @@ export function openPlanJournal(options: PlanJournalOptions): PlanJournal {
     write(decide, changes = []) {
       const { events, texts, changes: values } = drafter.write(Math.max(state.at, now()), decide);
       if (events.length === 0 && changes.length === 0) return events;
-      for (const event of events) tail.push({ seq: ++seq, event });
+      for (const event of events) tail.push(event);
+      seq += events.length;
       const records = questions.changes(events);
       const all = changes.length + values.length + records.length === 0
         ? noChanges

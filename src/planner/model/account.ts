@@ -46,6 +46,11 @@ export function lacks(account: Account, amount: Budget): keyof Budget | undefine
   return fields.find((field) => (amount[field] ?? 0) > 0 && (amount[field] ?? 0) > remainingOf(account, field));
 }
 
+/** Whether less than one is left. */
+export function isUsedUp(account: Account, field: keyof Budget): boolean {
+  return remainingOf(account, field) < 1;
+}
+
 /** Books what was used. It is booked where the limit is: above it, the whole budget is set aside until the agent ends. */
 export function use(account: Account, field: keyof Budget, amount: number): void {
   for (let at: Account | undefined = account; at; at = at.limit[field] === Infinity ? at.parent : undefined) {

@@ -97,25 +97,32 @@ const specFields = new Set(['type', 'at', 'id', 'goal', 'key']);
 
 /** Returns the columns. For ended agents they hold only the fields that no longer change. */
 export function toColumns(agents: readonly AgentState[], since: number): AgentColumns {
-  const rest: [number, AgentRest][] = [];
-  let statuses = '';
-  agents.forEach((agent, i) => {
-    statuses += letters[agent.status];
-    const more = restOf(agent);
-    if (more) rest.push([i, more]);
-  });
-  return {
+  const columns = {
     since,
-    orders: agents.map(({ order }) => order),
-    ids: agents.map(({ id }) => id),
-    goals: agents.map(({ spec }) => spec.goal),
-    keys: agents.map(({ spec }) => spec.key ?? null),
-    statuses,
-    starts: agents.map(({ startedAt }) => startedAt - since),
-    ends: agents.map(({ endedAt }) => endedAt === undefined ? 0 : endedAt - since),
-    results: agents.map(({ result }) => result?.value ?? null),
-    rest,
+    orders: [] as number[],
+    ids: [] as string[],
+    goals: [] as string[],
+    keys: [] as (string | null)[],
+    statuses: '',
+    starts: [] as number[],
+    ends: [] as number[],
+    results: [] as unknown[],
+    rest: [] as [number, AgentRest][],
   };
+  for (const [i, agent] of agents.entries()) {
+    const { order, id, spec, status, startedAt, endedAt, result } = agent;
+    columns.orders.push(order);
+    columns.ids.push(id);
+    columns.goals.push(spec.goal);
+    columns.keys.push(spec.key ?? null);
+    columns.statuses += letters[status];
+    columns.starts.push(startedAt - since);
+    columns.ends.push(endedAt === undefined ? 0 : endedAt - since);
+    columns.results.push(result?.value ?? null);
+    const rest = restOf(agent);
+    if (rest) columns.rest.push([i, rest]);
+  }
+  return columns;
 }
 
 /** What differs from an agent as it is made; `undefined` when nothing does. */

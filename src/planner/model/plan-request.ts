@@ -5,7 +5,7 @@ import { createTraceId } from '../../events/trace-ids.ts';
 import { checkData } from '../../base/json.ts';
 import { invalid, parse } from '../../base/parse.ts';
 import { Money } from '../../base/record-fields.ts';
-import { Budget, DurationMs, Task } from './action.ts';
+import { Budget, DurationMs, PlannedTask, type Task } from './action.ts';
 import type { PlanLimits } from './plan-limits.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(65_536));
@@ -14,7 +14,7 @@ const traceIdForm = /^(?:[0-9a-f]{32}|[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A
 
 /** A plan that is given rather than made: a graph of tasks. */
 export const GivenPlan = v.strictObject({
-  tasks: v.pipe(v.array(Task), v.minLength(1)),
+  tasks: v.pipe(v.array(PlannedTask), v.minLength(1)),
   /** The task whose result is the plan's; without one, the results of all by their keys. */
   result: v.optional(v.string()),
 });
@@ -113,9 +113,10 @@ function orderTasks(
 ): readonly Task[] {
   if (tasks.length > most) throw refuse('plan.tasks', `must be at most ${most}`);
   if (depth < 1) throw refuse('maxDepth', 'must be 1 at least, for tasks are agents below the first');
-  const byKey = new Map(tasks.map((task) => [task.key, task]));
-  if (byKey.size < tasks.length) throw refuse('plan.tasks', 'must have different keys');
-  if (result !== undefined && !byKey.has(result)) throw refuse('plan.result', 'must be the key of a task');
+  const keys = new Set<string>();
+  for (const { key } of tasks) keys.add(key);
+  if (keys.size < tasks.length) throw refuse('plan.tasks', 'must have different keys');
+  if (result !== undefined && !keys.has(result)) throw refuse('plan.result', 'must be the key of a task');
   if (tasks.every(({ after }) => after.length === 0)) return tasks;
   const left = new Map<string, number>();
   const dependents = new Map<string, Task[]>();
@@ -123,7 +124,7 @@ function orderTasks(
     const after = task.after.length > 0 ? new Set(task.after) : none;
     left.set(task.key, after.size);
     for (const key of after) {
-      if (!byKey.has(key)) throw refuse('plan.tasks', `must come after tasks of the plan only, unlike "${task.key}"`);
+      if (!keys.has(key)) throw refuse('plan.tasks', `must come after tasks of the plan only, unlike "${task.key}"`);
       const list = dependents.get(key);
       if (list) list.push(task);
       else dependents.set(key, [task]);

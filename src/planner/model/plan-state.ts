@@ -117,6 +117,8 @@ export interface PlanState {
   cites: readonly string[];
   error: ErrorData | undefined;
   reason: string | undefined;
+  /** The agent that was looked up last: several readers of one event need the same. */
+  recent: AgentState | undefined;
 }
 
 /** The state before the first event. */
@@ -139,7 +141,14 @@ export function createPlanState(): PlanState {
     cites: [],
     error: undefined,
     reason: undefined,
+    recent: undefined,
   };
+}
+
+/** The agent at this address. */
+export function agentAt(state: PlanState, id: string): AgentState | undefined {
+  if (state.recent?.id === id) return state.recent;
+  return state.recent = state.agents.get(id);
 }
 
 /** Whether the agent has ended. */
@@ -174,7 +183,7 @@ export function added<T>(list: readonly T[], item: T): readonly T[] {
 
 /** The agent whose activity this is. */
 export function agentOfStep(state: PlanState, step: string): AgentState | undefined {
-  return state.agents.get(step.slice(0, step.indexOf('#')));
+  return agentAt(state, step.slice(0, step.indexOf('#')));
 }
 
 /** The first agent, which the whole plan is done by. */

@@ -5,9 +5,10 @@ import type { ErrorData } from '../../base/errors.ts';
 import { headKey } from '../../log/journal-record.ts';
 import type { Storage, Watchable } from '../../contracts/storage.ts';
 import { createNews, type News, watchKey } from '../../log/news.ts';
-import type { LivePlan } from '../host/live-plan-options.ts';
+import type { LivePlan, Release } from '../host/live-plan-options.ts';
 import { readValue } from '../journal/outline.ts';
 import { type AskFacts, refOf } from '../model/plan-event.ts';
+import type { PlanState } from '../model/plan-state.ts';
 import { planPrefix, readPlan, readPlanEvents } from '../journal/plan-record.ts';
 
 /** What became of a plan, so far or for good. */
@@ -53,7 +54,9 @@ async function waitForOutcome(
   for (;;) {
     signal?.throwIfAborted();
     const here = live();
-    if (here && await untilReleased(here, signal) === 'suspended') await Promise.resolve(); // it may be claimed again at once
+    const release = here && await untilReleased(here, signal);
+    if (release === 'suspended') await Promise.resolve(); // it may be claimed again at once
+    if (here && release === 'ended') return await endOf(here.state, { storage, planId });
     const { seq, state } = await readPlan(storage, planId, tenant);
     if (state.status === 'waiting' && !live()) {
       const questions = await openQuestions(storage, planId);
@@ -65,12 +68,23 @@ async function waitForOutcome(
   }
 }
 
-function untilReleased({ released }: LivePlan, signal: AbortSignal | undefined): Promise<unknown> {
+function untilReleased({ released }: LivePlan, signal: AbortSignal | undefined): Promise<Release | undefined> {
   return signal ? Promise.race([released, aborted(signal)]) : released;
 }
 
-function aborted(signal: AbortSignal): Promise<unknown> {
-  return new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+function aborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true }));
+}
+
+/** The end of a plan that this process has committed. */
+async function endOf(
+  { phase, result, cites, error, reason = '' }: PlanState,
+  { storage, planId }: Pick<OutcomeOptions, 'storage' | 'planId'>,
+): Promise<PlanOutcome> {
+  if (phase === 'failed' && error) return { planId, state: 'failed', error };
+  if (phase !== 'done') return { planId, state: 'cancelled', reason };
+  const value = result?.ref ? await readValue(storage, planId, result.ref) : structuredClone(result?.value);
+  return { planId, state: 'done', result: value, cites };
 }
 
 async function readEnd(storage: Storage, planId: string, seq: number): Promise<PlanOutcome> {
