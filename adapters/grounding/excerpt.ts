@@ -1,4 +1,4 @@
-/** Selects the part of a hit's text to show: the one with the most matches. */
+/** Selects the part of a hit's text to show: the one where the answer is. */
 
 /** A part of a text. Ranges are in UTF-16 code units of the part. */
 export interface Excerpt {
@@ -8,29 +8,46 @@ export interface Excerpt {
   readonly ranges: readonly (readonly [number, number])[];
 }
 
-/** Returns at most `most` code units of the text, from a line's or a word's beginning before the densest matches. */
+/** A range of a match, with what matched and what that is worth; without them every match counts the same. */
+export type MarkedRange = readonly [from: number, to: number, what?: string | undefined, worth?: number | undefined];
+
+/** Returns at most `most` code units of the text, from a line's or a word's beginning before the matches that are worth most. */
 export function excerptOf(
   text: string,
-  ranges: readonly (readonly [number, number])[],
+  ranges: readonly MarkedRange[],
   { most = 2_000 }: { readonly most?: number } = {},
 ): Excerpt {
-  if (text.length <= most) return { content: text, ranges };
-  const from = beginningBefore(text, densest(ranges, most));
+  const plain = (by: number) => ([start, end]: MarkedRange) => [start - by, end - by] as const;
+  if (text.length <= most) return { content: text, ranges: ranges.map(plain(0)) };
+  const from = beginningBefore(text, bestStart(ranges, most));
   const to = endBefore(text, Math.min(text.length, from + most));
   const inside = ranges.filter(([start, end]) => start >= from && end <= to);
-  return {
-    content: text.slice(from, to),
-    contentRange: [from, to],
-    ranges: inside.map(([start, end]) => [start - from, end - from]),
-  };
+  return { content: text.slice(from, to), contentRange: [from, to], ranges: inside.map(plain(from)) };
 }
 
-/** The start of the window with the most matches. */
-function densest(ranges: readonly (readonly [number, number])[], most: number): number {
-  let [best, bestCount, first] = [0, 0, 0];
+/** A match of something that is in the window already counts this share. */
+const repeatedShare = 0.1;
+
+/** The start of the window whose matches are worth most: different ones rather than many of one. */
+function bestStart(ranges: readonly MarkedRange[], most: number): number {
+  let [best, bestWorth, first, worth] = [0, 0, 0, 0];
+  const counts = new Map<string, number>();
+  const worthOf = ([from, , what = String(from), value = 1]: MarkedRange): { what: string; value: number } => ({
+    what,
+    value,
+  });
   for (let last = 0; last < ranges.length; last++) {
-    while (ranges[last]![1] - ranges[first]![0] > most * 0.8) first++;
-    if (last - first + 1 > bestCount) [best, bestCount] = [ranges[first]![0], last - first + 1];
+    const { what, value } = worthOf(ranges[last]!);
+    const count = counts.get(what) ?? 0;
+    counts.set(what, count + 1);
+    worth += count === 0 ? value : repeatedShare * value;
+    for (; ranges[last]![1] - ranges[first]![0] > most * 0.8; first++) {
+      const gone = worthOf(ranges[first]!);
+      const left = counts.get(gone.what)! - 1;
+      counts.set(gone.what, left);
+      worth -= left === 0 ? gone.value : repeatedShare * gone.value;
+    }
+    if (worth > bestWorth + 1e-9) [best, bestWorth] = [ranges[first]![0], worth];
   }
   return best;
 }

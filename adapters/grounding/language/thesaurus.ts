@@ -1,0 +1,52 @@
+/** Other words for the words of a query, with what a match of them is worth. */
+
+import { stem } from '../../../src/base/language/stem.ts';
+import { phraseSynonyms, synonymGroups } from './synonyms.ts';
+
+/** Looks up other words. All words are stems, except in phrases. */
+export interface Thesaurus {
+  /** Returns the stems that say the same, with their worth from 0 to 1. */
+  of(stem: string): ReadonlyMap<string, number>;
+  /** Returns the stems for two or three neighboring words of a query, as written in lower case. */
+  ofPhrase(words: string): readonly string[];
+}
+
+/** The worth of the first word of a group for the others, and of the others for each other. */
+const [headWorth, siblingWorth] = [0.6, 0.3];
+const none: ReadonlyMap<string, number> = new Map();
+
+let built: Thesaurus | undefined;
+
+/** Returns the thesaurus, which is built once. */
+export function commonThesaurus(): Thesaurus {
+  return built ??= createThesaurus(synonymGroups, phraseSynonyms);
+}
+
+/** Creates a thesaurus of groups and of phrases, one a line. */
+export function createThesaurus(groups: string, phrases: string): Thesaurus {
+  const worth = new Map<string, Map<string, number>>();
+  const relate = (one: string, other: string, value: number): void => {
+    if (one === other) return;
+    const others = worth.get(one) ?? new Map<string, number>();
+    others.set(other, Math.max(value, others.get(other) ?? 0));
+    worth.set(one, others);
+  };
+  for (const line of groups.split('\n')) {
+    const [head = '', ...others] = line.trim().split(/\s+/).map(stem);
+    for (const [at, one] of others.entries()) {
+      relate(head, one, headWorth);
+      relate(one, head, headWorth);
+      for (const two of others.slice(at + 1)) {
+        relate(one, two, siblingWorth);
+        relate(two, one, siblingWorth);
+      }
+    }
+  }
+  const byPhrase = new Map(
+    phrases.split('\n').map((line) => {
+      const [phrase = '', meant = ''] = line.split(' = ');
+      return [phrase.trim(), meant.trim().split(/\s+/).map(stem)] as const;
+    }),
+  );
+  return { of: (word) => worth.get(word) ?? none, ofPhrase: (words) => byPhrase.get(words) ?? [] };
+}

@@ -1,0 +1,128 @@
+/** Reads a query against an index: its words, what else says the same, and which words are neighbors. */
+
+import { stem } from '../../../src/base/language/stem.ts';
+import { languageOf, maskCount, stopMaskOf } from '../language/stop-words.ts';
+import type { Thesaurus } from '../language/thesaurus.ts';
+import { visitWords } from '../language/words.ts';
+import type { TextIndex } from './text-index.ts';
+import { likeWords } from './like-words.ts';
+
+/** A term of the index that answers a word of the query. */
+export interface Alternative {
+  readonly term: number;
+  /** 1 for the word itself, less for another one. */
+  readonly worth: number;
+  readonly rarity: number;
+}
+
+/** One word of the query. */
+export interface Concept {
+  readonly stem: string;
+  /** How rare the word is; a word that no item has is rarer than all others. */
+  readonly rarity: number;
+  /** More than 1 for a word that the query repeats. */
+  readonly weight: number;
+  readonly alternatives: readonly Alternative[];
+  /** Whether an item has the word itself. */
+  readonly isKnown: boolean;
+}
+
+/** A query as the search sees it. */
+export interface TextQuery {
+  readonly concepts: readonly Concept[];
+  /** Pairs of concepts, by number, that are near each other in the query. */
+  readonly pairs: readonly (readonly [number, number])[];
+}
+
+const mostConcepts = 64;
+/** Content words this near each other belong together. */
+const pairDistance = 3;
+
+/** Returns the parts of a query. */
+export function readQuery(text: string, index: TextIndex, thesaurus: Thesaurus): TextQuery {
+  const words = contentWords(text);
+  const stems = words.map((word) => word && stem(word));
+  const counts = new Map<string, number>();
+  for (const one of stems) if (one !== '') counts.set(one, (counts.get(one) ?? 0) + 1);
+  const phrases = phrasesIn(text, thesaurus);
+  const concepts = [...counts].slice(0, mostConcepts).map(([one, count]): Concept => {
+    const word = words[stems.indexOf(one)]!;
+    const own = index.vocabulary.numbers.get(one);
+    const frequency = own === undefined ? 0 : index.frequencies[own] ?? 0;
+    const rarity = rarityOf(index, frequency);
+    const worths = new Map([...thesaurus.of(one)].filter(([other]) => !counts.has(other)));
+    for (const meant of phrases.get(word) ?? []) worths.set(meant, phraseWorth);
+    const known = [...worths].flatMap(([other, worth]): Alternative[] => toAlternative(index, other, worth, rarity));
+    const like = frequency === 0 ? likeWords(index, word, one) : [];
+    return {
+      stem: one,
+      rarity,
+      weight: 1 + Math.log(count),
+      isKnown: frequency > 0,
+      alternatives: [
+        ...(frequency > 0 ? [{ term: own!, worth: 1, rarity }] : []),
+        ...known,
+        ...like.flatMap(({ term, worth }) => toAlternative(index, term, worth, rarity)),
+      ],
+    };
+  });
+  return { concepts, pairs: pairsOf(stems, concepts) };
+}
+
+/** What a word counts that a phrase of the query means. */
+const phraseWorth = 0.6;
+/** A word that so large a share of the items has is no evidence for another word. */
+const commonShare = 0.2;
+
+function toAlternative(index: TextIndex, other: string, worth: number, rarity: number): Alternative[] {
+  const term = index.vocabulary.numbers.get(other);
+  const frequency = term === undefined ? 0 : index.frequencies[term] ?? 0;
+  if (term === undefined || frequency === 0 || (index.live > 100 && frequency > commonShare * index.live)) return [];
+  return [{ term, worth, rarity: Math.min(rarity, rarityOf(index, frequency)) }];
+}
+
+/** How rare a term is, as BM25 has it. */
+export function rarityOf({ live }: TextIndex, frequency: number): number {
+  return Math.log(1 + (live - frequency + 0.5) / (frequency + 0.5));
+}
+
+/** The words of a query, empty where one is a stop word. A query of nothing but stop words keeps them. */
+function contentWords(text: string): string[] {
+  const words: string[] = [];
+  const counts = new Uint32Array(maskCount);
+  visitWords(text, (word) => {
+    words.push(word);
+    counts[stopMaskOf(word)]!++;
+  });
+  const language = languageOf(counts);
+  const content = words.map((word) => stopMaskOf(word) & language ? '' : word);
+  return content.some((word) => word !== '') ? content : words;
+}
+
+/** What phrases of the query mean, by their first word that is no stop word. */
+function phrasesIn(text: string, thesaurus: Thesaurus): ReadonlyMap<string, readonly string[]> {
+  const words: string[] = [];
+  visitWords(text, (word) => void words.push(word));
+  const found = new Map<string, readonly string[]>();
+  for (let at = 0; at < words.length; at++) {
+    for (const length of [3, 2]) {
+      const meant = thesaurus.ofPhrase(words.slice(at, at + length).join(' '));
+      const carrier = words.slice(at, at + length).find((word) => (stopMaskOf(word) & 1) === 0);
+      if (meant.length > 0 && carrier !== undefined) found.set(carrier, meant);
+    }
+  }
+  return found;
+}
+
+function pairsOf(stems: readonly string[], concepts: readonly Concept[]): [number, number][] {
+  const numbers = new Map(concepts.map((concept, at) => [concept.stem, at]));
+  const pairs: [number, number][] = [];
+  let before: { readonly at: number; readonly concept: number } | undefined;
+  for (const [at, one] of stems.entries()) {
+    const concept = numbers.get(one);
+    if (one === '' || concept === undefined) continue;
+    if (before && before.concept !== concept && at - before.at <= pairDistance) pairs.push([before.concept, concept]);
+    before = { at, concept };
+  }
+  return pairs;
+}

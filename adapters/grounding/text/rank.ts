@@ -1,0 +1,231 @@
+/**
+ * How items are ranked.
+ *
+ * **How much an item says a word.** BM25 over one length: a mention in the title counts 1.5, in the text 1, in the path 0.5; the sum
+ * saturates and counts less in an item that is longer than usual.
+ * **A word of the query** counts by the best of what answers it: the word itself, or another word of the thesaurus, a longer word, a
+ * repaired slip, each at its worth and never rarer than the word itself. A word that the query repeats counts more.
+ * **The rules.** An item that has few of the words of the query loses up to a fifth. Parts of one file lift each other by 0.3 of
+ * their mean. Words that are neighbors in the query and near each other in the item add up to 0.8 of the rarity of the more
+ * common one.
+ */
+
+import { createTop } from '../vector/top.ts';
+import type { Turns } from '../turns.ts';
+import type { Alternative, Concept, TextQuery } from './query.ts';
+import { fieldEnd, halvesOf, type TextIndex } from './text-index.ts';
+
+/** An item with its score. */
+export interface Ranked {
+  readonly slot: number;
+  readonly score: number;
+  /** What the neighbors of the query add, as a share of the most they can. */
+  readonly nearness: number;
+}
+
+const saturation = 1.4;
+const lengthShare = 0.8;
+const coverageShare = 0.2;
+const groupShare = 0.3;
+const nearGain = 0.8;
+const nearest = 8;
+/** So many usual items count with those of the index: in a small one, another item changes little. */
+const usualItems = 20;
+const usualLength = 100;
+/** The rules that look into an item are applied to so many: the order of the first ones is the same for every request. */
+const mostInspected = 50;
+/** Postings that are read between two looks at the clock. */
+const perLook = 50_000;
+
+/** What a search adds up, by slot. */
+interface Sums {
+  readonly scores: Float64Array;
+  readonly covered: Float64Array;
+  /** The best of the alternatives of the current concept. */
+  readonly best: Float64Array;
+  readonly touched: number[];
+}
+
+/** The limits of a search. */
+export interface RankOptions {
+  /** The only slots that count; all when absent. */
+  readonly allowed: Uint32Array | undefined;
+  readonly topK: number;
+  readonly turns: Turns;
+}
+
+/** Returns at least `topK` of the best items, the best first; of equal ones the one with the smaller id. */
+export async function rankItems(
+  index: TextIndex,
+  query: TextQuery,
+  { allowed, topK, turns }: RankOptions,
+): Promise<Ranked[]> {
+  const size = index.ids.length;
+  const sums = {
+    scores: new Float64Array(size),
+    covered: new Float64Array(size),
+    best: new Float64Array(size),
+    touched: [],
+  };
+  let read = 0;
+  for (const concept of query.concepts) {
+    read += addConcept(index, concept, sums);
+    if (read < perLook) continue;
+    read = 0;
+    await turns.next();
+  }
+  applyCoverage(query, sums);
+  liftGroups(index, sums);
+  const top = selectBest(index, sums, { allowed, most: Math.max(topK, mostInspected) });
+  const inspected = top.slice(0, mostInspected).map(({ row, score }) =>
+    withNearness(index, query, { slot: row, score })
+  );
+  const ids = index.ids;
+  inspected.sort((a, b) => b.score - a.score || (ids[a.slot]! < ids[b.slot]! ? -1 : 1));
+  return [...inspected, ...top.slice(mostInspected).map(({ row, score }) => ({ slot: row, score, nearness: 0 }))];
+}
+
+/** Adds what every item says of a word, and returns how many postings were read. */
+function addConcept(index: TextIndex, { alternatives, rarity, weight }: Concept, sums: Sums): number {
+  const { scores, covered, best, touched } = sums;
+  const mine: number[] = [];
+  let read = 0;
+  for (const alternative of alternatives) read += readPostings(index, alternative, { best, mine, size: scores.length });
+  for (const slot of mine) {
+    if (scores[slot] === 0) touched.push(slot);
+    scores[slot]! += weight * best[slot]!;
+    covered[slot]! += rarity;
+    best[slot] = 0;
+  }
+  return read;
+}
+
+function readPostings(
+  { postings, lengths, live, totalLength }: TextIndex,
+  { term, worth, rarity }: Alternative,
+  { best, mine, size }: { readonly best: Float64Array; readonly mine: number[]; readonly size: number },
+): number {
+  const list = postings[term] ?? [];
+  const usual = meanLength({ live, totalLength });
+  const full = worth * rarity * (saturation + 1);
+  const [fixed, perWord] = [saturation * (1 - lengthShare), (saturation * lengthShare) / usual];
+  for (let at = 0; at < list.length; at++) {
+    const posting = list[at]!;
+    const slot = Math.floor(posting / 256);
+    if (slot >= size) break;
+    const count = (posting - slot * 256) / 2;
+    const value = (full * count) / (count + fixed + perWord * lengths[slot]!);
+    if (value <= best[slot]!) continue;
+    if (best[slot] === 0) mine.push(slot);
+    best[slot] = value;
+  }
+  return list.length;
+}
+
+function meanLength({ live, totalLength }: Pick<TextIndex, 'live' | 'totalLength'>): number {
+  return (totalLength + usualItems * usualLength) / (live + usualItems);
+}
+
+function applyCoverage({ concepts }: TextQuery, { scores, covered, touched }: Sums): void {
+  const total = concepts.reduce((sum, { rarity }) => sum + rarity, 0);
+  for (const slot of touched) scores[slot]! *= 1 - coverageShare + (coverageShare * covered[slot]!) / total;
+}
+
+function liftGroups({ groups, groupSizes, ids }: TextIndex, { scores, touched }: Sums): void {
+  const means = new Float64Array(groupSizes.length);
+  for (const slot of touched) {
+    const group = groups[slot]!;
+    const size = groupSizes[group]!;
+    if (size > 1 && ids[slot] !== undefined) means[group]! += scores[slot]! / size;
+  }
+  for (const slot of touched) scores[slot]! += groupShare * means[groups[slot]!]!;
+}
+
+function selectBest(
+  { ids }: TextIndex,
+  { scores, touched }: Sums,
+  { allowed, most }: { readonly allowed: Uint32Array | undefined; readonly most: number },
+) {
+  const top = createTop(most, (a, b) => ids[a]! < ids[b]!);
+  const offer = (slot: number): void => {
+    const score = scores[slot]!;
+    if (score > 0 && score >= top.least() && ids[slot] !== undefined) top.offer(score, slot);
+  };
+  if (allowed && allowed.length < touched.length) allowed.forEach(offer);
+  else if (!allowed) touched.forEach(offer);
+  else {
+    const passes = new Uint8Array(scores.length);
+    for (const slot of allowed) passes[slot] = 1;
+    for (const slot of touched) if (passes[slot] === 1) offer(slot);
+  }
+  return top.entries();
+}
+
+/** Adds what the words that are neighbors in the query get for being near each other in the item. */
+function withNearness(
+  { sequences }: TextIndex,
+  { concepts, pairs }: TextQuery,
+  { slot, score }: { readonly slot: number; readonly score: number },
+): Ranked {
+  if (pairs.length === 0) return { slot, score, nearness: 0 };
+  const numbers = new Map(concepts.flatMap(({ alternatives: [own] }, at) => own?.worth === 1 ? [[own.term, at]] : []));
+  const distances = distancesIn(sequences[slot]!, numbers, pairs);
+  let [gain, most] = [0, 0];
+  for (const [at, [one, other]] of pairs.entries()) {
+    const rarity = Math.min(concepts[one]!.rarity, concepts[other]!.rarity);
+    most += rarity;
+    if (distances[at]! <= nearest) gain += rarity / distances[at]!;
+  }
+  return { slot, score: score + nearGain * gain, nearness: most > 0 ? gain / most : 0 };
+}
+
+/** The shortest distance of each pair. */
+function distancesIn(
+  sequence: Int32Array,
+  numbers: ReadonlyMap<number, number>,
+  pairs: TextQuery['pairs'],
+): number[] {
+  const shortest = pairs.map(() => Infinity);
+  const latest = new Map<number, number>();
+  const bits = new Uint8Array(256);
+  for (const term of numbers.keys()) bits[term & 255] = 1;
+  for (let at = 0; at < sequence.length; at++) {
+    const term = sequence[at]!;
+    if (term === fieldEnd) latest.clear();
+    if (bits[term & 255] === 0 || term < 0) continue;
+    const concept = numbers.get(term);
+    if (concept === undefined) continue;
+    latest.set(concept, at);
+    for (const [pair, [one, other]] of pairs.entries()) {
+      if (one !== concept && other !== concept) continue;
+      const partner = latest.get(one === concept ? other : one);
+      if (partner !== undefined) shortest[pair] = Math.min(shortest[pair]!, at - partner);
+    }
+  }
+  return shortest;
+}
+
+/** What an item says of each word of the query: the best of the alternatives. */
+export interface Answered {
+  readonly worth: number;
+  readonly value: number;
+  readonly term: number;
+}
+
+/** Returns what an item says of each word of the query, `undefined` where nothing. */
+export function answersOf(index: TextIndex, { concepts }: TextQuery, slot: number): (Answered | undefined)[] {
+  const usual = meanLength(index);
+  const long = saturation * (1 - lengthShare + (lengthShare * index.lengths[slot]!) / usual);
+  return concepts.map(({ alternatives }) => {
+    let best: Answered | undefined;
+    for (const { term, worth, rarity } of alternatives) {
+      const count = halvesOf(index, term, slot) / 2;
+      const value = (worth * rarity * (saturation + 1) * count) / (count + long);
+      if (value > (best?.value ?? 0)) best = { worth, value, term };
+    }
+    return best;
+  });
+}
+
+/** The most that one word can add, by its rarity. */
+export const bestPerWord = saturation + 1;

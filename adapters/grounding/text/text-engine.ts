@@ -1,0 +1,145 @@
+/** The engine of a text source: words by their rarity, in any script, added and removed item by item. */
+
+import type { GroundingRequest, SourceHit } from '../../../src/contracts/grounding-source.ts';
+import { commonThesaurus } from '../language/thesaurus.ts';
+import { visitWords } from '../language/words.ts';
+import { excerptOf, type MarkedRange } from '../excerpt.ts';
+import type { StoredItem } from '../item.ts';
+import { type ItemEngine, plainHit, type SearchContext } from '../item-engine.ts';
+import { createTurns, requireRunning, type Turns } from '../turns.ts';
+import { createAllowedRows } from '../vector/allowed.ts';
+import { confidenceOf } from './confidence.ts';
+import { readQuery, type TextQuery } from './query.ts';
+import { answersOf, type Ranked, rankItems } from './rank.ts';
+import { readTextIndex, writeTextIndex } from './snapshot.ts';
+import { knownWord, type Vocabulary } from './vocabulary.ts';
+import { addItem, addSequence, createTextIndex, itemsOf, removeItem, type TextIndex } from './text-index.ts';
+
+/** The index is made anew when a quarter of its slots is dead, and at least so many. */
+const fewestDead = 1_000;
+
+/** Creates an engine without items. */
+export function createTextEngine(): ItemEngine {
+  let index = createTextIndex();
+  let indexed = 0;
+  const allowedRows = createAllowedRows();
+  return {
+    add({ item }) {
+      addItem(index, item);
+      indexed++;
+      allowedRows.clear();
+    },
+    remove({ id }) {
+      removeItem(index, id);
+      allowedRows.clear();
+    },
+    stats: () => ({ terms: index.vocabulary.terms.length, indexed }),
+    has: (id) => index.slots.has(id),
+    async settle(signal) {
+      const fresh = await compacted(index, createTurns(signal));
+      if (fresh === index) return;
+      index = fresh;
+      allowedRows.clear();
+    },
+    snapshot: () => writeTextIndex(index, createTurns()),
+    async restore(bytes) {
+      const read = await readTextIndex(bytes, createTurns());
+      if (!read) return false;
+      index = read;
+      allowedRows.clear();
+      return true;
+    },
+    async search(request, context) {
+      requireRunning(context.signal);
+      const now = index; // a later `settle` makes another
+      const turns = createTurns(context.signal);
+      const allowed = await allowedRows.find(request.filters, {
+        ids: now.ids,
+        items: context.items,
+        signal: context.signal,
+      });
+      const query = readQuery(request.query ?? '', now, commonThesaurus());
+      const ranked = await rankItems(now, query, { allowed, topK: request.topK, turns });
+      return toHits(now, { request, query, ranked }, context);
+    },
+  };
+}
+
+/** Returns an index without dead slots, or the same where there are few. Nothing comes or goes meanwhile. */
+async function compacted(index: TextIndex, turns: Turns): Promise<TextIndex> {
+  const dead = index.ids.length - index.live;
+  if (dead < Math.max(fewestDead, index.ids.length / 4)) return index;
+  const fresh = { ...createTextIndex(), vocabulary: index.vocabulary };
+  for (const item of itemsOf(index)) {
+    await turns.next();
+    addSequence(fresh, item);
+  }
+  return fresh;
+}
+
+interface Found {
+  readonly request: GroundingRequest;
+  readonly query: TextQuery;
+  readonly ranked: readonly Ranked[];
+}
+
+function toHits(index: TextIndex, { request, query, ranked }: Found, { items, version }: SearchContext): SourceHit[] {
+  return ranked.slice(0, request.topK).flatMap((one, at): SourceHit[] => {
+    const item = items.get(index.ids[one.slot] ?? '');
+    if (!item) return []; // removed during the search
+    const answers = answersOf(index, query, one.slot);
+    const found = new Map(answers.flatMap((answer) => answer ? [[answer.term, answer.value] as const] : []));
+    return [{
+      ...plainHit(item, version),
+      ...markedPartsOf(item, index.vocabulary, found),
+      score: one.score,
+      scoreKind: 'bm25',
+      confidence: confidenceOf(query, answers, { ranked, at }),
+    }];
+  });
+}
+
+/** The part of the text where the answer is, and where the words are in it and in the title. */
+function markedPartsOf({ text, title = '' }: StoredItem, vocabulary: Vocabulary, found: ReadonlyMap<number, number>) {
+  const { content, contentRange, ranges } = excerptOf(text, rangesOf(text, vocabulary, found));
+  const titleRanges = rangesOf(title, vocabulary, found);
+  return {
+    content,
+    ...(contentRange && { contentRange }),
+    matched: [
+      { field: 'content', ranges },
+      ...(titleRanges.length > 0
+        ? [{ field: 'title', ranges: titleRanges.map(([from, to]) => [from, to] as const) }]
+        : []),
+    ],
+  };
+}
+
+function rangesOf(text: string, vocabulary: Vocabulary, found: ReadonlyMap<number, number>): MarkedRange[] {
+  const ranges: MarkedRange[] = [];
+  const starts = startsOf(vocabulary, found.keys());
+  const isWanted = (_: string, from: number): boolean => {
+    const code = text.charCodeAt(from);
+    return code > 127 || starts[code] === 1;
+  };
+  visitWords(text, (word, from, to) => {
+    const { term } = knownWord(vocabulary, word);
+    const worth = found.get(term);
+    if (worth === undefined) return;
+    const last = ranges.at(-1);
+    if (last && from < last[1]) {
+      ranges[ranges.length - 1] = [Math.min(last[0], from), Math.max(last[1], to), last[2], last[3]];
+    } else ranges.push([from, to, String(term), worth]);
+  }, isWanted);
+  return ranges;
+}
+
+/** The characters with which words of these terms start: a stem starts as its words do. */
+function startsOf({ terms }: Vocabulary, found: Iterable<number>): Uint8Array {
+  const starts = new Uint8Array(128);
+  for (const term of found) {
+    const first = terms[term]![0]!;
+    for (const code of [first.charCodeAt(0), first.toUpperCase().charCodeAt(0)]) if (code < 128) starts[code] = 1;
+  }
+  return starts;
+}

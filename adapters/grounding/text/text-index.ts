@@ -1,0 +1,153 @@
+/** The index of a text source: which items have a term and how often, and the terms of each item in their order. */
+
+import type { StoredItem } from '../item.ts';
+import { createVocabulary, sequencesOf, type Vocabulary } from './vocabulary.ts';
+
+/** The index of the items of one tenant. Items are numbered by slots; a slot is not used again. */
+export interface TextIndex {
+  readonly vocabulary: Vocabulary;
+  /** By slot; `undefined` where an item was removed. */
+  readonly ids: (string | undefined)[];
+  readonly slots: Map<string, number>;
+  /** By term: slots in ascending order with their counts, `slot * 256 + count`. */
+  readonly postings: number[][];
+  /** By term: how many items have it. */
+  readonly frequencies: number[];
+  /** By slot: the terms of title, text and path. A {@link fieldEnd} follows each field. */
+  readonly sequences: Int32Array[];
+  /** By slot: how long the item is, in weighted words. */
+  readonly lengths: number[];
+  /** By slot: the number of the file that it is a part of. */
+  readonly groups: number[];
+  readonly groupNumbers: Map<string, number>;
+  /** By group: how many parts it has. */
+  readonly groupSizes: number[];
+  live: number;
+  totalLength: number;
+}
+
+/** In a sequence of terms: the end of a field. */
+export const fieldEnd = -2;
+/** How much a word in the title, in the text and in the path counts, in halves. */
+const fieldHalves = [3, 2, 1] as const;
+const mostHalves = 255;
+
+/** Creates an index without items. */
+export function createTextIndex(): TextIndex {
+  return {
+    vocabulary: createVocabulary(),
+    ids: [],
+    slots: new Map(),
+    postings: [],
+    frequencies: [],
+    sequences: [],
+    lengths: [],
+    groups: [],
+    groupNumbers: new Map(),
+    groupSizes: [],
+    live: 0,
+    totalLength: 0,
+  };
+}
+
+/** Adds an item, which is not there yet. */
+export function addItem(index: TextIndex, item: StoredItem): void {
+  const fields = sequencesOf(index.vocabulary, [item.title ?? '', item.text, pathOf(item)]);
+  const sequence = new Int32Array(fields.reduce((sum, { length }) => sum + length + 1, 0));
+  let at = 0;
+  for (const field of fields) {
+    sequence.set(field, at);
+    sequence[at + field.length] = fieldEnd;
+    at += field.length + 1;
+  }
+  addSequence(index, { id: item.id, group: groupOf(item), sequence });
+}
+
+/** An item as it is in the index. */
+export interface IndexedItem {
+  readonly id: string;
+  readonly group: string;
+  readonly sequence: Int32Array;
+}
+
+/** Adds the terms of an item. */
+export function addSequence(index: TextIndex, { id, group, sequence }: IndexedItem): void {
+  const slot = index.ids.push(id) - 1;
+  index.slots.set(id, slot);
+  const length = countTerms(index, slot, sequence);
+  index.sequences.push(sequence);
+  index.lengths.push(length);
+  index.totalLength += length;
+  index.live++;
+  const number = index.groupNumbers.get(group) ?? index.groupSizes.push(0) - 1;
+  index.groupNumbers.set(group, number);
+  index.groups.push(number);
+  index.groupSizes[number]!++;
+}
+
+/** Adds to the postings and returns the length of the item. An item is the last one in the postings of its terms. */
+function countTerms({ postings, frequencies }: TextIndex, slot: number, sequence: Int32Array): number {
+  let [field, length] = [0, 0];
+  for (const term of sequence) {
+    if (term === fieldEnd) field++;
+    if (term < 0) continue;
+    const halves = fieldHalves[field] ?? 0;
+    length += halves / 2;
+    const list = postings[term] ??= [];
+    const last = list.length - 1;
+    const known = last >= 0 && Math.floor(list[last]! / 256) === slot ? list[last]! : -1;
+    if (known >= 0) list[last] = Math.min(known + halves, slot * 256 + mostHalves);
+    else {
+      list.push(slot * 256 + halves);
+      frequencies[term] = (frequencies[term] ?? 0) + 1;
+    }
+  }
+  return length;
+}
+
+/** Removes an item. Its postings stay until the index is made anew, and count no more. */
+export function removeItem(index: TextIndex, id: string): void {
+  const slot = index.slots.get(id);
+  if (slot === undefined) return;
+  index.slots.delete(id);
+  index.ids[slot] = undefined;
+  for (const term of new Set(index.sequences[slot])) if (term >= 0) index.frequencies[term]!--;
+  index.live--;
+  index.totalLength -= index.lengths[slot]!;
+  index.groupSizes[index.groups[slot]!]!--;
+}
+
+/** The items of an index as they are added to another one. */
+export function* itemsOf({ ids, groups, groupNumbers, sequences }: TextIndex): Iterable<IndexedItem> {
+  const names = [...groupNumbers.keys()];
+  for (const [slot, id] of ids.entries()) {
+    if (id !== undefined) yield { id, group: names[groups[slot]!]!, sequence: sequences[slot]! };
+  }
+}
+
+/** Returns how often an item has a term, in halves; 0 if it does not. */
+export function halvesOf({ postings }: TextIndex, term: number, slot: number): number {
+  const list = postings[term];
+  if (!list) return 0;
+  let [low, high] = [0, list.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (list[middle]! < (slot + 1) * 256) low = middle;
+    else high = middle - 1;
+  }
+  const found = list[low] ?? -1;
+  return Math.floor(found / 256) === slot ? found % 256 : 0;
+}
+
+/** Parts of a file lift each other: they have a uri in common, up to its fragment. */
+function groupOf({ uri }: StoredItem): string {
+  const fragment = uri.indexOf('#');
+  return fragment < 0 ? uri : uri.slice(0, fragment);
+}
+
+/** The words of a path or a uri; not those of hashes and numbers. */
+function pathOf({ path, uri }: StoredItem): string {
+  const text = path ?? uri;
+  return text.replace(/%[0-9a-f]{2}/gi, ' ').split(/[^\p{L}\p{N}]+/u).filter((part) => /^\p{L}{2,40}$/u.test(part))
+    .join(' ');
+}
