@@ -1,4 +1,4 @@
-/** A language model in plain code, to rehearse with: no network, no intelligence, the same answer every time. */
+/** A language model in plain code, to rehearse with: no network, the same answer every time. */
 
 import type { LanguageModel } from '../../src/contracts/ai-types.ts';
 import { answer } from './rehearsal/answer.ts';
@@ -9,9 +9,14 @@ import { contentOf, partsOf } from './rehearsal/parts.ts';
 export interface RehearsalOptions {
   /** Chooses among texts that are made up; 0 when absent. A call's own seed goes first. */
   readonly seed?: number;
-  /** The pause before each word, 20 ms when absent. With 0 no timer is set at all. */
+  /**
+   * The pause before each word, in milliseconds. When absent, answers come at once and only filler text ("400 words about
+   * tides") is paced, with 20 ms. With 0 no timer is set.
+   */
   readonly delayMs?: number;
 }
+
+const fillerDelayMs = 20;
 
 /**
  * Returns the model. It calls the active tools that the words of the last user message match, fills their inputs by their
@@ -21,10 +26,12 @@ export interface RehearsalOptions {
  * @example
  * const model = rehearsal({ seed: 7, delayMs: 0 });
  */
-export function rehearsal({ seed = 0, delayMs = 20 }: RehearsalOptions = {}): LanguageModel {
+export function rehearsal({ seed = 0, delayMs }: RehearsalOptions = {}): LanguageModel {
   const stream: LanguageModel['doStream'] = async (options) => {
     options.abortSignal?.throwIfAborted();
-    return { stream: pacedStream(partsOf(answer(options, seed), options), { delayMs, signal: options.abortSignal }) };
+    const step = answer(options, seed);
+    const pause = delayMs ?? (step.isFiller ? fillerDelayMs : 0);
+    return { stream: pacedStream(partsOf(step, options), { delayMs: pause, signal: options.abortSignal }) };
   };
   return {
     specificationVersion: 'v4',

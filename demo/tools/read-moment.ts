@@ -22,7 +22,8 @@ export interface MomentOptions {
 const relativeDays: ReadonlyMap<string, number> = new Map([['yesterday', -1], ['today', 0], ['tomorrow', 1]]);
 
 /**
- * Reads an ISO 8601 date, date-time or instant, or "today", "tomorrow", "yesterday" or "now".
+ * Reads an ISO 8601 date, date-time or instant, "today", "tomorrow", "yesterday" or "now", or a day of the year such as
+ * "24 December" or "Christmas": the next one.
  *
  * @throws PinnaceError `invalid_argument` for anything else, and for days that do not exist.
  */
@@ -34,11 +35,52 @@ export function readMoment(text: string, { now, timeZone, name }: MomentOptions)
   if (word === 'now') return { at: clock(), precision: 'instant' };
   const days = relativeDays.get(word);
   if (days !== undefined) return dayOf(clock().toPlainDate().add({ days }), given);
+  const yearly = dayOfYear(word);
+  if (yearly) return dayOf(nextOf(yearly, clock().toPlainDate()), given);
   try {
     return readIso(text.trim(), given);
   } catch {
     throw notADate(name);
   }
+}
+
+const months = 'january february march april may june july august september october november december'.split(' ');
+
+const holidays: ReadonlyMap<string, string> = new Map([
+  ['christmas', '--12-25'],
+  ['christmas day', '--12-25'],
+  ['christmas eve', '--12-24'],
+  ['new year', '--01-01'],
+  ['new year’s day', '--01-01'],
+  ['new year’s eve', '--12-31'],
+]);
+
+/** "24 December", "Dec 24th" or a holiday. */
+function dayOfYear(text: string): Temporal.PlainMonthDay | undefined {
+  const holiday = holidays.get(text.replace("'", '’').replace(/\s+/g, ' '));
+  if (holiday !== undefined) return Temporal.PlainMonthDay.from(holiday);
+  const found = /^(?:(\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?([a-z]{3,9})|([a-z]{3,9})\s+(\d{1,2})(?:st|nd|rd|th)?)$/
+    .exec(text);
+  const name = found?.[2] ?? found?.[3] ?? '';
+  const month = 1 + months.findIndex((one) => one.startsWith(name));
+  if (!found || month === 0) return undefined;
+  try {
+    return Temporal.PlainMonthDay.from({ monthCode: monthCodeOf(month), day: Number(found[1] ?? found[4]) }, {
+      overflow: 'reject',
+    });
+  } catch {
+    return undefined; // "31 June": no day at all
+  }
+}
+
+function monthCodeOf(month: number): string {
+  return `M${String(month).padStart(2, '0')}`;
+}
+
+/** The day itself when it is today. 29 February is the 28th in most years. */
+function nextOf(day: Temporal.PlainMonthDay, today: Temporal.PlainDate): Temporal.PlainDate {
+  const inYear = day.toPlainDate({ year: today.year });
+  return Temporal.PlainDate.compare(inYear, today) < 0 ? day.toPlainDate({ year: today.year + 1 }) : inYear;
 }
 
 /** Writes a moment as exactly as it was given. */

@@ -45,7 +45,18 @@ function measure(text: string, top: number): Record<string, unknown> {
     paragraphs: text.split(/\r?\n[^\S\n]*\r?\n/).filter((paragraph) => paragraph.trim() !== '').length,
   };
   const readingSeconds = secondsToRead(words);
-  return { ...facts, readingSeconds, readingTime: timeOf(readingSeconds), frequentWords: mostFrequent(words, top) };
+  const readingTime = timeOf(readingSeconds);
+  const counted = [
+    numbered(facts.words, 'word'),
+    numbered(facts.characters, 'character'),
+    numbered(facts.sentences, 'sentence'),
+  ];
+  const said = `${counted.join(', ')}; about ${readingTime} to read`;
+  return { ...facts, readingSeconds, readingTime, frequentWords: mostFrequent(words, top), text: said };
+}
+
+function numbered(count: number, name: string): string {
+  return `${count} ${name}${count === 1 ? '' : 's'}`;
 }
 
 function segments(text: string, granularity: 'grapheme' | 'word' | 'sentence'): Intl.SegmentData[] {

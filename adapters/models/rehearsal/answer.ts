@@ -15,20 +15,12 @@ import { isDiscovery, isSearch, mayDiscover, type Search, searchFor } from './di
 import { type Call, explicitCallsOf } from './explicit-calls.ts';
 import { completed, fillInput } from './fill/fill-input.ts';
 import { askFor, type Plan, planCalls, sharedWords } from './plan-calls.ts';
-import {
-  asksToThink,
-  asksWhoItIs,
-  cannotRead,
-  echoOf,
-  introduction,
-  longText,
-  receipt,
-  wordsAskedFor,
-} from './prose.ts';
+import { asksToThink, echoOf, longText, wordsAskedFor } from './prose.ts';
 import { hashOf } from './random.ts';
 import { isInPlan, leaderCalls, withoutPrimitives } from './lead-plan.ts';
 import { isRetryOf, reportOn, sayFailure } from './report.ts';
 import { readShape } from './shape.ts';
+import { asksForWriting, cannotRead, isBeyondTools, isConversation, receipt, smallTalk } from './small-talk.ts';
 import { treeStep } from './tree-request.ts';
 
 /** A call with the id that it gets. */
@@ -41,6 +33,8 @@ export interface Answer {
   readonly reasoning: string;
   readonly text: string;
   readonly calls: readonly IdentifiedCall[];
+  /** Whether the text is filler, of a length that the message asks for. */
+  readonly isFiller?: boolean;
 }
 
 interface Situation {
@@ -52,7 +46,9 @@ interface Situation {
   readonly stages: readonly string[];
   /** How many of them were carried out. */
   readonly done: number;
-  /** Where tools have to be found first, how far that is. */
+  /** Whether tools have to be found first. */
+  readonly discovers: boolean;
+  /** How far that is. */
   readonly search: Search | undefined;
 }
 
@@ -79,6 +75,7 @@ function answerAlone(options: ModelCallOptions, seed: number): Answer {
     reasoning,
     text: format?.type === 'json' ? jsonAnswer(format.schema, situation) : textOf(plan, situation),
     calls: [],
+    isFiller: wordsAskedFor(conversation.message) !== undefined,
   };
 }
 
@@ -95,6 +92,7 @@ function readSituation(options: ModelCallOptions, seed: number): Situation {
   return {
     conversation: { ...read, steps },
     tools: discovers ? active.filter((tool) => !isDiscovery(tool)) : active,
+    discovers,
     search: discovers ? searchFor(stages[done] ?? message, read.steps) : undefined,
     mustCall: options.toolChoice?.type === 'required' || options.toolChoice?.type === 'tool',
     seed: String(options.seed ?? seed),
@@ -134,7 +132,7 @@ function nextStep(situation: Situation): Plan {
   const { search, stages, done, tools, conversation: { message } } = situation;
   if (!search) return nextPlan(situation);
   const stage = stages[done];
-  if (stage === undefined || isForWords(stage) || isForWords(message)) return nothing;
+  if (stage === undefined || isForWords(stage, tools) || isForWords(message, tools)) return nothing;
   if (search.state === 'calling') return { calls: [search.call], questions: [] };
   const found = tools.filter(({ name }) => search.state === 'found' && name === search.name);
   return nextPlan({ ...situation, tools: found });
@@ -157,7 +155,7 @@ function nextPlan(situation: Situation): Plan {
 function planStage(stage: string, { tools, conversation, mustCall, seed }: Situation): Plan {
   const explicit = explicitCallsOf(stage);
   if (explicit.length > 0 && tools.length > 0) return { calls: explicit, questions: [] };
-  if (tools.length === 0 || (isForWords(stage) && !mustCall)) return nothing;
+  if (tools.length === 0 || (isForWords(stage, tools) && !mustCall)) return nothing;
   const count = conversation.callIds.size;
   const uniqueId = (index: number): string =>
     `rehearsal-${hashOf(`${seed}\n${conversation.message}`).toString(36)}-${count + index + 1}`;
@@ -165,8 +163,9 @@ function planStage(stage: string, { tools, conversation, mustCall, seed }: Situa
 }
 
 /** Whether the text wants words, and no tool. */
-function isForWords(text: string): boolean {
-  return wordsAskedFor(text) !== undefined || asksWhoItIs(text);
+function isForWords(text: string, tools: readonly ActiveTool[]): boolean {
+  return wordsAskedFor(text) !== undefined || isConversation(text) || asksForWriting(text, tools) ||
+    isBeyondTools(text, tools);
 }
 
 function withIds(calls: readonly Call[], { conversation, seed }: Situation): readonly IdentifiedCall[] {
@@ -186,19 +185,18 @@ function freeId(prefix: string, taken: Set<string>): string {
 function textOf(plan: Plan, situation: Situation): string {
   const { files } = situation.conversation;
   const text = answerText(plan, situation);
-  if (files.length === 0) return text ?? introduction(situation.tools);
+  if (files.length === 0) return text ?? smallTalk(situation.conversation.message, situation);
   return `${receipt(files)}\n\n${text ?? cannotRead}`;
 }
 
 /** `undefined`: there is nothing to answer. */
 function answerText(
   { questions }: Plan,
-  { conversation: { steps, message }, tools, seed, search }: Situation,
+  { conversation: { steps, message }, seed, search }: Situation,
 ): string | undefined {
   const questionTexts = questions.map(askFor);
   if (steps.length > 0) return [reportOn(steps), ...questionTexts].join('\n\n');
   if (questionTexts.length > 0) return questionTexts.join('\n\n');
-  if (asksWhoItIs(message)) return introduction(tools);
   const words = wordsAskedFor(message);
   if (words !== undefined) return longText(message, { words, seed });
   if (search?.state === 'nothing') return 'I looked for a tool that fits, and found none. Other words may find one.';

@@ -3,9 +3,10 @@
 import { type ActiveTool, chooserOf, isPlain } from './choose-tool.ts';
 import { type Conversation, type PastCall, stringify } from './conversation.ts';
 import { type Call, explicitCallsOf } from './explicit-calls.ts';
-import { asksWhoItIs, echoOf, wordsAskedFor } from './prose.ts';
+import { echoOf, wordsAskedFor } from './prose.ts';
 import { sayFailure } from './report.ts';
 import { asList, own } from './shape.ts';
+import { isConversation } from './small-talk.ts';
 import { stemsOf } from './words.ts';
 
 /** The next call, or what there is to say. */
@@ -43,7 +44,7 @@ export function sourcesStep(
 }
 
 function isForWords(message: string): boolean {
-  return wordsAskedFor(message) !== undefined || asksWhoItIs(message) || echoOf(message) !== undefined;
+  return wordsAskedFor(message) !== undefined || isConversation(message) || echoOf(message) !== undefined;
 }
 
 /** One numbered hit. */

@@ -59,9 +59,10 @@ export function chooserOf(tools: readonly ActiveTool[]): ChooseTool {
     const words = stemsOf(withoutArguments(text, tools));
     const converts = conversion.test(text);
     const hasArithmetic = expressionIn(text) !== undefined;
+    const asksTime = clockQuestion.test(text);
     const matches = indexed.map(({ tool, weights, fits }): Match => {
       const said = mention(text, tool.name) + (fits.arithmetic && hasArithmetic ? 2.5 : 0) +
-        (fits.conversion && converts ? 1.5 : 0);
+        (fits.conversion && converts ? 1.5 : 0) + (fits.clock && asksTime ? 1.5 : 0);
       return { tool, score: likeness(words, weights, rarity) + said };
     });
     return matches.filter(({ score }) => score >= threshold).toSorted((one, other) => other.score - one.score);
@@ -131,12 +132,23 @@ function withoutArguments(text: string, tools: readonly ActiveTool[]): string {
 const conversion =
   /\d\s*°?\p{L}{1,15}\s+(?:to|in|into|as)\s+°?\p{L}+|\bhow\s+(?:many|much)\s+\p{L}+\s+(?:are|is|in|make)\s+\d/iu;
 
+/** "What time is it", "what is the time", "what day is today". */
+const clockQuestion =
+  /\btime\s+is\s+it\b|\bwhat(?:['’]?s|\s+is)\s+the\s+(?:current\s+)?time\b|\bwhat\s+day\s+is\s+(?:it|today)\b|\bcurrent\s+time\b/iu;
+
+interface Specialties {
+  readonly arithmetic: boolean;
+  readonly conversion: boolean;
+  readonly clock: boolean;
+}
+
 /** What a tool's parameters say that it is good for, beyond words. */
-function specialtiesOf({ shape }: ActiveTool): { readonly arithmetic: boolean; readonly conversion: boolean } {
+function specialtiesOf({ shape, verbs }: ActiveTool): Specialties {
   const fields = shape.fields();
   return {
     arithmetic: fields.some((field) => field.shape.kind === 'string' && isExpression(field)),
     conversion: fields.some(({ words }) => isSource(words)) && fields.some(({ words }) => isTarget(words)) &&
       fields.some((field) => field.shape.kind === 'number'),
+    clock: (verbs.has('tim') || verbs.has('time') || verbs.has('clock')) && !fields.some(({ required }) => required),
   };
 }

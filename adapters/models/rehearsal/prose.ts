@@ -1,46 +1,6 @@
-/** What the rehearsal model says when no tool is to be called: who it is, and text by the yard. */
+/** Text that the rehearsal model makes up, and what a message asks it to say. */
 
-import type { ActiveTool } from './choose-tool.ts';
 import { hashOf, pickerOf } from './random.ts';
-
-/** Whether the message asks who or what it speaks to. */
-export function asksWhoItIs(message: string): boolean {
-  return /\b(?:who|what)\s+are\s+you\b|\bare\s+you\s+(?:an?\s+|the\s+)?(?:\w+\s+)?(?:ai|model|human|person|bot|real|robot|llm|gpt|claude)\b|\b(?:introduce|describe)\s+yourself\b|\bwhat\s+(?:can|do)\s+you\s+do\b|\bwhat(?:'s| is)\s+your\s+name\b/iu
-    .test(message);
-}
-
-/** Says what the model is and what it can do here. */
-export function introduction(tools: readonly ActiveTool[]): string {
-  const what =
-    'I am the rehearsal model: plain code, no intelligence. I match the words of your message against the tools that are ' +
-    'active, fill their inputs by their schemas, and report what they return.';
-  if (tools.length === 0) {
-    return `${what} No tool is active here, so I have nothing to call. I can still write: ask me for a long answer.`;
-  }
-  const listed = tools.slice(0, 12).map(({ name, description }) => {
-    const [first = ''] = description.split(/(?<=[.!?])\s|\n/u);
-    return `- \`${name}\`${first === '' ? '' : `: ${first.slice(0, 160)}`}`;
-  });
-  const rest = tools.length > 12 ? [`- … and ${tools.length - 12} more`] : [];
-  const example = `call ${tools[0]?.name} with {…}`;
-  return [
-    `${what} Active now:`,
-    '',
-    ...listed,
-    ...rest,
-    '',
-    `Ask for one of them in your words, or write \`${example}\`.`,
-  ].join('\n');
-}
-
-/** Names the files of a message. */
-export function receipt(files: readonly string[]): string {
-  return `I received ${files.map((name) => `\`${name.replaceAll('`', "'")}\``).join(', ')}.`;
-}
-
-/** What is said to files without a question that can be answered. */
-export const cannotRead =
-  'I am the rehearsal model: plain code, no intelligence. I cannot read files; connect a model to have them read.';
 
 /** Returns the text after "say" or "repeat", if the message asks for nothing else. */
 export function echoOf(message: string): string | undefined {
@@ -72,7 +32,7 @@ export function longText(message: string, { words, seed }: { words: number; seed
   const topic = /\b(?:about|on|of)\s+(.{2,80}?)\s*(?:[.!?,;\n]|\bin\s+\d|$)/iu.exec(message)?.[1] ??
     'nothing in particular';
   const paragraphs = [
-    `This is text by the rehearsal model: plain code put it together, and nobody meant it. It is about ${topic}.`,
+    `This is filler text by a scripted demo, not by an AI model. Its topic is ${topic}.`,
   ];
   let count = lengthOf(paragraphs[0] ?? '');
   while (count < words) {
@@ -92,11 +52,11 @@ const people: Texts = ['the keeper', 'an old sailor', 'the younger of the two', 
 const times: Texts = ['At dawn', 'By noon', 'Late in the evening', 'On the third day', 'When the wind turned'];
 const ends: Texts = [
   'and nothing was lost',
-  'because somebody had to',
-  'though no one had asked',
+  'because it had to be done',
+  'although it was not required',
   'as the rules require',
 ];
-const deeds: Texts = [
+const actions: Texts = [
   'counted the hours',
   'wrote a careful note',
   'lit the lamp again',
@@ -106,12 +66,12 @@ const deeds: Texts = [
 ];
 
 function sentence(topic: string, pick: Pick): string {
-  const [who, did, when, end] = [pick(people), pick(deeds), pick(times), pick(ends)];
+  const [who, did, when, end] = [pick(people), pick(actions), pick(times), pick(ends)];
   return pick([
     `${when}, ${who} ${did}, ${end}.`,
     `${when}, ${who} spoke of ${topic} and ${did}.`,
     `There was more to say about ${topic}, so ${who} ${did}.`,
-    `Nobody forgot ${topic}: ${who} ${did}, ${end}.`,
+    `Everyone remembered ${topic}: ${who} ${did}, ${end}.`,
   ]);
 }
 

@@ -14,7 +14,7 @@ export type TreeStep =
 /** The tools that make it a tree. */
 const needed = ['search', 'get_view', 'add_child', 'move_node', 'undo'];
 
-type Change = Exclude<TreeRequest, { kind: 'undo' | 'find' }>;
+type Change = Exclude<TreeRequest, { kind: 'undo' | 'find' | 'open' }>;
 
 /** Returns the next step of the request that the message names; `undefined` when it names none, or there is no tree. */
 export function treeStep(conversation: Conversation, tools: readonly ActiveTool[]): TreeStep | undefined {
@@ -24,6 +24,7 @@ export function treeStep(conversation: Conversation, tools: readonly ActiveTool[
   const calls = conversation.steps.flat();
   if (calls.some(({ outcome }) => outcome?.kind === 'denial')) return undefined;
   if (request.kind === 'undo') return undoStep(conversation);
+  if (request.kind === 'open') return openStep(request, { conversation, calls });
   const searches = calls.filter(({ toolName }) => toolName === 'search');
   if (searches.length === 0) return { calls: wantedOf(request).map((name) => searchFor(name, conversation.rootId)) };
   if (request.kind === 'find') return { text: sayFound(request.name, searches[0]) };
@@ -31,7 +32,7 @@ export function treeStep(conversation: Conversation, tools: readonly ActiveTool[
 }
 
 /** The names that have to be looked up. */
-function wantedOf(request: Exclude<TreeRequest, { kind: 'undo' }>): readonly string[] {
+function wantedOf(request: Exclude<TreeRequest, { kind: 'undo' | 'open' }>): readonly string[] {
   if (request.kind === 'add') return [request.place];
   return request.kind === 'move' ? [request.name, request.place] : [request.name];
 }
@@ -39,6 +40,26 @@ function wantedOf(request: Exclude<TreeRequest, { kind: 'undo' }>): readonly str
 function searchFor(value: string, rootNodeId: string): Call {
   const filters = [{ path: 'name', op: 'contains', value }];
   return { toolName: 'search', input: JSON.stringify({ rootNodeId, filters, limit: 20 }) };
+}
+
+const mostOpen = 10;
+
+/** Lists the tasks that are not done. */
+function openStep(
+  { overdue }: Extract<TreeRequest, { kind: 'open' }>,
+  { conversation: { rootId }, calls }: Pick<Progress, 'conversation' | 'calls'>,
+): TreeStep | undefined {
+  const [search] = calls;
+  if (!search) {
+    const filters = [{ path: 'done', op: 'eq', value: false }];
+    return { calls: [{ toolName: 'search', input: JSON.stringify({ rootNodeId: rootId, filters, limit: mostOpen }) }] };
+  }
+  if (search.outcome?.kind !== 'value') return undefined;
+  const found = foundBy(search);
+  const lead = overdue ? 'Tasks have no due dates here. ' : '';
+  if (found.length === 0) return { text: `${lead}Every task is done.` };
+  const count = found.length < mostOpen ? `${found.length}` : `The first ${mostOpen}`;
+  return { text: `${lead}${count} open:\n\n${linesOf(found)}` };
 }
 
 interface Found {
@@ -64,8 +85,11 @@ function best(found: readonly Found[], name: string): Found | undefined {
 function sayFound(name: string, search: PastCall | undefined): string {
   const found = foundBy(search);
   if (found.length === 0) return `Nothing in the tree is called “${name}”.`;
-  const lines = found.map(({ label, path }) => `- ${label}${path === '' ? '' : ` (${path})`}`);
-  return `I found ${found.length} called “${name}”:\n\n${lines.join('\n')}`;
+  return `I found ${found.length} called “${name}”:\n\n${linesOf(found)}`;
+}
+
+function linesOf(found: readonly Found[]): string {
+  return found.map(({ label, path }) => `- ${label}${path === '' ? '' : ` (${path})`}`).join('\n');
 }
 
 interface Progress {

@@ -8,6 +8,7 @@ export type TreeRequest =
   | { readonly kind: 'remove'; readonly name: string }
   | { readonly kind: 'done'; readonly name: string }
   | { readonly kind: 'find'; readonly name: string }
+  | { readonly kind: 'open'; readonly overdue: boolean }
   | { readonly kind: 'undo' };
 
 const name = '(?:"([^"]+)"|“([^”]+)”|(.+?))';
@@ -18,6 +19,14 @@ const end = '\\s*[.!?]?\\s*$';
 
 const patterns: readonly (readonly [RegExp, (parts: readonly string[], found: RegExpExecArray) => TreeRequest])[] = [
   [pattern(`(?:undo|take (?:it|that|this) back)\\b.*`), () => ({ kind: 'undo' })],
+  [
+    pattern(
+      `(?:what(?:['’]?s|\\s+is|\\s+are)?|which|list|show(?:\\s+me)?)\\b.{0,40}\\b(?<late>overdue|late)\\b.{0,20}|` +
+        `(?:what(?:['’]?s|\\s+is|\\s+are)?|which|list|show(?:\\s+me)?)\\b.{0,40}\\b(?:open|left|undone|unfinished|pending|to\\s+do|todo)\\b.{0,20}|` +
+        `what\\s+should\\s+(?:i|we)\\s+do\\b.{0,20}|what(?:['’]?s|\\s+is)\\s+next`,
+    ),
+    (_, found) => ({ kind: 'open', overdue: found.groups?.['late'] !== undefined }),
+  ],
   [
     pattern(
       `(?:add|plant|create)\\s+(?:an?\\s+)?(?:new\\s+)?(?<type>task|area|job)?:?\\s*${name}\\s+${below}\\s+(?:the\\s+)?${name}`,

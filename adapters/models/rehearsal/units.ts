@@ -3,6 +3,7 @@
 import { type ChooseTool, isPlain, type Match } from './choose-tool.ts';
 import { partsOf } from './clauses.ts';
 import type { Filled } from './fill/fill-input.ts';
+import { capitalised } from './patterns.ts';
 import { stemsOf, wordsOf } from './words.ts';
 
 /** A part of the stage with the tool that it names. */
@@ -48,7 +49,7 @@ function usableMatch(text: string, planner: Planner): Match | undefined {
   const ranked = planner.choose(text);
   const [best] = ranked;
   const near = ranked.slice(0, 5).filter((match) =>
-    match === best || (isPlain(match) && match.score * 2 >= (best?.score ?? 0))
+    match.score === best?.score || (isPlain(match) && match.score * 2 >= (best?.score ?? 0))
   );
   const complete = near.find((match) => {
     const { input, missing } = planner.fill(match, text);
@@ -97,6 +98,9 @@ function takesList({ tool: { shape } }: Match): boolean {
   return shape.fields().some((field) => field.shape.kind === 'array');
 }
 
+/** A name at the end, which may become another value: Tokyo is a time zone. */
+const lastName = new RegExp(`(?<=\\b(?:in|at|for|of|from|to|on|near)\\s)${capitalised}$`, 'u');
+
 /** "The weather in Paris" and then "Berlin": the same request with the last value replaced. */
 function withOtherValue({ text, match }: Unit, part: string, { fill }: Planner): string | undefined {
   const other = part.trim().replace(/^(?:in|at|for|of|from|to|on|near)\s+(?:the\s+)?/iu, '').replace(/[.?!]+$/u, '');
@@ -104,9 +108,11 @@ function withOtherValue({ text, match }: Unit, part: string, { fill }: Planner):
   const head = text.replace(/[\s.?!]+$/u, '');
   const unquoted = head.replace(/["”'`»]$/u, '');
   const value = Object.values(fill(match, text).input).map(String)
-    .find((one) => one !== '' && (head.endsWith(one) || unquoted.endsWith(one)));
+    .find((one) => one !== '' && (head.endsWith(one) || unquoted.endsWith(one))) ?? lastName.exec(head)?.[0];
   if (value === undefined) return undefined;
   const isQuoted = !head.endsWith(value);
   const from = (isQuoted ? unquoted : head).length - value.length - Number(isQuoted);
-  return `${head.slice(0, from)}${other}`;
+  const changed = `${head.slice(0, from)}${other}`;
+  const inputOfText = (one: string): string => JSON.stringify(fill(match, one).input);
+  return inputOfText(changed) === inputOfText(text) ? undefined : changed;
 }

@@ -9,15 +9,14 @@ const hello = [user('Hello')];
 describe('rehearsal', () => {
   it('says what it is when it is asked, and which tools are active', async () => {
     const { text, finish } = await ask('Who are you?', [calculator, weather]);
-    expect(text).toContain('I am the rehearsal model: plain code, no intelligence');
-    expect(text).toContain('- `calculator`: Evaluates an arithmetic expression');
-    expect(text).toContain('- `get_weather`');
+    expect(text).toContain('I am a scripted demo, not an AI model');
+    expect(text).toContain('I can use: calculator and get weather.');
     expect(finish).toBe('stop');
   });
 
   it('says what it is when it has nothing to do', async () => {
     for (const prompt of [hello, [], [{ role: 'system' as const, content: 'Be kind' }]]) {
-      expect((await ask(prompt)).text).toContain('I am the rehearsal model');
+      expect((await ask(prompt)).text).toContain('No tool is active here');
     }
   });
 
@@ -62,7 +61,7 @@ describe('rehearsal', () => {
 
   it('writes hundreds of words when it is asked for a long answer, and as many as asked for', async () => {
     const { text } = await ask('Tell me a long story about a lighthouse', several);
-    expect(text).toContain('plain code put it together');
+    expect(text).toContain('filler text by a scripted demo');
     expect(text).toContain('a lighthouse');
     expect(countWords(text)).toBe(400);
     expect(countWords((await ask('Write 123 words about rain', several)).text)).toBe(123);
@@ -147,7 +146,7 @@ describe('rehearsal', () => {
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       if (next.value.type === 'text-delta') seen.push(next.value.text);
     }
-    expect(seen.join('')).toBe('`calculator` (20+22) gave **42**.');
+    expect(seen.join('')).toBe('`calculator` (20+22) returned **42**.');
   });
 });
 

@@ -6,6 +6,26 @@ const friday = Date.UTC(2026, 10, 20, 22, 58, 31, 500);
 const tool = dateMathTool({ now: () => friday });
 const zone = { timeZone: 'UTC' };
 
+describe('a day of the year', () => {
+  it.each([
+    ['24 December', '2026-12-24'],
+    ['December 24', '2026-12-24'],
+    ['Dec 24th', '2026-12-24'],
+    ['3rd of March', '2027-03-03'],
+    ['20 November', '2026-11-20'],
+    ['19 November', '2027-11-19'],
+    ['Christmas', '2026-12-25'],
+    ["New Year's Eve", '2026-12-31'],
+    ['29 February', '2027-02-28'],
+  ])('%s is the next one, today included', async (date, result) => {
+    expect(await outcomeOf(tool, { operation: 'weekday', date })).toMatchObject({ date: result });
+  });
+
+  it.each(['31 June', '30 February', '0 May', '12 Smarch', 'may'])('%s is no date', async (date) => {
+    expect(await outcomeOf(tool, { operation: 'weekday', date })).toMatchObject({ code: 'invalid_argument' });
+  });
+});
+
 describe('date_math, add and subtract', () => {
   it.each([
     ['2026-11-20', { days: 90 }, '2027-02-18'],

@@ -25,6 +25,7 @@ describe('text_stats', () => {
         { word: 'calm', count: 1 },
         { word: 'wide', count: 1 },
       ],
+      text: '12 words, 53 characters, 3 sentences; about 3 s to read',
     });
   });
 

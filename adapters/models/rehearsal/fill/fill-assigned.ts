@@ -1,6 +1,7 @@
 /** Values that the text assigns to a property by its name. */
 
 import { bracketed, type Clause, parseJson, quoted, unquote } from '../clause.ts';
+import { monthDay } from './fill-date.ts';
 import { numberOf, numberPattern } from './fill-number.ts';
 import { anyCase, capitalised, conform, escapeRegExp, identifier, phrase, stops } from '../patterns.ts';
 import type { Field, Shape } from '../shape.ts';
@@ -34,7 +35,8 @@ export function assignedTo({ name, shape }: Field, clause: Clause): unknown {
       return parseJson(take(`${bracketed}+`) ?? '');
     default:
       return conform(
-        take(`${quoted}+`) ?? take(`${capitalised}|${identifier}`, link) ?? take('[^\\s,;\\uE000-\\uE002]+', sign),
+        take(`${quoted}+`) ?? clause.take(new RegExp(`${label}${link}(${monthDay})`, 'iu')) ??
+          take(`${capitalised}|${identifier}`, link) ?? take('[^\\s,;\\uE000-\\uE002]+', sign),
         shape,
       );
   }

@@ -7,15 +7,30 @@ const month = '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*';
 
 const isoPattern = '\\d{4}-\\d{2}-\\d{2}(?:[T ]\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d+)?)?(?:Z|[+-]\\d{2}:?\\d{2})?)?';
 
-/** Returns the first date of the text, if there is one behind `after`, and takes it. "Tomorrow" would need a clock. */
-export function dateIn(
-  clause: Clause,
-  { withTime, after }: { withTime: boolean; after: string },
-): string | undefined {
+/** "24 December", "Dec 24th". */
+export const monthDay =
+  `(?:\\d{1,2}(?:st|nd|rd|th)?\\s+(?:of\\s+)?${month}\\b|\\b${month}\\s+\\d{1,2}(?:st|nd|rd|th)?\\b)(?!,?\\s+\\d{4})`;
+
+/** What a tool without a strict format may read by its own clock: "24 December", "tomorrow", "Christmas". */
+const byClock = `${monthDay}|today|tomorrow|yesterday|christmas(?:\\s+eve)?|new\\s+year(?:['’]s\\s+(?:eve|day))?`;
+
+interface DateOptions {
+  readonly withTime: boolean;
+  readonly after: string;
+  /** Whether the value must be an ISO date: this model has no clock to complete one. */
+  readonly strict: boolean;
+}
+
+/** Returns the first date of the text, if there is one behind `after`, and takes it. */
+export function dateIn(clause: Clause, { withTime, after, strict }: DateOptions): string | undefined {
   const iso = clause.take(new RegExp(`${after}(${isoPattern})`, 'iu')) ??
     clause.take(new RegExp(`\\b${isoPattern}`, 'u'));
   const date = iso ?? spelt(clause);
-  if (date === undefined) return undefined;
+  if (date === undefined) {
+    return strict
+      ? undefined
+      : clause.take(new RegExp(`${after || '(?<!\\b(?:until|till|to|and)\\s)'}\\b(${byClock})`, 'iu'));
+  }
   const [day = '', rest = ''] = date.split(/[T ]/u);
   if (!withTime) return day;
   const time = rest || clause.take(/(?<!\d)\d{1,2}:\d{2}(?!\d)/u)?.padStart(5, '0') || '00:00';

@@ -37,7 +37,9 @@ export function formatted(field: Field, clause: Clause, { verbs }: { verbs: Read
     : isTarget(words)
     ? '\\b(?:to|until|till|and)\\s+'
     : '';
-  if (format.startsWith('date')) return dateIn(clause, { withTime: format === 'date-time', after });
+  if (format.startsWith('date')) {
+    return dateIn(clause, { withTime: format === 'date-time', after, strict: shape.format !== '' });
+  }
   const pattern = formats[format];
   if (pattern) return clause.take(new RegExp(`${after}(${pattern.source})`, 'iu')) ?? clause.take(pattern);
   return takeMatching(shape, clause, verbs);
@@ -114,7 +116,7 @@ function takeTarget(clause: Clause): string | undefined {
   return clause.take(
     new RegExp(`\\b(?:into|to|until|till)\\s+(?:the\\s+|a\\s+)?(${quoted}+|(?!\\d+\\b(?!-))${phrase})`, 'iu'),
   ) ??
-    clause.take(/\bhow\s+(?:many|much)\s+(\p{L}+)/iu) ??
+    clause.take(/\bhow\s+(?:many|much)\s+(\p{L}+)(?=\s[^?]*\d)/iu) ??
     clause.take(/(?<=\d\s{0,2}°?\p{L}{1,20}\s+(?:in|and)\s+)(\p{L}+)/iu);
 }
 

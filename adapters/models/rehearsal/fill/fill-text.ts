@@ -38,7 +38,8 @@ export function textFrom(
   if (isExpression({ words, shape })) return undefined;
   const isPlace = wantsPlace({ words, shape });
   const value = !words.isDisjointFrom(freeWords) && !isPlace
-    ? takeRest(clause, { ...options, needsVerb: !required || !options.mayGuess })
+    ? clause.take(/\b(?:in|of|this|that|text|sentence|following)\s*:\s+(\S.*)$/su) ??
+      takeRest(clause, { ...options, needsVerb: !required || !options.mayGuess })
     : takeName(clause, { isPlace, ...options });
   return conform(isZone(shape, words) ? zoneOf(value) : value, shape);
 }

@@ -19,33 +19,41 @@ async function reportOf(output: Output, input: unknown = {}): Promise<string> {
 
 describe('the report of the rehearsal model', () => {
   it.each<[string, Output, string]>([
-    ['a number', json(42), '`look` gave **42**.'],
-    ['a text', { type: 'text', value: 'All is well' }, '`look` gave **All is well**.'],
-    ['nothing', json(null), '`look` answered with nothing.'],
-    ['an empty list', json([]), '`look` gave:\n\n(none)'],
-    ['a list', json(['a', 2, true]), '`look` gave:\n\n- a\n- 2\n- true'],
-    ['a record', json({ city: 'Oslo', degrees: -3 }), '`look` gave:\n\n- **city**: Oslo\n- **degrees**: -3'],
+    ['a number', json(42), '`look` returned **42**.'],
+    ['a text', { type: 'text', value: 'All is well' }, '`look` returned **All is well**.'],
+    ['nothing', json(null), '`look` returned nothing.'],
+    ['an empty list', json([]), '`look` returned:\n\n(none)'],
+    ['a list', json(['a', 2, true]), '`look` returned:\n\n- a\n- 2\n- true'],
+    ['a record', json({ city: 'Oslo', degrees: -3 }), '`look` returned:\n\n- **city**: Oslo\n- **degrees**: -3'],
     [
       'a list of records',
       json([{ name: 'Ann', age: 30 }, { name: 'Bob | B\n2', age: 41 }]),
-      '`look` gave:\n\n| name | age |\n| --- | --- |\n| Ann | 30 |\n| Bob \\| B 2 | 41 |',
+      '`look` returned:\n\n| name | age |\n| --- | --- |\n| Ann | 30 |\n| Bob \\| B 2 | 41 |',
     ],
     [
       'a list in a record',
       json({ tools: [{ name: 'a' }, { name: 'b' }] }),
-      '`look` gave:\n\n- **tools**:\n\n  | name |\n  | --- |\n  | a |\n  | b |\n',
+      '**tools** (2):\n\n| name |\n| --- |\n| a |\n| b |',
     ],
+    ['a page of a longer list', json({ notes: ['a'], total: 9 }), '**notes** (1 of 9):\n\n- a'],
+    ['an empty list in a record', json({ notes: [], total: 0 }), 'No notes.'],
+    ['a summary that the tool wrote', json({ value: 4, text: 'two and two = 4' }), 'Two and two = 4.'],
+    ['a record that a tool made', json({ id: 'invoice-1', title: 'Dues' }), 'Done: **Dues** (`invoice-1`).'],
     [
       'content',
       { type: 'content', value: [{ type: 'text', text: 'One' }, { type: 'custom' }] },
-      '`look` gave:\n\nOne\n(custom)',
+      '`look` returned:\n\nOne\n(custom)',
     ],
   ])('shows %s', async (_, output, text) => {
     expect(await reportOf(output)).toBe(text);
   });
 
   it('says what the tool was asked', async () => {
-    expect(await reportOf(json(4), { expression: '2+2' })).toBe('`look` (2+2) gave **4**.');
+    expect(await reportOf(json(4), { expression: '2+2' })).toBe('`look` (2+2) returned **4**.');
+  });
+
+  it('does not take a text that came with the input for a summary', async () => {
+    expect(await reportOf(json({ text: 'buy milk', words: 2 }), { text: 'buy milk' })).toContain('- **words**: 2');
   });
 
   it('cuts what is too long for people and says so', async () => {
@@ -87,7 +95,7 @@ describe('the report of the rehearsal model', () => {
       ...called('get_weather', { city: 'Oslo' }, json('rain'), 'new-2'),
     ];
     const { text } = await ask(prompt, several);
-    expect(text).toBe('`calculator` (2+2) gave **4**.\n\n`get_weather` (Oslo) gave **rain**.');
+    expect(text).toBe('`calculator` (2+2) returned **4**.\n\n`get_weather` (Oslo) returned **rain**.');
   });
 
   it('says so where a call has no answer', async () => {
@@ -149,7 +157,7 @@ describe('the second try of the rehearsal model', () => {
     expect(twice.text).toBe('`set_mode` failed: "mode" must be ("slow" | "fast").');
     const mended = called('set_mode', { mode: 'eco' }, json('ok'), toolCallId);
     const { text: report } = await ask([user('set the mode'), ...first, ...mended], [mode]);
-    expect(report).toBe('At the second try, `set_mode` (eco) gave **ok**.');
+    expect(report).toBe('At the second try: `set_mode` (eco) returned **ok**.');
   });
 
   it.each(['Disk full', 'Tool "set_mode" failed', ''])('is not made when the error only says "%s"', async (error) => {
@@ -191,6 +199,6 @@ describe('what stands behind "then"', () => {
     const last = called('convert_currency', { amount: 5 }, json(4.5), 'c');
     const { calls, text } = await ask([user(message), ...found, ...loaded, ...last], [load, money, weather]);
     expect(calls).toEqual([]);
-    expect(text).toMatch(/`tool_find`[^]*`tool_load`[^]*`convert_currency` \(5\) gave \*\*4\.5\*\*/);
+    expect(text).toMatch(/\*\*tools\*\*[^]*`tool_load`[^]*`convert_currency` \(5\) returned \*\*4\.5\*\*/);
   });
 });
