@@ -1,6 +1,6 @@
 /** A client of Postgres.js that is never used again once it has lost a connection. */
 
-import type { Sql, TransactionSql } from 'postgres';
+import type { Sql } from 'postgres';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { invalid } from './changes.ts';
 import { storageBlocked, storageFull } from './unavailable.ts';
@@ -100,26 +100,6 @@ const baseOptions: Omit<PostgresClientOptions, 'onclose'> = {
   onnotice: () => undefined,
 };
 
-/**
- * Runs statements as one transaction of one round trip. The client also rolls back when the connection is closed: that
- * write to a closed socket throws where nothing catches it, and ends the process. So pass it only errors of statements; it
- * detects a lost connection by itself, and rejects.
- */
-export async function transact(
-  client: PostgresClient,
-  statements: (tx: TransactionSql) => readonly Promise<readonly unknown[]>[],
-): Promise<readonly (readonly unknown[])[]> {
-  return await client.sql.begin(async (tx) => {
-    if (client.isLost) throw storageBlocked(unreached); // its caller repeats it already, perhaps elsewhere
-    try {
-      return await Promise.all(statements(tx));
-    } catch (error) {
-      if (severityOf(error) === 'ERROR') throw error;
-      return await new Promise<never>(() => undefined);
-    }
-  });
-}
-
 /** Whether a connection was never made. Codes are those of Node.js and PostgreSQL: resources, authorization, database, starting up. */
 function wasRefused(error: unknown): boolean {
   const code = codeOf(error);
@@ -131,7 +111,7 @@ function wasRefused(error: unknown): boolean {
 function explain(error: unknown): PinnaceError {
   if (error instanceof PinnaceError) return error;
   if (codeOf(error) === '53100') return storageFull('Cannot write to PostgreSQL: the disk is full; make room', error);
-  const advice = 'check that it runs and that the client may make and change the table, then try again';
+  const advice = 'check that it runs and that the client may create the table and its function, then try again';
   return storageBlocked(`${unreached}: it failed; ${advice}`, { cause: error });
 }
 

@@ -15,6 +15,10 @@ export const postgresPrograms: string | undefined = globSync('/usr/lib/postgresq
 /** A running server. */
 export interface PostgresServer {
   readonly connect: ConnectPostgres;
+  /** Connects by another socket, which leads to the server's, with one connection. */
+  readonly connectBy: (socket: string) => ConnectPostgres;
+  /** The path of its socket. */
+  readonly socket: string;
   /** Ends it, and resolves when the process has exited. It can be started again. */
   readonly kill: (how: Ending) => Promise<void>;
   readonly start: () => Promise<void>;
@@ -57,9 +61,13 @@ export async function startPostgres(): Promise<PostgresServer> {
     await exited;
   };
   const start = async (): Promise<void> => void (server = await launch(folder, identity));
+  const socket = join(folder, '.s.PGSQL.5432');
+  const connect = (path: string, max: number): ConnectPostgres => (options) =>
+    postgres({ path, user: 'pinnace', database: 'postgres', max, ...options });
   return {
-    connect: (options) =>
-      postgres({ path: join(folder, '.s.PGSQL.5432'), user: 'pinnace', database: 'postgres', max: 4, ...options }),
+    connect: connect(socket, 4),
+    connectBy: (path) => connect(path, 1),
+    socket,
     kill,
     start,
     async restart(how = 'SIGINT') {

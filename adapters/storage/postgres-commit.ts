@@ -1,0 +1,133 @@
+/** A commit to PostgreSQL: one call of a function in the database, which locks, compares and writes. */
+
+import { Buffer } from 'node:buffer';
+import type { Sql } from 'postgres';
+import type { CommitResult } from '../../src/contracts/storage.ts';
+import type { PreparedChange } from './changes.ts';
+import { encodeValue } from './value-codec.ts';
+
+/** How many expired rows a commit removes at most: as many as it has changes at most. */
+const purgeLimit = 100;
+
+/** A commit as the database takes it. */
+export interface PostgresDraft {
+  readonly changes: readonly PreparedChange[];
+  readonly input: string;
+  readonly hashes: string;
+  readonly expires: boolean;
+}
+
+/** Serializes the changes. */
+export function draftCommit(changes: readonly PreparedChange[]): PostgresDraft {
+  const rows = changes.map(({ bytes, key, value, expiresAt, ifVersion, keep }, at) => ({
+    at,
+    key: base64(bytes),
+    name: JSON.stringify(key),
+    value: value === undefined ? null : base64(encodeValue(value)),
+    expires_at: expiresAt,
+    kept: keep,
+    checked: ifVersion !== undefined,
+    expected: ifVersion,
+  }));
+  const hashes = new Set(changes.map(({ bytes }) => hashOf(bytes)));
+  return {
+    changes,
+    input: JSON.stringify(rows),
+    hashes: [...hashes].toSorted((a, b) => a - b).join(' '), // always in this order: no deadlock
+    expires: changes.some(({ expiresAt }) => expiresAt !== undefined),
+  };
+}
+
+/** Commits with one prepared statement, which other calls may share a round trip with. */
+export async function commitDraft(
+  sql: Sql,
+  { changes, input, hashes, expires }: PostgresDraft,
+  { table, time }: { readonly table: string; readonly time: number },
+): Promise<CommitResult> {
+  const version = crypto.randomUUID();
+  const [row] = await sql<{ readonly conflicts: string }[]>`select ${sql(functionOf(table))}(${input}::text::json, ${
+    spaceOf(table)
+  }::int, string_to_array(${hashes}, ' ')::int[], ${time}::float8, ${version}, ${expires}) as conflicts`;
+  if (!row?.conflicts) return { ok: true, version };
+  const conflicts = new Set(row.conflicts.split(' ').map(Number));
+  return { ok: false, conflicts: changes.filter((_, at) => conflicts.has(at)).map(({ key }) => key) };
+}
+
+/** The lock and notification id of a key (FNV-1a, 32 bits). Two keys that share a hash wait or are notified needlessly. */
+export function hashOf(bytes: Uint8Array): number {
+  return bytes.reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193), 0x811c9dc5 | 0);
+}
+
+/**
+ * The statements that create what a storage needs, for one transaction. Instances that start at once take turns, because creating
+ * the same table twice at once fails.
+ */
+export function setupOf(table: string): string {
+  return `select pg_advisory_xact_lock(${spaceOf(table)});
+    create table if not exists "${table}" (
+      key bytea primary key, name text not null, value bytea not null, version text not null, expires_at float8);
+    create index if not exists "${table}_expiry" on "${table}" (expires_at) where expires_at is not null;
+    do $setup$ begin
+      if to_regprocedure('"${functionOf(table)}"(json, int, int[], float8, text, bool)') is null then
+        ${commitFunction(table)};
+      end if;
+    end $setup$`;
+}
+
+/** Other instances may call a former function, so count this up with each change of the function. */
+function functionOf(table: string): string {
+  return `${table}_commit_1`;
+}
+
+/**
+ * A separate statement takes the locks. A statement reads what was committed before it started, so one that also waited would
+ * compare with replaced values; in a transaction of another isolation level all statements would.
+ */
+function commitFunction(table: string): string {
+  return `create function "${functionOf(table)}"(
+      p_input json, p_space int, p_hashes int[], p_time float8, p_version text, p_expires bool) returns text
+    language plpgsql as $commit$
+    declare differing text;
+    begin
+      if current_setting('transaction_isolation') <> 'read committed' then
+        raise 'the storage needs the isolation level "read committed"';
+      end if;
+      perform pg_advisory_xact_lock(p_space, hash) from unnest(p_hashes) hash;
+      with input as materialized (
+        select at, decode(key, 'base64') as key, name, decode(value, 'base64') as value, expires_at, kept, checked, expected
+        from json_to_recordset(p_input)
+          as i(at int, key text, name text, value text, expires_at float8, kept bool, checked bool, expected text)
+      ), conflicts as materialized (
+        select at from input left join "${table}" as e
+          on e.key = input.key and (e.expires_at is null or e.expires_at > p_time)
+        where checked and expected is distinct from e.version
+      ), written as (
+        insert into "${table}" (key, name, value, version, expires_at)
+        select key, name, value, p_version, expires_at from input
+        where value is not null and not exists (select from conflicts)
+        on conflict (key) do update
+        set value = excluded.value, version = excluded.version, expires_at = excluded.expires_at
+      ), removed as (
+        delete from "${table}"
+        where not exists (select from conflicts) and key in (select key from input where value is null and not kept)
+      )
+      select string_agg(at::text, ' ') into differing from conflicts;
+      if differing is not null then
+        return differing;
+      end if;
+      perform pg_notify('${table}', array_to_string(p_hashes, ' '));
+      if p_expires then
+        delete from "${table}" where expires_at <= p_time and key in (
+          select key from "${table}" where expires_at <= p_time limit ${purgeLimit} for update skip locked);
+      end if;
+      return '';
+    end $commit$`;
+}
+
+function spaceOf(table: string): number {
+  return hashOf(new TextEncoder().encode(table));
+}
+
+function base64(bytes: Uint8Array<ArrayBuffer>): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+}
