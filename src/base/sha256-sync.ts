@@ -4,6 +4,8 @@
  * are in range by construction, hence the `!`.
  */
 
+import { hexOf } from './hash.ts';
+
 const constants = Int32Array.from(firstPrimes(64), (prime) => fraction(Math.cbrt(prime)));
 const initial = Int32Array.from(firstPrimes(8), (prime) => fraction(Math.sqrt(prime)));
 
@@ -33,11 +35,13 @@ function afterKey(key: Uint8Array, pad: number): Int32Array {
   return state;
 }
 
+/** Working memory: nothing in it outlives a call. */
+const schedule = new Int32Array(64);
+
 /** The state after the last bytes of a message, of which `before` bytes are in the given state. */
 function finish(given: Int32Array, bytes: Uint8Array, before: number): Int32Array {
   const words = padded(bytes, before);
   const state = given.slice();
-  const schedule = new Int32Array(64);
   for (let at = 0; at < words.length; at += 16) compress(state, schedule, words.subarray(at, at + 16));
   return state;
 }
@@ -49,9 +53,7 @@ function bytesOfWords(words: Int32Array): Uint8Array {
 }
 
 function hexOfWords(words: Int32Array): string {
-  let text = '';
-  for (const word of words) text += (word >>> 0).toString(16).padStart(8, '0');
-  return text;
+  return hexOf(bytesOfWords(words));
 }
 
 /** The message as 32-bit words, with its end mark and its length in bits. */

@@ -116,5 +116,12 @@ const encoder = new TextEncoder();
 
 /** The length of a text in UTF-8. */
 export function byteLength(text: string): number {
-  return encoder.encode(text).length;
+  return isShortAscii(text) ? text.length : encoder.encode(text).length;
+}
+
+/** Most texts are ids and words: for them a loop is quicker than an encoder. */
+function isShortAscii(text: string): boolean {
+  if (text.length > 64) return false;
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 127) return false;
+  return true;
 }

@@ -127,20 +127,33 @@ function setExpanded(hidden: Hidden, layout: Layout, { cursor, expanded }: Setti
   flags[cursor.index] = expanded ? 1 : 0;
   hidden.flags[number] = flags;
   const { start, end } = subtree(layout, cursor);
-  const by = expanded ? -1 : 1;
-  forParts(layout, { start: { pos: start.pos, index: start.index + 1 }, end }, {
-    whole(block) {
-      hidden.base[block]! += by;
-      hidden.min[block]! += by;
-    },
-    part(block, from, to) {
-      const own = ownOf(hidden, layout, block);
-      for (let i = from; i < to; i++) own[i]! += by;
-      hidden.own[block] = own;
-      updateMin(hidden, layout, block);
-    },
-  });
+  shiftSpan(hidden, layout, { start: { pos: start.pos, index: start.index + 1 }, end }, expanded ? -1 : 1);
   return true;
+}
+
+/** Adds to the hidden numbers of a span: first of its parts of blocks, then of the entire blocks between them. */
+function shiftSpan(hidden: Hidden, layout: Layout, { start, end }: Span, by: 1 | -1): void {
+  const shiftPart = (pos: number, from: number, to: number): void => {
+    const number = blockAt(layout, pos);
+    const own = ownOf(hidden, layout, number);
+    for (let i = from; i < to; i++) own[i]! += by;
+    hidden.own[number] = own;
+    updateMin(hidden, layout, number);
+  };
+  if (start.pos === end.pos) {
+    if (start.index < end.index) shiftPart(start.pos, start.index, end.index);
+    return;
+  }
+  const length = layout.lengths[blockAt(layout, start.pos)]!;
+  if (start.index < length) shiftPart(start.pos, start.index, length);
+  if (end.index > 0) shiftPart(end.pos, 0, end.index);
+  const { base, min } = hidden;
+  const { order } = layout;
+  for (let pos = start.pos + 1; pos < end.pos; pos++) {
+    const number = order[pos]!;
+    base[number]! += by;
+    min[number]! += by;
+  }
 }
 
 function setAll(hidden: Hidden, layout: Layout, { cursor, expanded }: Setting): boolean {

@@ -25,9 +25,13 @@ export interface AuditEntry {
 /** Receives entries in order. What it throws cannot break a call. */
 export type AuditSink = (entry: AuditEntry) => void;
 
+/** An entry that has not been stored: its number is still 0. */
+export type UnnumberedEntry = Omit<AuditEntry, 'seq'> & { seq: number };
+
 /** The latest entries of a tree. */
 export interface AuditTrail {
-  add(entry: Omit<AuditEntry, 'seq'>, sink: AuditSink | undefined): void;
+  /** Numbers the entry and stores it. */
+  add(entry: UnnumberedEntry, sink: AuditSink | undefined): void;
   /** The entries after a number, oldest first, at most `limit`. */
   list(options?: { readonly after?: number; readonly limit?: number }): readonly AuditEntry[];
 }
@@ -40,10 +44,10 @@ export function createAuditTrail(): AuditTrail {
   let last = 0;
   return {
     add(entry, sink) {
-      const numbered = { seq: ++last, ...entry };
-      entries[last % maxEntries] = numbered;
+      entry.seq = ++last;
+      entries[last % maxEntries] = entry;
       try {
-        sink?.(numbered);
+        sink?.(entry);
       } catch {
         // a sink's failure is its own
       }

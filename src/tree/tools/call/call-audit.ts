@@ -3,7 +3,7 @@
 import { isRecord } from '../../../base/is-record.ts';
 import { type SpanContext, statusOfError } from '../../../events/span.ts';
 import { isLargerThan } from '../pages/answer-size.ts';
-import type { AuditEntry } from './audit.ts';
+import type { AuditEntry, UnnumberedEntry } from './audit.ts';
 import { canonicalJson } from '../../nodes/canonical.ts';
 import { sha256Sync } from '../../../base/sha256-sync.ts';
 import type { ToolSpec } from '../tool-spec.ts';
@@ -27,12 +27,19 @@ export interface Audited {
 export function auditCall(context: CallContext, call: Audited): void {
   const { core, session } = context;
   const { spec, outcome, versionBefore, started } = call;
-  const entry = {
+  const { targets, key, content } = describe(call, context.limits.inputBytes);
+  let digest = content.length > longestUnhashed ? sha256Sync(content) : undefined;
+  const entry: UnnumberedEntry = {
+    seq: 0,
     at: started,
     agentId: context.agentId,
     role: context.role,
     op: spec.name,
-    ...describe(call, context.limits.inputBytes),
+    targets,
+    get argsDigest() {
+      return digest ??= content === '' ? '' : sha256Sync(content);
+    },
+    ...(key !== undefined && { idempotencyKey: key }),
     outcome: outcome.ok ? (outcome.output.replayed === true ? 'replayed' : 'ok') : outcome.error.code,
     versionBefore,
     versionAfter: versionOf(core, session),
@@ -41,6 +48,9 @@ export function auditCall(context: CallContext, call: Audited): void {
   context.desk.audit.add(entry, context.audit);
   emitAudit(entry, call);
 }
+
+/** Shorter arguments are hashed when the digest is read first: hashing takes longer than most calls. */
+const longestUnhashed = 512;
 
 /** The nodes are ids of the tree's own making; the first of them names the target. */
 function emitAudit(
@@ -58,16 +68,23 @@ function emitAudit(
   });
 }
 
+interface Described {
+  readonly targets: readonly string[];
+  readonly key?: string;
+  /** The arguments as canonical JSON; empty where there is no digest. */
+  readonly content: string;
+}
+
 /** What the input says; no digest of one that was refused and is too large or too frequent to be worth the time. */
-function describe({ input, outcome }: Audited, inputBytes: number) {
+function describe({ input, outcome }: Audited, inputBytes: number): Described {
   try {
     if (!outcome.ok && (outcome.error.code === 'rate_limited' || isLargerThan(input, inputBytes))) {
-      return { targets: targetsOf(input, outcome), argsDigest: '' };
+      return { targets: targetsOf(input, outcome), content: '' };
     }
     const { versionToken: _, idempotencyKey, ...content } = isRecord(input) ? input : { input };
-    const key = typeof idempotencyKey === 'string' ? { idempotencyKey: idempotencyKey.slice(0, 200) } : {};
-    return { targets: targetsOf(input, outcome), argsDigest: sha256Sync(canonicalJson(content)), ...key };
+    const key = typeof idempotencyKey === 'string' ? { key: idempotencyKey.slice(0, 200) } : {};
+    return { targets: targetsOf(input, outcome), content: canonicalJson(content), ...key };
   } catch {
-    return { targets: [], argsDigest: '' };
+    return { targets: [], content: '' };
   }
 }

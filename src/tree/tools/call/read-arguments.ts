@@ -17,13 +17,14 @@ const bounded = {
   payloadTypes: 'maxPaths',
   operations: 'maxBatch',
 } as const;
+const bounds = Object.entries(bounded);
 
 /** Returns the arguments as the tool's schema makes them. @throws PinnaceError `invalid_argument` */
 export function readArguments(context: CallContext, spec: ToolSpec, input: unknown): Output {
   const { viewJson: _, ...rest } = isRecord(input) ? input : {};
   const own = isRecord(input) ? rest : input; // a view may be larger and deeper; the import has limits of its own
   if (isLargerThan(own, context.limits.inputBytes)) throw tooLarge(spec.name, context.limits.inputBytes);
-  for (const [name, bound] of Object.entries(bounded)) {
+  for (const [name, bound] of bounds) {
     const list = Object.hasOwn(rest, name) ? (rest as Output)[name] : undefined; // safe: read by an own key
     const most = context.limits[bound];
     if (Array.isArray(list) && list.length > most) throw tooMany(name, list.length, most);
