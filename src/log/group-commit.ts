@@ -29,6 +29,7 @@ export function groupCommits(storage: Storage & Partial<Watchable>): Storage & P
 
 /** Takes from the front as many as fit into one commit and touch different keys. */
 function takeGroup(queue: Waiting[]): Waiting[] {
+  if (queue.length === 1) return queue.splice(0);
   const group: Waiting[] = [];
   const keys = new Set<string>();
   let changes = 0;

@@ -48,8 +48,9 @@ export interface JournalOptions<S> extends JournalOwner<S> {
 const otherChanges = 70;
 
 /** What one `append` added. */
-interface Group<S> extends AppendOptions<S> {
+interface Group<S> {
   readonly items: readonly string[];
+  readonly added: AppendOptions<S> | undefined;
 }
 
 /** Opens a journal for its owner. */
@@ -77,9 +78,9 @@ export function openJournal<S>(options: JournalOptions<S>): Journal<S> {
   const isDue = (): boolean => !lost && pending.length > 0;
   const schedule = createCommitSchedule({ work, isDue, tick, now });
   return {
-    append(items, added = {}) {
+    append(items, added) {
       if (lost) return;
-      pending.push({ items, ...added });
+      pending.push({ items, added });
       schedule.request(added);
     },
     async flush() {
@@ -105,13 +106,14 @@ function takeCommit<S>(pending: readonly Group<S>[]) {
   let state: S | undefined;
   let taken = 0;
   let length = 0;
-  for (const group of pending) {
-    const longer = group.items.reduce((sum, item) => sum + item.length, length);
-    const more = changes.size + (group.changes?.length ?? 0);
-    if (taken > 0 && (longer > chunkLength * chunksPerCommit || more > otherChanges)) break;
-    for (const item of group.items) items.push(item);
-    for (const change of group.changes ?? []) changes.set(JSON.stringify(change.key), change);
-    if (group.state !== undefined) state = group.state;
+  for (const { items: more, added } of pending) {
+    let longer = length;
+    for (const item of more) longer += item.length;
+    const count = changes.size + (added?.changes?.length ?? 0);
+    if (taken > 0 && (longer > chunkLength * chunksPerCommit || count > otherChanges)) break;
+    for (const item of more) items.push(item);
+    for (const change of added?.changes ?? []) changes.set(JSON.stringify(change.key), change);
+    if (added?.state !== undefined) state = added.state;
     length = longer;
     taken++;
   }

@@ -13,8 +13,29 @@ export interface DeclaredFields {
 type Schemas = readonly unknown[];
 type Keywords = Readonly<Record<string, unknown>>;
 
-/** Reads what schemas declare of an object. Alternatives count together: the validator decides which of them holds. */
+const known = new WeakMap<Schemas, DeclaredFields>();
+
+/**
+ * Reads what schemas of the same root declare of an object, once for each list. Alternatives count together: the validator decides
+ * which of them holds. Schemas do not change.
+ */
 export function declaredFields(schemas: Schemas, root: unknown): DeclaredFields {
+  const declared = known.get(schemas) ?? readFields(schemas, root);
+  known.set(schemas, declared);
+  return declared;
+}
+
+const alone = new WeakMap<object, Schemas>();
+
+/** The list of a tool's schema alone, always the same one. */
+export function schemasOf(schema: unknown): Schemas {
+  if (typeof schema !== 'object' || schema === null) return [schema];
+  const schemas = alone.get(schema) ?? [schema];
+  alone.set(schema, schemas);
+  return schemas;
+}
+
+function readFields(schemas: Schemas, root: unknown): DeclaredFields {
   const fields = new Map<string, unknown[]>();
   const others: unknown[] = [];
   for (const { properties, patternProperties, ...schema } of applied(schemas, root)) {
@@ -43,7 +64,7 @@ export function elementSchemas(schemas: Schemas, root: unknown, at: number): Sch
  * field at all is free-form data.
  */
 export function undeclaredField(input: unknown, schema: unknown): readonly string[] | undefined {
-  return findUndeclared(input, { schemas: [schema], root: schema, isTop: true });
+  return findUndeclared(input, { schemas: schemasOf(schema), root: schema, isTop: true });
 }
 
 interface Within {

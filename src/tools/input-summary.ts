@@ -3,7 +3,7 @@
 import type { DigestOf } from '../events/input-digests.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { SummaryValue } from '../contracts/span.ts';
-import { declaredFields } from './declared-fields.ts';
+import { declaredFields, schemasOf } from './declared-fields.ts';
 import { visible } from './visible-text.ts';
 
 /** What a summary is made with. */
@@ -69,12 +69,6 @@ function escaped(name: string): string {
   return bare.test(short) ? short : visible(JSON.stringify(short));
 }
 
-const names = new WeakMap<object, readonly string[]>();
-
-/** Schemas do not change, and a tool is called more than once. */
 function declaredNames(schema: unknown): readonly string[] {
-  if (typeof schema !== 'object' || schema === null) return [];
-  const known = names.get(schema) ?? [...declaredFields([schema], schema).fields.keys()];
-  names.set(schema, known);
-  return known;
+  return [...declaredFields(schemasOf(schema), schema).fields.keys()];
 }

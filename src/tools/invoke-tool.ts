@@ -25,9 +25,9 @@ export interface ToolCall {
   readonly secrets: Readonly<Record<string, Secret>>;
   readonly log: ToolContext['log'];
   /** Texts stay as they are when absent. */
-  readonly redact?: ToolContext['redact'];
-  readonly progress?: ToolContext['progress'];
-  readonly cite?: ToolContext['cite'];
+  readonly redact?: ToolContext['redact'] | undefined;
+  readonly progress?: ToolContext['progress'] | undefined;
+  readonly cite?: ToolContext['cite'] | undefined;
   /** Keeps what tools open until the run ends. */
   readonly scope?: RunScope | undefined;
   /** Is waited for when the call is allowed, before the tool runs: where it rejects, the tool does not. */
@@ -36,7 +36,7 @@ export interface ToolCall {
   readonly onStart?: (() => void) | undefined;
   /** The span of the call. */
   readonly span?: Span | undefined;
-  readonly delegation?: ToolContext['delegation'];
+  readonly delegation?: ToolContext['delegation'] | undefined;
   /** Receives what was thrown, for the host. */
   readonly report?: Report | undefined;
   /** Ends the call, with the run. */

@@ -51,8 +51,9 @@ export function encodeSse(cursor: RunCursor, options: SseOptions): ReadableStrea
       const events = await cursor.next();
       idle = false;
       if (events) {
-        const frames = events.map(({ seq, text }) => `id: ${runId}:${seq}\ndata: ${text}\n\n`);
-        return controller.enqueue(encoder.encode(frames.join('')));
+        let frames = '';
+        for (const { seq, text } of events) frames += `id: ${runId}:${seq}\ndata: ${text}\n\n`;
+        return controller.enqueue(encoder.encode(frames));
       }
       controller.enqueue(done);
       close();

@@ -77,16 +77,15 @@ export async function callTool(
   });
   call.onSpan?.((error) => emitEnd(span, tool, { status: statusOfError(error), error }));
   const { toolCallId, approved } = call;
-  const audit = createCallAudit(tool, { ...options, span, toolCallId, approved, input: summaryOf });
+  const { actor, agent, principal, recorder, redaction } = options;
+  const what = { span, toolCallId, approved, input: summaryOf };
+  const audit = createCallAudit(tool, { ...what, actor, agent, principal, recorder, redaction });
   const outcome = await callInTurn(tool, options, call.signal, async () => {
     const secrets = await toolSecrets(tool, options, span);
-    const redact = (text: string): string => options.redaction.text(text);
-    const { agent: { id: agentId }, principal, authorize } = options;
-    const prepared = call.prepared ?? prepareCall(tool, input, { toolCallId, agentId, principal, authorize, approved });
-    const limits = callLimits(options, tool);
-    const observed = { span, start: audit.start, report: reportAt(options.report, { traceId: span.traceId }) };
-    const facts = { ...call, ...limits, ...observed, agentId, principal, prepared, secrets, redact };
-    return redacted(await invokeTool(tool, input, facts), options);
+    const who = { toolCallId, agentId: agent.id, principal, authorize: options.authorize, approved };
+    const prepared = call.prepared ?? prepareCall(tool, input, who);
+    const made = { span, start: audit.start, prepared, secrets };
+    return redacted(await invokeTool(tool, input, toolCallOf(tool, { call, options, made })), options);
   });
   const error = failureOf(tool, outcome);
   const how = { status: error ? statusOfError(error) : 'ok', error } as const;
@@ -94,6 +93,40 @@ export async function callTool(
   await audit.end(how);
   emitEnd(span, tool, how);
   return outcome;
+}
+
+type MadeFor = Pick<ToolCall, 'start' | 'prepared' | 'secrets'> & { readonly span: Span };
+
+/** Written out, because copying fields takes several times as long. */
+function toolCallOf(
+  tool: Tool,
+  { call, options, made }: { readonly call: CallFacts; readonly options: CallOptions; readonly made: MadeFor },
+): { readonly [Field in keyof Required<ToolCall>]: ToolCall[Field] } {
+  const { toolCallId, log, progress, cite, scope, signal, onStart, delegation } = call;
+  const { agent: { id: agentId }, principal, redaction, report } = options;
+  const { timeoutMs, maxOutputLength, maxFileBytes } = callLimits(options, tool);
+  const { span, start, prepared, secrets } = made;
+  return {
+    toolCallId,
+    agentId,
+    principal,
+    prepared,
+    secrets,
+    log,
+    redact: (text) => redaction.text(text),
+    progress,
+    cite,
+    scope,
+    start,
+    onStart,
+    span,
+    delegation,
+    report: reportAt(report, { traceId: span.traceId }),
+    signal,
+    timeoutMs,
+    maxOutputLength,
+    maxFileBytes,
+  };
 }
 
 /** Takes a slot of the tool and a token of the agent's rate limit. Without either, nothing is called. */

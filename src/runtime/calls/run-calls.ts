@@ -14,7 +14,7 @@ import type { LoopSpans } from '../loop/loop-spans.ts';
 import type { ModelBudget } from '../model/model-budget.ts';
 import type { RunOptions } from '../run-options.ts';
 import { callStart } from './call-record.ts';
-import { callTool } from './call-tool.ts';
+import { type CallOptions, callTool } from './call-tool.ts';
 import { createLiveCalls, type LiveCalls } from './live-calls.ts';
 import { createPreparedCalls, type PreparedCalls } from './prepared-calls.ts';
 
@@ -47,7 +47,7 @@ interface CallTargets {
 
 /** Creates the calls of a run that has made none. */
 export function createRunCalls(options: RunOptions, targets: CallTargets): RunCalls {
-  const { limits, agent, request } = options;
+  const { limits, request } = options;
   const { live, usage, spans, push, files } = targets;
   const calls = createLiveCalls(options);
   const prepared = createPreparedCalls(options);
@@ -55,7 +55,7 @@ export function createRunCalls(options: RunOptions, targets: CallTargets): RunCa
   const scope = createRunScope();
   const citeOf = createCitations(request.chat.messages, push);
   const delegation = delegationOf(options, targets);
-  const shared = { ...options, actor: { type: 'agent', id: agent.id } } as const;
+  const shared = sharedBy(options);
   const invoke: Invoke = async (tool, input, { toolCallId, signal, approved = false }) => {
     if (++usage.toolCalls > limits.toolCalls) return { ok: false, error: tooManyCalls(limits.toolCalls) };
     await announced.of(toolCallId);
@@ -87,6 +87,28 @@ export function createRunCalls(options: RunOptions, targets: CallTargets): RunCa
     closing: (end) => calls.closing(end),
     shown: (chunk) => chunk.type === 'tool-input-available' && announced.resolve(chunk.toolCallId),
     close: () => scope.close(),
+  };
+}
+
+/** What all calls of a run share: little, because each call copies it. */
+function sharedBy(options: RunOptions): Omit<CallOptions, 'spanContext' | 'report'> {
+  const { agent, principal, limits, storage, slots, authorize, resolveSecret } = options;
+  const { redaction, recorder, metrics, digests, now } = options;
+  const actor = { type: 'agent', id: agent.id } as const;
+  return {
+    agent,
+    principal,
+    actor,
+    limits,
+    storage,
+    slots,
+    authorize,
+    resolveSecret,
+    redaction,
+    recorder,
+    metrics,
+    digests,
+    now,
   };
 }
 

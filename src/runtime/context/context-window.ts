@@ -9,10 +9,11 @@ import { promptTokens } from './estimate.ts';
 export interface ContextWindow {
   /**
    * Makes the prompt fit before a call of the model; replaces messages of it where it must, and yields what readers see of that.
+   * Returns `undefined` when the prompt fits as it is.
    *
    * @throws PinnaceError `budget_exceeded` with the reason `context_window` when nothing is left to trim.
    */
-  fit(prompt: LanguageModelV4Message[]): AsyncGenerator<readonly UIMessageChunk[], void>;
+  fit(prompt: LanguageModelV4Message[]): AsyncGenerator<readonly UIMessageChunk[], void> | undefined;
   /** Makes the prompt fit a model that takes over, and from then on the window is that of this model. */
   readonly fitTo: FitPrompt;
   /** Learns how many tokens the prompt of the last call really had. */
@@ -28,9 +29,11 @@ export function createContextWindow(options: ContextWindowOptions): ContextWindo
   let { contextTokens } = options;
   let scale = 1;
   let estimate = 0;
-  async function* fitWith(prompt: LanguageModelV4Message[], used: ContextWindowOptions) {
+  const isFit = (prompt: LanguageModelV4Message[], room: number): boolean => {
     estimate = promptTokens(prompt) + toolTokens();
-    if (!used.strategy && estimate * scale <= roomOf(used.contextTokens)) return;
+    return estimate * scale <= room;
+  };
+  async function* fitWith(prompt: LanguageModelV4Message[], used: ContextWindowOptions) {
     const { fitPrompt } = await import('./fit-prompt.ts'); // most chats do without
     const tokensOf = (messages: readonly LanguageModelV4Message[]): number =>
       Math.ceil((promptTokens(messages) + toolTokens()) * scale);
@@ -38,13 +41,18 @@ export function createContextWindow(options: ContextWindowOptions): ContextWindo
     estimate = promptTokens(prompt) + toolTokens();
   }
   return {
-    fit: (prompt) => fitWith(prompt, { ...options, contextTokens }),
+    fit(prompt) {
+      const fits = isFit(prompt, roomOf(contextTokens)) && !options.strategy;
+      return fits ? undefined : fitWith(prompt, { ...options, contextTokens });
+    },
     async fitTo(prompt, otherTokens) {
       scale = Math.max(1, scale); // another model may count more
       const fitted = [...prompt];
-      const { strategy: _strategy, summarize: _summarize, ...rules } = options; // a summary could fail as the last call did
-      for await (const _ of fitWith(fitted, { ...rules, strategy: undefined, contextTokens: otherTokens }));
-      prompt.splice(0, prompt.length, ...fitted);
+      if (!isFit(fitted, roomOf(otherTokens))) {
+        const { strategy: _strategy, summarize: _summarize, ...rules } = options; // a summary could fail as the last call did
+        for await (const _ of fitWith(fitted, { ...rules, strategy: undefined, contextTokens: otherTokens }));
+        prompt.splice(0, prompt.length, ...fitted);
+      }
       contextTokens = otherTokens;
     },
     learn(inputTokens) {

@@ -71,6 +71,8 @@ export interface EndOptions {
   readonly onRecorded: (unrecorded?: ErrorData) => void;
 }
 
+const atOnce = { soon: true };
+
 /** Creates a live run over a new log. */
 export function createLiveRun(options: LiveRunOptions): LiveRun {
   const { state, now, detachGraceMs, abort } = options;
@@ -119,7 +121,9 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
       if (isFull(text, buffer.count)) return abort(tooLong()); // what comes now is the end
       buffer.push(text);
       const changes = inbox.changesOf(chunk);
-      journal.append([text], { ...(changes && { changes }), soon: isFirst(chunk) });
+      const soon = isFirst(chunk);
+      if (changes) journal.append([text], { changes, soon });
+      else journal.append([text], soon ? atOnce : undefined);
     },
     async end(how, { usage, onRecorded: whenRecorded }) {
       onRecorded = whenRecorded;

@@ -49,7 +49,8 @@ async function* runSteps(run: LoopOptions): AsyncGenerator<readonly UIMessageChu
   for (let step = 1;; step++) {
     const arrived = run.steering?.deliver(prompt) ?? [];
     if (arrived.length > 0) yield arrived;
-    yield* run.contextWindow.fit(prompt);
+    const fitting = run.contextWindow.fit(prompt);
+    if (fitting) yield* fitting;
     const { answer, spent } = yield* takeAnswer(run, { prompt, shownIds, step });
     prompt.push(answer.message);
     run.usage.steps += 1;

@@ -13,44 +13,80 @@ const batchSize = 64;
 /** A part that is queued in a stream arrives within this many microtasks. */
 const microtasks = 16;
 
+const turn = Promise.resolve();
+
 /** Reads the stream until it ends, or the signal aborts and cancels it. */
 export function createPartReader<Part>(stream: ReadableStream<Part>, signal: AbortSignal): PartReader<Part> {
-  const reader = stream.getReader();
-  let pending: Promise<ReadableStreamReadResult<Part>> | undefined;
-  const cancel = (): void => {
-    signal.removeEventListener('abort', cancel);
-    void reader.cancel(signal.reason).catch(() => undefined);
-  };
-  if (signal.aborted) cancel();
-  else signal.addEventListener('abort', cancel, { once: true });
+  return new StreamReader(stream, signal);
+}
 
-  /** Starts the next read, and returns its result if that is at hand. */
-  async function atHand(): Promise<ReadableStreamReadResult<Part> | undefined> {
-    let result: ReadableStreamReadResult<Part> | undefined;
-    pending = reader.read();
-    pending.then((ready) => (result = ready), () => undefined);
-    for (let turn = 0; turn < microtasks && !result; turn++) await Promise.resolve();
-    return result;
+/** One read is under way at most. Its callbacks are made once, not for each part. */
+class StreamReader<Part> implements PartReader<Part> {
+  readonly #reader: ReadableStreamDefaultReader<Part>;
+  readonly #signal: AbortSignal;
+  #arrived: Part[] = [];
+  #end: { readonly error?: unknown } | undefined;
+  #isReading = false;
+  /** Turns since the last part arrived. */
+  #idle = 0;
+  #wake: (() => void) | undefined;
+
+  constructor(stream: ReadableStream<Part>, signal: AbortSignal) {
+    this.#reader = stream.getReader();
+    this.#signal = signal;
+    if (signal.aborted) this.cancel();
+    else signal.addEventListener('abort', this.cancel, { once: true });
   }
 
-  return {
-    cancel,
-    async read() {
-      const first = await (pending ?? reader.read());
-      signal.throwIfAborted(); // a canceled stream ends as if it were complete
-      pending = undefined;
-      if (first.done) {
-        signal.removeEventListener('abort', cancel);
-        return undefined;
-      }
-      const parts = [first.value];
-      while (parts.length < batchSize) {
-        const next = await atHand();
-        if (!next || next.done) break; // the pending read is the next batch, or the end
-        parts.push(next.value);
-        pending = undefined;
-      }
-      return parts;
-    },
+  readonly cancel = (): void => {
+    this.#signal.removeEventListener('abort', this.cancel);
+    void this.#reader.cancel(this.#signal.reason).catch(() => undefined);
+  };
+
+  async read(): Promise<readonly Part[] | undefined> {
+    if (this.#arrived.length === 0) await this.#arrival();
+    this.#signal.throwIfAborted(); // a canceled stream ends as if it were complete
+    if (this.#arrived.length === 0) return this.#ended();
+    for (this.#idle = 0; this.#idle < microtasks && this.#wantsMore(); this.#idle++) {
+      this.#next();
+      await turn;
+    }
+    const parts = this.#arrived;
+    this.#arrived = [];
+    return parts;
+  }
+
+  #arrival(): Promise<void> | undefined {
+    if (this.#end) return undefined;
+    this.#next();
+    return new Promise((resolve) => (this.#wake = resolve));
+  }
+
+  #ended(): undefined {
+    this.#signal.removeEventListener('abort', this.cancel);
+    if (this.#end && 'error' in this.#end) throw this.#end.error;
+  }
+
+  #wantsMore(): boolean {
+    return !this.#end && this.#arrived.length < batchSize;
+  }
+
+  #next(): void {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    this.#reader.read().then(this.#take, this.#fail);
+  }
+
+  readonly #take = ({ done, value }: ReadableStreamReadResult<Part>): void => {
+    this.#isReading = false;
+    if (done) this.#end = {};
+    else this.#arrived.push(value);
+    this.#idle = 0;
+    this.#wake?.();
+  };
+
+  readonly #fail = (error: unknown): void => {
+    this.#end = { error };
+    this.#wake?.();
   };
 }
