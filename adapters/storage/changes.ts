@@ -116,9 +116,9 @@ type Plain = Readonly<Record<string, unknown>>;
 
 function copyPlain<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
-  const copy: Record<string, unknown> = {};
-  for (const name of Object.keys(value)) copy[name] = copyPlain((value as Plain)[name]);
-  return copy as T; // has the same fields
+  const fields: Record<string, unknown> = {};
+  for (const name of Object.keys(value)) fields[name] = copyPlain((value as Plain)[name]);
+  return fields as T; // has the same fields
 }
 
 /** An `invalid_argument` with its reason. */

@@ -45,7 +45,7 @@ async function fit(prompt: ReturnType<typeof toPrompt>, contextTokens: number): 
   const { signal } = new AbortController();
   const facts = { agentId: 'a', runId: 'r', strategy: undefined, toolTokens: () => 0, signal };
   const fitting = createContextWindow({ contextTokens, ...facts }).fit(prompt);
-  while (!(await fitting.next()).done);
+  while (fitting && !(await fitting.next()).done);
 }
 
 async function rowsOf(count: number): Promise<Row[]> {
