@@ -3,6 +3,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { Storage } from '../../../src/contracts/storage.ts';
+import { nextTask } from '../../kit/next-task.ts';
 import type { ChatHead } from './chat.ts';
 import { readHeads, removeChat } from './chat-rows.ts';
 import { type ChatTabs, noTabs } from './chat-tabs.ts';
@@ -88,7 +89,7 @@ export function createChatStore(storage: Storage, tabs: ChatTabs = noTabs): Chat
     unreadable: known.unreadable,
     tabs,
     heads: () => inTurn(() => readAllHeads(storage, known), []),
-    messages: (chatId) => inTurn(async () => (await known.readMessages(chatId)).map(({ message }) => message), []),
+    messages: (chatId) => inTurn(() => readMessages(chatId, known), []),
     save(head, { messages, from, to, dropped }) {
       const ids = new Set(messages.slice(from, to).map(({ id }) => id));
       writer.add({ head, messages, ids, dropped: new Set(dropped === undefined ? [] : [dropped]) });
@@ -118,6 +119,13 @@ function createTurns(onError: (error: unknown) => void): <T>(work: () => Promise
     last = result;
     return result;
   };
+}
+
+/** A long chat takes its time to be read. Drawing it is the next task. */
+async function readMessages(chatId: string, known: KnownChats): Promise<readonly Message[]> {
+  const placed = await known.readMessages(chatId);
+  await nextTask();
+  return placed.map(({ message }) => message);
 }
 
 async function readAllHeads(storage: Storage, known: KnownChats): Promise<readonly ChatHead[]> {

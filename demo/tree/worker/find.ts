@@ -2,6 +2,7 @@
 
 import type { TreeTools } from '../../../src/index.ts';
 import type { TreeView } from '../../../src/tree/index.ts';
+import { nextTask } from '../../kit/next-task.ts';
 import type { FoundNode, FoundPage } from './control.ts';
 
 /** Searches one text after the other. */
@@ -44,7 +45,7 @@ export function createFinder(tools: TreeTools, rootNodeId: string): Finder {
         found.push(...page.hits.map(toFound));
         scanned += page.scanned;
         pageToken = page.pageToken;
-        await pause();
+        await nextTask(); // answers messages that arrived meanwhile
       } while (pageToken !== undefined && found.length < limit && turn === latest);
       return { found: turn === latest ? found : [], scanned, tookMs, hasMore: pageToken !== undefined };
     },
@@ -53,11 +54,6 @@ export function createFinder(tools: TreeTools, rootNodeId: string): Finder {
 
 function toFound({ nodeId, label, breadcrumb }: Hits['hits'][number]): FoundNode {
   return { nodeId, name: label, path: breadcrumb.map((crumb) => crumb.label) };
-}
-
-/** Lets messages that came meanwhile be answered. */
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
 /** Rows looked at in one go. */

@@ -3,6 +3,7 @@
 import { createTree, type Storage, type Tree, treeTools } from '../../../src/index.ts';
 import type { TreeOutcome, TreeRow } from '../../../src/tree/index.ts';
 import type { Watchable } from '../../../src/contracts/index.ts';
+import { nextTask } from '../../kit/next-task.ts';
 import { withRoomAdvice } from '../../storage/no-room.ts';
 import { byHand, type Guard } from './by-hand.ts';
 import type { HandTool, TreeControl, TreeNews, TreeStatus } from './control.ts';
@@ -142,7 +143,7 @@ async function growRows(size: YardSize, onProgress: (done: number) => void): Pro
   for (const row of yardRows(size)) {
     if (rows.push(row) % chunk !== 0) continue;
     onProgress(rows.length);
-    await new Promise((resolve) => setTimeout(resolve, 0));
+    await nextTask();
   }
   onProgress(rows.length);
   return rows;

@@ -5,6 +5,7 @@ import { keepLongChat } from '../../tools/browsers/long-chat.ts';
 import type { Row } from '../measure.ts';
 import { measurePage } from './probe.ts';
 import { type Bench, frameRows, interactionRow, msRow, workRows } from './rows.ts';
+import { slowDown, slowness } from './slow-cpu.ts';
 
 const count = 5000;
 
@@ -27,6 +28,8 @@ export async function measureLongChat({ browser, url }: Bench): Promise<Row[]> {
     await page.getByTestId('composer').focus();
     await page.keyboard.type('A word after five thousand messages, typed by hand.', { delay: 20 });
   });
+  await slowDown(page);
+  const slowly = await measurePage(page, () => scroll(page));
   await context.close();
   return [
     msRow(`A chat of ${count} messages: from the click to its end`, opening.tookMs - 500),
@@ -36,6 +39,7 @@ export async function measureLongChat({ browser, url }: Bench): Promise<Row[]> {
     ...frameRows('Scrolling through it', scrolling),
     ...workRows('Jumping to its beginning and end', jumping, 50),
     interactionRow('Typing in it', typing, 50),
+    ...frameRows(`Scrolling through it, the CPU ${slowness} times slower`, slowly, 50),
   ];
 }
 

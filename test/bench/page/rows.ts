@@ -35,8 +35,8 @@ export function workRows(what: string, { longTasks, longestWorkMs, workMs, tookM
 }
 
 /** How evenly frames came. */
-export function frameRows(what: string, { frames }: Measured): Row[] {
-  return [msRow(`${what}: 95 of 100 frames come within`, quantile(frames, 0.95), 34)];
+export function frameRows(what: string, { frames }: Measured, bar = 34): Row[] {
+  return [msRow(`${what}: 95 of 100 frames come within`, quantile(frames, 0.95), bar)];
 }
 
 /** What the slowest of 50 things that a person did had to wait for the next paint. */

@@ -3,15 +3,28 @@
 import type { Page } from 'playwright';
 import type { Row } from '../measure.ts';
 import { startFastModel } from './fast-model.ts';
-import { measurePage } from './probe.ts';
+import { type Measured, measurePage } from './probe.ts';
 import { type Bench, frameRows, interactionRow, workRows } from './rows.ts';
+import { slowDown, slowness } from './slow-cpu.ts';
 
 const seconds = 10;
 const perSecond = 200;
 const keys = 40;
 
 /** Returns the figures. */
-export async function measureStream({ browser, url }: Bench): Promise<Row[]> {
+export async function measureStream(bench: Bench): Promise<Row[]> {
+  const what = `A stream of ${perSecond} chunks/s beside a million nodes`;
+  const streaming = await stream(bench, async () => undefined);
+  const slowly = await stream(bench, slowDown);
+  return [
+    interactionRow(what, streaming, 2 * keys),
+    ...workRows(what, streaming, 50),
+    ...frameRows(what, streaming),
+    ...frameRows(`${what}, the CPU ${slowness} times slower`, slowly, 50),
+  ];
+}
+
+async function stream({ browser, url }: Bench, prepare: (page: Page) => Promise<void>): Promise<Measured> {
   const model = await startFastModel({ perSecond, chunks: perSecond * seconds });
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   const page = await context.newPage();
@@ -23,6 +36,7 @@ export async function measureStream({ browser, url }: Bench): Promise<Row[]> {
   await page.getByRole('treeitem', { name: 'The Northquay Group' }).first().waitFor();
   await page.getByTestId('tree-expand-all').click();
   await page.locator('[role=treeitem][aria-level="5"]').first().waitFor();
+  await prepare(page);
   const streaming = await measurePage(page, async () => {
     await page.getByTestId('composer').fill('Tell me all about the stream');
     await page.getByTestId('composer').press('Enter');
@@ -35,12 +49,7 @@ export async function measureStream({ browser, url }: Bench): Promise<Row[]> {
   });
   await context.close();
   await model.close();
-  const what = `A stream of ${perSecond} chunks/s beside a million nodes`;
-  return [
-    interactionRow(what, streaming, 2 * keys),
-    ...workRows(what, streaming, 50),
-    ...frameRows(what, streaming),
-  ];
+  return streaming;
 }
 
 async function useEndpoint(page: Page, baseUrl: string): Promise<void> {
