@@ -49,7 +49,7 @@ const tree = lazyTreeHost({ storage, runtime: () => runtime });
 const knowledge = lazyKnowledgeHost({ storage, exclusively });
 const registry = createRegistryHost({
   storage,
-  seen: observability,
+  observability,
   samples: pageSamples,
   tools: sampleTools({ storage, callTree: (_tenant, call) => tree.call(treeAgentId, call) }),
   fallback: staticCatalog(pageSamples),

@@ -31,7 +31,7 @@ const Input = v.strictObject({
     ),
   )),
   date: dateOf(
-    'The date to begin with: ISO 8601 such as 2026-11-20 or 2026-11-20T15:30, today, tomorrow, yesterday, now, or a day such as 24 December. Left out: today',
+    'The start date: ISO 8601 such as 2026-11-20 or 2026-11-20T15:30, today, tomorrow, yesterday, now, or a day such as 24 December. Left out: today',
   ),
   until: dateOf('The second date, for difference and working_days. Left out: today'),
   years: amountOf('years'),

@@ -14,7 +14,7 @@ const Input = v.strictObject({
     v.picklist(['ok', 'error', 'slow', 'secret_error', 'huge', 'not_json']),
     v.description(
       'How to behave. "ok": answer; "error": fail; "slow": answer late; "secret_error": fail with a text that holds a made-up ' +
-        'password, which nobody must see; "huge": answer with far too much; "not_json": answer with what is not JSON',
+        'password, which must stay secret; "huge": answer with far too much; "not_json": answer with what is not JSON',
     ),
   ),
   times: v.optional(v.pipe(
@@ -50,7 +50,7 @@ export function flakyTool({ slowMs = 5_000 }: FlakyOptions = {}): Tool {
       const key = `${context.principal.tenant} ${mode} ${times}`;
       const attempt = times === undefined ? 'always' : failures.next(key, times);
       if (attempt === undefined) return allIsWell;
-      context.log(`Misbehaving as told: ${mode} (${attempt})`, 'warn');
+      context.log(`Misbehaving as requested: ${mode} (${attempt})`, 'warn');
       return misbehave(mode, { context, slowMs });
     },
   });
@@ -59,7 +59,7 @@ export function flakyTool({ slowMs = 5_000 }: FlakyOptions = {}): Tool {
 function misbehave(mode: Exclude<Mode, 'ok'>, { context, slowMs }: { context: ToolContext; slowMs: number }): unknown {
   switch (mode) {
     case 'error':
-      throw new PinnaceError('unavailable', 'The flaky tool failed, as it was told to');
+      throw new PinnaceError('unavailable', 'The flaky tool failed, as requested');
     case 'secret_error':
       throw new Error(`Login with ${flakySecret} was refused`);
     case 'slow':

@@ -63,7 +63,7 @@ function listTool(notes: Notes): Tool {
   return defineTool({
     id: 'notes_list',
     title: 'List notes',
-    description: 'Lists all notes that were kept, the newest first, with ids, titles and the beginning of the text.',
+    description: 'Lists all stored notes, newest first, with ids, titles and the start of the text.',
     category,
     keywords: ['all', 'overview', 'show', 'recent', 'logbook'],
     annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },

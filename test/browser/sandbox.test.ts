@@ -64,7 +64,7 @@ describe('workerSandbox', () => {
     expect(await answerOf(new Worker(host, { type: 'module' }))).toBe('null SecurityError SecurityError SecurityError');
   });
 
-  it('was not heard, and reached nobody', async () => {
+  it('was rejected, and reached no server', async () => {
     expect(heard).toEqual([]);
     expect(await countOf(path)).toBe(0);
     const control = `/control-${crypto.randomUUID()}`;

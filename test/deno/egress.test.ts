@@ -246,7 +246,7 @@ describe('denoEgress', () => {
     );
   });
 
-  it('tells of a connection that is refused or breaks off', async () => {
+  it('reports a connection that is refused or breaks off', async () => {
     const server = await serve((_request, response) => response.destroy());
     const origin = server.origin(host);
     expect(await reasonOf(testEgress().fetch(new Request(origin), terms({ origins: [origin] })))).toBe(

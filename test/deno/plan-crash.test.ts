@@ -14,7 +14,7 @@ describe('a plan over Deno KV', () => {
 
 const worker = new URL('../fixtures/plans/plan-process-worker.ts', import.meta.url).pathname;
 
-/** What a process told before it ended; nothing when it killed itself. */
+/** The output of a process before it ended; nothing when it killed itself. */
 async function run(folder: string, env: Record<string, string>): Promise<Record<string, unknown> | undefined> {
   const process = new Deno.Command(Deno.execPath(), {
     args: ['run', '-A', '--unstable-kv', worker],

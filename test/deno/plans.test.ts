@@ -126,7 +126,7 @@ describe('a plan on Deno KV, over real HTTP', () => {
     expect(await there.client.plans.view(planId)).toMatchObject({ state: 'done', counts: { done: 3 } });
   });
 
-  it('is cancelled by whichever endpoint is asked, and known to nobody but those it works for', async () => {
+  it('is cancelled at any endpoint, and visible only to its owner', async () => {
     const [here, there] = instances;
     if (!here || !there) throw new Error('No instances');
     const { planId, rest } = await begun(await here.client.run(request));

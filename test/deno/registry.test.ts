@@ -86,7 +86,7 @@ describe('a registry on Deno KV, over real HTTP', () => {
     for (const { boundAgents } of (await here.tools.list()).items) expect(boundAgents).toEqual(['helper']);
   });
 
-  it('stops the runs of an agent that is disabled on another instance, and lets none begin', async () => {
+  it('stops the runs of an agent that is disabled on another instance, and lets none start', async () => {
     const [here, there] = instances;
     if (!here || !there) throw new Error('No instances');
     await here.client.registry.providers.register(provider());

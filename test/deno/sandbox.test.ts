@@ -14,7 +14,7 @@ afterAll(() => {
   server.close();
 });
 
-/** The processes that this one has started and that are not gone, by what the system lists; also the ended that nobody asked about. */
+/** The child processes that the system still lists, including ended ones that were not waited for. */
 function children(): string[] {
   const numbers = [...Deno.readDirSync('/proc')].map(({ name }) => name).filter((name) => /^\d+$/.test(name));
   return numbers.filter((number) => parentOf(number) === String(Deno.pid));
@@ -44,7 +44,7 @@ describe('denoSandbox', () => {
 
   it('leaves no process and has opened no socket', async () => {
     expect(await outcomeOf(denoSandbox().run('while (true);', terms({ timeoutMs: 100 })))).toBe('deadline_exceeded');
-    // Killed is not yet gone: the system takes its time, and no answer waits for that.
+    // A killed process may still be listed for a while; no answer waits for that.
     await vi.waitFor(() => expect(children()).toEqual([]));
     expect(sockets).toBe(0);
   });

@@ -42,7 +42,7 @@ interface Endpoint {
   readonly handle: Handler;
   /** A run that has ended. */
   readonly runIds: readonly string[];
-  /** Streams that somebody still reads, or that were left behind. */
+  /** Streams that still have a reader, or that were left open. */
   openStreams(): number;
   close(): Promise<void>;
 }
@@ -89,7 +89,7 @@ function post(body: BodyInit, headers: Record<string, string> = {}): Request {
   });
 }
 
-/** Serves the request and tells what is wrong with the answer; nothing when it is as it should be. */
+/** Serves the request and returns what is wrong with the answer; `undefined` for a correct one. */
 async function faultOf(handle: Handler, request: Request, canary?: string): Promise<string | undefined> {
   const response = await handle(request).catch((error: unknown) => `the handler throws ${String(error)}`);
   if (typeof response === 'string') return response;

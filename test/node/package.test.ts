@@ -20,7 +20,7 @@ async function read<T>(file: string): Promise<T> {
 type Exports = Readonly<Record<string, string>>;
 
 describe('the package', () => {
-  it('has the same entries for npm, for JSR and for whoever works on it', async () => {
+  it('has the same entries for npm, for JSR and for the repository', async () => {
     const { exports: npm } = await read<{ exports: Exports }>('package.json');
     const { exports: jsr } = await read<{ exports: Exports }>('deno.json');
     const built = Object.entries(jsr).map(([name, source]) =>

@@ -13,7 +13,7 @@ export function followAddress(playground: Playground, hash: string): void {
   });
 }
 
-/** Shows the agent of a link. It is imported only when the person says so. */
+/** Shows the agent of a link. It is imported only when the person confirms. */
 function openLink(hash: string, { workshop }: Playground): void {
   if (hash.startsWith('#agent=')) workshop.value = { type: 'link', hash };
 }

@@ -74,7 +74,7 @@ export interface Playground {
   steerPlan(how: PlanSteering): void;
 }
 
-/** What is done over the chat: an agent is made, one that came by a link is looked at, or two are compared. */
+/** What covers the chat: creating an agent, viewing one from a link, or comparing two. */
 export type Workshop =
   | { readonly type: 'builder' }
   | { readonly type: 'link'; readonly hash: string }

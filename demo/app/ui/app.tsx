@@ -96,7 +96,7 @@ function VersionNotice({ playground: { offline } }: { playground: Playground }):
       testId='version-notice'
       action={<button type='button' class='button' data-testid='version-reload' onClick={newer.take}>Reload</button>}
     >
-      A new version of this page is there. Reload to use it; your chats are kept.
+      A new version of this page is available. Reload to use it. Your chats stay.
     </Notice>
   );
 }
@@ -115,7 +115,7 @@ function KeyNotice({ playground: { settings, overlay } }: { playground: Playgrou
         </>
       }
     >
-      The key of {hostOf(choice.baseUrl)} was not kept. Enter it again to go on with {choice.model}.
+      The key of {hostOf(choice.baseUrl)} was not stored. Enter it again to continue with {choice.model}.
     </Notice>
   );
 }

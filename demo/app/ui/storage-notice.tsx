@@ -14,8 +14,8 @@ export function StorageNotice({ playground }: { playground: Playground }): JSX.E
           testId='storage-notice'
           action={<button type='button' class='button' data-testid='make-room' onClick={open}>Free up space</button>}
         >
-          Chats are not kept: the browser’s storage for this site is full. What you see is not lost while this page is
-          open. Delete old chats, or erase what you do not need: it is then kept by itself.
+          Chats are not saved: the browser’s storage for this site is full. Nothing is lost while this page stays open.
+          Delete old chats or other data, and the chats are saved automatically.
         </Notice>
       );
     case 'newer':
@@ -24,8 +24,8 @@ export function StorageNotice({ playground }: { playground: Playground }): JSX.E
           testId='storage-notice'
           action={<button type='button' class='button' onClick={() => location.reload()}>Reload</button>}
         >
-          A newer version of this page has written what is kept here. This one leaves it as it is, and keeps nothing
-          beside it. Reload to get the newer version.
+          A newer version of this page wrote the stored data. This version does not change it and saves nothing. Reload
+          to get the newer version.
         </Notice>
       );
     case 'blocked':

@@ -49,7 +49,7 @@ const longestDocument = 262_144;
 /** The prefix of the document in an address. */
 export const linkMark = '#agent=';
 
-/** Returns the link; `undefined`: it would be too long. What was approved of MCP servers stays out: it is looked at anew anyway. */
+/** Returns the link; `undefined`: it would be too long. Approvals of MCP servers stay out: they are reviewed again anyway. */
 export async function toLink(document: AgentDocument, page: string): Promise<string | undefined> {
   const { mcpServers, ...rest } = document;
   const small = { ...rest, mcpServers: mcpServers.map(({ pinned: _, findings: __, ...server }) => server) };

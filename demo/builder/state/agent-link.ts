@@ -1,4 +1,4 @@
-/** An agent that comes by a link: shown first, and taken in when the person says so. Nothing of it runs before. */
+/** An agent that comes by a link: shown first, and imported when the person confirms. Nothing of it runs before. */
 
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { ImportReport } from '../../../src/registry/index.ts';

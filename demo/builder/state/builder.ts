@@ -18,7 +18,7 @@ export type Step = typeof steps[number];
 export interface Side {
   readonly kind: 'tool' | 'mcpServer' | 'provider';
   readonly form: RecordForm;
-  /** Of an MCP server that is there by now: what it offers is looked at and approved. */
+  /** Of a stored MCP server: its tools are reviewed and approved. */
   readonly server?: { readonly record: AnyRecord; readonly check: McpCheck };
 }
 
@@ -66,7 +66,7 @@ export function stepOf(field: string): Step {
   return field === 'secrets' || field.startsWith('limits.') ? 'limits' : 'about';
 }
 
-/** Creates the builder. Calls the worker only after `begin`. */
+/** Creates the builder. Calls the worker only after `start`. */
 export function createBuilder({ control, onChanged, announce }: BuilderOptions): Builder {
   const step = signal<Step>('about');
   const form = signal<RecordForm | undefined>(undefined);

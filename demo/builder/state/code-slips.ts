@@ -48,11 +48,11 @@ function step(code: string, at: number, { mark, open }: { readonly mark: string;
       'This regular expression is not closed';
   }
   if ('([{`'.includes(mark)) open.push({ mark, at });
-  const begins = closers[mark];
-  if (begins === undefined) return at + 1;
+  const opener = closers[mark];
+  if (opener === undefined) return at + 1;
   const last = open.pop();
   if (!last) return `“${mark}” closes nothing`;
-  return last.mark === begins || (mark === '}' && last.mark === '${')
+  return last.mark === opener || (mark === '}' && last.mark === '${')
     ? at + 1
     : `“${mark}” cannot close “${last.mark}” of line ${lineOf(code, last.at)}`;
 }

@@ -44,7 +44,7 @@ export interface Compare {
   keep(side: Side): Promise<boolean>;
 }
 
-/** Creates the comparison. Calls the worker only after `begin`. */
+/** Creates the comparison. Calls the worker only after `start`. */
 export function createCompare(playground: Playground): Compare {
   const control = playground.registry.connect();
   const providers = signal<readonly Provider[]>([]);

@@ -121,7 +121,7 @@ function whole(value: Config): Config {
 }
 
 function recordOf(value: unknown): Config {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as Config : {}; // safe: as just looked at
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as Config : {}; // safe: just checked
 }
 
 function textOf(value: unknown, otherwise: string): string {

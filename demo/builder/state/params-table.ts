@@ -20,7 +20,7 @@ const plain: ReadonlySet<string> = new Set(['type', 'properties', 'required', 'a
 export function readParams(schema: JsonSchema): readonly Param[] | undefined {
   if (schema['type'] !== 'object' || !Object.keys(schema).every((key) => plain.has(key))) return undefined;
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
-  const properties = Object.entries((schema['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>); // looked at below
+  const properties = Object.entries((schema['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>); // checked below
   const isSimple = properties.every(([, property]) =>
     typeof property === 'object' && property !== null && Object.keys(property).every((key) => simple.has(key)) &&
     paramTypes.some((type) => type === property['type'])

@@ -38,7 +38,7 @@ export function createTrial(control: TrialControl): Trial {
     problem.value = parsed === undefined ? 'The input must be JSON.' : undefined;
     if (!parsed || isBusy.value) return;
     isBusy.value = true;
-    const error = await work(parsed.value).catch((): ErrorData => gone);
+    const error = await work(parsed.value).catch((): ErrorData => noResponse);
     isBusy.value = false;
     problem.value = error && `${error.message}.`;
   }
@@ -74,7 +74,7 @@ export function createTrial(control: TrialControl): Trial {
   };
 }
 
-const gone: ErrorData = { code: 'unavailable', message: 'The worker did not respond', retryable: true };
+const noResponse: ErrorData = { code: 'unavailable', message: 'The worker did not respond', retryable: true };
 
 function parseInput(text: string): { readonly value: unknown } | undefined {
   try {

@@ -1,4 +1,4 @@
-/** Makes the request that an HTTP tool would send, to be looked at. */
+/** Previews the request that an HTTP tool would send. */
 
 import { Secret, type Tool } from '../../../src/index.ts';
 import type { ToolDefinition } from '../../../src/registry/index.ts';

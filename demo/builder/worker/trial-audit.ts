@@ -5,24 +5,24 @@ import { createTraceId } from '../../../src/events/trace-ids.ts';
 import { createAudit, localPrincipal, type Storage, type Tool, type ToolOutcome } from '../../../src/index.ts';
 import { mayAct } from '../../../src/tools/lost-call.ts';
 
-/** What writes a trial down. */
+/** Records a trial in the audit log. */
 interface TrialAudit {
-  /** Is waited for before the tool runs. */
-  readonly begin: (() => Promise<void>) | undefined;
+  /** Awaited before the tool runs. */
+  readonly start: (() => Promise<void>) | undefined;
   readonly end: (outcome: ToolOutcome) => Promise<void>;
 }
 
-/** What may act is written down before and after, as a call of an agent is. */
+/** Records a tool with side effects before and after its trial, like the call of an agent. */
 export function auditTrial(
   { definition }: Tool,
   { storage, agentId }: { readonly storage: Storage; readonly agentId: string },
 ): TrialAudit {
-  if (!mayAct(definition)) return { begin: undefined, end: () => Promise.resolve() };
+  if (!mayAct(definition)) return { start: undefined, end: () => Promise.resolve() };
   const recorder = createRecorder({ audit: createAudit({ storage }), emit: () => undefined, now: Date.now });
   const { tenant, subject } = localPrincipal();
   let ended: Awaited<ReturnType<typeof recorder.start>> | undefined;
   return {
-    async begin() {
+    async start() {
       ended = await recorder.start({
         traceId: createTraceId(),
         tenant,

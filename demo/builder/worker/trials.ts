@@ -90,7 +90,7 @@ async function call(definition: ToolDefinition, input: unknown, options: TrialOp
     secrets,
     log: () => undefined,
     redact: redactor.text,
-    start: audited.begin,
+    start: audited.start,
     signal,
     timeoutMs: longestMs,
     maxOutputLength: 65_536,

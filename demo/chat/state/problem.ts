@@ -133,7 +133,7 @@ const byCode: Readonly<Record<string, Problem>> = {
   deadline_exceeded: { title: 'That took too long', advice: 'The run reached its time limit.', remedies: retry },
   budget_exceeded: {
     title: 'The run reached its limit',
-    advice: 'The text so far is kept. Ask for less at once, or send another message.',
+    advice: 'The text so far is saved. Ask for less at once, or send another message.',
     remedies: retry,
   },
   invalid_argument: {

@@ -148,7 +148,7 @@ function withoutOutput(part: StoredPart): StoredPart {
   if (part.type === 'file') return { ...part, url: '' };
   if (part.type === 'plan') return { ...part, history: [] };
   if (part.type !== 'tool') return part;
-  return { ...part, inputText: '', call: { ...part.call, output: 'Too large to be kept' } };
+  return { ...part, inputText: '', call: { ...part.call, output: 'Too large to store' } };
 }
 
 function toStoredPart(part: Part): StoredPart {

@@ -63,7 +63,7 @@ function toWireCall({ toolCallId, call }: ToolPart): WirePart[] {
 
 const whyNot: { readonly [S in ToolState]?: string } = {
   denied: 'The call was denied',
-  undecided: 'The call was not made: nobody decided on it',
+  undecided: 'The call was not made: it was never decided on',
   stopped:
     'The outcome of this call is unknown: its result never arrived. It may have taken effect; check before calling it again',
 };

@@ -20,9 +20,9 @@ export function placeByKey(event: KeyboardEvent, { scroller, count }: Feed): num
   const own = target.closest('[aria-posinset]');
   const message = own ?? firstInSight(scroller);
   if (!message) return undefined;
-  const [seen, { top, bottom }] = [scroller.getBoundingClientRect(), message.getBoundingClientRect()];
+  const [visible, { top, bottom }] = [scroller.getBoundingClientRect(), message.getBoundingClientRect()];
   const place = Number(message.getAttribute('aria-posinset')) - 1;
-  const isOver = key === 'PageDown' ? bottom > seen.bottom + 1 : top < seen.top - 1;
+  const isOver = key === 'PageDown' ? bottom > visible.bottom + 1 : top < visible.top - 1;
   if (isOver) return own ? undefined : place;
   const next = key === 'PageDown' ? place + 1 : place - 1;
   return next >= 0 && next < count ? next : undefined;

@@ -92,7 +92,7 @@ function Elapsed({ call }: { call: ToolCall }): JSX.Element | null {
     const timer = setInterval(() => (now.value = Date.now()), 100);
     return () => clearInterval(timer);
   }, [isRunning]);
-  if (state === 'denied' || state === 'undecided') return null; // that is how long a person took
+  if (state === 'denied' || state === 'undecided') return null; // the time a person took is not the tool's
   if (isRunning) return <time>{formatDuration(Math.max(0, now.value - startedAt))}</time>;
   return endedAt === undefined ? null : <time>{formatDuration(endedAt - startedAt)}</time>;
 }

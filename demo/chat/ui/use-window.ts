@@ -180,7 +180,7 @@ function topIn(scroller: HTMLElement, { offsetTop }: HTMLElement): number {
   return offsetTop - scroller.scrollTop;
 }
 
-/** The messages that hold the focus or an end of the selection: they stay, wherever the person looks. The same list while nothing changes. */
+/** The messages that hold the focus or an end of the selection. They stay drawn at any scroll position. The same list while nothing changes. */
 function placesInUse(content: HTMLElement, before: readonly number[]): readonly number[] {
   const selection = getSelection();
   const ends = selection && !selection.isCollapsed ? [selection.anchorNode, selection.focusNode] : [];

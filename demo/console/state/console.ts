@@ -49,7 +49,7 @@ export interface Console {
   >;
   readonly verification: ReadonlySignal<Asked<Verification> | undefined>;
   readonly metrics: ReadonlySignal<Asked<MetricsView>>;
-  /** Why the latest thing that the person did failed. */
+  /** Why the latest action failed. */
   readonly problem: ReadonlySignal<string | undefined>;
   /** Starts watching. Returns a function that stops it. */
   open(): () => void;

@@ -4,7 +4,7 @@ import { type Console, historyKey, type MetricsView } from '../state/console.ts'
 import type { Family, Spread } from '../state/prometheus.ts';
 import { Asking, Refusal } from './refusal.tsx';
 
-/** How often the metrics are read while they are looked at. */
+/** How often the metrics are read while they are shown. */
 const everyMs = 5000;
 
 /** What the endpoint counts, and how it has grown since the page was opened. */

@@ -30,7 +30,7 @@ export function RunsTab({ state, url, playground }: TabProps): JSX.Element {
               <tr>
                 <th scope='col'>Agent</th>
                 <th scope='col'>State</th>
-                <th scope='col'>Began</th>
+                <th scope='col'>Started</th>
                 <th scope='col'>Took</th>
                 <th scope='col'>By</th>
                 <th scope='col'>
@@ -97,7 +97,7 @@ export function Gap({ gap }: { gap: Activity['gap'] }): JSX.Element | null {
   if (gap === undefined) return null;
   return (
     <p class='console-note' data-testid='console-gap'>
-      {gap === 'gone'
+      {gap === 'dropped'
         ? 'The endpoint no longer has older events; this list is incomplete.'
         : 'This list shows the latest only.'}
     </p>

@@ -63,7 +63,7 @@ export function createActivityLog(): ActivityLog {
       if (event.action === 'run.start' || event.action === 'run.end') return takeRun(event);
       return event.action === 'plan.start' || event.action === 'plan.end' ? takePlan(event) : false;
     },
-    miss: () => void (gap = 'gone'),
+    miss: () => void (gap = 'dropped'),
     now: () => ({ runs: latestFirst(runs), plans: latestFirst(plans), gap }),
   };
 }

@@ -39,8 +39,8 @@ export interface SeenPlan {
 export interface Activity {
   readonly runs: readonly SeenRun[];
   readonly plans: readonly SeenPlan[];
-  /** Why it is incomplete: `gone`, the endpoint has dropped older events; `cut`, there were too many. */
-  readonly gap?: 'gone' | 'cut' | undefined;
+  /** Why it is incomplete: `dropped`, the endpoint has dropped older events; `cut`, there were too many. */
+  readonly gap?: 'dropped' | 'cut' | undefined;
 }
 
 /** Whether the endpoint can work. */

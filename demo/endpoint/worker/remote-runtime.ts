@@ -17,7 +17,7 @@ export function remoteRuntime(client: Client): Runtime & { readonly blobs: Pick<
     },
     async run(request, _principal, { signal, idempotencyKey = crypto.randomUUID() } = {}) {
       const left = new AbortController();
-      const leave = (): void => left.abort(new PinnaceError('cancelled', 'The run was stopped before it began'));
+      const leave = (): void => left.abort(new PinnaceError('cancelled', 'The run was stopped before it started'));
       if (signal?.aborted) leave();
       signal?.addEventListener('abort', leave, { once: true });
       const stream = await client.run(request, { idempotencyKey, signal: left.signal });

@@ -1,4 +1,4 @@
-/** Which of a run's events are looked at. */
+/** The filter of a run's events. */
 
 import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
 

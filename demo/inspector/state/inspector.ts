@@ -19,7 +19,7 @@ export interface Inspector {
   readonly list: ReadonlySignal<RunList | undefined>;
   readonly opened: ReadonlySignal<OpenedRun | undefined>;
   readonly tab: ReadonlySignal<InspectorTab>;
-  /** Why the latest thing that the person did failed. */
+  /** Why the latest action failed. */
   readonly problem: ReadonlySignal<string | undefined>;
   /** Why the run at an endpoint cannot be shown. */
   readonly refusal: ReadonlySignal<ErrorData | undefined>;

@@ -1,4 +1,4 @@
-/** A run that is looked at: what is known of it, and what follows from that. */
+/** The opened run: what is known of it, and what is derived from that. */
 
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { Prompt, RunNews, RunRecord } from '../worker/control.ts';
@@ -28,7 +28,7 @@ export interface OpenedRun {
   readonly actions: ReadonlySignal<ReturnType<typeof actionsOf>>;
   /** The places of the events that fit the filter. */
   readonly found: ReadonlySignal<readonly number[]>;
-  /** The place of the event that is looked at. */
+  /** The index of the selected event. */
   readonly event: ReadonlySignal<number | undefined>;
   take(news: RunNews): void;
   /** Time has passed: what is open grows. */
@@ -44,7 +44,7 @@ export interface OpenedRun {
   zoomTo(span: Pick<RunSpan, 'startMs' | 'endMs'>): void;
   showTime(window: TimeWindow): void;
   showAll(): void;
-  narrow(filter: Partial<EventFilter>): void;
+  setFilter(filter: Partial<EventFilter>): void;
   lookAt(event: number | undefined): void;
 }
 
@@ -118,7 +118,7 @@ export function createOpenedRun(first: RunRecord, { source, prompts: given, now 
     zoomTo: (span) => show(around(span, { endMs: whole.value.to })),
     showTime: show,
     showAll: () => void (zoomedTo.value = undefined),
-    narrow: (more) => void (filter.value = { ...filter.value, ...more }),
+    setFilter: (more) => void (filter.value = { ...filter.value, ...more }),
     lookAt: (place) => void (event.value = place),
   };
 }

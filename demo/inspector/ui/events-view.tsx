@@ -45,7 +45,7 @@ function Filters({ run }: { run: OpenedRun }): JSX.Element {
         <select
           data-testid='event-action'
           value={action}
-          onChange={({ currentTarget }) => run.narrow({ action: currentTarget.value })}
+          onChange={({ currentTarget }) => run.setFilter({ action: currentTarget.value })}
         >
           <option value=''>Any</option>
           {run.actions.value.map(([name, times]) => <option key={name} value={name}>{name} ({times})</option>)}
@@ -58,7 +58,7 @@ function Filters({ run }: { run: OpenedRun }): JSX.Element {
           data-testid='event-text'
           value={text}
           placeholder='calculator, error, an id …'
-          onInput={({ currentTarget }) => run.narrow({ text: currentTarget.value })}
+          onInput={({ currentTarget }) => run.setFilter({ text: currentTarget.value })}
         />
       </label>
       <p class='inspector-faint' role='status' data-testid='event-count'>
@@ -68,7 +68,7 @@ function Filters({ run }: { run: OpenedRun }): JSX.Element {
   );
 }
 
-/** The list has the focus; it says which event is looked at. */
+/** The list has the focus and names the selected event. */
 function EventList({ run }: { run: OpenedRun }): JSX.Element {
   const count = useComputed(() => run.found.value.length);
   const at = useComputed(() => run.event.value === undefined ? -1 : run.found.value.indexOf(run.event.value));

@@ -34,7 +34,7 @@ export async function readRemoteRun(
   const traceId = planId === undefined ? requested.traceId : await traceOf(client, planId) ?? requested.traceId;
   const stream = await client.events({ traceId, lastEventId: '0', signal });
   const { events, isWhole, reader } = await readStored(stream);
-  const run = begin(events, isWhole);
+  const run = startOf(events, isWhole);
   if (isOver(run)) await reader.cancel();
   else void follow(run, { reader, onNews, newsEveryMs }).catch(() => undefined); // what was shown stays
   return run.record;
@@ -67,7 +67,7 @@ async function readStored(stream: ReadableStream<Watched>): Promise<Stored> {
   return { events, isWhole, reader };
 }
 
-function begin(events: readonly ObservedEvent[], isWhole: boolean): LiveRun {
+function startOf(events: readonly ObservedEvent[], isWhole: boolean): LiveRun {
   const start = events.find(({ action, status }) => action === 'run.start' && status === 'pending');
   const first = start ?? events[0];
   if (!first) throw new PinnaceError('not_found', 'Cannot show the run: the endpoint no longer has its events');

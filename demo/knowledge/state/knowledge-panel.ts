@@ -28,7 +28,7 @@ export interface KnowledgePanel {
   readonly indexing: ReadonlySignal<Progress | undefined>;
   /** What came of the files that were added last. */
   readonly note: Signal<string | undefined>;
-  /** Why the latest thing that the person did failed. */
+  /** Why the latest action failed. */
   readonly problem: Signal<string | undefined>;
   readonly search: KnowledgeSearch;
   readonly reading: KnowledgeReading;
@@ -138,7 +138,7 @@ export function createKnowledgePanel({ control, announce, schedule }: KnowledgeP
     },
     async remove(names) {
       if (names.includes(reading.open.value?.name ?? '')) reading.close();
-      search.narrow(search.scope.value.filter((name) => !names.includes(name)));
+      search.searchIn(search.scope.value.filter((name) => !names.includes(name)));
       await ask(() => control.remove(names));
     },
   };

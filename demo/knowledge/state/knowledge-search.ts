@@ -14,7 +14,7 @@ export interface KnowledgeSearch {
   readonly problem: Signal<string | undefined>;
   /** Searches once nothing was typed for a moment. */
   type(text: string): void;
-  narrow(files: readonly string[]): void;
+  searchIn(files: readonly string[]): void;
   /** Returns more of what was found. */
   more(): void;
   /** Searches again: the files have changed. */
@@ -75,7 +75,7 @@ export function createKnowledgeSearch(control: Pick<KnowledgeControl, 'search'>)
       limit = first;
       searchIn(pauseMs);
     },
-    narrow(files) {
+    searchIn(files) {
       scope.value = files;
       limit = first;
       searchIn(0);

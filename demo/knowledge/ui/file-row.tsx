@@ -85,7 +85,7 @@ export function FileRow({ file, panel, position, count, top }: FileRowProps): JS
                 testId='scope-to'
                 label={`Search only in ${base}`}
                 onClick={() => {
-                  panel.search.narrow([name]);
+                  panel.search.searchIn([name]);
                   document.querySelector<HTMLElement>('[data-testid=knowledge-search]')?.focus();
                 }}
               />

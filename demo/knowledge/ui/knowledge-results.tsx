@@ -71,8 +71,8 @@ function Result({ part, panel }: { part: FoundPart; panel: KnowledgePanel }): JS
         <button
           type='button'
           title={`Search only in ${file}`}
-          data-testid='knowledge-narrow'
-          onClick={() => panel.search.narrow([file])}
+          data-testid='knowledge-only-file'
+          onClick={() => panel.search.searchIn([file])}
         >
           <Icon name={kind === 'code' ? 'code' : 'file'} />
           <span>{file}</span>

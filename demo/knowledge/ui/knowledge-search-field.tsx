@@ -46,7 +46,7 @@ export function KnowledgeSearchField({ search }: { search: KnowledgeSearch }): J
                 class='chip'
                 data-testid='knowledge-scope'
                 title={`Search all files again, not only “${name}”`}
-                onClick={() => search.narrow(scope.filter((other) => other !== name))}
+                onClick={() => search.searchIn(scope.filter((other) => other !== name))}
               >
                 <span>only in {lastOf(name)}</span>
                 <Icon name='cross' />

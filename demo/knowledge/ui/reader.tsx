@@ -40,7 +40,7 @@ export function Reader({ panel, open }: { panel: KnowledgePanel; open: OpenFile 
           title='Search only in this file'
           data-testid='knowledge-search-in'
           onClick={() => {
-            panel.search.narrow([name]);
+            panel.search.searchIn([name]);
             panel.reading.close();
           }}
         >

@@ -1,15 +1,15 @@
 import type { JSX } from 'preact';
-import type { FoundPart, Seen } from '../worker/control.ts';
+import type { FoundBy, FoundPart } from '../worker/control.ts';
 import { percentOf } from '../../kit/confidence.tsx';
 
-const ways: Readonly<Record<Seen['way'], { readonly name: string; readonly score: string }>> = {
+const ways: Readonly<Record<FoundBy['way'], { readonly name: string; readonly score: string }>> = {
   words: { name: 'Words', score: 'BM25' },
   likeness: { name: 'Likeness', score: 'Cosine' },
   code: { name: 'Code', score: 'Score' },
 };
 
 /** Why a part was found: the words, and how each way of searching ranked it. */
-export function Why({ part: { content, ranges, seen, confidence } }: { part: FoundPart }): JSX.Element {
+export function Why({ part: { content, ranges, foundBy, confidence } }: { part: FoundPart }): JSX.Element {
   const words = [...new Set(ranges.map(([from, to]) => content.slice(from, to).toLowerCase()))];
   return (
     <details class='know-why' data-testid='knowledge-why'>
@@ -38,7 +38,7 @@ export function Why({ part: { content, ranges, seen, confidence } }: { part: Fou
           </tr>
         </thead>
         <tbody>
-          {seen.map(({ way, rank, score, confidence: alone }) => (
+          {foundBy.map(({ way, rank, score, confidence: alone }) => (
             <tr key={way}>
               <th scope='row'>{ways[way].name}</th>
               <td>{rank}</td>
@@ -49,7 +49,7 @@ export function Why({ part: { content, ranges, seen, confidence } }: { part: Fou
         </tbody>
       </table>
       <p class='know-meaning'>
-        {seen.length > 1 ? 'Results are ordered by rank. ' : ''}
+        {foundBy.length > 1 ? 'Results are ordered by rank. ' : ''}
         Confidence{' '}
         {percentOf(confidence)}: how probable it is that this has to do with your words. It never rises down the list,
         and when nothing fits, it is low everywhere.

@@ -47,7 +47,7 @@ export interface AddReport {
 export type Way = 'words' | 'likeness' | 'code';
 
 /** Where one way of searching saw a hit. */
-export interface Seen {
+export interface FoundBy {
   readonly way: Way;
   /** From 1. */
   readonly rank: number;
@@ -72,7 +72,7 @@ export interface FoundPart {
   readonly ranges: readonly (readonly [from: number, to: number])[];
   /** 0 to 1. */
   readonly confidence: number;
-  readonly seen: readonly Seen[];
+  readonly foundBy: readonly FoundBy[];
 }
 
 /** What is looked for. */

@@ -2,7 +2,7 @@
 
 import type { Filter, GroundingAnswer, GroundingHit } from '../../../src/grounding/index.ts';
 import type { Grounding } from '../../../src/index.ts';
-import type { FoundPart, FoundParts, KnowledgeQuery, Seen, Way } from './control.ts';
+import type { FoundBy, FoundPart, FoundParts, KnowledgeQuery, Way } from './control.ts';
 import { sourceIds } from './data-sources.ts';
 import { pieceOfLine } from './place.ts';
 
@@ -31,10 +31,10 @@ export async function findParts(
   const alone = await Promise.all(
     (Object.keys(sourceIds) as Way[]).map(async (way) => ({ way, ...await query([sourceIds[way]]) })), // safe: its own keys
   );
-  const parts = together.hits.map((hit) => toPart(hit, seenBy(alone, hit)));
+  const parts = together.hits.map((hit) => toPart(hit, waysOf(alone, hit)));
   return {
-    parts: parts.filter(({ seen, confidence }) =>
-      seen.some(({ way }) => way !== 'likeness') || confidence >= leastLikeness
+    parts: parts.filter(({ foundBy, confidence }) =>
+      foundBy.some(({ way }) => way !== 'likeness') || confidence >= leastLikeness
     ),
     tookMs: performance.now() - start,
     hasMore: alone.some(({ way, hits }) => way !== 'likeness' && hits.length === limit),
@@ -42,14 +42,14 @@ export async function findParts(
   };
 }
 
-function seenBy(alone: readonly (GroundingAnswer & { readonly way: Way })[], { id }: GroundingHit): Seen[] {
+function waysOf(alone: readonly (GroundingAnswer & { readonly way: Way })[], { id }: GroundingHit): FoundBy[] {
   return alone.flatMap(({ way, hits }) => {
     const hit = hits.find((one) => one.id === id);
     return hit ? [{ way, rank: hit.rank, score: hit.score, confidence: hit.confidence }] : [];
   });
 }
 
-function toPart(hit: GroundingHit, seen: readonly Seen[]): FoundPart {
+function toPart(hit: GroundingHit, foundBy: readonly FoundBy[]): FoundPart {
   const { id, title, content, confidence, matched, metadata, source: { lines }, kind } = hit;
   const isCode = kind === 'code';
   const line = isCode && typeof metadata['line'] === 'number' ? metadata['line'] : undefined;
@@ -64,6 +64,6 @@ function toPart(hit: GroundingHit, seen: readonly Seen[]): FoundPart {
     content,
     ranges: matched.flatMap(({ field, ranges }) => field === 'content' ? ranges : []),
     confidence,
-    seen,
+    foundBy,
   };
 }

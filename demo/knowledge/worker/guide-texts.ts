@@ -4,7 +4,7 @@
 export const guideTexts: Readonly<Record<string, string>> = {
   'Welcome.md': `# Welcome aboard
 
-A pinnace is the small boat that serves a larger ship: it goes out, does one errand and comes back. Pinnace does the same
+A pinnace is the small boat that serves a larger ship: it goes out, does one task and comes back. Pinnace does the same
 for a chat. It is a runtime for agents: it takes one request, lets a model work on it with tools, and answers with one stream.
 
 ## Where it runs
@@ -15,8 +15,8 @@ a stateless HTTP endpoint that any instance can answer.
 
 ## The rehearsal model
 
-Without an endpoint, the playground answers with a model named rehearsal. It is plain code and no intelligence: it picks tools
-by the words of your message and reports what they gave. It is there so that everything can be tried without a key and without a
+Without an endpoint, the playground answers with a model named rehearsal. It is a script, not an AI model: it picks tools
+by the words of your message and reports what they returned. With it, you can try everything without a key and without a
 network.
 `,
   'Approvals.md': `# Approvals
@@ -32,7 +32,7 @@ executes nothing.
 
 ## When you deny
 
-A denied call is told to the model with your reason, and the run goes on without it. Closing the page decides nothing: the
+The model receives the denial with your reason, and the run continues without the call. Closing the page decides nothing: the
 question waits until it expires, a day later.
 `,
   'Runs and retries.md': `# Runs and retries
@@ -47,8 +47,8 @@ no tool is called twice. The same key with another request is a conflict.
 
 ## After a crash
 
-A tool call is noted before it begins and after it ends. When the process dies in between, the outcome is unknown, and Pinnace
-says so: it never calls a tool a second time in silence. A tool that declares itself idempotent may be tried again.
+A tool call is recorded before it starts and after it ends. When the process dies in between, the outcome is unknown, and Pinnace
+says so: it never repeats a call on its own. A tool that declares itself idempotent may be called again.
 
 ## Stopping
 
@@ -78,7 +78,7 @@ source is information for the agent, never an instruction.
 `,
   'Secrets.md': `# Secrets
 
-A secret has a name, which may be told, and a value, which may not. Tools get the secrets that they declare, and no others. A
+A secret has a name, which is public, and a value, which is not. Tools get the secrets that they declare, and no others. A
 secret's value never enters a prompt, a log, an error or an event: where it would be printed, it says [secret name] instead.
 
 ## Keys in this page
@@ -93,8 +93,8 @@ invalidated. Otherwise the run ends as unavailable, and may be tried again.
 `,
   'Budgets.md': `# Budgets
 
-A run has limits: steps, tool calls, tokens, time, how deep agents may start others, and how many at once. What ends at a limit
-says which one it was, and what was said until then stands.
+A run has limits: steps, tool calls, tokens, time, how deep agents may start others, and how many at once. A run that ends at a limit
+says which one it was, and its text until then stays.
 
 ## Sub-agents
 
@@ -106,6 +106,6 @@ its root, but for the calls that are in flight.
 | Steps | 16 | The run ends as limited |
 | Tool calls | 64 | The same |
 | The whole run | 5 minutes | The same |
-| One tool call | 30 seconds | The call fails, and the model is told |
+| One tool call | 30 seconds | The call fails, and the model receives the error |
 `,
 };

@@ -4,7 +4,7 @@ import { type Grounding, PinnaceError, type Storage, toData } from '../../../src
 import type { Watchable } from '../../../src/contracts/index.ts';
 import type { Answer } from '../../registry/worker/control.ts';
 import { addFiles } from './add-files.ts';
-import { noteStarted, startedGrounding } from './begin.ts';
+import { noteStarted, startedGrounding } from './started.ts';
 import type { KnowledgeControl, KnowledgeFile, KnowledgeNews } from './control.ts';
 import { fallbackStorage } from './fallback-storage.ts';
 import { findParts } from './finder.ts';

@@ -57,7 +57,7 @@ export function createIndexer({ storage, library, sources, exclusively }: Indexe
     try {
       await library.update([name], ({ error: _, ...now }) => isOpen(now) ? { ...now, state: 'indexing' } : undefined);
       const bytes = await library.content(name);
-      if (!bytes) throw gone();
+      if (!bytes) throw contentMissing();
       const { files: [report] } = await ingest(sources.filling, {
         dataSourceId: sourceIds.words,
         storage,
@@ -142,8 +142,8 @@ function isOpen({ state }: Pick<FileRecord, 'state'>): boolean {
   return state === 'waiting' || state === 'indexing';
 }
 
-function gone(): PinnaceError {
-  return new PinnaceError('not_found', 'Cannot read the file: its content is gone; add it again');
+function contentMissing(): PinnaceError {
+  return new PinnaceError('not_found', 'Cannot read the file: its content is missing; add it again');
 }
 
 function empty(): PinnaceError {

@@ -46,7 +46,7 @@ const perCommit = 50;
 export function createLibrary({ storage, watch, onNews }: LibraryOptions): Library {
   const records = new Map<string, FileRecord>();
   const versions = new Map<string, string>();
-  let seen: string | null = null;
+  let knownVersion: string | null = null;
   let loaded: Promise<void> | undefined;
   const inTurn = createQueue();
   const contents = createFileContents(storage);
@@ -64,7 +64,7 @@ export function createLibrary({ storage, watch, onNews }: LibraryOptions): Libra
       versions.set(name, at);
       changed.push(value as FileRecord);
     }
-    seen = version;
+    knownVersion = version;
     if (changed.length + removed.length > 0) onNews({ changed, removed });
   }
 
@@ -89,7 +89,7 @@ export function createLibrary({ storage, watch, onNews }: LibraryOptions): Libra
       if (next.length === 0) return;
       const result = await storage.commit([
         ...next.map(({ name, record }) => ({ key: fileKey(name), ...(record && { value: record }) })),
-        { key: newsKey, value: attempt, ifVersion: seen },
+        { key: newsKey, value: attempt, ifVersion: knownVersion },
       ]);
       if (result.ok) return take(next, result.version);
       await refresh();
@@ -98,7 +98,7 @@ export function createLibrary({ storage, watch, onNews }: LibraryOptions): Libra
   }
 
   function take(written: readonly { readonly name: string; readonly record: FileRecord | null }[], version: string) {
-    seen = version;
+    knownVersion = version;
     for (const { name, record } of written) {
       if (!record) forget(name);
       else {
@@ -118,7 +118,7 @@ export function createLibrary({ storage, watch, onNews }: LibraryOptions): Libra
       signal: new AbortController().signal, // the worker's own life
       onNews: () =>
         void inTurn(async () => {
-          if ((await storage.get(newsKey))?.version !== seen) await refresh();
+          if ((await storage.get(newsKey))?.version !== knownVersion) await refresh();
         }).catch(() => undefined), // the next write reads it
     });
   };

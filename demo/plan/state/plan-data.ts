@@ -59,7 +59,7 @@ export type PlanView = v.InferOutput<typeof PlanView>;
 export const PlanSnapshot = v.object({ at: v.number(), view: PlanView });
 export type PlanSnapshot = v.InferOutput<typeof PlanSnapshot>;
 
-/** What a person answered to a question of a plan, in words. */
+/** A person's answer to a question of a plan, in words. */
 export const PlanReply = v.object({
   question: PlanQuestion,
   said: v.string(),

@@ -6,12 +6,12 @@ import type { PlanTask, PlanView } from './plan-data.ts';
 /** How a task looks: each has a colour and a mark. */
 export type TaskLook = 'done' | 'failed' | 'cancelled' | 'work' | 'next' | 'asks' | 'waits';
 
-/** A plan as it is looked at. */
+/** A plan at the chosen time. */
 export interface LookedAt {
   readonly view: PlanView;
   /** Whether those that are ready are being worked on right now. */
   readonly isAtWork: boolean;
-  /** The time at which it is looked at. */
+  /** The chosen time. */
   readonly at: number;
 }
 

@@ -20,7 +20,7 @@ interface PlanCardProps {
 
 /** A plan: agents, progress, questions, and its history. */
 export function PlanCard({ part, message, playground, isLast }: PlanCardProps): JSX.Element {
-  /** The snapshot that is looked at; without one, the plan as it is now. */
+  /** The chosen snapshot; without one, the plan as it is now. */
   const looked = useSignal<number | undefined>(undefined);
   const isRunning = message.outcome.value.type === 'running';
   useEffect(() => {

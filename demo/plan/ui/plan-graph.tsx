@@ -65,14 +65,14 @@ export function PlanGraph({ latest, ...props }: PlanGraphProps): JSX.Element {
   );
 }
 
-/** What is looked at, and all that came later: so nothing moves while a person goes back and forth. */
+/** The chosen snapshot and all later ones, so nothing moves while a person goes back and forth. */
 function union(tasks: readonly PlanTask[], latest: readonly PlanTask[]): readonly PlanTask[] {
   if (tasks === latest) return tasks;
   const known = new Set(latest.map(({ address }) => address));
   return [...latest, ...tasks.filter(({ address }) => !known.has(address))];
 }
 
-/** The tasks as they are looked at, by their addresses; their parts are those that there were. */
+/** The tasks of the chosen snapshot, by address, with the parts that they had then. */
 function nodesOf(placed: readonly PlacedTask[], tasks: readonly PlanTask[]): ReadonlyMap<string, TaskNode> {
   const byId = new Map(tasks.map((task) => [task.address, task]));
   const asLooked = (node: TaskNode): TaskNode[] => {

@@ -5,7 +5,7 @@ import { formatDuration } from '../../kit/format.ts';
 
 interface PlanTimelineProps {
   readonly history: readonly PlanSnapshot[];
-  /** Which snapshot is looked at; without one, the last. */
+  /** The chosen snapshot; without one, the last. */
   readonly index: number | undefined;
   readonly onLook: (index: number | undefined) => void;
 }

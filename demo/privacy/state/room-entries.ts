@@ -20,9 +20,9 @@ export async function readRoom(storage: Storage, { kinds }: Room): Promise<Pair[
 /** Writes these entries in the place of those. What was there is put back where a write fails, as on a full disk. */
 export async function replaceEntries(storage: Storage, before: readonly Pair[], after: readonly Pair[]): Promise<void> {
   const names = new Set(after.map(({ key }) => nameOf(key)));
-  const gone = before.filter(({ key }) => !names.has(nameOf(key)));
+  const removed = before.filter(({ key }) => !names.has(nameOf(key)));
   try {
-    await commit(storage, [...gone.map(({ key }) => ({ key })), ...after]);
+    await commit(storage, [...removed.map(({ key }) => ({ key })), ...after]);
   } catch (error) {
     const known = new Set(before.map(({ key }) => nameOf(key)));
     const added = after.filter(({ key }) => !known.has(nameOf(key)));

@@ -7,7 +7,7 @@ export function OfflineSection({ offline: { isStored, newVersion } }: { offline:
   return (
     <section class='privacy-section' aria-labelledby='privacy-offline'>
       <h2 id='privacy-offline'>Offline</h2>
-      <p data-testid='offline-state' data-kept={isStored.value}>
+      <p data-testid='offline-state' data-stored={isStored.value}>
         {isStored.value
           ? 'The page and its agents work offline. Only models and servers that you connect need a network.'
           : 'Offline use is not available: this browser does not allow it, or the page comes from a development server.'}

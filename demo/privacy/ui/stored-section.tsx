@@ -8,8 +8,8 @@ import { formatBytes, formatCount } from '../../kit/format.ts';
 export function StoredSection({ page }: { page: PrivacyPage }): JSX.Element {
   const inventory = page.inventory.value;
   return (
-    <section class='privacy-section' aria-labelledby='privacy-kept'>
-      <h2 id='privacy-kept'>Data in this browser</h2>
+    <section class='privacy-section' aria-labelledby='privacy-stored'>
+      <h2 id='privacy-stored'>Data in this browser</h2>
       <p class='privacy-lead'>Everything stays on this device. Keys of model endpoints are never stored.</p>
       {inventory ? <Holdings inventory={inventory} /> : <p class='privacy-faint' aria-busy='true'>Looking…</p>}
       {page.isAsked.value ? <Question page={page} /> : (
@@ -38,8 +38,8 @@ function Question({ page }: { page: PrivacyPage }): JSX.Element {
       <div>
         <h3>Erase everything?</h3>
         <p>
-          Chats, agents, the tree, plans, the knowledge, runs, secrets and settings go, in all tabs of this page. Nobody
-          can bring them back. The page then starts as on the first day.
+          This deletes chats, agents, the tree, plans, the knowledge, runs, secrets and settings, in all tabs of this
+          page. They cannot be recovered. The page then starts as on the first day.
         </p>
         <div class='button-row'>
           <button
@@ -71,14 +71,14 @@ function Holdings({ inventory: { holdings, usage, quota, isPersistent } }: { inv
   return (
     <>
       {holdings.length === 0
-        ? <p class='privacy-faint' data-testid='kept-nothing'>Nothing yet.</p>
+        ? <p class='privacy-faint' data-testid='stored-nothing'>Nothing yet.</p>
         : (
           <ul class='boxed privacy-list' data-testid='holdings'>
             {holdings.map((holding) => <Row key={`${holding.kind} ${holding.name}`} holding={holding} />)}
           </ul>
         )}
       {usage !== undefined && quota !== undefined && (
-        <p class='privacy-faint' data-testid='kept-usage'>
+        <p class='privacy-faint' data-testid='stored-usage'>
           The browser counts {formatBytes(usage)} of {formatBytes(quota)} that this site may use, and{' '}
           {isPersistent ? 'keeps it even when space is low.' : 'may remove it when space is low.'}
         </p>

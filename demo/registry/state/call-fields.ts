@@ -2,7 +2,7 @@
 
 import type { FieldSpec } from './record-fields.ts';
 
-/** The limits of a run that an agent may narrow, in the words of a form. */
+/** The limits of a run that an agent may lower, as fields of a form. */
 const limits: Readonly<Record<string, string>> = {
   steps: 'Steps',
   toolCalls: 'Tool calls',

@@ -69,11 +69,11 @@ export function createMcpCheck({ validate, onApproved }: McpCheckOptions): McpCh
       await look();
     },
     async approve() {
-      const seen = report.value;
-      if (!seen) return;
-      const offered = new Set(seen.tools.map(({ name }) => name));
+      const shown = report.value;
+      if (!shown) return;
+      const offered = new Set(shown.tools.map(({ name }) => name));
       const said = Object.entries(effects.value).filter(([name]) => offered.has(name));
-      const answer = await send({ approve: true, digest: seen.digest, effects: Object.fromEntries(said) });
+      const answer = await send({ approve: true, digest: shown.digest, effects: Object.fromEntries(said) });
       if (answer) await onApproved();
     },
   };

@@ -195,7 +195,7 @@ function setAt(record: object, [name = '', ...rest]: readonly string[], value: u
   }
   if (!isRecord(fields[name]) && value === undefined) return;
   if (!isRecord(fields[name])) fields[name] = {};
-  setAt(fields[name] as object, rest, value); // safe: as just looked at
+  setAt(fields[name] as object, rest, value); // safe: just checked
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -35,7 +35,7 @@ export interface RegistryPages {
   readonly opened: ReadonlySignal<Opened | undefined>;
   /** Present while a record is being made or changed. */
   readonly form: ReadonlySignal<RecordForm | undefined>;
-  /** Why the latest thing that the person did failed. */
+  /** Why the latest action failed. */
   readonly problem: ReadonlySignal<string | undefined>;
   /** The way to the worker's registry, or to an endpoint's. */
   readonly control: RegistryControl;
@@ -44,7 +44,7 @@ export interface RegistryPages {
   readonly vault: VaultPage;
   readonly transfer: Transfer;
   show(section: Section): Promise<void>;
-  narrow(filter: Partial<Filter>): Promise<void>;
+  setFilter(filter: Partial<Filter>): Promise<void>;
   more(): Promise<void>;
   open(kind: RecordKind, id: string): Promise<void>;
   moreHistory(): Promise<void>;
@@ -158,7 +158,7 @@ export function createRegistryPages(
       });
       await list();
     },
-    async narrow(more) {
+    async setFilter(more) {
       filter.value = { ...filter.value, ...more };
       await list();
     },

@@ -118,7 +118,7 @@ export function ConflictNotice({ form }: { form: RecordForm }): JSX.Element | nu
     <div class='notice' role='alert' data-testid='record-conflict'>
       <Icon name='warning' />
       <p>
-        Somebody has changed this {kinds[form.kind].one} meanwhile. {what} {conflict.changed.length > 1 ? 'are' : 'is'}
+        This {kinds[form.kind].one} was changed elsewhere meanwhile. {what} {conflict.changed.length > 1 ? 'are' : 'is'}
         {' '}
         different now.
       </p>

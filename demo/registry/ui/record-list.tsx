@@ -83,7 +83,7 @@ function Filters({ pages, kind }: { pages: RegistryPages; kind: RecordKind }): J
           placeholder='Name, id or description'
           maxLength={200}
           value={text}
-          onInput={({ currentTarget }) => void pages.narrow({ text: currentTarget.value })}
+          onInput={({ currentTarget }) => void pages.setFilter({ text: currentTarget.value })}
         />
       </label>
       {filters.tag && (
@@ -95,7 +95,7 @@ function Filters({ pages, kind }: { pages: RegistryPages; kind: RecordKind }): J
             data-testid='registry-tag'
             maxLength={200}
             value={tag}
-            onInput={({ currentTarget }) => void pages.narrow({ tag: currentTarget.value })}
+            onInput={({ currentTarget }) => void pages.setFilter({ tag: currentTarget.value })}
           />
           <datalist id={`${id}-tags`}>
             {[...tags].slice(0, 50).map((known) => <option key={known} value={known} />)}
@@ -107,7 +107,7 @@ function Filters({ pages, kind }: { pages: RegistryPages; kind: RecordKind }): J
           label={kind === 'tool' ? 'Type' : 'Kind'}
           value={type}
           options={filters.type}
-          onChoose={(chosen) => void pages.narrow({ type: chosen })}
+          onChoose={(chosen) => void pages.setFilter({ type: chosen })}
         />
       )}
       {filters.visibility && (
@@ -115,14 +115,14 @@ function Filters({ pages, kind }: { pages: RegistryPages; kind: RecordKind }): J
           label='Visibility'
           value={visibility}
           options={filters.visibility}
-          onChoose={(chosen) => void pages.narrow({ visibility: chosen as Filter['visibility'] })} // one of the options
+          onChoose={(chosen) => void pages.setFilter({ visibility: chosen as Filter['visibility'] })} // one of the options
         />
       )}
       <Choice
         label='State'
         value={state}
         options={['active', 'disabled']}
-        onChoose={(chosen) => void pages.narrow({ state: chosen as Filter['state'] })}
+        onChoose={(chosen) => void pages.setFilter({ state: chosen as Filter['state'] })}
       />
     </div>
   );

@@ -35,8 +35,7 @@ export function TransferSection({ transfer }: { transfer: Transfer }): JSX.Eleme
       <section>
         <h2>Import</h2>
         <p class='registry-faint'>
-          What the file holds is created or replaced; everything else stays. Nothing is changed before you have seen
-          what.
+          Records in the file are created or replaced; all others stay. Nothing is changed before you have seen what.
         </p>
         <div class='button-row'>
           <label class='button registry-file'>

@@ -48,7 +48,7 @@ export interface RegistryControl extends VaultControl, TrialControl, VariantCont
   remove(kind: RecordKind, id: string): Promise<Answer<void>>;
   /** What was done to a record, the last first. */
   history(kind: RecordKind, id: string, pageToken?: string): Promise<Answer<Page<HistoryEntry>>>;
-  /** Looks at what an MCP server offers, and pins it on approval. */
+  /** Reads the tools of an MCP server, and pins them on approval. */
   validate(serverId: string, request: McpValidationInput): Promise<Answer<McpValidation>>;
   exportAll(): Promise<Answer<CatalogExport>>;
   /** With `dryRun`, only reports what would change. */

@@ -39,7 +39,7 @@ export interface Registered {
 export interface RegistryHostOptions {
   readonly storage: Storage;
   /** The audit and ring for changes. Registering the samples is not a change. */
-  readonly seen?: Pick<RegistryOptions, 'audit' | 'ring'>;
+  readonly observability?: Pick<RegistryOptions, 'audit' | 'ring'>;
   readonly tools: readonly Tool[];
   readonly samples: Samples;
   /** The samples as they are. */
@@ -53,14 +53,14 @@ export interface RegistryHostOptions {
 
 /** Creates the host. Reads and writes nothing before the first call. */
 export function createRegistryHost(
-  { storage, seen, tools: given, samples, fallback, vault, trials, runtime }: RegistryHostOptions,
+  { storage, observability, tools: given, samples, fallback, vault, trials, runtime }: RegistryHostOptions,
 ): RegistryHost {
   const switches = createToolSwitches(storage);
   const tools = given.map((tool) => switches.wired(tool));
   const definitions = tools.map(({ definition }) => definition);
   // A person's own model server, as Ollama, is on their machine.
   const parts = { storage, tools: definitions, privateOrigins: ['loopback'] };
-  const registry = createRegistry({ ...parts, ...seen });
+  const registry = createRegistry({ ...parts, ...observability });
   const addSamples = createSamples(createRegistry(parts), samples);
   const ready = async (): Promise<boolean> => {
     const isStarted = await addSamples();

@@ -17,7 +17,7 @@ import { Icon } from '../../kit/icon.tsx';
 import { ModelChoice } from './model-choice.tsx';
 import { PinnaceForm } from '../../endpoint/ui/pinnace-form.tsx';
 
-/** Who answers: the embedded rehearsal model, a model's endpoint of the person's own, or a Pinnace endpoint. */
+/** The source of answers: the embedded rehearsal model, a model's endpoint of the person's own, or a Pinnace endpoint. */
 export function SettingsDialog({ playground }: { playground: Playground }): JSX.Element {
   const { settings, overlay } = playground;
   const type = useSignal(settings.choice.value.type);

@@ -6,7 +6,7 @@ import type { AssistantMessage, ToolPart } from '../../chat/state/message.ts';
 import type { Run } from '../../chat/state/run.ts';
 
 /** What the tour observes of a stop. */
-export interface Seen {
+export interface Observed {
   readonly answer: AssistantMessage;
   /** Of this visit. */
   readonly run: Run | undefined;

@@ -12,8 +12,8 @@ import {
   going,
   hasEnded,
   missed,
+  type Observed,
   type Progress,
-  type Seen,
   undecidedCall,
   yours,
 } from './progress.ts';
@@ -31,7 +31,7 @@ export interface TourStop {
   /** The panel beside the chat. */
   readonly beside?: Beside;
   /** How far it is, once the message was sent. */
-  readonly progress: (seen: Seen) => Progress;
+  readonly progress: (observed: Observed) => Progress;
 }
 
 const card = '.message [data-testid=tool-card]';
@@ -122,7 +122,7 @@ export const stops: readonly TourStop[] = [
   },
 ];
 
-function approval({ answer }: Seen): Progress {
+function approval({ answer }: Observed): Progress {
   const waiting = undecidedCall(answer);
   if (waiting) {
     return yours('The run is paused. Approve or deny the call.', {
@@ -141,7 +141,7 @@ function approval({ answer }: Seen): Progress {
   );
 }
 
-function discovery({ answer }: Seen): Progress {
+function discovery({ answer }: Observed): Progress {
   const calls = callsOf(answer);
   const found = calls.find(({ name, state }) => !name.startsWith('tool_') && state === 'result');
   if (!found || !hasEnded(answer)) return going('Purser looks for a tool.', calls.length > 0 ? card : undefined);
@@ -150,7 +150,7 @@ function discovery({ answer }: Seen): Progress {
   return done(`It searched by keywords, loaded “${found.name}” alone and called it${tokens}.`, '.message .answer-cost');
 }
 
-function tree({ answer, activity }: Seen): Progress {
+function tree({ answer, activity }: Observed): Progress {
   if (activity?.by === 'you' && activity.text.startsWith('Undid')) {
     return done(
       'You undid the agent’s change. You share one tree, and every change names the version that it is based on.',
@@ -161,7 +161,7 @@ function tree({ answer, activity }: Seen): Progress {
   return yours('The task is in the tree. Select Undo below the tree.', { look: '[data-testid=tree-undo]' });
 }
 
-function plan({ answer }: Seen): Progress {
+function plan({ answer }: Observed): Progress {
   const part = planOf(answer);
   if (!part) return going('Commodore divides the goal.');
   const { state, tasks } = part.view.value;
@@ -182,7 +182,7 @@ function plan({ answer }: Seen): Progress {
   );
 }
 
-function sources({ answer, isReading }: Seen): Progress {
+function sources({ answer, isReading }: Observed): Progress {
   if (!hasEnded(answer)) return going('Almanac searches its sources. The first time, it indexes the guide.', card);
   if (numbersCited(answerText(answer)).size === 0) return missed('It found nothing to cite. Start again.');
   if (!isReading) {
@@ -194,7 +194,7 @@ function sources({ answer, isReading }: Seen): Progress {
   );
 }
 
-function recovery({ answer }: Seen): Progress {
+function recovery({ answer }: Observed): Progress {
   const calls = callsOf(answer);
   const isFixed = calls.some(({ state }) => state === 'error') && calls.at(-1)?.state === 'result';
   if (!hasEnded(answer)) return going('The first call fails.', card);
@@ -202,14 +202,14 @@ function recovery({ answer }: Seen): Progress {
   return done('The runtime rejected the input with a reason, the model read it, and the second call succeeded.', card);
 }
 
-function stream({ answer, run }: Seen): Progress {
+function stream({ answer, run }: Observed): Progress {
   const { leftAt = [], isLeft = false } = run?.reading.value ?? {};
   if (hasEnded(answer)) {
     return leftAt.length > 0
       ? done(
         `You stopped after chunk ${
           leftAt.join(' and ')
-        }; the run’s log kept what came then, and you read on from there: nothing twice, nothing lost.`,
+        }. The run’s log stored the chunks after it, and you resumed there: nothing twice, nothing lost.`,
       )
       : missed('The answer finished first. Try again?');
   }
@@ -220,7 +220,7 @@ function stream({ answer, run }: Seen): Progress {
     });
   }
   if (leftAt.length > 0) return going('The rest comes from the log, then live.', '.message');
-  if (!isSpeaking(answer)) return going('Drill begins to write.');
+  if (!isSpeaking(answer)) return going('Drill starts to write.');
   return yours('It is writing. Stop reading now.', { look: '.message', act: 'leave' });
 }
 
@@ -229,9 +229,9 @@ function isSpeaking(answer: AssistantMessage): boolean {
 }
 
 /** A stop's progress; an interrupted run must start again. */
-export function progressOf(stop: TourStop, seen: Seen): Progress {
-  const progress = brokenOff(seen.answer) ?? stop.progress(seen);
-  return progress.type === 'going' && hasEnded(seen.answer)
+export function progressOf(stop: TourStop, observed: Observed): Progress {
+  const progress = brokenOff(observed.answer) ?? stop.progress(observed);
+  return progress.type === 'going' && hasEnded(observed.answer)
     ? missed('It ended without the expected result. Start again.')
     : progress;
 }

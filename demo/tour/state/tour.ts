@@ -16,7 +16,7 @@ export interface Tour {
   readonly stop: ReadonlySignal<TourStop | undefined>;
   readonly progress: ReadonlySignal<Progress>;
   /** The stops where the real thing has happened. */
-  readonly seen: ReadonlySignal<ReadonlySet<string>>;
+  readonly visited: ReadonlySignal<ReadonlySet<string>>;
   /** Why nothing can be sent: another model is connected, or the agent was removed. */
   readonly obstacle: ReadonlySignal<'model' | 'agent' | undefined>;
   /** The run of the open stop, as the inspector finds it. */
@@ -72,13 +72,13 @@ export function createTour({ playground, latest, uncover }: TourOptions): Tour {
       activity: activity && activity.rev > treeFrom.value ? activity : undefined,
     });
   });
-  const seen = computed(() => new Set(note.value.seen));
+  const visited = computed(() => new Set(note.value.seen));
   // What has happened stays so, also when the page is changed afterwards.
   effect(() => {
     const id = stop.value?.id;
     if (id === undefined || progress.value.type !== 'done') return;
     untracked(() => {
-      if (!seen.value.has(id)) note.value = { ...note.value, seen: [...note.value.seen, id] };
+      if (!visited.value.has(id)) note.value = { ...note.value, seen: [...note.value.seen, id] };
     });
   });
 
@@ -107,7 +107,7 @@ export function createTour({ playground, latest, uncover }: TourOptions): Tour {
     at,
     stop,
     progress,
-    seen,
+    visited,
     traced,
     obstacle: computed(() => {
       if (!stop.value || chat.value) return undefined;

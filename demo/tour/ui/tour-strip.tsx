@@ -63,9 +63,9 @@ function Steps({ tour }: { tour: Tour }): JSX.Element {
           <button
             type='button'
             data-testid='tour-step'
-            data-seen={tour.seen.value.has(id)}
+            data-visited={tour.visited.value.has(id)}
             aria-current={i === at ? 'step' : undefined}
-            aria-label={`${i + 1}: ${title}${tour.seen.value.has(id) ? ', seen' : ''}`}
+            aria-label={`${i + 1}: ${title}${tour.visited.value.has(id) ? ', visited' : ''}`}
             title={title}
             onClick={() => tour.goTo(i)}
           />
@@ -79,7 +79,7 @@ function Steps({ tour }: { tour: Tour }): JSX.Element {
 function Stop({ tour, playground }: { tour: Tour; playground: Playground }): JSX.Element {
   const { type, say } = tour.progress.value;
   const stop = tour.stop.value;
-  const isSeen = type === 'done' || (stop !== undefined && tour.seen.value.has(stop.id));
+  const isVisited = type === 'done' || (stop !== undefined && tour.visited.value.has(stop.id));
   const text = useRef<HTMLParagraphElement>(null);
   const was = useRef(type);
   // The pressed button is removed with its step; move the focus to the text.
@@ -97,7 +97,7 @@ function Stop({ tour, playground }: { tour: Tour; playground: Playground }): JSX
         <Obstacle tour={tour} playground={playground} />
       </div>
       <div class='tour-actions'>
-        <Actions tour={tour} playground={playground} isSeen={isSeen} />
+        <Actions tour={tour} playground={playground} isVisited={isVisited} />
       </div>
     </>
   );
@@ -106,10 +106,10 @@ function Stop({ tour, playground }: { tour: Tour; playground: Playground }): JSX
 interface ActionsProps {
   readonly tour: Tour;
   readonly playground: Playground;
-  readonly isSeen: boolean;
+  readonly isVisited: boolean;
 }
 
-function Actions({ tour, playground: { inspector }, isSeen }: ActionsProps): JSX.Element {
+function Actions({ tour, playground: { inspector }, isVisited }: ActionsProps): JSX.Element {
   const { type, act } = tour.progress.value;
   const traced = tour.traced.value;
   const isBlocked = tour.obstacle.value !== undefined;
@@ -121,10 +121,10 @@ function Actions({ tour, playground: { inspector }, isSeen }: ActionsProps): JSX
     <>
       {type === 'ready' && (
         <Action
-          testId='tour-begin'
+          testId='tour-start'
           label={tour.stop.value?.button ?? ''}
           onClick={() => tour.start()}
-          isPrimary={!isSeen}
+          isPrimary={!isVisited}
           isOff={isBlocked}
         />
       )}
@@ -136,7 +136,7 @@ function Actions({ tour, playground: { inspector }, isSeen }: ActionsProps): JSX
           isPrimary
         />
       )}
-      {type === 'missed' && <Action testId='tour-begin' label='Start again' onClick={() => tour.start()} isPrimary />}
+      {type === 'missed' && <Action testId='tour-start' label='Start again' onClick={() => tour.start()} isPrimary />}
       {type === 'done' && traced && (
         <Action
           testId='tour-how'
@@ -144,7 +144,7 @@ function Actions({ tour, playground: { inspector }, isSeen }: ActionsProps): JSX
           onClick={() => (inspector.shown.value = { ...traced, via: undefined })}
         />
       )}
-      {isSeen
+      {isVisited
         ? <Action testId='tour-next' label='Next' onClick={next} isPrimary={type === 'done'} />
         : <Action testId='tour-skip' label='Skip' onClick={next} />}
     </>

@@ -15,7 +15,7 @@ export interface Active {
   readonly rank: number;
 }
 
-/** The node that is being renamed, and the version that the person saw when beginning. */
+/** The node that is being renamed, and its version when editing started. */
 export interface Writing {
   readonly nodeId: string;
   readonly versionToken: string;
@@ -36,7 +36,7 @@ export interface TreePanel {
   readonly marks: ReadonlySignal<ReadonlyMap<string, Activity>>;
   /** The latest change by anybody. */
   readonly latest: ReadonlySignal<Activity | undefined>;
-  /** Why the latest thing that the person did failed. */
+  /** Why the latest action failed. */
   readonly problem: Signal<string | undefined>;
   /** How far the million is. */
   readonly growing: ReadonlySignal<{ readonly done: number; readonly total: number } | undefined>;

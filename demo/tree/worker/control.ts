@@ -81,7 +81,7 @@ export interface FoundNode {
 /** What a search has found. */
 export interface FoundPage {
   readonly found: readonly FoundNode[];
-  /** How many nodes were looked at, in how many milliseconds of work. */
+  /** How many nodes were searched, in how many milliseconds of work. */
   readonly scanned: number;
   readonly tookMs: number;
   /** Whether there are more results than requested. */

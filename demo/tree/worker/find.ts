@@ -56,24 +56,24 @@ function toFound({ nodeId, label, breadcrumb }: Hits['hits'][number]): FoundNode
   return { nodeId, name: label, path: breadcrumb.map((crumb) => crumb.label) };
 }
 
-/** Rows looked at in one go. */
+/** Rows read at once. */
 const chunk = 500;
-/** Far enough for an eye that looks for a name; a search finds the rest. */
-const maxLookedAt = 20_000;
+/** The most rows that typing ahead reads; a search finds the rest. */
+const maxSearched = 20_000;
 
 /** The rank of the next row after `rank` whose name has this prefix, wrapping at the end; -1: none. */
 export function rankByPrefix(view: TreeView, prefix: string, rank: number): number {
   const wanted = prefix.toLowerCase();
   const count = view.rowCount();
-  const most = Math.min(count, maxLookedAt);
-  for (let seen = 0; seen < most; seen += chunk) {
-    const offset = (rank + 1 + seen) % count;
-    const limit = Math.min(chunk, count - offset, most - seen);
+  const most = Math.min(count, maxSearched);
+  for (let searched = 0; searched < most; searched += chunk) {
+    const offset = (rank + 1 + searched) % count;
+    const limit = Math.min(chunk, count - offset, most - searched);
     const at = view.rows({ offset, limit }).findIndex(({ payload }) =>
       String(payload['name']).toLowerCase().startsWith(wanted)
     );
     if (at >= 0) return offset + at;
-    seen -= chunk - limit;
+    searched -= chunk - limit;
   }
   return -1;
 }

@@ -9,7 +9,7 @@ export interface VaultPage {
   /** `undefined` until the first answer. */
   readonly state: ReadonlySignal<VaultState | undefined>;
   readonly isBusy: ReadonlySignal<boolean>;
-  /** Why the latest thing that the person did failed. */
+  /** Why the latest action failed. */
   readonly problem: ReadonlySignal<string | undefined>;
   load(): Promise<void>;
   /** Each returns whether it succeeded. */

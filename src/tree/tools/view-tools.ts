@@ -8,7 +8,7 @@ import { sets, type ToolSpec, toolSpec } from './tool-spec.ts';
 import type { CallContext } from './caller.ts';
 import type { Output } from './output.ts';
 
-const notes = 'Only your own view changes; nobody else sees it.';
+const notes = 'Changes only your own view.';
 
 const expandNode = oneNode('expand_node', `Expands a node: its children become visible. ${notes}`, () => true);
 const collapseNode = oneNode('collapse_node', `Collapses a node: what is below it is hidden. ${notes}`, () => false);

@@ -90,7 +90,7 @@ describe('the errors of httpCatalog', () => {
     expect(await httpCatalog({ url, fetch }).agent('helper')).toMatchObject({ id: 'helper' });
   });
 
-  it('are retryable when nobody answers or the answer breaks off, and drop an error that holds the request', async () => {
+  it('are retryable when no server answers or the answer breaks off, and drop an error that holds the request', async () => {
     const expected = { code: 'unavailable', retryable: true, details: { reason: 'catalog_unreachable' } };
     const thrown = await errorFor((request) => {
       throw Object.assign(new TypeError(`failed with ${request.headers.get('authorization')}`), { request });
@@ -100,7 +100,7 @@ describe('the errors of httpCatalog', () => {
     expect(await errorFor(() => new Response(cut))).toMatchObject(expected);
   });
 
-  it('repeat neither a header that no request can carry, nor an error of whoever makes the headers', async () => {
+  it('repeat neither a header that no request can carry, nor an error of the function that creates the headers', async () => {
     const odd = await errorFor(() => json(agent()), { headers: () => ({ authorization: `${token}\n` + token }) });
     expect(odd).toMatchObject({ code: 'unavailable', retryable: false, details: { reason: 'catalog_headers' } });
     const failed = await errorFor(() => json(agent()), { headers: () => Promise.reject(new Error(token)) });

@@ -117,7 +117,7 @@ describe('what httpCatalog remembers', () => {
     expect(requests.map(({ headers }) => headers.get('if-none-match'))).toEqual([null, '"r1"', '"r1"']);
   });
 
-  it('is kept apart by kind and by page', async () => {
+  it('is separated by kind and by page', async () => {
     const records = {
       '/v1/agents/main': agent({ id: 'main' }),
       '/v1/providers/main': provider(),

@@ -149,7 +149,7 @@ describe('textSource, reopened', () => {
     expect(await indexedBy(again)).toBe(0);
   }, 60_000);
 
-  it('is not kept waiting by a storage that takes no snapshot', async () => {
+  it('does not wait for a storage that takes no snapshot', async () => {
     const storage = memoryStorage();
     const full: Storage = {
       ...storage,

@@ -101,7 +101,7 @@ describe('textSource', () => {
     });
   });
 
-  it('writes no value that a storage refuses for many items, and rewrites its log when a fifth is gone', async () => {
+  it('writes no value that a storage refuses for many items, and rewrites its log when a fifth is removed', async () => {
     const storage = memoryStorage();
     const source = textSource({ id: 'notes', storage });
     const items = (from: number) =>

@@ -7,7 +7,7 @@ import { neverAborted } from '../../fixtures/grounding.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
-/** A clock on which every look takes half a millisecond, and somebody who wants a turn all the time. */
+/** A clock on which every read takes half a millisecond, and a competitor that always wants a turn. */
 function watch() {
   let time = performance.now() + 1_000;
   let [looks, looksThen, longest, turns, running] = [0, 0, 0, 0, true];

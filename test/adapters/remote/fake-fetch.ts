@@ -1,4 +1,4 @@
-/** Servers that are a function: what they are asked is kept, what they answer is given. */
+/** Servers that are a function: requests are recorded, answers are given. */
 
 /** A `fetch` that keeps the requests it was called with. */
 export interface FakeFetch {
@@ -6,7 +6,7 @@ export interface FakeFetch {
   readonly requests: Request[];
 }
 
-/** Gives a `fetch` that answers as told. */
+/** Creates a `fetch` with given answers. */
 export function fakeFetch(answer: (request: Request) => Response | Promise<Response>): FakeFetch {
   const requests: Request[] = [];
   return {

@@ -11,7 +11,7 @@ async function open(
   return { source, set: async (secretId, value) => source.set(secretId, value) };
 }
 
-// Neither denies nor waits: whoever has it may resolve everything, at once.
+// Neither denies nor waits: its holder may resolve everything, at once.
 describe('memorySecrets keeps the contract of a secret source', () => {
   it.each(secretsContract)('$name', async ({ run }) => {
     await expect(run({ open })).resolves.toBeUndefined();

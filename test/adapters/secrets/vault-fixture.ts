@@ -54,7 +54,7 @@ export function rawVault(name: string): RawVault {
   };
 }
 
-/** A factory that opens databases only until it is told to stall: then nothing is ever answered. */
+/** A factory that opens databases until it stalls: then nothing is ever answered. */
 export function stallingFactory(): { factory: IDBFactory; stall: () => void } {
   let isStalled = false;
   const open: IDBFactory['open'] = (name, version) =>

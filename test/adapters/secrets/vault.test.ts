@@ -197,7 +197,7 @@ describe.skipIf(!hasIndexedDb)('the versions of vaultSecrets', () => {
     }
   });
 
-  it('have values of 8 to 65,536 characters of well-formed text, and no other is kept or shown', async () => {
+  it('have values of 8 to 65,536 characters of well-formed text, and no other is stored or shown', async () => {
     const vault = await openVault();
     await vault.set('api-key', value);
     for (const bad of ['', 'sk-live', 'sk-live-\ud800-half', 'x'.repeat(65_537)]) {

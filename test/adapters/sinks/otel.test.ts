@@ -16,7 +16,7 @@ interface SetupOptions {
   readonly ids?: boolean;
 }
 
-/** A sink on an SDK whose spans can be looked at, and what tells it of spans. */
+/** A sink on an SDK with readable spans, and functions that emit spans to it. */
 function setup({ ids: taken = true }: SetupOptions = {}) {
   const exporter = new InMemorySpanExporter();
   const ids = eventIds();
@@ -42,7 +42,7 @@ const modelCall = { action: 'model.call', target: { type: 'model', id: 'm-1' }, 
 const toolCall = { action: 'tool.call', target: { type: 'tool', id: 'search' }, payload: { toolCallId: 'call-1' } };
 const mcpCall = { action: 'mcp.call', target: { type: 'mcp-server', id: 'docs' }, payload: { tool: 'find' } };
 
-/** One run as the runtime tells of it. */
+/** One run as the runtime emits it. */
 function tellRun({ start, pass }: ReturnType<typeof setup>) {
   const whole = start({ ...run, parentSpanId: remote, payload: { runId: 'run_1', messages: 1 } });
   const one = start({ ...step, parentSpanId: whole.spanId });

@@ -7,7 +7,7 @@ import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime, userMessage } from '../../fixtures/runtime.ts';
 
 const token = 'a-token-for-tests-only';
-/** Whoever knows the token. */
+/** The holder of the token. */
 const me = createPrincipal({ ...localPrincipal(), tenant: 'development', subject: 'developer' });
 
 /** An endpoint at which one call waits for a person, and what sends a decision on it. */

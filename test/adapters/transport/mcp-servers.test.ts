@@ -53,7 +53,7 @@ describe('POST /v1/mcp-servers/:id/validate', () => {
     });
   });
 
-  it('refuses unknown servers, wishes that nobody knows, and callers without the scope', async () => {
+  it('refuses unknown servers, unknown options, and callers without the scope', async () => {
     const { client } = await endpoint();
     await expect(client.validateMcpServer('nowhere')).rejects.toMatchObject({ code: 'not_found' });
     const body = { approve: 'yes' };

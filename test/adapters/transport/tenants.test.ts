@@ -108,7 +108,7 @@ async function setup() {
   return { a: senderOf('a'), b: senderOf('b'), planId, mcp, runtime };
 }
 
-/** Reads a stream of events until it has told what tenant b has done. */
+/** Reads a stream of events until it contains what tenant b has done. */
 async function firstEvents(response: Response): Promise<string> {
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';

@@ -92,7 +92,7 @@ describe('sampleTools', () => {
 });
 
 describe('cardsOf', () => {
-  it('show each agent with its tools and three or four messages to begin with', () => {
+  it('show each agent with its tools and three or four messages to start with', () => {
     expect(agentCards.map(({ id }) => id)).toEqual(sampleAgents.map(({ id }) => id));
     for (const { name, description, tools: shown, suggestions } of agentCards) {
       expect(description.length, name).toBeGreaterThan(30);

@@ -37,8 +37,8 @@ describe('upgrade', () => {
   });
 });
 
-describe('what an earlier version of the page has kept', () => {
-  it('is read: chats of the first format, in which nobody could decide on a call any more', async () => {
+describe('what an earlier version of the page has stored', () => {
+  it('is read: chats of the first format, with a call that can no longer be decided on', async () => {
     const first = indexedDbStorage({ name: 'pinnace-playground' });
     await first.commit(JSON.parse(await fixture('chats-1.json')) as Change[]);
     await first.close();

@@ -7,7 +7,7 @@ const tool = dateMathTool({ now: () => friday });
 const zone = { timeZone: 'UTC' };
 
 describe('date_math, without an operation', () => {
-  it('tells the difference where there are two dates, else the weekday', async () => {
+  it('returns the difference of two dates, else the weekday', async () => {
     expect(await outcomeOf(tool, { date: '2026-01-01', until: '2026-01-08' })).toMatchObject({ totalDays: 7 });
     expect(await outcomeOf(tool, { date: '2026-01-01' })).toMatchObject({ weekday: 'Thursday' });
     expect(await outcomeOf(tool, zone)).toMatchObject({ date: '2026-11-20', weekday: 'Friday' });

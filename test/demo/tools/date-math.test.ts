@@ -63,7 +63,7 @@ describe('date_math, add and subtract', () => {
     expect(await outcomeOf(tool, { operation: 'subtract', date, ...amount })).toMatchObject({ result });
   });
 
-  it('tells the weekday of the result', async () => {
+  it('returns the weekday of the result', async () => {
     expect(await outcomeOf(tool, { operation: 'add', date: '2026-11-20', days: 90 })).toEqual({
       date: '2026-11-20',
       result: '2027-02-18',

@@ -6,7 +6,7 @@ import { outcomeOf } from '../../fixtures/tool-call.ts';
 const well = { mode: 'ok', text: 'All is well' };
 
 describe('flaky', () => {
-  it('answers when it is told to', async () => {
+  it('answers on request', async () => {
     expect(await outcomeOf(flakyTool(), { mode: 'ok' })).toEqual(well);
   });
 
@@ -14,13 +14,13 @@ describe('flaky', () => {
     const log = vi.fn<ToolContext['log']>();
     expect(await outcomeOf(flakyTool(), { mode: 'error' }, { log })).toEqual({
       code: 'unavailable',
-      message: 'The flaky tool failed, as it was told to',
+      message: 'The flaky tool failed, as requested',
       retryable: true,
     });
-    expect(log).toHaveBeenCalledExactlyOnceWith('Misbehaving as told: error (always)', 'warn');
+    expect(log).toHaveBeenCalledExactlyOnceWith('Misbehaving as requested: error (always)', 'warn');
   });
 
-  it('fails with a secret that nobody sees', async () => {
+  it('fails with a secret that stays hidden', async () => {
     const error = await outcomeOf(flakyTool(), { mode: 'secret_error' });
     expect(error).toMatchObject({ code: 'internal', message: 'Tool "flaky" failed' });
     expect(JSON.stringify(error)).not.toContain(flakySecret);

@@ -156,7 +156,7 @@ describe('notesTools', () => {
     expect(await notes.call('notes_read', { noteId: 'note-1' }, asTenant('one'))).toMatchObject({ text: 'mine' });
   });
 
-  it('keeps them apart also where the name of one begins the name of the other', async () => {
+  it('separates them also where the name of one is a prefix of the other', async () => {
     await notes.call('notes_add', { text: 'mine' }, asTenant('one'));
     for (const tenant of ['on', 'one ', 'one\0note', '']) {
       expect(await notes.call('notes_list', {}, asTenant(tenant))).toEqual({ notes: [], total: 0 });

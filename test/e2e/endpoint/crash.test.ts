@@ -8,7 +8,7 @@ import { type EndpointProcess, startEndpoint } from '../../tools/servers/endpoin
 
 let folder: string;
 const started: EndpointProcess[] = [];
-/** The instance that is there when the others are gone. Its clock is ahead: it need not wait until they count as lost. */
+/** The instance that runs after the others have died. Its clock is ahead, so it need not wait until they count as lost. */
 let survivor: EndpointProcess;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'pinnace-crash-'));
@@ -74,7 +74,7 @@ function chunksOf(text: string): UIMessageChunk[] {
   return data.map((chunk) => JSON.parse(chunk) as UIMessageChunk);
 }
 
-/** What became of a run, as its retry tells it. */
+/** The outcome of a run, as its retry reports it. */
 type Fate = 'first run by the retry' | 'lost' | 'lost with an unknown outcome' | 'completed';
 
 /** Retries at the survivor, and holds what it answers against what was seen and what was done. */
@@ -91,7 +91,7 @@ async function verify(name: string, seen: string): Promise<Fate> {
   expect(text.startsWith(seen)).toBe(true);
   expect(effects).toBeLessThanOrEqual(1);
   expect(told + unknown.length).toBeLessThanOrEqual(1);
-  expect(told + unknown.length).toBeGreaterThanOrEqual(effects); // what was done is told, or told to be unknown
+  expect(told + unknown.length).toBeGreaterThanOrEqual(effects); // every side effect is reported, or reported as unknown
   expect(told).toBeLessThanOrEqual(effects);
   expect((await ask(survivor, name)).text).toBe(text);
   const [end] = terminalChunks(chunks);
@@ -107,7 +107,7 @@ async function verify(name: string, seen: string): Promise<Fate> {
 /** As many at a time as the machine has cores for, and a little more: most of a start is waiting. */
 const atOnce = 3;
 
-/** Crashes at the first commit, the second and so on, until a run needs fewer; tells what became of each. */
+/** Crashes at the first commit, the second and so on, until a run needs fewer; returns the outcome of each. */
 async function crashEverywhere(when: 'before' | 'after'): Promise<Fate[]> {
   const fates: Fate[] = [];
   for (let first = 1; first < 40; first += atOnce) {
@@ -124,7 +124,7 @@ async function crashEverywhere(when: 'before' | 'after'): Promise<Fate[]> {
 }
 
 describe('a run whose process is killed at a commit, when it is asked for again', () => {
-  it('has acted at most once and says what nobody knows, killed before any commit', async () => {
+  it('has acted at most once and reports what is unknown, killed before any commit', async () => {
     const fates = await crashEverywhere('before');
     expect(fates.length).toBeGreaterThanOrEqual(5);
     expect(fates[0]).toBe('first run by the retry');
@@ -132,7 +132,7 @@ describe('a run whose process is killed at a commit, when it is asked for again'
     expect(fates).not.toContain('completed');
   });
 
-  it('has acted at most once and says what nobody knows, killed after any commit', async () => {
+  it('has acted at most once and reports what is unknown, killed after any commit', async () => {
     const fates = await crashEverywhere('after');
     expect(fates.length).toBeGreaterThanOrEqual(5);
     expect(fates[0]).toBe('lost');

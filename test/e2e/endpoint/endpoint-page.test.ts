@@ -112,7 +112,7 @@ describe('the development issuer', () => {
       { headers: { origin: 'https://evil.example', 'content-type': 'application/json' } },
       403,
     ],
-    ['whoever names no origin', { headers: { 'content-type': 'application/json' } }, 403],
+    ['a request without an origin', { headers: { 'content-type': 'application/json' } }, 403],
     ['a form', { headers: { 'content-type': 'text/plain' } }, 403],
   ])('refuses %s', async (_, init, status) => {
     expect(await certify(init)).toBe(status);

@@ -90,7 +90,7 @@ describe('a client that leaves in the middle of a call', () => {
     const ask = askOf((request) => fetch(request), `${endpoint.url}/mcp`);
     const headers = { authorization: `Bearer ${endpoint.token}` };
     const params = { name: 'test_endless', arguments: {} };
-    // It begins while nothing is known of the call but that it goes on: then whoever serves notices that its reader leaves.
+    // It starts while the call is only known to be running: then the server notices that its reader leaves.
     const { status } = await ask('tools/call', params, { headers, signal: leave.signal });
     expect(status).toBe(200);
     leave.abort();

@@ -86,7 +86,7 @@ describe('the sample endpoint under deno serve', () => {
     response.resume();
   });
 
-  it('lets a run end that goes on when it is told to stop', async () => {
+  it('lets a running run end when it is asked to stop', async () => {
     const other = await startEndpoint();
     const response = await post('What is 6 * 7?', { authorization: `Bearer ${other.token}` }, { url: other.url });
     const [text] = await Promise.all([response.text(), other.stop()]);

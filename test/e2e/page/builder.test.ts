@@ -118,7 +118,7 @@ describe('an own agent in the built playground', () => {
 });
 
 describe('two answers side by side in the built playground', () => {
-  it('stream at once, tell what they took, stack on a narrow screen, and one is kept as a chat', async () => {
+  it('stream at once, show their cost, stack on a narrow screen, and one is saved as a chat', async () => {
     const { page, problems } = await open({ height: 900 });
     await page.getByTestId('compare').click();
     const [a, b] = ['A', 'B'].map((side) => page.getByTestId(`side-${side}`));
@@ -139,7 +139,7 @@ describe('two answers side by side in the built playground', () => {
     expect(widths[0]).toBeLessThanOrEqual(widths[1] ?? 0);
     await shoot(page, 'compare-narrow');
     await b.getByTestId('side-keep').click();
-    await page.getByTestId('compare-text').waitFor({ state: 'detached' }); // it is kept by then
+    await page.getByTestId('compare-text').waitFor({ state: 'detached' }); // it is stored by then
     await page.reload();
     await page.locator('[data-testid=message][data-role=assistant]').getByText('42').first().waitFor();
     expect(problems).toEqual([]);

@@ -101,7 +101,7 @@ describe('the console of an endpoint', () => {
     expect(await refusal(page).getAttribute('data-code')).toBe('forbidden');
   });
 
-  it('tells an endpoint that does not know the page from one that is down, and asks it again', async () => {
+  it('distinguishes an endpoint that does not know the page from one that is down, and retries', async () => {
     const { page } = await openAtEndpoint({ isKnown: false });
     await openTab(page, 'audit');
     await refusal(page).getByText('The endpoint does not trust this page’s issuer').waitFor();

@@ -45,7 +45,7 @@ async function openVault(page: Page): Promise<void> {
   await page.getByTestId('vault-name').waitFor();
 }
 
-/** Makes a code tool that throws, mends it, and calls it again. */
+/** Creates a code tool that throws, fixes it, and calls it again. */
 async function makeCodeTool(page: Page): Promise<void> {
   await page.getByTestId('make-code').click();
   await page.getByTestId('field-name').fill('double');
@@ -79,7 +79,7 @@ const where = `Firefox${skipped ? ` (${skipped})` : ''}`;
 describe.skipIf(skipped)(`the built playground in ${where}`, { retry: 1 }, () => {
   const { newContext, open, shoot } = usePlayground('firefox');
 
-  it('answers within the page, asks nobody else, and lets nobody write HTML or start scripts', async () => {
+  it('answers within the page, sends no requests elsewhere, and allows no HTML from strings and no foreign scripts', async () => {
     const { page, problems, strangers } = await open();
     await ask(page, 'What is 6 * 7?', '42');
     await page.locator('[data-testid=tool-card][data-tool=calculator][data-state=result]').waitFor();
@@ -239,7 +239,7 @@ describe.skipIf(skipped)(`the built playground in ${where}`, { retry: 1 }, () =>
     await page.getByTestId('side-knowledge').click();
     await page.getByTestId('knowledge-guide').click();
     await page.locator('[data-testid=knowledge-file][data-state=ready]').first().waitFor();
-    // What a reload cut short is told of, too.
+    // What a reload cut short is reported, too.
     expect(problems.filter((text) => !text.includes('A ServiceWorker intercepted the request'))).toEqual([]);
     await context.close();
   });

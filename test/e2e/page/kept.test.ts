@@ -32,7 +32,7 @@ async function openTwoTabs({ ready, begin }: { ready: string; begin: (page: Page
 }
 
 describe('two tabs on one chat', () => {
-  it('follow each other, lose nothing when both send at once, and both hear of the deletion', async () => {
+  it('follow each other, lose nothing when both send at once, and both show the deletion', async () => {
     const { context, first, second, problems } = await openTwoTabs({
       ready: 'answer-footer',
       begin: (page) => send(page, 'What is 6 * 7?'),
@@ -126,7 +126,7 @@ describe('two tabs on one agent', () => {
 });
 
 describe('a full disk', () => {
-  it('loses nothing that is on the page, says what helps, and keeps all of it once there is room', async () => {
+  it('loses nothing that is on the page, says what helps, and stores all of it once there is room', async () => {
     const context = await newContext();
     const devtools = await context.newCDPSession(await context.newPage());
     const { origin } = new URL(inject('playground'));
@@ -152,8 +152,8 @@ describe('a full disk', () => {
   });
 });
 
-describe('what a newer version of the page has kept', () => {
-  it('is told, and neither shown nor changed', async () => {
+describe('what a newer version of the page has stored', () => {
+  it('is reported, and neither shown nor changed', async () => {
     const { page } = await open();
     await send(page, 'What is 6 * 7?');
     await answered(page, 1);

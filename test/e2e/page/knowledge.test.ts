@@ -145,7 +145,7 @@ describe('the knowledge beside the chat', () => {
     await page.getByTestId('knowledge-search').fill('what is an approval bound to');
     await page.locator('[data-testid=knowledge-result][data-file="Pinnace guide/Approvals.md"]').first().waitFor();
     await shoot(page, 'knowledge-found-dark');
-    await page.getByTestId('knowledge-narrow').first().click();
+    await page.getByTestId('knowledge-only-file').first().click();
     await page.getByTestId('knowledge-scope').waitFor();
     await expect.poll(() =>
       page.getByTestId('knowledge-result').evaluateAll((all) => [...new Set(all.map((one) => one.dataset['file']))])

@@ -90,7 +90,7 @@ describe('a chat of hundreds of messages', () => {
     expect(Math.abs(await top(read?.place ?? NaN) - (read?.before ?? NaN))).toBeLessThan(3);
   });
 
-  it('is gone through with the keys, message by message, each told with its place', async () => {
+  it('is read with the keys, message by message, each announced with its position', async () => {
     const focused = () => page.evaluate(() => Number(document.activeElement?.getAttribute('aria-posinset')) - 1);
     const isOn = (place: number) =>
       page.waitForFunction((at) => document.activeElement?.getAttribute('aria-posinset') === `${at + 1}`, place);

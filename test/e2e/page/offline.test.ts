@@ -56,8 +56,8 @@ describe('the page without a network', () => {
     );
     expect(statuses).toEqual([404, 404, 404, 200]);
     expect(server.requests).toEqual(expect.arrayContaining(['GET v1/runs', 'GET assets/none']));
-    expect(server.requests.filter((path) => path.includes('docs/'))).toEqual([]); // nobody has looked at a guide yet
-    problems.length = 0; // the console tells of these
+    expect(server.requests.filter((path) => path.includes('docs/'))).toEqual([]); // no guide was opened yet
+    problems.length = 0; // the console reports these
     const guides = await context.newPage();
     await guides.goto(`${server.url}docs/tools.html`);
     await expect.poll(() => server.requests.includes('GET docs/approvals.html')).toBe(true);
@@ -95,7 +95,7 @@ describe('the page without a network', () => {
     await page.locator('script[src*=next]').waitFor({ state: 'attached' });
     await page.getByTestId('composer').waitFor();
     await answers(page, 'What is 6 * 7?', '42');
-    // The other tab is told, works on with the files that the server no longer has, and takes the new ones when it likes.
+    // The other tab is notified, continues with the files that the server no longer has, and updates on request.
     await other.page.getByTestId('version-notice').waitFor();
     expect(await builds(page)).toBe(2);
     await other.page.getByTestId('open-registry').click();

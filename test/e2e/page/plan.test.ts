@@ -62,7 +62,7 @@ describe('a plan in the built playground', () => {
     await shoot(page, 'plan-failing-list');
   });
 
-  it('draws who gave out what and what comes after what, and tells of the task that is chosen', async () => {
+  it('draws parents and dependencies, and shows the chosen task', async () => {
     const { page, problems } = await open({ dark: true });
     await send(page, 'Calculate 6 * 7, then convert 5 knots to km/h, then convert 3 miles to km; calculate 8 * 9');
     await plan(page, 'done').waitFor();

@@ -124,7 +124,7 @@ describe('the built playground', () => {
     expect(problems).toEqual([]);
   });
 
-  it('deletes nothing that was denied, and tells the agent why', async () => {
+  it('deletes nothing that was denied, and the agent receives the reason', async () => {
     const { page } = await open({ width: 360, height: 740, dark: true });
     await page.locator('[data-testid=agent-card][data-agent=logbook]').click();
     await page.getByTestId('suggestion').getByText('overboard').click();

@@ -7,7 +7,7 @@ import { send, usePlayground } from '../../tools/browsers/playground.ts';
 const { newContext, open, shoot } = usePlayground();
 
 describe('the policy of the built page', () => {
-  it('lets nobody write HTML or start scripts, in the page or in its worker', async () => {
+  it('allows no HTML from strings and no foreign scripts, in the page or in its worker', async () => {
     const { page, problems } = await open();
     const attempts = await page.evaluate(() => {
       const outcome = (attempt: () => unknown): string => {
@@ -27,7 +27,7 @@ describe('the policy of the built page', () => {
       ];
     });
     expect(attempts).toEqual(Array.from(attempts, () => 'TypeError'));
-    expect(problems.length).toBeGreaterThan(0); // what is refused is told: other tests find none
+    expect(problems.length).toBeGreaterThan(0); // violations are reported: other tests find none
     problems.length = 0;
     const worker = page.workers().find((one) => one.url().includes('/worker-'))!; // safe: an agent has answered
     // In a task of its own: what the debugger evaluates is exempt.
@@ -94,7 +94,7 @@ describe('what the page keeps', () => {
 });
 
 describe('whom the page talks to', () => {
-  it('is nobody until a model is connected, then its host', async () => {
+  it('is empty until a model is connected, then its host', async () => {
     const faults = await startFaultServer();
     const { page, strangers } = await open();
     await ask(page);

@@ -67,7 +67,7 @@ describe('the kinds of records in the built playground', () => {
     expect(problems).toEqual([]);
   });
 
-  it('keeps a secret in the vault, names it in a provider, and removes each provider that nobody names', async () => {
+  it('stores a secret in the vault, names it in a provider, and removes each provider that no agent names', async () => {
     const { page, problems } = await open();
     await openSection(page, 'vault');
     await page.getByTestId('vault-passphrase').fill('correct horse');
@@ -121,7 +121,7 @@ describe('the kinds of records in the built playground', () => {
     expect(problems).toEqual([]);
   });
 
-  it('tells of another tab that was faster, and keeps what was typed', async () => {
+  it('reports another tab that was faster, and keeps what was typed', async () => {
     const context = await newContext();
     const { page } = await open({ context });
     const { page: other } = await open({ context });

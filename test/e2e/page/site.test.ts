@@ -18,7 +18,7 @@ async function read(path: string, { dark = false, width = 1280 } = {}): Promise<
 
 describe('the documentation beside the playground', () => {
   it.each(['about', 'tools', 'api', 'api/pinnace-tree', 'files/demo/examples', 'screens'])(
-    'has nothing wrong to axe on %s in both themes, keeps to its policy, talks to nobody and fits a phone',
+    'passes axe on %s in both themes, keeps to its policy, sends no requests elsewhere and fits a phone',
     async (name) => {
       for (const dark of [false, true]) {
         const { page, problems } = await read(`${name}.html`, { dark });

@@ -6,7 +6,7 @@ import { type Vitals, vitalsOf, watchVitals } from '../../tools/browsers/vitals.
 
 const { newContext } = usePlayground();
 
-/** What a first visit may cost, in counts that are the same on every machine: sizes gzipped, in kB of 1,000 bytes. Times are told, and have their bars in `npm run bench -- page`. */
+/** What a first visit may cost, in counts that are the same on every machine: sizes gzipped, in kB of 1,000 bytes. Times are printed, and have their bars in `npm run bench -- page`. */
 const budgets = {
   requests: 22,
   pageScripts: 77,
@@ -76,7 +76,7 @@ function tableOf(vitals: Vitals): string {
 }
 
 describe('the start of the playground', () => {
-  it('asks its own server for few files, and nobody else', () => {
+  it('requests few files from its own server, and none from elsewhere', () => {
     expect(atStart.filter(({ url }) => !url.startsWith(inject('playground')))).toEqual([]);
     expect(atStart.length).toBeLessThanOrEqual(budgets.requests);
     expect(new Set(atStart.map(({ url }) => url)).size).toBe(atStart.length);

@@ -20,12 +20,12 @@ describe('the tour', () => {
     await page.context().close();
   });
 
-  it('is gone on with after a reload, on a narrow screen and by the keyboard alone', async () => {
+  it('continues after a reload, on a narrow screen and by the keyboard alone', async () => {
     const { page } = await open({ width: 360, height: 740, dark: true });
     await shoot(page, 'tour-welcome-360');
     await page.getByTestId('open-tour').press('Enter');
     await page.getByTestId('tour').waitFor();
-    await page.getByTestId('tour-begin').press('Enter');
+    await page.getByTestId('tour-start').press('Enter');
     await page.locator('[data-testid=tour-say][data-progress=done]').waitFor();
     await shoot(page, 'tour-call-360');
     await page.getByTestId('tour-how').press('Enter');
@@ -41,7 +41,7 @@ describe('the tour', () => {
     await page.getByTestId('switcher-query').waitFor();
     await page.keyboard.type('tour');
     await page.keyboard.press('Enter');
-    await page.getByTestId('tour-begin').press('Enter');
+    await page.getByTestId('tour-start').press('Enter');
     await page.getByTestId('approve').waitFor();
     await shoot(page, 'tour-approval-360');
     await page.context().close();

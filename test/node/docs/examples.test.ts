@@ -53,7 +53,7 @@ describe('the example of a page', () => {
 });
 
 describe('the example of a sink', () => {
-  it('tells of a tool that fails often', async () => {
+  it('reports a tool that fails often', async () => {
     const often: string[] = [];
     const { sink, failures } = failureWatch({ most: 2, onOften: (toolId) => void often.push(toolId) });
     const chat = chatWith(ship([sink]));

@@ -69,7 +69,7 @@ const thoughts: Readonly<Record<ProviderName, RegExp | undefined>> = {
   'openai-compatible': /"reasoning_content":"Let me see"/,
 };
 
-/** How each provider is told the schema of an answer. */
+/** How each provider receives the schema of an answer. */
 const schemas: Readonly<Record<ProviderName, RegExp>> = {
   'openai chat':
     /"response_format":{"type":"json_schema","json_schema":{"schema":{"type":"object","properties":{"city"/,

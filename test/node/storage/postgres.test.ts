@@ -39,7 +39,7 @@ describe.skipIf(postgresPrograms === undefined)('postgresStorage', () => {
     await expect(run({ clock, open: openFresh, openOther: openFresh })).resolves.toBeUndefined();
   });
 
-  it('is one store to all that name the same table, whoever makes it', async () => {
+  it('is one store to all that name the same table, created by any of them', async () => {
     const table = `t${tables++}`;
     const instances = Array.from({ length: 8 }, () => fresh({ table }));
     const results = await Promise.all(
@@ -99,7 +99,7 @@ describe.skipIf(postgresPrograms === undefined)('postgresStorage', () => {
     stop.abort();
   });
 
-  it('goes on after the server was started anew, and tells watchers that they may have missed something', async () => {
+  it('continues after a server restart, and reports to watchers that they may have missed changes', async () => {
     const storage = fresh();
     await storage.commit([{ key: ['a'], value: 1 }]);
     const stop = new AbortController();

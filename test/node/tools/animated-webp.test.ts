@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { animatedWebp } from '../../tools/pictures/animated-webp.ts';
 
-/** A still picture as browsers write it: a header, the picture, and what nobody needs. */
+/** A still picture as browsers write it: a header, the picture, and a chunk without use. */
 function still(content: readonly number[]): Uint8Array {
   const picture = [...ascii('VP8 '), content.length, 0, 0, 0, ...content, ...content.length % 2 ? [0] : []];
   const chunks = [...ascii('WEBP'), ...picture, ...ascii('EXIF'), 2, 0, 0, 0, 9, 9];

@@ -22,7 +22,7 @@ const cpu = (ratio: number, rest: Partial<Row> = {}): Row => ({
 });
 
 describe('tableOf', () => {
-  it('puts what was measured into one table, with every missed bar told', () => {
+  it('puts all figures into one table and names every missed bar', () => {
     const page = tableOf([
       reportOf('Runs', { figure: 'a|b', value: '1 us', bar: '<= 2 us', peer: '3 us', ratio: '0.3', met: true }),
       reportOf(

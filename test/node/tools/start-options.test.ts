@@ -4,7 +4,7 @@ import { portProblem, readStartOptions } from '../../../demo/development/start-o
 import { closeServer, listen } from '../../tools/servers/http-server.ts';
 
 describe('readStartOptions', () => {
-  it('starts at 8787 with a token of its own, or as it is told', () => {
+  it('starts at 8787 with a token of its own, or as its options say', () => {
     const { token, ...others } = readStartOptions([], {}) as { token: string };
     expect(others).toEqual({ type: 'start', port: 8787, extension: undefined });
     expect(token).toMatch(/^[\da-f-]{36}$/);
@@ -18,7 +18,7 @@ describe('readStartOptions', () => {
     expect(readStartOptions(['--port=8791'], env)).toMatchObject({ port: 8791 });
   });
 
-  it.each([['--help'], ['-h']])('tells how it is used: %s', (flag) => {
+  it.each([['--help'], ['-h']])('returns the usage: %s', (flag) => {
     const told = readStartOptions([flag], {});
     expect(told).toMatchObject({ type: 'help', text: expect.stringContaining('PINNACE_PORT') as string });
   });

@@ -35,7 +35,7 @@ describe('fingerprintOf', () => {
   it.each([
     ['one more space', { description: 'Searches the handbook ' }],
     ['another order of a list', { icons: [{ src: 'b' }, { src: 'a' }] }],
-    ['a field that nobody knows', { 'x-new': null }],
+    ['an unknown field', { 'x-new': null }],
     ['a hint that says what its absence says', { annotations: { readOnlyHint: true, destructiveHint: true } }],
   ])('differs after %s', async (_, change) => {
     expect(await fingerprintOf(rawTool(change))).not.toBe(await fingerprintOf(rawTool()));

@@ -74,7 +74,7 @@ describe('a given plan', () => {
     ['tasks where no depth is allowed', { plan: { tasks }, maxDepth: 0 }],
     ['a trace id that is none', { traceId: 'abc' }],
     ['no parallelism', { maxParallelism: 0 }],
-    ['a field that nobody knows', { depth: 3 }],
+    ['an unknown field', { depth: 3 }],
     ['a budget below nothing', { budget: { cost: -1 } }],
     ['context that is no JSON', { context: [() => 1] }],
   ];

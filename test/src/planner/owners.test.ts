@@ -52,7 +52,7 @@ describe('two processes with one plan', () => {
     const events = await eventsOf(second, planId);
     checkOrder(events);
     const ends = told.filter(({ action }) => action === 'agent.end').map(({ target }) => target.id);
-    expect(ends).toEqual(['1-1', '1-2', '1']); // nothing was told twice
+    expect(ends).toEqual(['1-1', '1-2', '1']); // nothing was emitted twice
     // The steps of the first go on until it has noticed.
     expect(faultsOf(told).filter((fault) => !fault.endsWith('step: outlives its parent'))).toEqual([]);
   });

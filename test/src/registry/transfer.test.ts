@@ -79,7 +79,7 @@ describe('an export', () => {
     ['a paramsSchema that is none', { tools: [tool({ paramsSchema: { type: 'nonsense' } })] }],
     ['a record twice', { providers: [provider(), provider()] }],
     ['an alias twice', { mcpServers: [mcpServer(), mcpServer({ id: 'other' })] }],
-    ['an agent with a tool that nobody knows', { agents: [agent({ entryTools: ['nothing'] })] }],
+    ['an agent with an unknown tool', { agents: [agent({ entryTools: ['nothing'] })] }],
     ['the value of a secret', { dataSources: [dataSource({ config: { password: 'open sesame' } })] }],
   ])('is refused whole when it has %s', async (_, part) => {
     const registry = createRegistry({ storage: memoryStorage() });

@@ -212,7 +212,7 @@ describe("an agent's steps", () => {
     ['may not run the agent', step({ owner: { tenant, subject, agents: [], scopes } }), 'forbidden'],
     ['has not the scope', step({ owner: { tenant, subject, agents, scopes: ['run:read'] } }), 'forbidden'],
     ['names no agent', step({ agentId: 'nobody' }), 'not_found'],
-    ['has gone', step({ signal: AbortSignal.abort() }), 'cancelled'],
+    ['has left', step({ signal: AbortSignal.abort() }), 'cancelled'],
   ])('reject when the owner %s', async (_, of, code) => {
     const { runtime } = runtimeWith(says('Hi'));
     await expect(runtime.steps.think({ ...thought(), ...of })).rejects.toMatchObject({ code });

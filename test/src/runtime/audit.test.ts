@@ -11,7 +11,7 @@ import { lastData, readAll, runRequest, testRuntime } from '../../fixtures/runti
 
 const me = localPrincipal();
 
-/** Tools that tell what was done. */
+/** Tools that record their calls. */
 function tools(all: { readonly limits?: { readonly timeoutMs: number } } = {}) {
   const done: string[] = [];
   const tool = (id: string, more: object) =>
@@ -36,7 +36,7 @@ function tools(all: { readonly limits?: { readonly timeoutMs: number } } = {}) {
   };
 }
 
-/** A storage that writes nothing more once it is told to. */
+/** A storage that stops writing on request. */
 function failingStorage() {
   const inner = memoryStorage();
   let away = false;
@@ -264,7 +264,7 @@ describe('the audit', () => {
     expect(await runtime.runs.status(me, runId)).toMatchObject({ state: 'running' });
     await runtime.cancel(runId, me);
     await ended;
-    await runtime.cancel(runId, me); // nobody is asked
+    await runtime.cancel(runId, me); // no approval is requested
     const resource = { type: 'run', id: runId };
     expect(asked).toEqual(['eve', 'eve', 'local'].map((who) => ['run.cancel', who, resource, { agentId: 'helper' }]));
     const told = (all: readonly { action: string; status: string; actor: { id: string } }[]): string[] =>

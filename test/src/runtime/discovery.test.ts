@@ -103,7 +103,7 @@ describe('discovery in a run', () => {
     ['a tool that is not loaded', 'crm_list_poem', 'it is not active; load it with tool_load first'],
     ['a former name', 'old_poem_bin', 'it is now named "crm_archive_poem"'],
     ['a name that never was', 'compose_poem', 'look for one with tool_find'],
-  ])('tells model and client what to do about a call of %s', async (_, tool, advice) => {
+  ])('advises model and client about a call of %s', async (_, tool, advice) => {
     const scripted = scriptedModel(uses(tool), says('I see'));
     const runtime = testRuntime({ model: scripted.model, tools: many, agent: { entryTools } });
     const chunks = await readAll(await runtime.run(runRequest(), localPrincipal()));

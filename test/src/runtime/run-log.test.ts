@@ -265,7 +265,7 @@ describe('the run log', () => {
   it.each([
     ['goes on and is cancelled', (a: HostedRuntime, runId: string) => a.runs.cancel(me, runId)],
     ['ends by itself', async (_: HostedRuntime, __: string, finish: () => void) => finish()],
-  ])('tells of its end once, when it is taken over while its former owner %s', async (_, how) => {
+  ])('emits its end once, when it is taken over while its former owner %s', async (_, how) => {
     let time = 1_800_000_000_000;
     const storage = memoryStorage({ now: () => time });
     const { sink, events } = memorySink();

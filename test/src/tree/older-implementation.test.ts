@@ -5,13 +5,13 @@ import { change, company, editor, fails, idsOf, ok, version } from './tool-fixtu
 
 /** What the older implementation got wrong, as its sources show. */
 describe('a defect of the older implementation', () => {
-  it('is gone: a node is found without walking the tree', () => {
+  it('is fixed: a node is found without walking the tree', () => {
     const tree = createTree({ payloadTypes, rows: wide(20_000), source: 'trusted' });
     for (let i = 0; i < 20_000; i++) if (!tree.get(`n${i}`)) throw new Error(`n${i}`); // 200 million steps, were it a walk
     expect(tree.get('n20000')).toBeUndefined();
   });
 
-  it('is gone: a node cannot be moved below itself or its own descendant', async () => {
+  it('is fixed: a node cannot be moved below itself or its own descendant', async () => {
     const tree = company();
     const tools = editor(tree);
     for (const newParentId of ['it', 'dev', 'eve']) {
@@ -25,7 +25,7 @@ describe('a defect of the older implementation', () => {
       });
   });
 
-  it('is gone: a missing node is an error and not silence', async () => {
+  it('is fixed: a missing node is an error and not silence', async () => {
     const tools = editor();
     const versionToken = await version(tools);
     for (const name of ['expand_node', 'collapse_node', 'toggle_node', 'remove_node']) {
@@ -34,12 +34,12 @@ describe('a defect of the older implementation', () => {
     expect(await fails(tools, 'get_view', { rootNodeId: 'nobody' })).toMatchObject({ code: 'not_found' });
   });
 
-  it('is gone: what lies below a listed property is included', async () => {
+  it('is fixed: what lies below a listed property is included', async () => {
     const { payload } = await ok(editor(), 'get_node', { nodeId: 'sales', includedProperties: ['meta'] });
     expect(payload).toEqual({ meta: { owner: 'Bo', budget: 10 } });
   });
 
-  it('is gone: a filter of properties does not take the children away', async () => {
+  it('is fixed: a filter of properties does not take the children away', async () => {
     const tools = editor();
     const page = await ok(tools, 'get_view', {
       rootNodeId: 'root',
@@ -56,7 +56,7 @@ describe('a defect of the older implementation', () => {
     expect(view.View).toMatchObject({ Payload: { name: 'IT' }, Children: [{ NodeId: 'dev' }, { NodeId: 'ops' }] });
   });
 
-  it('is gone: an import brings back what was expanded', async () => {
+  it('is fixed: an import brings back what was expanded', async () => {
     const tools = editor();
     await change(tools, 'expand_node', { nodeId: 'root' });
     await change(tools, 'expand_node', { nodeId: 'it' });

@@ -109,7 +109,7 @@ describe('a tree that several instances share', () => {
 });
 
 describe('checkpoints without a head', () => {
-  /** Commits as many changes of blocks as given, and then nothing: the process is gone. */
+  /** Commits as many changes of blocks as given, and then nothing: the process is dead. */
   function killedAfter(storage: Storage, blocks: number): Storage {
     let left = blocks;
     return {
@@ -214,7 +214,7 @@ function document(length: number) {
 
 const replacing = { rootLookupStrategy: 'replaceSubtree', rootNodeId: 'right' };
 
-/** Edits one node as fast as it can until it is told to stop; every edit counts up by one. */
+/** Edits one node as fast as it can until it is stopped; every edit counts up by one. */
 async function editUntil(tree: OpenTree, nodeId: string, isDone: () => boolean): Promise<number> {
   const tools = treeTools(tree, { agentId: 'fast', role: 'editor' });
   let edits = 0;

@@ -30,7 +30,7 @@ export async function titleOf(page: Page): Promise<string> {
 /** Takes the open stop until the tour marks it as done; returns its title and the tour's text. */
 export async function takeStop(page: Page): Promise<readonly [title: string, said: string]> {
   const title = await titleOf(page);
-  await page.getByTestId('tour-begin').click();
+  await page.getByTestId('tour-start').click();
   await acts[title]?.(page);
   await page.locator('[data-testid=tour-say][data-progress=done]').waitFor({ timeout: 60_000 });
   return [title, await page.getByTestId('tour-say').textContent() ?? ''];

@@ -65,8 +65,8 @@ export const chatScreens = {
     await page.getByTestId('settings-pinnace').check();
     await page.getByTestId('settings-url').waitFor();
   }),
-  'tour-begin': first('The start of the tour', clicks('open-tour', 'tour-begin')),
-  'tour-under-way': next('A stop of the tour', clicks('tour-begin', 'tour-how')),
+  'tour-start': first('The start of the tour', clicks('open-tour', 'tour-start')),
+  'tour-under-way': next('A stop of the tour', clicks('tour-start', 'tour-how')),
   'chat-plan': first('A plan and its agents', async (page) => {
     await choose(page, 'commodore');
     await send(page, 'Calculate 1250 * 12; convert 5 knots to km/h');

@@ -36,7 +36,7 @@ type State =
     | 'plan-question'
     | 'long-names'}`
   | `settings-${'endpoint' | 'pinnace'}`
-  | `tour-${'begin' | 'under-way'}`
+  | `tour-${'start' | 'under-way'}`
   | 'tree-found'
   | `knowledge-${'empty' | 'found'}`
   | `record-${'page' | 'form' | 'tool' | 'refused' | 'mcpServer' | 'removal'}`

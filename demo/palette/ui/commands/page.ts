@@ -47,7 +47,7 @@ export function pageCommands(playground: Playground): readonly Command[] {
     {
       id: 'privacy',
       icon: 'lock',
-      title: 'Privacy and data: what is kept, export, import, erase',
+      title: 'Privacy and data: stored data, export, import, erase',
       hint: 'Page',
       words: 'storage backup save delete everything',
       go: () => void (playground.privacy.isShown.value = true),

@@ -1,4 +1,4 @@
-/** An endpoint in process that keeps the HTTP contract, with the real authenticator, and fails as it is told. */
+/** An endpoint in process that keeps the HTTP contract, with the real authenticator, and fails on request. */
 
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { createAuthenticator, type SignedAuthenticator } from '../../../../adapters/transport/authenticator.ts';

@@ -356,7 +356,7 @@ describe('GET /v1/events of an endpoint that stores events', () => {
   it.each([
     ['that another log has numbered', 'log:700', '{"reason":"unknown"}'],
     ['of an instance without a store', '0a1b2c3d:1', '{"reason":"unknown"}'],
-  ])('says that it cannot tell what is behind an id %s, and tells all that it has', async (_, id, data) => {
+  ])('says that it does not know what precedes an id %s, and sends all that it has', async (_, id, data) => {
     const [one] = instances();
     one.happen('sample.1');
     await one.store.flush();

@@ -15,7 +15,7 @@ import { faultsOf } from '../../../fixtures/events.ts';
 import { says, scriptedModel } from '../../../fixtures/model.ts';
 import { testRuntime } from '../../../fixtures/runtime.ts';
 
-/** An endpoint whose caller has these scopes, or by `x-tenant` is somebody else. */
+/** An endpoint whose caller has these scopes, or belongs to another tenant with `x-tenant`. */
 function endpoint(
   scopes: readonly Scope[] = ['grounding:read', 'registry:write'],
   hooks: Pick<CreateRuntimeOptions, 'audit' | 'authorize' | 'sinks'> = {},

@@ -13,7 +13,7 @@ describe('answerEarly', () => {
     ['JSON', Response.json({ id: 1 }), 'event: message\ndata: {"id":1}\n\n'],
     ['events', new Response('data: 1\n\n', { headers: { 'content-type': 'text/event-stream' } }), 'data: 1\n\n'],
     ['nothing', new Response(null, { status: 202 }), ''],
-  ])('begins a stream for an answer that does not, and ends it with %s', async (_, answer, expected) => {
+  ])('starts a stream for an answer that has not started, and ends it with %s', async (_, answer, expected) => {
     const { promise, resolve } = Promise.withResolvers<Response>();
     const early = await answerEarly(promise, { waitMs: 0, onLeave });
     expect(early.headers.get('content-type')).toBe('text/event-stream');

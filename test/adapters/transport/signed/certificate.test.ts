@@ -41,8 +41,8 @@ describe('a certificate', () => {
     ['the old name of the algorithm', { header: { alg: 'EdDSA' } }],
     ['all agents', { claims: { agents: '*' } }],
     ['no scopes', { claims: { scope: '' } }],
-    ['scopes that nobody knows', { claims: { scope: 'run:create moon:fly' } }],
-    ['claims that nobody knows', { claims: { extra: { deep: true } } }],
+    ['unknown scopes', { claims: { scope: 'run:create moon:fly' } }],
+    ['unknown claims', { claims: { extra: { deep: true } } }],
     ['the longest life', { claims: { exp: startSeconds + 900 } }],
     ['an end within the skew', {
       claims: { iat: startSeconds - 629, nbf: startSeconds - 629, exp: startSeconds - 29 },
@@ -64,7 +64,11 @@ describe('a certificate', () => {
     ['a list of audiences', { claims: { aud: [audience] } }, 'invalid'],
     ['another issuer', { claims: { iss: 'https://evil.example' } }, 'invalid'],
     ['a life of a second too much', { claims: { exp: startSeconds + 901 } }, 'invalid'],
-    ['a life that ends before it begins', { claims: { iat: startSeconds + 20, exp: startSeconds + 10 } }, 'invalid'],
+    [
+      'a lifetime that ends before it starts',
+      { claims: { iat: startSeconds + 20, exp: startSeconds + 10 } },
+      'invalid',
+    ],
     ['an issue from the future', { claims: { iat: startSeconds + 31, exp: startSeconds + 600 } }, 'invalid'],
     ['a beginning in 31 s', { claims: { nbf: startSeconds + 31 } }, 'invalid'],
     [
@@ -100,7 +104,7 @@ describe('a certificate', () => {
     expect(await verdictOn(forged)).toBe(`401 certificate_${why}`);
   });
 
-  it('with a critical header that nobody understands is refused', async () => {
+  it('with an unknown critical header is refused', async () => {
     const [, claims, signature] = (await forgeCertificate({ root, keys })).split('.');
     const header = { alg: 'Ed25519', typ: 'gc-session+jwt', kid: root.trusted.kid, crit: ['b65'], b65: true };
     const certificate = `${btoa(JSON.stringify(header)).replace(/=+$/, '')}.${claims}.${signature}`;

@@ -58,7 +58,7 @@ describe('a refusal due to a clock or a lifetime', () => {
     ['certificate_lifetime_negative', { iat: startSeconds + 20, exp: startSeconds + 10 }],
     ['certificate_claims_invalid', { tenant: undefined }],
     ['certificate_key_invalid', { cnf: { kid: 'somewhere' } }],
-  ])('is told apart from %s', async (reason, claims) => {
+  ])('is distinguished from %s', async (reason, claims) => {
     expect(await errorOfClaims(claims)).toMatchObject({ code: 'certificate_invalid', details: { reason } });
   });
 });

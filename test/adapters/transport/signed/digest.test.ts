@@ -36,7 +36,7 @@ describe('verifyContentDigest', () => {
     ],
     ['text where bytes should be', 'sha-256="abc"', 'digest_mismatch'],
     ['a list where bytes should be', 'sha-256=(:AAAA:)', 'digest_mismatch'],
-  ])('tells apart what is wrong with %s', async (_name, header, code) => {
+  ])('names what is wrong with %s', async (_name, header, code) => {
     await expect(verifyContentDigest(header, bytesOf('hello'))).rejects.toMatchObject({ status: 400, code });
   });
 

@@ -45,7 +45,7 @@ describe('createIssuer', () => {
       .toThrow();
   });
 
-  it('uses a key that is kept elsewhere, the same each time', async () => {
+  it('uses a key that is stored elsewhere, the same each time', async () => {
     const privateKey = await generateRootKey();
     const [one, two] = await Promise.all([
       createIssuer({ iss, audience, privateKey }),

@@ -158,7 +158,7 @@ const onTheWay: readonly (readonly [string, Change, string])[] = [
   ['a component with an unknown parameter', input('"@method"', '"@method";foo'), '401 signature_malformed'],
   ['a component of the request’s request', input('"@method"', '"@method";req'), '401 signature_malformed'],
   ['a component in capitals', input('"@method"', '"@METHOD"'), '401 signature_malformed'],
-  ['a component that nobody knows', input('"@method"', '"@method" "@nothing"'), '401 signature_malformed'],
+  ['an unknown component', input('"@method"', '"@method" "@nothing"'), '401 signature_malformed'],
   [
     'one dictionary member for the whole digest',
     input('"content-digest"', '"content-digest";key="sha-256"'),

@@ -182,7 +182,7 @@ describe('an agent that comes by a link', () => {
     ['holds no catalogue', () => linkOf({ mcpServers: [] } as unknown as AgentDocument), 'format'],
     ['holds no agent', () => linkOf({ ...brought, agents: [] }), 'no agent'],
     [
-      'holds a field that nobody knows',
+      'holds an unknown field',
       () => linkOf({ ...brought, agents: [{ ...brought.agents[0], admin: true }] } as unknown as AgentDocument),
       'admin',
     ],

@@ -40,7 +40,7 @@ async function send(text: string): Promise<readonly (string | undefined)[]> {
 }
 
 describe('two agents side by side', () => {
-  it('get the same message at once, each in a chat of its own that nobody keeps', async () => {
+  it('get the same message at once, each in a chat of its own that is not stored', async () => {
     await openCompare();
     expect(await send('How far?')).toEqual(['navigator', 'navigator']);
     const [a, b] = page.transport.sent;
@@ -53,7 +53,7 @@ describe('two agents side by side', () => {
     expect([a?.signal?.aborted, b?.signal?.aborted]).toEqual([true, true]);
   });
 
-  it('are two prompts of one agent, and the one that is kept becomes an agent of its own', async () => {
+  it('are two prompts of one agent, and the chosen one becomes an agent of its own', async () => {
     await openCompare();
     await write('B', 'side-instructions', 'You are a poet.');
     const [first, second = ''] = await send('How far?');
@@ -83,7 +83,7 @@ describe('two agents side by side', () => {
     });
   });
 
-  it('begin anew where they were changed, and go on where they were not', async () => {
+  it('start again where they were changed, and continue where they were not', async () => {
     await openCompare();
     await send('One');
     await page.click('compare-stop');

@@ -47,7 +47,7 @@ describe('an HTTP tool in its form', () => {
     await page.find('trial'); // the tool can be tried there, too
   });
 
-  it('has a row for each place, which goes with the place unless somebody has written in it', async () => {
+  it('has a row for each placeholder, removed with it unless text was entered', async () => {
     const names = (): readonly string[] => page.all('param-name').map((name) => (name as HTMLInputElement).value);
     await newTool();
     await page.type('http-url', 'https://api.example.com/{a}/{b}');

@@ -104,13 +104,13 @@ describe('a trial of an HTTP tool', () => {
     });
   });
 
-  it('does not begin without the secret, or with a locked vault', async () => {
+  it('does not start without the secret, or with a locked vault', async () => {
     const host = await trials({ secrets: fakeVault() });
     expect(await host.callTool(note, { id: '1' })).toMatchObject({ ok: false, error: { code: 'unavailable' } });
     expect(host.asked).toEqual([]);
   });
 
-  it('writes down what may change something, before and after, as the person’s own deed', async () => {
+  it('records side effects before and after, as the person’s own action', async () => {
     const storage = memoryStorage();
     const host = await trials({ storage });
     await host.callTool(note, { id: '1' });
@@ -136,7 +136,7 @@ describe('a trial of a code tool', () => {
     expect(await host.callTool(code, { a: 1 })).toMatchObject({ value: { outcome: { ok: true, output: { a: 1 } } } });
   });
 
-  it('gives what it threw and where, which a model is not told', async () => {
+  it('returns what it threw and where, which a model does not see', async () => {
     const thrown = new PinnaceError('internal', 'Cannot use the code: it threw an error', {
       details: { reason: 'code_failed', line: 3, column: 5 },
       cause: new Error('TypeError: a is not a function'),

@@ -56,7 +56,7 @@ function limited(): { readonly storage: Storage; hasRoom: boolean } {
 afterEach(() => vi.useRealTimers());
 
 describe('createChatStore', () => {
-  it('gives back what it kept', async () => {
+  it('returns what it stored', async () => {
     const chatStore = createChatStore(memoryStorage());
     await chatStore.save(head, { messages: [question, answered()], from: 0 });
     expect(await chatStore.heads()).toEqual([head]);
@@ -124,7 +124,7 @@ describe('createChatStore', () => {
     expect((await chatStore.heads()).map(({ id }) => id)).toEqual(['b', 'a', 'c']);
   });
 
-  it('passes over what it cannot read, tells of it, and never writes over it', async () => {
+  it('skips what it cannot read, reports it, and never overwrites it', async () => {
     const storage = memoryStorage();
     await storage.commit([
       { key: ['chat', 'x'], value: 'malformed' },
@@ -183,13 +183,13 @@ describe('createChatStore', () => {
     ];
     await chatStore.save(head, { messages: [answer], from: 0 });
     expect((await chatStore.messages('c'))[0]).toMatchObject({
-      parts: { value: [{ call: { value: { output: 'Too large to be kept' } } }, { text: { value: 'Two' } }] },
+      parts: { value: [{ call: { value: { output: 'Too large to store' } } }, { text: { value: 'Two' } }] },
     });
     expect(chatStore.notStored.value).toBeUndefined();
   });
 
   it.each([['storage_blocked', 'blocked'], ['storage_full', 'full'], ['storage_newer', 'newer']])(
-    'tells that %s keeps nothing, and does not fail',
+    'reports that %s stores nothing, and does not fail',
     async (reason, why) => {
       const chatStore = createChatStore(broken(reason));
       expect(await chatStore.heads()).toEqual([]);

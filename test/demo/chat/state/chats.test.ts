@@ -62,7 +62,7 @@ async function stored(): Promise<readonly unknown[]> {
 }
 
 describe('createChats', () => {
-  it('begins with an empty chat that is not in the list', () => {
+  it('starts with an empty chat that is not in the list', () => {
     const chats = create();
     expect(chats.current.value.messages.value).toEqual([]);
     expect(chats.list.value).toEqual([]);

@@ -22,8 +22,8 @@ const emitted = (toolCallId: string, ...sources: readonly unknown[]) => ({
 });
 const answerWith = (...chunks: readonly object[]): AssistantMessage => receive(...chunks);
 
-describe('sources that are told', () => {
-  it('are kept with the answer, by number, the latest of each call', () => {
+describe('received sources', () => {
+  it('are stored with the answer, by number, the latest of each call', () => {
     const answer = answerWith(emitted('b', source(3)), emitted('a', source(1)), emitted('b', source(3), source(2)));
     expect(sourcesIn(answer)).toEqual([source(1), source(2), source(3)]);
     const stored = fromStored(structuredClone(toStored(answer)));

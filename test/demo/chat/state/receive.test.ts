@@ -23,11 +23,11 @@ describe('createReceiver, text', () => {
     expect(answer.parts.value).toMatchObject([{ type: 'text', done: { value: true } }]);
   });
 
-  it('begins a text whose start did not come', () => {
+  it('starts a text whose start did not arrive', () => {
     expect(answerText(receive({ type: 'text-delta', id, delta: 'late' }))).toBe('late');
   });
 
-  it('begins another text when an id comes again after its end', () => {
+  it('starts another text when an id is used again after its end', () => {
     const answer = receive(
       ...['one', 'two'].flatMap((delta) => [
         { type: 'text-start', id },

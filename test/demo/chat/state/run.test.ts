@@ -64,7 +64,7 @@ describe('startRun', () => {
     expect(run.reading.value).toEqual({ isLeft: false, leftAt: [2] });
   });
 
-  it('can be stopped while nobody reads', async () => {
+  it('can be stopped without a reader', async () => {
     const transport = fakeTransport();
     const { run, answer } = start(transport);
     transport.write(opening, { type: 'text-delta', id: 't', delta: 'Good ' });
@@ -89,7 +89,7 @@ describe('startRun', () => {
     }
   });
 
-  it('fails with the error of a run that could not begin', async () => {
+  it('fails with the error of a run that could not start', async () => {
     const transport = fakeTransport();
     transport.rejectNext(new PinnaceError('not_found', 'There is no such agent'));
     const { run, answer } = start(transport);
@@ -97,7 +97,7 @@ describe('startRun', () => {
     expect(answer.outcome.value).toMatchObject({ type: 'failed', error: { code: 'not_found' } });
   });
 
-  it('tells nothing of a foreign error', async () => {
+  it('hides the message of a foreign error', async () => {
     const transport = fakeTransport();
     const { run, answer } = start(transport);
     await vi.waitFor(() => expect(transport.sent).toHaveLength(1));

@@ -83,7 +83,7 @@ async function openBoth(): Promise<readonly [Tab, Tab]> {
 }
 
 describe('two tabs on one chat', () => {
-  it('show a chat that one of them begins in the list of the other', async () => {
+  it('show a chat that one of them starts in the list of the other', async () => {
     const [first, second] = [open(), open()];
     await ask(first, 'Tides');
     await answer(first, 'High');
@@ -131,7 +131,7 @@ describe('two tabs on one chat', () => {
     );
   });
 
-  it('show an answer as cut off once the tab that wrote it is gone', async () => {
+  it('show an answer as cut off once the tab that wrote it is closed', async () => {
     const [first, second] = await openBoth();
     await ask(first, 'Go on');
     await vi.waitFor(() => expect(isRunning(second.chats.current.value)).toBe(true));

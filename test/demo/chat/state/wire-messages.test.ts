@@ -63,7 +63,7 @@ describe('toWireMessages', () => {
       state: 'output-error',
       errorText: expect.stringContaining('outcome of this call is unknown'),
     }],
-  ])('tells of %s', (_, call, part) => {
+  ])('reports %s', (_, call, part) => {
     expect(wireParts(tool(call))).toMatchObject([{ toolCallId: 'c', input: { a: 1 }, ...part }]);
   });
 
@@ -78,7 +78,7 @@ describe('toWireMessages', () => {
     expect(toWireMessages([answer])).toEqual([]);
   });
 
-  it('tells what an answer may cite, so that the numbers go on', () => {
+  it('sends what an answer may cite, so that the numbers continue', () => {
     const source = {
       n: 3,
       dataSourceId: 'knowledge',

@@ -53,7 +53,7 @@ describe('chats', () => {
     expect((await page.find('stopped')).textContent).toContain('cut off');
   });
 
-  it('are not kept where there is no storage, and the page says so and works on', async () => {
+  it('are not stored where there is no storage; the page says so and continues to work', async () => {
     page = await mount({ storage: noStorage });
     expect((await page.find('storage-notice')).textContent).toContain('Chats are not saved');
     await send(page, 'Hi');

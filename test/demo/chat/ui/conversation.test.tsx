@@ -153,7 +153,7 @@ describe('a conversation', () => {
     await vi.waitFor(() => expect(page.all('copy-answer')[0]?.textContent).toBe('Copied'));
   });
 
-  it('tells which tools were offered and left out', async () => {
+  it('shows which tools were offered and left out', async () => {
     page = await mount();
     await send(page, 'Hi');
     page.transport.write(

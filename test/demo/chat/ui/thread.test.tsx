@@ -26,7 +26,7 @@ function place(): string | null | undefined {
 }
 
 describe('a long chat', () => {
-  it('is gone through with the keys, also where nothing is drawn yet', async () => {
+  it('is read with the keys, also where nothing is drawn yet', async () => {
     page = await open();
     for (const [key, at] of [['Home', 1], ['PageDown', 2], ['End', count], ['PageUp', count - 1]] as const) {
       page.press(key);
@@ -37,7 +37,7 @@ describe('a long chat', () => {
     expect(page.all('message').length).toBeLessThan(count / 2);
   });
 
-  it('leaves the keys to whoever writes, and those with another key', async () => {
+  it('ignores keys in text fields, and keys with modifiers', async () => {
     page = await open();
     page.press('Home', { ctrlKey: true });
     expect(place()).toBe(null);
@@ -83,7 +83,7 @@ describe('placeByKey', () => {
     expect(placeFrom(messages[0], 'PageUp', scroller)).toBe(undefined);
   });
 
-  it('begins with what is in sight where no message has the focus', () => {
+  it('starts with the visible message where none has the focus', () => {
     const { scroller } = feed(100);
     expect(placeFrom(scroller, 'PageDown', scroller)).toBe(1);
     expect(placeFrom(scroller, 'PageUp', scroller)).toBe(0);

@@ -86,7 +86,7 @@ describe('the console', () => {
     await vi.waitFor(() => expect(text('console-ready')).toContain('storage ok'));
   });
 
-  it('shows runs as they are told of, cancels one, and leads to the inspector', async () => {
+  it('shows runs as they are reported, cancels one, and opens the inspector', async () => {
     const asked = await openTab('runs');
     await vi.waitFor(() => expect(page.all('console-run')).toHaveLength(2));
     expect(page.all('console-run')[1]?.textContent).toContain('unavailable');

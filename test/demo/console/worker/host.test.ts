@@ -33,7 +33,7 @@ function renamed(record: { readonly id: string }, name: string): { readonly id: 
 }
 
 describe('createConsoleHost', () => {
-  it('lists, changes and tells the history of records over HTTP', async () => {
+  it('lists and changes records and returns their history over HTTP', async () => {
     const { control } = await consoleFor();
     const { items } = valueOf(await control.list('agent', {}));
     expect(items.map(({ id }) => id)).toEqual(['helper']);
@@ -67,7 +67,7 @@ describe('createConsoleHost', () => {
     valueOf(await control.replace('agent', renamed(mine.record, 'Renamed'), 1));
   });
 
-  it('tells of runs as they begin and end', async () => {
+  it('reports runs as they start and end', async () => {
     const { control, client } = await consoleFor();
     const seen: Answer<Activity>[] = [];
     control.watch((activity) => seen.push(activity));

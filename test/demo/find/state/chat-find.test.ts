@@ -33,7 +33,7 @@ describe('createChatFind', () => {
     expect(find.found.value).toEqual([1]);
   });
 
-  it('begins with the newest, goes to older ones, and on from the other end', () => {
+  it('starts with the newest, goes to older ones, and on from the other end', () => {
     const find = findIn(question('1', 'tide'), question('2', 'tide'), question('3', 'tide'));
     find.look('tide');
     expect(find.at.value).toBe(2);

@@ -41,7 +41,7 @@ describe('breakdownOf', () => {
     expect(steps).toHaveLength(100);
   });
 
-  it('tells the agents of a plan apart by their addresses', () => {
+  it('distinguishes the agents of a plan by their addresses', () => {
     const { events, start } = emitter();
     const run = start('run.start', { id: 'commodore' });
     for (const address of ['1', '1-2']) {

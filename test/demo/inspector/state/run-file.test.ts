@@ -78,7 +78,7 @@ describe('a run’s file', () => {
     ['a key that reaches a prototype', `{"format":"pinnace-run","__proto__":{"version":1}}`, 'a key in it is reserved'],
     ['levels without end', '['.repeat(100_000), 'it is nested deeper than 64 levels'],
     [
-      'a prompt by nobody',
+      'a prompt of an unknown role',
       { ...written, prompts: [{ ...prompts[0], messages: [{ role: 'root', parts: [] }] }] },
       '"prompts.0.messages.0.role"',
     ],

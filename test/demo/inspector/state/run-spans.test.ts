@@ -46,7 +46,7 @@ describe('spansOf', () => {
     expect(places.toSorted((a, b) => a - b)).toEqual(events.map((_, at) => at));
   });
 
-  it('takes the end of what was not told to end from the last event, or from now where the run goes on', () => {
+  it('ends open spans at the last event, or now where the run continues', () => {
     const { events, pass, start } = emitter();
     const run = start('run.start', { id: 'navigator' });
     pass(100);
@@ -95,7 +95,7 @@ describe('spansOf', () => {
     expect(spans.find(({ kind }) => kind === 'run')?.startMs).toBe(2000);
   });
 
-  it('stays with the last word on a span that is told of more often', () => {
+  it('uses the last event of a span that is reported more than once', () => {
     const { events, start, pass } = emitter();
     const run = start('run.start', { id: 'navigator' });
     pass(40);

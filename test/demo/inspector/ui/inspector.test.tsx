@@ -22,7 +22,7 @@ let page: Page;
 
 afterEach(() => page.unmount());
 
-/** Opens the told run, or another. */
+/** Opens the emitted run, or another. */
 async function openRun(host: FakeInspector): Promise<void> {
   page = await mount({ inspector: host.control });
   await page.click('open-inspector');
@@ -46,7 +46,7 @@ async function chooseFile(content: string | Blob): Promise<void> {
 }
 
 describe('the list of runs', () => {
-  it('says so when there are none, and when they are not kept', async () => {
+  it('says so when there are none, and when they are not stored', async () => {
     page = await mount({ inspector: fakeInspector({ isStored: false }).control });
     await page.click('open-inspector');
     await page.find('runs-empty');
@@ -54,7 +54,7 @@ describe('the list of runs', () => {
     expect(page.all('runs-erase')).toEqual([]);
   });
 
-  it('tells of each run how it stands and what it took', async () => {
+  it('shows the state and the cost of each run', async () => {
     page = await mount({ inspector: fakeInspector({ records: [recordOf(emittedRun())] }).control });
     await page.click('open-inspector');
     await page.find('run-row');
@@ -62,7 +62,7 @@ describe('the list of runs', () => {
     expect(text('run-row')).toContain('1.0 s · 2 model calls · 2 tool calls · 520 tokens · 1 failure');
   });
 
-  it('shows a run that begins meanwhile', async () => {
+  it('shows a run that starts meanwhile', async () => {
     const host = fakeInspector();
     page = await mount({ inspector: host.control });
     await page.click('open-inspector');
@@ -133,7 +133,7 @@ describe('the way from an answer', () => {
     await vi.waitFor(() => expect(names()).toEqual(['run']));
   });
 
-  it('says that a run is gone', async () => {
+  it('says that a run does not exist anymore', async () => {
     page = await mount({ inspector: fakeInspector().control });
     page.playground.inspector.shown.value = { traceId: 'x' };
     await page.find('inspector-problem');
@@ -219,7 +219,7 @@ describe('the timeline of a run', () => {
     await vi.waitFor(() => expect(selected()).toBe(6));
   });
 
-  it('shows of a span what was told of it', async () => {
+  it('shows the details of a span', async () => {
     await openRun(fakeInspector({ records: [recordOf(emittedRun())] }));
     page.all('span-row')[4]?.click();
     await page.find('span-details');
@@ -272,7 +272,7 @@ describe('the timeline of a run', () => {
     await vi.waitFor(() => expect(page.all('span-row').length).toBeLessThan(60));
   });
 
-  it('says when nothing was told', async () => {
+  it('says when there are no events', async () => {
     const record = { ...recordOf(emittedRun()), events: [] };
     await openRun(fakeInspector({ records: [record] }));
     expect((await page.find('timeline-empty')).textContent).toBe('This run has no events.');
@@ -377,7 +377,7 @@ describe('the prompts of a run', () => {
     expect(choice.value).toBe('1');
   });
 
-  it('are gone with the page, which says so', async () => {
+  it('end with the page, which says so', async () => {
     await openRun(fakeInspector({ records: [recordOf(events)] }));
     await page.click('run-tab-prompt');
     await vi.waitFor(() => expect(text('prompt-none')).toContain('the page holds prompts of the latest runs only'));

@@ -133,7 +133,7 @@ describe('createInspectorHost', () => {
     expect(await later.control.run(traces[0] ?? '')).toMatchObject({ ok: false, error: { code: 'not_found' } });
   });
 
-  it('tells what happens while it happens, without a gap', async () => {
+  it('reports events live, without a gap', async () => {
     const { control, ask } = startWorker();
     const news: RunNews[] = [];
     await control.watch((one) => void news.push(one));

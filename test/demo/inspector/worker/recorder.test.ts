@@ -17,7 +17,7 @@ function startRecorder(storage: Storage = memoryStorage()) {
 const emitAll = (recorder: Recorder, events: readonly ObservedEvent[]): void =>
   events.forEach((event) => recorder.sink(event));
 
-/** What is kept, once it is all of these. */
+/** What is stored, once it is all of these. */
 async function storedOf(storage: Storage, events: readonly ObservedEvent[]): Promise<RunRecord | undefined> {
   const { store } = startRecorder(storage);
   await vi.waitFor(async () => expect((await store.read(runTrace))?.events.length).toBe(events.length));

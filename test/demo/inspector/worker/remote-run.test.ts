@@ -59,7 +59,7 @@ describe('readRemoteRun', () => {
     expect(record.isPartial).toBeUndefined();
   });
 
-  it('tells how a run goes on, to its end', async () => {
+  it('reports a run’s progress to its end', async () => {
     const gate = Promise.withResolvers<void>();
     const { model } = scriptedModel(() =>
       new ReadableStream({
@@ -105,7 +105,7 @@ describe('readRemoteRun', () => {
     expect(events.map(({ action }) => action)).toContain('plan.end');
   });
 
-  it('says that a run is partial where its first events are gone', async () => {
+  it('says that a run is partial where its first events were dropped', async () => {
     const { runtime, read } = await endpoint(scriptedModel(says('Hi')).model, createEventRing({ capacity: 3 }));
     const { traceId } = lastData(await readAll(await runtime.run(runRequest(), principal)), 'data-run');
     expect(await read(String(traceId))).toMatchObject({ isPartial: true, head: { traceId, status: 'ok' } });
@@ -125,7 +125,7 @@ describe('readRemoteRun', () => {
   it.each(
     [
       ['forbidden', 'a caller without the scope', { scopes: ['run:read'] }],
-      ['not_found', 'a run of somebody else', { tenant: 't2' }],
+      ['not_found', 'another tenant’s run', { tenant: 't2' }],
     ] as const,
   )('rejects with %s for %s', async (code, _, session) => {
     const { runtime, read } = await endpoint(scriptedModel(() => stallingStream([])).model);

@@ -182,7 +182,7 @@ describe('the knowledge panel', () => {
     );
   });
 
-  it('says that nothing is kept where the browser gives no storage', async () => {
+  it('says that nothing is stored where the browser provides no storage', async () => {
     await open({ isStored: false });
     await vi.waitFor(() => expect(text('knowledge-problem')).toContain('files you add are lost when the page closes'));
   });
@@ -194,7 +194,7 @@ describe('the knowledge panel', () => {
         content: 'High water is at noon <img src=x>',
         ranges: [[0, 4], [5, 10]],
         confidence: 0.86,
-        seen: [{ way: 'words', rank: 1, score: 12.345, confidence: 0.8 }, {
+        foundBy: [{ way: 'words', rank: 1, score: 12.345, confidence: 0.8 }, {
           way: 'likeness',
           rank: 3,
           score: 0.4,
@@ -225,7 +225,7 @@ describe('the knowledge panel', () => {
     expect(text('knowledge-results')).toContain('took longer than');
     await page.click('knowledge-more');
     await vi.waitFor(() => expect(search).toHaveBeenLastCalledWith({ text: 'high water', files: [], limit: 100 }));
-    await page.click('knowledge-narrow');
+    await page.click('knowledge-only-file');
     await vi.waitFor(() => expect(search).toHaveBeenLastCalledWith({ text: 'high water', files: ['a.md'], limit: 20 }));
     await page.click('knowledge-scope');
     await vi.waitFor(() => expect(search).toHaveBeenLastCalledWith({ text: 'high water', files: [], limit: 20 }));
@@ -259,7 +259,7 @@ describe('the knowledge panel', () => {
     expect(document.activeElement?.getAttribute('data-testid')).toBe('knowledge-read');
   });
 
-  it('opens a place that is wanted from elsewhere, and says when its file is gone', async () => {
+  it('opens a place on request from elsewhere, and says when its file was removed', async () => {
     const gone = { code: 'not_found', message: 'Cannot open "b.md": it was removed', retryable: false } as const;
     const parts: KnowledgeControl['parts'] = ({ file: name }) =>
       name === 'b.md'

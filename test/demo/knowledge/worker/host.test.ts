@@ -57,7 +57,7 @@ async function openHost(
 }
 
 describe('the knowledge of the worker', () => {
-  it('indexes text, Markdown, HTML, JSON and CSV, and tells how far it is', async () => {
+  it('indexes text, Markdown, HTML, JSON and CSV, and reports its progress', async () => {
     const { add, idle, find, files, emitted } = await openHost();
     const report = await add(
       upload('notes.txt', longText(120)),
@@ -95,8 +95,8 @@ describe('the knowledge of the worker', () => {
     await idle();
     const [found] = await find('calibrated confidences');
     expect(found?.file).toBe('b.md');
-    expect(found?.seen.find(({ way }) => way === 'words')).toMatchObject({ rank: 1 });
-    expect(found?.seen.find(({ way }) => way === 'likeness')).toMatchObject({ rank: 1 });
+    expect(found?.foundBy.find(({ way }) => way === 'words')).toMatchObject({ rank: 1 });
+    expect(found?.foundBy.find(({ way }) => way === 'likeness')).toMatchObject({ rank: 1 });
     expect(found?.confidence).toBeGreaterThan(0.5);
     expect(await find('xylophone qwzx')).toEqual([]);
   });
@@ -117,7 +117,7 @@ describe('the knowledge of the worker', () => {
     expect((await find('caulkSeams'))[0]).toMatchObject({
       file: 'boat/src/hull.ts',
       kind: 'code',
-      seen: [{ way: 'code' }],
+      foundBy: [{ way: 'code' }],
     });
     expect((await find('/raise_\\w+/'))[0]).toMatchObject({ file: 'rigging/mast.py' });
     expect(await find('raise_mast', ['boat/src/hull.ts'])).toEqual([]);
@@ -164,7 +164,7 @@ describe('the knowledge of the worker', () => {
     });
   });
 
-  it('tells what is here already, under this name or another, and puts a changed file in the place of what was there', async () => {
+  it('reports what is stored already, under this name or another, and replaces a changed file', async () => {
     const { add, idle, find } = await openHost();
     await add(upload('a.txt', 'The lighthouse is closed'));
     await idle();
@@ -267,7 +267,7 @@ describe('the knowledge of the worker', () => {
     expect((await find('what is an approval bound to'))[0]).toMatchObject({ file: 'Pinnace guide/Approvals.md' });
   });
 
-  it('begins with the guide when an agent asks before anything was added, and never after that', async () => {
+  it('starts with the guide when an agent searches before anything was added, and never after that', async () => {
     const storage = memoryStorage();
     const { grounding, control, files } = await openHost(storage);
     const ask = (of = grounding) =>
@@ -284,7 +284,7 @@ describe('the knowledge of the worker', () => {
     expect((await ask(own.grounding)).hits.map(({ source }) => source.uri)).toEqual(['a.txt']);
   });
 
-  it('tells of a full storage, and keeps what fits', async () => {
+  it('reports a full storage, and stores what fits', async () => {
     const storage = memoryStorage({ maxEntries: 40 });
     const { add, idle, control, files } = await openHost(storage);
     await add(upload('a.txt', 'The lighthouse is closed'));

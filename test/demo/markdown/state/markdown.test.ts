@@ -129,7 +129,7 @@ describe('createMarkdownReader', () => {
     expect(after[3]).toEqual(paragraph('four'));
   });
 
-  it('begins anew when the text is another one', () => {
+  it('starts again for another text', () => {
     const reader = createMarkdownReader();
     reader.read('one\n\ntwo\n\nthree');
     expect(reader.read('other')).toEqual([paragraph('other')]);

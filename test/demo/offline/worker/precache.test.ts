@@ -92,7 +92,7 @@ describe('createPrecache', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('keeps no guide at the first visit, all their texts once one has been opened, and a picture that was seen', async () => {
+  it('stores no guide at the first visit, all their texts once one has been opened, and a picture that was shown', async () => {
     const asked: string[] = [];
     const fetch: PrecacheOptions['fetch'] = (url) => {
       asked.push((url as string).slice(scope.length)); // as it is called

@@ -17,7 +17,7 @@ const names = ['1', '1-1', '1-2', '1-2-1', '1-2-2', '1-3', '1-10'];
 const tasks = names.map((name) => planTask(name, name === '1-3' ? { after: ['1-1', '1-2-2'] } : {}));
 
 describe('layoutPlan', () => {
-  it('puts each task to the right of whoever gave it out and of all that it comes after', () => {
+  it('puts each task to the right of its parent and of all its dependencies', () => {
     const graph = layoutPlan(tasks);
     const x = (address: string) => placeOf(graph, address).x;
     expect(x('1')).toBeLessThan(x('1-1'));
@@ -80,7 +80,7 @@ describe('layoutPlan', () => {
     expect(graph.height).toBeLessThan(100);
   });
 
-  it('takes tasks whose parents it does not show, that come after nobody known, and in a circle', () => {
+  it('accepts tasks with hidden parents, unknown dependencies, and cycles', () => {
     const odd = [
       planTask('1-7-3'),
       planTask('1-8', { after: ['1-9', '1-8'] }),

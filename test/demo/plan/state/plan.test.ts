@@ -48,7 +48,7 @@ describe('createReceiver, plans', () => {
     expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
   });
 
-  it('can be followed until its end was seen', () => {
+  it('can be followed until its end was received', () => {
     expect(planToFollow(receive(shown(planView(tasks))))?.planId).toBe('plan_1');
     expect(planToFollow(receive(shown(planView(tasks, { state: 'suspended' }))))?.planId).toBe('plan_1');
     for (const state of ['done', 'failed', 'cancelled'] as const) {
@@ -56,7 +56,7 @@ describe('createReceiver, plans', () => {
     }
   });
 
-  it('is cancelled by whoever stops its run, and not by a page that is closed', () => {
+  it('is cancelled by stopping its run, and not by closing the page', () => {
     const view = planView(tasks, { questions: [planQuestion()] });
     const stopped = receive(shown(view));
     createReceiver(stopped, { now: () => 9 }).end({ type: 'stopped', by: 'person', endedAt: 9 });
@@ -67,7 +67,7 @@ describe('createReceiver, plans', () => {
     expect(planToFollow(closed)).toBeDefined();
   });
 
-  it('does not count twice what the runs that follow it tell of it, but for their time', () => {
+  it('does not count twice what following runs report of it, except their time', () => {
     const usage = (steps: number): object => ({
       type: 'data-usage',
       data: { steps, outputTokens: 10 * steps, durationMs: 50 },
@@ -78,7 +78,7 @@ describe('createReceiver, plans', () => {
     expect(message.facts.value.usage).toMatchObject({ steps: 5, outputTokens: 50, durationMs: 100 });
   });
 
-  it('is kept with its history and its answers, and told to no model', () => {
+  it('is stored with its history and its answers, and sent to no model', () => {
     const message = receive(shown(planView(tasks)), shown(planView(tasks, { seq: 2, questions: [planQuestion()] })));
     const { ask, agent, kind, question } = planQuestion();
     partOf(message).replies.value = {

@@ -102,7 +102,7 @@ describe('the plan of an answer', () => {
     );
   });
 
-  it('is gone through with the keyboard, one task in the order of the page', async () => {
+  it('is read with the keyboard, as one stop in the order of the page', async () => {
     await start();
     show(planView([root, planTask('1-1'), planTask('1-1-1'), planTask('1-2')]));
     await page.find('plan-graph');
@@ -141,7 +141,7 @@ describe('the plan of an answer', () => {
     expect(page.all('plan-way')).toHaveLength(1);
   });
 
-  it('is kept as soon as it is there, for it goes on without the page', async () => {
+  it('is stored as soon as it exists, because it continues without the page', async () => {
     const storage = memoryStorage();
     await start(storage);
     show(planView([root]));
@@ -152,7 +152,7 @@ describe('the plan of an answer', () => {
     });
   });
 
-  it('tells changes politely', async () => {
+  it('announces changes politely', async () => {
     await start();
     show(planView([root, atWork]));
     const counts = await page.find('plan-counts');
@@ -296,7 +296,7 @@ describe('a question of a plan', () => {
     expect(page.transport.sent).toHaveLength(1);
   });
 
-  it('that was answered when the run was about to wait for it is gone on with after it', async () => {
+  it('that was answered when the run was about to wait for it continues after it', async () => {
     await start();
     show(planView([root, atWork], { questions: [question] }));
     await page.click('plan-option');

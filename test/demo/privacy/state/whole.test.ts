@@ -71,14 +71,14 @@ describe('everything of a page', () => {
     expect(await valueAt(to, 'pinnace-playground', ['message', 'b', 0])).toEqual({ text: 'second' });
     expect(await valueAt(to, 'pinnace', ['tree', 'yard', 0])).toEqual(new Uint8Array([1, 2]));
     expect(to.notes).toEqual({ theme: 'dark' });
-    expect(to.log).toEqual(['import the catalogue', 'quiet']); // nobody writes any more when the databases are written
+    expect(to.log).toEqual(['import the catalogue', 'quiet']); // all writers have stopped when the databases are written
   });
 
   it('takes nothing along but what is meant to be', async () => {
     expect(await textOf(await filled())).not.toContain('of no use');
   });
 
-  it('tells what would change, and changes nothing', async () => {
+  it('reports what would change, and changes nothing', async () => {
     const to = device({ theme: 'light' });
     await put(to, 'pinnace-playground', [...chat('a', 'first'), ...chat('b', 'changed'), ...chat('c', 'own')]);
     await put(to, 'pinnace', [{ key: ['tree', 'yard', 1], value: ['leaf'] }, { key: ['tree', 'yard', 2], value: 1 }]);

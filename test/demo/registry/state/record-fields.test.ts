@@ -155,7 +155,7 @@ describe('the MCP servers of an agent', () => {
     expect(readSelections(selections)).toBe(text);
   });
 
-  it('tell an agent without a list of secrets from one that allows none', () => {
+  it('distinguish an agent without a list of secrets from one that allows none', () => {
     const fields = kinds.agent.fields.filter(({ name }) => name === 'secrets');
     const shown = (secrets: unknown) => valuesOf(fields, { ...full.agent, secrets } as AnyRecord)['secrets'];
     expect([shown(undefined), shown([]), shown([{ id: 'k' }])]).toEqual(['', '-', 'k']);

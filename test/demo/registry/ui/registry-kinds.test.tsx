@@ -53,7 +53,7 @@ describe('records of every kind', () => {
     ['mcpServer', { id: 'files', alias: 'files', url: 'https://files.example.com/mcp' }],
     ['provider', { id: 'lab', baseUrl: 'https://lab.example.com/v1', model: 'small' }],
     ['dataSource', { id: 'charts', name: 'Charts', config: '{"language":"en"}' }],
-  ])('are made, changed, disabled and enabled, and their history tells of it: %s', async (kind, fields) => {
+  ])('are created, changed, disabled and enabled, and their history shows it: %s', async (kind, fields) => {
     await openSection(kind);
     await create(fields);
     expect((await page.find('record-page')).dataset['kind']).toBe(kind);
@@ -280,7 +280,7 @@ describe('import and export', () => {
     input.dispatchEvent(new Event('change', { bubbles: true }));
   }
 
-  it('shows what an import would change, and changes it when told to', async () => {
+  it('shows what an import would change, and changes it after confirmation', async () => {
     await openSection('transfer');
     const all = await host.control.exportAll();
     if (!all.ok) throw new Error(all.error.message);

@@ -110,7 +110,7 @@ describe('the registry screen', () => {
     expect(text('record-history')).toContain('Changed by you');
   });
 
-  it('says what somebody else has changed, and goes on from there with the own changes or without', async () => {
+  it('shows what was changed elsewhere, and continues with the own changes or without', async () => {
     await edit('drill');
     await page.type('field-instructions', 'Mine');
     const seen = await host.catalog.agent('drill');

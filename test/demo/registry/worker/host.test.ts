@@ -54,7 +54,7 @@ describe('a full disk', () => {
     expect(await change(control, agent, { name: 'Pathfinder' })).toMatchObject({ ok: true });
   });
 
-  it('runs the samples where there was no room to begin with', async () => {
+  it('runs the samples where there was no room at first', async () => {
     const full = new PinnaceError('unavailable', 'No room', { details: { reason: 'storage_full' } });
     const storage: Storage = { ...memoryStorage(), commit: () => Promise.reject(full) };
     const { catalog } = hostedRegistry({ storage });
@@ -75,7 +75,7 @@ describe('createRegistryHost', () => {
     expect(new Set([...first.items, ...second.items].map(({ id }) => id)).size).toBe(4);
   });
 
-  it('keeps what a person has changed over a new visit, and tells who did it', async () => {
+  it('stores what a person has changed over a new visit, and returns who did it', async () => {
     const { control, storage } = hostedRegistry();
     valueOf(await change(control, await agentOf(control, 'drill'), { name: 'Mine' }));
     const later = hostedRegistry({ storage });
@@ -87,7 +87,7 @@ describe('createRegistryHost', () => {
 
   it('writes into the audit what a person changes, but not the samples', async () => {
     const audit = createAudit({ storage: memoryStorage() });
-    const { control } = hostedRegistry({ seen: { audit } });
+    const { control } = hostedRegistry({ observability: { audit } });
     valueOf(await change(control, await agentOf(control, 'drill'), { name: 'Mine' }));
     const entries = (await audit.log('local').list()).items.map(({ event }) => event);
     expect(entries.map(({ action, status }) => `${action} ${status}`)).toEqual([
@@ -177,7 +177,7 @@ describe('createRegistryHost', () => {
     expect(valueOf(await later.control.history('agent', 'drill')).items[0]).toMatchObject({ action: 'remove' });
   });
 
-  it('tells who names a record, and does not remove what is named', async () => {
+  it('returns who names a record, and does not remove what is named', async () => {
     const { control } = hostedRegistry();
     const { agents } = valueOf(await control.get('provider', 'default'));
     expect(agents).toEqual(sampleAgents.map(({ id }) => id).toSorted());

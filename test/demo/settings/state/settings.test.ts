@@ -34,7 +34,7 @@ function create(store: TextStore): { settings: Settings; used: (Endpoint | undef
 const endpoint = { baseUrl: 'https://api.example.com/v1', model: 'large' };
 
 describe('createSettings', () => {
-  it('begins with the rehearsal model', async () => {
+  it('starts with the rehearsal model', async () => {
     const { settings, used } = create(textStore());
     await settings.restore();
     expect(settings.choice.value).toEqual({ type: 'rehearsal' });

@@ -16,7 +16,7 @@ async function openWithEndpoint(): Promise<void> {
 }
 
 describe('SettingsDialog', () => {
-  it('begins with the rehearsal model, and the badge says that nothing leaves the page', async () => {
+  it('starts with the rehearsal model, and the badge says that nothing leaves the page', async () => {
     page = await mount();
     const badge = await page.find('model-badge');
     expect(badge.textContent).toContain('rehearsal');
@@ -152,7 +152,7 @@ describe('SettingsDialog, a Pinnace endpoint', () => {
     expect(page.connected).toEqual([]);
   });
 
-  it('says what to do where nobody certifies the page, and changes nothing', async () => {
+  it('says what to do where no issuer certifies the page, and changes nothing', async () => {
     const noIssuer = new PinnaceError('unavailable', 'No issuer', { details: { reason: 'no_issuer' } });
     page = await mount({ noIssuer });
     await choose();

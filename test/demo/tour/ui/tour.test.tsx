@@ -24,7 +24,7 @@ async function says(progress: string): Promise<string> {
 
 /** Takes the first stop. */
 async function call(): Promise<void> {
-  await page.click('tour-begin');
+  await page.click('tour-start');
   await vi.waitFor(() => expect(page.transport.sent.length).toBeGreaterThan(0));
   page.transport.write(run, ...converts);
   page.transport.close();
@@ -37,7 +37,7 @@ describe('the tour', () => {
     await page.click('open-tour');
     expect(await says('ready')).toContain('Navigator');
     expect(page.all('tour-next')).toHaveLength(0);
-    await page.click('tour-begin');
+    await page.click('tour-start');
     await vi.waitFor(() => expect(page.transport.sent[0]?.body).toEqual({ agentId: 'navigator' }));
     page.transport.write(run);
     await says('going');
@@ -55,7 +55,7 @@ describe('the tour', () => {
   it('has a stop begun again whose run has failed', async () => {
     page = await mount();
     await page.click('open-tour');
-    await page.click('tour-begin');
+    await page.click('tour-start');
     await vi.waitFor(() => expect(page.transport.sent).toHaveLength(1));
     page.transport.write(run, { type: 'error', errorText: 'It sank' });
     page.transport.close();
@@ -65,7 +65,7 @@ describe('the tour', () => {
     await page.find('tour-next');
   });
 
-  it('can be left, and gone on with at the next visit', async () => {
+  it('can be left, and continued at the next visit', async () => {
     page = await mount();
     await page.click('open-tour');
     await call();
@@ -77,7 +77,7 @@ describe('the tour', () => {
     page = await mount({ notes: { tour: kept } });
     expect((await page.find('open-tour')).textContent).toContain('stop 2 of 8');
     await page.click('open-tour');
-    await vi.waitFor(() => expect(page.all('tour-step').map((step) => step.dataset['seen'])[0]).toBe('true'));
+    await vi.waitFor(() => expect(page.all('tour-step').map((step) => step.dataset['visited'])[0]).toBe('true'));
     expect(page.all('tour-step')[1]?.getAttribute('aria-current')).toBe('step');
     await page.click('tour-skip');
     await page.click('tour-skip');
@@ -89,12 +89,12 @@ describe('the tour', () => {
     await page.playground.settings.useEndpoint({ baseUrl: 'https://models.example/v1', model: 'm' });
     await page.click('open-tour');
     expect((await page.find('tour-obstacle')).textContent).toContain('embedded model');
-    expect(await page.find('tour-begin')).toHaveProperty('disabled', true);
+    expect(await page.find('tour-start')).toHaveProperty('disabled', true);
     await page.playground.settings.useRehearsal();
-    await vi.waitFor(() => expect(page.all('tour-begin')[0]).toHaveProperty('disabled', false));
+    await vi.waitFor(() => expect(page.all('tour-start')[0]).toHaveProperty('disabled', false));
   });
 
-  it('begins again from the end, and deletes the chats that it has made', async () => {
+  it('starts again from the end, and deletes the chats that it has created', async () => {
     page = await mount();
     await page.click('open-tour');
     await call();
@@ -106,7 +106,7 @@ describe('the tour', () => {
     await vi.waitFor(() => expect(page.all('chat-item')).toHaveLength(0));
     await page.click('tour-again');
     expect(await says('ready')).toContain('Navigator');
-    expect(page.all('tour-step').some((step) => step.dataset['seen'] === 'true')).toBe(false);
+    expect(page.all('tour-step').some((step) => step.dataset['visited'] === 'true')).toBe(false);
   });
 
   it('has the reader of a stream leave, and read on', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createTreeRows } from '../../../../demo/tree/state/tree-rows.ts';
 import type { PanelRow, RowsPage, RowsWanted } from '../../../../demo/tree/worker/control.ts';
 
-/** Rows of a worker that answers when it is told to. */
+/** Rows of a worker that answers on request. */
 function start(rowCount = 10_000) {
   const asked: { wanted: RowsWanted; answer: () => void }[] = [];
   const pages: RowsPage[] = [];

@@ -143,7 +143,7 @@ describe('the tree panel', () => {
     await vi.waitFor(() => expect(row('n5')?.textContent).not.toContain('Splice'));
   });
 
-  it('stays where the person is when it is told to', async () => {
+  it('stays where the person is when following is off', async () => {
     await page.click('tree-follow');
     await agent('update_payload_property', { nodeId: 'n5', propertyName: 'name', newValue: 'Splice the main brace' });
     await vi.waitFor(() => expect(page.all('tree-latest')[0]?.textContent).toContain('Splice'));

@@ -63,7 +63,7 @@ describe('createTreeHost', () => {
     const before = await unwritten.names();
     hasRoom = false;
     expect(await rename(unwritten)).toMatchObject(refused); // it could not be written down
-    expect(await rename(unstored)).toMatchObject({ ok: false, error: { message: 'No room' } }); // it could not be kept
+    expect(await rename(unstored)).toMatchObject({ ok: false, error: { message: 'No room' } }); // it could not be stored
     expect(await unwritten.names()).toEqual(before);
     expect(await unstored.names()).toEqual(before);
     hasRoom = true;
@@ -94,7 +94,7 @@ describe('createTreeHost', () => {
     expect(page.rows).toHaveLength(5);
   });
 
-  it('changes the tree for a person, tells of it, and takes it back', async () => {
+  it('changes the tree for a person, reports the change, and undoes it', async () => {
     const { control, news, version, names } = await openHost();
     const before = await names();
     const outcome = await control.change('update_payload_property', {
@@ -229,7 +229,7 @@ describe('createTreeHost', () => {
     expect(newer.found.length).toBeGreaterThan(0);
   });
 
-  it('goes to the next row that begins so, and around the end', async () => {
+  it('goes to the next row that starts with the letters, and around the end', async () => {
     const { control, names } = await openHost();
     const rows = await names();
     const at = rows.indexOf('Propulsion');
@@ -248,7 +248,7 @@ describe('createTreeHost', () => {
     expect(await (await openHost(storage)).names()).toEqual(await here.names());
   });
 
-  it('makes a large tree for the panel and the agent, and goes back to the kept one', async () => {
+  it('creates a large tree for the panel and the agent, and returns to the stored one', async () => {
     const { control, call, news, names, version } = await openHost();
     const before = await names();
     await control.grow();

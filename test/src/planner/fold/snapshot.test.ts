@@ -11,7 +11,7 @@ import { anyEvent, begin, fold, shown } from '../../../fixtures/plans/plan-event
 import { eventsOf, me, next, testPlanner } from '../../../fixtures/plan.ts';
 import { runs } from '../../../fixtures/budget.ts';
 
-/** The state as it is after it was kept; agents that have ended are kept in two parts. */
+/** The state after it was stored; agents that have ended are stored in two parts. */
 function kept(state: PlanState): PlanState | undefined {
   const agents = [...state.agents.values()];
   const text = stateText(state, agents.filter((agent) => !hasEnded(agent)));
@@ -93,7 +93,7 @@ async function answered({ storage, planId, askId }: Awaited<ReturnType<typeof su
 
 const expected = ['outcome', 'answer'];
 
-/** Changes what is kept under the keys of this kind. */
+/** Changes what is stored under the keys of this kind. */
 async function spoil(storage: Storage, planId: string, { part, change }: {
   readonly part: string;
   readonly change: (value: unknown) => unknown;

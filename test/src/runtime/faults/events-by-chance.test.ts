@@ -92,7 +92,7 @@ describe('the events of any run', () => {
       expect(await stored.log.verify(), hint).toMatchObject({ ok: true, checked: events.length });
       expect(await audit.log('local').verify(), hint).toMatchObject({ ok: true });
       const { items } = await audit.log('local').list({ limit: 100 });
-      const begun = items.map(({ event }) => event).filter(({ status }) => status !== 'denied'); // what was refused never began
+      const begun = items.map(({ event }) => event).filter(({ status }) => status !== 'denied'); // rejected calls never started
       expect(faultsOf(begun), hint).toEqual([]);
       expect(JSON.stringify([events, items]), hint).not.toContain('canary-0123456789');
     }

@@ -115,7 +115,7 @@ describe('the events of any plan', () => {
       const { items } = await audit.log('local').list({ limit: 200 });
       const begun = items.map(({ event }) => event).filter(({ spanId, status }) =>
         spanId !== undefined && status !== 'denied'
-      ); // what was refused never began
+      ); // rejected calls never started
       expect(faultsOf(begun), hint).toEqual([]);
       expect(JSON.stringify([events, items]), hint).not.toContain('canary-0123456789');
     }

@@ -124,7 +124,7 @@ describe('the tools of MCP servers', () => {
   });
 
   it.each([
-    ['nobody has said what it does', {}, rawTool()],
+    ['its effects are not declared', {}, rawTool()],
     ['it writes', { search: 'write' as const }, rawTool()],
     ['its server says that it writes', { search: 'read' as const }, rawTool({ annotations: { readOnlyHint: false } })],
     [

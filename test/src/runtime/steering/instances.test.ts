@@ -201,7 +201,7 @@ describe('a message that races the end of its run', () => {
   });
 
   it.each(Object.keys(scripts))(
-    'is delivered, told as undelivered or refused, and never lost: a run that %s',
+    'is delivered, reported as undelivered or refused, and never lost: a run that %s',
     async (name) => {
       const counts = { delivered: 0, undelivered: 0, refused: 0 };
       for (let seed = 1; seed <= runs(200); seed++) {

@@ -47,7 +47,7 @@ describe('createHttpTool, given an answer', () => {
     [409, 'conflict'],
     [429, 'rate_limited'],
     [500, 'unavailable'],
-  ])('tells of status %i as %s, without what the server said', async (status, code) => {
+  ])('reports status %i as %s, without the server’s text', async (status, code) => {
     const answers = [text('echo of a secret', { status, headers: { 'retry-after': '7' } })];
     const { outcome } = await call({ retries: 0 }, {}, { answers });
     expect(outcome).toMatchObject({ error: { code, details: { reason: 'http_status', status }, retryAfterMs: 7000 } });

@@ -31,11 +31,11 @@ describe('conflictScope: node', () => {
       'update_payload_property',
       rename('dev', 'B'),
     ]],
-    ['a removal of what somebody works in', ['update_payload_property', rename('eve')], [
+    ['a removal of a node that another caller changes', ['update_payload_property', rename('eve')], [
       'remove_node',
       { nodeId: 'it' },
     ]],
-    ['a removal of what somebody adds to', ['add_child', add('dev')], ['remove_node', { nodeId: 'it' }]],
+    ['a removal of a node that another caller adds to', ['add_child', add('dev')], ['remove_node', { nodeId: 'it' }]],
     ['two moves of one node', ['move_node', { nodeId: 'ann', newParentId: 'dev' }], [
       'move_node',
       { nodeId: 'ann', newParentId: 'ops' },
