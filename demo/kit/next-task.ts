@@ -2,10 +2,11 @@
 export function nextTask(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel(); // timers are delayed by 4 ms when they nest
-    port1.onmessage = () => {
+    port1.addEventListener('message', () => {
       port1.close();
       resolve();
-    };
+    }, { once: true });
+    port1.start();
     port2.postMessage(undefined);
   });
 }
