@@ -7,6 +7,7 @@ import { type CodeIndex, type CodeLimits, type IndexedFile, indexTree } from './
 import { type CodeFinding, searchCode } from './code/code-search.ts';
 import type { CodeTree } from './code/tree.ts';
 import { excerptOf } from './excerpt.ts';
+import { listedConfidence } from './list-items.ts';
 import { requireAnswerable } from './item-source.ts';
 import { requireRunning } from './turns.ts';
 
@@ -105,7 +106,7 @@ function listFiles({ files }: CodeIndex, passes: (file: IndexedFile) => boolean)
     file,
     from: 1,
     to: Math.min(40, lines.length),
-    confidence: 0.5,
+    confidence: listedConfidence,
     score: 0,
     scoreKind: 'exact',
     marks: [],
@@ -138,6 +139,7 @@ function toHit({ repo, version, files }: CodeIndex, finding: CodeFinding): Sourc
     score: finding.score,
     scoreKind: finding.scoreKind,
     confidence: finding.confidence,
+    ...(finding.answered !== undefined && { answered: finding.answered }),
     matched: [{ field: 'content', ranges: excerpt.ranges }],
     metadata: {
       repo,

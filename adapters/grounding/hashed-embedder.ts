@@ -1,18 +1,31 @@
 /** Vectors of texts without a model: words and their parts, counted into a fixed number of places by their hashes. */
 
+import { stem } from '../../src/base/language/stem.ts';
 import type { Embedder } from '../../src/contracts/embedder.ts';
-import { normalizeWord, tokenize } from './words.ts';
+import { stopMaskOf } from './language/stop-words.ts';
+import { visitWords } from './language/words.ts';
 
 /**
- * Returns an embedder in plain code. Texts with the same words, or words that look alike, are near each other; it knows nothing of
- * meaning. For pages that are offline, and for tests.
+ * Creates an embedder in plain code: the default where no model is at hand. Texts with the same words, or words that look alike, are
+ * near each other; it knows nothing of meaning. A vector source weights its dimensions by how rare they are among its items.
+ *
+ * @param options.dimensions The length of the vectors, 1,024 when absent; fewer take less memory and find less.
+ * @example
+ * const notes = vectorSource({ id: 'notes', embedder: hashedEmbedder() });
  */
-export function hashedEmbedder({ dimensions = 256 }: { readonly dimensions?: number } = {}): Embedder {
+export function hashedEmbedder({ dimensions = 1_024 }: { readonly dimensions?: number } = {}): Embedder {
+  const embedNow = (text: string): Float32Array => hashedVector(text, dimensions);
   return {
-    id: `hashed-${dimensions}`,
-    embed: (texts) => Promise.resolve(texts.map((text) => hashedVector(text, dimensions))),
+    id: `hashed-stems-${dimensions}`,
+    countsFeatures: true,
+    embedNow,
+    embed: (texts) => Promise.resolve(texts.map(embedNow)),
   };
 }
+
+/** What a run of three characters counts beside its word, and the shortest word that has them. */
+const partWeight = 0.15;
+const shortestWithParts = 5;
 
 /** Returns the vector of one text. */
 export function hashedVector(text: string, dimensions: number): Float32Array {
@@ -21,14 +34,26 @@ export function hashedVector(text: string, dimensions: number): Float32Array {
     const hash = hashOf(feature);
     vector[(hash >>> 1) % dimensions]! += hash & 1 ? weight : -weight;
   };
-  for (const word of tokenize(text).map(normalizeWord)) {
-    const weight = word.length < 4 ? 0.5 : 1; // most short words are everywhere
-    add(word, weight);
-    const framed = ` ${word} `;
-    for (let i = 0; i + 3 <= framed.length && word.length > 3; i++) add(framed.slice(i, i + 3), 0.3 * weight);
+  for (const [term, count] of countsOf(text)) {
+    const weight = 1 + Math.log(count);
+    add(term, weight);
+    const framed = ` ${term} `;
+    if (term.length < shortestWithParts) continue;
+    for (let at = 0; at + 3 <= framed.length; at++) add(framed.slice(at, at + 3), partWeight * weight);
   }
   if (vector.every((value) => value === 0)) vector[0] = 1; // a text without words points somewhere all the same
   return vector;
+}
+
+/** How often a text has each stem; English stop words only where it has nothing else. */
+function countsOf(text: string): ReadonlyMap<string, number> {
+  const [counts, stopped] = [new Map<string, number>(), new Map<string, number>()];
+  visitWords(text, (word) => {
+    const into = stopMaskOf(word) & 1 ? stopped : counts;
+    const term = stem(word);
+    into.set(term, (into.get(term) ?? 0) + 1);
+  });
+  return counts.size > 0 ? counts : stopped;
 }
 
 /** FNV-1a, with the bits mixed so that the lowest are as good as the others. */

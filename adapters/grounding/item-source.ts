@@ -34,6 +34,8 @@ export interface ItemSourceOptions {
 export interface ItemKind {
   readonly kind: GroundingKind;
   readonly capabilities: GroundingCapabilities;
+  /** How much hits count beside those of other sources; 1 when absent. */
+  readonly quality?: number;
   readonly createEngine: () => ItemEngine;
   /** Returns the rows of items that are new, or refuses them. */
   readonly toRows?: (items: readonly StoredItem[], given: Preparing) => Promise<readonly StoredRow[]>;
@@ -70,6 +72,7 @@ export function createItemSource(options: ItemSourceOptions, kind: ItemKind): It
     id,
     kind: kind.kind,
     capabilities: kind.capabilities,
+    ...(kind.quality !== undefined && { quality: kind.quality }),
     async retrieve(request, signal) {
       requireAnswerable(id, kind.capabilities, request);
       const shelf = await open(request.tenant, signal);

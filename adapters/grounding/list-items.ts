@@ -6,6 +6,9 @@ import { plainHit, type SearchContext } from './item-engine.ts';
 import { readItem, type StoredItem } from './item.ts';
 import { createTurns } from './turns.ts';
 
+/** An item that passes all filters is what was asked for. */
+export const listedConfidence = 0.98;
+
 /** Lists the items that pass the filters, the latest first. */
 export async function listItems(
   { filters, topK }: GroundingRequest,
@@ -23,7 +26,7 @@ export async function listItems(
     ...plainHit(item, version),
     score: 0,
     scoreKind: 'exact',
-    confidence: 0.5,
+    confidence: listedConfidence,
     matched: [],
   }));
 }

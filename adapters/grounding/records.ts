@@ -11,9 +11,12 @@ import { compileJsonSchema } from '../../src/tools/json-schema/json-schema.ts';
 import type { DataRecord } from '../../src/grounding/ingest/csv.ts';
 import { sha256 } from '../../src/base/hash.ts';
 import { requireAnswerable } from './item-source.ts';
+import { listedConfidence } from './list-items.ts';
 import { addUp, compareValues } from './record-figures.ts';
 import { createTurns, requireRunning } from './turns.ts';
-import { normalizeWord, tokenize } from './words.ts';
+import { stem } from '../../src/base/language/stem.ts';
+import { stopMaskOf } from './language/stop-words.ts';
+import { wordsOf } from './language/words.ts';
 
 /** What a source of records is made of. */
 export interface RecordSourceOptions {
@@ -75,7 +78,7 @@ export function recordSource(options: RecordSourceOptions): GroundingSource {
       const hasQuery = (request.query ?? '').trim() !== '';
       const found = hasQuery
         ? search(passing, table, request.query ?? '')
-        : passing.map((row) => ({ row, score: 0, confidence: 0.5 }));
+        : passing.map((row) => ({ row, score: 0, confidence: listedConfidence }));
       return found
         .toSorted((a, b) =>
           inOrder(a.row, b.row, request.sort) || b.score - a.score || compareValues(a.row.id, b.row.id)
@@ -128,7 +131,7 @@ async function toTable(
     const own = readField(record, key);
     const rowId = typeof own === 'string' || typeof own === 'number' ? String(own) : '';
     if (rowId === '' || rows.has(rowId)) throw badRecord(id, at, `its "${key}" must be there, once`);
-    const words = new Set(tokenize(textOf(record)).map(normalizeWord));
+    const words = new Set(wordsOf(textOf(record)).map(stem));
     for (const word of words) frequencies.set(word, (frequencies.get(word) ?? 0) + 1);
     rows.set(rowId, { id: rowId, record, words });
   }
@@ -158,11 +161,14 @@ interface Found {
   readonly confidence: number;
 }
 
+/** So many rows without a word count with those of the table: in a small one, another row changes little. */
+const usualRows = 200;
+
 /** Words count by their rarity; the score is the share of the query that a record has. */
 function search(rows: readonly Row[], { frequencies, rows: all }: Table, query: string): Found[] {
-  const words = [...new Set(tokenize(query).map(normalizeWord))].map((word) => {
+  const words = termsOf(query).map((word) => {
     const having = frequencies.get(word) ?? 0;
-    return { word, rarity: Math.log(1 + (all.length - having + 0.5) / (having + 0.5)) };
+    return { word, rarity: Math.log(1 + (all.length + usualRows - having + 0.5) / (having + 0.5)) };
   });
   const total = words.reduce((sum, { rarity }) => sum + rarity, 0);
   return rows.flatMap((row) => {
@@ -171,6 +177,13 @@ function search(rows: readonly Row[], { frequencies, rows: all }: Table, query: 
     // A record has each word once: that is what a usual document has of the ideal one.
     return score > 0 ? [{ row, score, confidence: wordConfidence(0.55 * score, score) }] : [];
   });
+}
+
+/** The words of a query as stems; English stop words only where there is nothing else. */
+function termsOf(query: string): string[] {
+  const words = wordsOf(query);
+  const content = words.filter((word) => (stopMaskOf(word) & 1) === 0);
+  return [...new Set((content.length > 0 ? content : words).map(stem))];
 }
 
 function inOrder(a: Row, b: Row, sort: GroundingRequest['sort'] = []): number {

@@ -53,6 +53,8 @@ export interface SourceHit {
   readonly scoreKind: 'bm25' | 'cosine' | 'exact' | 'rerank';
   /** The probability that the hit is relevant, 0 to 1. */
   readonly confidence: number;
+  /** The probability that the source answers the query at all, judged by this hit, 0 to 1; the confidence when absent. */
+  readonly answered?: number;
   /** Where the query matched, in UTF-16 code units of the content or of another field. */
   readonly matched: readonly { readonly field: string; readonly ranges: readonly (readonly [number, number])[] }[];
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -89,6 +91,8 @@ export interface GroundingSource {
   readonly id: string;
   readonly kind: GroundingKind;
   readonly capabilities: GroundingCapabilities;
+  /** How much its hits count beside those of other sources, as measured; 1 when absent. `weights` of `createGrounding` replace it. */
+  readonly quality?: number;
   retrieve(request: GroundingRequest, signal: AbortSignal): Promise<readonly SourceHit[]>;
   stats(tenant: string, signal: AbortSignal): Promise<GroundingStats>;
 }

@@ -7,8 +7,8 @@ import { sha256 } from '../base/hash.ts';
 /** One hit, identified so that a change of it can be detected. */
 export type Citation = CitedSource;
 
-/** Returns the citations of hits, in their order. */
-export function citationsOf(hits: readonly GroundingHit[]): Promise<Citation[]> {
+/** Returns the citations of hits, in their order, with the probability that the sources answer the query. */
+export function citationsOf(hits: readonly GroundingHit[], answered?: number): Promise<Citation[]> {
   return Promise.all(
     hits.map(async ({ id, dataSourceId, title, source: { uri, path, version, lines }, confidence, content }) => ({
       id,
@@ -19,6 +19,7 @@ export function citationsOf(hits: readonly GroundingHit[]): Promise<Citation[]> 
       version,
       ...(lines && { lines }),
       confidence,
+      ...(answered !== undefined && { answered }),
       contentHash: await sha256(content),
     })),
   );

@@ -1,4 +1,4 @@
-/** Puts the hits of several sources into one order, by their ranks alone, and says what agreement is worth. */
+/** Puts the hits of several sources into one order, by how probable each is, and says what agreement is worth. */
 
 import type { GroundingKind, SourceHit } from '../contracts/grounding-source.ts';
 import { monotone } from './monotone.ts';
@@ -13,12 +13,18 @@ export interface SourceHits {
   readonly hits: readonly SourceHit[];
 }
 
+/** What ranks count beside confidences: enough to decide between equals. */
+const rankShare = 1e-6;
 /** The constant of reciprocal rank fusion: how little the first ranks differ. */
 const rankConstant = 60;
+/** No agreement makes certain. */
+const mostConfident = 0.99;
 
 interface Entry {
   readonly list: SourceHits;
   readonly hit: SourceHit;
+  /** The confidence of the hit, which does not rise down the list of its source. */
+  readonly confidence: number;
   readonly points: number;
 }
 
@@ -30,9 +36,10 @@ interface Group {
 }
 
 /**
- * Returns one list. Order: the sum of `weight / (60 + rank)` over the sources, then source and id; one source keeps its own. Several
- * sources that give the same lines of a uri, or the same content, count as one hit of more confidence. Confidence never rises
- * down the list. Neither the order of the sources nor one without hits changes anything.
+ * Returns one list. Order: by the confidence that the hits of all sources together give, so that a source counts by how well it is
+ * known to find; then by the sum of `weight / (60 + rank)`, source and id. One source keeps its own order. The same item found by
+ * several sources, whatever part of it each shows, is one hit of more confidence. Confidence never rises down the list. Neither the
+ * order of the sources nor one without hits changes anything.
  */
 export function fuse(lists: readonly SourceHits[]): GroundingHit[] {
   const found = lists.filter(({ hits }) => hits.length > 0);
@@ -52,8 +59,11 @@ export function fuse(lists: readonly SourceHits[]): GroundingHit[] {
 function entriesOf(lists: readonly SourceHits[]): Entry[] {
   const entries: Entry[] = [];
   for (const list of lists) {
-    let rank = 0;
-    for (const hit of list.hits) entries.push({ list, hit, points: list.weight / (rankConstant + ++rank) });
+    const falling = monotone(list.hits.map(({ confidence }) => confidence));
+    for (const [at, hit] of list.hits.entries()) {
+      const confidence = falling[at] ?? 0;
+      entries.push({ list, hit, confidence, points: list.weight * (confidence + rankShare / (rankConstant + at + 1)) });
+    }
   }
   return entries;
 }
@@ -70,10 +80,7 @@ function groupAlike(entries: readonly Entry[]): Group[] {
     if (first === undefined) firstWith.set(key, at);
     else parents[rootOf(at)] = rootOf(first);
   };
-  for (const [at, { hit: { source: { uri, lines }, content } }] of entries.entries()) {
-    join(content.trim(), at);
-    if (lines) join(`\n${lines[0]} ${lines[1]} ${uri}`, at); // no trimmed content starts so
-  }
+  for (const [at, { hit }] of entries.entries()) for (const key of keysOf(hit)) join(key, at);
   const members = new Map<number, Entry[]>();
   for (const [at, entry] of entries.entries()) {
     const root = rootOf(at);
@@ -82,6 +89,15 @@ function groupAlike(entries: readonly Entry[]): Group[] {
     else members.set(root, [entry]);
   }
   return [...members.values()].flatMap(splitGroup);
+}
+
+/** An id that is a hash of the content. */
+const hashId = /^[0-9a-f]{32}$/;
+
+/** Hits that share one of these are of the same item: their content, their lines, or their id within one uri. */
+function keysOf({ id, content, source: { uri, lines } }: SourceHit): string[] {
+  const keys = [content.trim(), `\nid ${hashId.test(id) ? '' : uri} ${id}`]; // no trimmed content starts with an empty line
+  return lines ? [...keys, `\nlines ${lines[0]} ${lines[1]} ${uri}`] : keys;
 }
 
 /** Agreement is between sources: hits that are alike within one source stay hits of their own. */
@@ -98,18 +114,18 @@ function splitGroup(entries: readonly Entry[]): Group[] {
 function groupOf(entries: readonly Entry[]): Group {
   if (entries.length === 1) return { entries, best: entries[0]!, points: entries[0]!.points };
   const sorted = entries.toSorted(byPoints);
-  let points = 0;
-  for (const entry of sorted) points += entry.points; // in this order, whatever the order of the sources
-  return { entries: sorted, best: sorted[0]!, points };
+  let ranks = 0;
+  for (const { points, confidence, list } of sorted) ranks += points - list.weight * confidence; // whatever the order of the sources
+  return { entries: sorted, best: sorted[0]!, points: togetherOf(sorted) + ranks };
+}
+
+/** The confidence that hits of several sources give together, each by the weight of its source. */
+function togetherOf(entries: readonly Entry[]): number {
+  return 1 - entries.reduce((doubt, { list, confidence }) => doubt * (1 - confidence) ** list.weight, 1);
 }
 
 function confidenceOf({ entries, best }: Group): number {
-  if (entries.length === 1) return best.hit.confidence;
-  const doubt = entries.reduce(
-    (product, { list, hit }) => product * (1 - Math.min(1, list.weight) * hit.confidence),
-    1,
-  );
-  return Math.min(0.99, 1 - doubt);
+  return entries.length === 1 ? best.confidence : Math.min(mostConfident, togetherOf(entries));
 }
 
 function byPoints(a: Entry, b: Entry): number {

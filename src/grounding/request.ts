@@ -118,6 +118,11 @@ export interface SourceReport {
 /** The answer. No hits is one: nothing was found. */
 export interface GroundingAnswer {
   readonly hits: readonly GroundingHit[];
+  /**
+   * The probability that the sources answer the query at all, 0 to 1, whatever `minConfidence` leaves out. A low value means "not in the
+   * sources". A hit's confidence is the probability of that hit, so it is lower where several hits are near each other.
+   */
+  readonly answered: number;
   /** By id. */
   readonly sources: readonly SourceReport[];
   /** Whether the hits of several sources are in one order. */

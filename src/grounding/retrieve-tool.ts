@@ -45,7 +45,9 @@ export function retrieveTool(grounding: Grounding, options: RetrieveToolOptions)
       requireAny(answer.sources);
       // Redact before truncating, so partial secrets cannot leak.
       const hits = answer.hits.map((hit) => ({ ...hit, content: context.redact(hit.content) }));
-      return toOutput(await createContext(hits, { ...options.budget, number: context.cite }), answer);
+      const asksWords = (question.query ?? '').trim() !== '';
+      const answered = asksWords ? answer.answered : undefined; // filters have no doubt
+      return toOutput(await createContext(hits, { ...options.budget, answered, number: context.cite }), answer);
     },
   });
 }
@@ -59,6 +61,7 @@ function describe({ sources, descriptions }: Grounding, ids: readonly string[]):
   });
   const what =
     'Finds what is known about something, in numbered blocks, each with its source and a confidence from 0 to 1. ' +
+    'Says when the sources probably do not have an answer. ' +
     'Cite what an answer rests on by its number, as in [1].';
   return `${what} Data sources:\n${known.join('\n') || 'none'}`.slice(0, 4096);
 }
@@ -81,9 +84,10 @@ export function aboutGrounding(id: string, title: string) {
 }
 
 /** What the model needs; hashes and versions are for the record. */
-function toOutput({ text, citations, omitted }: GroundingContext, { sources, fused }: GroundingAnswer) {
+function toOutput({ text, citations, omitted }: GroundingContext, { sources, fused, answered }: GroundingAnswer) {
   return {
     untrusted: true,
+    answered: Math.round(answered * 100) / 100,
     text,
     citations: citations.map(({ n, dataSourceId, id, title, uri, lines, confidence }) => ({
       n,

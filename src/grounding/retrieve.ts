@@ -19,7 +19,7 @@ export interface RetrievalRecord {
 
 /** What answers are made with. */
 export interface RetrieveOptions extends AccessHooks {
-  /** What each source counts for in the common order, by id; 1 where nothing is said. */
+  /** What each source counts for in the common order, by id; the `quality` of the source when absent. */
   readonly weights?: Readonly<Record<string, number>>;
   /** What `fitCalibration` returned, by source id. */
   readonly calibrations?: Readonly<Record<string, Calibration>>;
@@ -49,22 +49,30 @@ export async function retrieve(
   const answers = await queryAll(byId, { ids, request, circumstances });
   const lists = answers.flatMap(({ hits, report: { dataSourceId, kind } }): SourceHits[] => {
     const calibration = Object.hasOwn(calibrations, dataSourceId) ? calibrations[dataSourceId] : undefined;
-    const weight = Object.hasOwn(weights, dataSourceId) ? weights[dataSourceId] ?? 1 : 1;
+    const weight = (Object.hasOwn(weights, dataSourceId) ? weights[dataSourceId] : undefined) ??
+      byId.get(dataSourceId)?.quality ?? 1;
     const fitted = calibration
       ? hits.map((hit) => ({ ...hit, confidence: calibrated(hit.confidence, calibration) }))
       : hits;
     return kind ? [{ dataSourceId, kind, weight, calibrated: calibration !== undefined, hits: fitted }] : [];
   });
-  const hits = fuse(lists)
+  const fused = fuse(lists);
+  const hits = fused
     .filter(({ confidence }) => confidence >= request.minConfidence)
     .slice(0, request.topK)
     .map((hit) => request.include ? including(hit, request.include) : hit);
   await record?.({ tenant: tenantOf(call), dataSourceIds: ids, hits: await citationsOf(hits) });
   return {
     hits,
+    answered: answeredBy(fused),
     sources: answers.map(({ report }) => report),
     fused: lists.filter((list) => list.hits.length > 0).length > 1,
   };
+}
+
+/** The best of what hits say of the query as a whole; their confidences where a source says nothing of it. */
+function answeredBy(hits: readonly GroundingHit[]): number {
+  return hits.reduce((most, { answered = 0, confidence }) => Math.max(most, answered, confidence), 0);
 }
 
 /** All at once, for as long as the budget lasts. */

@@ -37,6 +37,8 @@ export interface CitedSource {
   readonly version: string;
   /** From 0 to 1. */
   readonly confidence: number;
+  /** The probability that the sources answer the query at all, as far as it is known; below 0.5 they probably do not. */
+  readonly answered?: number;
   /** SHA-256 of the content, hexadecimal. */
   readonly contentHash: string;
 }

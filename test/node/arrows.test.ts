@@ -92,7 +92,6 @@ describe('imports', () => {
       '@modelcontextprotocol/client': /^adapters\/mcp\/client-2026\.ts$/,
       'idb-keyval': /^adapters\/storage\/indexeddb\.ts$/,
       'cockatiel': /^adapters\/egress\/circuits\.ts$/,
-      'minisearch': /^adapters\/grounding\/code\/word-index\.ts$/,
       '@opentelemetry/api': /^adapters\/(sinks\/otel|egress\/active-trace)/,
       'node:v8': /^adapters\/storage\/value-codec\.ts$/,
       'node:buffer': /^adapters\/storage\/postgres\.ts$/,

@@ -82,7 +82,8 @@ export async function indexTree(tree: OpenTree, limits: CodeLimits, signal: Abor
     for (const chunk of chunksOf(file, lines, found)) {
       await turns.next();
       const body = lines.slice(chunk.from - 1, chunk.to).join('\n');
-      words.add({ id: chunks.push(chunk) - 1, path, symbol: chunk.symbol?.name ?? '', body });
+      const { name = '', container = '' } = chunk.symbol ?? {};
+      words.add({ id: chunks.push(chunk) - 1, path, symbol: `${container} ${name}`.trim(), body });
     }
     await trigrams.add(file, text, turns);
   }
@@ -90,29 +91,53 @@ export async function indexTree(tree: OpenTree, limits: CodeLimits, signal: Abor
   return { repo: tree.repo, version, files, chunks, words, trigrams, symbols };
 }
 
-/** Symbols with their bodies; what is between and beyond them in pieces of 40 lines that overlap by 10. */
+/** Symbols that are cut at the symbols in them. */
+const containers = new Set(['Class', 'Interface', 'Struct', 'Module', 'Namespace']);
+/** A function is one chunk up to this length. */
+const longestWhole = 80;
+
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Symbols with their bodies and the comments above them; classes by their members; what is between and beyond them in pieces of 40
+ * lines that overlap by 10.
+ */
 function chunksOf(file: number, lines: readonly string[], symbols: readonly CodeSymbol[]): Chunk[] {
   const chunks: Chunk[] = [];
-  const fill = (from: number, to: number): void => {
+  const fill = ({ from, to }: Span, symbol?: CodeSymbol): void => {
+    if (lines.slice(from - 1, to).every((line) => line.trim().length < 3)) return; // brackets and empty lines
     for (let start = from; start <= to; start += chunkLines - overlap) {
-      chunks.push({ file, from: start, to: Math.min(to, start + chunkLines - 1) });
+      chunks.push({ file, from: start, to: Math.min(to, start + chunkLines - 1), ...(symbol && { symbol }) });
       if (start + chunkLines > to) break;
     }
   };
-  let next = 1;
-  for (const symbol of symbols.filter(({ container }) => container === undefined)) {
-    if (symbol.line < next) continue;
-    if (symbol.line > next) fill(next, symbol.line - 1);
-    if (symbol.endLine - symbol.line < chunkLines) chunks.push({ file, from: symbol.line, to: symbol.endLine, symbol });
-    else fill(symbol.line, symbol.endLine);
-    next = symbol.endLine + 1;
-  }
-  if (next <= lines.length) fill(next, lines.length);
-  for (const symbol of symbols) {
-    if (symbol.container === undefined || symbol.endLine - symbol.line >= chunkLines) continue;
-    chunks.push({ file, from: symbol.line, to: symbol.endLine, symbol });
-  }
+  /** Cuts a part of the file at the symbols of one level in it. */
+  const cut = ({ from, to }: Span, owner: CodeSymbol | undefined): void => {
+    let next = from;
+    for (const symbol of symbols) {
+      if (symbol === owner || symbol.line < next || symbol.line > to) continue;
+      const start = commentAbove(lines, symbol.line, next);
+      if (start > next) fill({ from: next, to: start - 1 }, owner);
+      const end = Math.min(to, symbol.endLine);
+      if (containers.has(symbol.kind) && end - start >= 8) cut({ from: start, to: end }, symbol);
+      else if (end - start < longestWhole) chunks.push({ file, from: start, to: end, symbol });
+      else fill({ from: start, to: end }, symbol);
+      next = end + 1;
+    }
+    if (next <= to) fill({ from: next, to }, owner);
+  };
+  cut({ from: 1, to: lines.length }, undefined);
   return chunks;
+}
+
+/** The first line of the comments and decorators right above a line. */
+function commentAbove(lines: readonly string[], line: number, least: number): number {
+  let first = line;
+  while (first > least && /^\s*(\/\/|\/\*|\*|#|@|--)/.test(lines[first - 2]!)) first--;
+  return first;
 }
 
 function tooLarge({ files, bytes }: CodeLimits): PinnaceError {

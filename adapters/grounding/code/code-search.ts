@@ -2,7 +2,9 @@
 
 import { createTurns, type Turns } from '../turns.ts';
 import type { CodeIndex, IndexedFile } from './code-index.ts';
-import { identifierTokens } from './identifiers.ts';
+import { looksLikeName } from './identifiers.ts';
+import { stem } from '../../../src/base/language/stem.ts';
+import { visitWords } from '../language/words.ts';
 import { type CodeQuery, globTest, parseCodeQuery } from './query.ts';
 import { findMatch } from '../../../src/permission/regex/find.ts';
 import { parseRegex, type Program } from '../../../src/permission/regex/program.ts';
@@ -17,6 +19,8 @@ export interface CodeFinding {
   readonly from: number;
   readonly to: number;
   readonly confidence: number;
+  /** The probability that anything here answers the query, judged by this finding; the confidence when absent. */
+  readonly answered?: number;
   readonly score: number;
   readonly scoreKind: 'exact' | 'bm25';
   readonly symbol?: CodeSymbol;
@@ -34,10 +38,12 @@ export interface CodeSearchOptions {
 
 /** What it is worth how a name matches. */
 const worth = { definition: 0.95, reference: 0.8, otherCase: 0.7, part: 0.5 } as const;
+/** What a name counts that is one of the words of a sentence. */
+const inSentence = 0.9;
 const mostPerFile = 3;
 /** Findings that are looked at before they are sorted; by words, which come sorted, fewer. */
 const mostFindings = 1_000;
-const mostByWords = 200;
+const mostByWords = 50;
 
 /** Returns what was found, the surest first, at most three places in a file. */
 export async function searchCode(index: CodeIndex, text: string, options: CodeSearchOptions): Promise<CodeFinding[]> {
@@ -53,7 +59,7 @@ export async function searchCode(index: CodeIndex, text: string, options: CodeSe
   const findings = [
     ...findSymbols(index, query, allowed),
     ...await findTexts(index, query, { allowed, turns }),
-    ...findWords(index, query, allowed),
+    ...await findWords(index, query, { allowed, turns }),
   ];
   return mergeInFiles(findings).toSorted((a, b) => inOrder(index, a, b));
 }
@@ -63,15 +69,13 @@ function findSymbols(
   { symbol, words }: CodeQuery,
   allowed: ReadonlySet<number>,
 ): CodeFinding[] {
-  const names = symbol === undefined
-    ? words.split(' ').filter((word) => /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(word))
-    : [symbol];
+  const names = symbol === undefined ? namesIn(words) : [symbol];
   const find = (name: string) =>
     (symbols.get(name.toLowerCase()) ?? []).map((found) => ({
       ...found,
       confidence: (found.symbol.name === name ? worth.definition : worth.otherCase) as number,
     }));
-  const share = Math.min(1, 1 / names.length + 0.25); // one name of several says less
+  const share = symbol === undefined && words.includes(' ') ? inSentence : 1;
   const found = names.flatMap(find);
   if (symbol !== undefined && found.length === 0) {
     const small = symbol.toLowerCase();
@@ -91,6 +95,12 @@ function findSymbols(
     role: 'definition',
     marks: [{ line: one.line, from: one.column, to: one.column + one.name.length }],
   }));
+}
+
+/** The words of a query that are names: a query of one word is, and in a sentence what no language writes so. */
+function namesIn(words: string): string[] {
+  const parts = words.split(' ').map((word) => word.replace(/^[`'(]+|[`'(),.?!:;]+$/g, ''));
+  return parts.filter((word) => parts.length === 1 ? /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(word) : looksLikeName(word));
 }
 
 /** Exact texts and regular expressions, line by line in the files that may hold them; one identifier alone is a text too. */
@@ -163,36 +173,48 @@ function roleOf(line: string, at: number): Role {
   return quotes % 2 === 1 ? 'string' : 'reference';
 }
 
-function findWords({ words, chunks, files }: CodeIndex, query: CodeQuery, allowed: ReadonlySet<number>): CodeFinding[] {
+async function findWords(
+  { words, chunks, files }: CodeIndex,
+  query: CodeQuery,
+  { allowed, turns }: { readonly allowed: ReadonlySet<number>; readonly turns: Turns },
+): Promise<CodeFinding[]> {
   if (query.words === '') return [];
-  return words.search(query.words, (id) => allowed.has(chunks[id]!.file)).slice(0, mostByWords).map(
-    ({ id, score, confidence, terms }) => {
-      const { file, from, to, symbol } = chunks[id]!;
-      const marks = marksOf(files[file]!.lines, from, to, new Set(terms));
-      return { file, from, to, confidence, score, scoreKind: 'bm25', marks, ...(symbol && { symbol }) };
-    },
-  );
+  const passes = (id: number): boolean => allowed.has(chunks[id]!.file);
+  const found = await words.search(query.words, { passes, most: mostByWords, turns });
+  return found.map(({ id, terms, ...rest }) => {
+    const { file, from, to, symbol } = chunks[id]!;
+    const marks = marksOf(files[file]!.lines, { from, to }, new Set(terms));
+    return { file, from, to, ...rest, scoreKind: 'bm25', marks, ...(symbol && { symbol }) };
+  });
 }
 
-function marksOf(lines: readonly string[], from: number, to: number, terms: ReadonlySet<string>): CodeFinding['marks'] {
+const mostMarks = 50;
+
+function marksOf(
+  lines: readonly string[],
+  { from, to }: { readonly from: number; readonly to: number },
+  terms: ReadonlySet<string>,
+): CodeFinding['marks'] {
   const marks: { line: number; from: number; to: number }[] = [];
-  for (let line = from; line <= to && marks.length < 50; line++) {
-    for (const match of lines[line - 1]!.slice(0, 2_000).matchAll(/[\p{L}\p{N}_$]+/gu)) {
-      if (!identifierTokens(match[0]).some((token) => terms.has(token))) continue;
-      marks.push({ line, from: match.index, to: match.index + match[0].length });
-    }
+  for (let line = from; line <= to && marks.length < mostMarks; line++) {
+    visitWords(lines[line - 1]!.slice(0, 2_000), (word, start, end) => {
+      if (!terms.has(stem(word))) return;
+      const last = marks.at(-1);
+      if (last?.line === line && start < last.to) last.to = Math.max(last.to, end);
+      else if (marks.length < mostMarks) marks.push({ line, from: start, to: end });
+    });
   }
   return marks;
 }
 
-/** Places that touch or overlap are one; of the others the three surest of each file. */
+/** Places that overlap by half of the shorter one, and lines with an exact text that touch, are one; of the others the three surest of each file. */
 function mergeInFiles(findings: readonly CodeFinding[]): CodeFinding[] {
   return [...Map.groupBy(findings, ({ file }) => file).values()].flatMap((inFile) => {
     const merged: CodeFinding[] = [];
     for (
       const finding of inFile.toSorted((a, b) => b.confidence - a.confidence || b.score - a.score || a.from - b.from)
     ) {
-      const at = merged.findIndex((other) => finding.from <= other.to + 1 && finding.to >= other.from - 1);
+      const at = merged.findIndex((other) => overlaps(other, finding));
       if (at >= 0) merged[at] = merge(merged[at]!, finding);
       else if (merged.length < mostPerFile) merged.push(finding);
     }
@@ -200,10 +222,22 @@ function mergeInFiles(findings: readonly CodeFinding[]): CodeFinding[] {
   });
 }
 
-/** The surer one says what it is; it grows as long as it stays a screen. */
+function overlaps(a: CodeFinding, b: CodeFinding): boolean {
+  if (isLine(a) && isLine(b)) return b.from <= a.to + 1 && b.to >= a.from - 1;
+  const shared = Math.min(a.to, b.to) - Math.max(a.from, b.from) + 1;
+  return shared >= Math.min(a.to - a.from + 1, b.to - b.from + 1) / 2;
+}
+
+/** A line with an exact text, which is no place of its own beside the next line. */
+function isLine({ scoreKind, symbol }: CodeFinding): boolean {
+  return scoreKind === 'exact' && !symbol;
+}
+
+/** The surer one says what it is. It grows as long as it stays a screen, unless it is a whole symbol. */
 function merge(surer: CodeFinding, other: CodeFinding): CodeFinding {
   const [from, to] = [Math.min(surer.from, other.from), Math.max(surer.to, other.to)];
-  const lines = to - from < 40 ? { from, to } : { from: surer.from, to: surer.to };
+  const grows = to - from < 40 && !surer.symbol;
+  const lines = grows ? { from, to } : { from: surer.from, to: surer.to };
   const marks = [
     ...surer.marks,
     ...other.marks.filter((mark) =>

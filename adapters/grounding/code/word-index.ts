@@ -1,13 +1,17 @@
-/** Finds parts of files by the words in them: identifiers and what those are made of. */
+/** Finds parts of files by the words in them: what a symbol is named, its comments and its code, and the path of its file. */
 
-import MiniSearch from 'minisearch';
-import { wordConfidence } from '../../../src/grounding/confidence.ts';
-import { identifierTokens } from './identifiers.ts';
+import { commonThesaurus } from '../language/thesaurus.ts';
+import { confidenceOf } from '../text/confidence.ts';
+import { readQuery } from '../text/query.ts';
+import { answersOf, rankItems } from '../text/rank.ts';
+import { addItem, createTextIndex } from '../text/text-index.ts';
+import type { Turns } from '../turns.ts';
 
-/** A part of a file, by numbers. */
+/** A part of a file, by numbers from 0 in their order. */
 export interface IndexedChunk {
   readonly id: number;
   readonly path: string;
+  /** The name of the symbol, with that of the symbol that contains it. */
   readonly symbol: string;
   readonly body: string;
 }
@@ -17,48 +21,44 @@ export interface FoundChunk {
   readonly id: number;
   readonly score: number;
   readonly confidence: number;
-  /** The words that matched, in small letters. */
+  /** The probability that the repository answers the query at all, judged by this chunk. */
+  readonly answered: number;
+  /** The stems that matched. */
   readonly terms: readonly string[];
 }
 
 /** Words of chunks. */
 export interface WordIndex {
   add(chunk: IndexedChunk): void;
-  search(query: string, passes: (id: number) => boolean): FoundChunk[];
+  search(query: string, options: WordSearch): Promise<FoundChunk[]>;
 }
 
-const bestPerWord = 1.2 + 1 + 0.5; // of BM25+, times the rarity
+/** The limits of a search. */
+export interface WordSearch {
+  readonly passes: (id: number) => boolean;
+  readonly most: number;
+  readonly turns: Turns;
+}
+
 /** Words of minified files are not indexed. */
 const longestBody = 20_000;
 
 /** Creates an index without chunks. */
 export function createWordIndex(): WordIndex {
-  const frequencies = new Map<string, number>();
-  const index = new MiniSearch<IndexedChunk>({
-    fields: ['path', 'symbol', 'body'],
-    tokenize: identifierTokens,
-    processTerm: (term) => term,
-    searchOptions: { boost: { symbol: 3, path: 2 } },
-  });
+  const index = createTextIndex();
   return {
-    add(chunk) {
-      const body = chunk.body.slice(0, longestBody);
-      index.add({ ...chunk, body });
-      for (const word of new Set(identifierTokens(`${chunk.path} ${chunk.symbol} ${body}`))) {
-        frequencies.set(word, (frequencies.get(word) ?? 0) + 1);
-      }
+    add({ id, path, symbol, body }) {
+      const text = body.slice(0, longestBody);
+      addItem(index, { id: String(id), title: symbol, text, path, uri: path, metadata: {}, updatedAt: 0 });
     },
-    search(query, passes) {
-      const rarity = (word: string): number => {
-        const having = frequencies.get(word) ?? 0;
-        return Math.log(1 + (index.documentCount - having + 0.5) / (having + 0.5));
-      };
-      const total = [...new Set(identifierTokens(query))].reduce((sum, word) => sum + rarity(word), 0);
-      const results = index.search(query, { filter: ({ id }) => passes(Number(id)) });
-      return results.map(({ id, score, queryTerms, terms }) => {
-        const share = queryTerms.reduce((sum, word) => sum + rarity(word), 0) / total;
-        const raw = score / Math.max(1, queryTerms.length);
-        return { id: Number(id), score, confidence: wordConfidence(raw / (total * bestPerWord), share), terms };
+    async search(text, { passes, most, turns }) {
+      const query = readQuery(text, index, commonThesaurus());
+      const allowed = Uint32Array.from(index.ids.keys().filter(passes));
+      const ranked = await rankItems(index, query, { allowed, topK: most, turns });
+      return ranked.slice(0, most).map(({ slot, score }, at) => {
+        const answers = answersOf(index, query, slot);
+        const terms = answers.flatMap((answer) => answer ? [index.vocabulary.terms[answer.term]!] : []);
+        return { id: slot, score, ...confidenceOf(query, answers, { ranked, at }), terms };
       });
     },
   };

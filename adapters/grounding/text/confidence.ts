@@ -1,8 +1,23 @@
-/** From what an item says of a query to the probability that it answers it. */
+/**
+ * From what an item says of a query to two probabilities: that the source answers the query at all, and that this item does.
+ *
+ * Both are logistic regressions, fitted to the judged development questions (see docs/grounding.md). The features are shares, so that
+ * they mean the same in every collection, and an item that says nothing of the query changes none of them by much.
+ */
 
 import { sigmoid } from '../../../src/grounding/confidence.ts';
 import type { TextQuery } from './query.ts';
 import { type Answered, bestPerWord, type Ranked } from './rank.ts';
+
+/** How much of a query an item answers. */
+interface Evidence {
+  /** The share of the query's words, by rarity, each by what the match is worth. */
+  readonly share: number;
+  /** The same of the words themselves, without others that mean the same. */
+  readonly exact: number;
+  /** The share of the score that an ideal item would get. */
+  readonly score: number;
+}
 
 /** The place of an item among those that were found. */
 interface Place {
@@ -10,19 +25,55 @@ interface Place {
   readonly at: number;
 }
 
-/** Returns the probability. */
+/** The two probabilities. */
+export interface TextConfidence {
+  /** That the item answers the query. */
+  readonly confidence: number;
+  /** That anything here answers it, judged by this item. */
+  readonly answered: number;
+}
+
+/** More distance to the next item says no more. */
+const mostGap = 0.6;
+/** No item has all words of a story: beyond so many words, a smaller share is enough. */
+const usualWords = 8;
+const longerShare = 0.7;
+/** An item with more than this share of the words themselves is what was asked for, or nearly. */
+const nearlyAll = 0.75;
+
+/** Returns the probabilities of an item. */
 export function confidenceOf(
-  { concepts }: TextQuery,
+  query: TextQuery,
   answers: readonly (Answered | undefined)[],
   { ranked, at }: Place,
-): number {
-  let [total, matched, value] = [0, 0, 0];
-  for (const [i, { rarity }] of concepts.entries()) {
-    total += rarity;
-    matched += rarity * (answers[i]?.worth ?? 0);
-    value += answers[i]?.value ?? 0;
-  }
-  const score = value / (total * bestPerWord);
+): TextConfidence {
+  const { share, exact, score } = evidenceOf(query, answers);
+  const answered = sigmoid(clamp(-4.1 + 7.8 * share + 5.3 * score, -4, 4));
   const below = ranked[at]!.score / ranked[0]!.score;
-  return sigmoid(11 * (score * (matched / total) - 0.33)) * below;
+  const gap = Math.min(mostGap, 1 - (ranked[at + 1]?.score ?? 0) / ranked[at]!.score);
+  const isIt = sigmoid(
+    -0.78 - 0.52 * Math.log(1 + at) + 1.89 * gap + 1.83 * Math.log(below) + 6 * Math.max(0, exact - nearlyAll),
+  );
+  return { confidence: answered * isIt, answered };
+}
+
+function evidenceOf({ concepts }: TextQuery, answers: readonly (Answered | undefined)[]): Evidence {
+  let [total, share, exact, score] = [0, 0, 0, 0];
+  for (const [at, { rarity }] of concepts.entries()) {
+    const { worth = 0, value = 0 } = answers[at] ?? {};
+    total += rarity;
+    share += rarity * worth;
+    if (worth === 1) exact += rarity;
+    score += value;
+  }
+  const expected = total / Math.max(1, (concepts.length / usualWords) ** longerShare);
+  return {
+    share: Math.min(1, share / expected),
+    exact: exact / total,
+    score: Math.min(1, score / (expected * bestPerWord)),
+  };
+}
+
+function clamp(value: number, least: number, most: number): number {
+  return Math.min(most, Math.max(least, value));
 }

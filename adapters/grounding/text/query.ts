@@ -81,9 +81,13 @@ function toAlternative(index: TextIndex, other: string, worth: number, rarity: n
   return [{ term, worth, rarity: Math.min(rarity, rarityOf(index, frequency)) }];
 }
 
-/** How rare a term is, as BM25 has it. */
+/** So many items without any word of a query count with those of the index: in a small one, another item changes little. */
+const usualItems = 200;
+
+/** How rare a term is, as BM25 has it. A word that no item has is as rare as one that one item has. */
 export function rarityOf({ live }: TextIndex, frequency: number): number {
-  return Math.log(1 + (live - frequency + 0.5) / (frequency + 0.5));
+  const having = Math.max(1, frequency) + 0.5;
+  return Math.log(1 + (live + usualItems - having + 1) / having);
 }
 
 /** The words of a query, empty where one is a stop word. A query of nothing but stop words keeps them. */

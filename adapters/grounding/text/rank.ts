@@ -30,7 +30,7 @@ const groupShare = 0.3;
 const nearGain = 0.8;
 const nearest = 8;
 /** So many usual items count with those of the index: in a small one, another item changes little. */
-const usualItems = 20;
+const usualItems = 200;
 const usualLength = 100;
 /** The rules that look into an item are applied to so many: the order of the first ones is the same for every request. */
 const mostInspected = 50;
@@ -60,13 +60,7 @@ export async function rankItems(
   query: TextQuery,
   { allowed, topK, turns }: RankOptions,
 ): Promise<Ranked[]> {
-  const size = index.ids.length;
-  const sums = {
-    scores: new Float64Array(size),
-    covered: new Float64Array(size),
-    best: new Float64Array(size),
-    touched: [],
-  };
+  const sums = takeSums(index);
   let read = 0;
   for (const concept of query.concepts) {
     read += addConcept(index, concept, sums);
@@ -77,6 +71,8 @@ export async function rankItems(
   applyCoverage(query, sums);
   liftGroups(index, sums);
   const top = selectBest(index, sums, { allowed, most: Math.max(topK, mostInspected) });
+  giveBack(index, sums);
+  await turns.next();
   const inspected = top.slice(0, mostInspected).map(({ row, score }) =>
     withNearness(index, query, { slot: row, score })
   );
@@ -85,13 +81,32 @@ export async function rankItems(
   return [...inspected, ...top.slice(mostInspected).map(({ row, score }) => ({ slot: row, score, nearness: 0 }))];
 }
 
+/** The sums of the latest search of an index, all zero, for the next one. */
+const spareSums = new WeakMap<TextIndex, Sums>();
+
+function takeSums(index: TextIndex): Sums {
+  const size = index.ids.length;
+  const spare = spareSums.get(index);
+  spareSums.delete(index);
+  if (spare && spare.scores.length >= size) return spare;
+  const room = Math.ceil(size * 1.25);
+  return { scores: new Float64Array(room), covered: new Float64Array(room), best: new Float64Array(room), touched: [] };
+}
+
+function giveBack(index: TextIndex, sums: Sums): void {
+  for (const slot of sums.touched) sums.scores[slot] = sums.covered[slot] = 0;
+  sums.touched.length = 0;
+  spareSums.set(index, sums);
+}
+
 /** Adds what every item says of a word, and returns how many postings were read. */
 function addConcept(index: TextIndex, { alternatives, rarity, weight }: Concept, sums: Sums): number {
   const { scores, covered, best, touched } = sums;
   const mine: number[] = [];
   let read = 0;
-  for (const alternative of alternatives) read += readPostings(index, alternative, { best, mine, size: scores.length });
-  for (const slot of mine) {
+  for (const alternative of alternatives) read += readPostings(index, alternative, { best, mine });
+  for (let at = 0; at < mine.length; at++) {
+    const slot = mine[at]!;
     if (scores[slot] === 0) touched.push(slot);
     scores[slot]! += weight * best[slot]!;
     covered[slot]! += rarity;
@@ -103,20 +118,22 @@ function addConcept(index: TextIndex, { alternatives, rarity, weight }: Concept,
 function readPostings(
   { postings, lengths, live, totalLength }: TextIndex,
   { term, worth, rarity }: Alternative,
-  { best, mine, size }: { readonly best: Float64Array; readonly mine: number[]; readonly size: number },
+  { best, mine }: { readonly best: Float64Array; readonly mine: number[] },
 ): number {
   const list = postings[term] ?? [];
-  const usual = meanLength({ live, totalLength });
   const full = worth * rarity * (saturation + 1);
-  const [fixed, perWord] = [saturation * (1 - lengthShare), (saturation * lengthShare) / usual];
+  const fixed = saturation * (1 - lengthShare);
+  const perWord = (saturation * lengthShare) / meanLength({ live, totalLength });
+  const { length } = best;
   for (let at = 0; at < list.length; at++) {
     const posting = list[at]!;
-    const slot = Math.floor(posting / 256);
-    if (slot >= size) break;
-    const count = (posting - slot * 256) / 2;
+    const slot = posting >> 8;
+    if (slot >= length) break; // it came during the search
+    const count = (posting & 255) / 2;
     const value = (full * count) / (count + fixed + perWord * lengths[slot]!);
-    if (value <= best[slot]!) continue;
-    if (best[slot] === 0) mine.push(slot);
+    const before = best[slot]!;
+    if (value <= before) continue;
+    if (before === 0) mine.push(slot);
     best[slot] = value;
   }
   return list.length;
@@ -131,7 +148,8 @@ function applyCoverage({ concepts }: TextQuery, { scores, covered, touched }: Su
   for (const slot of touched) scores[slot]! *= 1 - coverageShare + (coverageShare * covered[slot]!) / total;
 }
 
-function liftGroups({ groups, groupSizes, ids }: TextIndex, { scores, touched }: Sums): void {
+function liftGroups({ groups, groupSizes, ids, furtherParts }: TextIndex, { scores, touched }: Sums): void {
+  if (furtherParts === 0) return;
   const means = new Float64Array(groupSizes.length);
   for (const slot of touched) {
     const group = groups[slot]!;

@@ -53,6 +53,7 @@ export function createTextEngine(): ItemEngine {
       requireRunning(context.signal);
       const now = index; // a later `settle` makes another
       const turns = createTurns(context.signal);
+      await turns.next();
       const allowed = await allowedRows.find(request.filters, {
         ids: now.ids,
         items: context.items,
@@ -60,7 +61,7 @@ export function createTextEngine(): ItemEngine {
       });
       const query = readQuery(request.query ?? '', now, commonThesaurus());
       const ranked = await rankItems(now, query, { allowed, topK: request.topK, turns });
-      return toHits(now, { request, query, ranked }, context);
+      return withNamed(now, toHits(now, { request, query, ranked }, context), { request, context, allowed });
     },
   };
 }
@@ -75,6 +76,33 @@ async function compacted(index: TextIndex, turns: Turns): Promise<TextIndex> {
     addSequence(fresh, item);
   }
   return fresh;
+}
+
+/** The confidence of an item whose id is the query. */
+const namedConfidence = 0.99;
+
+/** Puts the item first whose id is the query. */
+function withNamed(index: TextIndex, hits: SourceHit[], { request, context, allowed }: Named): SourceHit[] {
+  const id = (request.query ?? '').trim();
+  const item = context.items.get(id);
+  const slot = index.slots.get(id);
+  if (!item || slot === undefined || (allowed && !allowed.includes(slot))) return hits;
+  const named = hits.find((hit) => hit.id === id) ??
+    {
+      ...plainHit(item, context.version),
+      ...markedPartsOf(item, index.vocabulary, new Map()),
+      score: 0,
+      scoreKind: 'exact' as const,
+    };
+  const score = Math.max(named.score, hits[0]?.score ?? 0);
+  const first = { ...named, score, confidence: namedConfidence, answered: namedConfidence };
+  return [first, ...hits.filter((hit) => hit.id !== id)].slice(0, request.topK);
+}
+
+interface Named {
+  readonly request: GroundingRequest;
+  readonly context: SearchContext;
+  readonly allowed: Uint32Array | undefined;
 }
 
 interface Found {
@@ -94,7 +122,7 @@ function toHits(index: TextIndex, { request, query, ranked }: Found, { items, ve
       ...markedPartsOf(item, index.vocabulary, found),
       score: one.score,
       scoreKind: 'bm25',
-      confidence: confidenceOf(query, answers, { ranked, at }),
+      ...confidenceOf(query, answers, { ranked, at }),
     }];
   });
 }

@@ -9,7 +9,7 @@ export interface TextIndex {
   /** By slot; `undefined` where an item was removed. */
   readonly ids: (string | undefined)[];
   readonly slots: Map<string, number>;
-  /** By term: slots in ascending order with their counts, `slot * 256 + count`. */
+  /** By term: slots in ascending order with their counts, `slot << 8 | count`; there is place for 8 million slots. */
   readonly postings: number[][];
   /** By term: how many items have it. */
   readonly frequencies: number[];
@@ -22,9 +22,14 @@ export interface TextIndex {
   readonly groupNumbers: Map<string, number>;
   /** By group: how many parts it has. */
   readonly groupSizes: number[];
+  /** How many parts are not the first one of their group. */
+  furtherParts: number;
   live: number;
   totalLength: number;
 }
+
+/** A longer item counts as this long in the mean. */
+const mostLength = 1_000;
 
 /** In a sequence of terms: the end of a field. */
 export const fieldEnd = -2;
@@ -45,6 +50,7 @@ export function createTextIndex(): TextIndex {
     groups: [],
     groupNumbers: new Map(),
     groupSizes: [],
+    furtherParts: 0,
     live: 0,
     totalLength: 0,
   };
@@ -77,12 +83,12 @@ export function addSequence(index: TextIndex, { id, group, sequence }: IndexedIt
   const length = countTerms(index, slot, sequence);
   index.sequences.push(sequence);
   index.lengths.push(length);
-  index.totalLength += length;
+  index.totalLength += Math.min(length, mostLength);
   index.live++;
   const number = index.groupNumbers.get(group) ?? index.groupSizes.push(0) - 1;
   index.groupNumbers.set(group, number);
   index.groups.push(number);
-  index.groupSizes[number]!++;
+  if (index.groupSizes[number]!++ > 0) index.furtherParts++;
 }
 
 /** Adds to the postings and returns the length of the item. An item is the last one in the postings of its terms. */
@@ -95,10 +101,10 @@ function countTerms({ postings, frequencies }: TextIndex, slot: number, sequence
     length += halves / 2;
     const list = postings[term] ??= [];
     const last = list.length - 1;
-    const known = last >= 0 && Math.floor(list[last]! / 256) === slot ? list[last]! : -1;
-    if (known >= 0) list[last] = Math.min(known + halves, slot * 256 + mostHalves);
+    const known = last >= 0 && list[last]! >> 8 === slot ? list[last]! : -1;
+    if (known >= 0) list[last] = Math.min(known + halves, slot << 8 | mostHalves);
     else {
-      list.push(slot * 256 + halves);
+      list.push(slot << 8 | halves);
       frequencies[term] = (frequencies[term] ?? 0) + 1;
     }
   }
@@ -113,8 +119,8 @@ export function removeItem(index: TextIndex, id: string): void {
   index.ids[slot] = undefined;
   for (const term of new Set(index.sequences[slot])) if (term >= 0) index.frequencies[term]!--;
   index.live--;
-  index.totalLength -= index.lengths[slot]!;
-  index.groupSizes[index.groups[slot]!]!--;
+  index.totalLength -= Math.min(index.lengths[slot]!, mostLength);
+  if (--index.groupSizes[index.groups[slot]!]! > 0) index.furtherParts--;
 }
 
 /** The items of an index as they are added to another one. */
@@ -132,11 +138,11 @@ export function halvesOf({ postings }: TextIndex, term: number, slot: number): n
   let [low, high] = [0, list.length - 1];
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (list[middle]! < (slot + 1) * 256) low = middle;
+    if (list[middle]! >> 8 <= slot) low = middle;
     else high = middle - 1;
   }
   const found = list[low] ?? -1;
-  return Math.floor(found / 256) === slot ? found % 256 : 0;
+  return found >> 8 === slot ? found & 255 : 0;
 }
 
 /** Parts of a file lift each other: they have a uri in common, up to its fragment. */

@@ -3,13 +3,23 @@
 import { cosineConfidence, type CosineSpread } from '../../../src/grounding/confidence.ts';
 import type { GroundingRequest, SourceHit } from '../../../src/contracts/grounding-source.ts';
 import { excerptOf } from '../excerpt.ts';
+import type { StoredItem } from '../item.ts';
 import { type ItemEngine, plainHit, type SearchContext } from '../item-engine.ts';
 import { createTurns, type Turns } from '../turns.ts';
 import { type AllowedRows, createAllowedRows } from './allowed.ts';
 import { type Scored, searchByCodes, searchExactly } from './search.ts';
 import { appendRow, codeRows, createRows, killRow, type Rows, vectorAt, type VectorFormat } from './segments.ts';
+import { createFeatureCounts, featureConfidence, type FeatureCounts } from './features.ts';
 import { defaultTuning, measureSpread, measureTuning, mostExact, type Tuning } from './tuning.ts';
 import { requireDimensions, toUnit } from './unit.ts';
+
+/** What the vectors of an engine are. */
+export interface VectorEngineOptions {
+  /** Whether dimensions count features. */
+  readonly countsFeatures?: boolean;
+  /** Returns the vector to use for a stored one. */
+  readonly refresh?: (item: StoredItem, vector: Float32Array) => Float32Array;
+}
 
 /** Rows are compacted when a fifth of them is dead, and at least this many. */
 const fewestDead = 1_000;
@@ -18,17 +28,22 @@ interface State {
   readonly format: VectorFormat;
   readonly allowedRows: AllowedRows;
   readonly rowOf: Map<string, number>;
+  readonly features: FeatureCounts | undefined;
   rows: Rows | undefined;
   tuning: Tuning | undefined;
   spread: { readonly of: CosineSpread; readonly live: number } | undefined;
 }
 
 /** Creates an engine without items. */
-export function createVectorEngine(format: VectorFormat): ItemEngine {
+export function createVectorEngine(
+  format: VectorFormat,
+  { countsFeatures = false, refresh = (_, vector) => vector }: VectorEngineOptions = {},
+): ItemEngine {
   const state: State = {
     format,
     allowedRows: createAllowedRows(),
     rowOf: new Map(),
+    features: countsFeatures ? createFeatureCounts() : undefined,
     rows: undefined,
     tuning: undefined,
     spread: undefined,
@@ -39,8 +54,11 @@ export function createVectorEngine(format: VectorFormat): ItemEngine {
       const length = state.rows?.dimensions ?? given[0]?.vector?.length ?? 0;
       for (const { vector } of given) if (vector) requireDimensions(vector.length, length);
     },
-    add({ item: { id }, vector }) {
-      if (!vector) return; // only filters find an item without a vector
+    add({ item, vector: stored }) {
+      if (!stored) return; // only filters find an item without a vector
+      const { id } = item;
+      const vector = refresh(item, stored);
+      state.features?.add(vector, 1);
       state.rows ??= createRows(vector.length, format);
       rowOf.set(id, appendRow(state.rows, id, vector));
       allowedRows.clear();
@@ -48,6 +66,7 @@ export function createVectorEngine(format: VectorFormat): ItemEngine {
     remove({ id }) {
       const row = rowOf.get(id);
       if (row === undefined || !state.rows) return;
+      state.features?.add(vectorAt(state.rows, row), -1);
       killRow(state.rows, row);
       rowOf.delete(id);
       allowedRows.clear();
@@ -95,8 +114,9 @@ async function search(
   { items, signal, version }: SearchContext,
 ): Promise<SourceHit[]> {
   const { rows } = state;
-  const query = toUnit(embedding, rows?.dimensions);
+  const asked = toUnit(embedding, rows?.dimensions);
   if (!rows) return [];
+  const query = state.features ? toUnit(state.features.weighted(asked, rows.live)) : asked;
   const allowed = await state.allowedRows.find(filters, { ids: rows.ids, items, signal });
   const { path, candidates, columns } = state.tuning ?? defaultTuning(rows);
   const options = { topK, allowed, turns: createTurns(signal) };
@@ -105,11 +125,14 @@ async function search(
     ? await searchExactly(rows, query, options)
     : await searchByCodes(rows, query, { ...options, columns, candidates: Math.max(candidates, 30 * topK) });
   const usual = spreadOf(state, rows);
-  return found.flatMap(({ row, score }: Scored): SourceHit[] => {
+  return found.flatMap(({ row, score }: Scored, at): SourceHit[] => {
     const item = items.get(rows.ids[row] ?? '');
     if (!item) return []; // removed during the search
     const { content, contentRange } = excerptOf(item.text, []);
-    const confidence = cosineConfidence(score, usual, rows.live);
+    const gap = 1 - Math.max(0, found[at + 1]?.score ?? 0) / Math.max(score, 1e-9);
+    const confidence = state.features
+      ? featureConfidence(score, { gap, at })
+      : cosineConfidence(score, usual, rows.live);
     return [{
       ...plainHit(item, version),
       content,

@@ -16,6 +16,7 @@ export const CitedSource = v.object({
   lines: v.optional(v.pipe(v.array(line), v.length(2))),
   version: v.string(),
   confidence: v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
+  answered: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1))),
   contentHash: v.string(),
 });
 export type CitedSource = v.InferOutput<typeof CitedSource>;

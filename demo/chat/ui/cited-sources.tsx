@@ -31,6 +31,11 @@ export function CitedSources({ message, scope, canOpen }: CitedSourcesProps): JS
   return (
     <aside class='cited' aria-label='Sources' data-testid='cited-sources'>
       {cited.length > 0 && <h3>Sources</h3>}
+      {cited.length > 0 && cited.every(isDoubtful) && (
+        <p class='cited-doubt' data-testid='cited-doubt'>
+          The sources probably do not answer this. These passages are the nearest.
+        </p>
+      )}
       {cited.length > 0 && items(cited)}
       {others.length > 0 && message.outcome.value.type !== 'running' && (
         <details data-testid='uncited-sources'>
@@ -40,6 +45,11 @@ export function CitedSources({ message, scope, canOpen }: CitedSourcesProps): JS
       )}
     </aside>
   );
+}
+
+/** Whether the search that found it probably found no answer. */
+function isDoubtful({ answered = 1 }: CitedSource): boolean {
+  return answered < 0.5;
 }
 
 interface SourceProps {

@@ -41,7 +41,8 @@ export function KnowledgeResults({ panel }: { panel: KnowledgePanel }): JSX.Elem
 function noteOf(result: FoundParts | undefined, { search, files }: KnowledgePanel): string {
   if (!result) return 'Searching…';
   if (result.parts.length > 0) {
-    return `${formatCount(result.parts.length, 'part')}${result.hasMore ? ' and more' : ''}, in ${
+    const doubt = result.answered < 0.5 ? 'Your files probably do not answer this. Nearest: ' : '';
+    return `${doubt}${formatCount(result.parts.length, 'part')}${result.hasMore ? ' and more' : ''}, in ${
       Math.max(1, Math.round(result.tookMs))
     } ms`;
   }

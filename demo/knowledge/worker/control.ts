@@ -87,6 +87,8 @@ export interface KnowledgeQuery {
 /** What was found. */
 export interface FoundParts {
   readonly parts: readonly FoundPart[];
+  /** The probability that the files answer the query at all. */
+  readonly answered: number;
   readonly tookMs: number;
   /** There may be more results than requested. */
   readonly hasMore: boolean;

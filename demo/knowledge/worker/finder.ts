@@ -36,6 +36,7 @@ export async function findParts(
     parts: parts.filter(({ foundBy, confidence }) =>
       foundBy.some(({ way }) => way !== 'likeness') || confidence >= leastLikeness
     ),
+    answered: together.answered,
     tookMs: performance.now() - start,
     hasMore: alone.some(({ way, hits }) => way !== 'likeness' && hits.length === limit),
     problems: together.sources.flatMap(({ error }) => error ? [error.message] : []),

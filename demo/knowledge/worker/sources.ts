@@ -26,7 +26,7 @@ export function createSources(storage: Storage, library: Library): KnowledgeSour
     id: sourceIds.likeness,
     storage,
     refreshMs,
-    embedder: hashedEmbedder(),
+    embedder: hashedEmbedder({ dimensions: 512 }), // half the memory of the default
     keepEmbeddings: false,
   });
   const files: CodeSource = codeSource({ id: sourceIds.code, tree: () => () => Promise.resolve(codeOf(library)) });

@@ -43,13 +43,15 @@ const lists = fc.uniqueArray(
 );
 
 describe('fuse', () => {
-  it('orders by the ranks alone, ties by source and id', () => {
+  it('orders by the confidence of all sources together, ties by rank, source and id', () => {
     const hits = fuse([
       list('b', hitOf('p'), hitOf('q')),
       list('a', hitOf('r'), hitOf('p', { content: 'Content of p' })),
     ]);
     expect(hits.map(({ dataSourceId, id }) => `${dataSourceId}/${id}`)).toEqual(['b/p', 'a/r', 'b/q']);
-    expect(hits[0]?.score).toBeCloseTo(1 / 61 + 1 / 62);
+    expect(hits[0]?.confidence).toBeCloseTo(0.75);
+    const [sure] = fuse([list('a', hitOf('r'), hitOf('s')), list('b', hitOf('t', { confidence: 0.6 }))]);
+    expect(sure?.id).toBe('t');
     expect(hits.every(({ scoreKind }) => scoreKind === 'rrf')).toBe(true);
   });
 
@@ -73,6 +75,16 @@ describe('fuse', () => {
   it('counts a source by its weight', () => {
     const [first] = fuse([list('a', hitOf('1')), { ...list('b', hitOf('2')), weight: 2 }]);
     expect(first?.id).toBe('2');
+  });
+
+  it('takes an item that two sources show in different parts for one hit', () => {
+    const part = (id: string, uri: string, content: string) => hitOf(id, { content, source: { uri, version: '1' } });
+    const hash = '0123456789abcdef0123456789abcdef';
+    const hits = fuse([
+      list('a', part('guide', 'docs/guide', 'The start'), part(hash, 'a/one', 'Its start'), part('7', 'a/7', 'x')),
+      list('b', part('guide', 'docs/guide', 'The middle'), part(hash, 'b/one', 'Its end'), part('7', 'b/7', 'y')),
+    ]);
+    expect(hits.map(({ id }) => id)).toEqual(['guide', hash, '7', '7']);
   });
 
   it('is the same for every order of the sources, and with a source without hits', () => {

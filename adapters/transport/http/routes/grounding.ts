@@ -61,6 +61,7 @@ const GroundingAnswer = v.object({
     score: v.number(),
     scoreKind: v.picklist(['bm25', 'cosine', 'exact', 'rerank', 'rrf']),
     confidence: v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
+    answered: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1))),
     matched: v.array(v.object({ field: v.string(), ranges: v.array(v.array(v.number())) })),
     metadata: v.record(v.string(), v.unknown()),
     dataSourceId: v.string(),
@@ -77,6 +78,7 @@ const GroundingAnswer = v.object({
     error: v.optional(ErrorData),
     version: v.optional(v.string()),
   })),
+  answered: v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
   fused: v.boolean(),
 });
 

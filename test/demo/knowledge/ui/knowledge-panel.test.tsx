@@ -25,7 +25,7 @@ const file = (name: string, rest: Partial<KnowledgeFile> = {}): KnowledgeFile =>
   ...rest,
 });
 const good = <T,>(value: T): Promise<Answer<T>> => Promise.resolve({ ok: true, value });
-const nothing: FoundParts = { parts: [], tookMs: 2, hasMore: false, problems: [] };
+const nothing: FoundParts = { parts: [], answered: 0.9, tookMs: 2, hasMore: false, problems: [] };
 const part = { id: 'a.md#2', file: 'a.md', kind: 'document', piece: 2, title: 'Tides', lines: [7, 9] } as const;
 
 /** Mounts the page over a worker that answers so, and opens the panel. */
@@ -201,6 +201,7 @@ describe('the knowledge panel', () => {
           confidence: 0.004,
         }],
       }],
+      answered: 0.9,
       tookMs: 3,
       hasMore: true,
       problems: ['The data source took longer than 20000 ms'],

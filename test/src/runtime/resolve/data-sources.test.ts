@@ -226,6 +226,7 @@ describe('the sources of a run', () => {
         title: 'On handbook',
         uri: 'handbook/handbook-1',
         version: expect.any(String),
+        answered: expect.any(Number),
         confidence: expect.any(Number),
         contentHash: expect.stringMatching(/^[0-9a-f]{64}$/),
       }],
