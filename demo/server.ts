@@ -75,10 +75,13 @@ const endpoint = createDenoEndpoint({
   ...(kvPath !== undefined && { kvPath }),
 });
 
-/** Stores the samples before the server accepts requests. */
+/** Stores the samples before the first answer that may show them. A health check shows none, and does not wait. */
 async function fetch(request: Request, connection?: ConnectionInfo): Promise<Response> {
-  await addSamples();
-  return await endpoint(request, connection);
+  const isHealthCheck = new URL(request.url).pathname === '/v1/healthz';
+  if (!isHealthCheck) await addSamples();
+  const response = await endpoint(request, connection);
+  if (isHealthCheck) setTimeout(() => void addSamples());
+  return response;
 }
 
 export default { fetch } satisfies Deno.ServeDefaultExport;

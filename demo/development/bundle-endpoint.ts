@@ -1,12 +1,18 @@
-/** Bundles the sample endpoint into one file, which starts faster than its modules: `node demo/development/bundle-endpoint.ts FILE`. */
+/**
+ * Bundles the sample endpoint, which then starts faster than from its modules: `node demo/development/bundle-endpoint.ts FILE` writes
+ * the file that the server loads, and beside it the folder `chunks` with what is loaded when it is needed.
+ */
 
 import { basename, dirname, resolve } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { build } from 'vite';
 
-/** Writes the bundle of `demo/server.ts` to this file. */
-export async function bundleEndpoint(file: string): Promise<void> {
+/** Writes the bundle of a module, `demo/server.ts` when absent, to this file. */
+export async function bundleEndpoint(
+  file: string,
+  input = resolve(import.meta.dirname, '../server.ts'),
+): Promise<void> {
   await build({
     configFile: false,
     logLevel: 'error', // what stays outside are Deno's own built-ins
@@ -22,8 +28,8 @@ export async function bundleEndpoint(file: string): Promise<void> {
       minify: true,
       ssr: true,
       rolldownOptions: {
-        input: resolve(import.meta.dirname, '../server.ts'),
-        output: { entryFileNames: basename(file), codeSplitting: false },
+        input,
+        output: { entryFileNames: basename(file), chunkFileNames: 'chunks/[name]-[hash].js', codeSplitting: true },
       },
     },
     ssr: { noExternal: true, target: 'webworker' },

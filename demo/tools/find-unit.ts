@@ -12,6 +12,7 @@ import { type Unit, units } from './units.ts';
  */
 export function findUnit(text: string, { name }: { readonly name: string }): Unit {
   const wanted = normalize(text);
+  const { byName, byFoldedName } = indexes ??= createIndexes();
   const found = byName.get(wanted) ?? byFoldedName.get(wanted.toLowerCase()) ?? [];
   const [only] = found;
   if (only !== undefined && found.length === 1) return only;
@@ -54,8 +55,13 @@ function indexBy(keyOf: (name: string) => string): ReadonlyMap<string, readonly 
   return index;
 }
 
-const byName = indexBy(normalize);
-const byFoldedName = indexBy((name) => normalize(name).toLowerCase());
+/** Made with the first search: a start needs none. */
+function createIndexes() {
+  return { byName: indexBy(normalize), byFoldedName: indexBy((name) => normalize(name).toLowerCase()) };
+}
+
+let indexes: ReturnType<typeof createIndexes> | undefined;
+
 const unitNames = units.map(({ name }) => name);
 const spellingsByName = new Map(units.map((unit) => [unit.name, namesOf(unit)]));
 

@@ -16,7 +16,7 @@ export const headlines: readonly Headline[] = [
   { what: 'Completed runs of 500 simultaneous ones', title: /^The endpoint/, figure: /^runs at once/ },
   { what: 'Events over SSE; peer: `Deno.serve` alone', title: /^The endpoint/, figure: /^events over SSE/ },
   { what: 'Verified signed requests of 8 KiB', title: /^The endpoint/, figure: /^signed requests/ },
-  { what: 'Cold start on Deno, one bundled file', title: /^Cold start/, figure: /bundled/ },
+  { what: 'Cold start on Deno, bundled', title: /^Cold start/, figure: /the bundled/ },
   { what: 'A tool call through all checks, CPU', title: /^Tools/, figure: /^invokeTool/ },
   {
     what: 'Finding one of 5,000 tools: first hit, first five',

@@ -25,7 +25,7 @@ const Input = v.strictObject({
 });
 
 /** Creates the tool `current_time`. */
-export function currentTimeTool({ now = Date.now, timeZone: home = machineTimeZone() }: CurrentTimeOptions = {}): Tool {
+export function currentTimeTool({ now = Date.now, timeZone: home }: CurrentTimeOptions = {}): Tool {
   return defineValibotTool({
     id: 'current_time',
     title: 'Current time',
@@ -36,7 +36,7 @@ export function currentTimeTool({ now = Date.now, timeZone: home = machineTimeZo
     keywords: ['now', 'today', 'clock', 'date', 'day', 'weekday', 'timezone', 'zone', 'hour'],
     annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
     input: Input,
-    execute: ({ timeZone = home }) => describeInstant(now(), resolveTimeZone(timeZone)),
+    execute: ({ timeZone = home ?? machineTimeZone() }) => describeInstant(now(), resolveTimeZone(timeZone)),
   });
 }
 
