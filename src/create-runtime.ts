@@ -142,6 +142,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     agents: agentsById(options.agents ?? []),
     models,
     storage,
+    isSameStorage: (other) => other === options.storage,
     blobs: blobs ?? storageBlobs({ storage: steady, ttlMs, now }),
     secrets,
     egress: options.egress,

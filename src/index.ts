@@ -54,7 +54,7 @@ export { createRules } from './permission/rules.ts';
 export { createPlanner } from './planner/create-planner.ts';
 export type { Planner } from './planner/planner.ts';
 export { createRegistry, type Registry } from './registry/registry.ts';
-export type { RunStatus } from './runtime/log/runs.ts';
+export type { RunStatus } from './runtime/log/run-status.ts';
 export type { CodeAgent } from './runtime/code-agents/agent-code.ts';
 export { defineAgent } from './runtime/code-agents/define-agent.ts';
 export { readOutput } from './runtime/output/read-output.ts';

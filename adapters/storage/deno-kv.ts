@@ -61,7 +61,8 @@ export function denoKvStorage(
     },
     async commit(changes) {
       const drafts = draftChanges(prepareChanges(changes, now()));
-      const ids = drafts.map(({ change }) => change.id);
+      // Those that only check a key need not wait for each other.
+      const ids = drafts.filter(({ change }) => !change.keep).map(({ change }) => change.id);
       return await use((kv) => inTurn(ids, () => commitGrouped(kv, drafts)));
     },
     watch(keys, { signal, onNews }) {

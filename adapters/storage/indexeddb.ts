@@ -84,7 +84,7 @@ export function indexedDbStorage(
     async commit(changes) {
       const prepared = prepareChanges(changes, now());
       const result = await use('readwrite', (store) => write(store, prepared, now()));
-      if (result.ok) news.emit(prepared.map(({ id }) => id));
+      if (result.ok) news.emit(prepared.filter(({ keep }) => !keep).map(({ id }) => id));
       return result;
     },
     watch: (keys, watching) => news.watch(keys.map((key) => byteString(encodeKey(key))), watching),

@@ -70,7 +70,7 @@ export function memoryStorage(
       const version = `${writer}-${++commits}`;
       const prepared = prepareChanges(changes, now());
       const result = write(open(), prepared, { version, maxEntries, time: now() });
-      if (result.ok) news.emit(prepared.map(({ id }) => id));
+      if (result.ok) news.emit(prepared.filter(({ keep }) => !keep).map(({ id }) => id));
       return result;
     },
     watch: (keys, options) => news.watch(keys.map((key) => byteString(encodeKey(key))), options),

@@ -13,7 +13,9 @@ const purgeLimit = 100;
 export interface PostgresDraft {
   readonly changes: readonly PreparedChange[];
   readonly input: string;
+  /** The hashes of the keys, and for each whether a key of it is written. */
   readonly hashes: string;
+  readonly writes: string;
   readonly expires: boolean;
 }
 
@@ -29,11 +31,13 @@ export function draftCommit(changes: readonly PreparedChange[]): PostgresDraft {
     checked: ifVersion !== undefined,
     expected: ifVersion,
   }));
-  const hashes = new Set(changes.map(({ bytes }) => hashOf(bytes)));
+  const hashes = [...new Set(changes.map(({ bytes }) => hashOf(bytes)))].toSorted((a, b) => a - b); // always in this order: no deadlock
+  const written = new Set(changes.filter(({ keep }) => !keep).map(({ bytes }) => hashOf(bytes)));
   return {
     changes,
     input: JSON.stringify(rows),
-    hashes: [...hashes].toSorted((a, b) => a - b).join(' '), // always in this order: no deadlock
+    hashes: hashes.join(' '),
+    writes: hashes.map((hash) => written.has(hash)).join(' '),
     expires: changes.some(({ expiresAt }) => expiresAt !== undefined),
   };
 }
@@ -41,13 +45,14 @@ export function draftCommit(changes: readonly PreparedChange[]): PostgresDraft {
 /** Commits with one prepared statement, which other calls may share a round trip with. */
 export async function commitDraft(
   sql: Sql,
-  { changes, input, hashes, expires }: PostgresDraft,
+  { changes, input, hashes, writes, expires }: PostgresDraft,
   { table, time }: { readonly table: string; readonly time: number },
 ): Promise<CommitResult> {
   const version = crypto.randomUUID();
   const [row] = await sql<{ readonly conflicts: string }[]>`select ${sql(functionOf(table))}(${input}::text::json, ${
     spaceOf(table)
-  }::int, string_to_array(${hashes}, ' ')::int[], ${time}::float8, ${version}, ${expires}) as conflicts`;
+  }::int, string_to_array(${hashes}, ' ')::int[], string_to_array(${writes}, ' ')::bool[],
+    ${time}::float8, ${version}, ${expires}) as conflicts`;
   if (!row?.conflicts) return { ok: true, version };
   const conflicts = new Set(row.conflicts.split(' ').map(Number));
   return { ok: false, conflicts: changes.filter((_, at) => conflicts.has(at)).map(({ key }) => key) };
@@ -68,7 +73,7 @@ export function setupOf(table: string): string {
       key bytea primary key, name text not null, value bytea not null, version text not null, expires_at float8);
     create index if not exists "${table}_expiry" on "${table}" (expires_at) where expires_at is not null;
     do $setup$ begin
-      if to_regprocedure('"${functionOf(table)}"(json, int, int[], float8, text, bool)') is null then
+      if to_regprocedure('"${functionOf(table)}"(json, int, int[], bool[], float8, text, bool)') is null then
         ${commitFunction(table)};
       end if;
     end $setup$`;
@@ -76,23 +81,24 @@ export function setupOf(table: string): string {
 
 /** Other instances may call a former function, so count this up with each change of the function. */
 function functionOf(table: string): string {
-  return `${table}_commit_1`;
+  return `${table}_commit_2`;
 }
 
 /**
- * A separate statement takes the locks. A statement reads what was committed before it started, so one that also waited would
+ * A separate statement takes the locks, which commits share that only check a key. A statement reads what was committed before it started, so one that also waited would
  * compare with replaced values; in a transaction of another isolation level all statements would.
  */
 function commitFunction(table: string): string {
   return `create function "${functionOf(table)}"(
-      p_input json, p_space int, p_hashes int[], p_time float8, p_version text, p_expires bool) returns text
+      p_input json, p_space int, p_hashes int[], p_writes bool[], p_time float8, p_version text, p_expires bool) returns text
     language plpgsql as $commit$
     declare differing text;
     begin
       if current_setting('transaction_isolation') <> 'read committed' then
         raise 'the storage needs the isolation level "read committed"';
       end if;
-      perform pg_advisory_xact_lock(p_space, hash) from unnest(p_hashes) hash;
+      perform case when writes then pg_advisory_xact_lock(p_space, hash) else pg_advisory_xact_lock_shared(p_space, hash) end
+        from unnest(p_hashes, p_writes) as locks(hash, writes);
       with input as materialized (
         select at, decode(key, 'base64') as key, name, decode(value, 'base64') as value, expires_at, kept, checked, expected
         from json_to_recordset(p_input)
@@ -115,7 +121,8 @@ function commitFunction(table: string): string {
       if differing is not null then
         return differing;
       end if;
-      perform pg_notify('${table}', array_to_string(p_hashes, ' '));
+      perform pg_notify('${table}', string_agg(hash::text, ' '))
+        from unnest(p_hashes, p_writes) as locks(hash, writes) where writes having count(*) > 0;
       if p_expires then
         delete from "${table}" where expires_at <= p_time and key in (
           select key from "${table}" where expires_at <= p_time limit ${purgeLimit} for update skip locked);

@@ -1,7 +1,6 @@
 /** Verifies signed requests: a session certificate, a signature over the request, a digest of its body, and a nonce used once. */
 
-import { groupCommits } from '../../src/log/group-commit.ts';
-import type { Authenticator } from '../../src/contracts/authenticator.ts';
+import type { Authenticator, NonceUse, NonceVerifier } from '../../src/contracts/authenticator.ts';
 import type { Storage } from '../../src/contracts/storage.ts';
 import { createPrincipal, type Principal } from '../../src/base/principal.ts';
 import { bodyLimitOf } from './http/body-intake.ts';
@@ -39,7 +38,7 @@ export interface AuthenticatorOptions {
 }
 
 /** An authenticator whose certificates can be revoked. */
-export interface SignedAuthenticator extends Authenticator {
+export interface SignedAuthenticator extends Authenticator, NonceVerifier {
   /** Revokes certificates, subjects or keys, and calls the listeners of their sessions. */
   revoke(revocation: Revocation): Promise<void>;
   isRevoked(principal: Principal): Promise<boolean>;
@@ -56,9 +55,18 @@ export function createAuthenticator(options: AuthenticatorOptions): SignedAuthen
   const { storage, now = Date.now, revocationMaxAgeMs: maxAgeMs, every } = options;
   const watching = { ...(maxAgeMs !== undefined && { maxAgeMs }), ...(every && { every }) };
   const revocations = createRevocations({ storage, now, ...watching });
-  const verify = createVerifier({ ...options, now, revocations });
+  const verifyAll = createVerifier({ ...options, now, revocations });
+  const verify: SignedAuthenticator['verify'] = async (request) => {
+    const { certificate, nonce } = await verifyAll(request);
+    return { principal: principalOf(certificate), nonce };
+  };
   return {
-    authenticate: async (request) => principalOf(await verify(request)),
+    verify,
+    async authenticate(request) {
+      const { principal, nonce } = await verify(request);
+      await nonce?.commit();
+      return principal;
+    },
     revoke: (revocation) => revocations.revoke(revocation),
     async isRevoked(principal) {
       const session = revocableOf(principal);
@@ -72,19 +80,19 @@ export function createAuthenticator(options: AuthenticatorOptions): SignedAuthen
 }
 
 /**
- * Creates the verifier. Each step rejects a request that fails it, the cheap steps first. The nonce is used up last, so that a
- * request that fails cannot use up the nonce of another caller.
+ * Creates the verifier. Each step rejects a request that fails it, the cheap steps first. The nonce comes last, so that a request
+ * that fails cannot use up the nonce of another caller.
  */
 function createVerifier(
   { audience, storage, now, maxBodyBytes = bodyLimitOf, revocations, ...options }: AuthenticatorOptions & {
     readonly now: () => number;
     readonly revocations: Revocations;
   },
-): (request: Request) => Promise<Certificate> {
+): (request: Request) => Promise<{ readonly certificate: Certificate; readonly nonce: NonceUse }> {
   const findRoot = createRoots(options.issuers);
   const authorities = new Set(options.authorities.map((authority) => authority.toLowerCase()));
   const certificateOf = createCertificateCache({ maxEntries: options.maxCertificates ?? 1000 });
-  const nonces = createNonceStore({ storage: groupCommits(storage) });
+  const nonces = createNonceStore({ storage });
   return async (request) => {
     const token = tokenOf(request);
     requireSignature(request);
@@ -96,8 +104,7 @@ function createVerifier(
     const { nonce } = await verifyRequest(request, { ...certificate, nowSeconds });
     const maxBytes = typeof maxBodyBytes === 'number' ? maxBodyBytes : maxBodyBytes(request);
     await requireBody(request, { maxBytes, tenant: certificate.tenant });
-    await nonces.claim(certificate.keyThumbprint, nonce);
-    return certificate;
+    return { certificate, nonce: nonces.open(certificate.keyThumbprint, nonce) };
   };
 }
 

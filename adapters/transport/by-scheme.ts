@@ -9,14 +9,19 @@ type RequestAuthenticator = HandlerOptions['authenticator'];
 /** Creates an authenticator that passes each request to the authenticator of its scheme, and rejects every other scheme. */
 export function authenticateByScheme(schemes: Readonly<Record<string, RequestAuthenticator>>): RequestAuthenticator {
   const authenticators = Object.values(schemes);
+  const authenticatorOf = (request: Request): RequestAuthenticator => {
+    const [scheme = ''] = (request.headers.get('authorization') ?? '').split(' ');
+    const authenticator = Object.hasOwn(schemes, scheme) ? schemes[scheme] : undefined;
+    if (authenticator) return authenticator;
+    throw new PinnaceError('authentication_required', 'Say who you are: send an Authorization header', {
+      status: 401,
+    });
+  };
   return {
-    async authenticate(request) {
-      const [scheme = ''] = (request.headers.get('authorization') ?? '').split(' ');
-      const authenticator = Object.hasOwn(schemes, scheme) ? schemes[scheme] : undefined;
-      if (authenticator) return await authenticator.authenticate(request);
-      throw new PinnaceError('authentication_required', 'Say who you are: send an Authorization header', {
-        status: 401,
-      });
+    authenticate: async (request) => await authenticatorOf(request).authenticate(request),
+    async verify(request) {
+      const authenticator = authenticatorOf(request);
+      return await authenticator.verify?.(request) ?? { principal: await authenticator.authenticate(request) };
     },
     onRevoked(principal: Principal, listener) {
       const undo = authenticators.map((authenticator) => authenticator.onRevoked?.(principal, listener));

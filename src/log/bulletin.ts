@@ -9,7 +9,7 @@ import type { Key } from '../base/key.ts';
 import { commitOwn } from './own-commit.ts';
 import { readPages } from './pages.ts';
 import { watchKey } from './news.ts';
-import type { Storage } from '../contracts/storage.ts';
+import type { Change, Storage } from '../contracts/storage.ts';
 
 /** A list of messages with many publishers and subscribers. */
 export interface Bulletin<M> {
@@ -21,6 +21,8 @@ export interface Bulletin<M> {
   refresh(): Promise<void>;
   /** The number of the last message read, also while its listeners run; `undefined` before the first read. It only grows. */
   readonly position: number | undefined;
+  /** Makes a commit conflict where more was published than is read here; `undefined` before the first read. Writes nothing. */
+  readonly check: Change | undefined;
 }
 
 /** Longer than a subscriber may be without news before it reads by itself. */
@@ -33,20 +35,26 @@ export function createBulletin<M>(storage: Storage, name: string): Bulletin<M> {
   const messages: Key = ['bulletin-message', name];
   const listeners = new Set<(message: M) => void>();
   let position: number | undefined;
+  let version: string | null | undefined;
   /** The last read that was started, and the one after it, for all callers meanwhile. */
   let current: Promise<void> = Promise.resolve();
   let following: Promise<void> | undefined;
   const read = async (): Promise<void> => {
-    const last = countOf(await storage.get(head));
+    const entry = await storage.get(head);
+    const last = countOf(entry);
     position ??= last; // a new subscriber starts with now
-    if (position >= last) return;
-    for await (const page of readPages(storage, { prefix: messages, after: [...messages, position], limit: 100 })) {
+    if (position < last) await readUntil(last);
+    version = entry?.version ?? null;
+  };
+  const readUntil = async (last: number): Promise<void> => {
+    const after: Key = [...messages, position ?? last];
+    for await (const page of readPages(storage, { prefix: messages, after, limit: 100 })) {
       for (const { key, value } of page) {
         position = Number(key.at(-1));
         for (const listener of listeners) listener(value as M); // only `publish` writes it
       }
     }
-    position = Math.max(position, last); // messages expire
+    position = Math.max(position ?? last, last); // messages expire
   };
   const readNext = async (): Promise<void> => {
     await current.catch(() => undefined);
@@ -59,6 +67,9 @@ export function createBulletin<M>(storage: Storage, name: string): Bulletin<M> {
     refresh,
     get position() {
       return position;
+    },
+    get check() {
+      return version === undefined ? undefined : { key: head, ifVersion: version, keep: true } as const;
     },
     async publish(message) {
       await publish(storage, { name, head, messages, message });

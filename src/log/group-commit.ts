@@ -27,26 +27,35 @@ export function groupCommits(storage: Storage & Partial<Watchable>): Storage & P
   };
 }
 
-/** Takes from the front as many as fit into one commit and touch different keys. */
-function takeGroup(queue: Waiting[]): Waiting[] {
-  if (queue.length === 1) return queue.splice(0);
-  const group: Waiting[] = [];
-  const keys = new Set<string>();
-  let changes = 0;
-  for (let next = queue[0]; next !== undefined; next = queue[0]) {
-    const own = next.changes.map(({ key }) => JSON.stringify(key));
-    changes += own.length;
-    if (group.length > 0 && (changes > maxChanges || own.some((key) => keys.has(key)))) break;
-    for (const key of own) keys.add(key);
-    group.push(next);
-    queue.shift();
-  }
-  return group;
+interface Group {
+  readonly members: readonly Waiting[];
+  /** Those of all members, where there are several; a check that several make is among them once. */
+  readonly changes: readonly Change[];
 }
 
-async function commitGroup(storage: Storage, group: readonly Waiting[]): Promise<void> {
+/** Takes from the front as many as fit into one commit and touch different keys. Several may check the same version of a key. */
+function takeGroup(queue: Waiting[]): Group {
+  if (queue.length === 1) return { members: queue.splice(0), changes: [] };
+  const members: Waiting[] = [];
+  const byKey = new Map<string, Change>();
+  for (let next = queue[0]; next !== undefined; next = queue[0]) {
+    const own = next.changes.map((change) => [JSON.stringify(change.key), change] as const);
+    const added = own.filter(([key, change]) => !isSameCheck(byKey.get(key), change));
+    if (members.length > 0 && (byKey.size + added.length > maxChanges || added.some(([key]) => byKey.has(key)))) break;
+    for (const [key, change] of added) byKey.set(key, change);
+    members.push(next);
+    queue.shift();
+  }
+  return { members, changes: [...byKey.values()] };
+}
+
+function isSameCheck(known: Change | undefined, { keep, ifVersion }: Change): boolean {
+  return known?.keep === true && keep === true && known.ifVersion === ifVersion;
+}
+
+async function commitGroup(storage: Storage, { members: group, changes: all }: Group): Promise<void> {
   if (group.length > 1) {
-    const result = await storage.commit(group.flatMap(({ changes }) => changes)).catch(() => undefined);
+    const result = await storage.commit(all).catch(() => undefined);
     if (result?.ok) return group.forEach(({ resolve }) => resolve(result));
   }
   await Promise.all(group.map(({ changes, resolve, reject }) => storage.commit(changes).then(resolve, reject)));

@@ -42,12 +42,12 @@ export function createJournalCommit<S>(owner: JournalOwner<S>): (write: JournalW
     const key = headKey(prefix);
     const last = chunks.at(-1);
     const access = { storage, prefix, graceMs };
-    if (storage.checks && last && state === undefined && changes.length === 0 && next.at - headAt < headMs) {
+    if (storage.checks && last && state === undefined && next.at - headAt < headMs) {
       const checked: Change = { key, ifVersion: version, keep: true };
       // Only the owner of the head writes chunks.
       const isOwn = async (found: StoredJournal<unknown>): Promise<boolean> =>
         found.version === version && await storage.get(last.key) !== undefined;
-      await commitSurely(access, [checked, ...chunks], isOwn);
+      await commitSurely(access, [checked, ...chunks, ...changes], isOwn);
     } else {
       const own: Change = { key, value: next, ifVersion: version, ttlMs };
       // Its fence and owner are this owner's alone.

@@ -25,7 +25,6 @@ import type { ReportedUsage } from './log/run-chunks.ts';
 import type { RunEnd } from './log/run-end.ts';
 import type { RunOptions } from './run-options.ts';
 import { createSteering, type Steering } from './loop/steering.ts';
-import { createStepTools } from './loop/step-tools.ts';
 
 /** Executes the run to its end, into its record. Never throws. */
 export function executeRun(options: RunOptions, live: LiveRun): void {
@@ -102,11 +101,10 @@ async function openLoop(
     readonly files: RunFiles;
   },
 ): Promise<Loop> {
-  const { plan, abort: { signal }, request: { chat, context }, traceId, toolSet } = options;
+  const { plan, abort: { signal }, request: { chat, context }, traceId, toolSet, stepTools } = options;
   const { invoke, prepared } = calls;
   if (plan) return plan.follow({ signal, traceId, usage });
   const composed = await composeLoop(options, signal); // before approvals are spent: code of the agent may fail
-  const stepTools = createStepTools({ ...options, chatId: chat.id });
   const restoring = Promise.all([spendApprovals(options), issuedTo(options), stepTools.restore()]);
   const [decided, issued] = await restoring.catch((error: unknown) => {
     throw toPinnaceError(error); // of the storage: no model was called yet

@@ -15,7 +15,8 @@ export type {
 export { type AgentOptions, defineAgent } from './code-agents/define-agent.ts';
 export type { StoredFile, StoredFileCall, StoredFiles } from './attachments/stored-file.ts';
 export type { RunCursor } from './log/run-cursor.ts';
-export type { Runs, RunStatus } from './log/runs.ts';
+export type { RunStatus } from './log/run-status.ts';
+export type { Runs } from './log/runs.ts';
 export type { NumberedSource } from './messages/citations.ts';
 export { parsePartialJson } from './output/json-text.ts';
 export { type Partially, readOutput, type ReadOutputOptions } from './output/read-output.ts';

@@ -1,6 +1,6 @@
 /** The runtime's methods about runs: start, read, cancel, send, decide and reply. */
 
-import { PinnaceError, toData } from '../base/errors.ts';
+import { PinnaceError, toData, toPinnaceError } from '../base/errors.ts';
 import { sha256 } from '../base/hash.ts';
 import { requireScope } from '../base/principal.ts';
 import { statusOfError } from '../events/span.ts';
@@ -9,7 +9,7 @@ import { decide } from '../permission/decide.ts';
 import { chunksOf } from './log/chunks-of.ts';
 import { countRefusedRun } from './request-refusals.ts';
 import type { RuntimeParts } from './runtime-options.ts';
-import type { HostedRuntime } from './runtime.ts';
+import type { HostedRuntime, Started } from './runtime.ts';
 import { startRun } from './start-run.ts';
 import { parseSteeringMessage, runFollowsPlan } from './steering/message.ts';
 
@@ -50,13 +50,17 @@ async function fingerprintOf(input: unknown): Promise<string> {
 
 const longestFingerprint = 65_536;
 
-async function startCounted(parts: RuntimeParts, input: unknown, options: Parameters<typeof startRun>[2]) {
+async function startCounted(
+  parts: RuntimeParts,
+  input: unknown,
+  options: Parameters<typeof startRun>[2],
+): Promise<Started> {
   try {
     requireScope(options.principal, 'run:create');
     parts.requireOpen();
     return await startRun(parts, input, options);
   } catch (error) {
-    countRefusedRun(parts.metrics, error);
+    if (toPinnaceError(error).code !== 'signature_replayed') countRefusedRun(parts.metrics, error);
     throw error;
   }
 }

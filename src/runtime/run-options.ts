@@ -4,6 +4,7 @@ import type { Principal } from '../base/principal.ts';
 import type { Agent } from '../base/schema.ts';
 import type { Span } from '../events/span.ts';
 import type { RunRedaction } from './calls/run-redaction.ts';
+import type { StepTools } from './loop/step-tools.ts';
 import type { ModelMessage } from './messages/model-messages.ts';
 import type { FollowedPlan } from './plans.ts';
 import type { ToolSet } from './resolve/assemble.ts';
@@ -19,6 +20,7 @@ export interface ResolvedRun extends ResolvedModel, Pick<Resolved, 'fallbacks' |
   readonly request: RunRequest;
   readonly agent: Agent;
   readonly toolSet: ToolSet;
+  readonly stepTools: StepTools;
   readonly messages: readonly ModelMessage[];
   readonly limits: Limits;
   /** The run whose message this one continues. */

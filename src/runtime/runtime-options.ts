@@ -40,6 +40,8 @@ export interface RuntimePorts {
   readonly agents: ReadonlyMap<string, CodeAgent>;
   readonly models: ModelSource;
   readonly storage: Storage;
+  /** Whether another part of the composition stores in the same place, so that one commit can serve both. */
+  readonly isSameStorage: (other: Storage) => boolean;
   readonly blobs: BlobStore;
   readonly secrets: SecretSource | undefined;
   readonly egress: Egress | undefined;

@@ -10,6 +10,7 @@ import type { Decision } from '../permission/interruption.ts';
 import type { McpValidation, McpValidationInput } from '../contracts/mcp-validation.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { StoredFiles } from './attachments/stored-file.ts';
+import type { NonceUse } from '../contracts/authenticator.ts';
 import type { Authorize } from '../contracts/authorize.ts';
 import type { SpanContext } from '../events/span.ts';
 import type { AgentSteps } from '../contracts/steps.ts';
@@ -19,7 +20,9 @@ import type { PlanReply } from '../contracts/plans.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Readiness } from './readiness.ts';
 import type { RunRequestInput } from './run-request.ts';
-import type { ClaimOptions, Runs, RunStatus } from './log/runs.ts';
+import type { Runs } from './log/runs.ts';
+import type { RunStatus } from './log/run-status.ts';
+import type { ClaimOptions } from './log/claim-run.ts';
 import type { CallerTrace } from './runtime-options.ts';
 import type { SentMessage } from './steering/inbox.ts';
 import type { SteeringMessageInput } from './steering/message.ts';
@@ -200,6 +203,8 @@ export interface StartOptions {
   /** Each stops the run. */
   readonly signals?: readonly (AbortSignal | undefined)[];
   readonly idempotency?: ClaimOptions['idempotency'];
+  /** The nonce of the request: a run that starts uses it up. A caller whose request starts none uses it up itself. */
+  readonly nonce?: NonceUse | undefined;
   /** The trace that the run is part of, and the span there that it is within; a trace of its own when absent. */
   readonly trace?: CallerTrace;
 }

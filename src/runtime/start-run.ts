@@ -12,7 +12,8 @@ import { executeRun } from './execute-run.ts';
 import { findContinued } from './messages/issued-metadata.ts';
 import { requirePrice } from './model/model-price.ts';
 import { minLimits } from './resolve/limits.ts';
-import { type FollowedPlan, takePlan } from './plans.ts';
+import { createStepTools } from './loop/step-tools.ts';
+import { takePlan } from './plans.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import { createRunAbort, type RunAbort } from './run-abort.ts';
 import { createRunRedaction, redactedEmit, type RunRedaction } from './calls/run-redaction.ts';
@@ -20,7 +21,12 @@ import type { RunState } from './log/run-record.ts';
 import { spanOfRun } from './run-span.ts';
 import { throwIfAborted, untilAborted } from '../base/until-aborted.ts';
 import { parseRunRequest, type RunRequest } from './run-request.ts';
-import type { ClaimOptions } from './log/runs.ts';
+import type { Change } from '../contracts/storage.ts';
+import { type HeldEvents, holdEvents } from './held-events.ts';
+import type { LiveRun } from './log/live-run.ts';
+import type { RunStatus } from './log/run-status.ts';
+import type { ResolvedRun } from './run-options.ts';
+import type { ClaimOptions } from './log/claim-run.ts';
 import type { RuntimeParts } from './runtime-options.ts';
 import type { Started, StartOptions } from './runtime.ts';
 
@@ -36,38 +42,55 @@ const startMs = 15_000;
 export async function startRun(
   parts: RuntimeParts,
   input: unknown,
-  { principal, signals = [], idempotency, trace }: StartOptions & { readonly principal: Principal },
+  { signals = [], ...given }: StartOptions & { readonly principal: Principal },
 ): Promise<Started> {
   const request = parseRunRequest(input, parts.limits);
-  requireScope(principal, 'run:create', request.agentId);
+  requireScope(given.principal, 'run:create', request.agentId);
   const abort = createRunAbort([...signals, parts.closing]);
   abort.startClock(startMs);
   const within = { signal: abort.starting, action: startingIt };
   try {
-    return await untilAborted(() => findOrStart(parts, request, { principal, idempotency, trace, abort }), within);
+    return await untilAborted(() => findOrStart(parts, request, { ...given, abort }), within);
   } catch (thrown) {
     abort.release();
     throw toPinnaceError(thrown);
   }
 }
 
-async function findOrStart(
-  parts: RuntimeParts,
-  request: RunRequest,
-  { principal, idempotency, trace, abort }:
-    & Pick<StartOptions, 'idempotency' | 'trace'>
-    & Pick<Claimant, 'principal' | 'abort'>,
-): Promise<Started> {
-  const [known] = await Promise.all([parts.runs.find(principal, idempotency), parts.resolver.refresh()]);
-  if (known) {
-    abort.release();
-    return { runId: known.runId, known };
-  }
+type Starting =
+  & Pick<StartOptions, 'idempotency' | 'trace' | 'nonce'>
+  & { readonly principal: Principal; readonly abort: RunAbort };
+
+/** A request whose start has an effect before the claim is looked up, and uses up its nonce, first. */
+async function findOrStart(parts: RuntimeParts, request: RunRequest, starting: Starting): Promise<Started> {
+  const { principal, idempotency, nonce, abort } = starting;
+  const isSeparate = nonce !== undefined && (request.planner || !parts.isSameStorage(nonce.storage));
+  if (isSeparate) await nonce.commit();
+  const known = request.planner && await parts.runs.find(principal, idempotency);
+  const started: Started = known
+    ? { runId: known.runId, known }
+    : await start(parts, request, { ...starting, nonce: isSeparate ? undefined : nonce });
+  if (started.known) abort.release();
+  return started;
+}
+
+/** Replays of a key emit nothing: the events of its run are those of the first request. */
+async function start(parts: RuntimeParts, request: RunRequest, starting: Starting): Promise<Started> {
   const redaction = createRunRedaction();
-  const claimant = { ...startSpanOf(parts, request, { principal, trace, redaction }), principal, idempotency, abort };
+  const held = holdEvents(parts.emit);
+  const claimant = {
+    ...starting,
+    ...startSpanOf({ ...parts, emit: held.emit }, request, { ...starting, redaction }),
+    redaction,
+    held,
+  };
   try {
-    return await claimAndExecute(parts, request, { ...claimant, redaction });
+    return await claimAndExecute(parts, request, claimant);
   } catch (thrown) {
+    const known = await findKnown(parts, thrown, starting);
+    if (known) return { runId: known.runId, known };
+    if (toPinnaceError(thrown).code === 'signature_replayed') throw thrown; // a replay emits nothing of a run
+    held.release();
     reportHidden(parts.report, thrown, { kind: 'run', runId: claimant.runId, traceId: claimant.span.traceId });
     const error = toData(thrown);
     claimant.span.end({ status: statusOfError(error), error, payload: { state: 'refused' } });
@@ -75,9 +98,30 @@ async function findOrStart(
   }
 }
 
-interface Claimant extends Pick<StartOptions, 'idempotency'> {
-  readonly principal: Principal;
-  readonly abort: RunAbort;
+/**
+ * Finds the run of a request that would be refused now. Reads nothing for a replayed request, a caller who has left, and a storage that
+ * is out of reach.
+ */
+async function findKnown(
+  { runs }: RuntimeParts,
+  refusal: unknown,
+  { principal, idempotency, nonce }: Starting,
+): Promise<RunStatus | undefined> {
+  const { code, details } = toPinnaceError(refusal);
+  const isOutage = code === 'internal' || String(details?.['reason']).startsWith('storage_');
+  if (!idempotency || isOutage || withoutRun.has(code)) return undefined;
+  await nonce?.commit();
+  return await runs.find(principal, idempotency).catch((error: unknown) => {
+    if (toPinnaceError(error).code === 'idempotency_key_reused') throw error;
+    return undefined;
+  });
+}
+
+const withoutRun: ReadonlySet<string> = new Set(['signature_replayed', 'idempotency_key_reused', 'cancelled']);
+
+interface Claimant extends Starting {
+  /** The events of the run until it is claimed. */
+  readonly held: HeldEvents;
   readonly redaction: RunRedaction;
   readonly runId: string;
   readonly span: Span;
@@ -89,9 +133,7 @@ interface Claimant extends Pick<StartOptions, 'idempotency'> {
 function startSpanOf(
   { emit, now }: RuntimeParts,
   { agentId, chat, runtimeId }: RunRequest,
-  { principal: { tenant, subject }, trace, redaction }: Pick<Claimant, 'principal' | 'redaction'> & {
-    readonly trace: StartOptions['trace'];
-  },
+  { principal: { tenant, subject }, trace, redaction }: Pick<Claimant, 'principal' | 'redaction' | 'trace'>,
 ): Pick<Claimant, 'runId' | 'span' | 'spanFacts'> {
   const { traceId = createTraceId(), parentSpanId } = trace ?? {};
   const runId = `run_${crypto.randomUUID().replaceAll('-', '')}`;
@@ -101,60 +143,90 @@ function startSpanOf(
   return { runId, span, spanFacts };
 }
 
+/** How often a run is resolved again because something was invalidated meanwhile. */
+const maxStale = 3;
+
+/**
+ * Resolves the request, claims it and executes it. What the run is resolved from is cached; the claim conflicts where it is out of date,
+ * so that nothing is read before it. Resolves again then.
+ */
+async function claimAndExecute(parts: RuntimeParts, requested: RunRequest, claimant: Claimant): Promise<Started> {
+  const { resolver } = parts;
+  for (let stale = 0;; stale++) {
+    const { invalidations } = resolver;
+    // A plan is taken before the claim, once. After some conflicts, what is invalidated from now on stops the run instead.
+    const check = requested.planner || stale === maxStale ? await resolver.refresh() : await resolver.currentCheck();
+    const resolved = await resolveRun(parts, requested, claimant);
+    const claimed = await claim(parts, { ...claimant, ...resolved, check: check ?? undefined });
+    if ('isStale' in claimed) {
+      await resolver.refresh();
+      continue;
+    }
+    if ('known' in claimed) {
+      return { runId: claimed.known.runId, known: claimed.known };
+    }
+    claimant.held.release();
+    const { live } = claimed;
+    execute(parts, { ...claimant, ...resolved, live });
+    // An invalidation before the claim could not stop this run.
+    if (resolver.invalidations !== invalidations) parts.dismiss([resolved.agent.id]);
+    return { runId: claimant.runId, ended: live.closed };
+  }
+}
+
 /** Validates before claiming the idempotency key, so a rejected request does not consume it. */
-async function claimAndExecute(
+async function resolveRun(
   parts: RuntimeParts,
   requested: RunRequest,
-  { principal, idempotency, abort, redaction, runId, span, spanFacts }: Claimant,
-): Promise<Started> {
-  const { resolver, runs, toolSetOf } = parts;
-  const { traceId } = span;
-  const { invalidations } = resolver;
-  const { tools, servers, ...found } = await resolver.resolve(requested.agentId, principal, span);
+  { principal, idempotency, redaction, span }: Claimant,
+): Promise<ResolvedRun> {
+  const { tools, servers, ...found } = await parts.resolver.resolve(requested.agentId, principal, span);
   const { agent } = found;
   requirePrice(found.provider, requested.budget?.cost);
   if (found.secret) redaction.add(found.secret);
-  const toolSet = await toolSetOf(agent, tools, servers);
+  const toolSet = await parts.toolSetOf(agent, tools, servers);
   const request = { ...requested, context: [...toolSet.notes, ...requested.context] };
   const messages = withContext(toModelMessages(request.chat.messages), request.context);
   const limits = minLimits(parts.limits, agent.limits, request.limits);
   await checkInlineFiles(request.chat.messages.at(-1), limits);
   const plan = await takePlan(parts.plans, request, { principal, key: idempotency?.key, span });
   const { chat } = request;
+  const stepTools = createStepTools({ agent, toolSet, discovery: parts.discovery, principal, chatId: chat.id });
+  if (!plan) void stepTools.restore().catch(() => undefined); // beside the claim; the run waits for it, or tries again
   const continues = approvalsRequestedIn(chat.messages.at(-1)).length > 0
     ? await findContinued(parts.storage, principal, chat.id)
     : undefined;
-  const state = { ...startingState(request, { principal, now: parts.now, traceId, plan, continues }), span: spanFacts };
-  const { detachGraceMs } = limits;
+  return { ...found, toolSet, stepTools, messages, limits, request, plan, continues };
+}
+
+async function claim(
+  { runs, now }: RuntimeParts,
+  claiming: Claimant & ResolvedRun & { readonly check: Change | undefined },
+): ReturnType<RuntimeParts['runs']['claim']> {
+  const { runId, principal, idempotency, nonce, abort, spanFacts, limits: { detachGraceMs }, check } = claiming;
+  const state = { ...startingState(claiming, now), span: spanFacts };
   const stop = (reason: unknown): void => abort.abort(reason);
   throwIfAborted(abort.signal, startingIt); // the caller has left
-  const claimed = await runs.claim({ runId, principal, state, idempotency, detachGraceMs, abort: stop });
-  if ('known' in claimed) {
-    abort.release();
-    span.end({ status: 'cancelled', payload: { state: 'known' } });
-    return { runId: claimed.known.runId, known: claimed.known };
-  }
-  const { live } = claimed;
-  const resolved = { ...found, toolSet, messages, limits, request, principal, plan, continues };
+  return await runs.claim({ runId, principal, state, idempotency, nonce, check, detachGraceMs, abort: stop });
+}
+
+function execute(
+  parts: RuntimeParts,
+  { live, idempotency: _, nonce: __, trace: ___, spanFacts: ____, held: _____, ...run }: Claimant & ResolvedRun & {
+    readonly live: LiveRun;
+  },
+): void {
+  const { runId, span: { traceId } } = run;
   const report = reportAt(parts.report, { runId, traceId });
   const authorize = reportedHook(parts.authorize, report, 'authorize');
-  const observers = { span, report, authorize, redaction };
-  const run = { ...parts, ...resolved, ...observers, runId, traceId, abort, resolveSecret: resolver.secret };
-  executeRun(run, live);
-  // An invalidation before the claim could not stop this run.
-  if (resolver.invalidations !== invalidations) parts.dismiss([agent.id]);
-  return { runId, ended: live.closed };
+  executeRun({ ...parts, ...run, report, authorize, traceId, resolveSecret: parts.resolver.secret }, live);
 }
 
 function startingState(
-  { agentId, chat, runtimeId }: RunRequest,
-  { principal: { tenant }, now, traceId, plan, continues }: {
-    readonly principal: Principal;
-    readonly now: () => number;
-    readonly traceId: string;
-    readonly plan: FollowedPlan | undefined;
-    readonly continues: string | undefined;
-  },
+  { request: { agentId, chat, runtimeId }, principal: { tenant }, span: { traceId }, plan, continues }:
+    & Pick<Claimant, 'principal' | 'span'>
+    & ResolvedRun,
+  now: RuntimeParts['now'],
 ): ClaimOptions['state'] {
   const named = {
     ...(plan && { planId: plan.planId }),

@@ -4,7 +4,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { toPinnaceError } from '../../../src/base/errors.ts';
 import type { Metrics } from '../../../src/base/metrics.ts';
 import { type Principal, requireScope } from '../../../src/base/principal.ts';
-import type { Authenticator } from '../../../src/contracts/authenticator.ts';
+import type { Authenticator, NonceUse, NonceVerifier } from '../../../src/contracts/authenticator.ts';
 import { receiveBy } from '../signed/body.ts';
 import type { BodyIntake } from './body-intake.ts';
 import type { SignedEnv } from './env.ts';
@@ -23,39 +23,70 @@ export type Authenticate = MiddlewareHandler<SignedEnv>;
 
 /** What authentication needs. */
 export interface AuthenticationOptions {
-  readonly authenticator: Authenticator;
+  readonly authenticator: Authenticator & Partial<NonceVerifier>;
   readonly metrics: Metrics;
   readonly intake: BodyIntake;
 }
 
+/** What guards the routes. */
+export interface Authentication {
+  readonly authenticate: Authenticate;
+  readonly signed: Signed;
+  /** As `signed`. The route may use up the request's `nonce` in a commit of its own; what it leaves is used up before the response. */
+  readonly signedOnce: Signed;
+}
+
 /** Creates the middleware. It counts the requests that it rejects, and counts bodies against the tenant that it finds. */
-export function createAuthentication(
-  { authenticator, metrics, intake }: AuthenticationOptions,
-): { readonly authenticate: Authenticate; readonly signed: Signed } {
-  const verify = async (c: Context<SignedEnv>): Promise<Principal> => {
-    try {
-      const principal = await authenticator.authenticate(c.req.raw);
-      receiveBy(intake, c.req.raw, { tenant: principal.tenant });
-      c.set('principal', principal);
-      return principal;
-    } catch (error) {
-      metrics.count('pinnace_authentication_refused_total', { code: toPinnaceError(error).code });
-      c.set('isUnverified', true);
-      throw error;
-    }
-  };
+export function createAuthentication(options: AuthenticationOptions): Authentication {
+  const verify = async (c: Context<SignedEnv>): Promise<NonceUse | undefined> =>
+    await observed(c, options, async () => {
+      const { authenticator, intake } = options;
+      const caller = await authenticator.verify?.(c.req.raw) ?? {
+        principal: await authenticator.authenticate(c.req.raw),
+      };
+      receiveBy(intake, c.req.raw, { tenant: caller.principal.tenant });
+      c.set('principal', caller.principal);
+      return caller.nonce;
+    });
+  const useUp = async (c: Context<SignedEnv>, nonce: NonceUse | undefined): Promise<void> =>
+    await observed(c, options, async () => await nonce?.commit());
   return {
-    authenticate: async (c, next) => {
-      await verify(c);
+    async authenticate(c, next) {
+      await useUp(c, await verify(c));
       await next();
     },
     signed: (operation) =>
       declare(operation, async (c, next) => {
-        const principal = await verify(c);
-        if (operation.checkedBy !== 'runtime') requireScope(principal, operation.scope);
+        await useUp(c, await verify(c));
+        requireScopeOf(operation, c.var.principal);
         await next();
       }),
+    signedOnce: (operation) =>
+      declare(operation, async (c, next) => {
+        const nonce = await verify(c);
+        if (nonce) c.set('nonce', nonce);
+        await next();
+        await useUp(c, nonce); // of a request that was refused: a replay is refused as one
+      }),
   };
+}
+
+function requireScopeOf({ checkedBy, scope }: SignedOperation, principal: Principal): void {
+  if (checkedBy !== 'runtime') requireScope(principal, scope);
+}
+
+async function observed<T>(
+  c: Context<SignedEnv>,
+  { metrics }: AuthenticationOptions,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    metrics.count('pinnace_authentication_refused_total', { code: toPinnaceError(error).code });
+    c.set('isUnverified', true);
+    throw error;
+  }
 }
 
 /** Aborts `stop` when the caller's session is revoked. Returns the function that ends the watch. */

@@ -1,5 +1,6 @@
 /** The variables that middleware sets on a request. */
 
+import type { NonceUse } from '../../../src/contracts/authenticator.ts';
 import type { Principal } from '../../../src/base/principal.ts';
 
 /** The trace of a request: the caller's, or a new one. */
@@ -14,6 +15,8 @@ export interface SignedEnv {
   Variables: {
     trace: RequestTrace;
     principal: Principal;
+    /** The request's nonce, where the route uses it up. */
+    nonce?: NonceUse;
     /** Authentication has rejected the request. */
     isUnverified?: true;
   };

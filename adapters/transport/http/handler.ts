@@ -4,7 +4,7 @@ import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { PinnaceError, toPinnaceError } from '../../../src/base/errors.ts';
-import type { Authenticator } from '../../../src/contracts/authenticator.ts';
+import type { Authenticator, NonceVerifier } from '../../../src/contracts/authenticator.ts';
 import { reportHidden } from '../../../src/events/report.ts';
 import type { Planner } from '../../../src/planner/planner.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
@@ -33,7 +33,7 @@ import { setTrace } from './trace.ts';
 /** The options of an endpoint. */
 export interface HandlerOptions {
   /** Verifies every request but those for health and the OpenAPI document. */
-  readonly authenticator: Authenticator & Partial<Revocable>;
+  readonly authenticator: Authenticator & Partial<Revocable> & Partial<NonceVerifier>;
   /** The largest body of every request; absent: 16 MiB for runs, files and imports, 1 MiB for others. */
   readonly maxBodyBytes?: number;
   /** How long a body may take to arrive, and how many may arrive at once. */
@@ -91,13 +91,17 @@ export function createApp(
 ): Hono<SignedEnv> {
   const { authenticator, origins = [], capabilities = noCapabilities, mcp, registry, grounding, planner } = options;
   const { maxBodyBytes = usualBodyBytes, keepAliveMs = 15_000, now = Date.now } = options;
-  const { authenticate, signed } = createAuthentication({ authenticator, metrics: runtime.metrics, intake });
+  const { authenticate, signed, signedOnce } = createAuthentication({
+    authenticator,
+    metrics: runtime.metrics,
+    intake,
+  });
   const watchSession = createSessionWatch(authenticator);
   const quotas = createQuotas(options.quotas);
   const app = createBase(runtime, options);
   const describe = () => describeApp(app);
   const withFiles = { runtime, signed, maxBodyBytes: options.maxBodyBytes ?? largeBodyBytes };
-  app.route('/v1', runRoutes({ ...withFiles, watchSession, quotas, keepAliveMs }));
+  app.route('/v1', runRoutes({ ...withFiles, signedOnce, watchSession, quotas, keepAliveMs }));
   app.route('/v1', blobRoutes(withFiles));
   app.route('/v1', messageRoutes({ runtime, signed, maxBodyBytes }));
   app.route('/v1', approvalRoutes({ runtime, signed, maxBodyBytes }));
@@ -125,7 +129,9 @@ function createBase(
     if (toPinnaceError(error).status >= 500) {
       reportHidden(runtime.report, error, { kind: 'http', id: `${method} ${path}`, traceId: trace.traceId });
     }
-    if (isUnverified || isRefusedByEndpoint(error)) runtime.refused(error, { ...trace, principal });
+    if (isUnverified || isRefusedByEndpoint(error)) {
+      runtime.refused(error, { ...trace, principal: isUnverified ? undefined : principal });
+    }
     return respond(c, error);
   });
   app.notFound((c) =>

@@ -77,8 +77,12 @@ function createCopy(
   return {
     renew,
     async current() {
-      if (last !== undefined && now() - last.readAt < maxAgeMs) return last.list;
-      return await (reading ??= renew().finally(() => reading = undefined));
+      const ageMs = last === undefined ? Infinity : now() - last.readAt;
+      // Half its time before it is too old, so that with steady traffic no request waits for it.
+      if (ageMs >= maxAgeMs / 2) reading ??= renew().finally(() => reading = undefined);
+      if (last === undefined || ageMs >= maxAgeMs) return await (reading ?? renew());
+      reading?.catch(() => undefined); // the next request reads again
+      return last.list;
     },
   };
 }

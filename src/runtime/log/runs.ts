@@ -5,36 +5,19 @@ import type { Emit } from '../../events/events.ts';
 import type { Metrics } from '../../base/metrics.ts';
 import { type CommitTick, createCommitTick } from '../../log/commit-tick.ts';
 import { groupCommits } from '../../log/group-commit.ts';
-import { creation, readJournal } from '../../log/journal-record.ts';
 import { steadyStorage } from '../../log/outage.ts';
-import { commitOwn } from '../../log/own-commit.ts';
 import type { Storage } from '../../contracts/storage.ts';
 import type { SentMessage } from '../steering/inbox.ts';
 import { acceptRequested, type Sending, sendMessage } from '../steering/send.ts';
 import { createLiveRun, type LiveRun } from './live-run.ts';
 import { type Principal, requireScope, type Scope } from '../../base/principal.ts';
-import { chatKey, idempotencyKey, type IdempotencyRecord, mayAccess, runPrefix, type RunState } from './run-record.ts';
+import { type Claim, type ClaimOptions, type ClaimParts, claimRun, findRun } from './claim-run.ts';
+import { chatKey, mayAccess } from './run-record.ts';
+import { type RunStatus, toStatus } from './run-status.ts';
 import { createCursor, type RunCursor } from './run-cursor.ts';
 import { createRunSignals, type RunSignals } from './run-signals.ts';
-import { badCursor, claimedAtOnce, expired, notFound, reused } from './run-errors.ts';
+import { badCursor, expired, notFound } from './run-errors.ts';
 import { readRun } from './stored-run.ts';
-
-/** A run as its caller sees it. */
-export interface RunStatus extends Omit<RunState, 'tenant' | 'span' | 'continues'> {
-  readonly runId: string;
-  readonly lastSeq: number;
-}
-
-/** What names a new run. */
-export interface ClaimOptions {
-  readonly runId: string;
-  readonly principal: Principal;
-  readonly state: RunState;
-  /** The caller's key and a digest of the request; without it the request cannot be repeated. */
-  readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined;
-  readonly detachGraceMs: number;
-  readonly abort: (reason: unknown) => void;
-}
 
 /** An agent that a tenant runs. Two tenants may each have their own agent with one id. */
 export interface RunningAgent {
@@ -46,10 +29,14 @@ export interface RunningAgent {
 export interface Runs {
   /** Finds the run of a known key. @throws PinnaceError `idempotency_key_reused` for another request. */
   find(principal: Principal, idempotency: ClaimOptions['idempotency']): Promise<RunStatus | undefined>;
-  /** Claims the key and creates the run; when another request has claimed it, returns that run. */
+  /**
+   * Claims the key, uses up the nonce and creates the run, in one commit. When another request has claimed the key, returns that run.
+   *
+   * @throws PinnaceError `idempotency_key_reused`, and `signature_replayed` for a used nonce.
+   */
   claim(
     options: ClaimOptions,
-  ): Promise<{ readonly live: LiveRun } | { readonly known: RunStatus }>;
+  ): Promise<{ readonly live: LiveRun } | Exclude<Claim, { readonly version: string }>>;
   /** @throws PinnaceError `not_found` for an unknown run and one of another tenant, `run_expired` for one past its retention. */
   status(principal: Principal, runId: string, scope?: Scope): Promise<RunStatus>;
   /** @throws PinnaceError as `status`, and `last_event_id_invalid` when the run has no event of this number. */
@@ -97,7 +84,7 @@ export function createRuns(options: RunsOptions): Runs {
   return {
     find: (principal, idempotency) => findRun(shared, principal, idempotency),
     status: (principal, runId, scope) => statusOf(shared, { principal, runId, scope }),
-    claim: (given) => claimRun(shared, given),
+    claim: (given) => claimLive(shared, given),
     ...readingOf(shared),
     agents() {
       const running = [...lives.values()].map(({ state: { agentId, tenant } }) => ({ agentId, tenant }));
@@ -119,11 +106,8 @@ export function createRuns(options: RunsOptions): Runs {
 }
 
 /** What the methods share. */
-interface Shared {
+interface Shared extends ClaimParts {
   readonly options: RunsOptions;
-  /** Commits for runs of this instance. It does not retry. */
-  readonly grouped: Storage;
-  readonly stored: Parameters<typeof readRun>[1];
   readonly lives: Map<string, LiveRun>;
   readonly signals: RunSignals;
   readonly tick: CommitTick;
@@ -161,49 +145,18 @@ async function statusOf(
   return toStatus(runId, head);
 }
 
-async function findRun(
-  { options: { retentionMs, now }, stored }: Shared,
-  principal: Principal,
-  idempotency: ClaimOptions['idempotency'],
-): Promise<RunStatus | undefined> {
-  if (!idempotency) return undefined;
-  const entry = await stored.storage.get(idempotencyKey(principal, idempotency.key));
-  if (!entry) return undefined;
-  const { runId, fingerprint } = entry.value as IdempotencyRecord; // only `claim` writes it
-  if (fingerprint !== idempotency.fingerprint) throw reused();
-  const head = await readRun(runId, stored);
-  return head && (head.state.endedAt ?? Infinity) + retentionMs >= now() ? toStatus(runId, head) : undefined;
+async function claimLive(shared: Shared, given: ClaimOptions): ReturnType<Runs['claim']> {
+  shared.signals.subscribe();
+  const claim = await claimRun(shared, given);
+  return 'version' in claim ? { live: openLive(shared, given, claim.version) } : claim;
 }
 
-async function claimRun(shared: Shared, given: ClaimOptions): ReturnType<Runs['claim']> {
-  const { options, grouped, stored, lives, signals, tick } = shared;
-  const { runId, principal, state, idempotency } = given;
-  const { now, ttlMs, storageGraceMs } = options;
-  signals.subscribe();
-  const record: IdempotencyRecord = { runId, fingerprint: idempotency?.fingerprint ?? '' };
-  const key = idempotency && idempotencyKey(principal, idempotency.key);
-  const previous = key && await stored.storage.get(key);
-  const faster = previous && await findRun(shared, principal, idempotency);
-  if (faster) return { known: faster };
-  const prefix = runPrefix(runId);
-  const changes = [
-    ...creation(prefix, { state, at: now(), ttlMs }).changes,
-    { key: chatKey(principal, state.chatId), value: runId, ttlMs },
-    ...(key ? [{ key, value: record, ttlMs, ifVersion: previous?.version ?? null }] : []),
-  ];
-  // Only this call uses the id: a head under it shows that everything was written.
-  const written = async () => (await readJournal(grouped, prefix))?.version;
-  const result = await commitOwn(grouped, changes, { written, graceMs: storageGraceMs });
-  if (!result.ok) {
-    const known = await findRun(shared, principal, idempotency);
-    if (known) return { known };
-    throw claimedAtOnce();
-  }
-  const { version } = result;
-  const live = createLiveRun({ ...options, ...given, storage: grouped, version, tick });
+function openLive({ options, grouped: storage, lives, tick }: Shared, given: ClaimOptions, version: string): LiveRun {
+  const { runId } = given;
+  const live = createLiveRun({ ...options, ...given, storage, version, tick });
   lives.set(runId, live);
   void live.closed.then(() => lives.delete(runId));
-  return { live };
+  return live;
 }
 
 function readingOf(shared: Shared): Pick<Runs, 'answer' | 'cursor' | 'cancel' | 'send' | 'ofChat'> {
@@ -239,11 +192,4 @@ function readingOf(shared: Shared): Pick<Runs, 'answer' | 'cursor' | 'cancel' | 
       return found.state === 'running' ? found : undefined;
     },
   };
-}
-
-function toStatus(
-  runId: string,
-  { seq, state: { tenant: _, span: __, continues: ___, ...state } }: { seq: number; state: RunState },
-): RunStatus {
-  return { runId, ...state, lastSeq: seq };
 }

@@ -2,6 +2,7 @@
 
 import type { Bulletin } from '../../log/bulletin.ts';
 import { readCacheKey, requireCacheKeys } from '../../log/cache-key.ts';
+import type { Change } from '../../contracts/storage.ts';
 import type { Emit } from '../../events/events.ts';
 import { createTraceId } from '../../events/trace-ids.ts';
 
@@ -23,6 +24,8 @@ export interface InvalidationFeed {
   subscribe(): void;
   /** Applies what was invalidated before now, on any instance. Never rejects: a failing storage rejects the claim of the run. */
   refresh(): Promise<void>;
+  /** Makes a commit conflict where an instance has invalidated more than is applied here; `undefined` before the first read. */
+  readonly check: Change | undefined;
   /** @throws PinnaceError `invalid_argument` for an unknown key, `unavailable` when the other instances cannot be reached. */
   invalidate(keys: readonly string[]): Promise<void>;
   /** Stops watching. */
@@ -49,6 +52,9 @@ export function createInvalidationFeed(
   return {
     get count() {
       return count;
+    },
+    get check() {
+      return bulletin.check;
     },
     subscribe,
     async refresh() {

@@ -8,7 +8,7 @@ import type { Metrics } from '../../base/metrics.ts';
 import type { Catalog } from '../../contracts/catalog.ts';
 import type { ModelSource } from '../../contracts/model-source.ts';
 import type { SecretScope, SecretSource } from '../../contracts/secret-source.ts';
-import type { Storage } from '../../contracts/storage.ts';
+import type { Change, Storage } from '../../contracts/storage.ts';
 import type { Agent, Fallback, SecretRef, ToolDefinition } from '../../base/schema.ts';
 import type { Secret } from '../../base/secret.ts';
 import type { SpanContext } from '../../events/span.ts';
@@ -76,6 +76,12 @@ export interface Resolver {
   readonly secret: (ref: SecretRef, scope: SecretScope, spanContext?: SpanContext) => Promise<Secret>;
   /** Applies what was invalidated before now, on any instance. Never rejects: a failing storage rejects the claim of the run. */
   refresh(): Promise<void>;
+  /**
+   * Returns a check of what the next `resolve` uses, for the commit that depends on it: the commit conflicts where an instance has
+   * invalidated something that is not applied here. Nothing is read then. Where the storage cannot check, or nothing was read yet, it
+   * does as `refresh` and returns `undefined`. Never rejects.
+   */
+  currentCheck(): Promise<Change | undefined>;
   /** How many invalidations were applied: what was resolved before may be out of date when the number has changed. */
   readonly invalidations: number;
   /**
@@ -114,6 +120,11 @@ export function createResolver(options: ResolverOptions): Resolver {
     agent,
     secret: (ref, scope, spanContext) => secrets.get(ref, scope, spanContext),
     refresh: () => feed.refresh(),
+    async currentCheck() {
+      const check = options.storage.checks && feed.check;
+      if (!check) await feed.refresh();
+      return check || undefined;
+    },
     invalidate: (keys) => feed.invalidate(keys),
     close: () => feed.close(),
     get invalidations() {

@@ -3,10 +3,9 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { PinnaceError } from '../../../../src/base/errors.ts';
-import type { Principal } from '../../../../src/base/principal.ts';
-import type { HostedRuntime, Started } from '../../../../src/runtime/runtime.ts';
+import type { HostedRuntime, Started, StartOptions } from '../../../../src/runtime/runtime.ts';
 import type { RunCursor } from '../../../../src/runtime/log/run-cursor.ts';
-import type { RunStatus } from '../../../../src/runtime/log/runs.ts';
+import type { RunStatus } from '../../../../src/runtime/log/run-status.ts';
 import { RunRequest } from '../../../../src/runtime/run-request.ts';
 import { countRefusedRun } from '../../../../src/runtime/request-refusals.ts';
 import { parseIdempotencyKey } from '../../idempotency-key.ts';
@@ -25,6 +24,7 @@ import { traceHeader } from '../trace.ts';
 export interface RunRoutesOptions {
   readonly runtime: Pick<HostedRuntime, 'runs' | 'start' | 'cancel' | 'metrics'>;
   readonly signed: Signed;
+  readonly signedOnce: Signed;
   readonly watchSession: WatchSession;
   /** How many runs may be in progress at once. */
   readonly quotas: Quotas;
@@ -98,8 +98,9 @@ export function runRoutes(options: RunRoutesOptions): Hono<SignedEnv> {
   const { runtime, signed } = options;
   const { runs } = runtime;
   const app = new Hono<SignedEnv>();
-  app.post('/runs', signed(createRun), async (c) => {
+  app.post('/runs', options.signedOnce(createRun), async (c) => {
     const { runId, known } = await startRun(c, options);
+    if (known) await c.var.nonce?.commit(); // a replay is not even told that the run exists
     if (known?.state === 'running') throw runInProgress(runId, known.lastSeq);
     const { traceId } = known ?? c.var.trace;
     const cursor = await runs.answer(c.var.principal, runId);
@@ -137,12 +138,12 @@ async function startRun(
   c: Context<SignedEnv>,
   { runtime, quotas, watchSession, maxBodyBytes }: RunRoutesOptions,
 ): Promise<Started> {
-  const { principal, trace } = c.var;
+  const { principal, trace, nonce } = c.var;
   const key = parseIdempotencyKey(c.req.header('idempotency-key') ?? null);
   const { data, fingerprint } = await readJson(c.req.raw, maxBodyBytes);
-  const known = await runtime.runs.find(principal, { key, fingerprint });
-  if (known) return { runId: known.runId, known };
-  const leave = enter({ quotas, runtime }, principal);
+  const idempotency = { key, fingerprint };
+  const leave = await enter(c, { quotas, runtime, idempotency });
+  if (typeof leave !== 'function') return leave;
   const revoked = new AbortController();
   const unwatch = watchSession(principal, revoked);
   const release = (): void => {
@@ -150,11 +151,7 @@ async function startRun(
     unwatch();
   };
   try {
-    const started = await runtime.start(data, principal, {
-      signals: [revoked.signal],
-      idempotency: { key, fingerprint },
-      trace,
-    });
+    const started = await runtime.start(data, principal, { signals: [revoked.signal], idempotency, trace, nonce });
     void (started.ended ?? Promise.resolve()).then(release);
     return started;
   } catch (error) {
@@ -163,11 +160,19 @@ async function startRun(
   }
 }
 
-/** Counts the run against the quotas. @throws PinnaceError as `Quotas.enter`. */
-function enter({ quotas, runtime }: Pick<RunRoutesOptions, 'quotas' | 'runtime'>, { tenant }: Principal): () => void {
+/** Counts the run against the quotas; a known run needs no place. @throws PinnaceError as `Quotas.enter`. */
+async function enter(
+  { var: { principal, nonce } }: Context<SignedEnv>,
+  { quotas, runtime, idempotency }: Pick<RunRoutesOptions, 'quotas' | 'runtime'> & {
+    readonly idempotency: NonNullable<StartOptions['idempotency']>;
+  },
+): Promise<(() => void) | Started> {
   try {
-    return quotas.enter(tenant);
+    return quotas.enter(principal.tenant);
   } catch (error) {
+    await nonce?.commit();
+    const known = await runtime.runs.find(principal, idempotency);
+    if (known) return { runId: known.runId, known };
     countRefusedRun(runtime.metrics, error);
     throw error;
   }

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { type AgentInput, localPrincipal, type PlanningRuntime, type Storage } from '../../../src/index.ts';
+import { says, scriptedModel } from '../../fixtures/model.ts';
+import {
+  releaseUntil,
+  roundTripsUntil,
+  type SteppedStorage,
+  steppedStorage,
+} from '../../fixtures/faults/round-trips.ts';
+import { readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
+import { signedEndpoint } from '../../fixtures/signed-endpoint.ts';
+
+const me = localPrincipal();
+
+/** A storage that cannot check a version without a write. */
+function withoutChecks({ checks: _, ...storage }: Storage): Storage {
+  return storage;
+}
+
+function stage(inner: Storage = memoryStorage(), agent: Partial<AgentInput> = {}) {
+  const stepped = steppedStorage(inner);
+  const { model, calls } = scriptedModel(says('Hi'));
+  return { stepped, calls, runtime: testRuntime({ model, agent, storage: stepped.storage }) };
+}
+
+/** Starts a run, counts the round trips until its model is called, and lets the run end. */
+async function tripsOf(
+  { stepped, calls }: { readonly stepped: SteppedStorage; readonly calls: readonly unknown[] },
+  start: () => Promise<{ readonly body: ReadableStream } | ReadableStream>,
+): Promise<number> {
+  const before = calls.length;
+  stepped.isStepped = true;
+  const started = start();
+  const trips = await roundTripsUntil(() => calls.length > before, stepped);
+  const answer = await releaseUntil(started, stepped);
+  await releaseUntil(readAll('body' in answer ? answer.body : answer), stepped);
+  stepped.isStepped = false;
+  return trips;
+}
+
+let runs = 0;
+const request = () => runRequest({ chat: { ...runRequest().chat, id: `chat-${runs++}` } });
+const inProcess = (runtime: PlanningRuntime) => () => runtime.run(request(), me, { idempotencyKey: `key-${runs}` });
+
+describe('from a request to the model', () => {
+  it('a warm instance takes one round trip in process, with or without a key', async () => {
+    const on = stage();
+    await tripsOf(on, inProcess(on.runtime));
+    expect(await tripsOf(on, inProcess(on.runtime))).toBe(1);
+    expect(await tripsOf(on, () => on.runtime.run(request(), me))).toBe(1);
+  });
+
+  it('a warm endpoint takes one round trip for a signed request: nonce, key and run are one commit', async () => {
+    const on = stage();
+    const endpoint = await signedEndpoint(on.runtime, { storage: on.stepped.storage });
+    const caller = await endpoint.client();
+    const send = async () => ({ body: await caller.run(request()) });
+    await tripsOf(on, send);
+    on.stepped.operations.length = 0;
+    expect(await tripsOf(on, send)).toBe(1);
+    expect(on.stepped.operations[0]).toBe('commit run,chat,idempotency,auth,bulletin');
+  });
+
+  it('a warm instance reads the loaded tools of a chat beside the commit', async () => {
+    const on = stage(memoryStorage(), { entryTools: ['tool_find', 'tool_load'] });
+    await tripsOf(on, inProcess(on.runtime));
+    on.stepped.operations.length = 0;
+    expect(await tripsOf(on, inProcess(on.runtime))).toBe(1);
+    expect(on.stepped.operations.slice(0, 2).join()).toContain('get ');
+  });
+
+  it('an endpoint that stores nonces elsewhere takes one more', async () => {
+    const on = stage();
+    const nonces = steppedStorage(memoryStorage());
+    const endpoint = await signedEndpoint(on.runtime, { storage: nonces.storage });
+    const caller = await endpoint.client();
+    const send = async () => ({ body: await caller.run(request()) });
+    await tripsOf(on, send);
+    nonces.operations.length = 0;
+    await tripsOf(on, send);
+    expect(nonces.operations).toEqual(['commit auth']);
+  });
+
+  it('a cold instance takes one more for what was invalidated, and a cold endpoint one for the revocations', async () => {
+    const on = stage();
+    expect(await tripsOf(on, inProcess(on.runtime))).toBe(2);
+    const other = stage();
+    const endpoint = await signedEndpoint(other.runtime, { storage: other.stepped.storage });
+    const caller = await endpoint.client();
+    expect(await tripsOf(other, async () => ({ body: await caller.run(request()) }))).toBe(3);
+  });
+
+  it('a storage that cannot check a version takes one more, for what was invalidated', async () => {
+    const on = stage(withoutChecks(memoryStorage()));
+    await tripsOf(on, inProcess(on.runtime));
+    expect(await tripsOf(on, inProcess(on.runtime))).toBe(2);
+  });
+});
