@@ -51,21 +51,21 @@ function addConcept(
   { scratch: { totals, current }, touched }: { scratch: Scratch; touched: number[] },
 ): void {
   const { slots, weights, starts, counts } = postings;
-  for (const { id, factor, idf } of alternatives) {
+  const last = alternatives.length - 1;
+  for (const [i, { id, factor, idf }] of alternatives.entries()) {
     const gain = factor * idf;
-    const start = starts[id]!;
-    const end = start + counts[id]!;
-    for (let at = start; at < end; at++) {
+    const end = starts[id]! + counts[id]!;
+    for (let at = starts[id]!; at < end; at++) {
       const slot = slots[at]!;
       const value = gain * weights[at]!;
-      const before = current[slot]!;
+      const before = i === 0 ? 0 : current[slot]!;
       if (value <= before) continue;
       if (totals[slot] === 0) touched.push(slot);
       totals[slot]! += value - before;
-      current[slot] = value;
+      if (i < last) current[slot] = value; // nothing compares with the last
     }
   }
-  for (const { id } of alternatives) {
+  for (const { id } of alternatives.slice(0, -1)) {
     const end = starts[id]! + counts[id]!;
     for (let at = starts[id]!; at < end; at++) current[slots[at]!] = 0;
   }
@@ -82,7 +82,9 @@ function bestOf(
   const compare = (a: number, b: number): number => totals[b]! - totals[a]! || orders[a]! - orders[b]!;
   if (limit > longestList) return touched.filter((slot) => accept(tools[slot]!)).toSorted(compare).slice(0, limit);
   const best: number[] = [];
+  let least = 0; // the total of the last, once the list is full
   for (const slot of touched) {
+    if (totals[slot]! < least) continue;
     const last = best[limit - 1];
     if (last !== undefined && compare(slot, last) > 0) continue;
     if (!accept(tools[slot]!)) continue;
@@ -90,6 +92,7 @@ function bestOf(
     while (at > 0 && compare(slot, best[at - 1]!) < 0) at--;
     best.splice(at, 0, slot);
     if (best.length > limit) best.pop();
+    if (best.length === limit) least = totals[best[limit - 1]!]!;
   }
   return best;
 }

@@ -1,11 +1,13 @@
 /** The tools of an index by slot, each with its terms in the order of its text; a freed slot is used again. */
 
 import { type Arena, createArena, grownLength } from './arena.ts';
-import type { IndexedTool } from './fields.ts';
+import { type IndexedTool, splitName } from './fields.ts';
 
 /** What an index keeps of its tools. */
 export interface Documents {
   readonly tools: (IndexedTool | undefined)[];
+  /** The server of each tool; empty where it has none. */
+  readonly servers: string[];
   /** Grows with every registration: equal scores are in this order. */
   readonly orders: number[];
   readonly free: number[];
@@ -27,7 +29,16 @@ export interface TermSequence {
 
 /** Creates an empty store. */
 export function createDocuments(): Documents {
-  const lists = { tools: [], orders: [], free: [], starts: [], nameLengths: [], textLengths: [], lengths: [] };
+  const lists = {
+    tools: [],
+    servers: [],
+    orders: [],
+    free: [],
+    starts: [],
+    nameLengths: [],
+    textLengths: [],
+    lengths: [],
+  };
   return { ...lists, arena: createArena(), terms: new Uint32Array(0) };
 }
 
@@ -45,6 +56,7 @@ export function insertDocument(
   documents.terms.set(description, start + name.length);
   documents.terms.set(others, start + name.length + description.length);
   documents.tools[slot] = tool;
+  documents.servers[slot] = splitName(tool.name).server;
   documents.orders[slot] = order;
   documents.starts[slot] = start;
   documents.nameLengths[slot] = name.length;

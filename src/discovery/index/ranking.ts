@@ -30,7 +30,6 @@
 import { type Accept, findCandidates, type Scratch } from './candidates.ts';
 import { type Collection, idfOf } from './collection.ts';
 import type { Documents } from './documents.ts';
-import { splitName } from './fields.ts';
 import { countOf, weightOf } from './postings.ts';
 import type { Alternative, Concept, Phrase, Query } from './query.ts';
 
@@ -183,8 +182,8 @@ function shareSaid(slot: number, said: ReadonlyMap<number, number>, collection: 
   return total > 0 ? share / total : 0;
 }
 
-function addServers(ranked: readonly Ranked[], { documents: { tools } }: Collection): void {
-  for (const members of serversOf(ranked, tools).values()) {
+function addServers(ranked: readonly Ranked[], { documents: { servers } }: Collection): void {
+  for (const members of membersOf(ranked, servers)) {
     const scores = members.map(({ score }) => score).toSorted((a, b) => b - a);
     const lift = serverShares.reduce((sum, share, i) => sum + share * (scores[i] ?? 0), 0) * serverGain;
     for (const tool of members) {
@@ -194,8 +193,22 @@ function addServers(ranked: readonly Ranked[], { documents: { tools } }: Collect
   }
 }
 
-function serversOf(ranked: readonly Ranked[], tools: Documents['tools']): ReadonlyMap<string | number, Ranked[]> {
-  return Map.groupBy(ranked, ({ slot }) => splitName(tools[slot]!.name).server || slot);
+/** The tools of each server; a tool without one is alone. */
+function membersOf(ranked: readonly Ranked[], servers: Documents['servers']): readonly (readonly Ranked[])[] {
+  const groups: Ranked[][] = [];
+  const byServer = new Map<string, Ranked[]>();
+  for (const tool of ranked) {
+    const server = servers[tool.slot]!;
+    const known = server === '' ? undefined : byServer.get(server);
+    if (known) {
+      known.push(tool);
+      continue;
+    }
+    const group = [tool];
+    groups.push(group);
+    if (server !== '') byServer.set(server, group);
+  }
+  return groups;
 }
 
 /** Picks the best, lowers what it covers in all others, and so on; beyond the hundredth the order stays as it then is. */
