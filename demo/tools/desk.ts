@@ -75,7 +75,7 @@ function writingTools(kind: Kind, drawer: Drawer): Tool[] {
   };
   return [
     toolOf(kind, 'create', {
-      description: `Creates ${one(name)}: ${about}.`,
+      description: `Creates ${one(name)}, which is then open: ${about}.`,
       annotations: writes,
       input: v.strictObject({ title: Title }),
       execute({ title }) {

@@ -24,6 +24,8 @@ export interface Explanation {
   readonly score: number;
   readonly terms: readonly TermScore[];
   readonly rules: Readonly<RuleScores>;
+  /** The words of the query that no tool says, not even as a synonym or with a slip. */
+  readonly notFound: readonly string[];
 }
 
 /** Explains the score of a ranked tool. */
@@ -39,7 +41,8 @@ export function explainRanked(ranked: Ranked, { concepts }: Query, collection: C
       return { word: concept.term, term, field, weight: (share * value) / idf, idf, score: share * value };
     });
   });
-  return { name: tool.name, score, terms, rules: { phrase, name, server, covered } };
+  const notFound = concepts.filter(({ alternatives }) => alternatives.length === 0).map(({ word }) => word);
+  return { name: tool.name, score, terms, rules: { phrase, name, server, covered }, notFound };
 }
 
 /** How a term's weight in a tool is shared by the fields that say it. */

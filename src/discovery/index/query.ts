@@ -18,6 +18,8 @@ export interface Alternative {
 /** One word of the query; a tool gets the best of its alternatives. */
 export interface Concept {
   readonly term: string;
+  /** As the query has it first, in lower case. */
+  readonly word: string;
   readonly alternatives: readonly Alternative[];
 }
 
@@ -58,11 +60,9 @@ export function readQuery(text: string, collection: Collection, thesaurus: Thesa
     const repetition = 1 + repetitionGain * Math.log(count);
     const weights = new Map([[term, 1], ...synonymsOf(term, { thesaurus, counts }), ...(joined.get(term) ?? [])]);
     const alternatives = toAlternatives(weights, { collection, repetition });
-    if (alternatives.length > 0 || repairs === mostRepairs) return { term, alternatives };
-    return {
-      term,
-      alternatives: toAlternatives(repair(words[terms.indexOf(term)]!, collection), { collection, repetition }),
-    };
+    const word = words[terms.indexOf(term)]!;
+    if (alternatives.length > 0 || repairs === mostRepairs) return { term, word, alternatives };
+    return { term, word, alternatives: toAlternatives(repair(word, collection), { collection, repetition }) };
   });
   return { concepts, phrases: phrasesOf(terms, collection) };
 }

@@ -52,7 +52,8 @@ export interface Ranked extends RuleScores {
 }
 
 const phraseGain = 0.35;
-const nameGain = 0.4;
+/** What a name gains that the query says as a whole, beside the score of its words. */
+export const nameGain = 0.4;
 const serverGain = 0.4;
 const serverShares = [1 / 2, 1 / 4, 1 / 8];
 const coveredLoss = 0.1;

@@ -176,4 +176,15 @@ poem poetry
 story tale narrative
 anime manga
 subscribe follow
+open raise create
+trip travel vacation holiday tour itinerary
+movie show series
+food nutrition diet meal
+outfit clothing fashion clothes apparel
+grammar spelling proofread writing
+investment invest finance financial
+resume cv
+child kid
+deploy release rollout
+close archive resolve
 `.trim();

@@ -72,7 +72,7 @@ describe('createToolIndex', () => {
       fc.property(fc.array(someTool, { maxLength: 20 }), someWords, (tools, query) => {
         const index = createToolIndex(tools);
         for (const { name, score } of index.search(query, 20)) {
-          const { terms, rules, ...explained } = index.explain(query, name)!;
+          const { terms, rules, notFound: _, ...explained } = index.explain(query, name)!;
           expect(explained).toEqual({ name, score });
           const parts = [...terms.map((term) => term.score), ...Object.values(rules)];
           expect(parts.reduce((sum, part) => sum + part, 0)).toBeCloseTo(score, 9);
@@ -216,9 +216,22 @@ describe('createToolIndex', () => {
       name: 'add',
       description: 'Adds',
     }]);
-    expect(index.fit('weather')).toBe(1);
-    expect(index.fit('weather on the moon base alpha')).toBeLessThan(0.5);
+    expect(index.fit('weather')).toBeGreaterThan(0.5);
+    expect(index.fit('weather on the moon base alpha')).toBeLessThan(index.fit('weather'));
     expect([index.fit('xylophone'), index.fit(''), createToolIndex([]).fit('weather')]).toEqual([0, 0, 0]);
+  });
+
+  it('explains which words of the query no tool says', () => {
+    const index = createToolIndex([{ name: 'get_weather', description: 'Tells the weather' }]);
+    expect(index.explain('Weather on the Moonbase', 'get_weather')?.notFound).toEqual(['moonbase']);
+    expect(index.explain('forecast', 'get_weather')?.notFound).toEqual([]);
+    expect(index.explain('weathr', 'get_weather')?.notFound).toEqual([]);
+  });
+
+  it('keeps words of another meaning apart that share a stem', () => {
+    const index = createToolIndex([{ name: 'product_get' }, { name: 'deployment_get' }]);
+    expect(namesOf(index, 'deploy to production')).toEqual(['deployment_get']);
+    expect(namesOf(index, 'products')).toEqual(['product_get']);
   });
 });
 
