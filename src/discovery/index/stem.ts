@@ -1,6 +1,6 @@
 /** Stems of words: "listing", "listed" and "lists" become one term (M. F. Porter, 1980). */
 
-import { stemmer } from 'stemmer';
+import { stem as porterStem } from '../../base/language/stem.ts';
 
 /** Words whose stem would be that of a word with another meaning, as "production" and "product". Each line is one term. */
 const exceptions = new Map(
@@ -33,5 +33,5 @@ organic`.split('\n').flatMap((line) => {
  * "i", but not that of "deployment": here both end in "y".
  */
 export function stem(word: string): string {
-  return exceptions.get(word) ?? (/^[a-z]{3,}$/.test(word) ? stemmer(word).replace(/(?<=[aeou])i$/, 'y') : word);
+  return exceptions.get(word) ?? porterStem(word).replace(/(?<=[aeou])i$/, 'y');
 }
