@@ -22,7 +22,7 @@ export function commonThesaurus(): Thesaurus {
   return built ??= createThesaurus(synonymGroups, phraseSynonyms);
 }
 
-/** Creates a thesaurus of groups and of phrases, one a line. */
+/** Creates a thesaurus of groups, apart by semicolons, and of phrases, one a line. */
 export function createThesaurus(groups: string, phrases: string): Thesaurus {
   const worth = new Map<string, Map<string, number>>();
   const relate = (one: string, other: string, value: number): void => {
@@ -31,8 +31,8 @@ export function createThesaurus(groups: string, phrases: string): Thesaurus {
     others.set(other, Math.max(value, others.get(other) ?? 0));
     worth.set(one, others);
   };
-  for (const line of groups.split('\n')) {
-    const [head = '', ...others] = line.trim().split(/\s+/).map(stem);
+  for (const group of groups.split(';')) {
+    const [head = '', ...others] = group.trim().split(/\s+/).map(stem);
     for (const [at, one] of others.entries()) {
       relate(head, one, headWorth);
       relate(one, head, headWorth);

@@ -42,12 +42,13 @@ function kindOfPair(text: string, at: number): number {
  * with the place of all of them. With `wanted`, words that it turns down may be left out.
  */
 export function visitWords(text: string, visit: VisitWord, wanted?: WantWord): void {
+  const visitor: Visitor = { visit, wanted };
   let at = 0;
   while (at < text.length) {
     const kind = kindOf(text, at);
     if (kind === other || kind === joiner) at++;
     else if (kind === unspaced) at = visitPairs(text, at, visit);
-    else at = visitIdentifier(text, at, { visit, wanted });
+    else at = visitPlainWord(text, at, visitor) ?? visitIdentifier(text, at, visitor);
   }
 }
 
@@ -57,6 +58,20 @@ const longestWord = 64;
 interface Visitor {
   readonly visit: VisitWord;
   readonly wanted: WantWord | undefined;
+}
+
+/** Visits what follows as one word, which most are, with one look at each character; or tells that it has parts. */
+function visitPlainWord(text: string, start: number, visitor: Visitor): number | undefined {
+  let at = start + 1;
+  let kind: number = other;
+  while (at < text.length && (kind = kinds[text.charCodeAt(at)]!) === lower) at++;
+  if (at < text.length && kind !== other) return undefined;
+  if (kindOf(text, start) === digit && at > start + 1) return undefined;
+  const { wanted } = visitor;
+  if (at - start <= longestWord && (!wanted || wanted(text, start))) {
+    visitor.visit(formOf(text.slice(start, at)), start, at);
+  }
+  return at;
 }
 
 function visitIdentifier(text: string, start: number, { visit, wanted }: Visitor): number {

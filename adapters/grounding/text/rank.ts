@@ -33,7 +33,7 @@ const nearest = 8;
 const usualItems = 200;
 const usualLength = 100;
 /** The rules that look into an item are applied to so many: the order of the first ones is the same for every request. */
-const mostInspected = 50;
+const mostInspected = 30;
 /** Postings that are read between two looks at the clock. */
 const perLook = 50_000;
 

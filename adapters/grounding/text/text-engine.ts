@@ -144,11 +144,11 @@ function markedPartsOf({ text, title = '' }: StoredItem, vocabulary: Vocabulary,
 }
 
 function rangesOf(text: string, vocabulary: Vocabulary, found: ReadonlyMap<number, number>): MarkedRange[] {
-  const ranges: MarkedRange[] = [];
   const starts = startsOf(vocabulary, found.keys());
+  const ranges: MarkedRange[] = [];
   const isWanted = (_: string, from: number): boolean => {
-    const code = text.charCodeAt(from);
-    return code > 127 || starts[code] === 1;
+    const [first, second] = [text.charCodeAt(from), text.charCodeAt(from + 1)];
+    return first > 127 || second > 127 || starts[startOf(first, second)] === 1;
   };
   visitWords(text, (word, from, to) => {
     const { term } = knownWord(vocabulary, word);
@@ -162,12 +162,22 @@ function rangesOf(text: string, vocabulary: Vocabulary, found: ReadonlyMap<numbe
   return ranges;
 }
 
-/** The characters with which words of these terms start: a stem starts as its words do. */
+/** A stem starts with the same two characters as its words; after a word of one character, any may come. */
 function startsOf({ terms }: Vocabulary, found: Iterable<number>): Uint8Array {
-  const starts = new Uint8Array(128);
+  const starts = new Uint8Array(128 * 128);
   for (const term of found) {
-    const first = terms[term]![0]!;
-    for (const code of [first.charCodeAt(0), first.toUpperCase().charCodeAt(0)]) if (code < 128) starts[code] = 1;
+    const [a, b] = [terms[term]!.charCodeAt(0), terms[term]!.charCodeAt(1)];
+    if (b <= 127 && a <= 127) starts[startOf(a, b)] = 1;
+    else if (a <= 127) starts.fill(1, startOf(a, 0), startOf(a, 0) + 128);
   }
   return starts;
+}
+
+/** The place of two characters of ASCII, in either case. */
+function startOf(first: number, second: number): number {
+  return small(first) * 128 + small(second);
+}
+
+function small(code: number): number {
+  return code >= 65 && code <= 90 ? code + 32 : code & 127;
 }
