@@ -52,7 +52,7 @@ export function createWordIndex(): WordIndex {
       addItem(index, { id: String(id), title: symbol, text, path, uri: path, metadata: {}, updatedAt: 0 });
     },
     async search(text, { passes, most, turns }) {
-      const query = readQuery(text, index, commonThesaurus());
+      const query = readQuery(text, index, await commonThesaurus());
       const allowed = Uint32Array.from(index.ids.keys().filter(passes));
       const ranked = await rankItems(index, query, { allowed, topK: most, turns });
       return ranked.slice(0, most).map(({ slot, score }, at) => {

@@ -1,7 +1,7 @@
 /** Other words for the words of a query, with what a match of them is worth. */
 
 import { stem } from '../../../src/base/language/stem.ts';
-import { phraseSynonyms, synonymGroups } from './synonyms.ts';
+import { loadOnce } from '../../../src/base/load-once.ts';
 
 /** Looks up other words. All words are stems, except in phrases. */
 export interface Thesaurus {
@@ -16,9 +16,12 @@ const [headWorth, siblingWorth] = [0.6, 0.3];
 const none: ReadonlyMap<string, number> = new Map();
 
 let built: Thesaurus | undefined;
+const loadSynonyms = /* @__PURE__ */ loadOnce(() => import('./synonyms.ts'));
 
-/** Returns the thesaurus, which is built once. */
-export function commonThesaurus(): Thesaurus {
+/** Returns the thesaurus. The first search loads and builds it. */
+export async function commonThesaurus(): Promise<Thesaurus> {
+  if (built) return built;
+  const { phraseSynonyms, synonymGroups } = await loadSynonyms();
   return built ??= createThesaurus(synonymGroups, phraseSynonyms);
 }
 

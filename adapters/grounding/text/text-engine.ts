@@ -59,7 +59,7 @@ export function createTextEngine(): ItemEngine {
         items: context.items,
         signal: context.signal,
       });
-      const query = readQuery(request.query ?? '', now, commonThesaurus());
+      const query = readQuery(request.query ?? '', now, await commonThesaurus());
       const ranked = await rankItems(now, query, { allowed, topK: request.topK, turns });
       return withNamed(now, toHits(now, { request, query, ranked }, context), { request, context, allowed });
     },
