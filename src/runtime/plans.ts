@@ -112,7 +112,11 @@ const maxMessages = 20;
 const maxMessageLength = 4000;
 
 function startOf({ agentId, chat: { messages }, context }: RunRequest): PlanStart {
-  const goal = textOf(messages.at(-1));
+  const last = messages.at(-1);
+  const goal = textOf(last);
+  if (last?.parts.some(({ type }) => type === 'file')) {
+    throw refused('its last message has a file, and plans read only text', 'plan_attachment');
+  }
   if (goal === '') throw refused('its last message has no text, which would be the goal', 'no_goal');
   const before = messages.slice(-maxMessages - 1, -1).map((message) => {
     return { role: message.role, said: textOf(message).slice(0, maxMessageLength) };

@@ -12,7 +12,7 @@ import type { Answer } from './step-content.ts';
 export function endOf(
   answer: Answer<Tool>,
   { results, waiting }: Settled,
-  { limits, usage, isEnough, steering, budget: { left } }: LoopOptions,
+  { limits, usage, isEnough, output, steering, budget: { left } }: LoopOptions,
 ): RunEnd | undefined {
   const { finishReason, calls, isDeferred } = answer;
   const hasSteps = usage.steps < limits.steps;
@@ -24,7 +24,8 @@ export function endOf(
   if (steering?.continues(isSettled && hasRoom && !isStopped)) return undefined;
   if (waiting > 0) return { type: 'awaiting_approval', finishReason };
   if (isStopped) return { type: 'completed', finishReason };
-  if (finishReason !== 'tool-calls') return { type: 'completed', finishReason };
+  const hasAnswered = finishReason !== 'tool-calls' && (!hasMore || output !== undefined); // which reads what was said
+  if (hasAnswered) return { type: 'completed', finishReason };
   return stopped(finishReason, stepLimit(limits));
 }
 

@@ -76,6 +76,18 @@ describe('a run that plans', () => {
     expect(lastData(chunks, 'data-usage')).toMatchObject({ steps: 4, totalTokens: 60 });
   });
 
+  it('is refused for a message with a file: plans read only text', async () => {
+    const { model, calls } = scriptedModel(says('Sound'));
+    const url = `data:text/plain;base64,${btoa('a note')}`;
+    const parts = [{ type: 'text' as const, text: 'Read it' }, { type: 'file' as const, mediaType: 'text/plain', url }];
+    const request = runRequest({ chat: { id: 'chat-1', messages: [{ ...userMessage(''), parts }] }, planner: {} });
+    await expect(testRuntime({ model }).run(request, me)).rejects.toMatchObject({
+      code: 'invalid_argument',
+      details: { reason: 'plan_attachment' },
+    });
+    expect(calls).toEqual([]);
+  });
+
   it('is suspended by a question; the reply goes on with the plan, and the next run shows how', async () => {
     const runtime = runtimeWith(asks);
     const chunks = await readAll(await runtime.run(planned('Turn', { allowHumanIntervention: true }), me));

@@ -171,3 +171,22 @@ describe('a run that is stopped while its model connects', () => {
     expect(await canceled.promise).toBe('left');
   });
 });
+
+describe('an answer that ends with `stop` beside calls', () => {
+  const stop = { unified: 'stop', raw: 'stop' } as const;
+  const script = ending(callsTools({ tool: 'look', input: {} }), stop);
+  const look = defineTool({ id: 'look', description: 'Looks', input: v.looseObject({}), execute: () => 'seen' });
+
+  it('is followed by a step that reads the results', async () => {
+    const model = scriptedModel(script, says('Seen'));
+    const chunks = await run(testRuntime({ ...model, tools: [look] }));
+    expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'completed' });
+    expect(model.calls).toHaveLength(2);
+  });
+
+  it('stops the run at its limit of steps: the results have no reader', async () => {
+    const chunks = await run(testRuntime({ ...scriptedModel(script), tools: [look], limits: { steps: 1 } }));
+    const error = { code: 'budget_exceeded', details: { reason: 'steps' } };
+    expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'stopped', error });
+  });
+});
