@@ -4,6 +4,7 @@ import type { ObservedEvent } from '../contracts/event-sink.ts';
 import type { Key } from '../base/key.ts';
 import type { Entry, Storage } from '../contracts/storage.ts';
 import { sha256 } from '../base/hash.ts';
+import { sha256Sync } from '../base/sha256-sync.ts';
 
 /** An event with its number. */
 export interface StoredEvent {
@@ -85,7 +86,11 @@ export function numberOf({ key }: Entry): number {
   return Number(key.at(-1));
 }
 
+/** Up to this length, hashing in plain code takes less time than a task of `crypto.subtle`. */
+const shortText = 1_024;
+
 /** Computes the hash of a record. */
 export async function hashOf(prevHash: string, text: string): Promise<string> {
-  return await sha256(`${prevHash}\n${text}`);
+  const linked = `${prevHash}\n${text}`;
+  return linked.length <= shortText ? sha256Sync(linked) : await sha256(linked);
 }

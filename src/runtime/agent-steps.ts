@@ -33,7 +33,7 @@ import type { RuntimeParts } from './runtime-options.ts';
 import { createStepTools } from './loop/step-tools.ts';
 
 /** The parts of a runtime that exist before its plans. */
-type StepParts = Omit<RuntimeParts, 'plans'>;
+export type StepParts = Omit<RuntimeParts, 'plans'>;
 
 /** Creates the steps of a runtime's agents. */
 export function createAgentSteps(parts: StepParts): AgentSteps {

@@ -8,7 +8,7 @@ import { reportedHook } from '../events/reported-port.ts';
 import { steadyStorage } from '../log/outage.ts';
 import { createInterruptions } from '../permission/interruption.ts';
 import { createSlots } from '../tools/slots.ts';
-import { createAgentSteps } from './agent-steps.ts';
+import { stepsOnUse } from './steps-on-use.ts';
 import { createStoredFiles } from './attachments/stored-files.ts';
 import { createLiveTexts } from './calls/live-texts.ts';
 import { createRuns } from './log/runs.ts';
@@ -88,7 +88,7 @@ function createParts<P extends Plans>(
     dismiss,
     ttlMs,
   };
-  const steps = createAgentSteps(shared);
+  const steps = stepsOnUse(shared);
   const plans = options.plans(steps);
   return { parts: { ...shared, plans }, steps, plans };
 }

@@ -6,7 +6,7 @@ import type { Span } from '../events/span.ts';
 import type { RunRedaction } from './calls/run-redaction.ts';
 import type { StepTools } from './loop/step-tools.ts';
 import type { ModelMessage } from './messages/model-messages.ts';
-import type { FollowedPlan } from './plans.ts';
+import type { FollowedPlan } from './followed-plan.ts';
 import type { ToolSet } from './resolve/assemble.ts';
 import type { Limits } from './resolve/limits.ts';
 import type { ResolvedModel } from './resolve/resolve-model.ts';

@@ -10,8 +10,12 @@ export interface Headline {
 
 /** All of them; one whose benchmark was not run has no line. */
 export const headlines: readonly Headline[] = [
-  { what: 'CPU of a run; peer: the AI SDK alone', title: /^Overhead/, figure: /^CPU, Pinnace/ },
-  { what: 'CPU of a run with log, audit and events; peer: all off', title: /^Events/, figure: /everything on$/ },
+  { what: 'CPU of a run; peer: the AI SDK alone', title: /^Overhead/, figure: /^CPU, Pinnace: run/ },
+  {
+    what: 'CPU of a run with log, events, audit and redaction; peer: the AI SDK alone',
+    title: /^Overhead/,
+    figure: /^CPU, Pinnace: log/,
+  },
   { what: 'Time to first byte of 500 simultaneous runs', title: /^The endpoint/, figure: /^first byte/ },
   { what: 'Completed runs of 500 simultaneous ones', title: /^The endpoint/, figure: /^runs at once/ },
   { what: 'Events over SSE; peer: `Deno.serve` alone', title: /^The endpoint/, figure: /^events over SSE/ },

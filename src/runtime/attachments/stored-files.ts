@@ -1,13 +1,14 @@
 /** The stored files of a runtime's tenants: upload, read, delete. */
 
 import { PinnaceError } from '../../base/errors.ts';
+import { loadOnce } from '../../base/load-once.ts';
 import { type Principal, requireScope } from '../../base/principal.ts';
 import type { HostedRuntime } from '../runtime.ts';
 import type { RuntimeParts } from '../runtime-options.ts';
-import { requireLength } from './load-file.ts';
-import { fileTypeOf } from './file-type.ts';
 import type { StoredFileCall, StoredFiles } from './stored-file.ts';
 import { blobUrl } from './references.ts';
+
+const load = /* @__PURE__ */ loadOnce(() => import('./check-upload.ts'));
 
 /** Creates the stored files of a runtime. */
 export function createStoredFiles(
@@ -19,8 +20,8 @@ export function createStoredFiles(
     async put(bytes, declared, principal, call = {}) {
       requireScope(principal, 'run:create');
       requireOpen();
-      requireLength(bytes.length, limits.attachmentLength);
-      const mediaType = fileTypeOf(bytes, declared);
+      const { checkUpload } = await load();
+      const mediaType = checkUpload(bytes, { declared, most: limits.attachmentLength });
       const id = await blobs.put({ bytes, mediaType }, scopeOf(principal, call));
       const size = bytes.length;
       const target = { type: 'attachment', id };

@@ -1,85 +1,25 @@
 /**
  * What a run costs beside the bare AI SDK, on the same scripted model: three tool calls, then a hundred chunks of text, as
- * server-sent events read to the end. CPU per run, time to the first chunk, memory of streams held.
+ * server-sent events read to the end. CPU per run, time to the first chunk, memory of held streams, and the cost of each chunk of a
+ * long stream and of its replay.
  */
 
-import { toJsonSchema } from '@valibot/to-json-schema';
-import {
-  createUIMessageStreamResponse,
-  experimental_streamTextLowMemory as streamTextLowMemory,
-  isStepCount,
-  jsonSchema,
-  streamText,
-  tool,
-  toUIMessageStream,
-} from 'ai';
 import process from 'node:process';
-import * as v from 'valibot';
-import { staticCatalog } from '../../../adapters/catalog/static.ts';
-import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { encodeSse } from '../../../adapters/transport/http/sse.ts';
-import { createRuntime, defineTool, type LanguageModel, localPrincipal } from '../../../src/index.ts';
-import { callsTools, says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
+import { says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
 import { collect, cpuRounds, median, quantile, ratioOf, report, type Row } from '../measure.ts';
-
-const input = v.object({ q: v.pipe(v.string(), v.minLength(1)), limit: v.optional(v.number(), 10) });
-const execute = ({ q, limit }: v.InferOutput<typeof input>) => ({ q, hits: limit });
-const lookup = { id: 'lookup', description: 'look something up', input, execute };
-const calls = callsTools(...[0, 1, 2].map((i) => ({ tool: 'lookup', input: { q: `query ${i}`, limit: 5 } })));
-const answer = says(...Array.from({ length: 100 }, (_, i) => `token${i} `));
-const messages = [{ id: 'm', role: 'user' as const, parts: [{ type: 'text' as const, text: 'hello' }] }];
-
-type Variant = (model: LanguageModel) => ReadableStream<Uint8Array> | Promise<ReadableStream<Uint8Array>>;
-
-const sdkTools = {
-  lookup: tool({
-    description: lookup.description,
-    // The SDK's schema adapter with validation, as its documentation recommends.
-    inputSchema: jsonSchema<v.InferOutput<typeof input>>(toJsonSchema(input, { typeMode: 'input' }) as object, {
-      validate(value) {
-        const result = v.safeParse(input, value);
-        return result.success
-          ? { success: true, value: result.output }
-          : { success: false, error: new v.ValiError(result.issues) };
-      },
-    }),
-    execute,
-  }),
-};
-
-function bare(stream: typeof streamText | typeof streamTextLowMemory): Variant {
-  return (model) => {
-    const result = stream({ model, tools: sdkTools, prompt: 'hello', stopWhen: isStepCount(5), onError() {} });
-    return createUIMessageStreamResponse({ stream: toUIMessageStream({ stream: result.stream }) }).body!;
-  };
-}
-
-function pinnace(): Variant {
-  let current: LanguageModel;
-  const runtime = createRuntime({
-    catalog: staticCatalog({
-      agents: [{ id: 'a', name: 'A', providerId: 'p', entryTools: ['lookup'] }],
-      providers: [{ id: 'p', kind: 'custom' }],
-    }),
-    models: { model: () => current },
-    storage: memoryStorage(),
-    tools: [defineTool(lookup)],
-  });
-  const principal = localPrincipal();
-  return async (model) => {
-    current = model;
-    const { runId } = await runtime.start({ agentId: 'a', chat: { id: 'c', messages } }, principal, {});
-    const cursor = await runtime.runs.cursor(principal, runId, 0);
-    return encodeSse(cursor, { runId, keepAliveMs: 15_000, metrics: runtime.metrics });
-  };
-}
+import { answer, bare, bareLowMemory, calls, everythingOn, pinnace, type Subject } from './subjects.ts';
 
 const peer = 'AI SDK: streamText -> SSE';
-const variants: Record<string, Variant> = {
-  [peer]: bare(streamText),
-  'AI SDK: low memory -> SSE': bare(streamTextLowMemory),
-  'Pinnace: run -> SSE': pinnace(),
+const ours = 'Pinnace: run -> SSE';
+const allOn = 'Pinnace: log, events, audit, redaction -> SSE';
+const subject = pinnace();
+const variants: Readonly<Record<string, Subject>> = {
+  [peer]: bare,
+  'AI SDK: low memory -> SSE': bareLowMemory,
+  [ours]: subject,
+  [allOn]: everythingOn(),
 };
+const bars: Readonly<Record<string, number>> = { [ours]: 0.4, [allOn]: 0.55 };
 
 async function drain(stream: ReadableStream<Uint8Array>): Promise<void> {
   const reader = stream.getReader();
@@ -88,66 +28,112 @@ async function drain(stream: ReadableStream<Uint8Array>): Promise<void> {
 
 async function measureCpu(): Promise<Row[]> {
   const runs = Object.fromEntries(
-    Object.entries(variants).map((
-      [name, run],
-    ) => [name, async () => drain(await run(scriptedModel(calls, answer).model))]),
+    Object.entries(variants).map(([name, { start, settle }]) => [name, async () => {
+      await drain(await start(scriptedModel(calls, answer).model));
+      await settle?.();
+    }]),
   );
-  const times = await cpuRounds(runs, { rounds: 7, calls: 200, warmup: 300 });
+  const times = await cpuRounds(runs, { rounds: 9, calls: 150, warmup: 300 });
   return Object.entries(times).map(([name, rounds]) => {
     const ratio = ratioOf(rounds, times[peer]);
     const theirs = `${median(times[peer] ?? []).toFixed(2)} ms/run`;
-    const ours = name.startsWith('Pinnace') && { peer: theirs, bar: '<= 1.15', met: ratio <= 1.15 };
-    return { figure: `CPU, ${name}`, value: `${median(rounds).toFixed(2)} ms/run`, ratio: ratio.toFixed(3), ...ours };
+    const bar = bars[name];
+    const met = bar !== undefined && { peer: theirs, bar: `<= ${bar}`, met: ratio <= bar };
+    return { figure: `CPU, ${name}`, value: `${median(rounds).toFixed(2)} ms/run`, ratio: ratio.toFixed(3), ...met };
   });
 }
 
-async function firstChunkMs(run: Variant): Promise<number> {
-  const start = performance.now();
-  const reader = (await run(scriptedModel(answer).model)).getReader();
+async function firstChunkMs({ start }: Subject): Promise<number> {
+  const from = performance.now();
+  const reader = (await start(scriptedModel(answer).model)).getReader();
   const decoder = new TextDecoder();
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
     if (decoder.decode(next.value).includes('token0')) break;
   }
-  const elapsed = performance.now() - start;
+  const elapsed = performance.now() - from;
   await reader.cancel();
   return elapsed;
 }
 
+/** Each in turn, so that noise hits all alike. */
 async function measureFirstChunk(): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (const [name, run] of Object.entries(variants)) {
-    const times: number[] = [];
-    for (let i = 0; i < 500; i++) times.push(await firstChunkMs(run));
-    const settled = times.slice(200);
-    const value = `p50 ${quantile(settled, 0.5).toFixed(2)} ms, p95 ${quantile(settled, 0.95).toFixed(2)} ms`;
-    rows.push({ figure: `First chunk, ${name}`, value });
+  const times = Object.fromEntries(Object.keys(variants).map((name) => [name, [] as number[]]));
+  for (let i = 0; i < 300; i++) {
+    for (const [name, one] of Object.entries(variants)) times[name]?.push(await firstChunkMs(one));
   }
-  return rows;
+  const middle = (name: string): number => quantile(times[name]?.slice(100) ?? [], 0.5);
+  return Object.keys(variants).map((name) => {
+    const value = `p50 ${middle(name).toFixed(2)} ms, p95 ${
+      quantile(times[name]?.slice(100) ?? [], 0.95).toFixed(2)
+    } ms`;
+    const added = middle(name) - middle(peer);
+    const met = name === ours && { bar: `<= 0.8 ms more: ${added.toFixed(2)}`, met: added <= 0.8 };
+    return { figure: `First chunk, ${name}`, value, ...met };
+  });
 }
 
 /** Holds streams that have made their tool calls and have sent half of the text. */
 async function measureMemory(): Promise<Row[]> {
   const count = 1000;
-  const rows: Row[] = [];
-  for (const [name, run] of Object.entries(variants)) {
-    for (let i = 0; i < 50; i++) await drain(await run(scriptedModel(calls, answer).model));
+  const sizes: Record<string, number> = {};
+  for (const [name, { start }] of Object.entries(variants)) {
+    for (let i = 0; i < 50; i++) await drain(await start(scriptedModel(calls, answer).model));
     await settle();
     const before = process.memoryUsage().heapUsed;
     const held: ReadableStreamDefaultReader<Uint8Array>[] = [];
     for (let i = 0; i < count; i++) {
-      const reader = (await run(scriptedModel(calls, () => stallingStream(answer.slice(0, 52))).model)).getReader();
+      const reader = (await start(scriptedModel(calls, () => stallingStream(answer.slice(0, 52))).model)).getReader();
       held.push(reader);
       void (async () => {
         while (!(await reader.read()).done);
       })();
     }
     await settle();
-    const perStream = (process.memoryUsage().heapUsed - before) / 1024 / count;
-    rows.push({ figure: `${count} streams held, ${name}`, value: `${perStream.toFixed(0)} KiB heap each` });
+    sizes[name] = (process.memoryUsage().heapUsed - before) / 1024 / count;
     await Promise.all(held.map((reader) => reader.cancel()));
     await settle();
   }
-  return rows;
+  return Object.entries(sizes).map(([name, size]) => {
+    const theirs = sizes[peer] ?? NaN;
+    const ratio = size / theirs;
+    const met = name === ours &&
+      { peer: `${theirs.toFixed(0)} KiB`, ratio: ratio.toFixed(2), bar: '<= 1', met: ratio <= 1 };
+    return { figure: `${count} streams held, ${name}`, value: `${size.toFixed(0)} KiB heap each`, ...met };
+  });
+}
+
+const lengths = [100, 5_000, 9_900] as const;
+
+/** The chunks between the lengths of streams: the later ones must cost as much as the earlier ones. */
+async function measureLong(): Promise<Row[]> {
+  const scripts = new Map(
+    lengths.map((count) => [count, says(...Array.from({ length: count }, (_, i) => `token${i} `))]),
+  );
+  const live = Object.fromEntries(
+    [...scripts].map((
+      [count, script],
+    ) => [`${count}`, async () => drain(await subject.start(scriptedModel(script).model))]),
+  );
+  const replays: Record<string, () => Promise<void>> = {};
+  for (const [count, script] of scripts) {
+    const replay = await subject.record(scriptedModel(script).model);
+    replays[`${count}`] = async () => drain(await replay());
+  }
+  const each = { rounds: 9, warmup: 10 };
+  return [
+    perChunk('A chunk of a stream of 9,900', await cpuRounds(live, { ...each, calls: 4 })),
+    perChunk('A chunk of the replay of a run of 9,900', await cpuRounds(replays, { ...each, calls: 20 })),
+  ];
+}
+
+function perChunk(figure: string, times: Readonly<Record<string, readonly number[]>>): Row {
+  const [short, middle, long] = lengths;
+  const cost = (from: number, to: number): number =>
+    (median(times[to] ?? []) - median(times[from] ?? [])) * 1000 / (to - from);
+  const [early, late] = [cost(short, middle), cost(middle, long)];
+  const ratio = late / early;
+  const met = { peer: `${early.toFixed(2)} us up to 5,000`, ratio: ratio.toFixed(2), bar: '<= 1.1', met: ratio <= 1.1 };
+  return { figure, value: `${late.toFixed(2)} us`, ...met };
 }
 
 async function settle(): Promise<void> {
@@ -155,5 +141,6 @@ async function settle(): Promise<void> {
   collect();
 }
 
-report('Overhead of a run', [...await measureCpu(), ...await measureFirstChunk(), ...await measureMemory()]);
+const rows = [await measureCpu(), await measureLong(), await measureFirstChunk(), await measureMemory()].flat();
+report('Overhead of a run', rows);
 process.exit(0); // what is held must not keep the process

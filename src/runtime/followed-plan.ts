@@ -1,0 +1,39 @@
+/** What a run needs of the plan that it follows. */
+
+import { PinnaceError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
+import type { Span } from '../events/span.ts';
+import type { Usage } from './loop/loop-options.ts';
+import type { Loop } from './loop/run-steps.ts';
+
+/** A plan that a run follows. */
+export interface FollowedPlan {
+  readonly planId: string;
+  /** Returns the run's loop, which adds up what the plan uses. */
+  follow(run: FollowingRun): Loop;
+  /**
+   * Cancels the plan of an aborted run, unless only the reader of the run has left. Resolves when the run may end: the cancellation is
+   * recorded and the loop has shown it, or it took too long.
+   */
+  abandon(reason: unknown): Promise<void>;
+}
+
+/** The run that follows a plan. */
+export interface FollowingRun {
+  readonly signal: AbortSignal;
+  readonly traceId: string;
+  readonly usage: Pick<Usage, 'steps' | 'totalTokens' | 'cost'>;
+}
+
+/** Who starts or follows a plan, and where. */
+export interface PlanOwner {
+  readonly principal: Principal;
+  /** The idempotency key of the run. */
+  readonly key: string | undefined;
+  readonly span: Pick<Span, 'traceId' | 'spanId'>;
+}
+
+/** The error for a request whose plan cannot be started. */
+export function noPlan(why: string, reason: string): PinnaceError {
+  return new PinnaceError('invalid_argument', `Cannot plan: ${why}`, { details: { reason } });
+}
