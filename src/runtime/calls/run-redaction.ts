@@ -30,12 +30,12 @@ interface OpenText {
 
 /** Creates a redaction without secrets. */
 export function createRunRedaction(): RunRedaction {
-  const secrets = new Map<string, string>();
+  const secrets = new Map<string, Secret>();
   const open = new Map<string, OpenText>();
   let redactor: Redactor | undefined;
   const current = (): Redactor | undefined => {
     if (secrets.size === 0) return undefined;
-    return redactor ??= createRedactor([...secrets].map(([value, id]) => ({ id, value })));
+    return redactor ??= redactorOf([...secrets.values()]);
   };
   const text = (plain: string): string => current()?.text(plain) ?? plain;
   const whole = <T>(data: T): T => {
@@ -61,7 +61,7 @@ export function createRunRedaction(): RunRedaction {
     add(secret) {
       const value = secret.reveal();
       if (!isRedactable(value) || secrets.has(value)) return; // the resolver emits an event for such a value
-      secrets.set(value, secret.id);
+      secrets.set(value, secret);
       redactor = undefined;
     },
     chunks(chunk) {
@@ -72,6 +72,17 @@ export function createRunRedaction(): RunRedaction {
     },
     flush: () => [...open.keys()].flatMap(close),
   };
+}
+
+/** Redactors of one secret, as most runs have: all encodings of a value are written out for each. */
+const ofOne = new WeakMap<Secret, Redactor>();
+
+function redactorOf(secrets: readonly Secret[]): Redactor {
+  const [only] = secrets;
+  const known = only && secrets.length === 1 ? ofOne.get(only) : undefined;
+  const redactor = known ?? createRedactor(secrets.map((secret) => ({ id: secret.id, value: secret.reveal() })));
+  if (only && secrets.length === 1) ofOne.set(only, redactor);
+  return redactor;
 }
 
 /** Redacts the run's secrets in its events: a tool may have put one into an id. */
