@@ -78,7 +78,7 @@ async function measureMemory(): Promise<Row[]> {
   const sizes: Record<string, number> = {};
   for (const [name, { start }] of Object.entries(variants)) {
     for (let i = 0; i < 50; i++) await drain(await start(scriptedModel(calls, answer).model));
-    await settle();
+    await rest();
     const before = process.memoryUsage().heapUsed;
     const held: ReadableStreamDefaultReader<Uint8Array>[] = [];
     for (let i = 0; i < count; i++) {
@@ -88,10 +88,10 @@ async function measureMemory(): Promise<Row[]> {
         while (!(await reader.read()).done);
       })();
     }
-    await settle();
+    await rest();
     sizes[name] = (process.memoryUsage().heapUsed - before) / 1024 / count;
     await Promise.all(held.map((reader) => reader.cancel()));
-    await settle();
+    await rest();
   }
   return Object.entries(sizes).map(([name, size]) => {
     const theirs = sizes[peer] ?? NaN;
@@ -136,7 +136,7 @@ function perChunk(figure: string, times: Readonly<Record<string, readonly number
   return { figure, value: `${late.toFixed(2)} us`, ...met };
 }
 
-async function settle(): Promise<void> {
+async function rest(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 800));
   collect();
 }

@@ -30,15 +30,15 @@ type Bytes = ReadableStream<Uint8Array>;
 
 /** Something that answers a chat. */
 export interface Subject {
-  start(model: LanguageModel): Bytes | Promise<Bytes>;
+  readonly start: (model: LanguageModel) => Bytes | Promise<Bytes>;
   /** Waits for what is written after the answer. */
-  settle?(): Promise<void>;
+  readonly settle?: () => Promise<void>;
 }
 
 /** A subject whose runs can be replayed. */
 export interface RecordingSubject extends Subject {
   /** Runs to the end. Returns the function that replays the run. */
-  record(model: LanguageModel): Promise<() => Promise<Bytes>>;
+  readonly record: (model: LanguageModel) => Promise<() => Promise<Bytes>>;
 }
 
 const input = v.object({ q: v.pipe(v.string(), v.minLength(1)), limit: v.optional(v.number(), 10) });
