@@ -94,10 +94,10 @@ describe('imports', () => {
       'cockatiel': /^adapters\/egress\/circuits\.ts$/,
       '@opentelemetry/api': /^adapters\/(sinks\/otel|egress\/active-trace)/,
       'node:v8': /^adapters\/storage\/value-codec\.ts$/,
-      'node:buffer': /^adapters\/storage\/postgres\.ts$/,
-      'node:http': /^adapters\/egress\/deno\.ts$/,
-      'node:https': /^adapters\/egress\/deno\.ts$/,
-      'node:dns': /^adapters\/egress\/deno\.ts$/,
+      'node:buffer': /^adapters\/storage\/postgres-commit\.ts$/,
+      'node:http': /^adapters\/egress\/pinned-socket\.ts$/,
+      'node:https': /^adapters\/egress\/pinned-socket\.ts$/,
+      'node:dns': /^adapters\/egress\/pinned-socket\.ts$/,
       'node:net': /^adapters\/egress\//,
     };
     const packages = (await importsUnder('src', 'adapters')).filter((arrow) => !isLocal(arrow));
