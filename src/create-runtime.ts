@@ -1,6 +1,7 @@
 /** Composes a runtime: the one file that knows every room. */
 
 import { answeringStorage } from './log/answering-storage.ts';
+import { countedStorage } from './log/counted-storage.ts';
 import type { Rerank } from './discovery/rerank.ts';
 import { createRunDiscovery } from './discovery/run-discovery.ts';
 import { PinnaceError } from './base/errors.ts';
@@ -11,7 +12,7 @@ import { createReport, type OnError, type Report } from './events/report.ts';
 import { reportedHook, reportedPort } from './events/reported-port.ts';
 import { createInputDigests, noInputDigests } from './events/input-digests.ts';
 import { mcpServersOnUse } from './mcp/servers-on-use.ts';
-import { createMetrics } from './base/metrics.ts';
+import { createMetrics, type Metrics } from './base/metrics.ts';
 import { createAgentGrounding } from './grounding/agent-grounding.ts';
 import type { Grounding } from './grounding/create-grounding.ts';
 import { createRuntimePlans } from './planner/host/runtime-plans.ts';
@@ -126,7 +127,8 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
   requireStorage(options.storage);
   const { tools = [], now = Date.now } = options;
   const report = createReport(options.onError);
-  const { catalog, models, secrets, storage, blobs } = createPorts(options, report);
+  const metrics = createMetrics();
+  const { catalog, models, secrets, storage, blobs } = createPorts(options, { report, metrics });
   const limits = { ...defaultLimits, ...options.limits };
   const { storageGraceMs, attachmentRetentionMs: ttlMs } = limits;
   const steady = steadyStorage(storage, storageGraceMs);
@@ -134,8 +136,8 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
   const rerank = options.rerank && reportedHook(options.rerank, report, 'rerank');
   const discovery = createRunDiscovery({ storage: steady, rerank, principal: localPrincipal() });
   const dataSources = options.grounding && createAgentGrounding(options.grounding, { authorize: hook });
-  const observers = createObservers(options, { storage, now, report });
-  const { emit, recorder, metrics } = observers;
+  const observers = createObservers(options, { storage, now, report, metrics });
+  const { emit, recorder } = observers;
   const authorize = options.authorize ?? (() => ({ decision: 'allow' })); // reported with the run or request that asks
   const { plans: { planner }, ...runtime } = createPipeline({
     catalog,
@@ -180,26 +182,34 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
 
 function createObservers(
   { sinks = [], ring = createEventRing(), audit, inputDigestKey }: CreateRuntimeOptions,
-  { storage, now, report }: { readonly storage: Storage; readonly now: () => number; readonly report: Report },
+  { storage, now, report, metrics }: {
+    readonly storage: Storage;
+    readonly now: () => number;
+    readonly report: Report;
+    readonly metrics: Metrics;
+  },
 ): RuntimeObservers {
   const emit = createEmit({ sinks, ring, now, report });
   const recorder = createRecorder({ audit, emit, now, report });
   const keyed = createInputDigests({ storage, key: inputDigestKey });
   const digests = emit === unobserved && !audit ? noInputDigests : keyed;
-  return { emit, ring, audit, recorder, metrics: createMetrics(), digests, report };
+  return { emit, ring, audit, recorder, metrics, digests, report };
 }
 
 /** The ports; their failures are reported before caches and retries handle them. */
 function createPorts(
   { catalog, models, secrets, storage, blobs }: CreateRuntimeOptions,
-  report: Report,
+  { report, metrics }: { readonly report: Report; readonly metrics: Metrics },
 ) {
   return {
     catalog: reportedPort(catalog, report, { kind: 'catalog' }),
     models: reportedPort(models, report, { kind: 'model' }),
     secrets: secrets && reportedPort(secrets, report, { kind: 'secret' }),
     blobs: blobs && reportedPort(blobs, report, { kind: 'storage' }),
-    storage: answeringStorage(reportedPort(storage, report, { kind: 'storage', isRetried: true })),
+    storage: countedStorage(
+      answeringStorage(reportedPort(storage, report, { kind: 'storage', isRetried: true })),
+      metrics,
+    ),
   };
 }
 

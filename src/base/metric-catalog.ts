@@ -17,6 +17,8 @@ export const metricCatalog = {
   pinnace_tool_calls_total: 'Tool calls by tool and status',
   pinnace_tool_failures_total: 'Failed tool calls by tool and error code',
   pinnace_journal_commits_total: 'Journal commits by type',
+  pinnace_storage_commits_total: 'Commits to the storage by the type of their first key (run, plan, ...)',
+  pinnace_storage_keys_total: 'Keys written to the storage by type (run, plan, ...)',
   pinnace_cache_hits_total: 'Cache hits by cache and layer (l1, stale, l2)',
   pinnace_cache_misses_total: 'Cache misses by cache',
   pinnace_resolution_seconds: 'Load time of definitions, by cache and layer (l2, source)',
