@@ -103,6 +103,6 @@ export function createBrowserRuntime(
     ...(grounding && { grounding: grounding(storage) }),
     ...(mcp && { mcp: mcp(egress) }),
   });
-  sweepPlans(runtime.planner, { intervalMs: planLeaseMs / 3 }); // resumes plans after a reload; ends with the worker
+  sweepPlans(runtime.planner, { intervalMs: planLeaseMs / 3, report: runtime.report }); // resumes plans after a reload; ends with the worker
   return runtime;
 }

@@ -21,7 +21,7 @@ import type { Tool } from '../src/tools/tool.ts';
 import { denoEgress } from './egress/deno.ts';
 import { modelSource } from './models/source.ts';
 import { denoSandbox } from './sandbox/deno.ts';
-import { sweepOnRequest } from './plan-sweep.ts';
+import { reportTo, sweepOnRequest } from './plan-sweep.ts';
 import { consoleSink } from './sinks/console.ts';
 import { eventStore, type QueuedEventStore } from './sinks/event-store.ts';
 import { otelMetrics } from './sinks/otel-metrics.ts';
@@ -92,8 +92,8 @@ const flushMs = 250;
 
 /** Creates the handler for `Deno.serve`, or for `export default { fetch }` with `deno serve` and Deno Deploy. */
 export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
-  const { authenticator, secrets, origins = [], kvPath, mcp, privateOrigins } = options;
-  const storage = denoKvStorage(kvPath === undefined ? {} : { path: kvPath });
+  const { authenticator, secrets, origins = [], kvPath, mcp, privateOrigins, onError } = options;
+  const storage = denoKvStorage({ ...(kvPath !== undefined && { path: kvPath }), ...(onError && { onError }) });
   const tools = options.tools(storage);
   const { eventRetentionMs: retentionMs } = options;
   const store = retentionMs === undefined ? undefined : eventStore({ storage, retentionMs });
@@ -130,9 +130,10 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     pinnedEgress: await egress.isReady(),
     sandbox: await sandbox.isReady(),
   });
-  const sweep = sweepOnRequest(runtime.planner);
+  const { report } = runtime;
+  const sweep = sweepOnRequest(runtime.planner, { report });
   // A failed sweep is left to the next: while the endpoint closes, its storage closes before its cron.
-  scheduler()?.('pinnace-plans', '* * * * *', async () => void await runtime.planner.sweep().catch(() => undefined));
+  scheduler()?.('pinnace-plans', '* * * * *', async () => void await runtime.planner.sweep().catch(reportTo(report)));
   const capabilities = (): Promise<Record<string, unknown>> => probed ??= probe();
   const handler = cutSenders(createHandler(runtime, {
     authenticator: authenticator(storage),

@@ -152,7 +152,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     handlers: options.handlers ?? {},
     discovery,
     dataSources,
-    mcp: mcpServersOf({ connector: options.mcp, catalog, emit, now }),
+    mcp: mcpServersOf({ connector: options.mcp, catalog, emit, now, report }),
     plans: (steps) =>
       createRuntimePlans({
         storage,

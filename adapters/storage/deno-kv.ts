@@ -3,6 +3,8 @@
 import { PinnaceError } from '../../src/base/errors.ts';
 import { encodeKey } from '../../src/base/key.ts';
 import type { ClosableStorage, Entry, Watchable } from '../../src/contracts/storage.ts';
+import type { OnError } from '../../src/events/on-error.ts';
+import { createReport } from '../../src/events/report.ts';
 import { isExpired, type ListBounds, listBounds, prepareChanges } from './changes.ts';
 import { createConnection } from './connection.ts';
 import { draftChanges } from './deno-kv-draft.ts';
@@ -18,6 +20,8 @@ export interface DenoKvStorageOptions {
   /** A file, or `:memory:`; without it the database that belongs to the app. Two paths never see each other. */
   readonly path?: string;
   readonly now?: () => number;
+  /** Receives why work in the background failed: subscriptions (`watch`), and the removal of what crashed writers left (`sweep`). */
+  readonly onError?: OnError;
   /** Instead of `Deno.openKv`. */
   readonly openKv?: (path?: string) => Promise<Deno.Kv>;
 }
@@ -35,9 +39,15 @@ const entriesPerBatch = 100;
  * const storage = denoKvStorage({ path: './state.kv' }); // deno run --unstable-kv
  */
 export function denoKvStorage(
-  { path, now = Date.now, openKv }: DenoKvStorageOptions = {},
+  { path, now = Date.now, onError, openKv }: DenoKvStorageOptions = {},
 ): ClosableStorage & Watchable {
-  const connection = createConnection({ open: () => open({ path, openKv, time: now() }), shut: (kv) => kv.close() });
+  const report = createReport(onError);
+  const onSwept = (cause: unknown): void => report(cause, { kind: 'storage', id: 'sweep' });
+  let isClosed = false;
+  const connection = createConnection({
+    open: () => open({ path, openKv, time: now(), onSwept }),
+    shut: (kv) => kv.close(),
+  });
   const inTurn = createKeyQueue();
   const commitGrouped = groupCommits(now); // those whose turn it is name different keys
 
@@ -67,10 +77,16 @@ export function denoKvStorage(
     },
     watch(keys, { signal, onNews }) {
       const places = keys.map((key) => headKey(encodeKey(key)));
-      const watching = { signal, onNews, pollMs: pollMsOf(path) };
-      void connection.use((kv) => Promise.resolve(watchPlaces(kv, places, watching))).catch(() => undefined);
+      const onFailed = (cause: unknown): void => {
+        if (!signal.aborted && !isClosed) report(cause, { kind: 'storage', id: 'watch' });
+      };
+      const watching = { signal, onNews, onFailed, pollMs: pollMsOf(path) };
+      void connection.use((kv) => Promise.resolve(watchPlaces(kv, places, watching))).catch(onFailed);
     },
-    close: () => connection.close(),
+    async close() {
+      isClosed = true;
+      await connection.close();
+    },
   };
 }
 
@@ -78,9 +94,10 @@ export function denoKvStorage(
 function watchPlaces(
   kv: Deno.Kv,
   places: readonly Deno.KvKey[],
-  { signal, onNews, pollMs }: {
+  { signal, onNews, onFailed, pollMs }: {
     readonly signal: AbortSignal;
     readonly onNews: () => void;
+    readonly onFailed: (cause: unknown) => void;
     readonly pollMs: number | undefined;
   },
 ): void {
@@ -92,7 +109,7 @@ function watchPlaces(
     while (!(await reader.read()).done && !signal.aborted) onNews();
   };
   // It ends with the signal, or with an error when the database is closed.
-  void pump().catch(() => undefined).finally(() => clearInterval(timer));
+  void pump().catch(onFailed).finally(() => clearInterval(timer));
 }
 
 /** How often to poll for other processes' commits to a file. The app's default database may be a file or a service. */
@@ -102,10 +119,11 @@ function pollMsOf(path: string | undefined): number | undefined {
 }
 
 async function open(
-  { path, openKv = globalThis.Deno?.openKv, time }: {
+  { path, openKv = globalThis.Deno?.openKv, time, onSwept }: {
     readonly path: string | undefined;
     readonly openKv: DenoKvStorageOptions['openKv'];
     readonly time: number;
+    readonly onSwept: (cause: unknown) => void;
   },
 ): Promise<Deno.Kv> {
   if (typeof openKv !== 'function') {
@@ -113,7 +131,7 @@ async function open(
     throw storageBlocked(`Cannot open Deno KV: this runtime has none; ${advice}`, { retryable: false });
   }
   const kv = await whenUnlocked(() => openKv(path));
-  await sweep(kv, time).catch(() => {}); // what it leaves, the next one finds
+  await sweep(kv, time).catch(onSwept); // what it leaves, the next one finds
   return kv;
 }
 

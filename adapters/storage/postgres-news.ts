@@ -11,6 +11,8 @@ export interface PostgresNewsOptions {
   readonly channel: string;
   /** Sends a notification to the channel. */
   readonly notify: (text: string) => Promise<unknown>;
+  /** Receives why a listener could not listen. */
+  readonly onFailed: (cause: unknown) => void;
   /** The time between two polls. */
   readonly pollMs: number;
 }
@@ -32,7 +34,7 @@ const pollsPerListener = 10;
  * Creates news. A pooler may accept `LISTEN` and never deliver, and a connection may be dead without an error, so a probe goes
  * through the database every now and then: until it arrives, all watchers are notified at every poll.
  */
-export function createPostgresNews({ clients, channel, notify, pollMs }: PostgresNewsOptions): PostgresNews {
+export function createPostgresNews({ clients, channel, notify, onFailed, pollMs }: PostgresNewsOptions): PostgresNews {
   const news = createNews();
   let listener: Sql | undefined;
   let timer: ReturnType<typeof setInterval> | undefined;
@@ -53,7 +55,7 @@ export function createPostgresNews({ clients, channel, notify, pollMs }: Postgre
     listener = openListener(clients);
     // Before it listened, and while the connection was lost, anything may have come. The client listens again by itself.
     const onListen = (): void => (news.emitAll(), probe());
-    void listener.listen(channel, hear, onListen).catch(() => undefined);
+    void listener.listen(channel, hear, onListen).catch((cause: unknown) => isClosed || onFailed(cause));
   };
   const replaceListener = (): void => {
     if (clients.given) return;

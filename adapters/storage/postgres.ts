@@ -3,6 +3,8 @@
 import type { ISql, Sql } from 'postgres';
 import { encodeKey, type Key } from '../../src/base/key.ts';
 import type { ClosableStorage, Entry, Watchable } from '../../src/contracts/storage.ts';
+import type { OnError } from '../../src/events/on-error.ts';
+import { createReport } from '../../src/events/report.ts';
 import { invalid, type ListBounds, listBounds, prepareChanges } from './changes.ts';
 import { createConnection } from './connection.ts';
 import {
@@ -31,6 +33,8 @@ export interface PostgresStorageOptions {
   readonly sql?: Sql;
   /** The table, made when it is first used. Two tables never see each other. Without it, `pinnace`. */
   readonly table?: string;
+  /** Receives why the storage could not listen to notifications; it polls until it can. */
+  readonly onError?: OnError;
   readonly now?: () => number;
   /** How often watchers are notified while no notifications arrive from the server, in milliseconds; 500 when absent. */
   readonly pollMs?: number;
@@ -63,7 +67,7 @@ const longestCloseMs = 2_000;
  * const storage = postgresStorage({ connect: (options) => postgres(url, { max: 10, ...options }) });
  */
 export function postgresStorage(
-  { connect, sql: given, table = 'pinnace', now = Date.now, pollMs = 500 }: PostgresStorageOptions,
+  { connect, sql: given, table = 'pinnace', onError, now = Date.now, pollMs = 500 }: PostgresStorageOptions,
 ): ClosableStorage & Watchable {
   if (!/^[a-z_][a-z0-9_]{0,47}$/.test(table)) {
     throw invalid('invalid_table', `Cannot use the table "${table}": take up to 48 of a-z, 0-9 and _`);
@@ -73,7 +77,9 @@ export function postgresStorage(
   const pool = createClientPool(clients, table);
   const { use } = pool;
   const notify = (text: string) => use(({ sql }) => sql`select pg_notify(${table}, ${text})`);
-  const news = createPostgresNews({ clients, channel: table, notify, pollMs });
+  const report = createReport(onError);
+  const onFailed = (cause: unknown): void => report(cause, { kind: 'storage', id: 'watch' });
+  const news = createPostgresNews({ clients, channel: table, notify, onFailed, pollMs });
 
   return {
     checks: true,

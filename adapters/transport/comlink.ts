@@ -3,6 +3,7 @@
 import { type Endpoint, expose, type Remote, transfer, wrap } from 'comlink';
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/contracts/ai-types.ts';
 import { type ErrorData, fromData, PinnaceError, toData } from '../../src/base/errors.ts';
+import { type Report, reportHidden, unreported } from '../../src/events/report.ts';
 import type { RingEvent, WatchOptions } from '../../src/events/event-ring.ts';
 import type { Decision } from '../../src/permission/interruption.ts';
 import type { PlanReply } from '../../src/contracts/plans.ts';
@@ -42,10 +43,13 @@ interface Wire {
  * so do not pass it on.
  */
 export function exposeRuntime(
-  runtime: Runtime & Partial<Pick<HostedRuntime, 'events'>> & { readonly blobs?: Pick<HostedRuntime['blobs'], 'get'> },
+  runtime: Runtime & Partial<Pick<HostedRuntime, 'events' | 'report'>> & {
+    readonly blobs?: Pick<HostedRuntime['blobs'], 'get'>;
+  },
   endpoint: Endpoint = globalThis as unknown as Endpoint,
 ): void {
   const runs = new Map<string, AbortController>();
+  const answerOf = createAnswers(runtime.report);
   const principal = localPrincipal();
   /** Transfers a run's stream, and keeps what stops it until its end. */
   async function handOver(
@@ -87,12 +91,16 @@ export function exposeRuntime(
   expose(wire, endpoint);
 }
 
-async function answerOf<T>(work: () => Promise<T>): Promise<Answer<T>> {
-  try {
-    return { ok: true, value: await work() };
-  } catch (error) {
-    return { ok: false, error: toData(error) };
-  }
+/** Returns the function that does the work of a call. The page receives errors as data, without their cause, which is reported. */
+function createAnswers(report: Report = unreported) {
+  return async <T>(work: () => Promise<T>): Promise<Answer<T>> => {
+    try {
+      return { ok: true, value: await work() };
+    } catch (error) {
+      reportHidden(report, error, { kind: 'run' });
+      return { ok: false, error: toData(error) };
+    }
+  };
 }
 
 /** Returns the same stream, and calls back when it has ended or was canceled. */

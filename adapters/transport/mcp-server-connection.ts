@@ -4,7 +4,7 @@ import type { Principal } from '../../src/base/principal.ts';
 import { linearValidator } from '../linear-validator.ts';
 import { callActive } from './mcp-server/call.ts';
 import { type McpTool, toMcpTool } from './mcp-server/definitions.ts';
-import { connectionInstructions, defaultInfo, type McpHost } from './mcp-server/host.ts';
+import { connectionInstructions, defaultInfo, type McpHost, reportedHost } from './mcp-server/host.ts';
 import type { CallResult } from './mcp-server/result.ts';
 import { CallToolRequestSchema, ListToolsRequestSchema, Server, type Transport } from './mcp-server/sdk.ts';
 import type { CallRequest } from './mcp-server/stateless.ts';
@@ -31,7 +31,7 @@ export async function serveMcp(
   { host, principal }: { readonly host: McpHost; readonly principal: Principal },
 ): Promise<McpServerConnection> {
   const { info = defaultInfo, instructions = connectionInstructions } = host;
-  const session = createSession(host, principal);
+  const session = createSession(reportedHost(host), principal);
   const server = new Server({ ...info }, {
     capabilities: { tools: { listChanged: true }, logging: {} },
     instructions,

@@ -11,7 +11,7 @@ import type { AgentTools } from '../../src/runtime/resolve/agent-tools.ts';
 import type { Principal } from '../../src/base/principal.ts';
 import { linearValidator } from '../linear-validator.ts';
 import type { CallContext } from './mcp-server/call.ts';
-import { defaultInfo, type McpHost, statelessInstructions } from './mcp-server/host.ts';
+import { defaultInfo, type McpHost, reportedHost, statelessInstructions } from './mcp-server/host.ts';
 import { openStateless, type StatelessServer } from './mcp-server/stateless.ts';
 import { createCatalogues } from './mcp-server/toolbox.ts';
 
@@ -36,7 +36,8 @@ export interface McpCaller {
 const listTtlMs = 10_000;
 
 /** Creates the endpoint of a host. */
-export function createMcpEndpoint(host: McpHost, { keepAliveMs = 15_000 } = {}): McpEndpoint {
+export function createMcpEndpoint(given: McpHost, { keepAliveMs = 15_000 } = {}): McpEndpoint {
+  const host = reportedHost(given);
   const catalogueOf = createCatalogues(host);
   const handler = createMcpHandler((context) => {
     const { principal, tools: { tools, call } } = callerOf(context);

@@ -3,6 +3,7 @@
 import { PinnaceError, toData } from '../base/errors.ts';
 import { invalid } from '../base/parse.ts';
 import type { Storage } from '../contracts/storage.ts';
+import { hidesCause } from '../events/report.ts';
 import type { ToolSource } from '../tools/tool-source.ts';
 import type { Tool, ToolContext, ToolOutcome } from '../tools/tool.ts';
 import { createActiveTools } from './active-tools.ts';
@@ -76,10 +77,10 @@ export function discoveryTools(index: ToolIndex, options: DiscoveryOptions): Dis
     activeNames: () => active.names(),
     handle: () => active.handle(),
     notActive: (name) => lookup.find(name) ? notLoaded(name) : lookup.notFound(name, 'call'),
-    async call(name, input, { signal = new AbortController().signal } = {}) {
+    async call(name, input, { signal = new AbortController().signal, report } = {}) {
       const tool = byName.get(name);
       if (!tool) return failed(lookup.notFound(name, 'call'));
-      return await callTool(tool, input, { signal, principal: options.principal });
+      return await callTool(tool, input, { signal, report, principal: options.principal });
     },
   };
 }
@@ -87,7 +88,7 @@ export function discoveryTools(index: ToolIndex, options: DiscoveryOptions): Dis
 async function callTool(
   tool: Tool,
   input: unknown,
-  { signal, principal }: { signal: AbortSignal; principal: ToolContext['principal'] },
+  { signal, principal, report }: Pick<ToolContext, 'signal' | 'principal' | 'report'>,
 ): Promise<ToolOutcome> {
   const { name } = tool.definition;
   try {
@@ -99,6 +100,7 @@ async function callTool(
     const context = { signal, principal, secrets: {}, log: () => undefined, redact, toolCallId };
     return { ok: true, output: await tool.execute(checked.input, context) };
   } catch (error) {
+    if (hidesCause(error) && !signal.aborted) report?.(error);
     return failed(signal.aborted ? stopped(name) : error);
   }
 }

@@ -1,5 +1,6 @@
 /** Reports causes to the host. Nothing of them is recorded here. */
 
+import { BoundedMap } from '../base/bounded-map.ts';
 import { PinnaceError } from '../base/errors.ts';
 import type { ErrorContext, ErrorKind, OnError } from './on-error.ts';
 
@@ -18,22 +19,45 @@ export const unreported: Report = () => undefined;
 export function createReport(onError: OnError | undefined): Report {
   if (!onError) return unreported;
   const reported = new WeakMap<object, ErrorKind>();
+  const texts = new BoundedMap<unknown, ErrorKind>(mostTexts);
   return (thrown, context) => {
     const chain = chainOf(thrown);
     const isKnown = chain.some((one) => {
       const kind = reported.get(one);
       return kind !== undefined && kind !== context.kind;
     });
-    if (isKnown) return;
+    const cause = firstCause(thrown);
+    if (isKnown || wasReportedAsText(cause, texts.get(cause), { kind: context.kind, isWrapped: chain.length > 0 })) {
+      return;
+    }
     for (const one of chain) reported.set(one, context.kind);
+    if (!isObject(cause)) texts.set(cause, context.kind);
     try {
-      const result: unknown = onError(firstCause(thrown), context);
+      const result: unknown = onError(cause, context);
       // An async function is accepted: its rejection must not become an unhandled one.
       if (result !== undefined) void Promise.resolve(result).catch(() => undefined);
     } catch {
       // What fails while it reports has nowhere to be reported.
     }
   };
+}
+
+/** The most thrown texts that are remembered. */
+const mostTexts = 100;
+/** Parts that throw no texts of their own, so that a text reaches them from another part. */
+const passing: ReadonlySet<ErrorKind> = new Set(['run', 'plan', 'http']);
+
+/** Whether a thrown text, which has no identity, is one that another part has reported: inside an error, or on its way to the caller. */
+function wasReportedAsText(
+  cause: unknown,
+  by: ErrorKind | undefined,
+  { kind, isWrapped }: { readonly kind: ErrorKind; readonly isWrapped: boolean },
+): boolean {
+  return !isObject(cause) && by !== undefined && by !== kind && (isWrapped || passing.has(kind));
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 /** Returns a report that adds these facts to the context. */
@@ -60,7 +84,7 @@ function firstCause(error: unknown): unknown {
 /** The error and the causes below it, as far as they are objects. */
 function chainOf(error: unknown): readonly object[] {
   const chain: object[] = [];
-  for (let one = error; typeof one === 'object' && one !== null && !chain.includes(one);) {
+  for (let one = error; isObject(one) && !chain.includes(one);) {
     chain.push(one);
     one = 'cause' in one ? one.cause : undefined;
   }

@@ -1,6 +1,7 @@
 /** Who may use a source: what the host's hooks say, and nothing when they fail. */
 
 import { PinnaceError } from '../base/errors.ts';
+import { reportedHook } from '../events/reported-port.ts';
 import type { Filter } from '../contracts/filter.ts';
 import { refusal, requestPermission } from '../permission/authorize.ts';
 import type { Authorize } from '../contracts/authorize.ts';
@@ -66,7 +67,7 @@ export async function requireAccess(
 ): Promise<readonly Filter[]> {
   const { action, dataSourceId: id, call: { principal, agentId, authorize: more } } = wanted;
   await requireActive(records, { id, tenant: tenantOf(wanted.call) });
-  for (const ask of new Set([authorize, more])) {
+  for (const ask of new Set([authorize && reported(authorize, 'authorize', wanted.call), more])) {
     if (!ask) continue;
     if (!principal) throw forbidden(id, 'it is not known for whom');
     const context = agentId === undefined ? {} : { agentId };
@@ -76,7 +77,7 @@ export async function requireAccess(
       throw refusal({ ...ruling, decision: 'deny' }, `Cannot use the data source "${id}"`);
     }
   }
-  return access ? await closed(() => access(principal, id), id) : [];
+  return access ? await closed(reported(() => access(principal, id), 'access', wanted.call), id) : [];
 }
 
 /** What is disabled for all stays so for a tenant with a record of its own. */
@@ -89,6 +90,15 @@ async function requireActive(
   throw new PinnaceError('forbidden', `Cannot use the data source "${id}": it is disabled`, {
     details: { reason: 'data_source_disabled' },
   });
+}
+
+/** Returns the hook; what it throws is reported, since callers only learn that the access was denied. */
+function reported<Args extends unknown[], Result>(
+  hook: (...args: Args) => Result,
+  id: string,
+  { report }: GroundingCallOptions,
+): (...args: Args) => Result {
+  return report ? reportedHook(hook, (cause) => report(cause, { kind: 'hook', id }), id) : hook;
 }
 
 async function closed<T>(hook: () => T | Promise<T>, id: string): Promise<T> {

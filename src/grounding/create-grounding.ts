@@ -3,6 +3,8 @@
 import { type ErrorData, PinnaceError } from '../base/errors.ts';
 import { parse } from '../base/parse.ts';
 import type { GroundingSource, WritableGroundingSource } from '../contracts/grounding-source.ts';
+import type { OnError } from '../events/on-error.ts';
+import { createReport } from '../events/report.ts';
 import { type InnerFacts, type SpanEvent, statusOfError, within } from '../events/span.ts';
 import { type GroundingCallOptions, requireAccess, tenantOf } from './access.ts';
 import { ForgetInput, type GroundingAnswer, RememberInput, type RetrieveInput, RetrieveRequest } from './request.ts';
@@ -13,6 +15,8 @@ export interface CreateGroundingOptions extends RetrieveOptions {
   readonly sources: readonly GroundingSource[];
   /** Tells agents what they find in a source, by its id. */
   readonly descriptions?: Readonly<Record<string, string>>;
+  /** Receives what a source or a hook throws, unless the call has a `report`, as that of a runtime has. */
+  readonly onError?: OnError;
 }
 
 /** One question to many sources. */
@@ -41,11 +45,16 @@ export interface Grounding {
  */
 export function createGrounding(options: CreateGroundingOptions): Grounding {
   const byId = distinct(options.sources);
+  const report = createReport(options.onError);
+  const reporting = (id: string, call: GroundingCallOptions): GroundingCallOptions => {
+    return call.report ? call : { ...call, report: (cause, more) => report(cause, { kind: 'grounding', id, ...more }) };
+  };
   return {
     sources: [...byId.values()],
     descriptions: options.descriptions ?? {},
-    async retrieve(input, call = {}) {
+    async retrieve(input, given = {}) {
       const request = parse(RetrieveRequest, input, { what: 'the question' });
+      const call = reporting(request.dataSourceId ?? '', given);
       return await within(call.span, factsOf('retrieve', request.dataSourceId, request.dataSourceIds), async (span) => {
         const answer = await retrieve(byId, request, { ...options, call });
         for (const { dataSourceId: id, error } of answer.sources) {
@@ -55,8 +64,9 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
         return answer;
       });
     },
-    async remember(input, call = {}) {
+    async remember(input, given = {}) {
       const { dataSourceId, items, idempotencyKey } = parse(RememberInput, input, { what: 'what to remember' });
+      const call = reporting(dataSourceId, given);
       const source = writable(byId, dataSourceId);
       const request = { tenant: tenantOf(call), items: items.map(withLines), idempotencyKey };
       return await within(call.span, factsOf('remember', dataSourceId), async () => {
@@ -64,8 +74,9 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
         return { ids: await source.remember(request, signalOf(call)) };
       });
     },
-    async forget(input, call = {}) {
+    async forget(input, given = {}) {
       const { dataSourceId, ids, filters } = parse(ForgetInput, input, { what: 'what to forget' });
+      const call = reporting(dataSourceId, given);
       if (!ids && !filters?.length) throw nothingNamed();
       const source = writable(byId, dataSourceId);
       return await within(call.span, factsOf('forget', dataSourceId), async () => {

@@ -1,6 +1,7 @@
 /** The MCP servers of a runtime: the tools of their pins, and what becomes of them when they drift. */
 
 import type { Emit } from '../events/events.ts';
+import type { Report } from '../events/report.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 import type { McpValidation } from '../contracts/mcp-validation.ts';
 import { summaryOf } from '../events/payload-summary.ts';
@@ -23,6 +24,7 @@ export interface McpServersOptions {
   /** Without one, the tools are known and cannot be called. */
   readonly connector: McpConnector | undefined;
   readonly emit: Emit;
+  readonly report?: Report;
   readonly now: () => number;
   /** How long a comparison with a pin is good for. */
   readonly driftTtlMs?: number;
@@ -57,7 +59,7 @@ export function createMcpServers(options: McpServersOptions): McpServers {
   const drift = createDriftWatch({
     ttlMs: driftTtlMs,
     now,
-    onDrift: (server, found) => report(server, found, options),
+    onDrift: (server, found) => recordDrift(server, found, options),
   });
   const toolOptions: McpToolOptions | undefined = connector && {
     drift,
@@ -69,7 +71,7 @@ export function createMcpServers(options: McpServersOptions): McpServers {
   return {
     current: (server) => drift.current(server),
     toolsOf(server) {
-      const known = made.get(server) ?? knownTools(server, toolOptions);
+      const known = made.get(server) ?? knownTools(server, toolOptions, options.report);
       made.set(server, known);
       return known;
     },
@@ -85,26 +87,32 @@ export function createMcpServers(options: McpServersOptions): McpServers {
 async function knownTools(
   server: McpServer,
   options: McpToolOptions | undefined,
+  report: Report | undefined,
 ): Promise<readonly KnownMcpTool[]> {
   const all = await pinnedDefinitions(server);
   return all.map((pinned): KnownMcpTool => {
-    const tool = options && pinned.genuine ? implement(server, pinned, options) : undefined;
+    const tool = options && pinned.genuine ? implement(server, pinned, { ...options, report }) : undefined;
     return tool ? { ...pinned, tool } : pinned;
   });
 }
 
-function implement(server: McpServer, pinned: PinnedDefinition, options: McpToolOptions): Tool | undefined {
+function implement(
+  server: McpServer,
+  pinned: PinnedDefinition,
+  { report, ...options }: McpToolOptions & { readonly report: Report | undefined },
+): Tool | undefined {
   try {
     return createMcpTool(server, pinned, options);
-  } catch {
-    return undefined; // the manifest says that there is no implementation
+  } catch (error) {
+    report?.(error, { kind: 'mcp', id: server.id }); // the manifest only says that there is no implementation
+    return undefined;
   }
 }
 
-async function report(
+async function recordDrift(
   server: McpServer,
   { tools, instructionsChanged }: Drift,
-  { emit, catalog, onWritten }: McpServersOptions,
+  { emit, report, catalog, onWritten }: McpServersOptions,
 ): Promise<void> {
   const facts = {
     traceId: createTraceId(),
@@ -130,7 +138,8 @@ async function report(
   }
   const changed = tools.filter(({ kind }) => kind === 'changed').map(({ name }) => name);
   if (changed.length === 0 || !await storeDrift(catalog, server, changed)) return;
-  await Promise.resolve(onWritten(server)).catch(() => undefined); // the catalog has it, and caches expire soon
+  // The catalog has it, and caches expire soon.
+  await Promise.resolve(onWritten(server)).catch((cause: unknown) => report?.(cause, { kind: 'mcp', id: server.id }));
 }
 
 /** Which fields differ and both fingerprints, shortened: nothing of what the server says now. */

@@ -92,7 +92,8 @@ async function callInSession(call: PinnedCall, options: McpToolOptions, session:
     return await callOver(connection, call, options);
   } catch (error) {
     if (refusesTool(error)) {
-      await compare().catch(() => undefined); // the tool may have been removed or replaced
+      // The tool may have been removed or replaced. Where that cannot be found out, the call's own error says enough.
+      await compare().catch((cause: unknown) => call.context.report?.(cause, { kind: 'mcp', id: server.id }));
       requireUndrifted(call, options);
     }
     throw withDoubt(error, call);

@@ -2,6 +2,8 @@
 
 import { createRecorder } from '../events/audit.ts';
 import { createEmit } from '../events/events.ts';
+import { createReport } from '../events/report.ts';
+import { reportedHook } from '../events/reported-port.ts';
 import type { CatalogInputs, CatalogRecords, RecordKind } from '../tools/records/record-kinds.ts';
 import type { ToolDefinition } from '../base/schema.ts';
 import { type CatalogExport, exportCatalog } from './catalog-document.ts';
@@ -43,9 +45,14 @@ export interface Records {
 export function openRecords(given: RegistryOptions, known: KnownParts): Records {
   const { storage, tools = [], sinks = [], ring, audit, authorize, onChange, now = Date.now } = given;
   const composed = new Map(tools.map((tool) => [tool.id, tool]));
-  const emit = createEmit({ sinks, ring, now });
-  const recorder = createRecorder({ audit, emit, now });
-  const write = createWriter({ storage, now, emit, recorder, authorize, onChange });
+  const report = createReport(given.onError);
+  const emit = createEmit({ sinks, ring, now, report });
+  const recorder = createRecorder({ audit, emit, now, report });
+  const hooks = {
+    authorize: authorize && reportedHook(authorize, report, 'authorize'),
+    onChange: onChange && reportedHook(onChange, report, 'onChange'),
+  };
+  const write = createWriter({ storage, now, emit, recorder, ...hooks });
   const options = { storage, composed, write, known };
   const agents = createCollection('agent', options);
   return {

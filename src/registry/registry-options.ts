@@ -4,6 +4,7 @@ import type { Authorize } from '../contracts/authorize.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import type { Storage } from '../contracts/storage.ts';
 import type { Audit } from '../events/audit.ts';
+import type { OnError } from '../events/on-error.ts';
 import type { EventRing } from '../events/event-ring.ts';
 import type { PrivateOrigins } from '../base/private-origins.ts';
 import type { ToolDefinition } from '../base/schema.ts';
@@ -30,6 +31,8 @@ export interface RegistryOptions {
   readonly authorize?: Authorize;
   /** Called after each write with the keys for `invalidate` of a runtime over another storage. */
   readonly onChange?: (keys: readonly string[]) => void | Promise<void>;
+  /** Receives what the error of a write does not contain: what sinks, `authorize` and `onChange` throw. */
+  readonly onError?: OnError;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }

@@ -3,7 +3,7 @@
 import { fromData } from '../base/errors.ts';
 import type { ToolDefinition } from '../base/schema.ts';
 import type { Span } from '../events/span.ts';
-import type { Tool, ToolOutcome } from './tool.ts';
+import type { Tool, ToolContext, ToolOutcome } from './tool.ts';
 
 /** Tools with one way to call them. `call` never throws; a name that is not among the definitions is `not_found`. */
 export interface ToolSource {
@@ -16,6 +16,8 @@ export interface ToolSourceCall {
   readonly signal?: AbortSignal;
   /** The span of the call. */
   readonly span?: Span | undefined;
+  /** Receives a cause that the outcome does not contain. */
+  readonly report?: ToolContext['report'];
 }
 
 /** Whether these are tools with a way to call them, and not one tool. */
@@ -28,8 +30,8 @@ export function toolsOf(source: ToolSource): readonly Tool[] {
   return source.definitions.map((definition): Tool => ({
     definition,
     check: (input) => ({ ok: true, input }),
-    async execute(input, { signal, span }) {
-      const outcome = await source.call(definition.name, input, { signal, span });
+    async execute(input, { signal, span, report }) {
+      const outcome = await source.call(definition.name, input, { signal, span, report });
       if (outcome.ok) return outcome.output;
       throw fromData(outcome.error);
     },

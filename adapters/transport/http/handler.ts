@@ -108,7 +108,8 @@ export function createApp(
   app.route('/v1', operationRoutes({ runtime, signed, maxBodyBytes, capabilities, describe }));
   app.route('/v1', eventRoutes({ runtime, signed, watchSession, keepAliveMs, now }));
   app.route('/v1', auditRoutes({ runtime, signed }));
-  if (mcp) app.route('/mcp', mcpRoutes({ mcp, origins, authenticate, watchSession, maxBodyBytes, keepAliveMs }));
+  const host = mcp && { onError: runtime.report, ...mcp };
+  if (host) app.route('/mcp', mcpRoutes({ mcp: host, origins, authenticate, watchSession, maxBodyBytes, keepAliveMs }));
   if (registry) app.route('/v1', registryRoutes({ registry, runtime, signed, maxBodyBytes }));
   if (grounding) app.route('/v1', groundingRoutes({ ...grounding, runtime, signed, maxBodyBytes }));
   if (planner) app.route('/v1', planRoutes({ planner, signed, maxBodyBytes }));

@@ -1,6 +1,9 @@
 /** What an MCP server needs: the tools of a caller, and a storage for the loaded ones. */
 
 import type { Rerank } from '../../../src/discovery/rerank.ts';
+import { createReport } from '../../../src/events/report.ts';
+import { reportedHook, reportedPort } from '../../../src/events/reported-port.ts';
+import type { OnError } from '../../../src/events/on-error.ts';
 import type { Storage } from '../../../src/contracts/storage.ts';
 import type { AgentTools } from '../../../src/runtime/resolve/agent-tools.ts';
 import type { Principal } from '../../../src/base/principal.ts';
@@ -25,6 +28,17 @@ export interface McpHost {
   readonly instructions?: string;
   /** Reorders the results of `tool_find`. */
   readonly rerank?: Rerank;
+  /** Receives what the error of a request does not contain: what `tools`, `storage`, `rerank` and tools of `sources` throw. */
+  readonly onError?: OnError;
+}
+
+/** Returns the host; what its parts throw is reported to its `onError`, since clients receive none of it. */
+export function reportedHost(host: McpHost): McpHost {
+  const report = createReport(host.onError);
+  const { tools } = reportedPort({ tools: host.tools }, report, { kind: 'mcp' });
+  const rerank = host.rerank && reportedHook(host.rerank, report, 'rerank');
+  const storage = reportedPort(host.storage, report, { kind: 'storage', isRetried: true });
+  return { ...host, tools, storage, ...(rerank && { rerank }) };
 }
 
 /** The server information of a host that sets none. */

@@ -1,7 +1,6 @@
 /** A plan that this process runs: starts what the state allows, records the outcomes, and releases the plan when nothing can run. */
 
 import type { PinnaceError } from '../../base/errors.ts';
-import { longestTimeoutMs } from '../../base/timer.ts';
 import type { Draft } from '../decide/draft.ts';
 import { createGate } from '../decide/gate.ts';
 import { createReadyQueue } from '../decide/ready-queue.ts';
@@ -16,6 +15,7 @@ import type { Inbound, PlanHead } from '../journal/plan-record.ts';
 import { failure } from '../model/failure.ts';
 import { planDeadlineAt } from '../model/plan-clock.ts';
 import { type Activity, hasEnded, type PlanState } from '../model/plan-state.ts';
+import { createAlarm } from './alarm.ts';
 import { type ActivityRun, type ActivityRunOptions, reportActivity, startActivity } from './activity-run.ts';
 import { endsOthers, failureOf, isCurrent, isStarted, providerOf, settleSafely } from './activity-state.ts';
 import type { LivePlan, LivePlanOptions, Release } from './live-plan-options.ts';
@@ -48,14 +48,14 @@ class Plan implements LivePlan {
   readonly #released = Promise.withResolvers<Release>();
   #isReleased = false;
   #isReleasing = false;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #timerAt = Infinity;
+  readonly #alarm: ReturnType<typeof createAlarm>;
   #heartbeat: ReturnType<typeof setInterval>;
 
   constructor(options: LivePlanOptions) {
     const { state, limits, now, events: observed, counting } = options;
     this.state = state;
     this.#options = options;
+    this.#alarm = createAlarm(() => this.pump(), now);
     const terms = state.created?.terms;
     const { storage, runAgent, authorize, report } = options;
     const onEnd: ActivityRunOptions['onEnd'] = (run, outcome, denied) => this.#settle(run, outcome, denied);
@@ -279,15 +279,7 @@ class Plan implements LivePlan {
   }
 
   #arm(): void {
-    const at = this.state.dues.peek()?.at ?? Infinity;
-    if (at === this.#timerAt || this.#isReleasing || this.#isReleased) return;
-    clearTimeout(this.#timer);
-    this.#timerAt = at;
-    const waitMs = Math.min(longestTimeoutMs, Math.max(0, at - this.#options.now()));
-    this.#timer = setTimeout(() => {
-      this.#timerAt = Infinity;
-      this.pump();
-    }, waitMs);
+    if (!this.#isReleasing && !this.#isReleased) this.#alarm.set(this.state.dues.peek()?.at ?? Infinity);
   }
 
   #lose(error: PinnaceError): void {
@@ -298,7 +290,7 @@ class Plan implements LivePlan {
   #release(how: Release): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
-    clearTimeout(this.#timer);
+    this.#alarm.clear();
     clearInterval(this.#heartbeat);
     for (const { activity } of this.#starting) this.#giveBack(activity);
     if (how === 'closed') { for (const run of this.#running) run.abort(failureOf(run.activity)); }

@@ -3,7 +3,7 @@
 import type { Metrics } from '../../base/metrics.ts';
 import type { Storage, Watchable } from '../../contracts/storage.ts';
 import { type Emit, unobserved } from '../../events/events.ts';
-import type { Report } from '../../events/report.ts';
+import { type Report, reportHidden } from '../../events/report.ts';
 import { readJournal } from '../../log/journal-record.ts';
 import { watchKey } from '../../log/news.ts';
 import type { AuthorizeCreate } from '../decide/authorize-create.ts';
@@ -71,7 +71,7 @@ export class LivePlans {
 
   /** Claims the plan whenever its owner is lost, so that a reader does not wait for a sweep. Ends with the signal, or the returned function. */
   guard(planId: string, signal?: AbortSignal): () => void {
-    const claimLost = (): void => void this.#claimLost(planId).catch(() => undefined); // the next one tries again
+    const claimLost = (): void => void this.#claimLost(planId).catch(this.#reportOf(planId)); // the next one tries again
     claimLost();
     const timer = setInterval(claimLost, this.#options.limits.leaseMs / 2);
     const stop = (): void => {
@@ -90,7 +90,7 @@ export class LivePlans {
     let count = 0;
     for (const planId of await duePlans(storage, now())) {
       // A plan that cannot be read does not hold up the others; the next sweep tries again.
-      if (!this.#live.has(planId) && await this.#claim(planId).catch(() => undefined)) count++;
+      if (!this.#live.has(planId) && await this.#claim(planId).catch(this.#reportOf(planId))) count++;
     }
     return count;
   }
@@ -100,6 +100,11 @@ export class LivePlans {
     for (const timer of this.#retries) clearTimeout(timer);
     for (const plan of this.#live.values()) plan.close();
     await Promise.all([...this.#live.values()].map(({ released }) => released));
+  }
+
+  /** Returns the handler for failures of work in the background. The storage reports its own. */
+  #reportOf(planId: string): (error: unknown) => undefined {
+    return (error) => void reportHidden(this.#options.report, error, { kind: 'plan', planId });
   }
 
   #pump(): void {
@@ -117,10 +122,11 @@ export class LivePlans {
       const inbound = await readInbound(storage, planId);
       if (inbound.items.length > 0) plan.take(inbound);
     };
-    const onNews = (): void => void takeInbound().catch(() => undefined); // the next news, or the next owner, tries again
+    const report = this.#reportOf(planId);
+    const onNews = (): void => void takeInbound().catch(report); // the next news, or the next owner, tries again
     const stopWatch = watchKey(storage, bellKey(planId), onNews);
     onNews();
-    void this.#untilReleased(planId, plan, { stopWatch, observed }).catch(() => undefined); // the next reader of the plan claims it
+    void this.#untilReleased(planId, plan, { stopWatch, observed }).catch(report); // the next reader of the plan claims it
     return plan;
   }
 
@@ -144,7 +150,10 @@ export class LivePlans {
   #claimLater(planId: string): void {
     const timer = setTimeout(() => {
       this.#retries.delete(timer);
-      void this.#claim(planId).catch(() => this.#isClosed || this.#claimLater(planId));
+      void this.#claim(planId).catch((error: unknown) => {
+        this.#reportOf(planId)(error);
+        if (!this.#isClosed) this.#claimLater(planId);
+      });
     }, this.#options.limits.leaseMs + 1);
     this.#retries.add(timer);
   }

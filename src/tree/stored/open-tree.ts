@@ -2,6 +2,8 @@
 
 import { PinnaceError } from '../../base/errors.ts';
 import type { Storage, Watchable } from '../../contracts/storage.ts';
+import type { OnError } from '../../events/on-error.ts';
+import { createReport, type Report } from '../../events/report.ts';
 import { createTreeStore } from './tree-store.ts';
 import { mutate } from '../nodes/mutate.ts';
 import type { Mutation, Origin } from '../nodes/mutation.ts';
@@ -14,6 +16,8 @@ export interface OpenTreeOptions extends CreateTreeOptions {
   readonly storage: Storage & Partial<Watchable>;
   /** Which tree of the storage. */
   readonly treeId: string;
+  /** Receives why work in the background failed: the removal of unfinished checkpoints, and reading what others have changed. */
+  readonly onError?: OnError;
   /** Milliseconds since 1970, for the age of unfinished checkpoints. */
   readonly now?: () => number;
 }
@@ -39,7 +43,8 @@ export interface OpenTree extends Tree {
  * @throws PinnaceError `unavailable` when the storage is, `invalid_argument` as `createTree`.
  */
 export async function openTree(options: OpenTreeOptions): Promise<OpenTree> {
-  const { storage, treeId, now = Date.now, ...rest } = options;
+  const { storage, treeId, now = Date.now, onError, ...rest } = options;
+  const report = createReport(onError);
   const stored = createStoredTree(storage, { treeId, now });
   const found = await stored.load();
   const tree = createTree(found ? { ...rest, rows: found.rows, source: 'trusted' } : rest);
@@ -48,12 +53,12 @@ export async function openTree(options: OpenTreeOptions): Promise<OpenTree> {
   for (const { ops, origin } of found?.entries ?? []) mutate(core, ops, origin);
   const treeStore = createTreeStore(core, stored, () => tree.rows());
   core.treeStore = treeStore;
-  void stored.sweep().catch(() => {}); // in the background; the next checkpoint tries again
+  void stored.sweep().catch((cause: unknown) => report(cause, { kind: 'storage', id: 'sweep' })); // the next checkpoint tries again
   const refresh = (): Promise<void> => treeStore.lock(() => treeStore.refresh());
   return Object.assign(tree, {
     apply: refuseApply,
     refresh,
-    follow: (signal: AbortSignal) => follow(stored, { signal, refresh }),
+    follow: (signal: AbortSignal) => follow(stored, { signal, refresh, report }),
     write: (ops: readonly TreeOp[], origin?: Origin) =>
       treeStore.lock(async () => {
         const mutation = mutate(core, checkOps(core, ops), origin);
@@ -65,10 +70,16 @@ export async function openTree(options: OpenTreeOptions): Promise<OpenTree> {
 
 function follow(
   stored: StoredTree,
-  { signal, refresh }: { readonly signal: AbortSignal; readonly refresh: () => Promise<void> },
+  { signal, refresh, report }: {
+    readonly signal: AbortSignal;
+    readonly refresh: () => Promise<void>;
+    readonly report: Report;
+  },
 ): void {
   if (signal.aborted) return;
-  const stop = stored.watch(() => void refresh().catch(() => {})); // the next news, or the next change, tries again
+  // The next news, or the next change, tries again.
+  const onNews = (): void => void refresh().catch((cause: unknown) => report(cause, { kind: 'storage', id: 'watch' }));
+  const stop = stored.watch(onNews);
   signal.addEventListener('abort', stop, { once: true });
 }
 

@@ -2,6 +2,8 @@
 
 import { PinnaceError } from '../../base/errors.ts';
 import type { ToolDefinition } from '../../base/schema.ts';
+import type { OnError } from '../../events/on-error.ts';
+import { createReport } from '../../events/report.ts';
 import type { ToolSource, ToolSourceCall } from '../../tools/tool-source.ts';
 import type { AuditEntry, AuditSink } from './call/audit.ts';
 import { callTool } from './call/call-tool.ts';
@@ -30,6 +32,8 @@ export interface TreeToolsOptions {
   readonly shape?: Shape;
   /** Gets an entry for every changing call, whatever its outcome. */
   readonly audit?: AuditSink;
+  /** Receives what a call throws and its error does not contain, unless the caller takes it, as a runtime does. */
+  readonly onError?: OnError;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
 }
@@ -62,6 +66,7 @@ export function treeTools(tree: Tree, options: TreeToolsOptions): TreeTools {
       `Cannot make tools for the role "${String(role)}": use "reader" or "editor"`,
     );
   }
+  const own = createReport(options.onError);
   const core = coreOf(tree);
   const desk = deskOf(core);
   const caller: Caller = {
@@ -81,8 +86,8 @@ export function treeTools(tree: Tree, options: TreeToolsOptions): TreeTools {
     get definitions(): readonly ToolDefinition[] {
       return toolDefinitions();
     },
-    call: (name, input, { signal, span } = {}) =>
-      callTool(caller, { spec: toolSpecs.get(name), name, input, signal, span }),
+    call: (name, input, { signal, span, report = (cause: unknown) => own(cause, { kind: 'tool', id: name }) } = {}) =>
+      callTool(caller, { spec: toolSpecs.get(name), name, input, signal, span, report }),
     auditTrail: (range) => desk.audit.list(range),
   };
 }

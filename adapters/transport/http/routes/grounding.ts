@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { PinnaceError, toData } from '../../../../src/base/errors.ts';
 import type { Principal } from '../../../../src/base/principal.ts';
 import type { Storage } from '../../../../src/contracts/storage.ts';
+import { hidesCause } from '../../../../src/events/report.ts';
 import { within } from '../../../../src/events/span.ts';
 import type { GroundingCallOptions } from '../../../../src/grounding/access.ts';
 import type { Grounding } from '../../../../src/grounding/create-grounding.ts';
@@ -119,7 +120,7 @@ const ingestFiles: SignedOperation = {
 
 /** What the routes need. */
 export interface GroundingRoutesOptions extends GroundingRouteOptions {
-  readonly runtime: Pick<HostedRuntime, 'authorize' | 'place' | 'guard'>;
+  readonly runtime: Pick<HostedRuntime, 'authorize' | 'place' | 'guard' | 'report'>;
   readonly signed: Signed;
   readonly maxBodyBytes: number;
 }
@@ -153,15 +154,18 @@ export function groundingRoutes(options: GroundingRoutesOptions): Hono<SignedEnv
 /** Passes the runtime's permission hook, and a span in the caller's trace. */
 function callOf(
   c: Context<SignedEnv>,
-  { authorize, place }: Pick<GroundingRoutesOptions['runtime'], 'authorize' | 'place'>,
+  { authorize, place, report: send }: Pick<GroundingRoutesOptions['runtime'], 'authorize' | 'place' | 'report'>,
 ): Call {
   const { principal, trace } = c.var;
-  return { principal, trace, signal: c.req.raw.signal, authorize, span: place(principal, trace) };
+  const report: Call['report'] = (cause, more) =>
+    send(cause, { kind: 'grounding', id: c.req.path, traceId: trace.traceId, ...more });
+  return { principal, trace, signal: c.req.raw.signal, authorize, span: place(principal, trace), report };
 }
 
 interface Call extends GroundingCallOptions {
   readonly principal: Principal;
   readonly trace: RequestTrace;
+  readonly report: NonNullable<GroundingCallOptions['report']>;
 }
 
 interface Ingestion {
@@ -197,6 +201,7 @@ function streamIngestion(c: Context, { options, call, ...ingestion }: Ingestion)
       const streamed = { options: { ...options, onProgress }, call: { ...call, signal: left.signal } };
       await send('report', await ingestGuarded({ ...ingestion, ...streamed }));
     } catch (error) {
+      if (hidesCause(error)) call.report(error, { kind: 'http' });
       await send('error', toData(error));
     }
   });

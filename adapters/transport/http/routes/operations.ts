@@ -133,7 +133,7 @@ const getManifest: SignedOperation = {
 export interface OperationRoutesOptions {
   readonly runtime: Pick<
     HostedRuntime,
-    'ready' | 'metrics' | 'invalidate' | 'prewarm' | 'validateMcpServer' | 'manifest'
+    'ready' | 'report' | 'metrics' | 'invalidate' | 'prewarm' | 'validateMcpServer' | 'manifest'
   >;
   readonly signed: Signed;
   readonly maxBodyBytes: number;
@@ -150,7 +150,7 @@ export function operationRoutes(options: OperationRoutesOptions): Hono<SignedEnv
   let document: Json | undefined;
   app.get('/healthz', open(getHealth), (c) => c.json({ status: 'ok' }));
   app.get('/readyz', open(getReadiness), async (c) => {
-    const [checks, known] = await Promise.all([runtime.ready(), inTime(capabilities)]);
+    const [checks, known] = await Promise.all([runtime.ready(), inTime(capabilities, runtime)]);
     const ready = Object.values(checks).every((check) => check === 'ok');
     return c.json({ status: ready ? 'ok' : 'failed', checks, capabilities: known }, ready ? 200 : 503);
   });
@@ -184,11 +184,16 @@ export function operationRoutes(options: OperationRoutesOptions): Hono<SignedEnv
 /** Readiness does not depend on the capabilities: they are left out when they fail or take long. */
 async function inTime(
   capabilities: OperationRoutesOptions['capabilities'],
+  { report }: Pick<HostedRuntime, 'report'>,
 ): ReturnType<OperationRoutesOptions['capabilities']> {
   const { promise: late, resolve } = Promise.withResolvers<Record<string, never>>();
   const timer = setTimeout(() => resolve({}), capabilitiesMs);
+  const failed = (cause: unknown): Record<string, never> => {
+    report(cause, { kind: 'hook', id: 'capabilities' });
+    return {};
+  };
   try {
-    return await Promise.race([late, Promise.resolve().then(capabilities).catch(() => ({}))]);
+    return await Promise.race([late, Promise.resolve().then(capabilities).catch(failed)]);
   } finally {
     clearTimeout(timer);
   }

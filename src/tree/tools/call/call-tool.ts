@@ -2,7 +2,9 @@
 
 import { isRecord } from '../../../base/is-record.ts';
 import { PinnaceError } from '../../../base/errors.ts';
+import { hidesCause } from '../../../events/report.ts';
 import type { SpanContext } from '../../../events/span.ts';
+import type { ToolSourceCall } from '../../../tools/tool-source.ts';
 import { auditCall } from './call-audit.ts';
 import type { Core } from '../../nodes/core.ts';
 import { slotOf } from '../../nodes/structure.ts';
@@ -29,10 +31,15 @@ export interface Call {
   readonly signal: AbortSignal | undefined;
   /** The span of the call. */
   readonly span: SpanContext | undefined;
+  /** Receives a cause that the outcome does not contain. */
+  readonly report: ToolSourceCall['report'];
 }
 
 /** Calls the tool; never throws. */
-export async function callTool(caller: Caller, { spec, name, input, signal, span }: Call): Promise<TreeOutcome> {
+export async function callTool(
+  caller: Caller,
+  { spec, name, input, signal, span, report }: Call,
+): Promise<TreeOutcome> {
   if (!spec) return callUnknown(caller, name);
   const context: CallContext = { ...caller, session: sessionOf(caller.desk, caller.agentId) };
   const versionBefore = versionOf(context.core, context.session);
@@ -48,6 +55,7 @@ export async function callTool(caller: Caller, { spec, name, input, signal, span
       : read(context, spec, args);
     outcome = { ok: true, output };
   } catch (error) {
+    if (hidesCause(error)) report?.(error);
     outcome = { ok: false, error: toTreeError(error) };
   }
   if (spec.kind !== 'read') auditCall(context, { spec, input, outcome, versionBefore, started, span });
