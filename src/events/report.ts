@@ -27,9 +27,9 @@ export function createReport(onError: OnError | undefined): Report {
       return kind !== undefined && kind !== context.kind;
     });
     const cause = firstCause(thrown);
-    if (isKnown || wasReportedAsText(cause, texts.get(cause), { kind: context.kind, isWrapped: chain.length > 0 })) {
-      return;
-    }
+    // A thrown text has no identity: it is known by its value, inside an error or on its way to the caller.
+    const by = isObject(cause) ? undefined : texts.get(cause);
+    if (isKnown || (by && by !== context.kind && (chain.length > 0 || passing.has(context.kind)))) return;
     for (const one of chain) reported.set(one, context.kind);
     if (!isObject(cause)) texts.set(cause, context.kind);
     try {
@@ -46,15 +46,6 @@ export function createReport(onError: OnError | undefined): Report {
 const mostTexts = 100;
 /** Parts that throw no texts of their own, so that a text reaches them from another part. */
 const passing: ReadonlySet<ErrorKind> = new Set(['run', 'plan', 'http']);
-
-/** Whether a thrown text, which has no identity, is one that another part has reported: inside an error, or on its way to the caller. */
-function wasReportedAsText(
-  cause: unknown,
-  by: ErrorKind | undefined,
-  { kind, isWrapped }: { readonly kind: ErrorKind; readonly isWrapped: boolean },
-): boolean {
-  return !isObject(cause) && by !== undefined && by !== kind && (isWrapped || passing.has(kind));
-}
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
