@@ -47,7 +47,9 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
   const byId = distinct(options.sources);
   const report = createReport(options.onError);
   const reporting = (id: string, call: GroundingCallOptions): GroundingCallOptions => {
-    return call.report ? call : { ...call, report: (cause, more) => report(cause, { kind: 'grounding', id, ...more }) };
+    const { principal, signal, agentId, authorize, span } = call; // by name: "signal" may be a getter, as of an AbortController
+    const own: GroundingCallOptions['report'] = (cause, more) => report(cause, { kind: 'grounding', id, ...more });
+    return { principal, signal, agentId, authorize, span, report: call.report ?? own };
   };
   return {
     sources: [...byId.values()],
