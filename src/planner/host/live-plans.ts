@@ -104,7 +104,10 @@ export class LivePlans {
 
   /** Returns the handler for failures of work in the background. The storage reports its own. */
   #reportOf(planId: string): (error: unknown) => undefined {
-    return (error) => void reportHidden(this.#options.report, error, { kind: 'plan', planId });
+    return (error) => {
+      reportHidden(this.#options.report, error, { kind: 'plan', planId });
+      return undefined;
+    };
   }
 
   #pump(): void {
