@@ -60,6 +60,10 @@ export interface DenoEndpointOptions {
   readonly origins?: readonly string[];
   /** How long a body may take to arrive, and how many may arrive at once. */
   readonly bodies?: HandlerOptions['bodies'];
+  /** The time without an event after which a stream sends a comment, in milliseconds: 15,000; 4,000 where a platform stops streams that are idle for 5 s. */
+  readonly keepAliveMs?: number;
+  /** The longest that the start of a run may take, in milliseconds, as that of `createHandler`. */
+  readonly startObjectiveMs?: number;
   /** How long audit entries are stored; forever when absent. */
   readonly auditRetentionMs?: number;
   /**
@@ -141,6 +145,8 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     capabilities,
     planner: runtime.planner,
     ...(options.bodies && { bodies: options.bodies }),
+    ...(options.keepAliveMs !== undefined && { keepAliveMs: options.keepAliveMs }),
+    ...(options.startObjectiveMs !== undefined && { startObjectiveMs: options.startObjectiveMs }),
     ...(mcp && { mcp: mcpOf(mcp, { runtime, storage }) }),
     ...(registry && { registry }),
     ...(grounding && { grounding: { grounding, storage } }),

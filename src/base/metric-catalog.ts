@@ -6,6 +6,7 @@ export const metricCatalog = {
   pinnace_runs_refused_total: 'Runs rejected before they started, by error code and reason',
   pinnace_authentication_refused_total: 'Requests rejected by authentication, by error code',
   pinnace_open_runs: 'Open runs in this instance',
+  pinnace_starting_runs: 'Runs that start in this instance',
   pinnace_plans_total: 'Ended plans by state',
   pinnace_open_plans: 'Open plans in this instance',
   pinnace_steering_messages_total: 'Messages to running agents by state (delivered, undelivered, refused)',

@@ -42,7 +42,11 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
   let loop: Loop | undefined;
   const driver: Driver = createDriver({
     opening: openingChunks({ runId, traceId, messageId: continuedMessage(options) }, toolSet),
-    read: async () => await (loop ??= await openLoop(options, parts)).read(),
+    async read() {
+      const gate = loop && options.startGate.pass(); // its own start does not wait
+      if (gate) await gate;
+      return await (loop ??= await openLoop(options, parts)).read();
+    },
     failure(error) {
       if (abort.signal.aborted) return endOfAbort(abort.signal);
       reportHidden(options.report, error, { kind: 'run', step: spans.step });

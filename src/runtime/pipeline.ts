@@ -21,6 +21,7 @@ import { createToolSets } from './resolve/tool-sets.ts';
 import { createRunMethods } from './run-methods.ts';
 import type { PipelineOptions, RuntimeParts } from './runtime-options.ts';
 import type { HostedRuntime } from './runtime.ts';
+import { createStartGate } from './start-gate.ts';
 import { createWatching } from './watching.ts';
 
 /** Creates the runtime over its ports. */
@@ -85,6 +86,7 @@ function createParts<P extends Plans>(
     // An agent that is called as a tool works by a plan, whose agents may call agents: the one place where both meet.
     toolSetOf: createToolSets({ ...options, mcp, liveTexts, plans: () => plans }),
     liveTexts,
+    startGate: createStartGate(now),
     dismiss,
     ttlMs,
   };

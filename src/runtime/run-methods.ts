@@ -55,6 +55,7 @@ async function startCounted(
   input: unknown,
   options: Parameters<typeof startRun>[2],
 ): Promise<Started> {
+  const started = parts.startGate.enter();
   try {
     requireScope(options.principal, 'run:create');
     parts.requireOpen();
@@ -62,6 +63,8 @@ async function startCounted(
   } catch (error) {
     if (toPinnaceError(error).code !== 'signature_replayed') countRefusedRun(parts.metrics, error);
     throw error;
+  } finally {
+    started();
   }
 }
 

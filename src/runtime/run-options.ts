@@ -41,7 +41,10 @@ export interface RunIdentity {
 
 /** What a run takes from its runtime. */
 type RunServices =
-  & Pick<RuntimeParts, 'authorize' | 'storage' | 'interruptions' | 'slots' | 'discovery' | 'ttlMs' | 'now'>
+  & Pick<
+    RuntimeParts,
+    'authorize' | 'storage' | 'interruptions' | 'slots' | 'discovery' | 'startGate' | 'ttlMs' | 'now'
+  >
   & Pick<RuntimeParts, 'recorder' | 'metrics' | 'digests' | 'report' | 'contextStrategy' | 'blobs' | 'egress'>
   & { readonly resolveSecret: Resolver['secret'] };
 

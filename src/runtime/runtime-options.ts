@@ -32,6 +32,7 @@ import type { Limits } from './resolve/limits.ts';
 import type { McpSource } from './resolve/mcp-tools.ts';
 import type { Resolver } from './resolve/resolver.ts';
 import type { ToolSetOf } from './resolve/tool-sets.ts';
+import type { StartGate } from './start-gate.ts';
 
 /** The platform. */
 export interface RuntimePorts {
@@ -98,6 +99,7 @@ export interface RuntimeParts extends RuntimeOptions {
   readonly slots: Slots;
   readonly toolSetOf: ToolSetOf;
   readonly liveTexts: LiveTexts;
+  readonly startGate: StartGate;
   /** Stops the runs of these agents where they may no longer run. */
   readonly dismiss: (agentIds: readonly string[]) => void;
   /** How long records of runs are stored. */

@@ -13,6 +13,7 @@ import { dropBody, receiveBy } from '../signed/body.ts';
 import { approvalRoutes } from './routes/approvals.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { blobRoutes } from './routes/blobs.ts';
+import { createAdmission } from './admission.ts';
 import { createAuthentication, createSessionWatch, type Revocable } from './authentication.ts';
 import { type BodyIntake, type BodyLimits, createBodyIntake, largeBodyBytes, usualBodyBytes } from './body-intake.ts';
 import { describeApp } from './document.ts';
@@ -38,10 +39,15 @@ export interface HandlerOptions {
   readonly maxBodyBytes?: number;
   /** How long a body may take to arrive, and how many may arrive at once. */
   readonly bodies?: Partial<BodyLimits>;
-  /** The time without an event after which a stream sends a comment. */
+  /** The time without an event after which a stream sends a comment, in milliseconds (15,000). */
   readonly keepAliveMs?: number;
   /** How many runs may be in progress at once. */
   readonly quotas?: Partial<QuotaLimits>;
+  /**
+   * The longest that the start of a run may take, in milliseconds (2,000). A start that would take longer is refused at once as
+   * `overloaded` (503) with `Retry-After`. `Infinity` refuses none.
+   */
+  readonly startObjectiveMs?: number;
   /** The origins whose pages may call the endpoint from a browser; none when absent. */
   readonly origins?: readonly string[];
   /** Serves MCP clients at `/mcp`; absent, nothing is served there. */
@@ -90,7 +96,7 @@ export function createApp(
   { intake, ...options }: HandlerOptions & { readonly intake: BodyIntake },
 ): Hono<SignedEnv> {
   const { authenticator, origins = [], capabilities = noCapabilities, mcp, registry, grounding, planner } = options;
-  const { maxBodyBytes = usualBodyBytes, keepAliveMs = 15_000, now = Date.now } = options;
+  const { maxBodyBytes = usualBodyBytes, keepAliveMs = 15_000, now = Date.now, startObjectiveMs = 2_000 } = options;
   const { authenticate, signed, signedOnce } = createAuthentication({
     authenticator,
     metrics: runtime.metrics,
@@ -98,10 +104,12 @@ export function createApp(
   });
   const watchSession = createSessionWatch(authenticator);
   const quotas = createQuotas(options.quotas);
+  const admission = createAdmission({ objectiveMs: startObjectiveMs, now });
+  runtime.metrics.gauge('pinnace_starting_runs', () => admission.starting);
   const app = createBase(runtime, options);
   const describe = () => describeApp(app);
   const withFiles = { runtime, signed, maxBodyBytes: options.maxBodyBytes ?? largeBodyBytes };
-  app.route('/v1', runRoutes({ ...withFiles, signedOnce, watchSession, quotas, keepAliveMs }));
+  app.route('/v1', runRoutes({ ...withFiles, signedOnce, watchSession, quotas, admission, keepAliveMs }));
   app.route('/v1', blobRoutes(withFiles));
   app.route('/v1', messageRoutes({ runtime, signed, maxBodyBytes }));
   app.route('/v1', approvalRoutes({ runtime, signed, maxBodyBytes }));

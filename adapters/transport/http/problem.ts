@@ -59,6 +59,7 @@ export function runInProgress(runId: string, lastSeq: number): PinnaceError {
 const statuses: ReadonlySet<number> = new Set([408, 413, 429]);
 const reasons: ReadonlySet<unknown> = new Set([
   'instance_quota',
+  'start_objective',
   'instance_bodies',
   'instance_body_bytes',
   'runtime_closed',

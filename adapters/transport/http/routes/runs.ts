@@ -9,6 +9,7 @@ import type { RunStatus } from '../../../../src/runtime/log/run-status.ts';
 import { RunRequest } from '../../../../src/runtime/run-request.ts';
 import { countRefusedRun } from '../../../../src/runtime/request-refusals.ts';
 import { parseIdempotencyKey } from '../../idempotency-key.ts';
+import type { Admission } from '../admission.ts';
 import type { Signed, WatchSession } from '../authentication.ts';
 import { readJson } from '../body.ts';
 import type { SignedEnv } from '../env.ts';
@@ -28,6 +29,8 @@ export interface RunRoutesOptions {
   readonly watchSession: WatchSession;
   /** How many runs may be in progress at once. */
   readonly quotas: Quotas;
+  /** How many may start at once. */
+  readonly admission: Admission;
   readonly maxBodyBytes: number;
   readonly keepAliveMs: number;
 }
@@ -136,7 +139,7 @@ export function runRoutes(options: RunRoutesOptions): Hono<SignedEnv> {
 
 async function startRun(
   c: Context<SignedEnv>,
-  { runtime, quotas, watchSession, maxBodyBytes }: RunRoutesOptions,
+  { runtime, quotas, admission, watchSession, maxBodyBytes }: RunRoutesOptions,
 ): Promise<Started> {
   const { principal, trace, nonce } = c.var;
   const key = parseIdempotencyKey(c.req.header('idempotency-key') ?? null);
@@ -144,6 +147,7 @@ async function startRun(
   const idempotency = { key, fingerprint };
   const leave = await enter(c, { quotas, runtime, idempotency });
   if (typeof leave !== 'function') return leave;
+  const started = admit({ admission, runtime }, leave);
   const revoked = new AbortController();
   const unwatch = watchSession(principal, revoked);
   const release = (): void => {
@@ -151,12 +155,14 @@ async function startRun(
     unwatch();
   };
   try {
-    const started = await runtime.start(data, principal, { signals: [revoked.signal], idempotency, trace, nonce });
-    void (started.ended ?? Promise.resolve()).then(release);
-    return started;
+    const run = await runtime.start(data, principal, { signals: [revoked.signal], idempotency, trace, nonce });
+    void (run.ended ?? Promise.resolve()).then(release);
+    return run;
   } catch (error) {
     release();
     throw error;
+  } finally {
+    started();
   }
 }
 
@@ -173,6 +179,20 @@ async function enter(
     await nonce?.commit();
     const known = await runtime.runs.find(principal, idempotency);
     if (known) return { runId: known.runId, known };
+    countRefusedRun(runtime.metrics, error);
+    throw error;
+  }
+}
+
+/** Counts the start, before its key is claimed. @throws PinnaceError as `Admission.enter`. */
+function admit(
+  { admission, runtime }: Pick<RunRoutesOptions, 'admission' | 'runtime'>,
+  leaveQuota: () => void,
+): () => void {
+  try {
+    return admission.enter();
+  } catch (error) {
+    leaveQuota();
     countRefusedRun(runtime.metrics, error);
     throw error;
   }
