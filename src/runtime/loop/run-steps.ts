@@ -82,7 +82,7 @@ async function* takeAnswer(
 ): AsyncGenerator<readonly UIMessageChunk[], TakenAnswer> {
   const { agent: { modelSettings: settings }, models, budget, spans, limits } = run;
   const offered = run.tools.current();
-  const tools = toPromptTools(offered.map(({ definition }) => definition));
+  const tools = toPromptTools(offered);
   budget.requireRoom({ prompt, tools }, models.current.provider.prices);
   spans.startStep();
   countTools(run, offered);

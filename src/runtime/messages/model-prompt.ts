@@ -25,14 +25,23 @@ export function toPrompt(instructions: string, messages: readonly ModelMessage[]
   return prompt;
 }
 
-/** The tools as a provider receives them; `undefined` where there are none. */
+type PromptToolSource = Pick<ToolDefinition, 'name' | 'description' | 'paramsSchema'>;
+
+const promptTools = new WeakMap<readonly object[], LanguageModelV4FunctionTool[]>();
+
+/**
+ * The tools as a provider receives them; `undefined` where there are none. Made once for a list of tools: an agent may have thousands,
+ * and the steps of all its runs offer the same list.
+ */
 export function toPromptTools(
-  tools: readonly Pick<ToolDefinition, 'name' | 'description' | 'paramsSchema'>[],
+  tools: readonly { readonly definition: PromptToolSource }[],
 ): LanguageModelV4FunctionTool[] | undefined {
   if (tools.length === 0) return undefined;
-  return tools.map(({ name, description, paramsSchema }) => {
-    return { type: 'function', name, description, inputSchema: paramsSchema };
+  const made = promptTools.get(tools) ?? tools.map(({ definition: { name, description, paramsSchema } }) => {
+    return { type: 'function' as const, name, description, inputSchema: paramsSchema };
   });
+  promptTools.set(tools, made);
+  return made;
 }
 
 function toPromptMessage(message: ModelMessage): LanguageModelV4Message {

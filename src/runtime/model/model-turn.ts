@@ -85,7 +85,7 @@ async function readTurn(
     limits,
     prompt,
     fit,
-    tools: toPromptTools(tools),
+    tools: toPromptTools(tools.map((definition) => ({ definition }))),
     clock,
     report,
   });
