@@ -199,9 +199,12 @@ function marksOf(
   for (let line = from; line <= to && marks.length < mostMarks; line++) {
     visitWords(lines[line - 1]!.slice(0, 2_000), (word, start, end) => {
       if (!terms.has(stem(word))) return;
-      const last = marks.at(-1);
-      if (last?.line === line && start < last.to) last.to = Math.max(last.to, end);
-      else if (marks.length < mostMarks) marks.push({ line, from: start, to: end });
+      const mark = { line, from: start, to: end };
+      for (let last = marks.at(-1); last?.line === line && start < last.to; last = marks.at(-1)) {
+        [mark.from, mark.to] = [Math.min(last.from, mark.from), Math.max(last.to, mark.to)]; // a name comes after its parts
+        marks.pop();
+      }
+      if (marks.length < mostMarks) marks.push(mark);
     });
   }
   return marks;

@@ -154,10 +154,12 @@ function rangesOf(text: string, vocabulary: Vocabulary, found: ReadonlyMap<numbe
     const { term } = knownWord(vocabulary, word);
     const worth = found.get(term);
     if (worth === undefined) return;
-    const last = ranges.at(-1);
-    if (last && from < last[1]) {
-      ranges[ranges.length - 1] = [Math.min(last[0], from), Math.max(last[1], to), last[2], last[3]];
-    } else ranges.push([from, to, String(term), worth]);
+    let range: MarkedRange = [from, to, String(term), worth];
+    for (let last = ranges.at(-1); last && from < last[1]; last = ranges.at(-1)) {
+      range = [Math.min(last[0], range[0]), Math.max(last[1], range[1]), range[2], range[3]]; // a name comes after its parts
+      ranges.pop();
+    }
+    ranges.push(range);
   }, isWanted);
   return ranges;
 }
