@@ -1,11 +1,25 @@
 /** Finds titles by a few letters: parts of words, beginnings of words run together, and words with one slip. */
 
-/** Returns how well the text fits, the higher the better; 0: not at all. Every word of the query has to. */
+/** Returns how well a title fits, the higher the better; 0: not at all. Every word of the query has to. */
 export function fit(text: string, query: string): number {
+  return fitBy(
+    text,
+    query,
+    (wanted, target) =>
+      fitWord(wanted, target) || (isMadeOfPrefixes(wanted, target.words) ? 2 : 0) || fitSlip(wanted, target),
+  );
+}
+
+/** As `fit`, for keywords that are not shown. Their beginnings are not run together: `dark` is not "documentation arktype". */
+export function fitKeywords(text: string, query: string): number {
+  return fitBy(text, query, (wanted, target) => fitWord(wanted, target) || fitSlip(wanted, target));
+}
+
+function fitBy(text: string, query: string, score: (wanted: string, target: Target) => number): number {
   const target = text.toLowerCase();
   const words = target.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
   const scores = query.toLowerCase().split(/\s+/).filter((word) => word !== '')
-    .map((wanted) => fitWord(wanted, { target, words }));
+    .map((wanted) => score(wanted, { target, words }));
   if (scores.length === 0 || scores.includes(0)) return scores.length === 0 ? 1 : 0;
   return scores.reduce((sum, score) => sum + score, 0);
 }
@@ -18,8 +32,10 @@ interface Target {
 function fitWord(wanted: string, { target, words }: Target): number {
   if (target.startsWith(wanted)) return 5;
   if (words.some((word) => word.startsWith(wanted))) return 4;
-  if (target.includes(wanted)) return 3;
-  if (isMadeOfPrefixes(wanted, words)) return 2;
+  return target.includes(wanted) ? 3 : 0;
+}
+
+function fitSlip(wanted: string, { words }: Target): number {
   return words.some((word) => isOneSlipAway(wanted, word)) ? 1 : 0;
 }
 

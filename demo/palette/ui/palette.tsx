@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { fit } from '../state/fuzzy.ts';
+import { fit, fitKeywords } from '../state/fuzzy.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import { Dialog } from '../../kit/dialog.tsx';
 import { Icon } from '../../kit/icon.tsx';
@@ -63,7 +63,7 @@ function find(commands: readonly Command[], query: string): readonly Command[] {
   const scored = commands.map((command) => {
     const { title, hint, words = '' } = command;
     const inTitle = fit(title, query);
-    return { command, score: inTitle > 0 ? inTitle + 1 : fit(`${title} ${hint} ${words}`, query) / 2 };
+    return { command, score: inTitle > 0 ? inTitle + 1 : fitKeywords(`${title} ${hint} ${words}`, query) / 2 };
   });
   return scored.filter(({ score }) => score > 0).toSorted((a, b) => b.score - a.score).map(({ command }) => command);
 }

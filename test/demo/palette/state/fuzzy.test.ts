@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fit } from '../../../../demo/palette/state/fuzzy.ts';
+import { fit, fitKeywords } from '../../../../demo/palette/state/fuzzy.ts';
 
 const titles = [
   'New chat',
@@ -15,7 +15,7 @@ function found(query: string): string[] {
 }
 
 describe('fit', () => {
-  it('finds everything where nothing is asked', () => {
+  it('finds everything for an empty query', () => {
     expect(found('  ')).toEqual(titles);
   });
 
@@ -35,5 +35,13 @@ describe('fit', () => {
 
   it('puts the beginning of a title before that of a word, and that before the middle', () => {
     expect(['Chat', 'New chat', 'A backchat'].map((title) => fit(title, 'chat'))).toEqual([5, 4, 3]);
+  });
+});
+
+describe('fitKeywords', () => {
+  it('finds words and slips, and runs no beginnings together', () => {
+    const words = 'Tool schemas Guide documentation zod arktype';
+    expect(['arktype', 'ark', 'arktpye', 'guide zod'].map((query) => fitKeywords(words, query))).toEqual([4, 4, 1, 8]);
+    expect([fitKeywords(words, 'dark'), fit(words, 'dark')]).toEqual([0, 2]);
   });
 });
