@@ -55,50 +55,57 @@ export function SideBar({ playground }: { playground: Playground }): JSX.Element
         </button>
         <ChatList playground={playground} />
         <Pages playground={playground} />
-        <div class='side-foot'>
-          <button
-            type='button'
-            class='quiet-button'
-            data-testid='open-switcher'
-            onClick={() => (overlay.value = 'switcher')}
-          >
-            <Icon name='search' />
-            <span>Go to…</span>
-            <kbd>{shortcut()}</kbd>
-          </button>
-          <a
-            class='icon-button'
-            data-testid='open-guides'
-            href={guideHref('index')}
-            target='_blank'
-            rel='noopener'
-            aria-label='Guides'
-            title='Guides'
-          >
-            <Icon name='guide' />
-          </a>
-          <button
-            type='button'
-            class='icon-button'
-            data-testid='open-privacy'
-            aria-label='Privacy and data'
-            title='Privacy and data'
-            aria-pressed={playground.privacy.isShown.value}
-            onClick={() => {
-              overlay.value = 'none';
-              playground.privacy.isShown.value = !playground.privacy.isShown.value;
-            }}
-          >
-            <Icon name='lock' />
-          </button>
-          <ThemeButton playground={playground} />
-        </div>
+        <Foot playground={playground} />
       </aside>
     </>
   );
 }
 
-/** A button of the side bar that shows a page, or takes it away. */
+function Foot({ playground }: { playground: Playground }): JSX.Element {
+  const { overlay, privacy } = playground;
+  return (
+    <div class='side-foot'>
+      <button
+        type='button'
+        class='quiet-button'
+        data-testid='open-switcher'
+        onClick={() => (overlay.value = 'switcher')}
+      >
+        <Icon name='search' />
+        <span>Go to…</span>
+        <kbd>{shortcut()}</kbd>
+      </button>
+      <a
+        class='icon-button'
+        data-testid='open-guides'
+        href={guideHref('index')}
+        target='_blank'
+        rel='noopener'
+        aria-label='Guides'
+        title='Guides'
+      >
+        <Icon name='guide' />
+      </a>
+      <button
+        type='button'
+        class='icon-button'
+        data-testid='open-privacy'
+        aria-label='Privacy and data'
+        title='Privacy and data'
+        aria-pressed={privacy.isShown.value}
+        onClick={() => {
+          overlay.value = 'none';
+          privacy.isShown.value = !privacy.isShown.value;
+        }}
+      >
+        <Icon name='lock' />
+      </button>
+      <ThemeButton playground={playground} />
+    </div>
+  );
+}
+
+/** A button of the side bar that shows or hides a page. */
 interface PageButton {
   readonly testId: string;
   readonly icon: IconName;

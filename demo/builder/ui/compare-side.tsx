@@ -104,7 +104,7 @@ function Figure({ name, value }: { name: string; value: string }): JSX.Element {
 
 function Who({ side, compare }: { side: Side; compare: Compare }): JSX.Element {
   const id = useId();
-  const { agentId, agent, variation, playground } = side;
+  const { agentId, variation, playground } = side;
   const { providerId = '', model = '', instructions } = variation.value;
   const chat = playground.chats.current.value;
   const isBusy = isRunning(chat);
@@ -114,7 +114,6 @@ function Who({ side, compare }: { side: Side; compare: Compare }): JSX.Element {
     if (hasStarted) isOpen.value = false; // the answer has the room
   }, [hasStarted]);
   const known = new Map(playground.agents.map((card) => [card.id, card.name]));
-  const own = agent.value?.instructions ?? '';
   return (
     <div class='compare-who'>
       <div class='field'>
@@ -142,50 +141,67 @@ function Who({ side, compare }: { side: Side; compare: Compare }): JSX.Element {
             ? 'Unchanged'
             : 'With another model or prompt'}
         </summary>
-        <div class='compare-vary'>
-          <div class='field'>
-            <label for={`${id}-provider`}>Provider</label>
-            <select
-              id={`${id}-provider`}
-              data-testid='side-provider'
-              value={providerId}
-              disabled={isBusy}
-              onChange={({ currentTarget }) => side.vary({ ...variation.value, providerId: currentTarget.value })}
-            >
-              <option value=''>as the agent</option>
-              {compare.providers.value.map((each) => <option key={each.id} value={each.id}>{each.id}</option>)}
-            </select>
-          </div>
-          <div class='field'>
-            <label for={`${id}-model`}>Model</label>
-            <input
-              id={`${id}-model`}
-              type='text'
-              autocomplete='off'
-              data-testid='side-model'
-              placeholder={agent.value?.model ?? side.provider.value?.model ?? ''}
-              value={model}
-              disabled={isBusy}
-              onChange={({ currentTarget }) => side.vary({ ...variation.value, model: currentTarget.value.trim() })}
-            />
-          </div>
-          <div class='field'>
-            <label for={`${id}-instructions`}>Instructions</label>
-            <textarea
-              id={`${id}-instructions`}
-              rows={6}
-              data-testid='side-instructions'
-              value={instructions ?? own}
-              disabled={isBusy}
-              onChange={({ currentTarget }) => {
-                const { instructions: _, ...others } = variation.value;
-                const { value } = currentTarget;
-                side.vary(value === own ? others : { ...others, instructions: value });
-              }}
-            />
-          </div>
-        </div>
+        <Variation side={side} compare={compare} isBusy={isBusy} />
       </details>
+    </div>
+  );
+}
+
+interface VariationProps {
+  readonly side: Side;
+  readonly compare: Compare;
+  readonly isBusy: boolean;
+}
+
+/** The other model or prompt of a side. */
+function Variation({ side, compare, isBusy }: VariationProps): JSX.Element {
+  const id = useId();
+  const { agent, variation } = side;
+  const { providerId = '', model = '', instructions } = variation.value;
+  const own = agent.value?.instructions ?? '';
+  return (
+    <div class='compare-vary'>
+      <div class='field'>
+        <label for={`${id}-provider`}>Provider</label>
+        <select
+          id={`${id}-provider`}
+          data-testid='side-provider'
+          value={providerId}
+          disabled={isBusy}
+          onChange={({ currentTarget }) => side.vary({ ...variation.value, providerId: currentTarget.value })}
+        >
+          <option value=''>as the agent</option>
+          {compare.providers.value.map((each) => <option key={each.id} value={each.id}>{each.id}</option>)}
+        </select>
+      </div>
+      <div class='field'>
+        <label for={`${id}-model`}>Model</label>
+        <input
+          id={`${id}-model`}
+          type='text'
+          autocomplete='off'
+          data-testid='side-model'
+          placeholder={agent.value?.model ?? side.provider.value?.model ?? ''}
+          value={model}
+          disabled={isBusy}
+          onChange={({ currentTarget }) => side.vary({ ...variation.value, model: currentTarget.value.trim() })}
+        />
+      </div>
+      <div class='field'>
+        <label for={`${id}-instructions`}>Instructions</label>
+        <textarea
+          id={`${id}-instructions`}
+          rows={6}
+          data-testid='side-instructions'
+          value={instructions ?? own}
+          disabled={isBusy}
+          onChange={({ currentTarget }) => {
+            const { instructions: _, ...others } = variation.value;
+            const { value } = currentTarget;
+            side.vary(value === own ? others : { ...others, instructions: value });
+          }}
+        />
+      </div>
     </div>
   );
 }

@@ -18,8 +18,7 @@ interface FileRowProps {
 /** One file: what it is, how far it is, and what can be done with it. */
 export function FileRow({ file, panel, position, count, top }: FileRowProps): JSX.Element {
   const { name, kind, state, done, total, error } = file;
-  const isAsking = useSignal(false);
-  const isWorking = state === 'indexing' || state === 'waiting';
+  const isConfirming = useSignal(false);
   const [folder, base] = splitName(name);
   return (
     <li
@@ -46,60 +45,76 @@ export function FileRow({ file, panel, position, count, top }: FileRowProps): JS
         </span>
         <span class='know-file-meta'>{metaOf(file)}</span>
       </button>
-      {isAsking.value
+      {isConfirming.value
         ? (
-          <span class='know-file-actions is-asking'>
-            <button
-              type='button'
-              class='button is-danger'
-              data-testid='knowledge-remove-yes'
-              ref={(button) => button?.focus()}
-              onClick={() => void panel.remove([name])}
-            >
-              Remove
-            </button>
-            <button type='button' class='button' onClick={() => (isAsking.value = false)}>Keep</button>
-          </span>
+          <Confirmation
+            onRemove={() => void panel.remove([name])}
+            onKeep={() => (isConfirming.value = false)}
+          />
         )
         : (
-          <span class='know-file-actions'>
-            {isWorking && kind === 'document' && (
-              <Action
-                icon='pause'
-                testId='stop'
-                label={`Stop ${base}`}
-                onClick={() => void panel.stop(name)}
-              />
-            )}
-            {state === 'stopped' && (
-              <Action
-                icon='play'
-                testId='resume'
-                label={`Go on with ${base}`}
-                onClick={() => void panel.resume(name)}
-              />
-            )}
-            {state === 'ready' && (
-              <Action
-                icon='search'
-                testId='scope-to'
-                label={`Search only in ${base}`}
-                onClick={() => {
-                  panel.search.searchIn([name]);
-                  document.querySelector<HTMLElement>('[data-testid=knowledge-search]')?.focus();
-                }}
-              />
-            )}
-            <Action
-              icon='trash'
-              testId='remove'
-              label={`Remove ${base}`}
-              onClick={() => state === 'failed' ? void panel.remove([name]) : (isAsking.value = true)}
-            />
-          </span>
+          <Actions
+            file={file}
+            panel={panel}
+            onRemove={() => state === 'failed' ? void panel.remove([name]) : (isConfirming.value = true)}
+          />
         )}
       {state === 'indexing' && <progress value={done} max={Math.max(1, total)} aria-label={`Indexing ${base}`} />}
     </li>
+  );
+}
+
+function Confirmation({ onRemove, onKeep }: { onRemove: () => void; onKeep: () => void }): JSX.Element {
+  return (
+    <span class='know-file-actions is-asking'>
+      <button
+        type='button'
+        class='button is-danger'
+        data-testid='knowledge-remove-yes'
+        ref={(button) => button?.focus()}
+        onClick={onRemove}
+      >
+        Remove
+      </button>
+      <button type='button' class='button' onClick={onKeep}>Keep</button>
+    </span>
+  );
+}
+
+interface ActionsProps extends Pick<FileRowProps, 'file' | 'panel'> {
+  readonly onRemove: () => void;
+}
+
+function Actions({ file: { name, kind, state }, panel, onRemove }: ActionsProps): JSX.Element {
+  const [, base] = splitName(name);
+  const isWorking = state === 'indexing' || state === 'waiting';
+  const searchHere = (): void => {
+    panel.search.searchIn([name]);
+    document.querySelector<HTMLElement>('[data-testid=knowledge-search]')?.focus();
+  };
+  return (
+    <span class='know-file-actions'>
+      {isWorking && kind === 'document' && (
+        <Action
+          icon='pause'
+          testId='stop'
+          label={`Stop ${base}`}
+          onClick={() => void panel.stop(name)}
+        />
+      )}
+      {state === 'stopped' && (
+        <Action
+          icon='play'
+          testId='resume'
+          label={`Resume ${base}`}
+          onClick={() => void panel.resume(name)}
+        />
+      )}
+      {state === 'ready' && (
+        <Action icon='search' testId='scope-to' label={`Search only in ${base}`} onClick={searchHere} />
+      )}
+      <Action icon='trash' testId='remove' label={`Remove ${base}`} onClick={onRemove} />
+    </span>
   );
 }
 

@@ -19,34 +19,7 @@ export function Reader({ panel, open }: { panel: KnowledgePanel; open: OpenFile 
   const isCode = file?.kind === 'code';
   return (
     <>
-      <div class='know-reader-head'>
-        <button
-          type='button'
-          class='icon-button is-back'
-          data-testid='knowledge-back'
-          aria-label='Back to the files'
-          onClick={() => panel.reading.close()}
-        >
-          <Icon name='arrow' />
-        </button>
-        <div>
-          <h3 data-testid='knowledge-reader-name'>{name}</h3>
-          <p>{file ? `${formatBytes(file.size)} · ${formatCount(total, 'part')}` : 'Opening…'}</p>
-        </div>
-        <button
-          type='button'
-          class='icon-button'
-          aria-label='Search only in this file'
-          title='Search only in this file'
-          data-testid='knowledge-search-in'
-          onClick={() => {
-            panel.search.searchIn([name]);
-            panel.reading.close();
-          }}
-        >
-          <Icon name='search' />
-        </button>
-      </div>
+      <Head panel={panel} open={open} />
       <div
         ref={scroller}
         class='know-scroll know-reader'
@@ -63,14 +36,11 @@ export function Reader({ panel, open }: { panel: KnowledgePanel; open: OpenFile 
       >
         {problem !== undefined && <p class='know-note is-warning' role='alert'>{problem}</p>}
         {isRead && parts[0]!.piece > 0 && (
-          <button
-            type='button'
-            class='quiet-button know-edge'
-            data-testid='knowledge-earlier'
+          <Edge
+            testId='knowledge-earlier'
+            label='Earlier parts'
             onClick={() => void panel.reading.more(-1)}
-          >
-            Earlier parts
-          </button>
+          />
         )}
         {parts.map((part) => (
           <Part
@@ -82,18 +52,54 @@ export function Reader({ panel, open }: { panel: KnowledgePanel; open: OpenFile 
           />
         ))}
         {isRead && parts.at(-1)!.piece < total - 1 && (
-          <button
-            type='button'
-            class='quiet-button know-edge'
-            data-testid='knowledge-later'
+          <Edge
+            testId='knowledge-later'
+            label='Later parts'
             onClick={() => void panel.reading.more(1)}
-          >
-            Later parts
-          </button>
+          />
         )}
       </div>
     </>
   );
+}
+
+function Head({ panel, open: { name, file, total } }: { panel: KnowledgePanel; open: OpenFile }): JSX.Element {
+  return (
+    <div class='know-reader-head'>
+      <button
+        type='button'
+        class='icon-button is-back'
+        data-testid='knowledge-back'
+        aria-label='Back to the files'
+        onClick={() => panel.reading.close()}
+      >
+        <Icon name='arrow' />
+      </button>
+      <div>
+        <h3 data-testid='knowledge-reader-name'>{name}</h3>
+        <p>{file ? `${formatBytes(file.size)} · ${formatCount(total, 'part')}` : 'Opening…'}</p>
+      </div>
+      <button
+        type='button'
+        class='icon-button'
+        aria-label='Search only in this file'
+        title='Search only in this file'
+        data-testid='knowledge-search-in'
+        onClick={() => {
+          panel.search.searchIn([name]);
+          panel.reading.close();
+        }}
+      >
+        <Icon name='search' />
+      </button>
+    </div>
+  );
+}
+
+function Edge(
+  { testId, label, onClick }: { readonly testId: string; readonly label: string; readonly onClick: () => void },
+): JSX.Element {
+  return <button type='button' class='quiet-button know-edge' data-testid={testId} onClick={onClick}>{label}</button>;
 }
 
 interface PartProps {

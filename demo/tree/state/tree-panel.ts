@@ -3,29 +3,16 @@
 import { batch, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { proxy } from 'comlink';
 import type { TreeOutcome } from '../../../src/tree/index.ts';
-import type { Activity, HandTool, PanelRow, RowsPage, TreeControl, TreeNews, TreeStatus } from '../worker/control.ts';
+import type { Activity, HandTool, PanelRow, TreeControl, TreeNews, TreeStatus } from '../worker/control.ts';
 import { createTreeFinding, type TreeFinding } from './tree-finding.ts';
 import { createTreeMarks } from './tree-marks.ts';
-import { createTreeRows, type RowWindow, type Sight } from './tree-rows.ts';
-
-/** The current row. */
-export interface Active {
-  readonly nodeId: string;
-  /** -1 where it is hidden. */
-  readonly rank: number;
-}
+import { type Active, createTreeCursor, type Scroll } from './tree-cursor.ts';
+import type { RowWindow, Sight } from './tree-rows.ts';
 
 /** The node that is being renamed, and its version when editing started. */
 export interface Writing {
   readonly nodeId: string;
   readonly versionToken: string;
-}
-
-/** Where the list should scroll. */
-export interface Scroll {
-  readonly rank: number;
-  /** By so many rows, or so that the row is in sight. */
-  readonly by?: number;
 }
 
 /** The panel's state, and what can be done in it. */
@@ -76,57 +63,15 @@ interface TreePanelOptions {
 /** Creates the panel. Calls the worker only from `open` on. */
 export function createTreePanel({ control, announce }: TreePanelOptions): TreePanel {
   const status = signal<TreeStatus | undefined>(undefined);
-  const active = signal<Active | undefined>(undefined);
   const latest = signal<Activity | undefined>(undefined);
   const problem = signal<string | undefined>(undefined);
   const growing = signal<{ readonly done: number; readonly total: number } | undefined>(undefined);
   const writing = signal<Writing | undefined>(undefined);
   const cut = signal<PanelRow | undefined>(undefined);
   const isFollowing = signal(true);
-  const scroll = signal<Scroll | undefined>(undefined);
   const marks = createTreeMarks();
-  let sight: Sight = { first: 0, count: 0 };
-  let anchor: Active | undefined;
-  const rows = createTreeRows({
-    control,
-    follow: () => ({ activeId: active.value?.nodeId, anchorId: anchor?.nodeId }),
-    onPage: (page) => batch(() => take(page)),
-  });
-
-  /** Rows that came or went above leave what is in sight where it is. */
-  function take({ status: now, activeRank, anchorRank }: RowsPage): void {
-    status.value = now;
-    if (anchor && anchorRank >= 0 && anchorRank !== anchor.rank) {
-      scroll.value = { rank: anchorRank, by: anchorRank - anchor.rank };
-    }
-    anchor = undefined;
-    if (active.value) active.value = { ...active.value, rank: activeRank };
-  }
-
-  async function standOn(rank: number): Promise<void> {
-    const count = status.value?.rowCount ?? 0;
-    if (count === 0) return;
-    const wanted = Math.max(0, Math.min(count - 1, rank));
-    if (!rows.at(wanted)) await rows.refresh({ ...sight, first: Math.max(0, wanted - Math.floor(sight.count / 2)) });
-    const row = rows.at(wanted);
-    if (!row) return;
-    active.value = { nodeId: row.nodeId, rank: wanted };
-    scroll.value = { rank: wanted };
-  }
-
-  async function show(nodeId: string): Promise<void> {
-    const rank = await control.reveal(nodeId);
-    if (rank < 0) return;
-    const isNear = rank >= sight.first && rank < sight.first + sight.count;
-    await rows.refresh(isNear ? sight : { ...sight, first: Math.max(0, rank - Math.floor(sight.count / 2)) });
-    await standOn(rank);
-  }
-
-  /** Keeps the first row in sight where it is. */
-  function hold(): void {
-    const first = rows.at(sight.first);
-    anchor = first && sight.first > 0 ? { nodeId: first.nodeId, rank: sight.first } : undefined;
-  }
+  const cursor = createTreeCursor({ control, status });
+  const { rows, active, show, standOn } = cursor;
 
   async function onNews(news: TreeNews): Promise<void> {
     if (news.type === 'growing') {
@@ -139,13 +84,12 @@ export function createTreePanel({ control, announce }: TreePanelOptions): TreePa
         for (const state of [active, latest, problem, writing, cut]) state.value = undefined;
         marks.clear();
       });
-      await rows.refresh({ ...sight, first: 0 });
-      await standOn(0);
+      await cursor.restart();
       return;
     }
     const { activity } = news;
     latest.value = activity;
-    hold();
+    cursor.hold();
     const [nodeId] = activity.nodeIds;
     marks.mark(activity);
     await rows.refresh();
@@ -170,16 +114,13 @@ export function createTreePanel({ control, announce }: TreePanelOptions): TreePa
     writing,
     cut,
     isFollowing,
-    scroll,
+    scroll: cursor.scroll,
     finding: createTreeFinding(control),
     async open() {
       status.value = await control.open(proxy((news: TreeNews) => void onNews(news)));
       await rows.refresh();
     },
-    look(next) {
-      sight = next;
-      rows.look(next);
-    },
+    look: cursor.look,
     row: (rank) => rows.at(rank),
     write(nodeId) {
       const versionToken = status.value?.version ?? '';

@@ -115,7 +115,7 @@ describe('the knowledge panel', () => {
       [...row.querySelectorAll('.know-file-actions button')].map((one) => one.getAttribute('aria-label')),
     ]);
     expect(rows).toEqual([
-      ['a/stopped.txt', 'Stopped at 50 of 200 parts', ['Go on with stopped.txt', 'Remove stopped.txt']],
+      ['a/stopped.txt', 'Stopped at 50 of 200 parts', ['Resume stopped.txt', 'Remove stopped.txt']],
       ['b/ready.md', '2.4 kB · 3 parts · added 1 Jan', ['Search only in ready.md', 'Remove ready.md']],
       ['b/waiting.txt', '2.4 kB · waits its turn', ['Stop waiting.txt', 'Remove waiting.txt']],
       ['b/working.txt', '50 of 200 parts', ['Stop working.txt', 'Remove working.txt']],
