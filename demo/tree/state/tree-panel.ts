@@ -71,7 +71,7 @@ export function createTreePanel({ control, announce }: TreePanelOptions): TreePa
   const isFollowing = signal(true);
   const marks = createTreeMarks();
   const cursor = createTreeCursor({ control, status });
-  const { rows, active, show, standOn } = cursor;
+  const { rows, active } = cursor;
 
   async function onNews(news: TreeNews): Promise<void> {
     if (news.type === 'growing') {
@@ -95,7 +95,7 @@ export function createTreePanel({ control, announce }: TreePanelOptions): TreePa
     await rows.refresh();
     if (activity.by === 'you') return;
     announce(activity);
-    if (isFollowing.value && nodeId !== undefined && !writing.value) await show(nodeId);
+    if (isFollowing.value && nodeId !== undefined && !writing.value) await cursor.show(nodeId);
   }
 
   function say(outcome: TreeOutcome): boolean {
@@ -120,14 +120,14 @@ export function createTreePanel({ control, announce }: TreePanelOptions): TreePa
       status.value = await control.open(proxy((news: TreeNews) => void onNews(news)));
       await rows.refresh();
     },
-    look: cursor.look,
+    look: (sight) => cursor.look(sight),
     row: (rank) => rows.at(rank),
     write(nodeId) {
       const versionToken = status.value?.version ?? '';
       writing.value = nodeId === undefined ? undefined : { nodeId, versionToken };
     },
-    goTo: standOn,
-    show,
+    goTo: (rank) => cursor.standOn(rank),
+    show: (nodeId) => cursor.show(nodeId),
     async setExpanded({ nodeId }, isExpanded) {
       await control.setExpanded(nodeId, isExpanded);
       await rows.refresh();
@@ -138,7 +138,7 @@ export function createTreePanel({ control, announce }: TreePanelOptions): TreePa
     },
     async typeAhead(prefix) {
       const rank = await control.typeAhead(prefix, (active.value?.rank ?? -1) - (prefix.length > 1 ? 1 : 0));
-      if (rank >= 0) await standOn(rank);
+      if (rank >= 0) await cursor.standOn(rank);
     },
     async change(tool, input) {
       const before = active.value?.rank ?? 0;
@@ -146,8 +146,8 @@ export function createTreePanel({ control, announce }: TreePanelOptions): TreePa
       await rows.refresh();
       if (!say(outcome) || !outcome.ok) return undefined;
       const nodeId = String(outcome.output['nodeId']);
-      if (tool === 'remove_node') await standOn(before);
-      else await show(nodeId);
+      if (tool === 'remove_node') await cursor.standOn(before);
+      else await cursor.show(nodeId);
       return nodeId;
     },
     async undo() {
