@@ -15,11 +15,11 @@ export function fitKeywords(text: string, query: string): number {
   return fitBy(text, query, (wanted, target) => fitWord(wanted, target) || fitSlip(wanted, target));
 }
 
-function fitBy(text: string, query: string, score: (wanted: string, target: Target) => number): number {
+function fitBy(text: string, query: string, scoreOf: (wanted: string, target: Target) => number): number {
   const target = text.toLowerCase();
   const words = target.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
   const scores = query.toLowerCase().split(/\s+/).filter((word) => word !== '')
-    .map((wanted) => score(wanted, { target, words }));
+    .map((wanted) => scoreOf(wanted, { target, words }));
   if (scores.length === 0 || scores.includes(0)) return scores.length === 0 ? 1 : 0;
   return scores.reduce((sum, score) => sum + score, 0);
 }
