@@ -1,7 +1,6 @@
 /** Counts the commits to a storage and the keys that they write. */
 
 import type { Metrics } from '../base/metrics.ts';
-import type { Key } from '../base/key.ts';
 import type { Storage } from '../contracts/storage.ts';
 
 /**
@@ -12,15 +11,12 @@ export function countedStorage<Given extends Storage>(storage: Given, metrics: P
   return {
     ...storage,
     commit(changes) {
-      if (changes[0]) metrics.count('pinnace_storage_commits_total', { of: kindOf(changes[0].key) });
-      for (const { key, keep } of changes) {
-        if (!keep) metrics.count('pinnace_storage_keys_total', { of: kindOf(key) });
-      }
+      changes.forEach(({ key: [of], keep }, at) => {
+        const labels = { of: String(of) };
+        if (at === 0) metrics.count('pinnace_storage_commits_total', labels);
+        if (!keep) metrics.count('pinnace_storage_keys_total', labels);
+      });
       return storage.commit(changes);
     },
   };
-}
-
-function kindOf([first]: Key): string {
-  return String(first);
 }

@@ -16,7 +16,7 @@ const budgets: Readonly<Record<string, number>> = {
   'adapters/mcp/client-2026.ts': 99,
   'adapters/transport/mcp-server-connection.ts': 68,
   'adapters/transport/mcp-server.ts': 111,
-  'src/index.ts': 155,
+  'src/index.ts': 155.1,
   'src/planner/open-planner.ts': 45,
   'src/planner/host/runtime-planner.ts': 52,
   'src/runtime/agent-steps.ts': 28,
