@@ -24,8 +24,7 @@ import { denoSandbox } from './sandbox/deno.ts';
 import { reportTo, sweepOnRequest } from './plan-sweep.ts';
 import { consoleSink } from './sinks/console.ts';
 import { eventStore, type QueuedEventStore } from './sinks/event-store.ts';
-import { otelMetrics } from './sinks/otel-metrics.ts';
-import { otelSink } from './sinks/otel.ts';
+import { lazyOtel } from './sinks/lazy-otel.ts';
 import { gaugeSink } from './sinks/queue.ts';
 import { denoKvStorage } from './storage/deno-kv.ts';
 import { cutSenders } from './transport/http/cut-senders.ts';
@@ -108,6 +107,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
   const { catalog, registry } = catalogOf(options, { storage, tools, observability });
   const grounding = options.grounding?.(storage, registry);
   const [egress, sandbox] = [denoEgress(), denoSandbox()];
+  const otel = isTraced() ? lazyOtel() : undefined;
   const runtime = createRuntime({
     catalog,
     storage,
@@ -116,7 +116,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     egress,
     sandbox,
     mcp: whenNeeded(egress),
-    sinks: [consoleSink(), ...(isTraced() ? [otelSink().sink] : [])],
+    sinks: [consoleSink(), ...(otel ? [otel.sink] : [])],
     ...observability,
     ...(options.agents && { agents: options.agents }),
     ...(options.handlers && { handlers: options.handlers }),
@@ -124,7 +124,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     ...(options.onError && { onError: options.onError }),
     ...(grounding && { grounding }),
   });
-  if (isTraced()) runtime.metrics.observe(otelMetrics());
+  if (otel) runtime.metrics.observe(otel.metrics);
   if (store) gaugeSink(runtime.metrics, 'events', store);
   closeOnSignals(runtime, { storage, store, exits: options.exitOnStop ?? true });
   let probed: Promise<Record<string, unknown>> | undefined;

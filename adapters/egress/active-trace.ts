@@ -1,13 +1,18 @@
 /** The trace of a request, for platforms that replace our `traceparent` with their own: Deno does, where it traces. */
 
-import { context, ROOT_CONTEXT, trace, TraceFlags } from '@opentelemetry/api';
+import { loadOnce } from '../../src/base/load-once.ts';
 import { parseTraceparent } from '../../src/events/traceparent.ts';
 
+/** The package is optional: a platform that traces has it. */
+const openTelemetry = /* @__PURE__ */ loadOnce(() => import('@opentelemetry/api').catch(() => undefined));
+
 /** Runs the work within the trace of a `traceparent`, so that the platform sends the same trace on. */
-export function withinTrace<T>(traceparent: string | null, work: () => T): T {
+export async function withinTrace<T>(traceparent: string | null, work: () => Promise<T>): Promise<T> {
   const found = parseTraceparent(traceparent);
-  if (!found) return work();
+  const api = found && await openTelemetry();
+  if (!api) return await work();
+  const { context, ROOT_CONTEXT, trace, TraceFlags } = api;
   const { traceId, parentSpanId: spanId, sampled } = found;
   const traceFlags = sampled ? TraceFlags.SAMPLED : TraceFlags.NONE;
-  return context.with(trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true }), work);
+  return await context.with(trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true }), work);
 }

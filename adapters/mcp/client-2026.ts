@@ -1,9 +1,11 @@
 /** MCP servers of all revisions, 2026-07-28 too, through `@modelcontextprotocol/client`. */
 
+import { loadOnce } from '../../src/base/load-once.ts';
 import { longestTimeoutMs } from '../../src/base/timer.ts';
-import { Client, type StandardSchemaV1, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { StandardSchemaV1 } from '@modelcontextprotocol/client';
 import type { McpCall, McpConnector } from '../../src/contracts/mcp-connector.ts';
 import { linearValidator } from '../linear-validator.ts';
+import { optionalPackage } from '../optional-package.ts';
 import { connectorOver, type McpConnectorOptions } from './connector.ts';
 import {
   clientInfo,
@@ -28,7 +30,12 @@ export function mcpConnector2026(options: McpConnectorOptions): McpConnector {
   return connectorOver(openSession, options);
 }
 
+const loadSdk = /* @__PURE__ */ loadOnce(() =>
+  optionalPackage('@modelcontextprotocol/client', () => import('@modelcontextprotocol/client'))
+);
+
 async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSession> {
+  const { Client, StreamableHTTPClientTransport } = await loadSdk();
   const client = new Client(clientInfo, {
     capabilities: {}, // so that the server cannot send requests
     inputRequired: { autoFulfill: false },

@@ -1,10 +1,11 @@
 /** MCP servers of the revisions up to 2025-11-25, through `@modelcontextprotocol/sdk`. */
 
+import { loadOnce } from '../../src/base/load-once.ts';
 import { longestTimeoutMs } from '../../src/base/timer.ts';
 import type { McpConnector } from '../../src/contracts/mcp-connector.ts';
 import { linearValidator } from '../linear-validator.ts';
+import { optionalPackage } from '../optional-package.ts';
 import { connectorOver, type McpConnectorOptions } from './connector.ts';
-import { Client, ResultSchema, StreamableHTTPClientTransport } from './sdk.ts';
 import {
   clientInfo,
   connectUntil,
@@ -28,7 +29,10 @@ export function mcpConnector(options: McpConnectorOptions): McpConnector {
   return connectorOver(openSession, options);
 }
 
+const loadSdk = /* @__PURE__ */ loadOnce(() => optionalPackage('@modelcontextprotocol/sdk', () => import('./sdk.ts')));
+
 async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSession> {
+  const { Client, ResultSchema, StreamableHTTPClientTransport } = await loadSdk();
   // The library's default validator compiles code. Without capabilities, the server cannot send requests.
   const client = new Client(clientInfo, { capabilities: {}, jsonSchemaValidator: linearValidator });
   const transport = new StreamableHTTPClientTransport(url, { fetch });

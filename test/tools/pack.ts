@@ -4,7 +4,17 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
@@ -30,7 +40,37 @@ Deno.exit(0);
 interface Manifest {
   readonly exports: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional: boolean }>>;
 }
+
+/** The entries that are a layer over an optional package: without it, importing them fails and names it. */
+const layers: Readonly<Record<string, string>> = {
+  'pinnace/sinks/otel': '@opentelemetry/api',
+  'pinnace/sinks/otel-metrics': '@opentelemetry/api',
+  'pinnace/transport/mcp-server': '@modelcontextprotocol/server',
+  'pinnace/transport/mcp-server-connection': '@modelcontextprotocol/sdk',
+};
+
+/** Without optional packages: the entries that need none, the errors of the others, and a connector that says what to install. */
+const withoutOptional = (entries: readonly string[]): string => `
+for (const name of ${JSON.stringify(entries.filter((name) => !(name in layers)))}) await import(name);
+for (const [name, needed] of Object.entries(${JSON.stringify(layers)})) {
+  const error = await import(name).then(() => 'imported', ({ message }) => message);
+  if (!error.includes(needed)) throw new Error(name + ' does not name ' + needed + ': ' + error);
+}
+const { mcpConnector } = await import('pinnace/mcp/client');
+const { createRegistry, localPrincipal } = await import('pinnace');
+const { memoryStorage } = await import('pinnace/storage/memory');
+const egress = { fetch: () => Promise.reject(new Error('no network')) };
+const server = { id: 'm', name: 'm', url: 'https://mcp.example/', transport: 'streamable-http' };
+const error = await mcpConnector({ egress }).connect(server, { signal: AbortSignal.timeout(5000) }).then(() => ({}), (thrown) => thrown);
+if (error.details?.reason !== 'package_missing' || !error.message.includes('npm install @modelcontextprotocol/sdk')) {
+  throw new Error('The connector does not say what to install: ' + error.message);
+}
+await createRegistry({ storage: memoryStorage() }).agents.list({}, localPrincipal());
+console.log('all');
+`;
 
 /** Runs a command in a folder, and returns its output. Exits if it fails. */
 function run(command: string, args: readonly string[], cwd = folder): string {
@@ -45,12 +85,18 @@ function fail(why: string): never {
   process.exit(1);
 }
 
+const importsSource = /^(?!\s*(?:\*|\/\/)).*\b(?:import\(|from )['"]\.{1,2}\/[^'"]+\.ts['"]/m;
+
 /** Nothing but what is used there. */
 function checkContents(paths: readonly string[], { exports }: Manifest): void {
   const wanted =
     /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/(?:src|adapters|test\/contracts)\/.+\.(?:js|d\.ts))$/;
   const others = paths.filter((path) => !wanted.test(path));
   if (others.length > 0) fail(`The package has unexpected files: ${others.slice(0, 5).join(', ')}`);
+  const broken = paths.filter((path) =>
+    path.endsWith('.js') && importsSource.test(readFileSync(join(root, path), 'utf8'))
+  );
+  if (broken.length > 0) fail(`The package imports files that it does not contain: ${broken.join(', ')}`);
   const missing = Object.values(exports).filter((path) => !paths.includes(path.slice(2)));
   if (missing.length > 0) fail(`The package lacks what it exports: ${missing.join(', ')}`);
 }
@@ -66,12 +112,63 @@ function install(): Manifest {
   run('tar', ['-xzf', packed.filename, '-C', join(installed, 'pinnace'), '--strip-components=1']);
   const manifest = JSON.parse(readFileSync(join(installed, 'pinnace/package.json'), 'utf8')) as Manifest;
   checkContents(packed.files.map(({ path }) => path), manifest);
-  for (const name of [...Object.keys(manifest.dependencies), '@types/deno', '@types/node']) {
-    mkdirSync(dirname(join(installed, name)), { recursive: true });
-    symlinkSync(join(root, 'node_modules', name), join(installed, name), 'dir');
-  }
+  const required = Object.keys(manifest.peerDependencies).filter((name) => !isOptional(manifest, name));
+  for (const name of [...Object.keys(manifest.dependencies), ...required, '@types/deno', '@types/node']) link(name);
   console.log(`${packed.files.length} files, ${Math.round(packed.size / 1000)} kB packed`);
   return manifest;
+}
+
+function isOptional({ peerDependenciesMeta }: Manifest, name: string): boolean {
+  return peerDependenciesMeta[name]?.optional === true;
+}
+
+/** Puts a package of this checkout into the folder, under its own or another name. */
+function link(name: string, from = name): void {
+  const path = join(installed, name);
+  rmSync(path, { force: true });
+  mkdirSync(dirname(path), { recursive: true });
+  symlinkSync(join(root, 'node_modules', from), path, 'dir');
+}
+
+interface Locked {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
+}
+
+const mostPackages = 60;
+
+/** `npm install pinnace` installs the dependencies, the required peers, and what these need. */
+function checkCount(manifest: Manifest): void {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    readonly packages: Readonly<Record<string, Locked>>;
+  };
+  const found = new Set<string>();
+  const visit = (
+    from: string,
+    { dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} }: Locked,
+  ): void => {
+    const peers = Object.keys(peerDependencies).filter((name) => peerDependenciesMeta[name]?.optional !== true);
+    for (const name of [...Object.keys(dependencies), ...peers]) {
+      const path = `${from}/node_modules/${name}`.slice(from === '' ? 1 : 0);
+      const place = path in packages ? path : `node_modules/${name}`;
+      if (found.has(place)) continue;
+      found.add(place);
+      visit(place, packages[place] ?? {});
+    }
+  };
+  visit('', manifest);
+  const megabytes = [...found].reduce((sum, place) => sum + bytesIn(join(root, place)), 0) / 1e6;
+  console.log(`npm install pinnace: ${found.size} packages besides, ${megabytes.toFixed(1)} MB`);
+  if (found.size > mostPackages) fail(`The package brings ${found.size} packages, more than ${mostPackages}`);
+}
+
+function bytesIn(directory: string): number {
+  return readdirSync(directory, { withFileTypes: true }).filter(({ name }) => name !== 'node_modules')
+    .reduce((sum, entry) => {
+      const path = join(directory, entry.name);
+      return sum + (entry.isDirectory() ? bytesIn(path) : statSync(path).size);
+    }, 0);
 }
 
 /** What a newcomer writes: the README's lines, every entry, and the examples. */
@@ -81,6 +178,7 @@ async function writeProject({ exports }: Manifest): Promise<void> {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', dependencies: { pinnace: '*' } }));
   writeFileSync(join(folder, 'deno.json'), JSON.stringify({ nodeModulesDir: 'manual', unstable: ['kv'] }));
   writeFileSync(join(folder, 'compose.ts'), compose?.code ?? '');
+  writeFileSync(join(folder, 'without-optional.mjs'), withoutOptional(names));
   writeFileSync(
     join(folder, 'entries.ts'),
     `${names.map((name) => `import '${name}';`).join('\n')}\nconsole.log('all');\n`,
@@ -100,7 +198,39 @@ async function writeProject({ exports }: Manifest): Promise<void> {
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
 }
 
-await writeProject(install());
+/** The types of entries that need neither Deno nor an optional package, with the oldest `ai` and with library checks. */
+function checkOldest({ exports }: Manifest): void {
+  const names = Object.keys(exports).map((name) => `pinnace${name.slice(1)}`)
+    .filter((name) => !/deno|\/mcp|otel|postgres/.test(name));
+  const lines = names.map((name, at) => `import * as m${at} from '${name}';\nvoid m${at};`);
+  const transport = `import type { ChatTransport, UIMessage } from 'ai';
+import { createClient } from 'pinnace/transport/client';
+export const transport: ChatTransport<UIMessage> = createClient({} as Parameters<typeof createClient>[0]);
+`;
+  mkdirSync(join(folder, 'oldest'), { recursive: true });
+  writeFileSync(join(folder, 'oldest/entries.ts'), lines.join('\n'));
+  writeFileSync(join(folder, 'oldest/transport.ts'), transport);
+  for (const [module, moduleResolution] of [['esnext', 'bundler'], ['nodenext', 'nodenext']]) {
+    const lib = ['esnext', 'dom', 'dom.iterable', 'dom.asynciterable'];
+    const strict = { strict: true, skipLibCheck: false, noEmit: true, types: ['node'] };
+    const compilerOptions = { module, moduleResolution, target: 'es2022', lib, ...strict };
+    writeFileSync(join(folder, 'oldest/tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+    run('tsc', ['-p', 'oldest']);
+  }
+  console.log('ok for TypeScript with the oldest ai, library checks included');
+}
+
+const manifest = install();
+checkCount(manifest);
+await writeProject(manifest);
+for (const [runtime, ...args] of [['node'], ['deno', 'run', '-A', '--quiet']] as const) {
+  if (!run(runtime, [...args, 'without-optional.mjs']).includes('all')) {
+    fail(`An entry needs an optional package under ${runtime}`);
+  }
+}
+link('ai', 'ai-oldest');
+checkOldest(manifest);
+for (const name of Object.keys(manifest.peerDependencies)) link(name);
 for (const [runtime, ...args] of [['node'], ['deno', 'run', '-A', '--quiet']] as const) {
   if (!run(runtime, [...args, 'entries.ts']).includes('all')) fail(`Not every entry can be imported under ${runtime}`);
   if (!/^5$/m.test(run(runtime, [...args, 'compose.ts']))) {

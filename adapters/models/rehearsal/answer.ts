@@ -21,7 +21,7 @@ import { isInPlan, leaderCalls, withoutPrimitives } from './lead-plan.ts';
 import { isRetryOf, reportOn, sayFailure } from './report.ts';
 import { readShape } from './shape.ts';
 import { asksForWriting, cannotRead, isBeyondTools, isConversation, receipt, smallTalk } from './small-talk.ts';
-import { treeStep } from './tree-request.ts';
+import { treeStep } from './tree/request.ts';
 
 /** A call with the id that it gets. */
 export interface IdentifiedCall extends Call {

@@ -4,6 +4,7 @@ import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { PinnaceError } from '../../../../src/base/errors.ts';
 import { parseJson } from '../../../../src/base/json.ts';
+import { optionalPackage } from '../../../optional-package.ts';
 import type { McpEndpoint } from '../../mcp-server.ts';
 import { answerEarly } from '../../mcp-server/answer-early.ts';
 import type { McpHost } from '../../mcp-server/host.ts';
@@ -41,7 +42,8 @@ export function mcpRoutes(options: McpRoutesOptions): Hono<SignedEnv> {
   const { mcp, origins, authenticate, keepAliveMs } = options;
   let loading: Promise<McpEndpoint> | undefined;
   const load = (): Promise<McpEndpoint> =>
-    loading ??= import('../../mcp-server.ts').then(({ createMcpEndpoint }) => createMcpEndpoint(mcp, { keepAliveMs }));
+    loading ??= optionalPackage('@modelcontextprotocol/server', () => import('../../mcp-server.ts'))
+      .then(({ createMcpEndpoint }) => createMcpEndpoint(mcp, { keepAliveMs }));
   const app = new Hono<SignedEnv>();
   app.use('/', offerBearer, requireHost({ hosts: mcp.hosts ?? loopbackHosts, origins }));
   app.use(

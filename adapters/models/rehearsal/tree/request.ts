@@ -1,10 +1,10 @@
 /** What the rehearsal model does at a tree: looks nodes up by the names in the message, then changes them. */
 
-import type { ActiveTool } from './choose-tool.ts';
-import type { Conversation, PastCall } from './conversation.ts';
-import type { Call } from './explicit-calls.ts';
-import { asList, own } from './shape.ts';
-import { requestIn, type TreeRequest } from './tree-words.ts';
+import type { ActiveTool } from '../choose-tool.ts';
+import type { Conversation, PastCall } from '../conversation.ts';
+import type { Call } from '../explicit-calls.ts';
+import { asList, own } from '../shape.ts';
+import { requestIn, type TreeRequest } from './words.ts';
 
 /** The next calls of a request, or the text of the answer. */
 export type TreeStep =

@@ -1,0 +1,20 @@
+/** Points the dynamic imports of `dist/` to `.js` files: the compiler rewrites static ones, and leaves those within closures. */
+
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+
+const dist = join(import.meta.dirname, '../../dist');
+let rewritten = 0;
+for (const path of globSync('**/*.js', { cwd: dist })) {
+  const code = readFileSync(join(dist, path), 'utf8');
+  const changed = code.replaceAll(/\bimport\((['"])(\.{1,2}\/[^'"]+)\.ts\1\)/g, (_, quote: string, name: string) => {
+    rewritten++;
+    return `import(${quote}${name}.js${quote})`;
+  });
+  if (changed !== code) writeFileSync(join(dist, path), changed);
+}
+if (rewritten === 0) {
+  console.error('No import was rewritten: the compiler may do it now. Remove this step.');
+  process.exit(1);
+}
