@@ -36,7 +36,7 @@ export const guideGroups: readonly GuideGroup[] = [
     title: 'Give agents tools',
     guides: [
       { page: 'tools', title: 'Tools', words: 'http code function' },
-      { page: 'tool-schemas', title: 'Tool schemas', words: 'zod valibot arktype json schema ai sdk tool types' },
+      { page: 'tool-schemas', title: 'Tool schemas', words: 'zod valibot json schema ai sdk tool types' },
       { page: 'approvals', title: 'Approvals', words: 'person decides allow deny' },
       { page: 'discovery', title: 'Discovery', words: 'find search thousands of tools' },
       { page: 'mcp', title: 'MCP', words: 'model context protocol servers clients' },
@@ -57,6 +57,8 @@ export const guideGroups: readonly GuideGroup[] = [
   {
     title: 'Serve, observe and protect',
     guides: [
+      { page: 'react', title: 'React', words: 'usechat hook transport client ai sdk' },
+      { page: 'node', title: 'Node', words: 'express hono next server' },
       { page: 'endpoint', title: 'Endpoint', words: 'http api signed routes' },
       { page: 'watching', title: 'Observability', words: 'watching events metrics traces audit opentelemetry' },
       { page: 'errors', title: 'Errors', words: 'errors causes onError stack debug development bug' },

@@ -4,15 +4,15 @@ import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/contrac
 import type { McpValidation, McpValidationInput } from '../../src/contracts/mcp-validation.ts';
 import type { CallOptions } from './client/call-options.ts';
 import type { PlanReply } from '../../src/contracts/plans.ts';
-import { messagesToSend } from '../../src/runtime/messages/compaction.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import type { SentMessage } from '../../src/runtime/steering/inbox.ts';
 import type { SteeringMessageInput } from '../../src/runtime/steering/message.ts';
-import { readChatBody } from './chat-body.ts';
+import { type ChatDefaults, type ChatLink, createChatTransport, type Opened } from './chat/chat-transport.ts';
 import { createRemoteAudit, type RemoteAudit } from './client/audit.ts';
 import { createRemoteBlobs, type RemoteBlobs } from './client/blobs.ts';
 import { callRoute, type Connection, joinRun, runPath, startRun } from './client/connection.ts';
-import { type CertificateSource, createCredentials } from './client/credential.ts';
+import { type ClientCredentials, credentialsOf, type HeaderSource } from './client/client-credentials.ts';
+import type { CertificateSource } from './client/credential.ts';
 import { parseEventId, type Position } from './client/follow.ts';
 import { createRemoteGrounding, type RemoteGrounding } from './client/grounding.ts';
 import { createRemotePlans, type RemotePlans } from './client/plans.ts';
@@ -22,14 +22,22 @@ import { type Watched, watchEvents, type WatchOptions } from './client/watch.ts'
 import { type Wait, wait as platformWait } from './client/wait.ts';
 
 export { readOutput } from '../../src/runtime/output/read-output.ts';
+export type { PinnaceDataParts, PinnaceUIMessage } from '../../src/runtime/messages/ui-message.ts';
 export type { CallOptions } from './client/call-options.ts';
 
 /** The endpoint, the caller's credentials, and replacements of the platform for tests. */
-export interface ClientOptions {
+export interface ClientOptions extends ChatDefaults {
   /** The address of the endpoint, without `/v1`. */
   readonly url: string | URL;
+  /**
+   * What proves who calls: `{ bearer }`, a token or a function that returns one, or `{ certificate, key }`, which signs every request.
+   * `certificate` and `key` beside it mean the same.
+   */
+  readonly credentials?: ClientCredentials;
+  /** Further headers of every request, or a function that returns them. A signature does not cover them. */
+  readonly headers?: HeaderSource;
   /** The session certificate, or a function that returns a fresh one, alone or with its key. */
-  readonly certificate: CertificateSource;
+  readonly certificate?: CertificateSource;
   /** The private key of the session. */
   readonly key?: CryptoKey;
   readonly fetch?: (request: Request) => Promise<Response>;
@@ -55,7 +63,10 @@ export interface ApprovalDecision {
   readonly reason?: string;
 }
 
-/** The client of an endpoint, which is also a transport for AI SDK chats: `body.agentId` names the agent, `body.output` its answer. */
+/**
+ * The client of an endpoint, which is also a transport for AI SDK chats, as `useChat` takes it. `stop()` cancels the run,
+ * `addToolApprovalResponse` decides when the chat is sent again, and `resume` joins a run under way.
+ */
 export interface Client extends ChatTransport<UIMessage> {
   /**
    * Runs an agent and returns the chunks, each once and in order, over as many connections as needed. The same idempotency key
@@ -107,7 +118,7 @@ export interface Client extends ChatTransport<UIMessage> {
  * Creates the client of an endpoint.
  *
  * @example
- * const client = createClient({ url: 'https://agents.example', certificate, key });
+ * const client = createClient({ url: 'https://agents.example', agentId: 'helper', credentials: { bearer: token } });
  * for await (const chunk of await client.run({ agentId: 'helper', chat })) show(chunk);
  */
 export function createClient(options: ClientOptions): Client {
@@ -140,13 +151,31 @@ export function createClient(options: ClientOptions): Client {
       }) as McpValidation, // safe: as `status`
     audit: createRemoteAudit((request) => callRoute(connection, request)),
     events: ({ signal = never(), ...wanted } = {}) => watchEvents(connection, { ...wanted, signal }),
-    sendMessages: async ({ chatId, messages, abortSignal: signal = never(), body }) => {
-      const request = { ...readChatBody(body), chat: { id: chatId, messages: messagesToSend(messages) } };
-      return await startRun(connection, { request, idempotencyKey: crypto.randomUUID(), signal });
-    },
-    reconnectToStream: ({ chatId, abortSignal: signal }) =>
-      join(`/v1/chats/${encodeURIComponent(chatId)}/stream`, { signal }),
-    resumeStreamIsReplay: true,
+    ...createChatTransport(chatLink(connection, call), options),
+  };
+}
+
+/** Leaving a stream over HTTP does not stop its run: `stop` cancels it. */
+function chatLink(connection: Connection, call: Client['call']): ChatLink {
+  const opened = (open: (signal: AbortSignal) => Promise<ReadableStream<UIMessageChunk> | null>): Opened => {
+    const reading = new AbortController();
+    return {
+      opening: open(reading.signal),
+      leave: () => reading.abort(),
+      async stop(found) {
+        const runId = await found;
+        if (runId === undefined) return reading.abort();
+        await call('DELETE', runPath(runId));
+      },
+    };
+  };
+  return {
+    start: (request) =>
+      opened((signal) => startRun(connection, { request, idempotencyKey: crypto.randomUUID(), signal })),
+    join: (chatId) =>
+      opened((signal) => joinRun(connection, { path: `/v1/chats/${encodeURIComponent(chatId)}/stream`, signal })),
+    decide: async (runId, approvalId, body) =>
+      void await call('POST', `${runPath(runId)}/approvals/${encodeURIComponent(approvalId)}`, { body }),
   };
 }
 
@@ -154,7 +183,7 @@ function connect(options: ClientOptions): Connection {
   const { now = Date.now, random = Math.random, wait = platformWait, attempts = 5, silenceMs = 45_000 } = options;
   const { fetch = (request) => globalThis.fetch(request) } = options;
   const reading = { wait, silenceMs, backoff: { attempts, baseMs: 100, capMs: 2000, random } };
-  const send = createSend({ ...reading, credentials: createCredentials(options), fetch, now });
+  const send = createSend({ ...reading, ...credentialsOf(options), fetch, now });
   return { base: new URL(options.url), send, reading };
 }
 

@@ -8,13 +8,14 @@ import type { RingEvent, WatchOptions } from '../../src/events/event-ring.ts';
 import type { Decision } from '../../src/permission/interruption.ts';
 import type { PlanReply } from '../../src/contracts/plans.ts';
 import type { StoredBlob } from '../../src/contracts/blob-store.ts';
-import { localPrincipal } from '../../src/base/principal.ts';
-import { readChatBody } from './chat-body.ts';
-import { messagesToSend } from '../../src/runtime/messages/compaction.ts';
+import { localPrincipal, type Principal } from '../../src/base/principal.ts';
+import { type ChatDefaults, type ChatLink, createChatTransport, type Opened } from './chat/chat-transport.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import type { HostedRuntime, Manifest, Runtime } from '../../src/runtime/runtime.ts';
 import type { SentMessage } from '../../src/runtime/steering/inbox.ts';
 import type { SteeringMessageInput } from '../../src/runtime/steering/message.ts';
+
+export type { PinnaceDataParts, PinnaceUIMessage } from '../../src/runtime/messages/ui-message.ts';
 
 /** Comlink drops an error's code, so calls return errors as data. */
 type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: ErrorData };
@@ -27,6 +28,8 @@ interface Wire {
     idempotencyKey?: string,
   ): Promise<Answer<ReadableStream<UIMessageChunk>>>;
   resume(callId: string, runId: string, after: number): Promise<Answer<ReadableStream<UIMessageChunk>>>;
+  /** The message that the chat's running run writes, from its start; `null` when there is none. */
+  join(callId: string, chatId: string): Promise<Answer<ReadableStream<UIMessageChunk> | null>>;
   cancel(callId: string, reason: string): void;
   send(runId: string, message: SteeringMessageInput): Promise<Answer<SentMessage>>;
   manifest(agentId: string): Promise<Answer<Manifest>>;
@@ -43,11 +46,12 @@ interface Wire {
  * so do not pass it on.
  */
 export function exposeRuntime(
-  runtime: Runtime & Partial<Pick<HostedRuntime, 'events' | 'report'>> & {
+  runtime: Runtime & Partial<Pick<HostedRuntime, 'events' | 'report' | 'runs'>> & {
     readonly blobs?: Pick<HostedRuntime['blobs'], 'get'>;
   },
   endpoint: Endpoint = globalThis as unknown as Endpoint,
 ): void {
+  if ('onconnect' in endpoint) return exposeToPages(runtime, endpoint);
   const runs = new Map<string, AbortController>();
   const answerOf = createAnswers(runtime.report);
   const principal = localPrincipal();
@@ -70,6 +74,15 @@ export function exposeRuntime(
     run: (callId, request, idempotencyKey) =>
       handOver(callId, (signal) => runtime.run(request, principal, { signal, idempotencyKey })),
     resume: (callId, runId, after) => handOver(callId, (signal) => runtime.resume(runId, after, { principal, signal })),
+    async join(callId, chatId) {
+      const found = await answerOf(async () => await messageOfChat(runtime, chatId, principal));
+      if (!found.ok || !found.value) return found.ok ? { ok: true, value: null } : found;
+      const { runId, earlier } = found.value;
+      return await handOver(
+        callId,
+        async (signal) => withEarlier(await runtime.resume(runId, 0, { principal, signal }), earlier),
+      );
+    },
     cancel: (callId, reason) => runs.get(callId)?.abort(reason),
     send: (runId, message) => answerOf(() => runtime.send(runId, message, principal)),
     manifest: (agentId) => answerOf(() => runtime.manifest(agentId, principal)),
@@ -89,6 +102,45 @@ export function exposeRuntime(
     },
   };
   expose(wire, endpoint);
+}
+
+type ExposedRuntime = Parameters<typeof exposeRuntime>[0];
+
+/** Serves every page that connects to a shared worker. */
+function exposeToPages(runtime: ExposedRuntime, worker: Endpoint): void {
+  worker.addEventListener('connect', (event) => {
+    const [port] = (event as MessageEvent).ports;
+    if (port) exposeRuntime(runtime, port);
+  });
+}
+
+/** The run that writes the chat's message, or whose worker was lost while it did, and what earlier runs have written of it. */
+async function messageOfChat(
+  { runs }: ExposedRuntime,
+  chatId: string,
+  principal: Principal,
+): Promise<{ readonly runId: string; readonly earlier: readonly UIMessageChunk[] } | undefined> {
+  const run = await runs?.ofChat(principal, chatId, { ended: true });
+  const isLost = run?.state === 'failed' && run.error?.details?.['reason'] === 'worker_lost';
+  if (!runs || !run || (run.state !== 'running' && !isLost)) return undefined;
+  const texts = await runs.earlier(principal, run.runId);
+  return { runId: run.runId, earlier: texts.map((text) => JSON.parse(text) as UIMessageChunk) }; // `record` alone writes them
+}
+
+/** Adds the chunks after the first one of the stream. */
+function withEarlier(stream: ReadableStream<UIMessageChunk>, earlier: readonly UIMessageChunk[]) {
+  const reader = stream.getReader();
+  let isFirst = true;
+  return new ReadableStream<UIMessageChunk>({
+    async pull(controller) {
+      const { done, value } = await reader.read();
+      if (done) return controller.close();
+      controller.enqueue(value);
+      if (isFirst) { for (const chunk of earlier) controller.enqueue(chunk); }
+      isFirst = false;
+    },
+    cancel: (reason) => reader.cancel(reason),
+  }, { highWaterMark: 0 });
 }
 
 /** Returns the function that does the work of a call. The page receives errors as data, without their cause, which is reported. */
@@ -135,8 +187,11 @@ export type ConnectedRuntime = Runtime & ChatTransport<UIMessage> & {
  * Returns the runtime that the worker exposes. Aborting a run's signal stops the run, and so does canceling its stream. A page is
  * always the local principal, whatever it passes.
  */
-export function connectRuntime(endpoint: Endpoint): ConnectedRuntime {
-  const wire = wrap<Wire>(endpoint);
+export function connectRuntime(
+  worker: Endpoint | { readonly port: Endpoint },
+  defaults: ChatDefaults = {},
+): ConnectedRuntime {
+  const wire = wrap<Wire>('port' in worker ? started(worker.port) : worker);
   return {
     run: (request, _principal, options = {}) => runOver(wire, request, options),
     resume: async (runId, after, { signal }) => {
@@ -159,12 +214,30 @@ export function connectRuntime(endpoint: Endpoint): ConnectedRuntime {
       const stream = valueOf(await wire.events(options));
       return signal ? stopped(stream, signal) : stream;
     },
-    sendMessages: ({ chatId, messages, abortSignal, body }) => {
-      const chat = { id: chatId, messages: messagesToSend(messages) };
-      return runOver(wire, { ...readChatBody(body), ...plannerOf(body), chat }, { signal: abortSignal });
-    },
-    // A run ends with its page, so there is nothing to resume.
-    reconnectToStream: async () => null,
+    ...createChatTransport(chatLink(wire), defaults),
+  };
+}
+
+/** The port of a shared worker must be started. */
+function started(port: Endpoint): Endpoint {
+  port.start?.();
+  return port;
+}
+
+function chatLink(wire: Remote<Wire>): ChatLink {
+  const opened = (open: (callId: string) => Promise<Answer<ReadableStream<UIMessageChunk> | null>>): Opened => {
+    const callId = crypto.randomUUID();
+    const opening = open(callId).then(valueOf);
+    return {
+      opening,
+      leave: () => undefined, // the reader cancels its stream
+      stop: async () => await wire.cancel(callId, 'cancelled'),
+    };
+  };
+  return {
+    start: (request) => opened(async (callId) => await wire.run(callId, request)),
+    join: (chatId) => opened(async (callId) => await wire.join(callId, chatId)),
+    decide: async (runId, approvalId, decision) => valueOf(await wire.decide(runId, approvalId, decision)),
   };
 }
 
@@ -212,10 +285,4 @@ function valueOf<T>(answer: Answer<T>): T {
 
 function reasonOf({ reason }: AbortSignal): string {
   return typeof reason === 'string' ? reason : 'cancelled';
-}
-
-/** The planner parses its content. */
-function plannerOf(body: object | undefined): Pick<RunRequestInput, 'planner'> {
-  const planner = body && 'planner' in body ? body.planner : undefined;
-  return typeof planner === 'object' && planner !== null ? { planner: { ...planner } } : {};
 }

@@ -130,7 +130,7 @@ function locationOf(error: unknown, base: URL): URL {
   const joinable = error instanceof PinnaceError && error.code === 'run_in_progress';
   const location = joinable ? error.details?.['location'] : undefined;
   if (typeof location !== 'string') throw error;
-  const url = new URL(location, base);
+  const url = location.startsWith('/v1/') ? resolvePath(base, location) : new URL(location, base);
   if (url.origin === base.origin) return url;
   throw new PinnaceError('forbidden', 'Cannot join the run: the endpoint points to another origin', { cause: error });
 }

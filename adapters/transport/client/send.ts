@@ -27,7 +27,9 @@ export type Send = (call: Call) => Promise<Response>;
 
 /** What sending depends on. */
 export interface SendOptions {
-  readonly credentials: Credentials;
+  /** Signs the requests; without it, `usualHeaders` prove who calls. */
+  readonly credentials: Credentials | undefined;
+  readonly usualHeaders: () => Promise<Headers>;
   readonly fetch: (request: Request) => Promise<Response>;
   readonly now: () => number;
   readonly wait: Wait;
@@ -58,7 +60,7 @@ export function createSend(options: SendOptions): Send {
     let signedAnew = false;
     for (let failures = 1;;) {
       const outcome = await attempt(call, { ...options, clock, body });
-      if (outcome instanceof Response) return outcome;
+      if (!('error' in outcome)) return outcome; // not by its class: servers for Node replace `Response`
       const { error } = outcome;
       if (!signedAnew && adapt(outcome, { ...options, clock })) {
         signedAnew = true;
@@ -98,22 +100,24 @@ async function attempt(call: Call, options: Attempt): Promise<Response | Refused
 
 async function toRequest(
   call: Call,
-  { credentials, now, clock, body }: Attempt,
+  { credentials, usualHeaders, now, clock, body }: Attempt,
   signal: AbortSignal,
 ): Promise<Request> {
   const { method, url } = call;
   const nowSeconds = Math.floor((now() + clock.offsetMs) / 1000);
-  const credential = await credentials.current(nowSeconds);
-  const headers = new Headers(call.headers);
-  headers.set('authorization', `${scheme} ${credential.certificate}`);
-  if (body !== undefined) {
-    headers.set('content-type', call.type ?? 'application/json');
-    headers.set('content-digest', await createContentDigest(body));
+  const headers = await usualHeaders();
+  for (const [name, value] of Object.entries(call.headers ?? {})) headers.set(name, value);
+  if (body !== undefined) headers.set('content-type', call.type ?? 'application/json');
+  if (credentials) {
+    const credential = await credentials.current(nowSeconds);
+    headers.set('authorization', `${scheme} ${credential.certificate}`);
+    if (body !== undefined) headers.set('content-digest', await createContentDigest(body));
+    const signed = await signRequest({ method, url, headers }, { ...credential, nowSeconds, nonce: createNonce() });
+    for (const [name, value] of new Headers(signed)) headers.set(name, value);
   }
-  const signed = await signRequest({ method, url, headers }, { ...credential, nowSeconds, nonce: createNonce() });
   return new Request(url, {
     method,
-    headers: signed,
+    headers,
     signal,
     redirect: 'error', // a signature is valid for one address
     credentials: 'omit',
@@ -141,7 +145,7 @@ function adapt({ error, serverTime }: Refused, { clock, now, credentials }: Send
   const cause = error.status === 401 && Object.hasOwn(curable, error.code) ? curable[error.code] : undefined;
   if (cause === undefined) return false;
   if (cause !== 'nonce' && serverTime !== undefined) clock.offsetMs = serverTime - now();
-  if (cause === 'certificate') credentials.renew();
+  if (cause === 'certificate') credentials?.renew();
   return true;
 }
 

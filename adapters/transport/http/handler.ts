@@ -12,6 +12,8 @@ import type { HostedRuntime } from '../../../src/runtime/runtime.ts';
 import { dropBody, receiveBy } from '../signed/body.ts';
 import { approvalRoutes } from './routes/approvals.ts';
 import { auditRoutes } from './routes/audit.ts';
+import { createGetPath } from './base-path.ts';
+import { chatRoutes } from './routes/chat.ts';
 import { blobRoutes } from './routes/blobs.ts';
 import { createAdmission } from './admission.ts';
 import { createAuthentication, createSessionWatch, type Revocable } from './authentication.ts';
@@ -35,6 +37,8 @@ import { setTrace } from './trace.ts';
 export interface HandlerOptions {
   /** Verifies every request but those for health and the OpenAPI document. */
   readonly authenticator: Authenticator & Partial<Revocable> & Partial<NonceVerifier>;
+  /** The path that the endpoint is below, such as `/agents`; signatures cover it. At the root when absent. */
+  readonly basePath?: string;
   /** The largest body of every request; absent: 16 MiB for runs, files and imports, 1 MiB for others. */
   readonly maxBodyBytes?: number;
   /** How long a body may take to arrive, and how many may arrive at once. */
@@ -110,6 +114,7 @@ export function createApp(
   const describe = () => describeApp(app);
   const withFiles = { runtime, signed, maxBodyBytes: options.maxBodyBytes ?? largeBodyBytes };
   app.route('/v1', runRoutes({ ...withFiles, signedOnce, watchSession, quotas, admission, keepAliveMs }));
+  app.route('/v1', chatRoutes({ ...withFiles, signedOnce, watchSession, quotas, admission, keepAliveMs }));
   app.route('/v1', blobRoutes(withFiles));
   app.route('/v1', messageRoutes({ runtime, signed, maxBodyBytes }));
   app.route('/v1', approvalRoutes({ runtime, signed, maxBodyBytes }));
@@ -127,9 +132,9 @@ export function createApp(
 /** Creates an app that serves nothing yet: problems, the trace, CORS, 404 and 405. */
 function createBase(
   runtime: Pick<HostedRuntime, 'refused' | 'report'>,
-  { now = Date.now, random = Math.random, origins = [] }: HandlerOptions,
+  { now = Date.now, random = Math.random, origins = [], basePath }: HandlerOptions,
 ): Hono<SignedEnv> {
-  const app = new Hono<SignedEnv>();
+  const app = new Hono<SignedEnv>({ getPath: createGetPath(basePath) });
   const respond = (c: Context<SignedEnv>, error: unknown): Response =>
     problemResponse(c, error, { now: now(), random });
   app.onError((error, c) => {

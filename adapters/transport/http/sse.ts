@@ -13,6 +13,8 @@ export const sseHeaders: Readonly<Record<string, string>> = {
 
 /** What an encoder needs besides the cursor. */
 export interface SseOptions {
+  /** Chunks as JSON texts that follow the first event, without ids: what earlier runs have added to the message. */
+  readonly earlier?: readonly string[];
   readonly runId: string;
   /** The time without an event after which a comment is sent. */
   readonly keepAliveMs: number;
@@ -30,6 +32,7 @@ const done = encoder.encode('data: [DONE]\n\n');
  */
 export function encodeSse(cursor: RunCursor, options: SseOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
   const { runId, keepAliveMs, metrics } = options;
+  let earlier = options.earlier ?? [];
   let timer: ReturnType<typeof setInterval> | undefined;
   let idle = false;
   const close = (): void => {
@@ -52,7 +55,18 @@ export function encodeSse(cursor: RunCursor, options: SseOptions): ReadableStrea
       idle = false;
       if (events) {
         let frames = '';
-        for (const { seq, text } of events) frames += `id: ${runId}:${seq}\ndata: ${text}\n\n`;
+        for (const { seq, text } of events) {
+          frames += `id: ${runId}:${seq}
+data: ${text}
+
+`;
+          for (const before of earlier) {
+            frames += `data: ${before}
+
+`; // after the first event, which starts the message
+          }
+          earlier = [];
+        }
         return controller.enqueue(encoder.encode(frames));
       }
       controller.enqueue(done);

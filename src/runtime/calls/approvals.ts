@@ -161,7 +161,12 @@ async function settle(
   const outcome = 'approved' in decision && decision.approved
     ? await invoke(tool, input, { toolCallId, signal, approved: true })
     : { ok: false as const, error: toData(refusal(tool.definition.id, decision)) };
-  outcomeChunks(tool, outcome, { toolCallId, traceId }).forEach(push);
+  const [shown, ...others] = outcomeChunks(tool, outcome, { toolCallId, traceId });
+  // The person knows why: clients show the call as denied, and the model receives the reason.
+  const isDenied = 'approved' in decision && !decision.approved;
+  for (const chunk of [isDenied ? { type: 'tool-output-denied' as const, toolCallId } : shown, ...others]) {
+    if (chunk) push(chunk);
+  }
   return outcome;
 }
 

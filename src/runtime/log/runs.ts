@@ -14,6 +14,7 @@ import { type Principal, requireScope, type Scope } from '../../base/principal.t
 import { type Claim, type ClaimOptions, type ClaimParts, claimRun, findRun } from './claim-run.ts';
 import { chatKey, mayAccess } from './run-record.ts';
 import { type RunStatus, toStatus } from './run-status.ts';
+import { earlierChunks } from './earlier-chunks.ts';
 import { createCursor, type RunCursor } from './run-cursor.ts';
 import { createRunSignals, type RunSignals } from './run-signals.ts';
 import { badCursor, expired, notFound } from './run-errors.ts';
@@ -51,8 +52,10 @@ export interface Runs {
   agents(): readonly RunningAgent[];
   /** Stops this agent's runs of this tenant on this instance. */
   stop(agent: RunningAgent, reason: PinnaceError): void;
-  /** The chat's last run, when it is still running. */
-  ofChat(principal: Principal, chatId: string): Promise<RunStatus | undefined>;
+  /** The chat's last run, when it is still running; with `ended`, also when it has ended. */
+  ofChat(principal: Principal, chatId: string, options?: { readonly ended?: boolean }): Promise<RunStatus | undefined>;
+  /** The chunks, as JSON texts, that earlier runs have added to the message of this run. @throws PinnaceError as `status`. */
+  earlier(principal: Principal, runId: string): Promise<readonly string[]>;
   /** How many runs this instance executes. */
   readonly open: number;
   /** Resolves when no run of this instance is left. */
@@ -159,7 +162,7 @@ function openLive({ options, grouped: storage, lives, tick }: Shared, given: Cla
   return live;
 }
 
-function readingOf(shared: Shared): Pick<Runs, 'answer' | 'cursor' | 'cancel' | 'send' | 'ofChat'> {
+function readingOf(shared: Shared): Pick<Runs, 'answer' | 'cursor' | 'cancel' | 'send' | 'ofChat' | 'earlier'> {
   const { lives, stored, signals } = shared;
   return {
     async answer(principal, runId) {
@@ -184,12 +187,16 @@ function readingOf(shared: Shared): Pick<Runs, 'answer' | 'cursor' | 'cancel' | 
       const { state } = await statusOf(shared, { principal, runId, scope: 'run:create' });
       return await sendMessage(sending, { ...shared, state, live: lives.get(runId) });
     },
-    async ofChat(principal, chatId) {
+    async ofChat(principal, chatId, { ended = false } = {}) {
       requireScope(principal, 'run:read');
       const entry = await stored.storage.get(chatKey(principal, chatId));
       if (typeof entry?.value !== 'string') return undefined;
       const found = await statusOf(shared, { principal, runId: entry.value });
-      return found.state === 'running' ? found : undefined;
+      return ended || found.state === 'running' ? found : undefined;
+    },
+    async earlier(principal, runId) {
+      await statusOf(shared, { principal, runId });
+      return await earlierChunks(runId, stored.storage);
     },
   };
 }

@@ -58,6 +58,7 @@ function toHistoryPart(part: Part): readonly Part[] {
   if (!('state' in part)) return [];
   if ('preliminary' in part && part.preliminary) return [withUnknownOutcome(part)];
   if (part.state === 'output-available' || part.state === 'output-error') return [part];
+  if (part.state === 'output-denied') return [withDenial(part)];
   return mayHaveBeenMade(part) ? [withUnknownOutcome(part)] : [];
 }
 
@@ -68,6 +69,13 @@ function mayHaveBeenMade(part: Part): boolean {
   if (part.state !== 'approval-responded' || !('approval' in part)) return false;
   const approval: { readonly approved?: unknown } | null | undefined = part.approval; // the client's, and not checked yet
   return approval?.approved === true;
+}
+
+/** The model receives that a person denied the call, and why. */
+function withDenial({ approval, ...call }: Part & { approval?: { readonly reason?: unknown } | null }): Part {
+  const reason = approval?.reason;
+  const why = typeof reason === 'string' ? `: ${reason}` : '';
+  return { ...call, state: 'output-error', errorText: `The call was not made: a person denied it${why}` } as Part; // ended
 }
 
 const unknownOutcome =

@@ -44,28 +44,5 @@ function rowsOf(atOnce: number): Row[] {
   });
 }
 
-/** Many starts at once, at an endpoint with signed requests: how early each has its first word, and what they hold. */
-function startRows(atOnce: number): Row[] {
-  const measured = { sdk: [] as Measured[], signed: [] as Measured[] };
-  for (let round = 0; round < rounds; round++) {
-    measured.sdk.push(measure('sdk', atOnce));
-    measured.signed.push(measure('signed', atOnce));
-  }
-  const of = (variant: keyof typeof measured, figure: keyof Measured) => measured[variant].map((one) => one[figure]);
-  return ([['firstByteP99', 'first word, p99', 'ms', 1], ['rss', 'peak memory', 'MiB', 1.05]] as const).map(
-    ([figure, name, unit, bar]): Row => {
-      const ratio = ratioOf(of('signed', figure), of('sdk', figure));
-      const [value, beside] = [median(of('signed', figure)).toFixed(0), median(of('sdk', figure)).toFixed(0)];
-      return {
-        figure: `${atOnce} starts at once, signed, Deno KV file: ${name}`,
-        value: `${value} ${unit}, ${names.sdk} ${beside} ${unit}`,
-        ratio: ratio.toFixed(2),
-        bar: `<= ${bar}`,
-        met: ratio <= bar,
-      };
-    },
-  );
-}
-
-report('Paced runs, 60 chunks at 20 ms', [...rowsOf(16), ...rowsOf(100), ...startRows(500)]);
+report('Paced runs, 60 chunks at 20 ms', [...rowsOf(16), ...rowsOf(100)]);
 process.exit(0);

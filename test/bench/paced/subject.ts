@@ -8,13 +8,10 @@ import process from 'node:process';
 import { staticCatalog } from '../../../adapters/catalog/static.ts';
 import { denoKvStorage } from '../../../adapters/storage/deno-kv.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { createAuthenticator } from '../../../adapters/transport/authenticator.ts';
-import { createHandler } from '../../../adapters/transport/http.ts';
 import { encodeSse } from '../../../adapters/transport/http/sse.ts';
 import type { Storage } from '../../../src/contracts/storage.ts';
-import { createRuntime, type HostedRuntime, type LanguageModel, localPrincipal } from '../../../src/index.ts';
+import { createRuntime, type LanguageModel, localPrincipal } from '../../../src/index.ts';
 import { says, scriptedModel } from '../../fixtures/model.ts';
-import { authority, createSigner } from '../endpoint/signer.ts';
 import { cpuMs, median, quantile } from '../measure.ts';
 
 /** What one process has measured. */
@@ -66,19 +63,15 @@ function counted(storage: Storage): Storage {
   };
 }
 
-function runtimeOf(storage: Storage): HostedRuntime {
-  return createRuntime({
+function ours(storage: Storage): Start {
+  const runtime = createRuntime({
     catalog: staticCatalog({
       agents: [{ id: 'a', name: 'A', providerId: 'p' }],
       providers: [{ id: 'p', kind: 'custom' }],
     }),
     models: { model: pacedModel },
-    storage,
+    storage: counted(storage),
   });
-}
-
-function ours(storage: Storage): Start {
-  const runtime = runtimeOf(counted(storage));
   const principal = localPrincipal();
   let chats = 0;
   return async () => {
@@ -88,41 +81,16 @@ function ours(storage: Storage): Start {
   };
 }
 
-/** The same over HTTP with signed requests, each with its nonce and its key. They are signed before, as by callers elsewhere. */
-async function signed(storage: Storage): Promise<Start> {
-  const signer = await createSigner();
-  const kept = counted(storage);
-  const trust = { issuers: [signer.trusted], audience: 'bench', authorities: [authority], storage: kept };
-  const serve = createHandler(runtimeOf(kept), {
-    authenticator: createAuthenticator(trust),
-    quotas: { runs: 2_000, runsPerTenant: 2_000 },
-    bodies: { perTenant: 2_000, perAddress: 2_000, total: 2_000 },
-    startObjectiveMs: Infinity,
-  });
-  const ready: Request[] = [];
-  for (let i = 0; i < Number(atOnce) * (Number(waves) + 1); i++) {
-    const body = JSON.stringify({ agentId: 'a', chat: { id: `c${i}`, messages } });
-    const { method, path, headers } = await signer.sign({ method: 'POST', path: '/v1/runs', body });
-    ready.push(new Request(`https://${authority}${path}`, { method, headers, body }));
-  }
-  return async () => {
-    const response = await serve(ready.shift()!);
-    if (!response.ok || !response.body) throw new Error(await response.text());
-    return response.body;
-  };
-}
-
 function sdk(): ReadableStream<Uint8Array> {
   const { stream } = streamText({ model: pacedModel(), prompt: 'hello', onError() {} });
   return createUIMessageStreamResponse({ stream: toUIMessageStream({ stream }) }).body!;
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'paced-'));
-const starts: Record<string, () => Start | Promise<Start>> = {
+const starts: Record<string, () => Start> = {
   'sdk': () => sdk,
   'memory': () => ours(memoryStorage()),
   'deno-kv': () => ours(denoKvStorage({ path: join(folder, 'state.kv') })),
-  'signed': () => signed(denoKvStorage({ path: join(folder, 'state.kv') })),
 };
 
 interface OneRun {
@@ -146,7 +114,7 @@ async function drain(start: Start): Promise<OneRun> {
   return { firstByteMs: firstByteMs ?? NaN, pauseMs };
 }
 
-const start = await starts[variant]?.();
+const start = starts[variant]?.();
 if (!start) throw new Error(`No variant ${variant}`);
 const wave = () => Promise.all(Array.from({ length: Number(atOnce) }, () => drain(start)));
 await wave();

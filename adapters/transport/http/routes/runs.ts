@@ -3,6 +3,7 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { PinnaceError } from '../../../../src/base/errors.ts';
+import type { Principal } from '../../../../src/base/principal.ts';
 import type { HostedRuntime, Started, StartOptions } from '../../../../src/runtime/runtime.ts';
 import type { RunCursor } from '../../../../src/runtime/log/run-cursor.ts';
 import type { RunStatus } from '../../../../src/runtime/log/run-status.ts';
@@ -51,7 +52,8 @@ const RunAnswer = v.object({
   usage: v.optional(Usage),
 });
 
-const nothingLeft = empty('Nothing is left to stream');
+/** The response of a stream that has nothing to send. */
+export const nothingLeft = empty('Nothing is left to stream');
 
 const createRun: SignedOperation = {
   operationId: 'createRun',
@@ -75,7 +77,7 @@ const streamRun: SignedOperation = {
 
 const streamChat: SignedOperation = {
   operationId: 'streamChat',
-  summary: "Replay the chat's running run",
+  summary: "Replay the message of the chat's running run",
   scope: 'run:read',
   responses: { 200: runStream, 204: nothingLeft },
 };
@@ -118,11 +120,7 @@ export function runRoutes(options: RunRoutesOptions): Hono<SignedEnv> {
     return streamResponse(options, { cursor: await runs.cursor(principal, runId, after), runId, traceId });
   });
   app.get('/chats/:id/stream', signed(streamChat), async (c) => {
-    const { principal } = c.var;
-    const status = await runs.ofChat(principal, c.req.param('id'));
-    if (!status) return c.body(null, 204);
-    const { runId, traceId } = status;
-    return streamResponse(options, { cursor: await runs.cursor(principal, runId, 0), runId, traceId });
+    return await streamChatOf(c.var.principal, c.req.param('id'), options);
   });
   app.get(
     '/runs/:id',
@@ -137,14 +135,39 @@ export function runRoutes(options: RunRoutesOptions): Hono<SignedEnv> {
   return app;
 }
 
-async function startRun(
+async function startRun(c: Context<SignedEnv>, options: RunRoutesOptions): Promise<Started> {
+  const key = parseIdempotencyKey(c.req.header('idempotency-key') ?? null);
+  const { data, fingerprint } = await readJson(c.req.raw, options.maxBodyBytes);
+  return await startWith(c, { request: data, idempotency: { key, fingerprint } }, options);
+}
+
+/** The message of the chat's running run as a stream from its start; 204 when no run is running. */
+export async function streamChatOf(
+  principal: Principal,
+  chatId: string,
+  options: Pick<RunRoutesOptions, 'runtime' | 'keepAliveMs'>,
+): Promise<Response> {
+  const { runs } = options.runtime;
+  const status = await runs.ofChat(principal, chatId);
+  if (!status) return new Response(null, { status: 204 });
+  const { runId, traceId } = status;
+  const earlier = await runs.earlier(principal, runId);
+  return streamResponse(options, { cursor: await runs.cursor(principal, runId, 0), runId, traceId, earlier });
+}
+
+/** A request that is to start a run. */
+interface RunToStart {
+  readonly request: unknown;
+  readonly idempotency: NonNullable<StartOptions['idempotency']>;
+}
+
+/** Starts a run within the quotas, or finds the run of its key. */
+export async function startWith(
   c: Context<SignedEnv>,
-  { runtime, quotas, admission, watchSession, maxBodyBytes }: RunRoutesOptions,
+  { request, idempotency }: RunToStart,
+  { runtime, quotas, admission, watchSession }: RunRoutesOptions,
 ): Promise<Started> {
   const { principal, trace, nonce } = c.var;
-  const key = parseIdempotencyKey(c.req.header('idempotency-key') ?? null);
-  const { data, fingerprint } = await readJson(c.req.raw, maxBodyBytes);
-  const idempotency = { key, fingerprint };
   const leave = await enter(c, { quotas, runtime, idempotency });
   if (typeof leave !== 'function') return leave;
   const started = admit({ admission, runtime }, leave);
@@ -155,7 +178,7 @@ async function startRun(
     unwatch();
   };
   try {
-    const run = await runtime.start(data, principal, { signals: [revoked.signal], idempotency, trace, nonce });
+    const run = await runtime.start(request, principal, { signals: [revoked.signal], idempotency, trace, nonce });
     void (run.ended ?? Promise.resolve()).then(release);
     return run;
   } catch (error) {
@@ -203,15 +226,18 @@ interface StreamedRun {
   readonly runId: string;
   /** The trace of the run, which its events carry. */
   readonly traceId: string;
+  /** The chunks that earlier runs have added to the message. */
+  readonly earlier?: readonly string[];
   /** Whether the run was started by an earlier request with the same idempotency key. */
   readonly replayed?: boolean;
 }
 
-function streamResponse(
-  { runtime, keepAliveMs }: RunRoutesOptions,
-  { cursor, runId, traceId, replayed = false }: StreamedRun,
+/** The response that streams a run. */
+export function streamResponse(
+  { runtime, keepAliveMs }: Pick<RunRoutesOptions, 'runtime' | 'keepAliveMs'>,
+  { cursor, runId, traceId, earlier = [], replayed = false }: StreamedRun,
 ): Response {
-  return new Response(encodeSse(cursor, { runId, keepAliveMs, metrics: runtime.metrics }), {
+  return new Response(encodeSse(cursor, { runId, earlier, keepAliveMs, metrics: runtime.metrics }), {
     headers: {
       ...sseHeaders,
       'x-run-id': runId,

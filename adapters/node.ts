@@ -1,0 +1,198 @@
+/** The wiring for Node: state in PostgreSQL, models over guarded connections, the endpoint as a fetch handler and as a listener. */
+
+import process from 'node:process';
+import { createRuntime, type PlanningRuntime } from '../src/create-runtime.ts';
+import { createAudit } from '../src/events/audit.ts';
+import { createEventRing } from '../src/events/event-ring.ts';
+import type { Grounding } from '../src/grounding/create-grounding.ts';
+import type { PrivateOrigins } from '../src/base/private-origins.ts';
+import type { Catalog } from '../src/contracts/catalog.ts';
+import type { Egress } from '../src/contracts/egress.ts';
+import type { EventSink } from '../src/contracts/event-sink.ts';
+import type { McpConnector } from '../src/contracts/mcp-connector.ts';
+import type { ModelSource } from '../src/contracts/model-source.ts';
+import type { Sandbox } from '../src/contracts/sandbox.ts';
+import type { SecretSource } from '../src/contracts/secret-source.ts';
+import type { ClosableStorage, Watchable } from '../src/contracts/storage.ts';
+import type { OnError } from '../src/events/on-error.ts';
+import type { Registry } from '../src/registry/registry.ts';
+import type { Limits } from '../src/runtime/resolve/limits.ts';
+import type { CodeAgent } from '../src/runtime/code-agents/agent-code.ts';
+import type { ToolDefinition } from '../src/base/schema.ts';
+import type { Handlers } from '../src/tools/extension.ts';
+import { isToolSource, toolsOf, type ToolSource } from '../src/tools/tool-source.ts';
+import type { Tool } from '../src/tools/tool.ts';
+import { denoEgress } from './egress/deno.ts';
+import { modelSource } from './models/source.ts';
+import { type NodeListener, type NodeListenerOptions, toNodeListener } from './node/listener.ts';
+import { openPostgres } from './node/postgres-default.ts';
+import type { Observability } from './observability.ts';
+import { sweepPlans } from './plan-sweep.ts';
+import { denoEnvSecrets, type DenoEnvSecretsOptions } from './secrets/deno-env.ts';
+import { consoleSink } from './sinks/console.ts';
+import type { McpRouteOptions } from './transport/http/routes/mcp.ts';
+import { createHandler, type Handler, type HandlerOptions } from './transport/http.ts';
+
+export { type NodeListener, type NodeListenerOptions, toNodeListener } from './node/listener.ts';
+
+type EndpointStorage = ClosableStorage & Watchable;
+
+/** The options of an endpoint on Node. */
+export interface NodeEndpointOptions
+  extends Pick<HandlerOptions, 'origins' | 'bodies' | 'quotas' | 'maxBodyBytes' | 'basePath'> {
+  /** The catalog; or a function that returns a registry, which is also served under `/v1/agents` and so on. */
+  readonly catalog:
+    | Catalog
+    | ((storage: EndpointStorage, tools: readonly ToolDefinition[], observability: Observability) => Registry);
+  readonly authenticator: (storage: EndpointStorage) => HandlerOptions['authenticator'];
+  readonly tools: readonly (Tool | ToolSource)[] | ((storage: EndpointStorage) => readonly (Tool | ToolSource)[]);
+  /** Agents composed in code, by `defineAgent`. */
+  readonly agents?: readonly CodeAgent[];
+  /** The storage; absent, PostgreSQL at `databaseUrl`. */
+  readonly storage?: EndpointStorage;
+  /** The address of the PostgreSQL database; the variable `DATABASE_URL` when absent. Takes the package `postgres`. */
+  readonly databaseUrl?: string;
+  /** Secrets; absent, from the environment as `nodeEnvSecrets()`. */
+  readonly secrets?: SecretSource;
+  /** The limits of runs; the usual ones when absent. */
+  readonly limits?: Partial<Limits>;
+  /** Where models come from; absent, from provider records, over the endpoint's egress. */
+  readonly models?: ModelSource;
+  /** The code that tools of type `function` or `extension` name in `config.handler`; pass it to `createRegistry` as well. */
+  readonly handlers?: Handlers;
+  readonly grounding?: (storage: EndpointStorage, registry: Registry | undefined) => Grounding;
+  /** The sandbox for tools of type `code`; without it they are left out. */
+  readonly sandbox?: Sandbox;
+  /** Serves MCP clients at `/mcp` with the tools of this agent. */
+  readonly mcp?: Omit<McpRouteOptions, 'tools' | 'storage'> & { readonly agentId: string };
+  /** Receive events; lines on the console when absent. */
+  readonly sinks?: readonly EventSink[];
+  /** How long audit entries are stored, in milliseconds; forever when absent. */
+  readonly auditRetentionMs?: number;
+  /** Model servers on private networks that provider records may name; `loopback` means every port of this machine. */
+  readonly privateOrigins?: PrivateOrigins;
+  /** Receives the causes that answers, events and the audit do not contain, as that of `createRuntime`. */
+  readonly onError?: OnError;
+  /** Whether `SIGINT` and `SIGTERM` close the endpoint and end the process. True when absent. */
+  readonly exitOnStop?: boolean;
+}
+
+/** An endpoint on Node. */
+export interface NodeEndpoint {
+  /** For frameworks that speak Fetch: Hono, Next.js, `@hono/node-server`. */
+  readonly handler: Handler;
+  /** For `node:http` and Express. */
+  readonly listener: (options?: NodeListenerOptions) => NodeListener;
+  readonly runtime: PlanningRuntime;
+  /** Lets runs end for `drainMs` (3,000), then stops them and closes the storage. */
+  readonly close: (options?: { readonly drainMs?: number }) => Promise<void>;
+}
+
+/** How often plans that sleep are looked after. */
+const sweepMs = 30_000;
+
+/**
+ * Creates an endpoint.
+ *
+ * @throws PinnaceError `invalid_argument` without a storage: neither `storage`, nor `databaseUrl`, nor `DATABASE_URL`; and without the
+ * package `postgres`.
+ * @example
+ * const endpoint = await createNodeEndpoint({ catalog, tools: [add], authenticator: () => authenticator });
+ * createServer(endpoint.listener()).listen(8000);
+ */
+export async function createNodeEndpoint(options: NodeEndpointOptions): Promise<NodeEndpoint> {
+  const { authenticator, mcp, privateOrigins, exitOnStop = true } = options;
+  const { catalog: _, tools: __, agents, limits, handlers, onError, sandbox, ...served } = options;
+  const storage = options.storage ?? await openPostgres(options.databaseUrl ?? process.env['DATABASE_URL']);
+  const tools = typeof options.tools === 'function' ? options.tools(storage) : options.tools;
+  const observability: Observability = {
+    audit: createAudit({ storage, retentionMs: options.auditRetentionMs }),
+    ring: createEventRing(),
+  };
+  const { catalog, registry } = catalogOf(options, { storage, tools, observability });
+  const grounding = options.grounding?.(storage, registry);
+  const egress = denoEgress();
+  const runtime = createRuntime({
+    catalog,
+    storage,
+    tools,
+    egress,
+    models: options.models ?? modelSource({ egress, ...(privateOrigins && { privateOrigins }) }),
+    secrets: options.secrets ?? nodeEnvSecrets(),
+    mcp: whenNeeded(egress),
+    sinks: options.sinks ?? [consoleSink()],
+    ...observability,
+    ...(agents && { agents }),
+    ...(limits && { limits }),
+    ...(handlers && { handlers }),
+    ...(onError && { onError }),
+    ...(sandbox && { sandbox }),
+    ...(grounding && { grounding }),
+  });
+  const stopSweeping = sweepPlans(runtime.planner, { intervalMs: sweepMs });
+  const { origins, bodies, quotas, maxBodyBytes, basePath } = served;
+  const handler = createHandler(runtime, {
+    authenticator: authenticator(storage),
+    planner: runtime.planner,
+    capabilities: async () => ({ node: process.versions.node, pinnedEgress: await egress.isReady() }),
+    ...(origins && { origins }),
+    ...(bodies && { bodies }),
+    ...(quotas && { quotas }),
+    ...(maxBodyBytes !== undefined && { maxBodyBytes }),
+    ...(basePath !== undefined && { basePath }),
+    ...(mcp && { mcp: { ...mcp, storage, tools: (principal) => runtime.tools(mcp.agentId, principal) } }),
+    ...(registry && { registry }),
+    ...(grounding && { grounding: { grounding, storage } }),
+  });
+  const close: NodeEndpoint['close'] = async ({ drainMs = 3_000 } = {}) => {
+    stopSweeping();
+    await runtime.close({ drainMs });
+    await storage.close();
+  };
+  if (exitOnStop) closeOnSignals(close);
+  return { handler, runtime, close, listener: (given) => toNodeListener(handler, given) };
+}
+
+/**
+ * Creates a source of secrets that reads `openai-key` from the variable `PINNACE_SECRET_OPENAI_KEY`. As `denoEnvSecrets`, over
+ * `process.env`.
+ *
+ * @example
+ * const secrets = nodeEnvSecrets({ origins: { 'openai-key': ['https://api.openai.com'] } });
+ */
+export function nodeEnvSecrets(options: Omit<DenoEnvSecretsOptions, 'env'> = {}): SecretSource {
+  return denoEnvSecrets({
+    ...options,
+    env: { get: (name) => process.env[name], delete: (name) => void delete process.env[name] },
+  });
+}
+
+/** Loads the library with the first connection. */
+function whenNeeded(egress: Egress): McpConnector {
+  const connector = async (): Promise<McpConnector> => (await import('./mcp/client.ts')).mcpConnector({ egress });
+  return { connect: async (server, options) => await (await connector()).connect(server, options) };
+}
+
+/** Returns the catalog, which is the registry where the options create one. */
+function catalogOf(
+  { catalog }: Pick<NodeEndpointOptions, 'catalog'>,
+  { storage, tools, observability }: {
+    readonly storage: EndpointStorage;
+    readonly tools: readonly (Tool | ToolSource)[];
+    readonly observability: Observability;
+  },
+): { readonly catalog: Catalog; readonly registry?: Registry } {
+  if (typeof catalog !== 'function') return { catalog };
+  const composed = tools.flatMap((given) => isToolSource(given) ? toolsOf(given) : [given]);
+  const registry = catalog(storage, composed.map(({ definition }) => definition), observability);
+  return { catalog: registry, registry };
+}
+
+/** Ends the process within 5 s of a signal, whatever is still open. */
+function closeOnSignals(close: NodeEndpoint['close']): void {
+  const stop = (): void => {
+    setTimeout(() => process.exit(0), 4_500).unref();
+    void close().finally(() => process.exit(0));
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
+}

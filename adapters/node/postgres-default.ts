@@ -1,0 +1,36 @@
+/** The storage of an endpoint on Node that names none: PostgreSQL. */
+
+import { PinnaceError } from '../../src/base/errors.ts';
+import type { ClosableStorage, Watchable } from '../../src/contracts/storage.ts';
+import { postgresStorage } from '../storage/postgres.ts';
+
+/** How the client of Postgres.js is made. */
+type Connect = NonNullable<Parameters<typeof postgresStorage>[0]['connect']>;
+
+/**
+ * Opens the storage at an address.
+ *
+ * @throws PinnaceError `invalid_argument` without an address (`no_database`) or without the package `postgres` (`package_missing`).
+ */
+export async function openPostgres(url: string | undefined): Promise<ClosableStorage & Watchable> {
+  if (!url) {
+    throw new PinnaceError(
+      'invalid_argument',
+      'Cannot open the storage: set DATABASE_URL to the address of a PostgreSQL database, or pass "storage"',
+      { details: { reason: 'no_database' } },
+    );
+  }
+  const postgres = await loadPostgres();
+  return postgresStorage({ connect: (options) => postgres(url, { max: 10, ...options }) });
+}
+
+async function loadPostgres(): Promise<(url: string, options: object) => ReturnType<Connect>> {
+  try {
+    return (await import('postgres')).default;
+  } catch (cause) {
+    throw new PinnaceError('invalid_argument', 'Cannot open the storage: run "npm install postgres"', {
+      cause,
+      details: { reason: 'package_missing' },
+    });
+  }
+}

@@ -1,0 +1,62 @@
+/** The messages of Pinnace's agents, typed: their data parts and tools. */
+
+import type { UIMessage } from '../../contracts/ai-types.ts';
+import type { ErrorData } from '../../base/errors.ts';
+
+/** The data parts of messages, by their names without `data-`. */
+export interface PinnaceDataParts {
+  /** A run of the message. A stored part has how the run ended; that it is running arrives at `onData` only. */
+  readonly run: {
+    readonly runId: string;
+    readonly traceId: string;
+    readonly state: 'running' | 'completed' | 'awaiting_approval' | 'suspended' | 'stopped' | 'cancelled' | 'failed';
+    readonly error?: ErrorData;
+  };
+  /** The tools that the run had, and how many were excluded for which reason. */
+  readonly manifest: {
+    readonly digest: string;
+    readonly included: readonly string[];
+    readonly excluded: Readonly<Record<string, number>>;
+  };
+  /** What the run has used. */
+  readonly usage: {
+    readonly inputTokens?: number;
+    readonly outputTokens?: number;
+    readonly totalTokens?: number;
+    readonly steps?: number;
+    readonly toolCalls?: number;
+    readonly durationMs?: number;
+    readonly cost?: { readonly amount: number; readonly currency: string };
+    readonly [name: string]: unknown;
+  };
+  /** The error of a tool call. */
+  readonly 'tool-error': ErrorData & { readonly toolCallId: string; readonly tool: string; readonly attempt: number };
+  /** What a tool has logged for people. */
+  readonly 'tool-log': { readonly toolCallId: string; readonly level: string; readonly text: string };
+  /** The plan that the run follows. */
+  readonly plan: Readonly<Record<string, unknown>>;
+  /** The sources that the answer cites. */
+  readonly sources: unknown;
+  /** The structured answer. */
+  readonly output: unknown;
+  /** The fallback that took over. */
+  readonly model: { readonly providerId: string; readonly modelId: string };
+  /** What earlier messages were summarized to. */
+  readonly compaction: Readonly<Record<string, unknown>>;
+  /** A message that the run ended without. */
+  readonly steering: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * A message with typed data and tool parts, for `useChat<PinnaceUIMessage>()`.
+ *
+ * @example
+ * const { messages } = useChat<PinnaceUIMessage<ToolsOf<typeof tools>>>({ transport });
+ */
+export type PinnaceUIMessage<
+  Tools extends Record<string, { input: unknown; output: unknown }> = Record<
+    string,
+    { input: unknown; output: unknown }
+  >,
+  Metadata = unknown,
+> = UIMessage<Metadata, { [Name in keyof PinnaceDataParts]: PinnaceDataParts[Name] }, Tools>;

@@ -1,0 +1,201 @@
+import { serve as serveHono } from '@hono/node-server';
+import express from 'express';
+import { Hono } from 'hono';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { staticCatalog } from '../../adapters/catalog/static.ts';
+import { createNodeEndpoint, type NodeEndpoint, nodeEnvSecrets, toNodeListener } from '../../adapters/node.ts';
+import { memoryStorage } from '../../adapters/storage/memory.ts';
+import { createAuthenticator } from '../../adapters/transport/authenticator.ts';
+import { createClient } from '../../adapters/transport/client.ts';
+import { developmentAuthenticator } from '../../adapters/transport/development-authenticator.ts';
+import { createIssuer } from '../../adapters/transport/issuer.ts';
+import { createPrincipal } from '../../src/index.ts';
+import { says, scriptedModel, stallingStream } from '../fixtures/model.ts';
+import { readAll, runRequest, textOf } from '../fixtures/runtime.ts';
+
+const token = 'a-token-for-tests-only';
+const closers: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+async function endpointOf(
+  options: Partial<Parameters<typeof createNodeEndpoint>[0]> = {},
+  model = scriptedModel(says('Hel', 'lo')),
+): Promise<NodeEndpoint> {
+  const endpoint = await createNodeEndpoint({
+    catalog: staticCatalog({
+      agents: [{ id: 'helper', name: 'Helper', providerId: 'main' }],
+      providers: [{ id: 'main', kind: 'custom' }],
+    }),
+    authenticator: () => developmentAuthenticator({ token }),
+    tools: [],
+    storage: memoryStorage(),
+    models: { model: () => model.model },
+    sinks: [],
+    exitOnStop: false,
+    ...options,
+  });
+  closers.push(() => endpoint.close({ drainMs: 0 }));
+  return endpoint;
+}
+
+async function listen(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return originOf(server);
+}
+
+function originOf(server: Server): string {
+  closers.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** What an agent at this address answers. */
+async function askAt(url: string): Promise<string> {
+  const client = createClient({ url, credentials: { bearer: token }, attempts: 1 });
+  return textOf(await readAll(await client.run(runRequest())));
+}
+
+describe('an endpoint on Node', () => {
+  it('serves by node:http', async () => {
+    expect(await askAt(await listen((await endpointOf()).listener()))).toBe('Hello');
+  });
+
+  it('serves below a base path', async () => {
+    const url = await listen((await endpointOf()).listener({ basePath: '/agents' }));
+    expect(await askAt(`${url}/agents`)).toBe('Hello');
+    expect((await fetch(`${url}/agents/v1/healthz`)).status).toBe(200);
+    expect((await fetch(`${url}/agents/nothing`)).status).toBe(404);
+  });
+
+  it('verifies signatures of the whole path below a base path', async () => {
+    const issuer = await createIssuer({ iss: 'https://gc.example', audience: 'test' });
+    let authority = '';
+    const endpoint = await endpointOf({
+      authenticator: (storage) => ({
+        authenticate: (request) =>
+          createAuthenticator({ issuers: [issuer.trusted], audience: 'test', authorities: [authority], storage })
+            .authenticate(request),
+      }),
+    });
+    const url = await listen(endpoint.listener({ basePath: '/agents' }));
+    authority = new URL(url).host;
+    const credentials = await issuer.issue({
+      sub: 's1',
+      tenant: 't1',
+      agents: ['helper'],
+      scopes: ['run:create', 'run:read'],
+    });
+    const client = createClient({ url: `${url}/agents`, agentId: 'helper', credentials, attempts: 1 });
+    expect(textOf(await readAll(await client.run(runRequest())))).toBe('Hello');
+  });
+
+  it('serves by Express, mounted below a path, before and after a body parser', async () => {
+    const listener = (await endpointOf()).listener();
+    const app = express();
+    app.use('/agents', listener);
+    app.use(express.json());
+    app.use('/parsed', listener);
+    const url = await listen(app);
+    expect(await askAt(`${url}/agents`)).toBe('Hello');
+    expect(await askAt(`${url}/parsed`)).toBe('Hello');
+  });
+
+  it('serves by Hono on Node', async () => {
+    const { handler } = await endpointOf({ basePath: '/agents' });
+    const app = new Hono().all('/agents/*', (c) => handler(c.req.raw));
+    const url = await new Promise<string>((resolve) => {
+      const server = serveHono(
+        { fetch: app.fetch, port: 0, hostname: '127.0.0.1', overrideGlobalObjects: false },
+        () => resolve(originOf(server as Server)),
+      );
+    });
+    expect(await askAt(`${url}/agents`)).toBe('Hello');
+  });
+
+  it('serves as a route handler of Next.js, called with a request', async () => {
+    const { handler } = await endpointOf({ basePath: '/api/agents' });
+    const POST = (request: Request): Promise<Response> => handler(request);
+    const client = createClient({
+      url: 'http://localhost:3000/api/agents',
+      credentials: { bearer: token },
+      fetch: POST,
+    });
+    expect(textOf(await readAll(await client.run(runRequest())))).toBe('Hello');
+  });
+
+  it('stops a run some time after its reader has left', async () => {
+    const model = scriptedModel(() => stallingStream(says('Hel', 'lo').slice(0, 3)));
+    const endpoint = await endpointOf({ limits: { detachGraceMs: 1 } }, model);
+    const url = await listen(endpoint.listener());
+    const left = new AbortController();
+    const response = await fetch(`${url}/v1/runs`, {
+      method: 'POST',
+      signal: left.signal,
+      headers: {
+        'authorization': `Bearer ${token}`,
+        'content-type': 'application/json',
+        'idempotency-key': `"${crypto.randomUUID()}"`,
+      },
+      body: JSON.stringify(runRequest()),
+    });
+    await response.body?.getReader().read();
+    await expect.poll(() => model.calls.length).toBe(1);
+    left.abort();
+    await expect.poll(() => model.calls[0]?.abortSignal?.aborted).toBe(true);
+  });
+
+  it('refuses a large body, and answers the next request', async () => {
+    const url = await listen((await endpointOf()).listener());
+    const headers = {
+      'authorization': `Bearer ${token}`,
+      'content-type': 'application/json',
+      'idempotency-key': `"${crypto.randomUUID()}"`,
+    };
+    const large = await fetch(`${url}/v1/runs`, { method: 'POST', headers, body: 'x'.repeat(17_000_000) }).catch(() =>
+      undefined
+    );
+    expect([413, undefined]).toContain(large?.status);
+    expect(await askAt(url)).toBe('Hello');
+  });
+
+  it('needs a database, or a storage of its own', async () => {
+    const before = process.env['DATABASE_URL'];
+    delete process.env['DATABASE_URL'];
+    const { storage: _, ...options } = {
+      storage: undefined,
+      catalog: staticCatalog({ agents: [], providers: [] }),
+      authenticator: () => developmentAuthenticator({ token }),
+      tools: [],
+    };
+    await expect(createNodeEndpoint(options)).rejects.toMatchObject({ details: { reason: 'no_database' } });
+    if (before !== undefined) process.env['DATABASE_URL'] = before;
+  });
+
+  it('reads secrets from the environment', async () => {
+    process.env['PINNACE_SECRET_CRM_KEY'] = 'hunter2';
+    closers.push(() => delete process.env['PINNACE_SECRET_CRM_KEY']);
+    const secrets = nodeEnvSecrets({ origins: { 'crm-key': ['https://crm.example.com'] } });
+    const principal = createPrincipal({ via: 'http', tenant: 't1', subject: 's1', agents: '*', scopes: [] });
+    const signal = new AbortController().signal;
+    const secret = await secrets.resolve({ id: 'crm-key' }, {
+      scope: { principal, origin: 'https://crm.example.com' } as never,
+      signal,
+    });
+    expect(secret.reveal()).toBe('hunter2');
+    await expect(secrets.resolve({ id: 'other' }, { scope: { principal, origin: 'code' } as never, signal })).rejects
+      .toMatchObject({ code: 'not_found' });
+  });
+
+  it('answers a request that is none with 400', async () => {
+    const url = await listen(toNodeListener(() => Promise.reject(new Error('no'))));
+    expect((await fetch(url)).status).toBe(400);
+  });
+});
