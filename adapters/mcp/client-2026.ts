@@ -2,10 +2,10 @@
 
 import { loadOnce } from '../../src/base/load-once.ts';
 import { longestTimeoutMs } from '../../src/base/timer.ts';
-import type { StandardSchemaV1 } from '@modelcontextprotocol/client';
 import type { McpCall, McpConnector } from '../../src/contracts/mcp-connector.ts';
 import { linearValidator } from '../linear-validator.ts';
 import { optionalPackage } from '../optional-package.ts';
+import type { StandardSchemaV1 } from './sdk-2026.ts';
 import { connectorOver, type McpConnectorOptions } from './connector.ts';
 import {
   clientInfo,
@@ -31,7 +31,7 @@ export function mcpConnector2026(options: McpConnectorOptions): McpConnector {
 }
 
 const loadSdk = /* @__PURE__ */ loadOnce(() =>
-  optionalPackage('@modelcontextprotocol/client', () => import('@modelcontextprotocol/client'))
+  optionalPackage('@modelcontextprotocol/client', () => import('./sdk-2026.ts'))
 );
 
 async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSession> {

@@ -89,7 +89,7 @@ describe('imports', () => {
       'eventsource-parser': /^adapters\/(transport\/client|mcp\/relay)/,
       '@modelcontextprotocol/sdk': /^adapters\/(mcp|transport\/mcp-server)\/sdk\.ts$/,
       '@modelcontextprotocol/server': /^adapters\/transport\/mcp-server\.ts$/,
-      '@modelcontextprotocol/client': /^adapters\/mcp\/client-2026\.ts$/,
+      '@modelcontextprotocol/client': /^adapters\/mcp\/sdk-2026\.ts$/,
       'idb-keyval': /^adapters\/storage\/indexeddb\.ts$/,
       'cockatiel': /^adapters\/egress\/circuits\.ts$/,
       '@opentelemetry/api': /^adapters\/(sinks\/otel|egress\/active-trace)/,
