@@ -18,7 +18,8 @@ import type { ToolDefinition } from '../src/base/schema.ts';
 import type { Handlers } from '../src/tools/extension.ts';
 import { isToolSource, toolsOf, type ToolSource } from '../src/tools/tool-source.ts';
 import type { Tool } from '../src/tools/tool.ts';
-import { denoEgress } from './egress/deno.ts';
+import { loadOnce } from '../src/base/load-once.ts';
+import { denoEgress, type PinnedEgress } from './egress/deno.ts';
 import { modelSource } from './models/source.ts';
 import { denoSandbox } from './sandbox/deno.ts';
 import { reportTo, sweepOnRequest } from './plan-sweep.ts';
@@ -127,22 +128,14 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
   if (otel) runtime.metrics.observe(otel.metrics);
   if (store) gaugeSink(runtime.metrics, 'events', store);
   closeOnSignals(runtime, { storage, store, exits: options.exitOnStop ?? true });
-  let probed: Promise<Record<string, unknown>> | undefined;
-  const probe = async (): Promise<Record<string, unknown>> => ({
-    deno: Deno.version.deno,
-    kv: typeof Deno.openKv === 'function',
-    pinnedEgress: await egress.isReady(),
-    sandbox: await sandbox.isReady(),
-  });
   const { report } = runtime;
   const sweep = sweepOnRequest(runtime.planner, { report });
   // A failed sweep is left to the next: while the endpoint closes, its storage closes before its cron.
   scheduler()?.('pinnace-plans', '* * * * *', async () => void await runtime.planner.sweep().catch(reportTo(report)));
-  const capabilities = (): Promise<Record<string, unknown>> => probed ??= probe();
   const handler = cutSenders(createHandler(runtime, {
     authenticator: authenticator(storage),
     origins,
-    capabilities,
+    capabilities: loadOnce(() => probe({ egress, sandbox })),
     planner: runtime.planner,
     ...(options.bodies && { bodies: options.bodies }),
     ...(options.keepAliveMs !== undefined && { keepAliveMs: options.keepAliveMs }),
@@ -154,6 +147,19 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
   return (request, connection) => {
     sweep();
     return handler(request, connection);
+  };
+}
+
+/** What this platform can do, for `readyz`. */
+async function probe({ egress, sandbox }: {
+  readonly egress: Pick<PinnedEgress, 'isReady'>;
+  readonly sandbox: Pick<ReturnType<typeof denoSandbox>, 'isReady'>;
+}): Promise<Record<string, unknown>> {
+  return {
+    deno: Deno.version.deno,
+    kv: typeof Deno.openKv === 'function',
+    pinnedEgress: await egress.isReady(),
+    sandbox: await sandbox.isReady(),
   };
 }
 

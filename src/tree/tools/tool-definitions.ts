@@ -7,13 +7,13 @@ import { exportTool } from './transfer/export-tool.ts';
 import { importTool } from './transfer/import-tool.ts';
 import { readTools } from './read-tools.ts';
 import { searchTool } from './search-tool.ts';
-import type { DeferredSpec, ToolSpec } from './tool-spec.ts';
+import type { ToolSpec } from './tool-spec.ts';
 import { undoTool } from './undo-tool.ts';
 import { viewTools } from './view-tools.ts';
 import { writeTools } from './write-tools.ts';
 
 /** All tools, by name. */
-export const toolSpecs: ReadonlyMap<string, ToolSpec | DeferredSpec> = new Map<string, ToolSpec | DeferredSpec>(
+export const toolSpecs: ReadonlyMap<string, ToolSpec> = new Map(
   [...readTools, searchTool, ...viewTools, ...writeTools, exportTool, importTool, undoTool].map((
     spec,
   ) => [spec.name, spec]),

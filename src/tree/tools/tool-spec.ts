@@ -55,22 +55,9 @@ export interface ToolSpec {
   readonly run: (context: CallContext, input: Output, transaction: Transaction) => Output;
 }
 
-/** What a tool does, in code that is loaded with its first call. */
-export type ToolWork = Pick<ToolSpec, 'prepare' | 'dependsOn' | 'run'>;
-
-/** A tool whose work is loaded with its first call. */
-export interface DeferredSpec extends Omit<ToolSpec, keyof ToolWork> {
-  readonly load: () => Promise<ToolWork>;
-}
-
 /** Hides the input's type. */
 export function toolSpec<S extends Schema>(spec: ReadSpec<S> | WriteSpec<S>): ToolSpec {
   return spec; // safe: `call` passes only values that `input` has checked
-}
-
-/** Hides the input's type of work that is loaded later. */
-export function toolWork<S extends Schema>(work: Pick<WriteSpec<S>, keyof ToolWork>): ToolWork {
-  return work; // safe: as above
 }
 
 /** Annotations of the reading tools, and of the changing ones by what a repeat does. */

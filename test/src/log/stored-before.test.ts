@@ -67,7 +67,10 @@ describe('a storage that the version before the common log has written', () => {
     const texts = textSource({ id: 'notes', storage, now });
     await texts.remember({ tenant: 'local', items: [{ id: 'date', text: 'About the date' }] }, neverAborted());
     const again = textSource({ id: 'notes', storage, now });
-    const hits = await again.retrieve({ tenant: 'local', query: 'about', topK: 9, filters: [] }, neverAborted());
+    const hits = await again.retrieve(
+      { tenant: 'local', query: 'apple, cherry or date', topK: 9, filters: [] },
+      neverAborted(),
+    );
     expect(hits.map(({ id }) => id).toSorted()).toEqual(['apple', 'cherry', 'date']);
     const vectors = vectorSource({ id: 'points', storage, now });
     const near = await vectors.retrieve(

@@ -6,7 +6,7 @@ import { isLargerThan } from '../pages/answer-size.ts';
 import type { AuditEntry, UnnumberedEntry } from './audit.ts';
 import { canonicalJson } from '../../nodes/canonical.ts';
 import { sha256Sync } from '../../../base/sha256-sync.ts';
-import type { DeferredSpec, ToolSpec } from '../tool-spec.ts';
+import type { ToolSpec } from '../tool-spec.ts';
 import type { CallContext } from '../caller.ts';
 import { targetsOf } from './tool-targets.ts';
 import type { TreeOutcome } from '../output.ts';
@@ -14,7 +14,7 @@ import { versionOf } from '../../nodes/version.ts';
 
 /** One call and its outcome. */
 export interface Audited {
-  readonly spec: ToolSpec | DeferredSpec;
+  readonly spec: ToolSpec;
   readonly input: unknown;
   readonly outcome: TreeOutcome;
   readonly versionBefore: string;

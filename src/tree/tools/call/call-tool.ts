@@ -17,7 +17,7 @@ import { sessionOf } from '../session.ts';
 import { readArguments } from './read-arguments.ts';
 import { type AnswerKey, replayOr, storedAnswer } from './replay.ts';
 import { missing, toTreeError } from '../tool-error.ts';
-import type { DeferredSpec, ToolSpec } from '../tool-spec.ts';
+import type { ToolSpec } from '../tool-spec.ts';
 import type { CallContext, Caller } from '../caller.ts';
 import type { Answer, Output, TreeOutcome } from '../output.ts';
 import { conflict, versionOf } from '../../nodes/version.ts';
@@ -25,7 +25,7 @@ import { checkVersion } from './check-version.ts';
 
 /** One call. */
 export interface Call {
-  readonly spec: ToolSpec | DeferredSpec | undefined;
+  readonly spec: ToolSpec | undefined;
   readonly name: string;
   readonly input: unknown;
   readonly signal: AbortSignal | undefined;
@@ -50,10 +50,9 @@ export async function callTool(
     if (signal?.aborted) throw new PinnaceError('cancelled', `Cannot call tool "${name}": the run has ended`);
     checkRole(caller, spec);
     const args = readArguments(context, spec, input);
-    const ready = 'load' in spec ? { ...spec, ...await spec.load() } : spec;
     const output = spec.kind === 'tree' || spec.kind === 'view'
-      ? await replayOr(context, { tool: spec.name, args }, (key) => apply(context, ready, args, key))
-      : read(context, ready, args);
+      ? await replayOr(context, { tool: spec.name, args }, (key) => apply(context, spec, args, key))
+      : read(context, spec, args);
     outcome = { ok: true, output };
   } catch (error) {
     if (hidesCause(error)) report?.(error);
@@ -72,10 +71,8 @@ function callUnknown(caller: Caller, name: unknown): TreeOutcome {
   }
 }
 
-type Named = Pick<ToolSpec, 'kind' | 'name'>;
-
 /** A repeat of an answered write has a bucket of its own: a client whose writes are spent can still learn what became of one. */
-function rateKindOf({ desk, agentId, now }: Caller, { kind, name }: Named, input: unknown): RateKind {
+function rateKindOf({ desk, agentId, now }: Caller, { kind, name }: ToolSpec, input: unknown): RateKind {
   if (kind === 'read' || kind === 'export') return 'reads';
   const key = isRecord(input) && Object.hasOwn(input, 'idempotencyKey') ? input.idempotencyKey : undefined;
   const isRepeat = typeof key === 'string' && desk.ledger.get(ledgerId(agentId, name, key), now()) !== undefined;
@@ -88,7 +85,7 @@ function unknownTool(name: unknown): PinnaceError {
   });
 }
 
-function checkRole({ role, readOnly, exportRole }: Caller, { kind, name }: Named): void {
+function checkRole({ role, readOnly, exportRole }: Caller, { kind, name }: ToolSpec): void {
   if (kind === 'read' || (kind === 'export' && exportRole === 'reader')) return;
   if (readOnly) throw forbidden(name, 'the tree is read-only here', 'read_only');
   if (role === 'reader') throw forbidden(name, 'your role is "reader"; it takes an "editor"', 'role');

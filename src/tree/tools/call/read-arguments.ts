@@ -5,7 +5,7 @@ import { PinnaceError } from '../../../base/errors.ts';
 import { checkData } from '../../../base/json.ts';
 import { parse } from '../../../base/parse.ts';
 import { isLargerThan } from '../pages/answer-size.ts';
-import type { DeferredSpec, ToolSpec } from '../tool-spec.ts';
+import type { ToolSpec } from '../tool-spec.ts';
 import type { CallContext } from '../caller.ts';
 import type { Output } from '../output.ts';
 
@@ -20,7 +20,7 @@ const bounded = {
 const bounds = Object.entries(bounded);
 
 /** Returns the arguments as the tool's schema makes them. @throws PinnaceError `invalid_argument` */
-export function readArguments(context: CallContext, spec: ToolSpec | DeferredSpec, input: unknown): Output {
+export function readArguments(context: CallContext, spec: ToolSpec, input: unknown): Output {
   const { viewJson: _, ...rest } = isRecord(input) ? input : {};
   const own = isRecord(input) ? rest : input; // a view may be larger and deeper; the import has limits of its own
   if (isLargerThan(own, context.limits.inputBytes)) throw tooLarge(spec.name, context.limits.inputBytes);
