@@ -104,7 +104,7 @@ describe('a plan in the built playground', () => {
 
   it('is paused, and goes on when it is let', async () => {
     const { page, problems } = await open();
-    const goals = Array.from({ length: 60 }, (_, i) => `Calculate ${i} * ${i}`);
+    const goals = Array.from({ length: 60 }, (_, i) => `write 60 words about tide ${i}`); // filler is paced: there is time to pause
     await send(page, goals.join('; '));
     const node = page.locator('[data-testid=plan-node][data-status=done]');
     await node.first().waitFor();
