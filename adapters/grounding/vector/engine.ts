@@ -128,6 +128,7 @@ async function search(
   return found.flatMap(({ row, score }: Scored, at): SourceHit[] => {
     const item = items.get(rows.ids[row] ?? '');
     if (!item) return []; // removed during the search
+    if (state.features && score <= 0) return []; // no feature in common: it is not found
     const { content, contentRange } = excerptOf(item.text, []);
     const gap = 1 - Math.max(0, found[at + 1]?.score ?? 0) / Math.max(score, 1e-9);
     const confidence = state.features

@@ -92,6 +92,14 @@ describe('vectorSource', () => {
     expect(hits.map(({ id }) => id)).toEqual(['a', 'b', 'c']);
   });
 
+  it('does not find what has no feature in common with the question', async () => {
+    const source = vectorSource({ id: 'v', storage: memoryStorage(), embedder: hashedEmbedder() });
+    await source.remember({ tenant: 'local', items: [{ id: 'a', text: 'The harbour is open' }] }, neverAborted());
+    const find = (query: string) => source.retrieve({ tenant: 'local', query, topK: 3, filters: [] }, neverAborted());
+    expect(await find('lighthouse closed')).toEqual([]);
+    expect((await find('harbour')).map(({ id }) => id)).toEqual(['a']);
+  });
+
   it('embeds each text once, in batches, also after it was reopened', async () => {
     const storage = memoryStorage();
     const embedder = countingEmbedder();
