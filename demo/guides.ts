@@ -24,6 +24,11 @@ export const guideGroups: readonly GuideGroup[] = [
       { page: 'screens', title: 'Screens', words: 'pictures screenshots look' },
       { page: 'runs', title: 'Runs', words: 'stream errors retry resume cancel' },
       { page: 'agents', title: 'Agents', words: 'settings instructions code headers silence timeouts stop' },
+      {
+        page: 'agent-record',
+        title: 'Agent and provider records',
+        words: 'fields defaults system prompt reasoning prices',
+      },
       { page: 'output', title: 'Structured answers', words: 'json schema output data typed' },
       { page: 'models', title: 'Models', words: 'providers openai anthropic google sdk loop' },
       { page: 'context', title: 'Long chats', words: 'context window tokens summary compaction trim limits' },

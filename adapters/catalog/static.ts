@@ -15,10 +15,13 @@ import { requireOutputSchema } from '../../src/tools/json-schema/require-schema.
 
 /** What a static catalog holds. */
 export interface StaticCatalogOptions {
+  /** Agents that need no code; `createRuntime({ agents })` takes those of `defineAgent`. */
   readonly agents: readonly AgentInput[];
+  /** The providers that agents name as `providerId`. */
   readonly providers: readonly ProviderInput[];
   /** Definitions of tools whose code is elsewhere. */
   readonly tools?: readonly unknown[];
+  /** MCP servers, with what was approved of them in `pinned`. */
   readonly mcpServers?: readonly McpServerInput[];
 }
 

@@ -1,6 +1,7 @@
 /** Shared data as valibot schemas: the agents, providers and tools of a catalog. */
 
 import * as v from 'valibot';
+import type * as Input from './agent/agent-input.ts';
 import { ModelSettings } from './agent/model-settings.ts';
 import { OutputSpec } from './agent/output-spec.ts';
 import {
@@ -21,11 +22,13 @@ import {
   Words,
 } from './record-fields.ts';
 
+export type { AgentInput } from './agent/agent-input.ts';
+export type { ProviderInput } from './agent/provider-input.ts';
 export { JsonSchema, ToolName } from './record-fields.ts';
 
 /** The name of a secret, never its value. */
 export const SecretRef = v.strictObject({ id: Id, version: v.optional(v.string()) });
-export type SecretRef = v.InferOutput<typeof SecretRef>;
+export type SecretRef = Input.SecretRef;
 
 /** Upper bounds of one run; each narrows what the runtime allows and never widens it. */
 export const LimitOverrides = v.strictObject({
@@ -38,19 +41,16 @@ export const LimitOverrides = v.strictObject({
   chunkMs: positive,
   toolMs: positive,
   outputTokens: positive,
-  /** Tool calls of the agent, over all its runs. */
   callsPerMinute: positive,
 });
-export type LimitOverrides = v.InferOutput<typeof LimitOverrides>;
+export type LimitOverrides = Input.LimitOverrides;
 
 /** The tools of one MCP server that an agent may use: of those that are pinned, all or the allowed, without the masked. */
 export const McpSelection = v.strictObject({
-  /** Names of the server's tools, or prefixes with `*`; absent: all. */
   allow: v.optional(listOf(McpToolPattern, 1000)),
-  /** Hidden from this agent, whatever is allowed. */
   mask: v.optional(listOf(McpToolPattern, 1000)),
 });
-export type McpSelection = v.InferOutput<typeof McpSelection>;
+export type McpSelection = Input.McpSelection;
 
 /** Less would leave no room for instructions, tools and an answer. */
 const ContextTokens = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1024)));
@@ -58,12 +58,11 @@ const ContextTokens = v.optional(v.pipe(v.number(), v.integer(), v.minValue(1024
 /** A model that takes over when those before it cannot answer. */
 export const Fallback = v.strictObject({
   providerId: Id,
-  /** The provider's own when absent. */
   model: v.optional(v.string()),
 });
-export type Fallback = v.InferOutput<typeof Fallback>;
+export type Fallback = Input.Fallback;
 
-/** Who acts: instructions, a model, and the allowlist of tools. */
+/** Who acts: instructions, a model, and the allowlist of tools. `AgentInput` describes the fields. */
 export const Agent = v.strictObject({
   id: Id,
   tenant: Tenant,
@@ -75,20 +74,15 @@ export const Agent = v.strictObject({
   state: State,
   tags: Words,
   entryTools: v.optional(listOf(ToolPattern, 1000), []),
-  /** By the id of the server; to name one selects it. The only source of masks. */
   mcp: v.optional(v.pipe(v.record(Id, McpSelection), v.maxEntries(100, 'must name at most 100 servers')), {}),
-  /** The only secrets that its tools may use; an empty list: none. Absent: those that each tool's definition names. */
   secrets: v.optional(listOf(SecretRef, 100)),
   dataSources: v.optional(listOf(Id, 100), []),
   instructions: v.optional(Text, ''),
   providerId: Id,
   model: v.optional(v.string()),
-  /** How many tokens the agent's model takes; as its provider says when absent. */
   contextTokens: ContextTokens,
-  /** In this order; they take over before the first output of a step. Absent: those of the composition. */
   fallbacks: v.optional(v.pipe(v.array(Fallback), v.maxLength(4))),
   modelSettings: v.optional(ModelSettings),
-  /** What the last answer of each run must be, unless the request says otherwise. */
   output: v.optional(OutputSpec),
   limits: v.optional(LimitOverrides),
   createdAt: v.optional(Timestamp, '1970-01-01T00:00:00.000Z'),
@@ -96,7 +90,6 @@ export const Agent = v.strictObject({
   revision: v.optional(Revision, 1),
 });
 export type Agent = v.InferOutput<typeof Agent>;
-export type AgentInput = v.InferInput<typeof Agent>;
 
 const price = v.optional(v.pipe(v.number(), v.minValue(0)));
 
@@ -104,14 +97,12 @@ const price = v.optional(v.pipe(v.number(), v.minValue(0)));
 const Prices = v.strictObject({
   input: price,
   output: price,
-  /** Input that the provider reads from its cache; as `input` when absent. */
   cachedInput: price,
-  /** Input that the provider writes to its cache; as `input` when absent. */
   cacheWrite: price,
   currency: v.optional(Currency),
 });
 
-/** Where models live. */
+/** Where models are. `ProviderInput` describes the fields. */
 export const Provider = v.strictObject({
   id: Id,
   tenant: Tenant,
@@ -119,22 +110,16 @@ export const Provider = v.strictObject({
   version: v.optional(Semver, '0.1.0'),
   state: State,
   baseUrl: v.optional(v.pipe(v.string(), v.url('must be an address like "https://api.example.com/v1"'))),
-  /** The model where the agent names none. */
   model: v.optional(v.string()),
-  /** How many tokens the model takes, prompt and answer together; 128,000 when absent. */
   contextTokens: ContextTokens,
   secret: v.optional(SecretRef),
-  /** Its models take a JSON Schema for their answer. Otherwise the schema is part of the instructions. */
   jsonSchema: v.optional(v.boolean()),
   prices: v.optional(Prices),
-  /** What its models take besides text; absent: unknown, and files are sent. An empty list: text alone. */
   inputs: v.optional(v.array(v.picklist(['image', 'pdf', 'audio']))),
-  /** Whether results of tools may hold files; otherwise they follow in a message of the user. */
   toolContent: v.optional(v.boolean()),
   revision: v.optional(Revision, 1),
 });
 export type Provider = v.InferOutput<typeof Provider>;
-export type ProviderInput = v.InferInput<typeof Provider>;
 
 /** What a tool says of itself (MCP); hints, never proof. */
 export const ToolAnnotations = v.object({

@@ -1,5 +1,7 @@
 /** What can be done with the records of one kind. */
 
+import type { AgentRegistration } from '../base/agent/agent-input.ts';
+import type { ProviderRegistration } from '../base/agent/provider-input.ts';
 import { PinnaceError } from '../base/errors.ts';
 import type { CatalogInputs, CatalogRecords, RecordKind } from '../tools/records/record-kinds.ts';
 import { kindNames, readRecord } from '../tools/records/record-kinds.ts';
@@ -27,9 +29,15 @@ export interface FoundRecords extends Omit<CatalogRecords, 'agent'> {
 }
 
 /** A record as it is registered: without an `id` it is given one. */
-export type Registration<Kind extends RecordKind> =
-  & Omit<CatalogInputs[Kind], 'id'>
-  & Partial<Pick<CatalogInputs[Kind], 'id'>>;
+export type Registration<Kind extends RecordKind> = FieldsOf<Kind> & {
+  /** 1 to 128 letters, digits, `_`, `.` and `-`. Default: a new one. */
+  id?: string;
+};
+
+/** All fields but the id. Editors show the comments of interfaces, not those behind an `Omit`. */
+type FieldsOf<Kind extends RecordKind> = Kind extends 'agent' ? AgentRegistration
+  : Kind extends 'provider' ? ProviderRegistration
+  : Omit<CatalogInputs[Kind], 'id'>;
 
 /** A merge patch (RFC 7396): what is absent stays, `null` takes a field away. */
 export type Patch<Kind extends RecordKind> = { readonly [Field in keyof CatalogInputs[Kind]]?: unknown };

@@ -88,7 +88,7 @@ function collectionOf(registry: Registry, kind: RecordKind): Collection<RecordKi
 /** The agents of a tool are stored with the agents and stay unchanged. */
 function unbound(record: object): Registration<RecordKind> {
   const { boundAgents: _, ...rest } = record as { readonly boundAgents?: unknown };
-  return rest;
+  return rest as Registration<RecordKind>; // what is written is parsed as the kind's
 }
 
 async function agentsNaming(registry: Registry, kind: RecordKind, id: string): Promise<readonly string[]> {

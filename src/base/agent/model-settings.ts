@@ -45,7 +45,7 @@ export const ToolChoice = v.union([
   v.picklist(['auto', 'none', 'required']),
   v.strictObject({ type: v.literal('tool'), toolName: ToolName }),
 ]);
-export type ToolChoice = v.InferOutput<typeof ToolChoice>;
+export type ToolChoice = 'auto' | 'none' | 'required' | { type: 'tool'; toolName: string };
 
 /** The call settings of the AI SDK. A provider ignores those that it does not know. */
 export const ModelSettings = v.strictObject({
@@ -57,13 +57,38 @@ export const ModelSettings = v.strictObject({
   frequencyPenalty: penalty,
   stopSequences: v.optional(v.pipe(v.array(v.pipe(v.string(), v.minLength(1), v.maxLength(256))), v.maxLength(16))),
   seed: v.optional(v.pipe(v.number(), v.integer())),
-  /** The reasoning effort. Models of specification v4 alone know it. */
   reasoning: v.optional(
     v.picklist(['provider-default', 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']),
   ),
   toolChoice: v.optional(ToolChoice),
   providerOptions: v.optional(ProviderOptions),
-  /** Sent with each model call. Credentials are refused: they belong into the provider's `secret`. */
   headers: v.optional(v.pipe(v.record(HeaderName, HeaderValue), v.maxEntries(32))),
 });
-export type ModelSettings = v.InferOutput<typeof ModelSettings>;
+
+/** The call settings of the AI SDK. A provider ignores those that it does not know. */
+export interface ModelSettings {
+  /** Randomness, 0 to 2. */
+  temperature?: number | undefined;
+  /** Nucleus sampling, 0 to 1. */
+  topP?: number | undefined;
+  /** Sampling from the K most probable tokens. */
+  topK?: number | undefined;
+  /** Tokens that one model call may write; `limits.outputTokens` can lower it. */
+  maxOutputTokens?: number | undefined;
+  /** Discourages repeated topics, -2 to 2. */
+  presencePenalty?: number | undefined;
+  /** Discourages repeated words, -2 to 2. */
+  frequencyPenalty?: number | undefined;
+  /** Texts that end the answer, up to 16. */
+  stopSequences?: string[] | undefined;
+  /** Makes sampling repeatable where the provider can. */
+  seed?: number | undefined;
+  /** The reasoning effort. Models of specification v4 alone know it. Default: the provider's. */
+  reasoning?: 'provider-default' | 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max' | undefined;
+  /** Which tool the first step of an answer must call. Default: `'auto'`. */
+  toolChoice?: ToolChoice | undefined;
+  /** Options of one vendor, by the provider's name in the AI SDK: `{ openai: { serviceTier: 'flex' } }`. */
+  providerOptions?: Record<string, Record<string, unknown>> | undefined;
+  /** HTTP headers of each model call, up to 32. Credentials are refused: name them in the provider's `secret`. */
+  headers?: Record<string, string> | undefined;
+}

@@ -3,22 +3,30 @@
 import * as v from 'valibot';
 import { PinnaceError } from '../../base/errors.ts';
 import { parse } from '../../base/parse.ts';
-import { Agent, type AgentInput, type JsonSchema } from '../../base/schema.ts';
+import type { AgentFields } from '../../base/agent/agent-input.ts';
+import type { OutputLabel } from '../../base/agent/output-spec.ts';
+import { Agent, type JsonSchema } from '../../base/schema.ts';
 import type { StandardSchema } from '../../base/agent/standard-schema.ts';
 import { isStandard, issuesOf, readStandard } from '../../tools/schema/read-standard.ts';
 import { requireOutputSchema } from '../../tools/json-schema/require-schema.ts';
 import type { CodeAgent, Instructions, StopCondition } from './agent-code.ts';
 
 /** What `defineAgent` takes: a record, of which some fields may be code. */
-export interface AgentOptions extends Omit<AgentInput, 'tenant' | 'revision' | 'instructions' | 'output'> {
-  /** A text, or a function of the request. */
+export interface AgentOptions extends AgentFields {
+  /** What requests name as `agentId`: 1 to 128 letters, digits, `_`, `.` and `-`. */
+  readonly id: string;
+  /** The system prompt: a text, or a function of the request. Default: `''`. */
   readonly instructions?: string | Instructions;
   /** Ends a run after a step that another one would follow. The run ends as `completed`. */
   readonly stopWhen?: StopCondition;
   /** What the last answer must be. `schema` is a JSON Schema, or a schema of valibot or another library with JSON Schema. */
-  readonly output?: Omit<NonNullable<AgentInput['output']>, 'schema'> & {
-    readonly schema: JsonSchema | StandardSchema;
-  };
+  readonly output?: CodeOutput;
+}
+
+/** What the last answer of a run must be. */
+export interface CodeOutput extends OutputLabel {
+  /** A JSON Schema, or a schema of valibot or another library with JSON Schema. */
+  readonly schema: JsonSchema | StandardSchema;
 }
 
 /**
