@@ -145,7 +145,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     ...(grounding && { grounding: { grounding, storage } }),
   }));
   return (request, connection) => {
-    sweep();
+    setTimeout(sweep); // after the answer, which does not wait for the database to open
     return handler(request, connection);
   };
 }

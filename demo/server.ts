@@ -8,15 +8,15 @@ import { authenticateByScheme } from '../adapters/transport/by-scheme.ts';
 import { developmentAuthenticator } from '../adapters/transport/development-authenticator.ts';
 import type { ConnectionInfo } from '../adapters/transport/http.ts';
 import type { Issuer } from '../adapters/transport/signed/roots.ts';
-import { createRegistry, type EventSink } from '../src/index.ts';
+import { loadOnce } from '../src/base/load-once.ts';
+import { createRegistry, type EventSink, type Storage } from '../src/index.ts';
 import { type ExtensionModule, loadExtension } from '../src/tools/index.ts';
 import { sampleAgents, sampleDataSources, sampleProviders } from './samples/agents.ts';
 import { createKnowledge } from './knowledge/worker/knowledge.ts';
 import { createSamples } from './samples/register-samples.ts';
 import { tokenProblem } from './development/token-problem.ts';
 import { sampleTools } from './tools/index.ts';
-import { storedTrees } from './tree/worker/stored-trees.ts';
-import { treeAgentId } from './tree/worker/tools.ts';
+import { type CallTree, treeAgentId } from './tree/worker/tools.ts';
 
 const given = Deno.env.get('PINNACE_TOKEN');
 const token = given ?? crypto.randomUUID();
@@ -61,7 +61,7 @@ const endpoint = createDenoEndpoint({
       'GC-Session': createAuthenticator({ issuers, audience, authorities, storage }),
       'Bearer': developmentAuthenticator({ token }),
     }),
-  tools: (storage) => [...sampleTools({ storage, callTree: storedTrees(storage, treeAgentId) }), ...extension],
+  tools: (storage) => [...sampleTools({ storage, callTree: treesOnUse(storage) }), ...extension],
   grounding: (storage, registry) => createKnowledge(storage, registry),
   mcp: {
     agentId: mcpAgent.id,
@@ -85,6 +85,12 @@ async function fetch(request: Request, connection?: ConnectionInfo): Promise<Res
 }
 
 export default { fetch } satisfies Deno.ServeDefaultExport;
+
+/** The tree of each tenant, whose code loads with the first call of its tools. */
+function treesOnUse(storage: Storage): CallTree {
+  const trees = loadOnce(async () => (await import('./tree/worker/stored-trees.ts')).storedTrees(storage, treeAgentId));
+  return async (tenant, call) => await (await trees())(tenant, call);
+}
 
 function listOf(name: string): string[] {
   return (Deno.env.get(name) ?? '').split(',').filter((item) => item !== '');

@@ -6,6 +6,7 @@ import { expose } from 'comlink';
 import { consoleErrors } from '../adapters/console-errors.ts';
 import { createBrowserRuntime } from '../adapters/browser.ts';
 import { staticCatalog } from '../adapters/catalog/static.ts';
+import { rehearsal } from '../adapters/models/rehearsal.ts';
 import { modelSource } from '../adapters/models/source.ts';
 import { memorySecrets } from '../adapters/secrets/memory.ts';
 import { exposeRuntime } from '../adapters/transport/comlink.ts';
@@ -66,8 +67,10 @@ const runtime: PlanningRuntime = createBrowserRuntime({
   secrets: inspector.secrets(secrets),
   models: (egress) =>
     inspector.models({
-      model: (provider, secret) =>
-        modelSource({ egress, privateOrigins: ['loopback', ...choice.origins()] }).model(provider, secret),
+      model(provider, secret) {
+        if (provider.kind === 'rehearsal') return rehearsal(); // most visits call it: it comes with this worker, in one request
+        return modelSource({ egress, privateOrigins: ['loopback', ...choice.origins()] }).model(provider, secret);
+      },
     }),
   sinks: [inspector.sink],
   ...(import.meta.env.DEV && { onError: consoleErrors() }), // `npm start`; a built page prints nothing

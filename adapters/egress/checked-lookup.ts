@@ -27,6 +27,12 @@ export function checkedLookup(resolve: Resolve, isPublicAddress: (ip: string) =>
   return (...args) => void look(...args);
 }
 
+/** Checks a hostname that is an address: no look-up is made for it. @throws PinnaceError for one that is not public. */
+export function requirePublicLiteral({ hostname }: URL, isPublicAddress: (ip: string) => boolean): void {
+  const address = hostname.replace(/^\[|\]$/g, '');
+  if (isIP(address) !== 0 && !isPublicAddress(address)) throw notPublic();
+}
+
 function toLookupError(error: unknown): PinnaceError {
   return error instanceof PinnaceError
     ? error
@@ -34,6 +40,6 @@ function toLookupError(error: unknown): PinnaceError {
 }
 
 /** The error of a name or an address on a private network. */
-export function notPublic(): PinnaceError {
+function notPublic(): PinnaceError {
   return refused('address_not_public', 'its host leads to an address that is not public');
 }

@@ -1,17 +1,17 @@
 /** The guarded fetch on Deno: the socket opens only to addresses that were checked, through the look-up of `node:http(s)`. */
 
-import { isIP } from 'node:net';
 import type { PinnaceError } from '../../src/base/errors.ts';
 import type { Egress } from '../../src/contracts/egress.ts';
 import { loadOnce } from '../../src/base/load-once.ts';
 import { isPublicAddress as isPublic } from '../../src/base/public-address.ts';
 import { withinTrace } from './active-trace.ts';
-import { checkedLookup, notPublic, type Resolve } from './checked-lookup.ts';
+import type { Resolve } from './checked-lookup.ts';
 import { guardedFetch, type GuardedFetchOptions } from './guarded-fetch.ts';
 import { unreachable } from './refusals.ts';
 
 /** Loads the clients of Node with the first request: most instances start without one. */
 const load = /* @__PURE__ */ loadOnce(() => import('./pinned-socket.ts'));
+const loadLookup = /* @__PURE__ */ loadOnce(() => import('./checked-lookup.ts'));
 
 /** What can be replaced, for tests and for networks with rules of their own. */
 export interface DenoEgressOptions extends GuardedFetchOptions {
@@ -33,14 +33,11 @@ export interface PinnedEgress extends Egress {
 export function denoEgress(options: DenoEgressOptions = {}): PinnedEgress {
   const { resolve = bySystem, isPublicAddress = isPublic, canPin = probe } = options;
   const isPinned = loadOnce(() => canPin().catch(() => false));
-  const lookup = checkedLookup(resolve, isPublicAddress);
-  const privateLookup = checkedLookup(resolve, () => true);
   const egress = guardedFetch(async (hop, signal) => {
     if (!hop.isPrivate && !await isPinned()) throw cannotPin();
-    const hostname = hop.url.hostname.replace(/^\[|\]$/g, '');
-    if (isIP(hostname) !== 0 && !hop.isPrivate && !isPublicAddress(hostname)) throw notPublic(); // no look-up is made for it
-    const terms = { signal, lookup: hop.isPrivate ? privateLookup : lookup };
-    const { sendPinned } = await load();
+    const [{ sendPinned }, { checkedLookup, requirePublicLiteral }] = await Promise.all([load(), loadLookup()]);
+    if (!hop.isPrivate) requirePublicLiteral(hop.url, isPublicAddress);
+    const terms = { signal, lookup: checkedLookup(resolve, hop.isPrivate ? () => true : isPublicAddress) };
     return await withinTrace(hop.headers.get('traceparent'), () => sendPinned(hop, terms));
   }, options);
   return { ...egress, isReady: isPinned };

@@ -10,7 +10,8 @@ import type { Provider } from '../../src/base/schema.ts';
 import type { Secret } from '../../src/base/secret.ts';
 import { guardedModelFetch } from './guarded-model-fetch.ts';
 import { openAiCompatible } from './openai-compatible.ts';
-import { rehearsal, type RehearsalOptions } from './rehearsal.ts';
+import { rehearsalOnUse } from './rehearsal-on-use.ts';
+import type { RehearsalOptions } from './rehearsal.ts';
 
 /** Creates the model of a provider of kind `custom`: any language model of the AI SDK, specification v2, v3 or v4. */
 export type CustomModel = (provider: Provider, secret: Secret | undefined) => AnyLanguageModel;
@@ -46,7 +47,7 @@ export function modelSource(options: ModelSourceOptions = {}): ModelSource {
         case 'openai-compatible':
           return compatibleModel(provider, secret, options);
         case 'rehearsal':
-          return rehearsal(options.rehearsal);
+          return rehearsalOnUse(options.rehearsal);
         case 'custom':
           return customModel(provider, secret, options);
         default:

@@ -3,7 +3,6 @@
 import { invalid, type PreparedChange } from './changes.ts';
 import { type Draft, headKey, markOf } from './deno-kv-heads.ts';
 import { nameParts } from './deno-kv-parts.ts';
-import { encodeValue } from './value-codec.ts';
 
 /** The most checks of an operation. */
 export const maxChecks = 100;
@@ -15,15 +14,18 @@ const maxInlineBytes = 56_000;
 const framingBytes = 200;
 
 /**
- * Serializes the changes, and splits off the largest values until each fits into its head and all into one operation.
+ * Serializes the changes with `encode`, and splits off the largest values until each fits into its head and all into one operation.
  *
  * @throws PinnaceError `invalid_argument` with the reason `invalid_value`, `value_too_large`, or `commit_too_large` where the
  * keys alone take more than Deno KV does.
  */
-export function draftChanges(changes: readonly PreparedChange[]): Draft[] {
+export function draftChanges(
+  changes: readonly PreparedChange[],
+  encode: (value: unknown) => Uint8Array<ArrayBuffer>,
+): Draft[] {
   const drafts = changes.map((change): Draft => {
     const draft = { change, key: headKey(change.bytes), mark: '' };
-    return change.value === undefined ? draft : { ...draft, bytes: encodeValue(change.value) };
+    return change.value === undefined ? draft : { ...draft, bytes: encode(change.value) };
   });
   const large = largest(drafts);
   const split = drafts.map((draft) => large.has(draft) ? { ...draft, parts: nameParts(valueSize(draft)) } : draft);

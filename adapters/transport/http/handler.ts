@@ -1,6 +1,7 @@
 /** The HTTP endpoint: a `Request` in, a `Response` out, the same on every server that speaks Fetch. */
 
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { TrieRouter } from 'hono/router/trie-router';
 import { cors } from 'hono/cors';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { PinnaceError, toPinnaceError } from '../../../src/base/errors.ts';
@@ -134,7 +135,8 @@ function createBase(
   runtime: Pick<HostedRuntime, 'refused' | 'report'>,
   { now = Date.now, random = Math.random, origins = [], basePath }: HandlerOptions,
 ): Hono<SignedEnv> {
-  const app = new Hono<SignedEnv>({ getPath: createGetPath(basePath) });
+  // Hono's default router compiles all routes into one expression with the first request: that takes 8 ms of a cold start.
+  const app = new Hono<SignedEnv>({ getPath: createGetPath(basePath), router: new TrieRouter() });
   const respond = (c: Context<SignedEnv>, error: unknown): Response =>
     problemResponse(c, error, { now: now(), random });
   app.onError((error, c) => {

@@ -47,7 +47,7 @@ export interface ToolIndex {
  */
 export function createToolIndex(
   tools: Iterable<IndexedTool>,
-  { thesaurus = defaultThesaurus() }: { readonly thesaurus?: Thesaurus } = {},
+  { thesaurus }: { readonly thesaurus?: Thesaurus } = {},
 ): ToolIndex {
   const collection = createCollection();
   const state: State = { collection, formerNames: createFormerNames(), scratch: createScratch(), thesaurus };
@@ -76,7 +76,8 @@ interface State {
   readonly collection: Collection;
   readonly formerNames: FormerNames;
   readonly scratch: Scratch;
-  readonly thesaurus: Thesaurus;
+  /** The default one when absent, which is created with the first search. */
+  readonly thesaurus: Thesaurus | undefined;
 }
 
 function acceptAll(): boolean {
@@ -100,7 +101,7 @@ function remove(state: State, name: string): boolean {
 }
 
 function answer(
-  { collection, scratch, thesaurus }: State,
+  { collection, scratch, thesaurus = defaultThesaurus() }: State,
   query: string,
   { limit, accept }: { limit: number; accept: Accept },
 ): { readonly read: Query; readonly hits: readonly Ranked[] } {

@@ -156,8 +156,16 @@ const isOfFormat: Context['isOfFormat'] = (name, text) => {
   return test === undefined || test(text);
 };
 
-const metaParts = dereference(metaSchema);
-const checkMeta = checkOf(metaSchema, { parts: metaParts, matchers: compilePatterns(metaSchema, metaParts) });
+let metaCheck: BoundedCheck | undefined;
+
+/** Compiled with the first schema: an instance whose tools have valibot schemas needs none. */
+function checkMeta(schema: JsonSchema, visits: number): Result {
+  if (!metaCheck) {
+    const parts = dereference(metaSchema);
+    metaCheck = checkOf(metaSchema, { parts, matchers: compilePatterns(metaSchema, parts) });
+  }
+  return metaCheck(schema, visits);
+}
 
 function isUnresolved(part: Schema | boolean, parts: Parts['parts']): boolean {
   if (typeof part === 'boolean' || part['$ref'] === undefined) return false;

@@ -41,6 +41,23 @@ describe('modelSource', () => {
     );
   });
 
+  it('returns the rehearsal model for a provider of kind rehearsal, with its options', async () => {
+    const options = { seed: 7, delayMs: 0 };
+    const [model, direct] = [
+      modelSource({ rehearsal: options }).model(provider({ kind: 'rehearsal' }), undefined),
+      rehearsal(options),
+    ];
+    const { specificationVersion, provider: name, modelId, supportedUrls } = direct;
+    expect(model).toMatchObject({ specificationVersion, provider: name, modelId, supportedUrls });
+    const call = {
+      prompt: [{ role: 'user' as const, content: [{ type: 'text' as const, text: '30 words about tides' }] }],
+    };
+    expect(await Array.fromAsync(readAll((await adaptModel(model).doStream(call)).stream)))
+      .toEqual(await Array.fromAsync(readAll((await direct.doStream(call)).stream)));
+    await expect(adaptModel(model).doStream({ ...call, abortSignal: AbortSignal.abort() }))
+      .rejects.toMatchObject({ name: 'AbortError' });
+  });
+
   it('reveals the secret when a request is sent, and shows it nowhere before', async () => {
     const origins = ['https://api.example.com'];
     const secret = new Secret({ id: 'acme-key', version: '1', value: 'sk-0123456789', origins });
