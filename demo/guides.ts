@@ -66,7 +66,12 @@ export const guideGroups: readonly GuideGroup[] = [
       { page: 'node', title: 'Node', words: 'express hono next server' },
       { page: 'endpoint', title: 'Endpoint', words: 'http api signed routes' },
       { page: 'watching', title: 'Observability', words: 'watching events metrics traces audit opentelemetry' },
-      { page: 'errors', title: 'Errors', words: 'errors causes onError stack debug development bug' },
+      {
+        page: 'errors',
+        title: 'Errors',
+        words: 'errors codes status retry causes onError stack debug development bug',
+      },
+      { page: 'limits', title: 'Limits', words: 'limits defaults timeouts quotas sizes maximum' },
       { page: 'permissions', title: 'Permissions', words: 'authorize rules' },
       { page: 'secrets', title: 'Secrets', words: 'keys origins redaction vault' },
     ],

@@ -9,6 +9,7 @@ export {
   PinnaceError,
   type PinnaceErrorOptions,
   type Problem,
+  type ProblemCode,
   toData,
   toProblem,
 } from './base/errors.ts';
@@ -49,7 +50,7 @@ export { createEventRing, type EventRing } from './events/event-ring.ts';
 export type { ErrorContext, ErrorKind, OnError } from './events/on-error.ts';
 export { createGrounding, type Grounding } from './grounding/create-grounding.ts';
 export type { Decision, Interruption } from './permission/interruption.ts';
-export { createRedactor, type Redactor } from './permission/redaction/redactor.ts';
+export { createRedactor } from './permission/redaction/redactor.ts';
 export { createRules } from './permission/rules.ts';
 export { createPlanner } from './planner/create-planner.ts';
 export type { Planner } from './planner/planner.ts';

@@ -1,6 +1,6 @@
 /** Reads the reply of a sandbox. The reply is untrusted: the code may have sent it instead of the prelude. */
 
-import { PinnaceError } from '../../src/base/errors.ts';
+import { type ErrorCode, PinnaceError } from '../../src/base/errors.ts';
 
 /**
  * Returns the output of a reply. The error of code that threw has the line and the column if they are known.
@@ -70,7 +70,7 @@ export function invalidCode(why: string): PinnaceError {
 }
 
 function failed(
-  code: string,
+  code: ErrorCode,
   why: string,
   { text, ...details }: { readonly reason: string; readonly text?: string | undefined },
 ): PinnaceError {

@@ -1,6 +1,6 @@
 /** Tokens that are bound to principals, for clients that cannot sign requests, such as MCP clients. Only their digests are stored. */
 
-import { PinnaceError } from '../../src/base/errors.ts';
+import { PinnaceError, type ProblemCode } from '../../src/base/errors.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
 import { createPrincipal, type Scope } from '../../src/base/principal.ts';
 import { sha256 } from '../../src/base/hash.ts';
@@ -64,6 +64,6 @@ export async function digestOfToken(token: string): Promise<string> {
   return await sha256(token);
 }
 
-function refused(code: string, message: string): PinnaceError {
+function refused(code: ProblemCode, message: string): PinnaceError {
   return new PinnaceError(code, message, { status: 401 });
 }

@@ -1,6 +1,6 @@
 /** Authenticates a developer on the developer's own machine, with one token. */
 
-import { PinnaceError } from '../../src/base/errors.ts';
+import { PinnaceError, type ProblemCode } from '../../src/base/errors.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
 import { createPrincipal, scopes } from '../../src/base/principal.ts';
 
@@ -36,7 +36,7 @@ export function developmentAuthenticator({ token }: { token: string }): Authenti
   };
 }
 
-function refused(code: string, message: string): PinnaceError {
+function refused(code: ProblemCode, message: string): PinnaceError {
   return new PinnaceError(code, message, { status: 401 });
 }
 

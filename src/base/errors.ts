@@ -16,6 +16,49 @@ export type ErrorCode =
   | 'outcome_unknown'
   | 'budget_exceeded';
 
+/**
+ * Every code of an HTTP problem and of an error of a client: an {@link ErrorCode}, or a finer one of the endpoint, which is also
+ * `details.reason`. docs/errors.md lists each with its status and remedy.
+ */
+export type ProblemCode =
+  | ErrorCode
+  | 'already_decided'
+  | 'approval_expired'
+  | 'authentication_required'
+  | 'body_not_allowed'
+  | 'body_timeout'
+  | 'body_too_large'
+  | 'certificate_expired'
+  | 'certificate_invalid'
+  | 'certificate_malformed'
+  | 'certificate_revoked'
+  | 'certificate_untrusted'
+  | 'component_missing'
+  | 'content_encoding_not_allowed'
+  | 'content_type_not_supported'
+  | 'digest_mismatch'
+  | 'digest_missing'
+  | 'idempotency_key_malformed'
+  | 'idempotency_key_missing'
+  | 'idempotency_key_reused'
+  | 'last_event_id_invalid'
+  | 'method_not_allowed'
+  | 'misdirected_request'
+  | 'origin_not_allowed'
+  | 'overloaded'
+  | 'precondition_required'
+  | 'replay_store_full'
+  | 'run_expired'
+  | 'run_in_progress'
+  | 'signature_expired'
+  | 'signature_from_future'
+  | 'signature_invalid'
+  | 'signature_malformed'
+  | 'signature_missing'
+  | 'signature_replayed'
+  | 'token_expired'
+  | 'token_invalid';
+
 interface CodeFacts {
   /** The HTTP status of a problem answer with this code. */
   readonly status: number;
@@ -66,17 +109,18 @@ export interface PinnaceErrorOptions {
 /**
  * The one error class. Branch on `code`, never on the message.
  *
- * `code` is one of {@link ErrorCode}; an HTTP edge may use a finer one of its own (`signature_expired`), then with a `status`.
+ * `code` is an {@link ErrorCode}, or one of the finer codes of {@link ProblemCode} (`signature_expired`), then with a `status`. Your
+ * own causes go into `details.reason`. docs/errors.md lists every code.
  */
 export class PinnaceError extends Error {
   override readonly name = 'PinnaceError';
-  readonly code: string;
+  readonly code: ProblemCode;
   readonly retryable: boolean;
   readonly retryAfterMs?: number;
   readonly details?: Readonly<Record<string, unknown>>;
   readonly status: number;
 
-  constructor(code: string, message: string, options: PinnaceErrorOptions = {}) {
+  constructor(code: ProblemCode, message: string, options: PinnaceErrorOptions = {}) {
     super(message, 'cause' in options ? { cause: options.cause } : {});
     const known = isErrorCode(code) ? facts[code] : undefined;
     this.code = code;
@@ -124,7 +168,8 @@ export function toLoggable({ code, retryable, retryAfterMs, details }: ErrorData
 
 /** Returns the error that {@link toData} described. */
 export function fromData(data: ErrorData): PinnaceError {
-  return new PinnaceError(data.code, data.message, data);
+  // safe: toData wrote it; another version may know a code that this union does not have, and branches on codes have a default
+  return new PinnaceError(data.code as ProblemCode, data.message, data);
 }
 
 /** A problem answer (RFC 9457), ready for `application/problem+json`. */
@@ -132,7 +177,7 @@ export interface Problem {
   readonly type: string;
   readonly title: string;
   readonly status: number;
-  readonly code: string;
+  readonly code: ProblemCode;
   readonly detail: string;
   readonly retryable: boolean;
   readonly retryAfterMs?: number;
@@ -153,6 +198,7 @@ export function toProblem(error: unknown, { traceId, now }: { traceId: string; n
     status: known.status,
     detail,
     ...data,
+    code: known.code,
     ...(details && { details }),
     serverTime: new Date(now).toISOString(),
     traceId,

@@ -19,8 +19,10 @@ export interface PageOptions {
   readonly pageToken?: string | undefined;
 }
 
-const defaultLimit = 50;
-const maxLimit = 200;
+/** Items of a page where the caller names no number. */
+export const defaultLimit = 50;
+/** The most items of a page. */
+export const maxLimit = 200;
 
 /** What a token holds: a digest of the query, and the place where the next page starts. */
 const Token = v.strictObject({ q: v.string(), a: v.string() });

@@ -72,7 +72,7 @@ function requireAny(sources: readonly SourceReport[]): void {
   const [first] = errors;
   if (!first || errors.length < sources.length) return;
   if (errors.length === 1) throw fromData(first);
-  throw new PinnaceError(first.code, `Cannot retrieve: ${errors.map(({ message }) => message).join('; ')}`, {
+  throw new PinnaceError(fromData(first).code, `Cannot retrieve: ${errors.map(({ message }) => message).join('; ')}`, {
     retryable: errors.some(({ retryable }) => retryable),
     details: { reason: 'no_data_source_answered' },
   });

@@ -2,7 +2,13 @@ import { expect, it } from 'vitest';
 import { denoKvStorage } from '../../adapters/storage/deno-kv.ts';
 import { createHandler } from '../../adapters/transport/http.ts';
 import { developmentAuthenticator } from '../../adapters/transport/development-authenticator.ts';
-import { createPrincipal, localPrincipal, PinnaceError, type UIMessageChunk } from '../../src/index.ts';
+import {
+  createPrincipal,
+  localPrincipal,
+  PinnaceError,
+  type ProblemCode,
+  type UIMessageChunk,
+} from '../../src/index.ts';
 import { goldenRequests } from '../fixtures/golden/golden-requests.ts';
 import { goldenRuntime, transcriptOf } from '../fixtures/golden/golden.ts';
 import { streamOf } from '../fixtures/model.ts';
@@ -42,7 +48,7 @@ it('the golden requests give the transcripts on record over HTTP on Deno, with D
 });
 
 function toError({ code, detail, retryable, details }: Record<string, unknown>): PinnaceError {
-  return new PinnaceError(String(code), String(detail), {
+  return new PinnaceError(String(code) as ProblemCode, String(detail), {
     retryable: Boolean(retryable),
     details: details as Record<string, unknown>,
   });

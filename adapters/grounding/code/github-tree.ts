@@ -1,7 +1,7 @@
 /** A repository behind the HTTP API of GitHub, or of a host with the same API, at one commit. */
 
 import * as v from 'valibot';
-import { PinnaceError } from '../../../src/base/errors.ts';
+import { type ErrorCode, PinnaceError } from '../../../src/base/errors.ts';
 import { parse } from '../../../src/base/parse.ts';
 import type { Egress } from '../../../src/contracts/egress.ts';
 import { readText } from '../../../src/base/read-text.ts';
@@ -86,7 +86,7 @@ async function fetchJson<S extends v.GenericSchema<unknown, unknown>>(
 }
 
 function refusedBy(status: number): PinnaceError {
-  const codes: Readonly<Record<number, string>> = {
+  const codes: Readonly<Record<number, ErrorCode>> = {
     401: 'forbidden',
     403: 'forbidden',
     404: 'not_found',

@@ -1,6 +1,6 @@
 /** Reads error responses: a problem (RFC 9457), or what a proxy sends. */
 
-import { PinnaceError } from '../../../src/base/errors.ts';
+import { PinnaceError, type ProblemCode } from '../../../src/base/errors.ts';
 
 /** A refused request. */
 export interface Refused {
@@ -20,7 +20,9 @@ export async function readRefusal(response: Response, now: number): Promise<Refu
   const retryAfterMs = retryAfterOf(headers, now) ?? numberOf(problem['retryAfterMs']);
   const location = headers.get('location');
   const details = { ...recordOf(problem['details']), ...(location !== null && { location }) };
-  const error = new PinnaceError(text('code') ?? codeOf(status), text('detail') ?? `The endpoint answered ${status}`, {
+  // safe: an endpoint sends these codes; one of another version may have a code that this union does not
+  const code = text('code') as ProblemCode | undefined ?? codeOf(status);
+  const error = new PinnaceError(code, text('detail') ?? `The endpoint answered ${status}`, {
     status,
     retryable: typeof problem['retryable'] === 'boolean' ? problem['retryable'] : transient.has(status),
     details,
@@ -64,7 +66,7 @@ function retryAfterOf(headers: Headers, now: number): number | undefined {
   return Number.isFinite(date) ? Math.max(0, date - now) : undefined;
 }
 
-function codeOf(status: number): string {
+function codeOf(status: number): ProblemCode {
   if (status === 429) return 'rate_limited';
   if (status === 404) return 'not_found';
   return transient.has(status) ? 'unavailable' : 'internal';

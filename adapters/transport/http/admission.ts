@@ -2,6 +2,9 @@
 
 import { PinnaceError } from '../../../src/base/errors.ts';
 
+/** The longest that a start may take when the composition does not say, in milliseconds. */
+export const defaultStartObjectiveMs = 2_000;
+
 /** What admission works with. */
 export interface AdmissionOptions {
   /** The longest that a start may take, in milliseconds. */

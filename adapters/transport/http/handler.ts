@@ -16,7 +16,7 @@ import { auditRoutes } from './routes/audit.ts';
 import { createGetPath } from './base-path.ts';
 import { chatRoutes } from './routes/chat.ts';
 import { blobRoutes } from './routes/blobs.ts';
-import { createAdmission } from './admission.ts';
+import { createAdmission, defaultStartObjectiveMs } from './admission.ts';
 import { createAuthentication, createSessionWatch, type Revocable } from './authentication.ts';
 import { type BodyIntake, type BodyLimits, createBodyIntake, largeBodyBytes, usualBodyBytes } from './body-intake.ts';
 import { describeApp } from './document.ts';
@@ -101,7 +101,8 @@ export function createApp(
   { intake, ...options }: HandlerOptions & { readonly intake: BodyIntake },
 ): Hono<SignedEnv> {
   const { authenticator, origins = [], capabilities = noCapabilities, mcp, registry, grounding, planner } = options;
-  const { maxBodyBytes = usualBodyBytes, keepAliveMs = 15_000, now = Date.now, startObjectiveMs = 2_000 } = options;
+  const { maxBodyBytes = usualBodyBytes, keepAliveMs = 15_000, now = Date.now } = options;
+  const { startObjectiveMs = defaultStartObjectiveMs } = options;
   const { authenticate, signed, signedOnce } = createAuthentication({
     authenticator,
     metrics: runtime.metrics,

@@ -8,6 +8,9 @@ export interface QuotaLimits {
   readonly runs: number;
 }
 
+/** The quotas that apply when the composition sets none. */
+export const defaultQuotas: QuotaLimits = { runsPerTenant: 16, runs: 200 };
+
 /** Counts runs. */
 export interface Quotas {
   /**
@@ -20,9 +23,10 @@ export interface Quotas {
 
 /** Creates quotas with nothing counted yet; `what` is counted, in errors. */
 export function createQuotas(
-  { runsPerTenant = 16, runs = 200 }: Partial<QuotaLimits> = {},
+  given: Partial<QuotaLimits> = {},
   what = 'runs',
 ): Quotas {
+  const { runsPerTenant, runs } = { ...defaultQuotas, ...given };
   const byTenant = new Map<string, number>();
   let total = 0;
   return {

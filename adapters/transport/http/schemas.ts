@@ -1,6 +1,7 @@
 /** The schemas of responses that several routes share. */
 
 import * as v from 'valibot';
+import { problemCodes } from './problem-codes.ts';
 
 /** An error as data, as in streams, reports and the state of a run. */
 export const ErrorData = v.object({
@@ -44,7 +45,7 @@ export const Problem = v.object({
   type: v.string(),
   title: v.string(),
   status: v.pipe(v.number(), v.integer()),
-  code: v.string(),
+  code: v.picklist(problemCodes),
   detail: v.string(),
   retryable: v.boolean(),
   retryAfterMs: v.optional(v.pipe(v.number(), v.integer())),

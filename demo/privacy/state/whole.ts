@@ -1,7 +1,7 @@
 /** Everything of a page as one document: out, what it would change here, and in. */
 
 import * as v from 'valibot';
-import { PinnaceError } from '../../../src/base/errors.ts';
+import { fromData, PinnaceError } from '../../../src/base/errors.ts';
 import type { CatalogExport, ImportReport } from '../../../src/registry/index.ts';
 import type { Storage } from '../../../src/contracts/storage.ts';
 import { formatOf, type Place, places, upgrade } from '../../storage/formats.ts';
@@ -196,8 +196,7 @@ function itemsOf(room: Room, pairs: readonly Pair[]): Map<string, string> {
 
 function valueOf<T>(answer: Answer<T>): T {
   if (answer.ok) return answer.value;
-  const { code, message, details } = answer.error;
-  throw new PinnaceError(code, message, { ...(details && { details }) });
+  throw fromData(answer.error);
 }
 
 function readJson(text: string): unknown {

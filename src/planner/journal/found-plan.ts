@@ -1,6 +1,6 @@
 /** Creates the journal of a new plan, and takes over existing ones. */
 
-import { PinnaceError } from '../../base/errors.ts';
+import { fromData, PinnaceError } from '../../base/errors.ts';
 import { creation, type JournalHead, readJournal } from '../../log/journal-record.ts';
 import { takeOver } from '../../log/take-over.ts';
 import { canonicalJson } from '../../base/json.ts';
@@ -133,7 +133,7 @@ function firstEvents(
 
 function createTask(draft: Draft, root: AgentState, task: Task): void {
   const done = create(draft, root, task);
-  if (done && 'error' in done) throw new PinnaceError(done.error.code, done.error.message, done.error);
+  if (done && 'error' in done) throw fromData(done.error);
 }
 
 interface KeyRecord {

@@ -1,6 +1,6 @@
 /** What a failure of an activity means: its code, and whether and when trying again may help. */
 
-import { type ErrorData, PinnaceError, toData } from '../../base/errors.ts';
+import { type ErrorCode, type ErrorData, PinnaceError, toData } from '../../base/errors.ts';
 import { isNetworkError } from '../../base/network/network-error.ts';
 
 const retryableStatuses = new Set([408, 425, 429]);
@@ -30,7 +30,7 @@ function ofStatus(status: number, retryAfterMs: unknown): ErrorData {
   return { ...failure(code, `The activity failed with status ${status}`, { retryable }), ...after };
 }
 
-const codes: Readonly<Record<number, string>> = {
+const codes: Readonly<Record<number, ErrorCode>> = {
   401: 'unavailable',
   403: 'forbidden',
   404: 'not_found',
@@ -42,7 +42,7 @@ const codes: Readonly<Record<number, string>> = {
 
 /** Gives an error as data. */
 export function failure(
-  code: string,
+  code: ErrorCode,
   message: string,
   { retryable = false, reason }: { readonly retryable?: boolean; readonly reason?: string } = {},
 ): ErrorData {

@@ -10,7 +10,7 @@ import { requireSameMessage, runEnded, type SteeringMessage } from './message.ts
 import { type MessageRecord, recordChange } from './message-record.ts';
 
 /** The most messages that wait for one step. */
-const maxWaiting = 16;
+export const maxWaiting = 16;
 /** The most messages that a run accepts a minute, and in a burst. */
 const perMinute = 60;
 

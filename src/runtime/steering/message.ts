@@ -6,7 +6,7 @@ import { canonicalJson, checkData } from '../../base/json.ts';
 import { parse } from '../../base/parse.ts';
 
 /** The most UTF-16 code units of a message's text. */
-const maxMessageLength = 32_768;
+export const maxMessageLength = 32_768;
 
 const MessageId = v.pipe(
   v.string(),

@@ -10,6 +10,7 @@ import {
   localPrincipal,
   PinnaceError,
   type PlanningRuntime,
+  type ProblemCode,
 } from '../../../src/index.ts';
 import { says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
 import { runRequest, testRuntime } from '../../fixtures/runtime.ts';
@@ -167,7 +168,7 @@ describe('the events of refused requests', () => {
   it('push no other event out of the ring within a second, and are never stored in the audit', async () => {
     let codes = 0;
     const authenticate = async (): Promise<never> => {
-      throw new PinnaceError(`code_${codes++}`, 'No', { status: 401 });
+      throw new PinnaceError(`code_${codes++}` as ProblemCode, 'No', { status: 401 });
     };
     const { serve, refused, ring, audit } = observed({ authenticator: { authenticate } });
     for (let i = 0; i < 200; i++) await serve(look());

@@ -60,13 +60,16 @@ describe('createCache', () => {
     await expect(cache.get('a')).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  it.each(['forbidden', 'not_found', 'unauthenticated'])('does not cover up %s with an old value', async (code) => {
-    const { state, cache } = setUp();
-    await cache.get('a');
-    state.time = 300_000;
-    state.answer = () => Promise.reject(new PinnaceError(code, 'No'));
-    await expect(cache.get('a')).rejects.toMatchObject({ code });
-  });
+  it.each(['forbidden', 'not_found', 'unauthenticated'] as const)(
+    'does not cover up %s with an old value',
+    async (code) => {
+      const { state, cache } = setUp();
+      await cache.get('a');
+      state.time = 300_000;
+      state.answer = () => Promise.reject(new PinnaceError(code, 'No'));
+      await expect(cache.get('a')).rejects.toMatchObject({ code });
+    },
+  );
 
   it('never serves an old value after an invalidation', async () => {
     const { state, cache } = setUp();

@@ -41,7 +41,7 @@ const watchEvents: SignedOperation = {
 };
 
 /** The most observers at once. */
-const observerLimits = { runsPerTenant: 8, runs: 100 };
+export const observerLimits = { runsPerTenant: 8, runs: 100 };
 
 /** What the route needs. */
 export interface EventRoutesOptions {

@@ -16,7 +16,7 @@ describe('clocks and certificates', () => {
     expect(subject.endpoint.requests).toHaveLength(3);
   });
 
-  it.each(['signature_replayed', 'signature_expired', 'signature_from_future', 'certificate_expired'])(
+  it.each(['signature_replayed', 'signature_expired', 'signature_from_future', 'certificate_expired'] as const)(
     'let a request that is refused as %s be signed anew once, and no more',
     async (code) => {
       const once = await setup();

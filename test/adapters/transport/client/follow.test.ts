@@ -100,7 +100,7 @@ describe('a stream that is cut', () => {
 
   it.each<[Fault, string]>([
     [refuse('not_found', 404), 'not_found'],
-    [refuse('gone', 410), 'gone'],
+    [refuse('run_expired', 410), 'run_expired'],
     [refuse('last_event_id_invalid', 400), 'last_event_id_invalid'],
     [refuse('certificate_revoked', 401), 'certificate_revoked'],
   ])('ends with what the endpoint says when it cannot go on: %j', async (fault, code) => {

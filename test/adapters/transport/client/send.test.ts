@@ -68,7 +68,7 @@ describe('an attempt that fails', () => {
     [refuse('forbidden', 403), 'forbidden'],
     [refuse('idempotency_key_reused', 422), 'idempotency_key_reused'],
     [refuse('budget_exceeded', 429, { retryable: false }), 'budget_exceeded'],
-    [refuse('storage_full', 503, { retryable: false }), 'storage_full'],
+    [refuse('unavailable', 503, { retryable: false, details: { reason: 'storage_full' } }), 'unavailable'],
     [refuse('internal', 500), 'internal'],
     [refuse('certificate_untrusted', 401), 'certificate_untrusted'],
     [{ type: 'proxy', status: 404 }, 'not_found'],

@@ -1,7 +1,7 @@
 /** A client in front of a fake endpoint, with time in the test's hands. */
 
 import { type Client, type ClientOptions, createClient } from '../../../../adapters/transport/client.ts';
-import { PinnaceError } from '../../../../src/index.ts';
+import { PinnaceError, type ProblemCode } from '../../../../src/index.ts';
 import { readAll, runRequest } from '../../../fixtures/runtime.ts';
 import { createFakeEndpoint, type FakeEndpoint, type Fault, url } from './fake-endpoint.ts';
 
@@ -56,7 +56,7 @@ export const run = async ({ client }: Setup, options?: Parameters<Client['run']>
   await readAll(await client.run(runRequest(), options));
 /** A fault: the endpoint refuses so. */
 export const refuse = (
-  code: string,
+  code: ProblemCode,
   status: number,
   more: ConstructorParameters<typeof PinnaceError>[2] = {},
 ): Fault => ({

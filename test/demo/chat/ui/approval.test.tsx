@@ -207,10 +207,12 @@ describe('a call that waits for a person', () => {
 });
 
 describe('a decision that fails', () => {
-  it.each([
-    ['approval_expired', 'The approval expired'],
-    ['not_found', 'no longer has this approval'],
-  ])('with %s ends the question', async (code, text) => {
+  it.each(
+    [
+      ['approval_expired', 'The approval expired'],
+      ['not_found', 'no longer has this approval'],
+    ] as const,
+  )('with %s ends the question', async (code, text) => {
     page = await mount();
     await ask('c1');
     page.transport.refuseNext(new PinnaceError(code, 'No'));
