@@ -12,8 +12,8 @@ export const lowFit = 0.17;
 export const fitHits = 5;
 
 /**
- * The weights of a logistic model, fitted to requests with and without a tool in a catalog. Between halves of those requests they
- * differ by less than a tenth, and the probabilities are off by 0.02.
+ * The weights of a logistic model, fitted to the development requests with and without a tool in their catalog. In five-fold
+ * cross-validation on them the calibration error is 0.02; other catalogs may differ more.
  */
 const weights = { start: -3.27, covered: 4.08, named: 1.49, rarest: 1.24, lost: -0.68 };
 
