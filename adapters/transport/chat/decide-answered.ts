@@ -9,18 +9,16 @@ export type Decide = (runId: string, approvalId: string, decision: Decision) => 
 
 /**
  * Decides on the calls of the last message that `addToolApprovalResponse` has answered. A call that was decided on before stays as it
- * was decided.
+ * was decided. A message without `data-run` parts does not say which run asked: its sender has called `decide`, or the call is refused.
  *
- * @throws PinnaceError `invalid_argument` when the message does not say which run asked, and what `decide` throws.
+ * @throws PinnaceError What `decide` throws.
  */
 export async function decideAnswered(messages: readonly UIMessage[], decide: Decide): Promise<void> {
   const last = messages.at(-1);
   const answers = last?.role === 'assistant' ? last.parts.flatMap(answerOf) : [];
   if (!last || answers.length === 0) return;
   const runId = waitingRunOf(last);
-  if (runId === undefined) {
-    throw new PinnaceError('invalid_argument', 'Cannot decide: keep the "data-run" parts of the message');
-  }
+  if (runId === undefined) return;
   await Promise.all(answers.map(async ({ id, decision }) => {
     try {
       await decide(runId, id, decision);
