@@ -16,7 +16,7 @@ export interface VerifiedCaller {
 }
 
 /**
- * Verifies a request without a commit. Whoever calls `verify` uses up the nonce before the response: in the commit that starts the
+ * Verifies a request without a commit. The caller of `verify` uses up the nonce before the response: in the commit that starts the
  * run, or else with `commit`.
  */
 export interface NonceVerifier {

@@ -118,7 +118,7 @@ describe('denoKvStorage and its round trips', () => {
     expect((await other.get(['a']))?.value).toBe('last');
   });
 
-  it('removes the parts of replaced values, whoever wrote them, with a version and without', async () => {
+  it('removes the parts of replaced values, from any writer, with a version and without', async () => {
     const { storage, other, path, take } = await countedStorage();
     const raw = await openRaw(path);
     const own = await put(storage, { key: ['a'], value: large, ifVersion: null });

@@ -81,7 +81,7 @@ describe('Almanac, asked about these docs', () => {
     expect(believed.length).toBeGreaterThanOrEqual(14);
   });
 
-  it('is told of at least 11 of 15 questions that the sources probably do not answer them', async () => {
+  it('reports for at least 11 of 15 questions that the sources probably do not answer them', async () => {
     const found = await Promise.all(unanswerable.map(ask));
     const told = found.filter(({ text }) => /^(Probably not in the sources|Nothing was found)/.test(text));
     expect(told.length).toBeGreaterThanOrEqual(11);
