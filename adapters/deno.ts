@@ -5,18 +5,14 @@ import { createRuntime } from '../src/create-runtime.ts';
 import { createEventRing } from '../src/events/event-ring.ts';
 import type { Grounding } from '../src/grounding/create-grounding.ts';
 import type { Registry } from '../src/registry/registry.ts';
-import type { Catalog } from '../src/contracts/catalog.ts';
-import type { Egress } from '../src/contracts/egress.ts';
-import type { McpConnector } from '../src/contracts/mcp-connector.ts';
 import type { SecretSource } from '../src/contracts/secret-source.ts';
 import type { ClosableStorage, Storage, Watchable } from '../src/contracts/storage.ts';
 import type { PrivateOrigins } from '../src/base/private-origins.ts';
 import type { OnError } from '../src/events/on-error.ts';
 import type { CodeAgent } from '../src/runtime/code-agents/agent-code.ts';
 import type { HostedRuntime } from '../src/runtime/runtime.ts';
-import type { ToolDefinition } from '../src/base/schema.ts';
 import type { Handlers } from '../src/tools/extension.ts';
-import { isToolSource, toolsOf, type ToolSource } from '../src/tools/tool-source.ts';
+import type { ToolSource } from '../src/tools/tool-source.ts';
 import type { Tool } from '../src/tools/tool.ts';
 import { loadOnce } from '../src/base/load-once.ts';
 import { denoEgress, type PinnedEgress } from './egress/deno.ts';
@@ -31,6 +27,7 @@ import { denoKvStorage } from './storage/deno-kv.ts';
 import { cutSenders } from './transport/http/cut-senders.ts';
 import type { McpRouteOptions } from './transport/http/routes/mcp.ts';
 import { createHandler, type Handler, type HandlerOptions } from './transport/http.ts';
+import { catalogOf, type CatalogOption, mcpOnUse } from './endpoint-parts.ts';
 import type { Observability } from './observability.ts';
 
 export type { Observability };
@@ -42,9 +39,7 @@ type EndpointStorage = ClosableStorage & Watchable;
 /** The options of an endpoint. */
 export interface DenoEndpointOptions {
   /** The catalog; or a function that returns a registry, which is also served under `/v1/agents` and so on. */
-  readonly catalog:
-    | Catalog
-    | ((storage: EndpointStorage, tools: readonly ToolDefinition[], observability: Observability) => Registry);
+  readonly catalog: CatalogOption<EndpointStorage>;
   /** Agents composed in code, by `defineAgent`. */
   readonly agents?: readonly CodeAgent[];
   readonly authenticator: (storage: EndpointStorage) => HandlerOptions['authenticator'];
@@ -105,7 +100,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     audit: createAudit({ storage, retentionMs: options.auditRetentionMs }),
     ring: createEventRing({ store }),
   };
-  const { catalog, registry } = catalogOf(options, { storage, tools, observability });
+  const { catalog, registry } = catalogOf(options.catalog, { storage, tools, observability });
   const grounding = options.grounding?.(storage, registry);
   const [egress, sandbox] = [denoEgress(), denoSandbox()];
   const otel = isTraced() ? lazyOtel() : undefined;
@@ -116,7 +111,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     tools,
     egress,
     sandbox,
-    mcp: whenNeeded(egress),
+    mcp: mcpOnUse(egress),
     sinks: [consoleSink(), ...(otel ? [otel.sink] : [])],
     ...observability,
     ...(options.agents && { agents: options.agents }),
@@ -176,30 +171,9 @@ function isTraced(): boolean {
   return state === 'granted' && /^(1|true)$/i.test(Deno.env.get('OTEL_DENO') ?? '');
 }
 
-/** Loads the library with the first connection: most instances never open one. */
-function whenNeeded(egress: Egress): McpConnector {
-  const connector = async (): Promise<McpConnector> => (await import('./mcp/client.ts')).mcpConnector({ egress });
-  return { connect: async (server, options) => await (await connector()).connect(server, options) };
-}
-
 /** Deno Deploy has cron, and Deno with `--unstable-cron`; elsewhere only requests wake plans that sleep. */
 function scheduler(): ((name: string, schedule: string, work: () => Promise<void>) => void) | undefined {
   return (Deno as { cron?: ReturnType<typeof scheduler> }).cron;
-}
-
-/** Returns the catalog, which is the registry where the options create one. */
-function catalogOf(
-  { catalog }: Pick<DenoEndpointOptions, 'catalog'>,
-  { storage, tools, observability }: {
-    readonly storage: EndpointStorage;
-    readonly tools: readonly (Tool | ToolSource)[];
-    readonly observability: Observability;
-  },
-): { readonly catalog: Catalog; readonly registry?: Registry } {
-  if (typeof catalog !== 'function') return { catalog };
-  const composed = tools.flatMap((given) => isToolSource(given) ? toolsOf(given) : [given]);
-  const registry = catalog(storage, composed.map(({ definition }) => definition), observability);
-  return { catalog: registry, registry };
 }
 
 /** On a signal, lets runs end, or ends them with an event that their readers can resume from, before the process exits. */

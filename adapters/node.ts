@@ -6,10 +6,7 @@ import { createAudit } from '../src/events/audit.ts';
 import { createEventRing } from '../src/events/event-ring.ts';
 import type { Grounding } from '../src/grounding/create-grounding.ts';
 import type { PrivateOrigins } from '../src/base/private-origins.ts';
-import type { Catalog } from '../src/contracts/catalog.ts';
-import type { Egress } from '../src/contracts/egress.ts';
 import type { EventSink } from '../src/contracts/event-sink.ts';
-import type { McpConnector } from '../src/contracts/mcp-connector.ts';
 import type { ModelSource } from '../src/contracts/model-source.ts';
 import type { Sandbox } from '../src/contracts/sandbox.ts';
 import type { SecretSource } from '../src/contracts/secret-source.ts';
@@ -18,14 +15,14 @@ import type { OnError } from '../src/events/on-error.ts';
 import type { Registry } from '../src/registry/registry.ts';
 import type { Limits } from '../src/runtime/resolve/limits.ts';
 import type { CodeAgent } from '../src/runtime/code-agents/agent-code.ts';
-import type { ToolDefinition } from '../src/base/schema.ts';
 import type { Handlers } from '../src/tools/extension.ts';
-import { isToolSource, toolsOf, type ToolSource } from '../src/tools/tool-source.ts';
+import type { ToolSource } from '../src/tools/tool-source.ts';
 import type { Tool } from '../src/tools/tool.ts';
 import { denoEgress } from './egress/deno.ts';
 import { modelSource } from './models/source.ts';
 import { type NodeListener, type NodeListenerOptions, toNodeListener } from './node/listener.ts';
 import { openPostgres } from './node/postgres-default.ts';
+import { catalogOf, type CatalogOption, mcpOnUse } from './endpoint-parts.ts';
 import type { Observability } from './observability.ts';
 import { sweepPlans } from './plan-sweep.ts';
 import { denoEnvSecrets, type DenoEnvSecretsOptions } from './secrets/deno-env.ts';
@@ -41,9 +38,7 @@ type EndpointStorage = ClosableStorage & Watchable;
 export interface NodeEndpointOptions
   extends Pick<HandlerOptions, 'origins' | 'bodies' | 'quotas' | 'maxBodyBytes' | 'basePath'> {
   /** The catalog; or a function that returns a registry, which is also served under `/v1/agents` and so on. */
-  readonly catalog:
-    | Catalog
-    | ((storage: EndpointStorage, tools: readonly ToolDefinition[], observability: Observability) => Registry);
+  readonly catalog: CatalogOption<EndpointStorage>;
   readonly authenticator: (storage: EndpointStorage) => HandlerOptions['authenticator'];
   readonly tools: readonly (Tool | ToolSource)[] | ((storage: EndpointStorage) => readonly (Tool | ToolSource)[]);
   /** Agents composed in code, by `defineAgent`. */
@@ -109,7 +104,7 @@ export async function createNodeEndpoint(options: NodeEndpointOptions): Promise<
     audit: createAudit({ storage, retentionMs: options.auditRetentionMs }),
     ring: createEventRing(),
   };
-  const { catalog, registry } = catalogOf(options, { storage, tools, observability });
+  const { catalog, registry } = catalogOf(options.catalog, { storage, tools, observability });
   const grounding = options.grounding?.(storage, registry);
   const egress = denoEgress();
   const runtime = createRuntime({
@@ -119,7 +114,7 @@ export async function createNodeEndpoint(options: NodeEndpointOptions): Promise<
     egress,
     models: options.models ?? modelSource({ egress, ...(privateOrigins && { privateOrigins }) }),
     secrets: options.secrets ?? nodeEnvSecrets(),
-    mcp: whenNeeded(egress),
+    mcp: mcpOnUse(egress),
     sinks: options.sinks ?? [consoleSink()],
     ...observability,
     ...(agents && { agents }),
@@ -165,27 +160,6 @@ export function nodeEnvSecrets(options: Omit<DenoEnvSecretsOptions, 'env'> = {})
     ...options,
     env: { get: (name) => process.env[name], delete: (name) => void delete process.env[name] },
   });
-}
-
-/** Loads the library with the first connection. */
-function whenNeeded(egress: Egress): McpConnector {
-  const connector = async (): Promise<McpConnector> => (await import('./mcp/client.ts')).mcpConnector({ egress });
-  return { connect: async (server, options) => await (await connector()).connect(server, options) };
-}
-
-/** Returns the catalog, which is the registry where the options create one. */
-function catalogOf(
-  { catalog }: Pick<NodeEndpointOptions, 'catalog'>,
-  { storage, tools, observability }: {
-    readonly storage: EndpointStorage;
-    readonly tools: readonly (Tool | ToolSource)[];
-    readonly observability: Observability;
-  },
-): { readonly catalog: Catalog; readonly registry?: Registry } {
-  if (typeof catalog !== 'function') return { catalog };
-  const composed = tools.flatMap((given) => isToolSource(given) ? toolsOf(given) : [given]);
-  const registry = catalog(storage, composed.map(({ definition }) => definition), observability);
-  return { catalog: registry, registry };
 }
 
 /** Ends the process within 5 s of a signal, whatever is still open. */

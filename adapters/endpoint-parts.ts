@@ -1,0 +1,36 @@
+/** What the endpoints on Deno and on Node share: the catalog of their options, and MCP loaded on demand. */
+
+import type { Catalog } from '../src/contracts/catalog.ts';
+import type { Egress } from '../src/contracts/egress.ts';
+import type { McpConnector } from '../src/contracts/mcp-connector.ts';
+import type { Registry } from '../src/registry/registry.ts';
+import type { ToolDefinition } from '../src/base/schema.ts';
+import { isToolSource, toolsOf, type ToolSource } from '../src/tools/tool-source.ts';
+import type { Tool } from '../src/tools/tool.ts';
+import type { Observability } from './observability.ts';
+
+/** Loads the library with the first connection: most instances never open one. */
+export function mcpOnUse(egress: Egress): McpConnector {
+  const connector = async (): Promise<McpConnector> => (await import('./mcp/client.ts')).mcpConnector({ egress });
+  return { connect: async (server, options) => await (await connector()).connect(server, options) };
+}
+
+/** A catalog, or a function that creates a registry over the endpoint's storage and tools. */
+export type CatalogOption<S> =
+  | Catalog
+  | ((storage: S, tools: readonly ToolDefinition[], observability: Observability) => Registry);
+
+/** Returns the catalog, which is the registry where the options create one. */
+export function catalogOf<S>(
+  catalog: CatalogOption<S>,
+  { storage, tools, observability }: {
+    readonly storage: S;
+    readonly tools: readonly (Tool | ToolSource)[];
+    readonly observability: Observability;
+  },
+): { readonly catalog: Catalog; readonly registry?: Registry } {
+  if (typeof catalog !== 'function') return { catalog };
+  const composed = tools.flatMap((given) => isToolSource(given) ? toolsOf(given) : [given]);
+  const registry = catalog(storage, composed.map(({ definition }) => definition), observability);
+  return { catalog: registry, registry };
+}
