@@ -10,6 +10,7 @@ import type { PlanReply } from '../../src/contracts/plans.ts';
 import type { StoredBlob } from '../../src/contracts/blob-store.ts';
 import { localPrincipal, type Principal } from '../../src/base/principal.ts';
 import { type ChatDefaults, type ChatLink, createChatTransport, type Opened } from './chat/chat-transport.ts';
+import { orNotStarted } from './chat/or-not-started.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import type { HostedRuntime, Manifest, Runtime } from '../../src/runtime/runtime.ts';
 import type { SentMessage } from '../../src/runtime/steering/inbox.ts';
@@ -186,12 +187,15 @@ export type ConnectedRuntime = Runtime & ChatTransport<UIMessage> & {
 /**
  * Returns the runtime that the worker exposes. Aborting a run's signal stops the run, and so does canceling its stream. A page is
  * always the local principal, whatever it passes.
+ *
+ * When the worker's script cannot be loaded or throws while it starts, every call rejects with `unavailable`, reason `worker_failed`.
+ * A browser does not report what a shared worker throws.
  */
 export function connectRuntime(
   worker: Endpoint | { readonly port: Endpoint },
   defaults: ChatDefaults = {},
 ): ConnectedRuntime {
-  const wire = wrap<Wire>('port' in worker ? started(worker.port) : worker);
+  const wire = orNotStarted(wrap<Wire>('port' in worker ? started(worker.port) : worker), worker);
   return {
     run: (request, _principal, options = {}) => runOver(wire, request, options),
     resume: async (runId, after, { signal }) => {

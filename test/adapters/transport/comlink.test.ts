@@ -32,6 +32,27 @@ describe('connectRuntime', () => {
     expect(terminalChunks(chunks)).toHaveLength(1);
   });
 
+  it('rejects every call of a worker that did not start, also those that wait already', async () => {
+    const worker = Object.assign(new EventTarget(), { postMessage: () => undefined });
+    const connected = connectRuntime(worker);
+    const waiting = connected.manifest('helper', localPrincipal());
+    worker.dispatchEvent(new Event('error'));
+    const failure = { code: 'unavailable', retryable: false, details: { reason: 'worker_failed' } };
+    await expect(waiting).rejects.toMatchObject(failure);
+    await expect(connected.run(runRequest(), localPrincipal())).rejects.toMatchObject(failure);
+  });
+
+  it('continues after an error that the worker reports later', async () => {
+    const { port1, port2 } = new MessageChannel();
+    onTestFinished(() => port1.close());
+    exposeRuntime(testRuntime(scriptedModel(says('Hello'))), port1);
+    const worker = Object.assign(new EventTarget(), { port: port2 }); // a shared worker's
+    const connected = connectRuntime(worker);
+    await connected.manifest('helper', localPrincipal());
+    worker.dispatchEvent(new Event('error'));
+    expect(textOf(await readAll(await connected.run(runRequest(), localPrincipal())))).toBe('Hello');
+  });
+
   it('reads stored files of the other side', async () => {
     const runtime = testRuntime(scriptedModel(says('ok')));
     const { url } = await runtime.blobs.put(new TextEncoder().encode('a,b'), 'text/csv', localPrincipal());

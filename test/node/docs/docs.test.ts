@@ -79,7 +79,7 @@ describe('the documentation', () => {
     const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
       readonly scripts: Readonly<Record<string, string>>;
     };
-    const own = new Set(['ci', 'install', 'start', 'test', 'i', 'pack']);
+    const own = new Set(['ci', 'create', 'init', 'install', 'start', 'test', 'i', 'pack', 'pkg']);
     for (const { code, ...place } of await snippetsIn('sh')) {
       for (const [, name = ''] of code.matchAll(/\bnpm run ([\w:-]+)/g)) {
         expect(scripts, place.page).toHaveProperty(name);
