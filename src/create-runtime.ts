@@ -90,6 +90,11 @@ export interface CreateRuntimeOptions {
   readonly authorize?: Authorize;
   readonly limits?: Partial<Limits>;
   /**
+   * What is recorded of a run. `'inputs'` adds the request, the agent's record and a digest of each prompt, so that the run can be
+   * forked and made a test case; they expire with the run. Default: `'stream'`, the stream alone.
+   */
+  readonly keep?: 'stream' | 'inputs';
+  /**
    * Selects the messages of the chat to send, before each model call. Without one, chats that fill 80 % of the model's context window
    * are shortened and summarized.
    */
@@ -172,6 +177,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     builtins: createBuiltins({ now }),
     authorize,
     limits,
+    keep: options.keep ?? 'stream',
     contextStrategy: options.contextStrategy,
     fallbacks: options.fallbacks ?? [],
     ...observers,

@@ -10,11 +10,12 @@ import { createRunFiles } from './attachments/run-files.ts';
 import { toModelMessages, withContext } from './messages/model-messages.ts';
 import { createRunContext } from './context/run-context.ts';
 import { createDriver, type Driver } from './driver.ts';
+import { keepPrompts } from './forks/keep-inputs.ts';
 import { type IssuedMetadata, readIssued } from './messages/issued-metadata.ts';
 import type { LiveRun } from './log/live-run.ts';
 import { createLoopSpans, type LoopSpans } from './loop/loop-spans.ts';
 import { endOfAbort, failed } from './loop/loop-end.ts';
-import type { Usage } from './loop/loop-options.ts';
+import type { LoopOptions, Usage } from './loop/loop-options.ts';
 import { composeLoop } from './compose-loop.ts';
 import { type Loop, startLoop } from './loop/run-steps.ts';
 import { createRunCalls, type RunCalls } from './calls/run-calls.ts';
@@ -38,7 +39,8 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
   const budget = createModelBudget(options.request.budget ?? {}, usage);
   const calls = createRunCalls(options, { live, usage, budget, spans, push, files });
   const steering = createSteering(live.inbox, { ...options, spans });
-  const parts = { usage, budget, spans, calls, steering, push, files };
+  const onPrompt = keepPrompts(options, { live, usage });
+  const parts = { usage, budget, spans, calls, steering, push, files, onPrompt };
   let loop: Loop | undefined;
   const driver: Driver = createDriver({
     opening: openingChunks({ runId, traceId, messageId: continuedMessage(options) }, toolSet),
@@ -95,7 +97,7 @@ function noUsage(): RunUsage {
 /** Opens the run's loop, after the calls that a person has decided on since. A run with a plan follows that instead. */
 async function openLoop(
   options: RunOptions,
-  { usage, budget, spans, calls, steering, push, files }: {
+  { usage, budget, spans, calls, steering, push, files, onPrompt }: {
     readonly usage: RunUsage;
     readonly budget: ModelBudget;
     readonly spans: LoopSpans;
@@ -103,6 +105,7 @@ async function openLoop(
     readonly steering: Steering;
     readonly push: (chunk: UIMessageChunk) => void;
     readonly files: RunFiles;
+    readonly onPrompt: LoopOptions['onPrompt'];
   },
 ): Promise<Loop> {
   const { plan, abort: { signal }, request: { chat, context }, traceId, toolSet, stepTools } = options;
@@ -132,6 +135,7 @@ async function openLoop(
     approvals: createLoopApprovals(options, { prepared, spans }),
     invoke,
     steering,
+    onPrompt,
   });
 }
 

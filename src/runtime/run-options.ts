@@ -43,7 +43,7 @@ export interface RunIdentity {
 type RunServices =
   & Pick<
     RuntimeParts,
-    'authorize' | 'storage' | 'interruptions' | 'slots' | 'discovery' | 'startGate' | 'ttlMs' | 'now'
+    'authorize' | 'keep' | 'storage' | 'interruptions' | 'slots' | 'discovery' | 'startGate' | 'ttlMs' | 'now'
   >
   & Pick<RuntimeParts, 'recorder' | 'metrics' | 'digests' | 'report' | 'contextStrategy' | 'blobs' | 'egress'>
   & { readonly resolveSecret: Resolver['secret'] };

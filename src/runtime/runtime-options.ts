@@ -77,6 +77,8 @@ export interface RuntimeObservers {
 export interface RuntimeOptions extends RuntimePorts, RuntimeTools, RuntimeObservers {
   readonly authorize: Authorize;
   readonly limits: Limits;
+  /** What is recorded of a run besides its stream. */
+  readonly keep: 'stream' | 'inputs';
   /** Decides before each call of a model which messages it is sent. */
   readonly contextStrategy?: ContextStrategy | undefined;
   /** The models that take over for agents whose records name none. */

@@ -9,6 +9,7 @@ import { approvalsRequestedIn } from './calls/approvals.ts';
 import { checkInlineFiles } from './attachments/run-files.ts';
 import { toModelMessages, withContext } from './messages/model-messages.ts';
 import { executeRun } from './execute-run.ts';
+import { keepBasis } from './forks/keep-inputs.ts';
 import { findContinued } from './messages/issued-metadata.ts';
 import { requirePrice } from './model/model-price.ts';
 import { minLimits } from './resolve/limits.ts';
@@ -157,7 +158,8 @@ async function claimAndExecute(parts: RuntimeParts, requested: RunRequest, claim
     // A plan is taken before the claim, once. After some conflicts, what is invalidated from now on stops the run instead.
     const check = requested.planner || stale === maxStale ? await resolver.refresh() : await resolver.currentCheck();
     const resolved = await resolveRun(parts, requested, claimant);
-    const claimed = await claim(parts, { ...claimant, ...resolved, check: check ?? undefined });
+    const beside = await keepBasis(parts, { ...claimant, ...resolved });
+    const claimed = await claim(parts, { ...claimant, ...resolved, check: check ?? undefined, beside });
     if ('isStale' in claimed) {
       await resolver.refresh();
       continue;
@@ -201,13 +203,13 @@ async function resolveRun(
 
 async function claim(
   { runs, now }: RuntimeParts,
-  claiming: Claimant & ResolvedRun & { readonly check: Change | undefined },
+  claiming: Claimant & ResolvedRun & Required<Pick<ClaimOptions, 'beside'>> & { readonly check: Change | undefined },
 ): ReturnType<RuntimeParts['runs']['claim']> {
-  const { runId, principal, idempotency, nonce, abort, spanFacts, limits: { detachGraceMs }, check } = claiming;
+  const { runId, principal, idempotency, nonce, abort, spanFacts, limits: { detachGraceMs }, check, beside } = claiming;
   const state = { ...startingState(claiming, now), span: spanFacts };
   const stop = (reason: unknown): void => abort.abort(reason);
   throwIfAborted(abort.signal, startingIt); // the caller has left
-  return await runs.claim({ runId, principal, state, idempotency, nonce, check, detachGraceMs, abort: stop });
+  return await runs.claim({ runId, principal, state, idempotency, nonce, check, beside, detachGraceMs, abort: stop });
 }
 
 function execute(

@@ -22,6 +22,8 @@ export interface ClaimOptions {
   readonly abort: (reason: unknown) => void;
   /** Is used up in the same commit. */
   readonly nonce?: NonceUse | undefined;
+  /** Are written in the same commit. */
+  readonly beside?: readonly Change[];
   /** Conflicts where what the run was resolved from is out of date. */
   readonly check?: Change | undefined;
 }
@@ -99,7 +101,7 @@ export async function claimRun(shared: ClaimParts, given: ClaimOptions): Promise
 
 function claimChanges(
   { options: { now, ttlMs } }: ClaimParts,
-  { runId, principal, state, idempotency, nonce, check }: ClaimOptions,
+  { runId, principal, state, idempotency, nonce, check, beside = [] }: ClaimOptions,
   ifVersion: string | null,
 ): readonly Change[] {
   const record: IdempotencyRecord = { runId, fingerprint: idempotency?.fingerprint ?? '' };
@@ -109,6 +111,7 @@ function claimChanges(
     ...(idempotency ? [{ key: idempotencyKey(principal, idempotency.key), value: record, ttlMs, ifVersion }] : []),
     ...(nonce ? [nonce.change] : []),
     ...(check ? [check] : []),
+    ...beside,
   ];
 }
 

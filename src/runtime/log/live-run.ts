@@ -54,6 +54,8 @@ export interface LiveRun extends Pick<Readers, 'attach' | 'detach'>, Pick<EventB
   /** The last events of a run whose storage stayed out of reach. They are not in its log, and have no number there. */
   readonly unrecorded: readonly string[];
   record(chunk: UIMessageChunk): void;
+  /** Commits the change together with the next chunk. */
+  note(change: Change): void;
   /** Commits everything so far, and the changes with it. Rejects when the run is no longer ours, or its storage stays away. */
   commit(changes: readonly Change[]): Promise<void>;
   /** Records the end; nothing can be recorded after it. Readers see it when it is committed. */
@@ -98,7 +100,9 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
   const inbox = createInbox({ ...options, commit });
   const isFull = createStreamLimit();
   const isFirst = createFirstWord();
+  let notes: Change[] = [];
   return {
+    note: (change) => void notes.push(change),
     state,
     inbox,
     commit,
@@ -120,7 +124,8 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
       const text = JSON.stringify(chunk);
       if (isFull(text, buffer.count)) return abort(tooLong()); // what comes now is the end
       buffer.push(text);
-      const changes = inbox.changesOf(chunk);
+      const changes = notes.length > 0 ? [...notes, ...inbox.changesOf(chunk) ?? []] : inbox.changesOf(chunk);
+      notes = [];
       const soon = isFirst(chunk);
       if (changes) journal.append([text], { changes, soon });
       else journal.append([text], soon ? atOnce : undefined);

@@ -1,6 +1,6 @@
 /** What the loop of a run needs, and what it counts. */
 
-import type { LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
+import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import type { Agent } from '../../base/schema.ts';
 import type { Report } from '../../events/report.ts';
 import type { CallDescription } from '../../tools/approval.ts';
@@ -51,6 +51,8 @@ export interface LoopOptions {
   readonly files: Pick<RunFiles, 'result' | 'shown'>;
   /** The messages that arrive while the run works; none when absent. */
   readonly steering?: Pick<Steering, 'deliver' | 'continues'>;
+  /** Receives the prompt of each step before its model. */
+  readonly onPrompt?: ((prompt: readonly LanguageModelV4Message[], step: number) => Promise<void>) | undefined;
   /** Calls a tool; never throws. */
   readonly invoke: (
     tool: Tool,

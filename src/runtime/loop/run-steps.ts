@@ -87,6 +87,7 @@ async function* takeAnswer(
   spans.startStep();
   countTools(run, offered);
   const toolChoice = toolChoiceOf(run, { offered, step });
+  if (run.onPrompt) await run.onPrompt(prompt, step);
   const call = await openCall({
     models,
     budget,

@@ -12,6 +12,8 @@ import type { Principal } from '../../base/principal.ts';
 export interface StepTools {
   /** Makes active what an earlier request has loaded. */
   restore(): Promise<void>;
+  /** Restores, and returns the names of what the first step offers; `undefined` without discovery, where it offers all. */
+  discovered(): Promise<readonly string[] | undefined>;
   /** For the next step. The same array for as long as nothing has changed. */
   current(): readonly Tool[];
   /** The error for a call of a tool that is not among the current ones. */
@@ -35,6 +37,7 @@ export function createStepTools(options: StepToolsOptions): StepTools {
   const [find] = discovery?.tools ?? [];
   return find && discovery && tools.includes(find) ? discovered(options, discovery) : {
     restore: () => Promise.resolve(),
+    discovered: () => Promise.resolve(undefined),
     current: available(() => tools),
     missing: () => new PinnaceError('not_found', 'Cannot call the tool: no tool of this run has this name'),
   };
@@ -76,6 +79,10 @@ function discovered(
   const allowed = run.tools.filter(({ definition: { name } }) => byName.has(name));
   return {
     restore: () => run.restore(),
+    async discovered() {
+      await run.restore();
+      return run.activeNames();
+    },
     current: available(() => [...allowed, ...run.activeNames().flatMap((name) => byName.get(name) ?? [])]),
     missing: (name) => run.notActive(name),
   };
