@@ -26,6 +26,7 @@ import { Compaction } from './compaction.tsx';
 import { Markdown } from '../../markdown/ui/lazy-markdown.tsx';
 import { Mark, Swell } from '../../kit/mark.tsx';
 import { PlanCard } from '../../plan/ui/lazy-plan.tsx';
+import { ConnectModel } from '../../settings/ui/connect-model.tsx';
 import { LeftReading } from './left-reading.tsx';
 import { Reasoning } from './reasoning.tsx';
 import { ToolCard } from './tool-card.tsx';
@@ -82,6 +83,7 @@ export function Answer(
       {scope.sources.size > 0 && <CitedSources message={message} scope={scope} canOpen={canOpen} />}
       <Ending message={message} outcome={outcome} playground={playground} isLast={isLast} />
       {outcome.type !== 'running' && <AnswerFooter message={message} playground={playground} isLast={isLast} />}
+      {outcome.type !== 'running' && isLast && <ConnectModel message={message} playground={playground} />}
     </article>
   );
 }

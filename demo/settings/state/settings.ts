@@ -88,10 +88,13 @@ export function createSettings({ control, notes, connect }: SettingsOptions): Se
   };
 }
 
+/** What answers without a model. */
+export const scriptedLabel = 'rehearsal';
+
 /** The model in the badge's words. */
 export function modelLabel(choice: ModelChoice): string {
   if (choice.type === 'pinnace') return hostOf(choice.url);
-  return choice.type === 'rehearsal' ? 'rehearsal' : `${hostOf(choice.baseUrl)} · ${choice.model}`;
+  return choice.type === 'rehearsal' ? scriptedLabel : `${hostOf(choice.baseUrl)} · ${choice.model}`;
 }
 
 /** The Pinnace endpoint that is chosen, if one is. */

@@ -30,7 +30,7 @@ export function ModelBadge({ playground }: { playground: Playground }): JSX.Elem
 }
 
 function wordsOf(choice: ModelChoice): { readonly first: string; readonly second: string } {
-  if (choice.type === 'rehearsal') return { first: 'rehearsal', second: 'answers in this page' };
+  if (choice.type === 'rehearsal') return { first: 'Scripted demo', second: 'connect a model' };
   if (choice.type === 'pinnace') return { first: hostOf(choice.url), second: 'Pinnace endpoint' };
   return { first: hostOf(choice.baseUrl), second: choice.locked ? 'key needed' : choice.model };
 }

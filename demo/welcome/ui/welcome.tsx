@@ -1,5 +1,5 @@
+import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
 import type { AgentCard } from '../../app/worker/control.ts';
 import type { Chat } from '../../chat/state/chat.ts';
 import { hostOf } from '../../endpoint/state/endpoint.ts';
@@ -7,61 +7,49 @@ import { agentOf, type Playground, showBeside } from '../../app/state/playground
 import { endpointOf } from '../../settings/state/settings.ts';
 import { readTour, stopCount } from '../../tour/state/tour-notes.ts';
 import { Icon } from '../../kit/icon.tsx';
-import { Mark, Soundings } from '../../kit/mark.tsx';
+import { Soundings } from '../../kit/mark.tsx';
 import { isBeside } from '../../app/ui/panel-cover.ts';
+import { AgentPicker } from './agent-picker.tsx';
+import { highlightsFor } from './highlights.ts';
 
-/** How many tools a card names. */
-const maxTools = 4;
-
-/** An empty chat: the agents to choose from, and suggested messages. */
+/** An empty chat: what Pinnace is, the agents to choose from, and messages that run with one click. */
 export function Welcome({ chat, playground }: { chat: Chat; playground: Playground }): JSX.Element {
-  const { agents } = playground;
+  const { agents, settings } = playground;
   const agent = agentOf(agents, chat.agentId.value);
+  const isPicked = useSignal(agent.id !== agents[0]?.id);
   const choose = ({ id, panel }: AgentCard): void => {
+    isPicked.value = true;
     chat.agentId.value = id;
     if (panel && isBeside()) showBeside(playground, panel);
   };
+  const endpoint = endpointOf(settings.choice.value);
   return (
     <div class='welcome' data-testid='welcome'>
       <Soundings />
       <header class='welcome-head'>
-        <Mark />
-        <h1>What should an agent do for you?</h1>
-        <p>{whereabouts(endpointOf(playground.settings.choice.value))} Choose one and tell it what to do.</p>
+        <h1>AI agents that run {endpoint === undefined ? 'in your browser' : `at ${hostOf(endpoint)}`}</h1>
+        <p>
+          Pinnace is an agent runtime in TypeScript. {endpoint === undefined
+            ? 'Tools, approvals, plans and search run in a worker of this page: no server, no account, no key.'
+            : 'The agents and their tools run at the endpoint. This page signs every request.'}
+        </p>
         <div class='welcome-own'>
           {!playground.tour.isShown.value && <TourButton playground={playground} />}
-          <button
-            type='button'
-            class='button'
-            data-testid='new-agent'
-            onClick={() => (playground.workshop.value = { type: 'builder' })}
-          >
-            <Icon name='plus' />
-            New agent
-          </button>
-          <button
-            type='button'
-            class='button'
-            data-testid='compare'
-            onClick={() => (playground.workshop.value = { type: 'compare' })}
-          >
-            <Icon name='columns' />
-            Compare two
-          </button>
+          {settings.choice.value.type === 'rehearsal' && (
+            <button
+              type='button'
+              class='button'
+              data-testid='welcome-connect'
+              onClick={() => (playground.overlay.value = 'settings')}
+            >
+              <Icon name='pulse' />
+              Connect a model
+            </button>
+          )}
         </div>
       </header>
-      <fieldset class='agents'>
-        <legend class='visually-hidden'>Agent</legend>
-        {agents.map((card) => (
-          <AgentChoice
-            key={card.id}
-            card={card}
-            isChosen={card.id === agent.id}
-            onChoose={() => choose(card)}
-          />
-        ))}
-      </fieldset>
-      <Suggestions agent={agent} onChoose={(text) => playground.send(text)} />
+      <AgentPicker agent={agent} playground={playground} onChoose={choose} />
+      <Prompts agent={agent} chat={chat} playground={playground} isPicked={isPicked.value} />
     </div>
   );
 }
@@ -71,65 +59,49 @@ function TourButton({ playground: { tour } }: { playground: Playground }): JSX.E
   const at = readTour(tour.notes)?.at ?? 0;
   const isUnderWay = at > 0 && at < stopCount;
   return (
-    <button type='button' class='button' data-testid='open-tour' onClick={() => (tour.isShown.value = true)}>
+    <button
+      type='button'
+      class='button is-primary'
+      data-testid='open-tour'
+      onClick={() => (tour.isShown.value = true)}
+    >
       <Icon name='play' />
-      {isUnderWay ? `Continue the tour, stop ${at + 1} of ${stopCount}` : 'Take the two-minute tour'}
+      {isUnderWay ? `Continue the tour, stop ${at + 1} of ${stopCount}` : 'Two-minute tour'}
     </button>
   );
 }
 
-function whereabouts(endpoint: string | undefined): string {
-  return endpoint === undefined
-    ? 'AI agents that run entirely in your browser.'
-    : `Agents that run at ${hostOf(endpoint)}. This page signs every request.`;
+interface PromptsProps {
+  readonly agent: AgentCard;
+  readonly chat: Chat;
+  readonly playground: Playground;
+  /** Whether a person has chosen the agent. Until then, each message is for the agent that shows it. */
+  readonly isPicked: boolean;
 }
 
-function AgentChoice(
-  { card, isChosen, onChoose }: { card: AgentCard; isChosen: boolean; onChoose: () => void },
-): JSX.Element {
-  const { name, description, tools } = card;
-  const element = useRef<HTMLLabelElement>(null);
-  useEffect(() => {
-    if (isChosen) element.current?.scrollIntoView({ block: 'nearest' });
-  }, []);
+/** Messages that are sent with one click. */
+function Prompts({ agent, chat, playground, isPicked }: PromptsProps): JSX.Element | null {
+  const highlights = isPicked ? [] : highlightsFor(playground.agents);
+  const send = (agentId: string, text: string): void => {
+    chat.agentId.value = agentId;
+    playground.send(text);
+  };
+  const prompts = highlights.length > 0
+    ? highlights
+    : agent.suggestions.map((text) => ({ agentId: agent.id, text, shows: undefined }));
+  if (prompts.length === 0) return null;
+  const title = highlights.length > 0 ? 'Run one of these' : `Try with ${agent.name}`;
   return (
-    <label ref={element} class='agent-card' data-testid='agent-card' data-agent={card.id} data-chosen={isChosen}>
-      <input type='radio' name='agent' value={card.id} checked={isChosen} onChange={onChoose} />
-      <span class='agent-name'>
-        {name}
-        <Icon name='check' />
-      </span>
-      <span class='agent-description'>{description}</span>
-      <span class='chips'>
-        {tools.slice(0, maxTools).map((tool) => (
-          <span key={tool.name} class='chip' title={tool.description}>{tool.title}</span>
-        ))}
-        {tools.length > maxTools && (
-          <span
-            class='chip'
-            title={tools.slice(maxTools).map(({ title }) => title).join(', ')}
-          >
-            +{tools.length - maxTools}
-          </span>
-        )}
-        {tools.length === 0 && <span class='chip'>No tools</span>}
-      </span>
-    </label>
-  );
-}
-
-function Suggestions(
-  { agent, onChoose }: { agent: AgentCard; onChoose: (text: string) => void },
-): JSX.Element | null {
-  if (agent.suggestions.length === 0) return null;
-  return (
-    <section class='suggestions' aria-label={`Try with ${agent.name}`}>
-      <h2>Try with {agent.name}</h2>
+    <section class='suggestions' aria-label={title}>
+      <h2>{title}</h2>
       <ul>
-        {agent.suggestions.map((text) => (
+        {prompts.map(({ agentId, text, shows }) => (
           <li key={text}>
-            <button type='button' data-testid='suggestion' onClick={() => onChoose(text)}>
-              <span>{text}</span>
+            <button type='button' data-testid='suggestion' onClick={() => send(agentId, text)}>
+              <span class='suggestion-text'>
+                {shows !== undefined && <b>{shows}</b>}
+                <span>{text}</span>
+              </span>
               <Icon name='arrow' />
             </button>
           </li>

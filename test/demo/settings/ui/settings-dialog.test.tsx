@@ -16,11 +16,11 @@ async function openWithEndpoint(): Promise<void> {
 }
 
 describe('SettingsDialog', () => {
-  it('starts with the rehearsal model, and the badge says that nothing leaves the page', async () => {
+  it('starts with the scripted demo, and the badge offers to connect a model', async () => {
     page = await mount();
     const badge = await page.find('model-badge');
-    expect(badge.textContent).toContain('rehearsal');
-    expect(badge.textContent).toContain('answers in this page');
+    expect(badge.textContent).toContain('Scripted demo');
+    expect(badge.textContent).toContain('connect a model');
     await page.click('model-badge');
     expect(await page.find('settings-rehearsal')).toHaveProperty('checked', true);
     expect(page.all('settings-key')).toHaveLength(0);

@@ -6,14 +6,22 @@ let page: Page;
 afterEach(() => page.unmount());
 
 describe('an empty page', () => {
-  it('shows the agents with their tools, and suggestions for the chosen one', async () => {
+  it('says what Pinnace is, and how to connect a model', async () => {
+    page = await mount();
+    expect(page.all('welcome')[0]?.querySelector('h1')?.textContent).toBe('AI agents that run in your browser');
+    expect(page.all('welcome')[0]?.textContent).toContain('an agent runtime in TypeScript');
+    await page.click('welcome-connect');
+    await page.find('settings-dialog');
+  });
+
+  it('shows the agents, what the chosen one does, and suggestions for it', async () => {
     page = await mount();
     expect(page.all('agent-card').map(({ dataset }) => [dataset['agent'], dataset['chosen']])).toEqual([
       ['navigator', 'true'],
       ['mate', 'false'],
       ['pilot', 'false'],
     ]);
-    expect(page.all('agent-card')[0]?.textContent).toContain('+1');
+    expect(page.all('agent-description')[0]?.textContent).toContain('1 more');
     expect(page.all('suggestion')).toHaveLength(1);
   });
 
