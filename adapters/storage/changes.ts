@@ -1,15 +1,13 @@
 /** The checks that all storage adapters share. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
-import { afterPrefix, encodeKey, encodePrefix, type Key } from '../../src/base/key.ts';
+import { afterPrefix, encodeKey, encodePrefix, type Key, keyText } from '../../src/base/key.ts';
 import type { Change, Storage } from '../../src/contracts/storage.ts';
 
 /** A change whose key, value and lifetime have been checked. */
 export interface PreparedChange {
   readonly key: Key;
-  /** The encoded key. */
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The same as text. */
+  /** The encoded key, as text. */
   readonly id: string;
   /** A copy of the value; `undefined` deletes. */
   readonly value: unknown;
@@ -133,11 +131,9 @@ function prepare({ key, value, ttlMs, ifVersion, keep }: Change, now: number): P
   if (keep && (ifVersion === undefined || value !== undefined)) {
     throw invalid('invalid_changes', 'Cannot only check a version: the change has a value, or no `ifVersion`');
   }
-  const bytes = encodeKey(key);
   return {
     key: key.map((part) => part === 0 ? 0 : part), // no negative zero, as encoded
-    bytes,
-    id: byteString(bytes),
+    id: keyText(key),
     value: copy(value),
     expiresAt: ttlMs === undefined ? undefined : now + ttlMs,
     ifVersion,

@@ -1,5 +1,6 @@
 /** Prepares the changes of a commit for Deno KV, and splits what is too large for one entry. */
 
+import { keyBytes } from '../../src/base/key.ts';
 import { invalid, type PreparedChange } from './changes.ts';
 import { type Draft, headKey, markOf } from './deno-kv-heads.ts';
 import { nameParts } from './deno-kv-parts.ts';
@@ -24,7 +25,7 @@ export function draftChanges(
   encode: (value: unknown) => Uint8Array<ArrayBuffer>,
 ): Draft[] {
   const drafts = changes.map((change): Draft => {
-    const draft = { change, key: headKey(change.bytes), mark: '' };
+    const draft = { change, key: headKey(keyBytes(change.id)), mark: '' };
     return change.value === undefined ? draft : { ...draft, bytes: encode(change.value) };
   });
   const large = largest(drafts);
@@ -79,7 +80,7 @@ function valueSize({ bytes }: Draft): number {
 
 /** Deno KV counts the key of a checked write three times. The head holds it once more, in at most two bytes a character. */
 function sizeWithoutValue({ key, change }: Draft): number {
-  return 3 * keySize(key) + 2 * change.bytes.length + framingBytes;
+  return 3 * keySize(key) + 2 * change.id.length + framingBytes;
 }
 
 function keySize(key: Deno.KvKey): number {

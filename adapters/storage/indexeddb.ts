@@ -1,7 +1,7 @@
 /** State in the browser's IndexedDB, for pages and workers. The only file that knows idb-keyval. */
 
 import { promisifyRequest } from 'idb-keyval';
-import { encodeKey } from '../../src/base/key.ts';
+import { encodeKey, keyBytes, keyText } from '../../src/base/key.ts';
 import type { ClosableStorage, CommitResult, Entry, Watchable } from '../../src/contracts/storage.ts';
 import {
   byteString,
@@ -66,7 +66,7 @@ export function indexedDbStorage(
       if (result.ok) news.emit(prepared.filter(({ keep }) => !keep).map(({ id }) => id));
       return result;
     },
-    watch: (keys, watching) => news.watch(keys.map((key) => byteString(encodeKey(key))), watching),
+    watch: (keys, watching) => news.watch(keys.map((key) => keyText(key)), watching),
     async close() {
       news.close();
       await connection.close();
@@ -130,7 +130,7 @@ async function versions(
   time: number,
 ): Promise<(change: PreparedChange, index: number) => string | undefined> {
   const rows = await Promise.all(
-    changes.map(async ({ bytes, ifVersion }) => ifVersion === undefined ? undefined : await readRow(store, bytes)),
+    changes.map(async ({ id, ifVersion }) => ifVersion === undefined ? undefined : await readRow(store, keyBytes(id))),
   );
   return (_, index) => {
     const row = rows[index];
@@ -145,7 +145,8 @@ async function purge(store: IDBObjectStore, time: number): Promise<void> {
 }
 
 function writeRow(store: IDBObjectStore, change: PreparedChange, version: string): void {
-  const { key, bytes, value, expiresAt, keep } = change;
+  const { key, id, value, expiresAt, keep } = change;
+  const bytes = keyBytes(id);
   if (keep) return;
   if (value === undefined) store.delete(bytes);
   else store.put({ key, value, version, ...(expiresAt !== undefined && { expiresAt }) } satisfies Row, bytes);

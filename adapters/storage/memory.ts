@@ -1,6 +1,6 @@
 /** State in memory: for tests, for pages that may not store data, and for state that need not outlive the process. */
 
-import { encodeKey } from '../../src/base/key.ts';
+import { keyText } from '../../src/base/key.ts';
 import type { ClosableStorage, CommitResult, Entry, Watchable } from '../../src/contracts/storage.ts';
 import {
   byteString,
@@ -13,6 +13,7 @@ import {
   type PreparedChange,
 } from './changes.ts';
 import { createNews } from './news.ts';
+import { createSortedIds, type SortedIds } from './sorted-ids.ts';
 import { storageClosed, storageFull } from './unavailable.ts';
 
 /** Options of {@link memoryStorage}. */
@@ -30,7 +31,7 @@ interface Row extends Entry {
 /** The rows by encoded key, and these keys in their order. */
 interface Table {
   readonly rows: Map<string, Row>;
-  order: string[];
+  readonly order: SortedIds;
   /** At this size the expired rows are removed. */
   purgeAt: number;
 }
@@ -38,7 +39,8 @@ interface Table {
 const smallestPurge = 1024;
 
 /**
- * Keeps state in this object, and with it the state ends. Reads and lists take O(log n) plus what they answer.
+ * Keeps state in this object, and with it the state ends. Reads take O(1), lists O(log n) plus what they return, and a write moves
+ * at most one block of keys.
  *
  * @example
  * const storage = memoryStorage({ maxEntries: 10_000 });
@@ -50,7 +52,7 @@ export function memoryStorage(
   const writer = crypto.randomUUID(); // so that no version of an earlier store matches
   const news = createNews();
   let commits = 0;
-  let table: Table | undefined = { rows: new Map(), order: [], purgeAt: smallestPurge };
+  let table: Table | undefined = { rows: new Map(), order: createSortedIds(), purgeAt: smallestPurge };
 
   function open(): Table {
     if (table === undefined) throw storageClosed();
@@ -60,7 +62,7 @@ export function memoryStorage(
   return {
     checks: true,
     async get(key) {
-      const row = living(open(), byteString(encodeKey(key)), now());
+      const row = living(open(), keyText(key), now());
       return row && toEntry(row);
     },
     async list(options) {
@@ -73,7 +75,7 @@ export function memoryStorage(
       if (result.ok) news.emit(prepared.filter(({ keep }) => !keep).map(({ id }) => id));
       return result;
     },
-    watch: (keys, options) => news.watch(keys.map((key) => byteString(encodeKey(key))), options),
+    watch: (keys, options) => news.watch(keys.map((key) => keyText(key)), options),
     async close() {
       table = undefined;
     },
@@ -99,9 +101,8 @@ function rowsWithin(
 ): Row[] {
   const found: Row[] = [];
   const expired: string[] = [];
-  const end = position(table.order, byteString(upper));
-  for (let at = position(table.order, byteString(lower)); at < end && found.length < limit; at++) {
-    const id = table.order[at] as string; // safe: `at` is below `end`
+  for (const id of table.order.between(byteString(lower), byteString(upper))) {
+    if (found.length >= limit) break;
     const row = table.rows.get(id) as Row; // safe: every id in order has a row
     if (isExpired(row, time)) expired.push(id);
     else found.push(row);
@@ -139,29 +140,16 @@ function sizeAfter({ rows }: Table, changes: readonly PreparedChange[]): number 
 /** Removes expired rows. Runs whenever the table has doubled: O(1) per write, and bounds rows that are never read. */
 function purge(table: Table, time: number): void {
   for (const [id, row] of table.rows) {
-    if (isExpired(row, time)) table.rows.delete(id);
+    if (isExpired(row, time)) remove(table, id);
   }
-  table.order = table.order.filter((id) => table.rows.has(id));
   table.purgeAt = Math.max(smallestPurge, table.rows.size * 2);
 }
 
 function set(table: Table, id: string, row: Row): void {
-  if (!table.rows.has(id)) table.order.splice(position(table.order, id), 0, id);
+  if (!table.rows.has(id)) table.order.add(id);
   table.rows.set(id, row);
 }
 
 function remove(table: Table, id: string): void {
-  if (table.rows.delete(id)) table.order.splice(position(table.order, id), 1);
-}
-
-/** The index of the id in the sorted list, or where it would be inserted. */
-function position(sorted: readonly string[], id: string): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((sorted[middle] as string) < id) low = middle + 1; // safe: `middle` is below `high`
-    else high = middle;
-  }
-  return low;
+  if (table.rows.delete(id)) table.order.remove(id);
 }

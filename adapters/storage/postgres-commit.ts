@@ -2,6 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import type { Sql } from 'postgres';
+import { keyBytes } from '../../src/base/key.ts';
 import type { CommitResult } from '../../src/contracts/storage.ts';
 import type { PreparedChange } from './changes.ts';
 import { encodeValue } from './value-codec.ts';
@@ -21,9 +22,9 @@ export interface PostgresDraft {
 
 /** Serializes the changes. */
 export function draftCommit(changes: readonly PreparedChange[]): PostgresDraft {
-  const rows = changes.map(({ bytes, key, value, expiresAt, ifVersion, keep }, at) => ({
+  const rows = changes.map(({ id, key, value, expiresAt, ifVersion, keep }, at) => ({
     at,
-    key: base64(bytes),
+    key: base64(keyBytes(id)),
     name: JSON.stringify(key),
     value: value === undefined ? null : base64(encodeValue(value)),
     expires_at: expiresAt,
@@ -31,8 +32,8 @@ export function draftCommit(changes: readonly PreparedChange[]): PostgresDraft {
     checked: ifVersion !== undefined,
     expected: ifVersion,
   }));
-  const hashes = [...new Set(changes.map(({ bytes }) => hashOf(bytes)))].toSorted((a, b) => a - b); // always in this order: no deadlock
-  const written = new Set(changes.filter(({ keep }) => !keep).map(({ bytes }) => hashOf(bytes)));
+  const hashes = [...new Set(changes.map(hashOfChange))].toSorted((a, b) => a - b); // always in this order: no deadlock
+  const written = new Set(changes.filter(({ keep }) => !keep).map(hashOfChange));
   return {
     changes,
     input: JSON.stringify(rows),
@@ -56,6 +57,10 @@ export async function commitDraft(
   if (!row?.conflicts) return { ok: true, version };
   const conflicts = new Set(row.conflicts.split(' ').map(Number));
   return { ok: false, conflicts: changes.filter((_, at) => conflicts.has(at)).map(({ key }) => key) };
+}
+
+function hashOfChange({ id }: PreparedChange): number {
+  return hashOf(keyBytes(id));
 }
 
 /** The lock and notification id of a key (FNV-1a, 32 bits). Two keys that share a hash wait or are notified needlessly. */

@@ -62,9 +62,10 @@ finds goes to its model.
 
 ## How parts are found
 
-Three ways look at once. Words: how rare the words of your question are, and how often a part has them (BM25). Likeness: parts
-whose words look alike, so that a misspelt word finds its neighbours. Code: symbols, identifiers, exact text in quotes, and
-expressions between slashes. Their lists become one by the ranks alone (reciprocal rank fusion).
+Three engines search in parallel. Words: BM25 weighs how rare the words of your question are and how often a part contains
+them. Likeness: vectors of word pieces find misspelled and related words. Code: symbols, identifiers, exact text in quotes, and
+regular expressions between slashes. Each engine estimates how probable it is that a part answers the question, and the parts are
+sorted by these estimates.
 
 ## What the confidence means
 

@@ -44,6 +44,7 @@ export function createRedactor(secrets: readonly { readonly id: string; readonly
   return {
     begin,
     text(text) {
+      if (text.length < minSecretLength || scanPlain(automaton, { text, state: 0 }) !== undefined) return text;
       const { push, end } = begin();
       return push(text) + end();
     },
@@ -109,11 +110,14 @@ const maxHidden = 1024;
 type Matcher = Pick<Progress, 'automaton' | 'patterns'>;
 
 function startRedaction(matcher: Matcher): Redaction {
-  const empty = { state: 0, half: '', held: '', hiddenDone: 0, from: 0, spans: [] };
-  const start = (): Progress => ({ ...matcher, ...empty, hidden: [] });
+  const { automaton, patterns } = matcher;
+  const start = (): Progress => (
+    { automaton, patterns, state: 0, half: '', held: '', hidden: [], hiddenDone: 0, from: 0, spans: [] }
+  );
   let progress = start();
   return {
     push(text) {
+      if (passPlain(progress, text)) return text;
       const whole = progress.half + text;
       const cut = whole.length - (endsInHalf(whole) ? 1 : 0);
       progress.half = whole.slice(cut);
@@ -127,6 +131,29 @@ function startRedaction(matcher: Matcher): Redaction {
       return out + rest;
     },
   };
+}
+
+/** Whether the text can be passed on as it is: nothing is held, and nothing in it may belong to a secret. This is the usual case. */
+function passPlain(progress: Progress, text: string): boolean {
+  if (progress.held !== '' || progress.half !== '' || progress.hidden.length > 0) return false;
+  const state = scanPlain(progress.automaton, { text, state: progress.state });
+  if (state === undefined || progress.automaton.depth[state] !== 0) return false;
+  progress.state = state;
+  return true;
+}
+
+/** Returns the state behind an ASCII text without a secret; `undefined` for every other text. Allocates nothing. */
+function scanPlain(
+  { step, match }: Automaton,
+  { text, state }: { readonly text: string; state: number },
+): number | undefined {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code > 0x7f) return undefined;
+    state = step(state, code >= 0x41 && code <= 0x5a ? code + 0x20 : code);
+    if (match[state] !== -1) return undefined;
+  }
+  return state;
 }
 
 function endsInHalf(text: string): boolean {

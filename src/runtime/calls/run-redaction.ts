@@ -52,7 +52,9 @@ export function createRunRedaction(): RunRedaction {
     const key = keyOf(chunk);
     const known = open.get(key) ?? { redaction: redact.begin(), withText: (part: string) => withPiece(chunk, part) };
     open.set(key, known);
-    const safe = known.redaction.push(chunk.type === 'tool-input-delta' ? chunk.inputTextDelta : chunk.delta);
+    const delta = chunk.type === 'tool-input-delta' ? chunk.inputTextDelta : chunk.delta;
+    const safe = known.redaction.push(delta);
+    if (safe === delta) return [chunk];
     return safe === '' ? [] : [known.withText(safe)];
   };
   return {
@@ -123,6 +125,20 @@ function keyOf(chunk: UIMessageChunk): string {
 
 /** Returns the data without secrets, with the same shape: in values, in field names, and in numbers, which become text. `data` must be JSON. */
 export function redactData<T>(data: T, redact: (text: string) => string): T {
+  return hasNoSecret(data, redact) ? data : rewrite(data, redact);
+}
+
+/** Whether nothing has to change. What decides on its own JSON is never clean. */
+function hasNoSecret(data: unknown, redact: (text: string) => string): boolean {
+  if (typeof data === 'string') return redact(data) === data;
+  if (typeof data === 'number') return redact(String(data)) === String(data);
+  if (typeof data !== 'object' || data === null) return true;
+  if (Array.isArray(data)) return data.every((item) => hasNoSecret(item, redact));
+  if ('toJSON' in data) return false;
+  return Object.entries(data).every(([name, value]) => redact(name) === name && hasNoSecret(value, redact));
+}
+
+function rewrite<T>(data: T, redact: (text: string) => string): T {
   let changed = false;
   const safe = <V>(value: V): V | string => {
     const text = String(value);

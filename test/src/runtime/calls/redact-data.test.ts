@@ -30,6 +30,12 @@ describe('redactData', () => {
     expect(redactData({ x: 'a","b":"c' }, text)).toEqual({ x: '[secret odd]' });
   });
 
+  it('takes secrets out of what an object returns as its JSON', () => {
+    expect(redactData({ at: new URL('https://example.com/8204117593') }, text)).toEqual({
+      at: 'https://example.com/[secret pin]',
+    });
+  });
+
   it('returns data without secrets itself, not a copy', () => {
     const data = { a: [1, { b: 'c' }] };
     expect(redactData(data, text)).toBe(data);
