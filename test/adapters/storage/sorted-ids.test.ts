@@ -25,7 +25,7 @@ describe('sorted ids', () => {
         const expected = [...known].filter((one) => one >= lower && one < upper).toSorted(inOrder);
         expect([...ids.between(lower, upper)]).toEqual(expected);
       }),
-      runs(50),
+      { numRuns: runs(100) },
     );
   });
 
