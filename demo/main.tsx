@@ -3,13 +3,12 @@
 import type { Signal } from '@preact/signals';
 import { render } from 'preact';
 import { followAddress } from './app/state/address.ts';
-import { connect } from './app/state/connect.ts';
+import { connectAgent } from './app/state/agent-worker.ts';
 import { createEndpointConnector } from './endpoint/state/connect-endpoint.ts';
 import { createNotes, type Notes } from './app/state/notes.ts';
 import { createPlayground } from './app/state/playground.ts';
 import { connectRuntime } from './app/state/runtime-port.ts';
 import { createTheme, type Theme } from './app/state/theme.ts';
-import { ownScript } from './app/worker/trusted.ts';
 import { App } from './app/ui/app.tsx';
 import { StartFailure } from './app/ui/start-failure.tsx';
 import { whenIdle } from './app/ui/when-idle.ts';
@@ -27,18 +26,17 @@ start({ notes, theme }).catch((error: unknown) => {
 });
 
 async function start(shared: { notes: Notes; theme: Signal<Theme> }): Promise<void> {
-  const worker = new Worker(ownScript(workerUrl), { type: 'module', name: 'agent' });
-  const [connection, { createBrowserChatStore }] = await Promise.all([
-    connect(worker, { connectRuntime }),
+  const [{ connection, isLasting, close }, { createBrowserChatStore }] = await Promise.all([
+    connectAgent(workerUrl, { connectRuntime, tab: () => sessionStorage }),
     import('./chat/state/browser-chat-store.ts'),
   ]);
   const connectEndpoint = createEndpointConnector({ connectRuntime });
   const chatStore = createBrowserChatStore();
   const quiet = async (): Promise<void> => {
-    worker.terminate();
+    close();
     await chatStore.close();
   };
-  const playground = createPlayground({ ...connection, ...shared, connectEndpoint, chatStore, quiet });
+  const playground = createPlayground({ ...connection, ...shared, connectEndpoint, chatStore, quiet, isLasting });
   await playground.settings.restore();
   const { hash } = location;
   await playground.chats.restore(hash.slice(1));

@@ -3,6 +3,7 @@
 // Before anything that builds a zod schema: zod would else try out `new Function`, which a strict CSP reports.
 import './jitless.ts';
 import { expose } from 'comlink';
+import { exposeControl } from './app/worker/expose-control.ts';
 import { consoleErrors } from '../adapters/console-errors.ts';
 import { createBrowserRuntime } from '../adapters/browser.ts';
 import { staticCatalog } from '../adapters/catalog/static.ts';
@@ -83,6 +84,7 @@ const control: Control = {
   agents: async () => cardsOf(registry.tools.map(({ definition }) => definition), await registry.registered()),
   useEndpoint: (endpoint) => choice.use(endpoint),
   steerPlan: (planId, how) => runtime.planner[how](planId, localPrincipal()),
+  close: () => globalThis.close(),
   open: (port) => exposeRuntime(runtime, port),
   openTree: (port) => expose(tree.control, port),
   openRegistry: (port) => expose(registry.control, port),
@@ -90,4 +92,4 @@ const control: Control = {
   openInspector: (port) => expose(inspector.control, port),
 };
 
-expose(control);
+exposeControl(control);

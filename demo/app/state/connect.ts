@@ -1,6 +1,6 @@
 /** Starts the agent worker, and rejects in time when it does not start. */
 
-import { type Remote, transfer, wrap } from 'comlink';
+import { type Endpoint, type Remote, transfer, wrap } from 'comlink';
 import type { AgentCard, Control } from '../worker/control.ts';
 import type { InspectorControl } from '../../inspector/worker/control.ts';
 import type { KnowledgeControl } from '../../knowledge/worker/control.ts';
@@ -24,6 +24,8 @@ export interface Connection {
 interface ConnectOptions {
   /** Makes the page's end of a port into a transport. */
   readonly connectRuntime: (port: MessagePort) => Transport;
+  /** The port of a shared worker; a dedicated one has its own. */
+  readonly port?: Endpoint;
   readonly timeoutMs?: number;
 }
 
@@ -33,10 +35,10 @@ interface ConnectOptions {
  * Rejects when its script fails, when it has no agent, and when it says nothing in time.
  */
 export async function connect(
-  worker: Worker,
-  { connectRuntime, timeoutMs = 20_000 }: ConnectOptions,
-): Promise<Connection> {
-  const control = wrap<Control>(worker);
+  worker: Worker | SharedWorker,
+  { connectRuntime, port = worker as Worker, timeoutMs = 20_000 }: ConnectOptions,
+): Promise<Connection & { readonly close: () => void }> {
+  const control = wrap<Control>(port);
   const { promise: failed, reject } = Promise.withResolvers<never>();
   const onError = (event: Event): void => reject(new Error(errorText(event), { cause: event }));
   worker.addEventListener('error', onError);
@@ -51,6 +53,7 @@ export async function connect(
     return {
       agents,
       control,
+      close: () => void control.close(),
       transport: connectRuntime(port2),
       connectTree: () => connectTo<TreeControl>(control, 'openTree'),
       connectRegistry: () => connectTo<RegistryControl>(control, 'openRegistry'),

@@ -133,6 +133,8 @@ interface PlaygroundOptions extends Connection {
   /** Connects to a Pinnace endpoint by its address. */
   readonly connectEndpoint: (endpoint: string) => Promise<RemoteEndpoint>;
   readonly chatStore: ChatStore;
+  /** Whether the worker outlasts a reload of the page. */
+  readonly isLasting?: boolean;
   /** Ends everything that writes. */
   readonly quiet: () => Promise<void>;
   readonly notes: Notes;
@@ -154,6 +156,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
   const transports = createTransports({
     worker: transport,
     connectEndpoint: options.connectEndpoint,
+    isLasting: options.isLasting ?? false,
     chosen: () => endpointOf(settings.choice.value),
   });
   const settings = createSettings({ control, notes, connect: (url) => transports.connect(url) });

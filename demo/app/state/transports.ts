@@ -19,10 +19,14 @@ interface TransportsOptions {
   readonly worker: Transport;
   readonly connectEndpoint: (endpoint: string) => Promise<RemoteEndpoint>;
   readonly chosen: () => string | undefined;
+  /** Whether the worker outlasts a reload. */
+  readonly isLasting?: boolean;
 }
 
 /** Creates the ways; an endpoint is connected once. */
-export function createTransports({ worker, connectEndpoint, chosen }: TransportsOptions): ConnectedTransports {
+export function createTransports(
+  { worker, connectEndpoint, chosen, isLasting = false }: TransportsOptions,
+): ConnectedTransports {
   const connections = new Map<string, Promise<RemoteEndpoint>>();
 
   function connected(endpoint: string): Promise<RemoteEndpoint> {
@@ -36,6 +40,7 @@ export function createTransports({ worker, connectEndpoint, chosen }: Transports
 
   return {
     chosen,
+    isLasting,
     connect: async (endpoint) => void await connected(endpoint),
     runAt: async (endpoint, ...args) => await (await connected(endpoint)).run(...args),
     consoleOf: async (endpoint) => await (await connected(endpoint)).console(),

@@ -34,6 +34,8 @@ export interface Control {
   useEndpoint(endpoint: Endpoint | undefined): void;
   /** Pauses a plan, which then starts nothing more, lets it go on, or cancels it. */
   steerPlan(planId: string, how: PlanSteering): Promise<void>;
+  /** Ends the worker, which then writes nothing more. */
+  close(): void;
   /** Exposes the runtime on this port; the page then calls `connectRuntime` on the other end. */
   open(port: MessagePort): void;
   /** Exposes the tree on this port, as a `TreeControl`. */

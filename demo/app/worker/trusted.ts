@@ -8,8 +8,13 @@ interface TrustedTypePolicies {
   ): { createScriptURL(url: string): string };
 }
 
+/** Cannot be parsed, so nothing is fetched from there. */
+const noAddress = 'http://';
+
 const { trustedTypes } = globalThis as { readonly trustedTypes?: TrustedTypePolicies };
-const policy = trustedTypes?.createPolicy('pinnace', { createScriptURL: checkOwn });
+const policy = trustedTypes?.createPolicy('pinnace', {
+  createScriptURL: (url) => url === noAddress ? url : checkOwn(url),
+});
 
 /**
  * Returns the address of a script as `Worker` and its like take it.
@@ -18,6 +23,11 @@ const policy = trustedTypes?.createPolicy('pinnace', { createScriptURL: checkOwn
  */
 export function ownScript(url: string): string {
   return policy ? policy.createScriptURL(url) : checkOwn(url);
+}
+
+/** Returns an address that every constructor of a worker refuses, after it has read its options. */
+export function scriptOfNoAddress(): string {
+  return policy ? policy.createScriptURL(noAddress) : noAddress;
 }
 
 function checkOwn(url: string): string {

@@ -13,7 +13,8 @@ import { type AssistantMessage, createAnswer, type Message, type ToolPart } from
 import { cancelPlan, planOf, type PlanPart, planToFollow } from '../../plan/state/plan.ts';
 import type { PlanQuestion } from '../../plan/state/plan-data.ts';
 import { type Answer, answerQuestion } from '../../plan/state/plan-reply.ts';
-import { type PlanTerms, type Run, startRun, type Transport } from './run.ts';
+import { type Join, type PlanTerms, type Run, startRun, type Transport } from './run.ts';
+import { isCutOff } from './stored-message.ts';
 import { toWireMessages } from './wire-messages.ts';
 
 /** Where runs go: the page's worker, or an endpoint by its address. */
@@ -22,6 +23,8 @@ export interface Transports {
   chosen(): string | undefined;
   /** The way to an endpoint, or to the worker. What cannot be reached rejects when it is used. */
   to(endpoint: string | undefined): Transport;
+  /** Whether the runs of this page's worker outlast a reload. */
+  readonly isLasting?: boolean;
 }
 
 /** What runs need. */
@@ -45,6 +48,8 @@ export interface ChatRuns {
   ask(chat: Chat, from: number, dropped?: string): void;
   /** Goes on with the last answer, whose calls have been decided or whose plan has not ended. Returns whether there was something to go on with. */
   goOn(chat: Chat): boolean;
+  /** Joins the run of the last answer, where a reload has cut it off. Does nothing with a plan of a worker that has ended. */
+  rejoin(chat: Chat): void;
   /** Decides on a call of the last answer, and goes on when it was the last one that waited. */
   decide(chat: Chat, part: ToolPart, decision: Decision): Promise<void>;
   /** Answers a question of the last answer's plan, and shows how it goes on. */
@@ -90,10 +95,10 @@ export function createChatRuns(
   async function follow(chat: Chat, answer: AssistantMessage, run: Run): Promise<void> {
     ours.set(answer.id, run);
     const timer = setInterval(() => void save(chat, answer), saveEveryMs);
-    const planId = computed(() => planOf(answer)?.planId);
-    // A plan goes on without the page: it must not be lost with a page that is closed in its first seconds.
+    const ids = computed(() => [answer.facts.value.run?.runId, planOf(answer)?.planId].join(' ').trim());
+    // Runs and plans may go on without the page: their ids must not be lost with a page that is closed in its first seconds.
     const stopWatching = effect(() => {
-      if (planId.value !== undefined) untracked(() => void save(chat, answer));
+      if (ids.value !== '') untracked(() => void save(chat, answer));
     });
     await run.ended;
     clearInterval(timer);
@@ -111,13 +116,18 @@ export function createChatRuns(
     if (isStored(chat)) void save(chat, message);
   }
 
-  function start(chat: Chat, answer: AssistantMessage, planner: PlanTerms | undefined): void {
+  function start(
+    chat: Chat,
+    answer: AssistantMessage,
+    { planner, join }: { readonly planner?: PlanTerms | undefined; readonly join?: Join },
+  ): void {
     const messages = toWireMessages(chat.messages.value);
+    if (!join) answer.runFrom.value = answer.parts.value.length;
     const transport = transports.to(answer.via);
     if (chat.messages.value.at(-1) !== answer) chat.messages.value = [...chat.messages.value, answer];
     const agentId = chat.agentId.value;
     const onStored = (stored: StoredAttachment): void => keepFile(chat, stored, answer.via);
-    const run = startRun({ ...options, transport, chatId: chat.id, agentId, messages, answer, planner, onStored });
+    const run = startRun({ ...options, transport, chatId: chat.id, agentId, messages, answer, planner, join, onStored });
     chat.run.value = run;
     chatStore.tabs.hold(answer.id, follow(chat, answer, run));
   }
@@ -128,7 +138,7 @@ export function createChatRuns(
     const plan = planToFollow(answer);
     if (!plan && !canGoOn(answer)) return false;
     answer.outcome.value = { type: 'running' };
-    start(chat, answer, plan && { planId: plan.planId });
+    start(chat, answer, { planner: plan && { planId: plan.planId } });
     return true;
   }
 
@@ -136,10 +146,19 @@ export function createChatRuns(
     save,
     isOurs: (answerId) => ours.has(answerId),
     goOn,
+    rejoin(chat) {
+      const answer = lastAnswer(chat.messages.value);
+      const runId = answer?.facts.value.run?.runId;
+      if (!answer || runId === undefined || !isCutOff(answer) || ours.has(answer.id)) return;
+      const isLost = answer.via === undefined && transports.isLasting !== true;
+      if (isLost && planOf(answer)) return; // it goes on by itself, and the page offers to follow it
+      answer.outcome.value = { type: 'running' };
+      start(chat, answer, { join: { runId, isLost, onStart: () => forgetRun(answer) } });
+    },
     ask(chat, from, dropped) {
       const via = transports.chosen();
       const answer = createAnswer({ id: createId(), model: modelLabel(), startedAt: now(), via });
-      start(chat, answer, isPlanner(chat.agentId.value) ? { allowHumanIntervention: true } : undefined);
+      start(chat, answer, isPlanner(chat.agentId.value) ? { planner: { allowHumanIntervention: true } } : {});
       void saveFrom(chat, { from, dropped });
     },
     async steer(chat, how) {
@@ -192,6 +211,18 @@ export function createChatRuns(
       if (isStillOpen(plan, question)) goOn(chat);
     },
   };
+}
+
+/** Removes what the answer holds of its latest run, which is about to say it again. */
+function forgetRun({ parts, facts, runFrom }: AssistantMessage): void {
+  batch(() => {
+    parts.value = parts.value.slice(0, runFrom.value);
+    if (runFrom.value === 0) facts.value = { run: facts.value.run };
+    for (const part of parts.value) {
+      if (part.type !== 'tool' || part.call.value.state !== 'stopped') continue;
+      part.call.value = { ...part.call.value, state: 'running' };
+    }
+  });
 }
 
 function isWriting({ outcome }: AssistantMessage): boolean {

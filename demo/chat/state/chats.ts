@@ -64,6 +64,7 @@ export function createChats(options: ChatsOptions): Chats {
     isOurs: (answerId) => runs.isOurs(answerId),
     add: (chat) => void (all.value = [...all.value, chat]),
     drop,
+    onReleased: (chat) => chat === current.value && runs.rejoin(chat),
   });
   const runs = createChatRuns({ ...options, isStored: (chat) => all.value.includes(chat), onSaved: elsewhere.onSaved });
 
@@ -79,6 +80,7 @@ export function createChats(options: ChatsOptions): Chats {
     chat.messages.value = await chatStore.messages(chat.id);
     chat.loaded.value = 'ready';
     elsewhere.watch(chat);
+    runs.rejoin(chat);
   }
 
   /** Another tab has deleted it. */

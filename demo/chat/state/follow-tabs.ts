@@ -24,10 +24,12 @@ interface FollowOptions {
   readonly add: (chat: Chat) => void;
   /** Takes a chat away that another tab has deleted. */
   readonly drop: (chat: Chat) => void;
+  /** Called when a tab has stopped writing an answer of the chat. */
+  readonly onReleased: (chat: Chat) => void;
 }
 
 /** Starts to follow. */
-export function followTabs({ chatStore, find, isOurs, add, drop }: FollowOptions): Following {
+export function followTabs({ chatStore, find, isOurs, add, drop, onReleased }: FollowOptions): Following {
   const { tabs } = chatStore;
   /** Answers whose end is waited for. */
   const following = new Set<string>();
@@ -58,7 +60,7 @@ export function followTabs({ chatStore, find, isOurs, add, drop }: FollowOptions
       following.add(message.id);
       void tabs.released(message.id).then(() => {
         following.delete(message.id);
-        return catchUp(chat.id);
+        return catchUp(chat.id).then(() => onReleased(chat));
       });
     }
   }

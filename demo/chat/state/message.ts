@@ -37,6 +37,8 @@ export interface AssistantMessage {
   readonly parts: Signal<readonly Part[]>;
   readonly outcome: Signal<Outcome>;
   readonly facts: Signal<RunFacts>;
+  /** How many parts there were before its latest run: that run's log holds the rest. */
+  readonly runFrom: Signal<number>;
 }
 
 /** One entry of a chat. */
@@ -167,6 +169,7 @@ export function createAnswer(
     parts: signal([]),
     outcome: signal({ type: 'running' }),
     facts: signal({}),
+    runFrom: signal(0),
   };
 }
 

@@ -21,6 +21,8 @@ export interface RunAsked {
   readonly messages: UIMessage[];
   /** The terms of a plan, or the plan to follow; without it the agent does not plan. */
   readonly planner?: PlanTerms | undefined;
+  /** The run to read from its start instead of starting one. */
+  readonly joined?: string | undefined;
 }
 
 /** A reader of one run. */
@@ -66,7 +68,8 @@ export function createRunReader(asked: RunAsked, { signal: stop, take, isOver }:
   return {
     reading,
     async read() {
-      const stream = await send(asked, stop);
+      const { transport, joined } = asked;
+      const stream = await (joined === undefined ? send(asked, stop) : transport.resume(joined, 0, { signal: stop }));
       if (isOver()) return await stream.cancel('stopped');
       await readAll(stream);
       while (gap && runId !== undefined) {

@@ -8,7 +8,7 @@ import type { SteeringMessageInput } from '../../../src/runtime/steering/message
 import { createFrameQueue, type Schedule } from '../../kit/hooks/frame-queue.ts';
 import type { StoredAttachment } from '../../files/state/attached-file.ts';
 import type { AssistantMessage, Outcome } from './message.ts';
-import { createReceiver } from './receive.ts';
+import { createReceiver, type Receiver } from './receive.ts';
 import { createRunReader, type Reading, type RunAsked } from './run-reader.ts';
 
 /** What runs agents: sends messages as the AI SDK's transport does, and decisions on calls that wait. */
@@ -42,6 +42,9 @@ export interface Run {
   readonly ended: Promise<void>;
 }
 
+/** A lost run says nothing more when its log was silent for this long. */
+export const silentAfterMs = 1000;
+
 /** How long a stopped run may take to say its last. */
 export const stopWithinMs = 1000;
 
@@ -55,6 +58,17 @@ interface RunOptions extends RunAsked {
   readonly onStored?: ((stored: StoredAttachment) => void) | undefined;
   readonly now: () => number;
   readonly schedule?: Schedule | undefined;
+  /** Joins a run after a reload instead of starting one. */
+  readonly join?: Join | undefined;
+}
+
+/** A run that another visit of the page started. */
+export interface Join {
+  readonly runId: string;
+  /** The worker of the run ended with its page: what the log holds is read, then the answer ends as it was stored. */
+  readonly isLost: boolean;
+  /** Called before the first chunk is taken in: it replaces what is stored of the run. */
+  readonly onStart: () => void;
 }
 
 /** A chunk and when it came. */
@@ -65,22 +79,25 @@ interface Arrival {
 
 /** Starts a run that fills `answer`. */
 export function startRun(options: RunOptions): Run {
-  const { answer, now, schedule, onStored } = options;
+  const { answer, now, schedule, onStored, join } = options;
   const abort = new AbortController();
   const { promise: tooSlow, resolve: giveUp } = Promise.withResolvers<void>();
   /** When the chunk came that is being taken in: it may have waited for a frame. */
   let arrived: number | undefined;
-  const receiver = createReceiver(answer, {
-    now: () => arrived ?? now(),
-    onStored,
-    stoppedBy: () => abort.signal.aborted ? 'person' : 'runtime',
-  });
+  let made: Receiver | undefined;
+  // Made with the first chunk: a run that is joined replaces parts of the answer before.
+  const receiver = (): Receiver =>
+    made ??= createReceiver(answer, {
+      now: () => arrived ?? now(),
+      onStored,
+      stoppedBy: () => abort.signal.aborted ? 'person' : 'runtime',
+    });
   const queue = createFrameQueue<Arrival>(
     (arrivals) =>
       batch(() => {
         for (const { chunk, at } of arrivals) {
           arrived = at;
-          receiver.receive(chunk);
+          receiver().receive(chunk);
         }
         arrived = undefined;
       }),
@@ -90,12 +107,24 @@ export function startRun(options: RunOptions): Run {
   function end(error: ErrorData): void {
     const stopped: Outcome = { type: 'stopped', by: 'person', endedAt: now() };
     queue.flush();
-    receiver.end(abort.signal.aborted ? stopped : { type: 'failed', error, endedAt: now() });
+    const failed: Outcome = joining?.hasStarted === false ? cutOff : { type: 'failed', error, endedAt: now() };
+    receiver().end(abort.signal.aborted ? stopped : failed);
   }
 
-  const reader = createRunReader(options, {
+  const cutOff: Outcome = { type: 'stopped', by: 'page', endedAt: answer.startedAt };
+  const joining = join && createJoining(join, () => {
+    queue.flush();
+    receiver().end(cutOff);
+    reader.leave();
+    giveUp();
+  });
+
+  const reader = createRunReader({ ...options, joined: join?.runId }, {
     signal: abort.signal,
-    take: (chunk) => queue.push({ chunk, at: now() }),
+    take(chunk) {
+      joining?.note();
+      queue.push({ chunk, at: now() });
+    },
     isOver: () => answer.outcome.value.type !== 'running',
   });
   async function read(): Promise<void> {
@@ -108,7 +137,10 @@ export function startRun(options: RunOptions): Run {
   }
 
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const ended = Promise.race([read(), tooSlow]).finally(() => clearTimeout(timer));
+  const ended = Promise.race([read(), tooSlow]).finally(() => {
+    clearTimeout(timer);
+    joining?.end();
+  });
   return {
     ended,
     reading: reader.reading,
@@ -123,6 +155,34 @@ export function startRun(options: RunOptions): Run {
         giveUp();
       }, stopWithinMs);
     },
+  };
+}
+
+interface Joining {
+  /** Whether the run has said anything. */
+  readonly hasStarted: boolean;
+  /** Notes a chunk. */
+  note(): void;
+  end(): void;
+}
+
+/** Follows a run that is joined; a lost one is over when its log is silent. */
+function createJoining({ isLost, onStart }: Join, onSilent: () => void): Joining {
+  let hasStarted = false;
+  const wait = (): ReturnType<typeof setTimeout> | undefined =>
+    isLost ? setTimeout(onSilent, silentAfterMs) : undefined;
+  let timer = wait();
+  return {
+    get hasStarted() {
+      return hasStarted;
+    },
+    note() {
+      clearTimeout(timer);
+      timer = wait();
+      if (!hasStarted) onStart();
+      hasStarted = true;
+    },
+    end: () => clearTimeout(timer),
   };
 }
 

@@ -100,6 +100,7 @@ const StoredMessage = v.variant('role', [
       fallback: v.optional(Fallback),
     }),
     parts: v.array(StoredPart),
+    runFrom: v.optional(v.number()),
   }),
 ]);
 type StoredMessage = v.InferOutput<typeof StoredMessage>;
@@ -110,7 +111,7 @@ export function toStored(message: Message): StoredMessage {
     const { files, ...rest } = message;
     return { ...rest, ...(files && { files: [...files.value] }) };
   }
-  const { role, id, model, startedAt, via, parts, outcome, facts } = message;
+  const { role, id, model, startedAt, via, parts, outcome, facts, runFrom } = message;
   return {
     role,
     id,
@@ -120,6 +121,7 @@ export function toStored(message: Message): StoredMessage {
     outcome: outcome.value,
     facts: facts.value,
     parts: parts.value.map(toStoredPart),
+    ...(runFrom.value > 0 && { runFrom: runFrom.value }),
   };
 }
 
@@ -135,6 +137,7 @@ export function fromStored(value: unknown): Message | undefined {
   message.parts.value = stored.parts.map(fromStoredPart);
   message.facts.value = stored.facts;
   message.outcome.value = stored.outcome;
+  message.runFrom.value = stored.runFrom ?? 0;
   return message;
 }
 
@@ -193,6 +196,11 @@ function fromStoredPart(part: StoredPart): Part {
 
 function fromStoredText({ type, text }: { type: 'text' | 'reasoning'; text: string }): TextPart | ReasoningPart {
   return createTextPart(type, { text, done: true });
+}
+
+/** Whether the answer was stored unfinished and has no writer. */
+export function isCutOff({ outcome: { value }, startedAt }: AssistantMessage): boolean {
+  return value.type === 'stopped' && value.by === 'page' && value.endedAt === startedAt;
 }
 
 /** Ends an answer that was stored unfinished and has no writer. */

@@ -27,6 +27,7 @@ function control(agents: readonly AgentCard[]): Control {
     useEndpoint: nothing,
     steerPlan: async () => undefined,
     open: nothing,
+    close: nothing,
     openTree: nothing,
     openRegistry: nothing,
     openKnowledge: nothing,
