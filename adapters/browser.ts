@@ -20,6 +20,7 @@ import { browserEgress } from './egress/browser.ts';
 import { modelSource } from './models/source.ts';
 import { sweepPlans } from './plan-sweep.ts';
 import { workerSandbox } from './sandbox/worker.ts';
+import type { Sandbox } from '../src/contracts/sandbox.ts';
 import { indexedDbStorage, type StorageFormat } from './storage/indexeddb.ts';
 import type { Observability } from './observability.ts';
 
@@ -61,6 +62,8 @@ export interface BrowserRuntimeOptions {
   readonly onError?: OnError;
   /** The connector to MCP servers, such as `(egress) => mcpConnector({ egress })`; without it their tools are left out. */
   readonly mcp?: (egress: Egress) => McpConnector;
+  /** Runs code tools; default: `workerSandbox()`. A shared worker cannot start workers and needs one whose code runs in its page. */
+  readonly sandbox?: Sandbox;
 }
 
 /** How long a plan stays with a worker that has ended. Short, because after a reload a person waits for it. */
@@ -81,6 +84,7 @@ export function createBrowserRuntime(
     onError,
     grounding,
     mcp,
+    sandbox = workerSandbox(),
     auditRetentionMs = 30 * 86_400_000,
     storage = indexedDbStorage({ name, ...(format && { format }) }),
     observability = { audit: createAudit({ storage, retentionMs: auditRetentionMs }), ring: createEventRing() },
@@ -96,7 +100,7 @@ export function createBrowserRuntime(
     sinks,
     tools: tools(storage, observability),
     egress,
-    sandbox: workerSandbox(),
+    sandbox,
     plans: { leaseMs: planLeaseMs },
     ...observability,
     ...(onError && { onError }),

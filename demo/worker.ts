@@ -17,6 +17,7 @@ import { createAudit } from '../src/events/audit.ts';
 import { createEventRing } from '../src/events/event-ring.ts';
 import type { Control } from './app/worker/control.ts';
 import { lazyTrials } from './builder/worker/lazy-trials.ts';
+import { createPageSandbox } from './app/worker/page-cells.ts';
 import { createInspectorHost } from './inspector/worker/host.ts';
 import { exclusively } from './knowledge/worker/exclusively.ts';
 import { lazyKnowledgeHost } from './knowledge/worker/lazy-host.ts';
@@ -46,6 +47,7 @@ const { secrets, control: vault } = createVaultHost({
   ownSecrets,
   onChanged: () => runtime.invalidate(['secrets']),
 });
+const cells = createPageSandbox();
 const inspector = createInspectorHost({ storage: openStorage('pinnace-runs'), runtime: () => runtime });
 const tree = lazyTreeHost({ storage, runtime: () => runtime });
 const knowledge = lazyKnowledgeHost({ storage, exclusively });
@@ -56,7 +58,7 @@ const registry = createRegistryHost({
   tools: sampleTools({ storage, callTree: (_tenant, call) => tree.call(treeAgentId, call) }),
   fallback: staticCatalog(pageSamples),
   vault,
-  trials: lazyTrials({ secrets, storage }),
+  trials: lazyTrials({ secrets, storage, sandbox: cells.sandbox }),
   runtime: () => runtime,
 });
 
@@ -74,6 +76,7 @@ const runtime: PlanningRuntime = createBrowserRuntime({
       },
     }),
   sinks: [inspector.sink],
+  sandbox: cells.sandbox,
   ...(import.meta.env.DEV && { onError: consoleErrors() }), // `npm start`; a built page prints nothing
   mcp: (egress) => lazyMcp({ egress, isLocal: ['127.0.0.1', '[::1]', 'localhost'].includes(location.hostname) }),
   tools: () => registry.tools,
@@ -85,6 +88,7 @@ const control: Control = {
   useEndpoint: (endpoint) => choice.use(endpoint),
   steerPlan: (planId, how) => runtime.planner[how](planId, localPrincipal()),
   close: () => globalThis.close(),
+  openCells: (port) => cells.connect(port),
   open: (port) => exposeRuntime(runtime, port),
   openTree: (port) => expose(tree.control, port),
   openRegistry: (port) => expose(registry.control, port),

@@ -50,7 +50,11 @@ interface AgentOptions {
 export async function connectAgent(url: string, { connectRuntime, tab }: AgentOptions): Promise<ConnectedAgent> {
   const { worker, port, isLasting, isEarlier } = await startAgentWorker(url, tab);
   try {
-    const { close: end, ...connection } = await connect(worker, { connectRuntime, port, ...(isEarlier && { timeoutMs: earlierMs }) });
+    const { close: end, ...connection } = await connect(worker, {
+      connectRuntime,
+      port,
+      ...(isEarlier && { timeoutMs: earlierMs }),
+    });
     const close = (): void => {
       forgetAgentWorker(tab);
       if ('terminate' in worker) worker.terminate();

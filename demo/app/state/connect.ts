@@ -1,7 +1,8 @@
 /** Starts the agent worker, and rejects in time when it does not start. */
 
-import { type Endpoint, type Remote, transfer, wrap } from 'comlink';
+import { type Endpoint, expose, type Remote, transfer, wrap } from 'comlink';
 import type { AgentCard, Control } from '../worker/control.ts';
+import type { PageCells } from '../worker/page-cells.ts';
 import type { InspectorControl } from '../../inspector/worker/control.ts';
 import type { KnowledgeControl } from '../../knowledge/worker/control.ts';
 import type { RegistryControl } from '../../registry/worker/control.ts';
@@ -49,6 +50,7 @@ export async function connect(
       Promise.all([control.agents(), control.open(transfer(port1, [port1]))]),
       failed,
     ]);
+    if (port !== worker) openCells(control);
     if (agents.length === 0) throw new Error('The worker has no agents');
     return {
       agents,
@@ -64,6 +66,18 @@ export async function connect(
     clearTimeout(timer);
     worker.removeEventListener('error', onError);
   }
+}
+
+/** Lets the worker, a shared one, run code tools in this page. */
+function openCells(control: Remote<Control>): void {
+  const { port1, port2 } = new MessageChannel();
+  const load = () => import('./cells.ts');
+  const cells: PageCells = {
+    start: async (...cell) => await (await load()).startCell(...cell),
+    end: (id) => void load().then(({ endCell }) => endCell(id)),
+  };
+  expose(cells, port1);
+  void control.openCells(transfer(port2, [port2]));
 }
 
 /** Connects to one more interface of the worker, on a port of its own. */

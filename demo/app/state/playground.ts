@@ -66,6 +66,8 @@ export interface Playground {
   /** Reads a stored file of the page's worker, or of an endpoint. */
   readonly readFile: (url: string, via: string | undefined) => Promise<Blob>;
   retry(): void;
+  /** Sends a message once more with this text, or first requests the endpoint's key as `send` does. */
+  edit(messageId: string, text: string): boolean;
   /** Decides on a call that waits in the open chat. */
   decide(part: ToolPart, decision: Decision): void;
   /** Answers a question of the plan in the open chat. */
@@ -240,6 +242,11 @@ export function createPlayground(options: PlaygroundOptions): Playground {
       send(text, files) {
         if (!isReady()) return false;
         chats.send(text, files);
+        return true;
+      },
+      edit(messageId, text) {
+        if (!isReady()) return false;
+        chats.edit(messageId, text);
         return true;
       },
       retry() {

@@ -36,6 +36,8 @@ export interface Control {
   steerPlan(planId: string, how: PlanSteering): Promise<void>;
   /** Ends the worker, which then writes nothing more. */
   close(): void;
+  /** Runs code tools by a `PageCells` on this port; only a shared worker needs it. */
+  openCells(port: MessagePort): void;
   /** Exposes the runtime on this port; the page then calls `connectRuntime` on the other end. */
   open(port: MessagePort): void;
   /** Exposes the tree on this port, as a `TreeControl`. */

@@ -28,6 +28,8 @@ const Head = v.object({
   title: v.string(),
   createdAt: v.number(),
   updatedAt: v.number(),
+  pinned: v.optional(v.boolean()),
+  leaf: v.optional(v.string()),
 });
 
 /** The entry of a chat's head. */

@@ -4,7 +4,7 @@ import { batch, computed, effect, untracked } from '@preact/signals';
 import type { Decision } from '../../../src/permission/interruption.ts';
 import type { PlanSteering } from '../../app/worker/control.ts';
 import { canGoOn, decideCall, isDecidedHere, waitingCalls } from './approval.ts';
-import { type Chat, headOf } from './chat.ts';
+import { afterLast, append, type Chat, headOf } from './chat.ts';
 import type { Schedule } from '../../kit/hooks/frame-queue.ts';
 import type { ChatStore } from './chat-store.ts';
 import type { Saved } from './chat-writer.ts';
@@ -44,8 +44,8 @@ export interface ChatRunsOptions {
 
 /** Starts runs and stores their answers. */
 export interface ChatRuns {
-  /** Requests an answer to the chat's messages; those from `from` on are not stored yet. `dropped`: the previous answer. */
-  ask(chat: Chat, from: number, dropped?: string): void;
+  /** Requests an answer to the shown messages; of all messages, those from `from` on are not stored yet. `dropped`: the previous answer. */
+  ask(chat: Chat, from: number, place?: { readonly after: string | undefined; readonly dropped?: string }): void;
   /** Goes on with the last answer, whose calls have been decided or whose plan has not ended. Returns whether there was something to go on with. */
   goOn(chat: Chat): boolean;
   /** Joins the run of the last answer, where a reload has cut it off. Does nothing with a plan of a worker that has ended. */
@@ -81,13 +81,12 @@ export function createChatRuns(
     chat: Chat,
     what: { from: number; to?: number; dropped?: string | undefined },
   ): Promise<void> {
-    await onSaved(chat, await chatStore.save(headOf(chat), { messages: chat.messages.value, ...what }));
+    await onSaved(chat, await chatStore.save(headOf(chat), { messages: chat.all.value, ...what }));
   }
 
   /** Writes one message, or the last one. */
   function save(chat: Chat, message?: Message): Promise<void> {
-    const messages = chat.messages.value;
-    const found = message ? messages.lastIndexOf(message) : messages.length - 1;
+    const found = chat.all.value.lastIndexOf(message ?? chat.messages.value.at(-1) as Message); // -1 without one
     return saveFrom(chat, { from: Math.max(0, found), to: found + 1 });
   }
 
@@ -121,13 +120,24 @@ export function createChatRuns(
     answer: AssistantMessage,
     { planner, join }: { readonly planner?: PlanTerms | undefined; readonly join?: Join },
   ): void {
-    const messages = toWireMessages(chat.messages.value);
+    const isNew = !chat.all.value.includes(answer);
+    if (isNew) append(chat, answer);
+    const messages = toWireMessages(isNew ? chat.messages.value.slice(0, -1) : chat.messages.value);
     if (!join) answer.runFrom.value = answer.parts.value.length;
     const transport = transports.to(answer.via);
-    if (chat.messages.value.at(-1) !== answer) chat.messages.value = [...chat.messages.value, answer];
     const agentId = chat.agentId.value;
     const onStored = (stored: StoredAttachment): void => keepFile(chat, stored, answer.via);
-    const run = startRun({ ...options, transport, chatId: chat.id, agentId, messages, answer, planner, join, onStored });
+    const run = startRun({
+      ...options,
+      transport,
+      chatId: chat.id,
+      agentId,
+      messages,
+      answer,
+      planner,
+      join,
+      onStored,
+    });
     chat.run.value = run;
     chatStore.tabs.hold(answer.id, follow(chat, answer, run));
   }
@@ -155,9 +165,9 @@ export function createChatRuns(
       answer.outcome.value = { type: 'running' };
       start(chat, answer, { join: { runId, isLost, onStart: () => forgetRun(answer) } });
     },
-    ask(chat, from, dropped) {
+    ask(chat, from, { after, dropped } = { after: afterLast(chat) }) {
       const via = transports.chosen();
-      const answer = createAnswer({ id: createId(), model: modelLabel(), startedAt: now(), via });
+      const answer = createAnswer({ id: createId(), model: modelLabel(), startedAt: now(), via, after });
       start(chat, answer, isPlanner(chat.agentId.value) ? { planner: { allowHumanIntervention: true } } : {});
       void saveFrom(chat, { from, dropped });
     },

@@ -1,7 +1,8 @@
 /** One conversation with one agent. */
 
-import { type Signal, signal } from '@preact/signals';
+import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { AttachedFile, Written } from '../../files/state/attached-file.ts';
+import { branchOf, root, type Versions } from './branches.ts';
 import type { Message } from './message.ts';
 import type { Run } from './run.ts';
 
@@ -12,7 +13,17 @@ export interface Chat {
   readonly agentId: Signal<string>;
   readonly title: Signal<string>;
   readonly updatedAt: Signal<number>;
-  readonly messages: Signal<readonly Message[]>;
+  /** Every message, with all versions, in the order of writing. */
+  readonly all: Signal<readonly Message[]>;
+  /** The message that the shown versions lead to; without it, the latest one. */
+  readonly leaf: Signal<string | undefined>;
+  /** What is shown. */
+  readonly messages: ReadonlySignal<readonly Message[]>;
+  /** The shown messages that have other versions. */
+  readonly versions: ReadonlySignal<ReadonlyMap<string, Versions>>;
+  readonly pinned: Signal<boolean>;
+  /** The message of the person that is being edited. */
+  readonly editing: Signal<string | undefined>;
   /** `absent`: in storage, not read yet. */
   readonly loaded: Signal<'absent' | 'loading' | 'ready'>;
   /** The latest run of this visit; see {@link isRunning}. */
@@ -41,6 +52,9 @@ export interface ChatHead {
   readonly title: string;
   readonly createdAt: number;
   readonly updatedAt: number;
+  /** It stands above the other chats. */
+  readonly pinned?: boolean | undefined;
+  readonly leaf?: string | undefined;
 }
 
 /** Tabs that send at the same moment write side by side: the answer that is being written may not be the last. */
@@ -50,13 +64,21 @@ const maxTitle = 80;
 
 /** A chat, empty or as its head describes it. */
 export function createChat(head: ChatHead, { loaded = 'ready' }: { loaded?: 'absent' | 'ready' } = {}): Chat {
+  const all = signal<readonly Message[]>([]);
+  const leaf = signal(head.leaf);
+  const branch = computed(() => branchOf(all.value, leaf.value));
   return {
     id: head.id,
     createdAt: head.createdAt,
     agentId: signal(head.agentId),
     title: signal(head.title),
     updatedAt: signal(head.updatedAt),
-    messages: signal([]),
+    all,
+    leaf,
+    messages: computed(() => branch.value.messages),
+    versions: computed(() => branch.value.versions),
+    pinned: signal(head.pinned ?? false),
+    editing: signal(undefined),
     loaded: signal(loaded),
     run: signal(undefined),
     draft: signal(''),
@@ -73,9 +95,33 @@ export function isRunning({ messages }: Chat): boolean {
   );
 }
 
+/** What a message that follows the last shown one says of its place: nothing in a chat without versions. */
+export function afterLast({ all, messages }: Chat): string | undefined {
+  if (all.value.length === messages.value.length && all.value.every(({ after }) => after === undefined)) {
+    return undefined;
+  }
+  return messages.value.at(-1)?.id ?? root;
+}
+
+/** Adds a message, and shows it. */
+export function append({ all, leaf }: Chat, message: Message): void {
+  batch(() => {
+    all.value = [...all.value, message];
+    leaf.value = message.after === undefined ? undefined : message.id;
+  });
+}
+
 /** The chat's head as it is now. */
-export function headOf({ id, createdAt, agentId, title, updatedAt }: Chat): ChatHead {
-  return { id, createdAt, agentId: agentId.value, title: title.value, updatedAt: updatedAt.value };
+export function headOf({ id, createdAt, agentId, title, updatedAt, pinned, leaf }: Chat): ChatHead {
+  return {
+    id,
+    createdAt,
+    agentId: agentId.value,
+    title: title.value,
+    updatedAt: updatedAt.value,
+    ...(pinned.value && { pinned: true }),
+    ...(leaf.value !== undefined && { leaf: leaf.value }),
+  };
 }
 
 /** A title made of the first message: its first line, cut where it gets long. */

@@ -3,11 +3,12 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { Decision } from '../../../src/permission/interruption.ts';
 import type { PlanSteering } from '../../app/worker/control.ts';
-import { type Chat, createChat, headOf, isRunning, titleOf } from './chat.ts';
+import { parentOf } from './branches.ts';
+import { afterLast, append, type Chat, createChat, headOf, isRunning, titleOf } from './chat.ts';
 import { type ChatRunsOptions, createChatRuns } from './chat-runs.ts';
 import { followTabs } from './follow-tabs.ts';
 import type { ChatStore } from './chat-store.ts';
-import type { Message, ToolPart } from './message.ts';
+import type { AssistantMessage, ToolPart } from './message.ts';
 import type { AttachedFile, Written } from '../../files/state/attached-file.ts';
 import { queueMessage } from '../../composer/state/queue.ts';
 import type { PlanQuestion } from '../../plan/state/plan-data.ts';
@@ -29,8 +30,18 @@ export interface Chats {
    */
   send(text: string, files?: readonly AttachedFile[]): void;
   stop(): void;
-  /** Continues the last answer where its calls were decided or its plan has not ended; else drops it and requests a new one. */
+  /**
+   * Continues the last answer where its calls were decided or its plan has not ended; else requests a new one. The last one stays as
+   * another version, unless it said nothing.
+   */
   retry(): void;
+  /** Sends a message of the open chat once more with this text. The earlier one stays as another version, with what followed it. */
+  edit(messageId: string, text: string): void;
+  /** Shows this version of a message of the open chat, and what followed it. */
+  show(messageId: string): void;
+  rename(chat: Chat, title: string): void;
+  /** Puts a chat above the others, or back. */
+  pin(chat: Chat, isPinned: boolean): void;
   /** Decides on a call that waits in the open chat. */
   decide(part: ToolPart, decision: Decision): Promise<void>;
   /** Answers a question of the plan in the open chat. */
@@ -77,7 +88,7 @@ export function createChats(options: ChatsOptions): Chats {
     current.value = chat;
     if (chat.loaded.value !== 'absent') return;
     chat.loaded.value = 'loading';
-    chat.messages.value = await chatStore.messages(chat.id);
+    chat.all.value = await chatStore.messages(chat.id);
     chat.loaded.value = 'ready';
     elsewhere.watch(chat);
     runs.rejoin(chat);
@@ -97,16 +108,28 @@ export function createChats(options: ChatsOptions): Chats {
       chat.title.value = titleOf(text === '' ? files[0]?.name ?? '' : text);
       all.value = [...all.value, chat];
     }
+    if (runs.dismiss(chat)) void runs.save(chat);
+    add(chat, { text, files }, afterLast(chat));
+  }
+
+  /** Adds a person's message, and requests its answer. */
+  function add(chat: Chat, { text, files = [] }: Written, after: string | undefined): void {
     chat.updatedAt.value = now();
-    const before = chat.messages.value.length;
-    const from = runs.dismiss(chat) ? before - 1 : before;
-    chat.messages.value = [...chat.messages.value, {
+    const from = chat.all.value.length;
+    append(chat, {
       role: 'user',
       id: createId(),
       text,
       ...(files.length > 0 && { files: signal(files) }),
-    }];
+      ...(after !== undefined && { after }),
+    });
     runs.ask(chat, from);
+  }
+
+  /** Stores the head. */
+  async function save(chat: Chat): Promise<void> {
+    if (!find(chat.id)) return;
+    await elsewhere.onSaved(chat, await chatStore.save(headOf(chat), { messages: chat.all.value, from: Infinity }));
   }
 
   /** Sends what an answer has not taken, unless its chat was deleted meanwhile. */
@@ -145,11 +168,38 @@ export function createChats(options: ChatsOptions): Chats {
     },
     retry() {
       const chat = current.value;
-      const stored = withoutLastAnswer(chat.messages.value);
-      if (stored.length === 0 || !isReady(chat) || runs.goOn(chat)) return;
-      const dropped = chat.messages.value.at(stored.length)?.id;
-      chat.messages.value = stored;
-      runs.ask(chat, stored.length, dropped);
+      const last = chat.messages.value.at(-1);
+      if (!last || !isReady(chat) || runs.goOn(chat)) return;
+      if (last.role === 'user') return runs.ask(chat, chat.all.value.length);
+      if (isWorthKeeping(last)) {
+        return runs.ask(chat, chat.all.value.length, { after: parentOf(chat.all.value, last.id) });
+      }
+      chat.all.value = chat.all.value.filter((message) => message !== last);
+      runs.ask(chat, chat.all.value.length, { after: last.after, dropped: last.id });
+    },
+    edit(messageId, text) {
+      const chat = current.value;
+      const edited = chat.messages.value.find(({ id }) => id === messageId);
+      if (edited?.role !== 'user' || !isReady(chat) || (text.trim() === '' && !edited.files)) return;
+      if (runs.dismiss(chat)) void runs.save(chat);
+      const files = edited.files?.value;
+      add(chat, { text: text.trim(), files }, parentOf(chat.all.value, messageId));
+    },
+    show(messageId) {
+      const chat = current.value;
+      if (!isReady(chat)) return;
+      chat.leaf.value = messageId;
+      void save(chat);
+    },
+    rename(chat, title) {
+      const name = titleOf(title);
+      if (name === '' || name === chat.title.value) return;
+      chat.title.value = name;
+      void save(chat);
+    },
+    pin(chat, isPinned) {
+      chat.pinned.value = isPinned;
+      void save(chat);
     },
     decide: (part, decision) => runs.decide(current.value, part, decision),
     reply: (question, answer) => runs.reply(current.value, question, answer),
@@ -157,7 +207,7 @@ export function createChats(options: ChatsOptions): Chats {
     async adopt(chat) {
       if (!find(chat.id)) all.value = [...all.value, chat];
       current.value = chat;
-      await chatStore.save(headOf(chat), { messages: chat.messages.value, from: 0 });
+      await chatStore.save(headOf(chat), { messages: chat.all.value, from: 0 });
     },
     async remove(chatId) {
       const chat = find(chatId);
@@ -184,6 +234,7 @@ async function readChats(chatStore: ChatStore, here: readonly Chat[]): Promise<C
   return heads.filter(({ id }) => !known.has(id)).map((head) => createChat(head, { loaded: 'absent' }));
 }
 
-function withoutLastAnswer(messages: readonly Message[]): readonly Message[] {
-  return messages.at(-1)?.role === 'assistant' ? messages.slice(0, -1) : messages;
+/** Whether the answer says or has done something. */
+function isWorthKeeping({ parts, outcome }: AssistantMessage): boolean {
+  return outcome.value.type === 'done' || parts.value.some(({ type }) => type !== 'step');
 }

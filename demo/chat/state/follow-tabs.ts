@@ -37,7 +37,7 @@ export function followTabs({ chatStore, find, isOurs, add, drop, onReleased }: F
   async function catchUp(chatId: string, from?: number): Promise<void> {
     const isRead = (): boolean => find(chatId)?.loaded.value === 'ready';
     const wasRead = isRead();
-    const here = (): readonly Message[] => find(chatId)?.messages.value ?? [];
+    const here = (): readonly Message[] => find(chatId)?.all.value ?? [];
     const caught = await chatStore.catchUp(chatId, { ...(wasRead && from !== undefined && { from }), here, isOurs });
     const chat = find(chatId);
     if (caught === 'removed') return chat && drop(chat);
@@ -47,7 +47,8 @@ export function followTabs({ chatStore, find, isOurs, add, drop, onReleased }: F
       chat.title.value = caught.head.title;
       chat.agentId.value = caught.head.agentId;
       chat.updatedAt.value = Math.max(chat.updatedAt.value, caught.head.updatedAt);
-      if (wasRead) chat.messages.value = caught.messages;
+      chat.pinned.value = caught.head.pinned ?? false;
+      if (wasRead) chat.all.value = caught.messages;
     });
     if (!wasRead && isRead()) return await catchUp(chatId); // it was being read
     watch(chat);

@@ -23,6 +23,8 @@ export interface UserMessage {
   readonly text: string;
   /** Its files. Their addresses change once the runtime has stored them. */
   readonly files?: Signal<readonly AttachedFile[]> | undefined;
+  /** The message that it comes after, in a chat with versions; empty: it starts the chat. */
+  readonly after?: string | undefined;
 }
 
 /** What an agent answered, or is answering. */
@@ -39,6 +41,8 @@ export interface AssistantMessage {
   readonly facts: Signal<RunFacts>;
   /** How many parts there were before its latest run: that run's log holds the rest. */
   readonly runFrom: Signal<number>;
+  /** As with {@link UserMessage.after}. */
+  readonly after?: string | undefined;
 }
 
 /** One entry of a chat. */
@@ -158,7 +162,7 @@ export interface ToolCall {
 
 /** A new answer with nothing in it. */
 export function createAnswer(
-  { id, model, startedAt, via }: Pick<AssistantMessage, 'id' | 'model' | 'startedAt' | 'via'>,
+  { id, model, startedAt, via, after }: Pick<AssistantMessage, 'id' | 'model' | 'startedAt' | 'via' | 'after'>,
 ): AssistantMessage {
   return {
     role: 'assistant',
@@ -166,6 +170,7 @@ export function createAnswer(
     model,
     startedAt,
     ...(via !== undefined && { via }),
+    ...(after !== undefined && { after }),
     parts: signal([]),
     outcome: signal({ type: 'running' }),
     facts: signal({}),

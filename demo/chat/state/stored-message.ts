@@ -85,6 +85,7 @@ const StoredMessage = v.variant('role', [
     id: v.string(),
     text: v.string(),
     files: v.optional(v.array(AttachedFile)),
+    after: v.optional(v.string()),
   }),
   v.object({
     role: v.literal('assistant'),
@@ -101,6 +102,7 @@ const StoredMessage = v.variant('role', [
     }),
     parts: v.array(StoredPart),
     runFrom: v.optional(v.number()),
+    after: v.optional(v.string()),
   }),
 ]);
 type StoredMessage = v.InferOutput<typeof StoredMessage>;
@@ -111,7 +113,7 @@ export function toStored(message: Message): StoredMessage {
     const { files, ...rest } = message;
     return { ...rest, ...(files && { files: [...files.value] }) };
   }
-  const { role, id, model, startedAt, via, parts, outcome, facts, runFrom } = message;
+  const { role, id, model, startedAt, via, parts, outcome, facts, runFrom, after } = message;
   return {
     role,
     id,
@@ -121,6 +123,7 @@ export function toStored(message: Message): StoredMessage {
     outcome: outcome.value,
     facts: facts.value,
     parts: parts.value.map(toStoredPart),
+    ...(after !== undefined && { after }),
     ...(runFrom.value > 0 && { runFrom: runFrom.value }),
   };
 }

@@ -10,6 +10,7 @@ import { CopyButton } from '../../kit/copy-button.tsx';
 import { formatCount, formatDuration, formatMoney } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';
 import { Fact } from './tool-details.tsx';
+import { VersionSwitch } from './versions.tsx';
 
 interface AnswerFooterProps {
   readonly message: AssistantMessage;
@@ -29,6 +30,7 @@ export function AnswerFooter({ message, playground, isLast }: AnswerFooterProps)
     <footer class='answer-footer' data-testid='answer-footer'>
       <p class='answer-cost'>{costOf(message).map((text) => <span key={text}>{text}</span>)}</p>
       <div class='answer-actions'>
+        <VersionSwitch chat={playground.chats.current.value} messageId={message.id} playground={playground} />
         {answerText(message) !== '' && (
           <CopyButton
             testId='copy-answer'

@@ -2,14 +2,14 @@ import { useComputed, useSignalEffect } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Chat } from '../state/chat.ts';
-import type { Message, UserMessage } from '../state/message.ts';
+import type { Message } from '../state/message.ts';
 import type { Playground } from '../../app/state/playground.ts';
-import { Answer, type InFeed } from './answer.tsx';
-import { Files } from '../../files/ui/lazy-files.tsx';
+import { Answer } from './answer.tsx';
 import { chatFind } from '../../find/ui/chat-find.ts';
 import { Icon } from '../../kit/icon.tsx';
 import { lazy } from '../../kit/lazy.tsx';
 import { Swell } from '../../kit/mark.tsx';
+import { Question } from './question.tsx';
 import { placeByKey } from './feed-keys.ts';
 import { useFollow } from './use-follow.ts';
 import { useWindow } from './use-window.ts';
@@ -73,6 +73,7 @@ export function Thread({ chat, playground }: { chat: Chat; playground: Playgroun
                 <Entry
                   key={message.id}
                   message={message}
+                  chat={chat}
                   place={piece.place}
                   count={messages.length}
                   playground={playground}
@@ -106,35 +107,20 @@ function Room({ height }: { height: number }): JSX.Element {
 
 interface EntryProps {
   readonly message: Message;
+  readonly chat: Chat;
   readonly place: number;
   readonly count: number;
   readonly playground: Playground;
 }
 
 /** A message. It is not compared again when only what is in sight has changed. */
-function Entry({ message, place, count, playground }: EntryProps): JSX.Element {
+function Entry({ message, chat, place, count, playground }: EntryProps): JSX.Element {
   return useMemo(() => {
     const inFeed = { 'tabIndex': -1, 'aria-posinset': place + 1, 'aria-setsize': count } as const;
     return message.role === 'user'
-      ? <Question message={message} playground={playground} inFeed={inFeed} />
+      ? <Question message={message} chat={chat} playground={playground} inFeed={inFeed} />
       : <Answer message={message} playground={playground} isLast={place === count - 1} inFeed={inFeed} />;
   }, [message, place, count]);
-}
-
-interface QuestionProps {
-  readonly message: UserMessage;
-  readonly playground: Playground;
-  readonly inFeed: InFeed;
-}
-
-function Question({ message: { text, files }, playground, inFeed }: QuestionProps): JSX.Element {
-  return (
-    <article class='message question' aria-label='You' data-testid='message' data-role='user' {...inFeed}>
-      <h2 class='visually-hidden'>You</h2>
-      {text !== '' && <p>{text}</p>}
-      {files && <Files files={files.value} playground={playground} />}
-    </article>
-  );
 }
 
 function Loading(): JSX.Element {

@@ -25,7 +25,13 @@ interface OpenPage {
 /** What tests do with the playground. */
 interface Playground {
   /** A browser without anything stored; close it, or leave it to the end. Only where `offline` is set it keeps the page's files. */
-  readonly newContext: (look?: Look & { readonly offline?: boolean }) => Promise<BrowserContext>;
+  readonly newContext: (
+    look?: Look & {
+      readonly offline?: boolean;
+      /** The page has a shared worker, which outlasts a reload. The driver sees and answers only the requests of a dedicated one. */
+      readonly lasting?: boolean;
+    },
+  ) => Promise<BrowserContext>;
   /** Opens the playground in a context of its own, or in this one; at `url` where another one is meant. */
   readonly open: (
     how?: Look & {
@@ -51,13 +57,15 @@ export function usePlayground(
   });
   afterAll(() => browser.close());
   const newContext: Playground['newContext'] = async (
-    { width = 1280, height = 800, dark = false, offline = false } = {},
+    { width = 1280, height = 800, dark = false, offline = false, lasting = process.env['E2E_WORKER'] === 'shared' } =
+      {},
   ) => {
     const context = await browser.newContext({
       viewport: { width, height },
       colorScheme: dark ? 'dark' : 'light',
       serviceWorkers: offline ? 'allow' : 'block', // it would fetch the whole build anew for every test
     });
+    if (!lasting) await context.addInitScript(() => Reflect.deleteProperty(globalThis, 'SharedWorker'));
     if (name === 'firefox') {
       context.setDefaultTimeout(60_000);
       await context.addInitScript(logViolations); // its driver reports few of them

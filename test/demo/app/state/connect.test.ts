@@ -28,6 +28,7 @@ function control(agents: readonly AgentCard[]): Control {
     steerPlan: async () => undefined,
     open: nothing,
     close: nothing,
+    openCells: nothing,
     openTree: nothing,
     openRegistry: nothing,
     openKnowledge: nothing,

@@ -107,7 +107,7 @@ describe('createChats', () => {
     });
   });
 
-  it('asks again in place of the last answer', async () => {
+  it('asks again, and keeps the last answer as another version', async () => {
     const chats = create();
     chats.send('one');
     await answer(chats, 'first');
@@ -115,7 +115,110 @@ describe('createChats', () => {
     await answer(chats, 'better');
     expect(textsOf(chats.current.value.messages.value)).toEqual(['one', 'better']);
     expect(transport.sent[1]?.messages).toHaveLength(1);
+    expect(await stored()).toHaveLength(3);
+    const [, better] = chats.current.value.messages.value;
+    expect(chats.current.value.versions.value.get(better?.id ?? '')).toMatchObject({ at: 1, ids: { length: 2 } });
+  });
+
+  it('drops an answer that failed and said nothing', async () => {
+    const chats = create();
+    transport.rejectNext(new Error('no way'));
+    chats.send('one');
+    await chats.current.value.run.value?.ended;
+    chats.retry();
+    await answer(chats, 'better');
+    expect(textsOf(chats.current.value.messages.value)).toEqual(['one', 'better']);
+    expect(chats.current.value.versions.value.size).toBe(0);
     expect(await stored()).toHaveLength(2);
+  });
+
+  it('sends an edited message beside the earlier one, and goes between them, also after a reload', async () => {
+    const chats = create();
+    chats.send('one');
+    await answer(chats, 'first');
+    chats.send('two');
+    await answer(chats, 'second');
+    const chat = chats.current.value;
+    const [one] = chat.messages.value;
+    chats.edit(one?.id ?? '', 'uno');
+    await answer(chats, 'primo');
+    expect(textsOf(chat.messages.value)).toEqual(['uno', 'primo']);
+    expect(transport.sent.at(-1)?.messages).toHaveLength(1);
+    chats.send('due');
+    await answer(chats, 'secondo');
+    expect(transport.sent.at(-1)?.messages).toHaveLength(3);
+    const [uno] = chat.messages.value;
+    expect(chat.versions.value.get(uno?.id ?? '')).toEqual({ ids: [one?.id, uno?.id], at: 1 });
+    chats.show(one?.id ?? '');
+    expect(textsOf(chat.messages.value)).toEqual(['one', 'first', 'two', 'second']);
+    chats.send('three');
+    await answer(chats, 'third');
+    await stored();
+    const again = create();
+    await again.restore(chat.id);
+    expect(textsOf(again.current.value.messages.value)).toEqual(['one', 'first', 'two', 'second', 'three', 'third']);
+    again.show(uno?.id ?? '');
+    expect(textsOf(again.current.value.messages.value)).toEqual(['uno', 'primo', 'due', 'secondo']);
+    await stored();
+    const last = create();
+    await last.restore(chat.id);
+    expect(textsOf(last.current.value.messages.value)).toEqual(['uno', 'primo', 'due', 'secondo']);
+  });
+
+  it('joins a run that a reload has cut off, where it is known', async () => {
+    const chats = create();
+    chats.send('one');
+    await vi.waitFor(() => expect(transport.sent).toHaveLength(1));
+    transport.write({ type: 'data-run', id: 'r', data: { runId: 'r' } }, { type: 'text-delta', id: 't', delta: 'Ha' });
+    await vi.waitFor(async () => expect(JSON.stringify(await stored())).toContain('"runId":"r"'));
+    const { id } = chats.current.value;
+    transport = fakeTransport();
+    const again = create();
+    await again.restore(id);
+    await vi.waitFor(() => expect(transport.resumed).toMatchObject([{ runId: 'r', after: 0 }]));
+    transport.write(
+      { type: 'data-run', id: 'r', data: { runId: 'r' } },
+      { type: 'text-delta', id: 't', delta: 'Half ' },
+      { type: 'text-delta', id: 't', delta: 'and whole' },
+      { type: 'finish', finishReason: 'stop' },
+    );
+    transport.close();
+    await again.current.value.run.value?.ended;
+    expect(textsOf(again.current.value.messages.value)).toEqual(['one', 'Half and whole']);
+    expect(transport.sent).toHaveLength(0);
+  });
+
+  it('shows a run that is not known any more as it was stored', async () => {
+    const chats = create();
+    chats.send('one');
+    await vi.waitFor(() => expect(transport.sent).toHaveLength(1));
+    transport.write({ type: 'text-delta', id: 't', delta: 'Ha' }, { type: 'data-run', id: 'r', data: { runId: 'r' } });
+    await vi.waitFor(async () => expect(JSON.stringify(await stored())).toContain('Ha'));
+    const { id } = chats.current.value;
+    transport = { ...fakeTransport(), resume: () => Promise.reject(new Error('There is no such run')) };
+    const again = create();
+    await again.restore(id);
+    await vi.waitFor(() =>
+      expect(again.current.value.messages.value[1]).toMatchObject({
+        outcome: { value: { type: 'stopped', by: 'page' } },
+      })
+    );
+    expect(textsOf(again.current.value.messages.value)).toEqual(['one', 'Ha']);
+  });
+
+  it('renames and pins a chat, also after a reload', async () => {
+    const chats = create();
+    chats.send('one');
+    await answer(chats, 'first');
+    chats.rename(chats.current.value, '  Tides of Bergen ');
+    chats.pin(chats.current.value, true);
+    await stored();
+    const again = create();
+    await again.restore(undefined);
+    expect(again.list.value.map(({ title, pinned }) => [title.value, pinned.value])).toEqual([[
+      'Tides of Bergen',
+      true,
+    ]]);
   });
 
   it('lets a run go on while another chat is open', async () => {

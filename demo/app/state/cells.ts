@@ -1,0 +1,29 @@
+/** Starts the cells of a shared worker's code tools in this page. */
+
+import { PinnaceError, toData } from '../../../src/base/errors.ts';
+import type { Cell } from '../../../adapters/sandbox/sandbox.ts';
+import { findSpawn } from '../../../adapters/sandbox/worker-cells.ts';
+import type { PageCells } from '../worker/page-cells.ts';
+
+const spawn = findSpawn();
+const cells = new Map<string, Cell>();
+
+/** As `PageCells.start`. */
+export async function startCell(
+  ...[id, code, settings]: Parameters<PageCells['start']>
+): ReturnType<PageCells['start']> {
+  try {
+    if (!spawn) throw new PinnaceError('unavailable', 'Cannot run the code: this browser does not isolate it');
+    const cell = await spawn(code, settings);
+    cells.set(id, cell);
+    return { ok: true, reply: await cell.reply };
+  } catch (error) {
+    return { ok: false, error: toData(error) };
+  }
+}
+
+/** Ends a cell, and its code with it. */
+export function endCell(id: string): void {
+  cells.get(id)?.end();
+  cells.delete(id);
+}
