@@ -98,7 +98,7 @@ function canLast(): boolean {
     },
   };
   try {
-    new SharedWorker(scriptOfNoAddress(), options);
+    Reflect.construct(SharedWorker, [scriptOfNoAddress(), options]);
   } catch {
     // A SyntaxError, always.
   }
