@@ -3,9 +3,11 @@
  * loop, a worker that runs out of memory ends its host, and a worker without permissions still loads `npm:` modules.
  */
 
-import { PinnaceError } from '../../src/base/errors.ts';
+import { loadOnce } from '../../src/base/load-once.ts';
+import type { ProgramSandbox } from '../../src/contracts/program-sandbox.ts';
 import { prelude } from './prelude.ts';
-import { type Cell, createSandbox, type ProbedSandbox, type Spawn } from './sandbox.ts';
+import { kill, outOfMemory, startProcess, toDataUrl, watchMemory } from './deno-process.ts';
+import { cannotIsolate, type Cell, createSandbox, type ProbedSandbox, type Spawn } from './sandbox.ts';
 
 /** Limits of a run. */
 export interface DenoSandboxOptions {
@@ -13,53 +15,28 @@ export interface DenoSandboxOptions {
   readonly maxMemoryMb?: number;
 }
 
+const loadPrograms = /* @__PURE__ */ loadOnce(() => import('./deno-programs.ts'));
+
 /** Creates the sandbox for Deno. It needs permission to run Deno; without it, and on Node, every run is `unavailable`. */
-export function denoSandbox({ maxMemoryMb = 128 }: DenoSandboxOptions = {}): ProbedSandbox {
-  return createSandbox('Deno' in globalThis ? spawnProcess(maxMemoryMb) : undefined);
+export function denoSandbox({ maxMemoryMb = 128 }: DenoSandboxOptions = {}): ProbedSandbox & ProgramSandbox {
+  const isHere = 'Deno' in globalThis;
+  return {
+    ...createSandbox(isHere ? spawnProcess(maxMemoryMb) : undefined),
+    timeZone: 'UTC',
+    async open(code, options) {
+      if (!isHere) throw cannotIsolate();
+      return await (await loadPrograms()).openDenoProgram(code, { ...options, maxMemoryMb });
+    },
+  };
 }
 
-/** No prompt, no configuration of the host, no modules, no code from strings, and no permissions. */
-const walls = [
-  'run',
-  '--quiet',
-  '--no-prompt',
-  '--no-config',
-  '--no-lock',
-  '--no-npm',
-  '--no-remote',
-  '--no-code-cache',
-];
-
 function spawnProcess(maxMemoryMb: number): Spawn {
-  const engine = `--v8-flags=--disallow-code-generation-from-strings,--max-old-space-size=${maxMemoryMb}`;
   return async (code, settings) => {
-    const process = start([...walls, engine, '-']);
+    const process = startProcess('-', maxMemoryMb);
     const codeUrl = toDataUrl(`export default async (input) => {\n${code}\n};\n`);
     await send(process, prelude({ ...settings, codeUrl }));
     return toCell(process, { maxMemoryMb, maxLength: settings.maxOutputLength + 1024 });
   };
-}
-
-function start(args: string[]): Deno.ChildProcess {
-  try {
-    const env = { NO_COLOR: '1', DENO_NO_UPDATE_CHECK: '1' };
-    const io = { stdin: 'piped', stdout: 'piped', stderr: 'null' } as const; // its output could disclose code and input
-    return new Deno.Command(Deno.execPath(), { args, env, clearEnv: true, ...io }).spawn();
-  } catch (cause) {
-    throw new PinnaceError(
-      'unavailable',
-      'Cannot run the code: this process may not run Deno; allow it with --allow-run',
-      {
-        cause,
-        retryable: false,
-        details: { reason: 'not_isolated' },
-      },
-    );
-  }
-}
-
-function toDataUrl(source: string): string {
-  return `data:text/javascript;charset=utf-8,${encodeURIComponent(source)}`;
 }
 
 /** If the process ends before it has read everything, `replyOf` reports the reason. */
@@ -96,15 +73,6 @@ function toCell(process: Deno.ChildProcess, limits: Limits): Cell {
   };
 }
 
-function kill(process: Deno.ChildProcess): void {
-  try {
-    process.kill('SIGKILL');
-  } catch {
-    // it ended by itself
-  }
-  process.status.catch(() => {});
-}
-
 /** The first line is the reply. A longer text than the longest reply is invalid. */
 async function readLine(
   stdout: ReadableStream<Uint8Array<ArrayBuffer>>,
@@ -125,36 +93,4 @@ async function readLine(
 function readStatus({ signal }: Deno.CommandStatus, limits: Limits): string {
   if (signal !== null) throw outOfMemory(limits);
   return '{"ok":false,"reason":"code_failed"}';
-}
-
-/** The memory of an idle process in MB, with a margin. */
-const baseMb = 96;
-
-interface Watch {
-  readonly maxMb: number;
-  readonly onExceeded: () => void;
-}
-
-/** Reads the memory of a process on Linux, if permitted. Elsewhere only the time is limited. */
-function watchMemory(pid: number, { maxMb, onExceeded }: Watch): () => void {
-  const timer = setInterval(() => {
-    const takenMb = residentMb(pid);
-    if (takenMb > maxMb + baseMb) onExceeded();
-  }, 20);
-  return () => clearInterval(timer);
-}
-
-function residentMb(pid: number): number {
-  try {
-    const [, pages] = Deno.readTextFileSync(`/proc/${pid}/statm`).split(' ');
-    return (Number(pages) * 4096) / 1_000_000;
-  } catch {
-    return 0;
-  }
-}
-
-function outOfMemory({ maxMemoryMb }: Limits): PinnaceError {
-  return new PinnaceError('budget_exceeded', `The code took more than ${maxMemoryMb} MB of memory`, {
-    details: { reason: 'out_of_memory' },
-  });
 }

@@ -1,7 +1,7 @@
 /** The module that runs in the sandbox before the code and removes everything but the language. It is a string without imports. */
 
 /** Globals that remain. None has access to the host, the network, storage, other code or shared memory. */
-const allowed = (
+export const allowed = (
   'Object Array String Number Boolean Symbol BigInt Math JSON Date RegExp Map Set WeakMap WeakSet Promise Proxy Reflect ' +
   'Error AggregateError EvalError RangeError ReferenceError SuppressedError SyntaxError TypeError URIError ' +
   'ArrayBuffer DataView Int8Array Uint8Array Uint8ClampedArray Int16Array Uint16Array Int32Array Uint32Array ' +
@@ -12,7 +12,7 @@ const allowed = (
 ).split(' ');
 
 /** The permissions of Deno. Where they exist, all must be denied. */
-const permissions = ['net', 'read', 'write', 'env', 'run', 'sys', 'ffi', 'import'];
+export const permissions = ['net', 'read', 'write', 'env', 'run', 'sys', 'ffi', 'import'];
 
 /** The settings of the prelude. */
 export interface PreludeSettings {
@@ -30,7 +30,7 @@ export function prelude(given: PreludeSettings): string {
 }
 
 /** Copies the globals that it needs at the start, because the code may change globals later. */
-const body = String.raw`
+export const captures = String.raw`
 const { stringify, parse } = JSON;
 const { defineProperty, getPrototypeOf, prototype: objectPrototype } = Object;
 const { ownKeys, deleteProperty } = Reflect;
@@ -39,25 +39,15 @@ const toNumber = Number;
 const { call } = Function.prototype;
 const matchIn = call.bind(RegExp.prototype[Symbol.match]);
 const encoder = new TextEncoder();
-const post = typeof postMessage === 'function' ? postMessage.bind(globalThis) : writer(Deno.stdout, Deno.exit);
-const later = setTimeout;
-const input = parse(settings.input);
-const { maxOutputLength } = settings;
-
 const isMissing = (name) => {
   const { state, partial } = Deno.permissions.querySync({ name });
   return state !== 'granted' && partial !== true;
 };
 const isIsolated = typeof Deno === 'undefined' || settings.permissions.every(isMissing);
+`;
 
-// What the code throws aside ends the run, and is not printed.
-for (const type of ['error', 'unhandledrejection']) {
-  addEventListener(type, (event) => {
-    event.preventDefault();
-    post('{"ok":false,"reason":"code_failed"}');
-  });
-}
-
+/** Removes everything but the language from the realm. Needs the captures. */
+export const walls = String.raw`
 const fix = (target, key, value) => defineProperty(target, key, { value, writable: false, configurable: false });
 const refuse = (name) => {
   const refused = function () {
@@ -84,6 +74,59 @@ for (let scope = globalThis; scope !== null && scope !== objectPrototype; scope 
     if (!deleteProperty(scope, key) && scope[key] === Object(scope[key])) left.push(toText(key)); // a number may stay
   }
 }
+`;
+
+/** Makes replies of what the code returns and throws. Needs the captures and maxOutputLength. */
+export const replies = String.raw`
+function answer(output) {
+  try {
+    const text = stringify(output) ?? 'null';
+    if (text.length > maxOutputLength) return '{"ok":false,"reason":"output_too_large"}';
+    return '{"ok":true,"output":' + text + '}';
+  } catch {
+    return '{"ok":false,"reason":"output_not_json"}';
+  }
+}
+
+function failure(error) {
+  return '{"ok":false,"reason":"code_failed","at":' + place(error) + ',"text":' + stringify(describe(error)) + '}';
+}
+
+/** Where it was thrown, as the engine writes it: the line and the column of the first frame that has them. */
+function place(error) {
+  try {
+    const found = matchIn(/:([0-9]{1,7}):([0-9]{1,7})\)?$/m, toText(error.stack));
+    return found === null ? 'null' : '[' + toNumber(found[1]) + ',' + toNumber(found[2]) + ']';
+  } catch {
+    return 'null';
+  }
+}
+
+function describe(error) {
+  try {
+    return toText(error).slice(0, 500);
+  } catch {
+    return '';
+  }
+}
+`;
+
+/** Runs the code once, and posts one reply. */
+const body = String.raw`
+${captures}
+const post = typeof postMessage === 'function' ? postMessage.bind(globalThis) : writer(Deno.stdout, Deno.exit);
+const later = setTimeout;
+const input = parse(settings.input);
+const { maxOutputLength } = settings;
+
+// What the code throws aside ends the run, and is not printed.
+for (const type of ['error', 'unhandledrejection']) {
+  addEventListener(type, (event) => {
+    event.preventDefault();
+    post('{"ok":false,"reason":"code_failed"}');
+  });
+}
+${walls}
 globalThis.setTimeout = (work, ms, ...args) => {
   if (typeof work !== 'function') throw new TypeError('setTimeout takes a function here');
   later(work, ms, ...args);
@@ -99,21 +142,11 @@ export async function run(work) {
   try {
     output = await work(input);
   } catch (error) {
-    return post('{"ok":false,"reason":"code_failed","at":' + place(error) + ',"text":' + stringify(describe(error)) + '}');
+    return post(failure(error));
   }
   post(answer(output));
 }
-
-function answer(output) {
-  try {
-    const text = stringify(output) ?? 'null';
-    if (text.length > maxOutputLength) return '{"ok":false,"reason":"output_too_large"}';
-    return '{"ok":true,"output":' + text + '}';
-  } catch {
-    return '{"ok":false,"reason":"output_not_json"}';
-  }
-}
-
+${replies}
 /** A process writes one line and exits. */
 function writer(stdout, exit) {
   const encode = encoder.encode.bind(encoder);
@@ -133,24 +166,6 @@ async function load(url) {
     return post('{"ok":false,"reason":"invalid_code"}');
   }
   await run(code.default);
-}
-
-/** Where it was thrown, as the engine writes it: the line and the column of the first frame that has them. */
-function place(error) {
-  try {
-    const found = matchIn(/:([0-9]{1,7}):([0-9]{1,7})\)?$/m, toText(error.stack));
-    return found === null ? 'null' : '[' + toNumber(found[1]) + ',' + toNumber(found[2]) + ']';
-  } catch {
-    return 'null';
-  }
-}
-
-function describe(error) {
-  try {
-    return toText(error).slice(0, 500);
-  } catch {
-    return '';
-  }
 }
 
 // Awaited: until then a process does not look for what was taken away.

@@ -12,6 +12,7 @@ export function readReply(data: unknown, { maxOutputLength, linesBefore }: Reply
   if (ok === true) return output;
   if (reason === 'not_isolated') throw failed('unavailable', 'this platform does not isolate it', { reason });
   if (reason === 'invalid_code') throw invalidCode('it is not the body of an async function');
+  if (reason === 'diverged') throw diverged();
   if (reason === 'output_too_large') throw failed('budget_exceeded', 'its output is too long', { reason });
   if (reason === 'output_not_json') throw failed('internal', 'its output is not JSON', { reason });
   throw failed('internal', 'it threw an error', {
@@ -78,5 +79,12 @@ function failed(
     retryable: false,
     details,
     ...(text !== undefined && { cause: new Error(text) }),
+  });
+}
+
+function diverged(): PinnaceError {
+  return new PinnaceError('conflict', 'Cannot go on with the program: it did not make the calls that it made before', {
+    retryable: false,
+    details: { reason: 'program_diverged' },
   });
 }

@@ -43,7 +43,8 @@ export function createSandbox(spawn: Spawn | undefined): ProbedSandbox {
 /** Keywords that load other modules. A keyword cannot be written as an escape, a string or a computed name. */
 const modules = /\b(?:import|export)\b/;
 
-function checkCode(code: string): void {
+/** @throws PinnaceError `invalid_argument` for code that loads other code. */
+export function checkCode(code: string): void {
   if (!modules.test(code) && code.isWellFormed()) return;
   throw invalidCode('it must not say "import" or "export", not even in a text or a comment');
 }
@@ -68,15 +69,18 @@ async function runInCell(spawn: Spawn, code: string, options: SandboxOptions): P
   }
 }
 
-function stopped(): PinnaceError {
+/** The error of code whose signal aborted. */
+export function stopped(): PinnaceError {
   return new PinnaceError('cancelled', 'The code was stopped with its run');
 }
 
-function timedOut(timeoutMs: number): PinnaceError {
+/** The error of code that takes longer than its time. */
+export function timedOut(timeoutMs: number): PinnaceError {
   return new PinnaceError('deadline_exceeded', `The code took longer than ${timeoutMs} ms`);
 }
 
-function cannotIsolate(): PinnaceError {
+/** The error of a platform without isolation. */
+export function cannotIsolate(): PinnaceError {
   return new PinnaceError(
     'unavailable',
     'Cannot run the code: this platform does not isolate it; a browser does, and Deno where it may run itself',

@@ -1,5 +1,6 @@
 /** Cells of code in workers, as `worker.ts` describes them. */
 
+import type { PinnaceError } from '../../src/base/errors.ts';
 import { prelude } from './prelude.ts';
 import { invalidCode } from './reply.ts';
 import type { Cell, Spawn } from './sandbox.ts';
@@ -9,43 +10,75 @@ let rules: ReturnType<typeof trustOwn> | undefined;
 /** One policy per realm: its name can be used once. */
 const trusted = (): ReturnType<typeof trustOwn> => rules ??= trustOwn();
 
-/** Returns what starts cells in this realm. Deno has none: `terminate` does not end an endless loop there. */
-export function findSpawn(): Spawn | undefined {
+/** Returns the constructor of workers, in a realm with the strictest policy that there is. */
+export type Realm = () => Promise<typeof Worker>;
+
+/** Returns the workers of this realm. Deno has none: `terminate` does not end an endless loop there. */
+export function findRealm(): Realm | undefined {
   if (typeof Worker === 'undefined' || 'Deno' in globalThis) return undefined;
-  if ('document' in globalThis) return spawnInFrame();
-  return (...args) => Promise.resolve(startWorker(Worker, ...args)); // under the policy of this worker
+  if ('document' in globalThis) return workersOfFrame();
+  return () => Promise.resolve(Worker); // under the policy of this worker
 }
 
-/** What {@link startWorker} puts before the code. */
+/** What {@link startModule} puts before the code. */
 export const linesBefore = 2;
 
 /**
  * A worker from a `data:` URL has an origin of its own: no storage of the page belongs to it. It cannot load a module later
  * without a policy that lets pages do so too: so the code's module imports the prelude, which has run to its end before.
  */
-function startWorker(WorkerOfRealm: typeof Worker, ...[code, settings]: Parameters<Spawn>): Cell {
-  const from = JSON.stringify(toDataUrl(prelude(settings)));
-  const url = toDataUrl(`import { run } from ${from};\nrun(async (input) => {\n${code}\n});\n`);
+export function startWorker(WorkerOfRealm: typeof Worker, ...[code, settings]: Parameters<Spawn>): Cell {
   const { promise: reply, resolve, reject } = Promise.withResolvers<unknown>();
+  const source = { prelude: prelude(settings), parameter: 'input', code };
+  const end = startModule(WorkerOfRealm, source, { onMessage: resolve, onFailure: reject }).end;
+  return { reply, end, linesBefore };
+}
+
+/** The code and what runs before it. */
+export interface CodeModule {
+  readonly prelude: string;
+  readonly parameter: string;
+  readonly code: string;
+}
+
+/** Starts the module in a worker, and a second time where the browser could not load it. */
+export function startModule(
+  WorkerOfRealm: typeof Worker,
+  { prelude: before, parameter, code }: CodeModule,
+  { onMessage, onFailure }: {
+    readonly onMessage: (data: unknown) => void;
+    readonly onFailure: (error: PinnaceError) => void;
+  },
+): { readonly post: (text: string) => void; readonly end: () => void } {
+  const from = JSON.stringify(toDataUrl(before));
+  const url = toDataUrl(`import { run } from ${from};\nrun(async (${parameter}) => {\n${code}\n});\n`);
+  const sent: string[] = [];
   const start = (mayTryAgain: boolean): Worker => {
     const started = new WorkerOfRealm(trusted().createScriptURL(url), { type: 'module' });
-    started.addEventListener('message', ({ data }: MessageEvent<unknown>) => resolve(data));
-    started.addEventListener('messageerror', () => resolve(undefined));
+    started.addEventListener('message', ({ data }: MessageEvent<unknown>) => onMessage(data));
+    started.addEventListener('messageerror', () => onMessage(undefined));
     started.addEventListener('error', (event) => {
       event.preventDefault(); // the caller receives it; the console would show code and input
       // Without a message the script could not be read, or a browser under load could not load it: nothing of it has run.
-      if (mayTryAgain && !ended && !(event instanceof ErrorEvent)) worker = start(false);
-      else reject(invalidCode('it is not the body of an async function'));
+      if (mayTryAgain && !ended && !(event instanceof ErrorEvent)) {
+        worker = start(false);
+        for (const text of sent) worker.postMessage(text);
+      } else onFailure(invalidCode('it is not the body of an async function'));
     });
     return started;
   };
   let ended = false;
   let worker = start(true);
-  const end = (): void => {
-    ended = true;
-    worker.terminate();
+  return {
+    post(text) {
+      if (sent.length === 0) sent.push(text); // the settings: before them, nothing runs
+      worker.postMessage(text);
+    },
+    end() {
+      ended = true;
+      worker.terminate();
+    },
   };
-  return { reply, end, linesBefore };
 }
 
 function toDataUrl(source: string): string {
@@ -56,14 +89,13 @@ function toDataUrl(source: string): string {
 const policy = "default-src 'none'; worker-src data:";
 
 /** A worker has the policy of the document that makes it: so one without content makes it, whose policy allows no connection. */
-function spawnInFrame(): Spawn {
+function workersOfFrame(): Realm {
   let frame: Promise<HTMLIFrameElement> | undefined;
-  return async (code, settings) => {
+  return async () => {
     frame ??= loadFrame();
     const { contentWindow } = await frame;
     // The type of a window leaves out what is global in it.
-    const { Worker: WorkerOfFrame } = contentWindow as unknown as { readonly Worker: typeof Worker };
-    return startWorker(WorkerOfFrame, code, settings);
+    return (contentWindow as unknown as { readonly Worker: typeof Worker }).Worker;
   };
 }
 

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, inject, it } from 'vitest';
 import type { ProbedSandbox } from '../../adapters/sandbox/sandbox.ts';
 import { workerSandbox } from '../../adapters/sandbox/worker.ts';
 import { fromData } from '../../src/base/errors.ts';
+import { describeProgramSandbox } from '../fixtures/program-sandbox.ts';
 import { describeSandbox } from '../fixtures/sandbox.ts';
 import type { SandboxHost } from './sandbox-host.ts';
 
@@ -35,6 +36,10 @@ function sandboxInWorker(): ProbedSandbox {
 
 describe('workerSandbox in a page', () => {
   describeSandbox(workerSandbox(), url);
+});
+
+describe('programs of workerSandbox in a page', () => {
+  describeProgramSandbox(workerSandbox(), url);
 });
 
 describe('workerSandbox in a worker', () => {

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { denoSandbox } from '../../adapters/sandbox/deno.ts';
 import { workerSandbox } from '../../adapters/sandbox/worker.ts';
+import { describeProgramSandbox, programTerms, runProgram } from '../fixtures/program-sandbox.ts';
 import { describeSandbox, outcomeOf, terms } from '../fixtures/sandbox.ts';
 
 let sockets = 0;
@@ -42,6 +43,16 @@ describe('denoSandbox', () => {
     expect(await sandbox.run('return 1', terms())).toBe(1);
   });
 
+  describe('with programs', () => describeProgramSandbox(denoSandbox(), url));
+
+  it('ends a program that takes too much memory', async () => {
+    const run = runProgram(
+      denoSandbox({ maxMemoryMb: 64 }),
+      'const a = []; while (true) a.push(new Array(1000).fill({}));',
+    );
+    expect(await outcomeOf(run)).toBe('budget_exceeded: out_of_memory');
+  });
+
   it('leaves no process and has opened no socket', async () => {
     expect(await outcomeOf(denoSandbox().run('while (true);', terms({ timeoutMs: 100 })))).toBe('deadline_exceeded');
     // A killed process may still be listed for a while; no answer waits for that.
@@ -54,5 +65,6 @@ describe('workerSandbox', () => {
   it('runs nothing on Deno', async () => {
     expect(await outcomeOf(workerSandbox().run('return 1', terms()))).toBe('unavailable: not_isolated');
     expect(await workerSandbox().isReady()).toBe(false);
+    expect(await outcomeOf(workerSandbox().open('return 1', programTerms()))).toBe('unavailable: not_isolated');
   });
 });

@@ -1,0 +1,67 @@
+/** Programs on Deno: a process without permissions, whose input and output carry lines of JSON. */
+
+import { PinnaceError } from '../../src/base/errors.ts';
+import type { ProgramCell, ProgramOptions } from '../../src/contracts/program-sandbox.ts';
+import { abused, maxMessageLength, openProgram, type ProgramPlatform, type Wire, type WireListener } from './bridge.ts';
+import { kill, outOfMemory, startProcess, toDataUrl, watchMemory } from './deno-process.ts';
+import { programPrelude } from './program-prelude.ts';
+
+let url: string | undefined;
+
+/** Starts a program in a process of its own. */
+export function openDenoProgram(
+  code: string,
+  { maxMemoryMb, ...options }: ProgramOptions & { readonly maxMemoryMb: number },
+): Promise<ProgramCell> {
+  const platform: ProgramPlatform = {
+    sendsCode: true,
+    linesBefore: 1,
+    start: (_, listener) => Promise.resolve(connect(listener, maxMemoryMb)),
+  };
+  return openProgram(platform, code, options);
+}
+
+function connect(listener: WireListener, maxMemoryMb: number): Wire {
+  const process = startProcess(url ??= toDataUrl(programPrelude()), maxMemoryMb);
+  const writer = process.stdin.getWriter();
+  const encoder = new TextEncoder();
+  const unwatch = watchMemory(process.pid, {
+    maxMb: 2 * maxMemoryMb,
+    onExceeded: () => listener.onFailure(outOfMemory({ maxMemoryMb })),
+  });
+  const read = async (): Promise<void> => {
+    await readLines(process.stdout, listener);
+    const { signal } = await process.status;
+    listener.onFailure(signal === null ? endedEarly() : outOfMemory({ maxMemoryMb }));
+  };
+  read().catch(() => listener.onFailure(endedEarly()));
+  return {
+    // A process that has ended reads nothing: `read` reports the reason.
+    post: (text) => void writer.write(encoder.encode(`${text}\n`)).catch(() => undefined),
+    end() {
+      unwatch();
+      kill(process);
+    },
+  };
+}
+
+/** Passes each line on. A line that is too long ends the cell before it takes more memory. */
+async function readLines(stdout: ReadableStream<Uint8Array<ArrayBuffer>>, listener: WireListener): Promise<void> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of stdout) {
+    text += decoder.decode(chunk, { stream: true });
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n')) {
+      listener.onMessage(text.slice(0, end));
+      text = text.slice(end + 1);
+    }
+    if (text.length > 64 * maxMessageLength) return listener.onFailure(abused('a message is too long'));
+  }
+}
+
+function endedEarly(): PinnaceError {
+  return new PinnaceError('internal', 'Cannot use the code: it ended without a result', {
+    retryable: false,
+    details: { reason: 'code_failed' },
+  });
+}

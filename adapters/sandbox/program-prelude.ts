@@ -1,0 +1,292 @@
+/** The module that runs in the sandbox before a program, and connects its tools to the host. It is a string without imports. */
+
+import { allowed, captures, permissions, replies, walls } from './prelude.ts';
+
+/** Returns the module. A worker imports `run` from it and passes the program; a process reads the program from its input. */
+export function programPrelude(): string {
+  const settings = JSON.stringify({ allowed, permissions });
+  return `const settings = JSON.parse(${JSON.stringify(settings)});\n${body}`;
+}
+
+/**
+ * Reports are lists in JSON: `[{ t: 'call' | 'idle' | 'end' … }]`, one list for each turn. Messages of the host are lists too: the
+ * first has the settings of the program, all others have deliveries.
+ */
+const body = String.raw`
+${captures}
+const { construct, apply } = Reflect;
+const { getOwnPropertyDescriptor } = Object;
+const CellPromise = Promise;
+const CellError = Error;
+const isProcess = typeof Deno !== 'undefined';
+const later = turns();
+const { stdin } = isProcess ? Deno : {};
+const port = isProcess ? processPort(Deno) : workerPort();
+
+let maxOutputLength = 0;
+let recorded = [];
+let replayed = 0;
+let work;
+let starting;
+let outbox = '';
+let done = false;
+let isReady = false;
+const inbox = [];
+const unsent = [];
+const waiting = { __proto__: null };
+let [last, open, inFlight] = [0, 0, 0];
+
+addEventListener('unhandledrejection', (event) => event.preventDefault()); // of a call that the program has not awaited yet
+addEventListener('error', (event) => {
+  event.preventDefault();
+  finish('{"ok":false,"reason":"code_failed"}');
+});
+${walls}
+${replies}
+/** Each piece of work runs after all promises have settled. A timer would take milliseconds. */
+function turns() {
+  if (typeof setImmediate === 'function') return setImmediate;
+  const { port1, port2 } = new MessageChannel();
+  const works = [];
+  port1.onmessage = () => works.shift()();
+  const wake = port2.postMessage.bind(port2);
+  const { push } = works;
+  return (one) => {
+    apply(push, works, [one]);
+    wake(0);
+  };
+}
+
+function workerPort() {
+  addEventListener('message', (event) => receive(event.data));
+  return { post: postMessage.bind(globalThis), exit() {} };
+}
+
+function processPort({ stdin, stdout, exit }) {
+  const encode = encoder.encode.bind(encoder);
+  const post = (text) => {
+    const bytes = encode(text + '\n');
+    for (let at = 0; at < bytes.length;) at += stdout.writeSync(bytes.subarray(at));
+  };
+  return { post, exit };
+}
+
+async function readLines(stdin) {
+  const decoder = new TextDecoder();
+  const decode = decoder.decode.bind(decoder);
+  const bytes = new Uint8Array(65_536);
+  const { slice, indexOf } = String.prototype;
+  const part = bytes.subarray.bind(bytes);
+  const read = stdin.read.bind(stdin);
+  let text = '';
+  for (;;) {
+    const count = await read(bytes);
+    if (count === null) return port.exit();
+    text += decode(part(0, count), { stream: true });
+    for (let end = apply(indexOf, text, ['\n']); end >= 0; end = apply(indexOf, text, ['\n'])) {
+      const line = apply(slice, text, [0, end]);
+      text = apply(slice, text, [end + 1]);
+      receive(line);
+    }
+  }
+}
+
+function receive(text) {
+  const messages = parse(text);
+  if (starting === undefined) {
+    starting = messages[0];
+    start();
+    return;
+  }
+  for (let i = 0; i < messages.length; i++) inbox[inbox.length] = messages[i];
+  if (isReady) take();
+}
+
+export function run(given) {
+  work ??= given;
+  start();
+}
+
+function start() {
+  if (starting === undefined || done) return;
+  if (!isIsolated || left.length > 0) return finish('{"ok":false,"reason":"not_isolated"}');
+  const { code } = starting;
+  if (code !== undefined) {
+    starting.code = undefined;
+    const source = 'export default async (tools) => {\n' + code + '\n};\n';
+    load('data:text/javascript;charset=utf-8,' + encodeURIComponent(source));
+  }
+  if (work === undefined) return;
+  ({ maxOutputLength, recorded } = starting);
+  control(starting);
+  execute(work);
+  later(afterTurn);
+}
+
+async function load(url) {
+  try {
+    ({ default: work } = await import(url));
+  } catch {
+    return finish('{"ok":false,"reason":"invalid_code"}');
+  }
+  start();
+}
+
+async function execute(program) {
+  let reply;
+  try {
+    reply = answer(await program(tools));
+  } catch (error) {
+    reply = failure(error);
+  }
+  finish(reply);
+}
+
+function report(text) {
+  outbox += (outbox === '' ? '[' : ',') + text;
+}
+
+function flush() {
+  if (outbox === '') return;
+  const text = outbox + ']';
+  outbox = '';
+  port.post(text);
+}
+
+function finish(reply) {
+  if (done) return;
+  done = true;
+  report('{"t":"end","open":' + open + ',"reply":' + stringify(reply) + '}');
+  flush();
+  port.exit();
+}
+
+function afterTurn() {
+  if (done) return;
+  if (replayed < recorded.length) return settle(recorded[replayed++]);
+  report('{"t":"idle","open":' + open + '}');
+  flush();
+  isReady = true;
+  take();
+}
+
+let taken = 0;
+
+function take() {
+  if (taken === inbox.length) return;
+  isReady = false;
+  const delivery = inbox[taken];
+  inbox[taken++] = undefined;
+  settle(delivery);
+}
+
+function settle({ n, ok, output, code, message }) {
+  const found = waiting[n];
+  if (found === undefined) return finish('{"ok":false,"reason":"diverged"}');
+  delete waiting[n];
+  open--;
+  inFlight--;
+  if (unsent.length > next) send();
+  if (ok) found.resolve(output);
+  else found.reject(toolError(code, message));
+  later(afterTurn);
+}
+
+let next = 0;
+
+function send() {
+  const text = unsent[next];
+  unsent[next++] = undefined;
+  inFlight++;
+  report(text);
+}
+
+function toolError(code, message) {
+  const error = new CellError(message);
+  defineProperty(error, 'name', { value: 'ToolError', configurable: true, writable: true });
+  defineProperty(error, 'code', { value: code, configurable: true, writable: true, enumerable: true });
+  return error;
+}
+
+function request(tool, input) {
+  const text = stringify(input) ?? '{}';
+  return new CellPromise((resolve, reject) => {
+    const n = ++last;
+    waiting[n] = { resolve, reject };
+    open++;
+    unsent[unsent.length] = '{"t":"call","n":' + n + ',"tool":' + stringify(tool) + ',"input":' + stringify(text) + '}';
+    if (inFlight < 16) send();
+  });
+}
+
+const isName = (name) => typeof name === 'string' && name !== 'then';
+const tools = new Proxy({ __proto__: null }, {
+  get: (_, name) => isName(name) ? async (input) => await request(name, input) : undefined,
+  has: (_, name) => isName(name),
+  set: () => false,
+  defineProperty: () => false,
+  deleteProperty: () => false,
+  setPrototypeOf: () => false,
+  preventExtensions: () => false,
+});
+
+globalThis.setTimeout = (callback, ms = 0, ...args) => {
+  if (typeof callback !== 'function') throw new TypeError('setTimeout takes a function here');
+  const wake = async () => {
+    await request('$sleep', { ms: toNumber(ms) || 0 });
+    callback(...args);
+  };
+  wake().catch((error) => finish(failure(error)));
+};
+
+/** Fixes the clock and the random numbers. */
+function control({ at, seed }) {
+  const RealDate = Date;
+  fix(RealDate, 'now', () => at);
+  const FixedDate = new Proxy(RealDate, {
+    construct: (target, args, made) => construct(target, args.length === 0 ? [at] : args, made),
+    apply: () => toText(new RealDate(at)),
+  });
+  fix(RealDate.prototype, 'constructor', FixedDate);
+  globalThis.Date = FixedDate;
+  const { prototype } = Intl.DateTimeFormat;
+  const { get } = getOwnPropertyDescriptor(prototype, 'format');
+  defineProperty(prototype, 'format', {
+    get() {
+      const format = apply(get, this, []);
+      return (date) => format(date === undefined ? at : date);
+    },
+  });
+  const { formatToParts } = prototype;
+  fix(prototype, 'formatToParts', function (date) {
+    return apply(formatToParts, this, [date === undefined ? at : date]);
+  });
+  if (typeof Temporal === 'object') controlTemporal(at);
+  let state = seed >>> 0;
+  fix(Math, 'random', () => { // mulberry32
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  });
+}
+
+const { imul } = Math;
+
+function controlTemporal(at) {
+  const instant = () => Temporal.Instant.fromEpochMilliseconds(at);
+  const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const zoned = (timeZone = zone) => instant().toZonedDateTimeISO(timeZone);
+  fix(Temporal, 'Now', {
+    instant,
+    timeZoneId: () => zone,
+    zonedDateTimeISO: zoned,
+    plainDateTimeISO: (timeZone) => zoned(timeZone).toPlainDateTime(),
+    plainDateISO: (timeZone) => zoned(timeZone).toPlainDate(),
+    plainTimeISO: (timeZone) => zoned(timeZone).toPlainTime(),
+  });
+}
+
+// Never settles: until then a process does not look for what was taken away.
+if (isProcess) await readLines(stdin);
+`;
