@@ -43,7 +43,9 @@ describe('denoSandbox', () => {
     expect(await sandbox.run('return 1', terms())).toBe(1);
   });
 
-  describe('with programs', () => describeProgramSandbox(denoSandbox(), url));
+  describe('with programs', () => {
+    describeProgramSandbox(denoSandbox(), url);
+  });
 
   it('ends a program that takes too much memory', async () => {
     const run = runProgram(
