@@ -20,6 +20,12 @@ export function findRealm(): Realm | undefined {
   return () => Promise.resolve(Worker); // under the policy of this worker
 }
 
+/** Returns what starts cells in this realm; `undefined` in Deno. */
+export function findSpawn(): Spawn | undefined {
+  const realm = findRealm();
+  return realm && (async (...args) => startWorker(await realm(), ...args));
+}
+
 /** What {@link startModule} puts before the code. */
 export const linesBefore = 2;
 
@@ -27,7 +33,7 @@ export const linesBefore = 2;
  * A worker from a `data:` URL has an origin of its own: no storage of the page belongs to it. It cannot load a module later
  * without a policy that lets pages do so too: so the code's module imports the prelude, which has run to its end before.
  */
-export function startWorker(WorkerOfRealm: typeof Worker, ...[code, settings]: Parameters<Spawn>): Cell {
+function startWorker(WorkerOfRealm: typeof Worker, ...[code, settings]: Parameters<Spawn>): Cell {
   const { promise: reply, resolve, reject } = Promise.withResolvers<unknown>();
   const source = { prelude: prelude(settings), parameter: 'input', code };
   const end = startModule(WorkerOfRealm, source, { onMessage: resolve, onFailure: reject }).end;

@@ -13,17 +13,16 @@
 
 import { loadOnce } from '../../src/base/load-once.ts';
 import type { ProgramSandbox } from '../../src/contracts/program-sandbox.ts';
-import { cannotIsolate, createSandbox, type ProbedSandbox, type Spawn } from './sandbox.ts';
-import { findRealm, startWorker } from './worker-cells.ts';
+import { cannotIsolate, createSandbox, type ProbedSandbox } from './sandbox.ts';
+import { findRealm, findSpawn } from './worker-cells.ts';
 
 const loadPrograms = /* @__PURE__ */ loadOnce(() => import('./worker-programs.ts'));
 
 /** Creates the sandbox for a page or a worker. It is unavailable in Deno, where `terminate` does not end an endless loop. */
 export function workerSandbox(): ProbedSandbox & ProgramSandbox {
   const realm = findRealm();
-  const spawn: Spawn | undefined = realm && (async (...args) => startWorker(await realm(), ...args));
   return {
-    ...createSandbox(spawn),
+    ...createSandbox(findSpawn()),
     timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
     async open(code, options) {
       if (!realm) throw cannotIsolate();
