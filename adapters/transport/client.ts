@@ -9,6 +9,7 @@ import type { SentMessage } from '../../src/runtime/steering/inbox.ts';
 import type { SteeringMessageInput } from '../../src/runtime/steering/message.ts';
 import { type ChatDefaults, type ChatLink, createChatTransport, type Opened } from './chat/chat-transport.ts';
 import { createRemoteAudit, type RemoteAudit } from './client/audit.ts';
+import { createRemoteChats, type RemoteChats } from './client/chats.ts';
 import { createRemoteBlobs, type RemoteBlobs } from './client/blobs.ts';
 import { callRoute, type Connection, joinRun, runPath, startRun } from './client/connection.ts';
 import { type ClientCredentials, credentialsOf, type HeaderSource } from './client/client-credentials.ts';
@@ -108,6 +109,8 @@ export interface Client extends ChatTransport<UIMessage> {
   readonly registry: RemoteRegistry;
   /** The stored files of the endpoint, which messages refer to. */
   readonly blobs: RemoteBlobs;
+  /** The caller's chats that the endpoint has stored: those of requests with `chat.store`. */
+  readonly chats: RemoteChats;
   /** The data sources of the endpoint. */
   readonly grounding: RemoteGrounding;
   /** Calls any other route, such as `call('GET', '/v1/agents/helper/manifest')`. Returns the JSON of the response, or its plain text. */
@@ -133,6 +136,7 @@ export function createClient(options: ClientOptions): Client {
     registry: createRemoteRegistry((request) => callRoute(connection, request)),
     grounding: createRemoteGrounding(connection),
     blobs: createRemoteBlobs(connection),
+    chats: createRemoteChats((request) => callRoute(connection, request)),
     run: (request, { signal = never(), idempotencyKey = crypto.randomUUID() } = {}) =>
       startRun(connection, { request, idempotencyKey, signal }),
     resume: async (runId, { signal, lastEventId } = {}) =>

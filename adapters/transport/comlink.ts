@@ -7,8 +7,10 @@ import { type Report, reportHidden, unreported } from '../../src/events/report.t
 import type { RingEvent, WatchOptions } from '../../src/events/event-ring.ts';
 import type { Decision } from '../../src/permission/interruption.ts';
 import type { PlanReply } from '../../src/contracts/plans.ts';
+import type { RemoteChats } from './client/chats.ts';
 import type { StoredBlob } from '../../src/contracts/blob-store.ts';
 import { localPrincipal, type Principal } from '../../src/base/principal.ts';
+import { callChats, type ChatCall, workerChats } from './chat/worker-chats.ts';
 import { type ChatDefaults, type ChatLink, createChatTransport, type Opened } from './chat/chat-transport.ts';
 import { orNotStarted } from './chat/or-not-started.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
@@ -40,6 +42,7 @@ interface Wire {
   close(drainMs: number): Promise<Answer<void>>;
   events(options: Omit<WatchOptions, 'signal'>): Answer<ReadableStream<RingEvent>>;
   readFile(id: string): Promise<Answer<StoredBlob>>;
+  chats(call: ChatCall): Promise<Answer<unknown>>;
 }
 
 /**
@@ -47,7 +50,7 @@ interface Wire {
  * so do not pass it on.
  */
 export function exposeRuntime(
-  runtime: Runtime & Partial<Pick<HostedRuntime, 'events' | 'report' | 'runs'>> & {
+  runtime: Runtime & Partial<Pick<HostedRuntime, 'events' | 'report' | 'runs' | 'chats'>> & {
     readonly blobs?: Pick<HostedRuntime['blobs'], 'get'>;
   },
   endpoint: Endpoint = globalThis as unknown as Endpoint,
@@ -96,6 +99,7 @@ export function exposeRuntime(
         if (runtime.blobs) return await runtime.blobs.get(id, principal);
         throw new PinnaceError('unavailable', 'Cannot read the file: the runtime stores none', { retryable: false });
       }),
+    chats: (call) => answerOf(async () => await callChats(runtime.chats, principal, call)),
     events(options) {
       if (!runtime.events) return { ok: false, error: toData(unwatched()) };
       const value = runtime.events(principal, options);
@@ -182,6 +186,8 @@ export type ConnectedRuntime = Runtime & ChatTransport<UIMessage> & {
   events(options?: WatchOptions): Promise<ReadableStream<RingEvent>>;
   /** Reads a stored file by its id or its `pinnace-blob:` address. Rejects with `not_found`. */
   readFile(id: string): Promise<Blob>;
+  /** The page's chats that the worker has stored: those of requests with `chat.store`. */
+  readonly chats: RemoteChats;
 };
 
 /**
@@ -214,6 +220,7 @@ export function connectRuntime(
       const { bytes, mediaType } = valueOf(await wire.readFile(id.replace(/^pinnace-blob:/, '')));
       return new Blob([bytes], { type: mediaType });
     },
+    chats: workerChats(async (call) => valueOf(await wire.chats(call))),
     async events({ signal, ...options } = {}) {
       const stream = valueOf(await wire.events(options));
       return signal ? stopped(stream, signal) : stream;

@@ -14,6 +14,7 @@ export type {
 } from './code-agents/agent-code.ts';
 export { type AgentOptions, defineAgent } from './code-agents/define-agent.ts';
 export type { StoredFile, StoredFileCall, StoredFiles } from './attachments/stored-file.ts';
+export type { ChatChange, ChatOwner, Chats, ChatSummary, DeletedChat, StoredChat } from './chats/chat.ts';
 export type { RunCursor } from './log/run-cursor.ts';
 export type { RunStatus } from './log/run-status.ts';
 export type { Runs } from './log/runs.ts';

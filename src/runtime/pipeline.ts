@@ -10,6 +10,7 @@ import { createInterruptions } from '../permission/interruption.ts';
 import { createSlots } from '../tools/slots.ts';
 import { stepsOnUse } from './steps-on-use.ts';
 import { createStoredFiles } from './attachments/stored-files.ts';
+import { createChats } from './chats/chats.ts';
 import { createLiveTexts } from './calls/live-texts.ts';
 import { createRuns } from './log/runs.ts';
 import { createGuard, createOperations } from './operations.ts';
@@ -44,6 +45,7 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
     ...createWatching(options, closing.signal),
     ...guarded,
     blobs: createStoredFiles(parts, guarded),
+    chats: createChats(parts, guarded),
     runs: parts.runs,
     steps,
     plans,
@@ -89,6 +91,7 @@ function createParts<P extends Plans>(
     startGate: createStartGate(now),
     dismiss,
     ttlMs,
+    answers: new Set<Promise<void>>(),
   };
   const steps = stepsOnUse(shared);
   const plans = options.plans(steps);
@@ -98,8 +101,9 @@ function createParts<P extends Plans>(
 /** The last ends of an audit are awaited for this long: longer than one commit takes in a storage that answers at all. */
 const auditMs = 15_000;
 
-async function closeParts({ runs, resolver, recorder }: RuntimeParts): Promise<void> {
+async function closeParts({ runs, resolver, recorder, answers }: RuntimeParts): Promise<void> {
   await runs.drained();
+  await Promise.all(answers);
   await waitAtMost(auditMs, recorder.drained());
   runs.close();
   resolver.close();

@@ -50,7 +50,12 @@ export const RunRequest = v.strictObject({
   agentId: Id,
   /** Names the caller's own runtime, in events, spans and the run's record; changes nothing else. */
   runtimeId: v.optional(RuntimeId),
-  chat: v.strictObject({ id: Id, messages: v.pipe(v.array(Message), v.minLength(1)) }),
+  chat: v.strictObject({
+    id: Id,
+    messages: v.pipe(v.array(Message), v.minLength(1)),
+    /** The server stores the messages: send the new one, and the run has those before it. */
+    store: v.optional(v.boolean()),
+  }),
   context: v.optional(v.pipe(v.array(ContextItem), v.maxLength(50)), []),
   limits: v.optional(LimitOverrides),
   budget: v.optional(RunBudget),
@@ -60,11 +65,11 @@ export const RunRequest = v.strictObject({
   planner: v.optional(v.union([PlanToFollow, v.looseObject({})])),
 });
 export type RunRequest = Omit<v.InferOutput<typeof RunRequest>, 'chat'> & {
-  readonly chat: { readonly id: string; readonly messages: UIMessage[] };
+  readonly chat: { readonly id: string; readonly messages: UIMessage[]; readonly store?: boolean | undefined };
 };
 /** A run request as callers write it. */
 export type RunRequestInput = Omit<v.InferInput<typeof RunRequest>, 'chat'> & {
-  readonly chat: { readonly id: string; readonly messages: readonly UIMessage[] };
+  readonly chat: { readonly id: string; readonly messages: readonly UIMessage[]; readonly store?: boolean | undefined };
 };
 
 /**

@@ -106,6 +106,8 @@ export interface RuntimeParts extends RuntimeOptions {
   readonly dismiss: (agentIds: readonly string[]) => void;
   /** How long records of runs are stored. */
   readonly ttlMs: number;
+  /** Answers that are being added to stored chats. */
+  readonly answers: Set<Promise<void>>;
   /** Aborts when the runtime closes. */
   readonly closing: AbortSignal;
   /** @throws PinnaceError `unavailable` once the runtime closes. */

@@ -10,6 +10,7 @@ import type { Decision } from '../permission/interruption.ts';
 import type { McpValidation, McpValidationInput } from '../contracts/mcp-validation.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { StoredFiles } from './attachments/stored-file.ts';
+import type { Chats } from './chats/chat.ts';
 import type { NonceUse } from '../contracts/authenticator.ts';
 import type { Authorize } from '../contracts/authorize.ts';
 import type { SpanContext } from '../events/span.ts';
@@ -115,6 +116,8 @@ export interface HostedRuntime extends Runtime {
   readonly runs: Runs;
   /** The stored files of tenants, which messages refer to. */
   readonly blobs: StoredFiles;
+  /** The chats that requests with `chat.store` have stored. */
+  readonly chats: Chats;
   /**
    * Returns the tools of an agent, for calls without its model, as those of an MCP client. Rejects with `forbidden` for a principal
    * who may not run the agent, `not_found` for an unknown agent.

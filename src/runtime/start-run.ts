@@ -1,6 +1,6 @@
 /** The steps of one request: parse, replay, resolve, assemble, run. Its stream is read from the run log. */
 
-import { toData, toPinnaceError } from '../base/errors.ts';
+import { PinnaceError, toData, toPinnaceError } from '../base/errors.ts';
 import { reportAt, reportHidden } from '../events/report.ts';
 import { reportedHook } from '../events/reported-port.ts';
 import { createTraceId } from '../events/trace-ids.ts';
@@ -9,6 +9,7 @@ import { approvalsRequestedIn } from './calls/approvals.ts';
 import { checkInlineFiles } from './attachments/run-files.ts';
 import { toModelMessages, withContext } from './messages/model-messages.ts';
 import { executeRun } from './execute-run.ts';
+import { type ChatOfRun, openChatOf, settleWhenEnded } from './chats/chat-of-run.ts';
 import { keepBasis } from './forks/keep-inputs.ts';
 import { findContinued } from './messages/issued-metadata.ts';
 import { requirePrice } from './model/model-price.ts';
@@ -157,10 +158,12 @@ async function claimAndExecute(parts: RuntimeParts, requested: RunRequest, claim
     const { invalidations } = resolver;
     // A plan is taken before the claim, once. After some conflicts, what is invalidated from now on stops the run instead.
     const check = requested.planner || stale === maxStale ? await resolver.refresh() : await resolver.currentCheck();
-    const resolved = await resolveRun(parts, requested, claimant);
+    const chat = await openChatOf(parts, requested, claimant.principal);
+    const resolved = await resolveRun(parts, chat?.request ?? requested, claimant);
     const beside = await keepBasis(parts, { ...claimant, ...resolved });
-    const claimed = await claim(parts, { ...claimant, ...resolved, check: check ?? undefined, beside });
+    const claimed = await claim(parts, { ...claimant, ...resolved, check: check ?? undefined, beside, stored: chat });
     if ('isStale' in claimed) {
+      if (claimed.isStale === 'chat') requireAnotherTry(stale, resolved);
       await resolver.refresh();
       continue;
     }
@@ -170,10 +173,20 @@ async function claimAndExecute(parts: RuntimeParts, requested: RunRequest, claim
     claimant.held.release();
     const { live } = claimed;
     execute(parts, { ...claimant, ...resolved, live });
+    if (chat) settleWhenEnded(parts, { chat, live, runId: claimant.runId });
     // An invalidation before the claim could not stop this run.
     if (resolver.invalidations !== invalidations) parts.dismiss([resolved.agent.id]);
     return { runId: claimant.runId, ended: live.closed };
   }
+}
+
+/** A plan is taken once. @throws PinnaceError `conflict` when others write the chat without a pause, or the run has a plan. */
+function requireAnotherTry(tries: number, { plan }: ResolvedRun): void {
+  if (!plan && tries <= maxStale) return;
+  throw new PinnaceError('conflict', 'Cannot start the run: other requests are writing its chat; try again', {
+    retryable: true,
+    details: { reason: 'chat_busy' },
+  });
 }
 
 /** Validates before claiming the idempotency key, so a rejected request does not consume it. */
@@ -203,13 +216,17 @@ async function resolveRun(
 
 async function claim(
   { runs, now }: RuntimeParts,
-  claiming: Claimant & ResolvedRun & Required<Pick<ClaimOptions, 'beside'>> & { readonly check: Change | undefined },
+  { check, beside, stored, ...claiming }: Claimant & ResolvedRun & Required<Pick<ClaimOptions, 'beside'>> & {
+    readonly check: Change | undefined;
+    readonly stored: ChatOfRun | undefined;
+  },
 ): ReturnType<RuntimeParts['runs']['claim']> {
-  const { runId, principal, idempotency, nonce, abort, spanFacts, limits: { detachGraceMs }, check, beside } = claiming;
+  const { runId, principal, idempotency, nonce, abort, spanFacts, limits: { detachGraceMs } } = claiming;
   const state = { ...startingState(claiming, now), span: spanFacts };
   const stop = (reason: unknown): void => abort.abort(reason);
   throwIfAborted(abort.signal, startingIt); // the caller has left
-  return await runs.claim({ runId, principal, state, idempotency, nonce, check, beside, detachGraceMs, abort: stop });
+  const changes = { check, beside, chat: stored?.opened.changes(runId) };
+  return await runs.claim({ runId, principal, state, idempotency, nonce, ...changes, detachGraceMs, abort: stop });
 }
 
 function execute(

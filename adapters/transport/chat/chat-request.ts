@@ -9,7 +9,7 @@ import type { RunRequestInput } from '../../../src/runtime/run-request.ts';
 const fields = ['agentId', 'runtimeId', 'context', 'limits', 'budget', 'output', 'planner'] as const;
 
 /**
- * Returns the request for a run. `body` names the agent and sets other fields of the run; the runtime parses them.
+ * Returns the request for a run. With `body.store` the server stores the chat: only the last message is sent. `body` names the agent and sets other fields of the run; the runtime parses them.
  *
  * @throws PinnaceError `invalid_argument` without an agent.
  */
@@ -24,6 +24,10 @@ export function chatRequest(
     );
   }
   const given = Object.fromEntries(fields.flatMap((name) => body[name] === undefined ? [] : [[name, body[name]]]));
+  const { store } = body;
+  const chat = store === true
+    ? { id, messages: messages.slice(-1), store }
+    : { id, messages: messagesToSend(messages) };
   // Safe: the runtime parses it as it parses every request.
-  return { ...given, chat: { id, messages: messagesToSend(messages) } } as unknown as RunRequestInput;
+  return { ...given, chat } as unknown as RunRequestInput;
 }

@@ -32,6 +32,7 @@ import { createQuotas, type QuotaLimits } from './quotas.ts';
 import { requireAddress } from './require-address.ts';
 import { registryRoutes } from './routes/registry.ts';
 import { runRoutes } from './routes/runs.ts';
+import { storedChatRoutes } from './routes/stored-chats.ts';
 import { setTrace } from './trace.ts';
 
 /** The options of an endpoint. */
@@ -117,6 +118,7 @@ export function createApp(
   const withFiles = { runtime, signed, maxBodyBytes: options.maxBodyBytes ?? largeBodyBytes };
   app.route('/v1', runRoutes({ ...withFiles, signedOnce, watchSession, quotas, admission, keepAliveMs }));
   app.route('/v1', chatRoutes({ ...withFiles, signedOnce, watchSession, quotas, admission, keepAliveMs }));
+  app.route('/v1', storedChatRoutes({ runtime, signed, maxBodyBytes }));
   app.route('/v1', blobRoutes(withFiles));
   app.route('/v1', messageRoutes({ runtime, signed, maxBodyBytes }));
   app.route('/v1', approvalRoutes({ runtime, signed, maxBodyBytes }));

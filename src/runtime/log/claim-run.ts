@@ -26,10 +26,15 @@ export interface ClaimOptions {
   readonly beside?: readonly Change[];
   /** Conflicts where what the run was resolved from is out of date. */
   readonly check?: Change | undefined;
+  /** The changes of a stored chat. Those with an `ifVersion` conflict where the chat was changed meanwhile. */
+  readonly chat?: readonly Change[] | undefined;
 }
 
-/** The outcome of a claim: a new run and the version of its head, the run of the key, or that the check conflicted. */
-export type Claim = { readonly version: string } | { readonly known: RunStatus } | { readonly isStale: true };
+/** The outcome of a claim: a new run and the version of its head, the run of the key, or what has changed meanwhile. */
+export type Claim =
+  | { readonly version: string }
+  | { readonly known: RunStatus }
+  | { readonly isStale: 'definitions' | 'chat' };
 
 /** What claims need. */
 export interface ClaimParts {
@@ -78,7 +83,7 @@ const maxTries = 5;
  */
 export async function claimRun(shared: ClaimParts, given: ClaimOptions): Promise<Claim> {
   const { options: { storageGraceMs: graceMs }, grouped } = shared;
-  const { runId, principal, idempotency, nonce, check } = given;
+  const { runId, principal, idempotency, nonce, check, chat = [] } = given;
   const key = idempotency && idempotencyKey(principal, idempotency.key);
   // Only this call uses the id: a head under it shows that everything was written.
   const written = async () => (await readJournal(grouped, runPrefix(runId)))?.version;
@@ -94,14 +99,15 @@ export async function claimRun(shared: ClaimParts, given: ClaimOptions): Promise
       const { known, version } = await readKey(shared, principal, idempotency);
       if (known) return { known };
       ifVersion = version;
-    } else if (isIn(check?.key)) return { isStale: true };
+    } else if (isIn(check?.key)) return { isStale: 'definitions' };
+    else if (chat.some((change) => isIn(change.key))) return { isStale: 'chat' };
   }
   throw claimedAtOnce();
 }
 
 function claimChanges(
   { options: { now, ttlMs } }: ClaimParts,
-  { runId, principal, state, idempotency, nonce, check, beside = [] }: ClaimOptions,
+  { runId, principal, state, idempotency, nonce, check, beside = [], chat = [] }: ClaimOptions,
   ifVersion: string | null,
 ): readonly Change[] {
   const record: IdempotencyRecord = { runId, fingerprint: idempotency?.fingerprint ?? '' };
@@ -112,6 +118,7 @@ function claimChanges(
     ...(nonce ? [nonce.change] : []),
     ...(check ? [check] : []),
     ...beside,
+    ...chat,
   ];
 }
 

@@ -59,7 +59,7 @@ export function idempotencyKey({ tenant, session }: Principal, key: string): Key
 }
 
 /** Where a chat's last run is found. */
-export function chatKey({ tenant }: Principal, chatId: string): Key {
+export function chatKey({ tenant }: Pick<Principal, 'tenant'>, chatId: string): Key {
   return ['chat', tenant, chatId];
 }
 

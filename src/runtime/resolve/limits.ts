@@ -54,6 +54,10 @@ export interface Limits {
   readonly approvalMs: number;
   /** How long a run can be replayed after its end. */
   readonly retentionMs: number;
+  /** Messages of a stored chat. */
+  readonly chatMessages: number;
+  /** Retention of each message of a stored chat, and of the chat after its last run; `Infinity`: until it is deleted. */
+  readonly chatRetentionMs: number;
 }
 
 /** The defaults. */
@@ -79,6 +83,8 @@ export const defaultLimits: Limits = {
   storageGraceMs: 10_000,
   approvalMs: 86_400_000,
   retentionMs: 86_400_000,
+  chatMessages: 1_000,
+  chatRetentionMs: 7_776_000_000,
 };
 
 /** Returns the limits, each lowered to the smallest of the overrides. */

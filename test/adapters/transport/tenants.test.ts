@@ -126,7 +126,7 @@ async function fill({ a, planId, ...rest }: Awaited<ReturnType<typeof setup>>) {
   expect(await a('POST', '/v1/data-sources/handbook/ingest', { body: { files } })).toMatchObject({ status: 200 });
   const upload = await a('POST', '/v1/blobs', { body: marker, headers: { 'content-type': 'text/plain' } });
   const blobId = /"id":"(\w{64})"/.exec(upload.text)?.[1] ?? '';
-  const chat = { id: 'chat-of-a', messages: [userMessage(marker)] };
+  const chat = { id: 'chat-of-a', messages: [userMessage(marker)], store: true };
   const run = await a('POST', '/v1/runs', {
     body: runRequest({ agentId: 'agent-of-a', chat }),
     headers: { 'idempotency-key': '"key-of-a-0123456789"' },
@@ -148,6 +148,8 @@ async function stateOf({ a, ids }: Filled): Promise<string> {
     `/v1/runs/${ids.runId}`,
     `/v1/runs/${ids.runId}/stream`,
     `/v1/plans/${ids.planId}`,
+    '/v1/chats',
+    '/v1/chats/chat-of-a',
     `/v1/blobs/${ids.blobId}`,
     '/v1/audit',
   ];
@@ -194,6 +196,14 @@ function attacksOn({ ids: { runId, approvalId, planId, blobId } }: Filled): Read
     'POST /v1/blobs': { path: '/v1/blobs', body: 'Of b', headers: { 'content-type': 'text/plain' }, statuses: own },
     'GET /v1/runs/{id}/stream': { path: `${run}/stream` },
     'GET /v1/chats/{id}/stream': { path: '/v1/chats/chat-of-a/stream', statuses: [204] },
+    'GET /v1/chats': { path: '/v1/chats?subject=subject-a', statuses: own },
+    'GET /v1/chats/{id}': { path: '/v1/chats/chat-of-a?subject=subject-a' },
+    'PATCH /v1/chats/{id}': {
+      path: '/v1/chats/chat-of-a?subject=subject-a',
+      body: { title: 'Of b' },
+      headers: version,
+    },
+    'DELETE /v1/chats/{id}': { path: '/v1/chats/chat-of-a?subject=subject-a', statuses: own },
     'POST /v1/agents/{id}/chat': {
       path: '/v1/agents/agent-of-a/chat',
       body: { id: 'chat-of-a', messages: [userMessage('Hello'), answeredFor({ runId, approvalId })] },

@@ -1,0 +1,150 @@
+/** The routes of stored chats: list, read, rename, delete. */
+
+import { type Context, Hono } from 'hono';
+import * as v from 'valibot';
+import { maxLimit, type PageOptions } from '../../../../src/base/page.ts';
+import { parse } from '../../../../src/base/parse.ts';
+import type { ChatSummary } from '../../../../src/runtime/chats/chat.ts';
+import type { HostedRuntime } from '../../../../src/runtime/runtime.ts';
+import type { Signed } from '../authentication.ts';
+import { readJson } from '../body.ts';
+import type { SignedEnv } from '../env.ts';
+import { json, named, pageOf, type Parameter, type Shape, shapeOf, type SignedOperation } from '../operation.ts';
+import { Time } from '../schemas.ts';
+import { requireVersion } from './registry-request.ts';
+
+/** What the routes need. */
+export interface StoredChatRoutesOptions {
+  readonly runtime: Pick<HostedRuntime, 'chats'>;
+  readonly signed: Signed;
+  readonly maxBodyBytes: number;
+}
+
+const ChatAnswer = v.object({
+  chatId: v.string(),
+  title: v.string(),
+  version: v.number(),
+  agentIds: v.array(v.string()),
+  createdAt: Time,
+  updatedAt: Time,
+});
+
+const DeletedAnswer = v.object({ messages: v.number(), runs: v.number(), running: v.number() });
+
+const TitleBody = v.strictObject({ title: v.string() });
+
+const ChatQuery = v.strictObject({
+  /** Another subject of the tenant; needs the scope `admin`. */
+  subject: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(256))),
+});
+
+const ChatsQuery = v.strictObject({
+  ...ChatQuery.entries,
+  limit: v.optional(v.pipe(v.string(), v.regex(/^\d{1,3}$/, `must be 1 to ${maxLimit}`))),
+  pageToken: v.optional(v.pipe(v.string(), v.maxLength(4_000))),
+});
+
+const summary = named('ChatSummary', shapeOf(ChatAnswer));
+
+/** The messages are those of the AI SDK. */
+const chatShape: Shape = (components) => ({
+  allOf: [summary(components)],
+  type: 'object',
+  properties: {
+    messages: { type: 'array', items: { type: 'object' } },
+    runId: { type: 'string', description: 'The run that writes the next message' },
+    nextPageToken: { type: 'string' },
+  },
+  required: ['messages'],
+});
+
+const ifMatch: Parameter = { name: 'If-Match', in: 'header', required: true, schema: { type: 'string' } };
+
+const listChats: SignedOperation = {
+  operationId: 'listChats',
+  summary: 'List stored chats, the newest first',
+  scope: 'run:read',
+  query: ChatsQuery,
+  responses: { 200: json('A page of chats', pageOf(summary)) },
+};
+
+const readChat: SignedOperation = {
+  operationId: 'readChat',
+  summary: 'Read a stored chat with a page of its messages',
+  scope: 'run:read',
+  query: ChatsQuery,
+  responses: { 200: json('The chat', named('StoredChat', chatShape)) },
+  problems: [404],
+};
+
+const renameChat: SignedOperation = {
+  operationId: 'renameChat',
+  summary: 'Rename a stored chat',
+  scope: 'run:create',
+  parameters: [ifMatch],
+  query: ChatQuery,
+  body: shapeOf(TitleBody),
+  responses: { 200: json('The chat', summary) },
+  problems: [404, 409, 413, 415, 428],
+};
+
+const deleteChat: SignedOperation = {
+  operationId: 'deleteChat',
+  summary: 'Delete a stored chat with its messages and the logs of its runs',
+  scope: 'run:create',
+  query: ChatQuery,
+  responses: { 200: json('What was removed', shapeOf(DeletedAnswer)) },
+};
+
+/** Creates the routes under `/chats`. */
+export function storedChatRoutes(
+  { runtime: { chats }, signed, maxBodyBytes }: StoredChatRoutesOptions,
+): Hono<SignedEnv> {
+  const app = new Hono<SignedEnv>();
+  app.get('/chats', signed(listChats), async (c) => {
+    const { items, ...page } = await chats.list(c.var.principal, pageQueryOf(c));
+    return c.json({ items: items.map(toAnswer), ...page }, 200, privately);
+  });
+  app.get('/chats/:id', signed(readChat), async (c) => {
+    const { messages, runId, nextPageToken, ...chat } = await chats.get(
+      c.req.param('id'),
+      c.var.principal,
+      pageQueryOf(c),
+    );
+    const answer = { ...toAnswer(chat), messages, runId, nextPageToken };
+    return c.json(answer, 200, { ...privately, ...etagOf(chat) });
+  });
+  app.patch('/chats/:id', signed(renameChat), async (c) => {
+    const { principal, trace } = c.var;
+    const { subject } = parse(ChatQuery, c.req.query(), { what: 'the query' });
+    const version = requireVersion(c);
+    const { title } = parse(TitleBody, (await readJson(c.req.raw, maxBodyBytes)).data, { what: 'the new title' });
+    const chat = await chats.rename(c.req.param('id'), { title, version }, principal, { subject, trace });
+    return c.json(toAnswer(chat), 200, etagOf(chat));
+  });
+  app.delete('/chats/:id', signed(deleteChat), async (c) => {
+    const { principal, trace } = c.var;
+    const { subject } = parse(ChatQuery, c.req.query(), { what: 'the query' });
+    return c.json(await chats.delete(c.req.param('id'), principal, { subject, trace }));
+  });
+  return app;
+}
+
+const privately = { 'cache-control': 'private, no-store' };
+
+function pageQueryOf(c: Context<SignedEnv>): PageOptions & { readonly subject?: string | undefined } {
+  const { limit, ...query } = parse(ChatsQuery, c.req.query(), { what: 'the query' });
+  return { ...query, ...(limit !== undefined && { limit: Number(limit) }) };
+}
+
+function etagOf({ version }: Pick<ChatSummary, 'version'>): { readonly etag: string } {
+  return { etag: `"${version}"` };
+}
+
+function toAnswer({ createdAt, updatedAt, ...chat }: ChatSummary): Record<string, unknown> {
+  return {
+    ...chat,
+    createdAt: new Date(createdAt).toISOString(),
+    updatedAt: new Date(updatedAt).toISOString(),
+  };
+}
