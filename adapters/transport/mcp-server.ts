@@ -1,92 +1,45 @@
-/** Tools over Streamable HTTP for MCP clients of all protocol revisions: a verified caller's `Request` in, a `Response` out. */
+/** Tools, resources and prompts over Streamable HTTP for MCP clients of all protocol revisions: a verified caller's `Request` in, a `Response` out. */
 
-import {
-  CLIENT_CAPABILITIES_META_KEY,
-  createMcpHandler,
-  type McpRequestContext,
-  Server,
-  type ServerContext,
-} from '@modelcontextprotocol/server';
-import type { AgentTools } from '../../src/runtime/resolve/agent-tools.ts';
-import type { Principal } from '../../src/base/principal.ts';
-import { linearValidator } from '../linear-validator.ts';
-import type { CallContext } from './mcp-server/call.ts';
-import { defaultInfo, type McpHost, reportedHost, statelessInstructions } from './mcp-server/host.ts';
-import { openStateless, type StatelessServer } from './mcp-server/stateless.ts';
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import { type McpHost, reportedHost } from './mcp-server/host.ts';
+import { createQuestionStates } from './mcp-server/questions/question-state.ts';
+import { boundTo, buildServer, type McpCaller, type ServerParts } from './mcp-server/server.ts';
+import { createSessions } from './mcp-server/session/sessions.ts';
 import { createCatalogues } from './mcp-server/toolbox.ts';
 
 export type { McpHost } from './mcp-server/host.ts';
+export type { McpCaller } from './mcp-server/server.ts';
 
-/** Answers MCP requests over HTTP. Holds no state between them. */
+/** Answers MCP requests over HTTP. Holds no state between them, but for the sessions that a host allows. */
 export interface McpEndpoint {
-  /** Never rejects. The request's signal, when it aborts, stops the tool. */
+  /**
+   * The request's signal, when it aborts, stops the tool of a request without a session.
+   *
+   * @throws PinnaceError `overloaded` when there is no room for another session.
+   */
   fetch(request: Request, caller: McpCaller): Promise<Response>;
 }
 
-/** The caller and its message. */
-export interface McpCaller {
-  readonly principal: Principal;
-  /** The tools that the host returned for this principal. */
-  readonly tools: AgentTools;
-  /** The body, read and parsed; `undefined` for a request without one. */
-  readonly body: unknown;
-}
-
-/** How long a client may cache the list of tools, where the protocol has a field for it. */
-const listTtlMs = 10_000;
-
 /** Creates the endpoint of a host. */
-export function createMcpEndpoint(given: McpHost, { keepAliveMs = 15_000 } = {}): McpEndpoint {
+export function createMcpEndpoint(
+  given: McpHost,
+  { keepAliveMs = 15_000, now }: { readonly keepAliveMs?: number; readonly now?: () => number } = {},
+): McpEndpoint {
   const host = reportedHost(given);
-  const catalogueOf = createCatalogues(host);
-  const handler = createMcpHandler((context) => {
-    const { principal, tools: { tools, call } } = callerOf(context);
-    return buildServer(
-      host,
-      openStateless(host, { catalogue: catalogueOf(tools), call }, principal),
-    );
-  }, { keepAliveMs });
+  const parts: ServerParts = {
+    host,
+    catalogueOf: createCatalogues(host),
+    states: createQuestionStates(host.storage, boundTo),
+  };
+  const handler = createMcpHandler(() => buildServer(parts), { keepAliveMs });
+  const sessions = host.sessions && createSessions(parts, { ...host.sessions, keepAliveMs, now });
   return {
-    async fetch(request, { body, ...caller }) {
-      const authInfo = { token: '', clientId: caller.principal.subject, scopes: [], extra: caller };
+    async fetch(request, caller) {
+      const answer = await sessions?.fetch(request, caller);
+      if (answer) return answer;
+      const authInfo = { token: '', clientId: caller.principal.subject, scopes: [], extra: { ...caller } };
+      const { body } = caller;
       return await handler.fetch(request, { authInfo, ...(body !== undefined && { parsedBody: body }) });
     },
   };
 }
-
-function callerOf({ authInfo }: McpRequestContext): Omit<McpCaller, 'body'> {
-  return authInfo?.extra as unknown as Omit<McpCaller, 'body'>; // safe: `fetch` above is the only way in
-}
-
-function buildServer(
-  { info = defaultInfo, instructions = statelessInstructions }: McpHost,
-  stateless: StatelessServer,
-): Server {
-  const server = new Server({ ...info }, {
-    // No `listChanged`: requests do not change the list.
-    capabilities: { tools: {}, logging: {} },
-    instructions,
-    jsonSchemaValidator: linearValidator,
-    cacheHints: { 'tools/list': { ttlMs: listTtlMs, cacheScope: 'private' } },
-  });
-  server.setRequestHandler('tools/list', () => ({ tools: [...stateless.list()] }));
-  server.setRequestHandler('tools/call', async ({ params }, context) => {
-    return await stateless.call(params, contextOf(context));
-  });
-  return server;
-}
-
-function contextOf({ mcpReq: { signal, _meta, envelope = {}, notify, log } }: ServerContext): CallContext {
-  const said: Envelope = envelope;
-  return {
-    signal,
-    progressToken: _meta?.progressToken,
-    traceparent: _meta?.['traceparent'],
-    clientCapabilities: said[CLIENT_CAPABILITIES_META_KEY],
-    notify: (method, params) => notify({ method, params }),
-    log: (level, text) => log(level, text),
-  };
-}
-
-/** The SDK accepts the envelope under names that its types do not export. */
-type Envelope = { readonly [CLIENT_CAPABILITIES_META_KEY]?: Readonly<Record<string, unknown>> };

@@ -29,6 +29,8 @@ export interface Grounding {
    * @throws PinnaceError `invalid_argument` for a request that fails its schema or is empty, `cancelled` with the signal.
    */
   retrieve(request: RetrieveInput, options?: GroundingCallOptions): Promise<GroundingAnswer>;
+  /** Returns the sources that the caller may query. */
+  readable(options?: GroundingCallOptions): Promise<readonly GroundingSource[]>;
   /** Keeps items in a source that can be written, and returns their ids. */
   remember(input: RememberInput, options?: GroundingCallOptions): Promise<{ readonly ids: readonly string[] }>;
   /** Removes items of the caller's tenant by their ids or by filters, and returns how many there were. */
@@ -65,6 +67,14 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
         span?.note({ hits: answer.hits.length, failed: answer.sources.filter(({ error }) => error).length });
         return answer;
       });
+    },
+    async readable(given = {}) {
+      const call = reporting('', given);
+      const all = await Promise.all([...byId.values()].map(async (source) => {
+        const wanted = { action: 'grounding.retrieve', dataSourceId: source.id, call } as const;
+        return await requireAccess(options, wanted).then(() => [source], () => []);
+      }));
+      return all.flat();
     },
     async remember(input, given = {}) {
       const { dataSourceId, items, idempotencyKey } = parse(RememberInput, input, { what: 'what to remember' });

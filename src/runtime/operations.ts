@@ -1,6 +1,7 @@
 /** The runtime's methods besides runs: manifests, tools without a model, caches, MCP servers, and guarded side effects. */
 
 import { toData } from '../base/errors.ts';
+import { loadOnce } from '../base/load-once.ts';
 import { parse } from '../base/parse.ts';
 import { requireScope } from '../base/principal.ts';
 import { McpValidationRequest } from '../contracts/mcp-validation.ts';
@@ -8,10 +9,12 @@ import { createTraceId } from '../events/trace-ids.ts';
 import { traceAt } from '../events/span.ts';
 import { keysOfTenant } from '../log/cache-key.ts';
 import { guarded } from '../permission/guarded.ts';
-import { openAgentTools } from './resolve/agent-tools.ts';
 import type { Caller, Resolver } from './resolve/resolver.ts';
 import type { RuntimeObservers, RuntimeOptions, RuntimeParts } from './runtime-options.ts';
 import type { HostedRuntime, Prewarmed } from './runtime.ts';
+
+/** Loaded with the first client that calls tools without a model. */
+const agentTools = /* @__PURE__ */ loadOnce(() => import('./resolve/agent-tools.ts'));
 
 type Operations = Pick<HostedRuntime, 'manifest' | 'tools' | 'invalidate' | 'prewarm' | 'validateMcpServer'>;
 
@@ -30,6 +33,7 @@ export function createOperations(parts: RuntimeParts, { guard }: Pick<HostedRunt
     async tools(agentId, principal) {
       requireScope(principal, 'run:create', agentId);
       requireOpen();
+      const { openAgentTools } = await agentTools();
       return await openAgentTools(parts, agentId, principal);
     },
     async invalidate(keys, principal) {

@@ -1,6 +1,7 @@
 /** What a tool is: a definition, a check of its input, and the work. */
 
 import type { Issue } from '../base/parse.ts';
+import type { CallingClient } from './calling-client.ts';
 import type { Delegation } from './delegation.ts';
 import type { ErrorContext } from '../events/on-error.ts';
 import type { Principal } from '../base/principal.ts';
@@ -66,6 +67,8 @@ export interface ToolContext {
   readonly toolCallId: string;
   /** The caller of the tool: state belongs to the tenant. */
   readonly principal: Principal;
+  /** The MCP client that called the tool: it can ask its person. Absent in runs, and where the client cannot be asked. */
+  readonly client?: CallingClient | undefined;
   /** Holds the resources of the tool until the run ends; absent for a call outside a run. */
   readonly scope?: RunScope | undefined;
   /**

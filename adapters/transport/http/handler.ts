@@ -126,7 +126,8 @@ export function createApp(
   app.route('/v1', eventRoutes({ runtime, signed, watchSession, keepAliveMs, now }));
   app.route('/v1', auditRoutes({ runtime, signed }));
   const host = mcp && { onError: runtime.report, ...mcp };
-  if (host) app.route('/mcp', mcpRoutes({ mcp: host, origins, authenticate, watchSession, maxBodyBytes, keepAliveMs }));
+  const forMcp = { origins, authenticate, watchSession, maxBodyBytes, keepAliveMs, now };
+  if (host) app.route('/mcp', mcpRoutes({ mcp: host, ...forMcp }));
   if (registry) app.route('/v1', registryRoutes({ registry, runtime, signed, maxBodyBytes }));
   if (grounding) app.route('/v1', groundingRoutes({ ...grounding, runtime, signed, maxBodyBytes }));
   if (planner) app.route('/v1', planRoutes({ planner, signed, maxBodyBytes }));

@@ -7,6 +7,8 @@ import type { OnError } from '../../../src/events/on-error.ts';
 import type { Storage } from '../../../src/contracts/storage.ts';
 import type { AgentTools } from '../../../src/runtime/resolve/agent-tools.ts';
 import type { Principal } from '../../../src/base/principal.ts';
+import type { McpPrompts } from './content/prompt.ts';
+import type { McpResources } from './content/resource.ts';
 import type { ToolSource } from '../../../src/tools/tool-source.ts';
 
 /** The tools that a server offers, and which of them it lists at once. */
@@ -22,6 +24,21 @@ export interface McpHost {
   readonly sources?: readonly ToolSource[];
   /** The names of tools of `tools` that are listed and called without loading, or prefixes with `*`; none when absent. */
   readonly listed?: readonly string[];
+  /** What clients may list, read and complete; none when absent. */
+  readonly resources?: readonly McpResources[];
+  /** The prompts that people choose in their clients; none when absent. */
+  readonly prompts?: McpPrompts;
+  /**
+   * `client`: a client whose principal has the scope `tool:approve`, and which `authorize` lets decide (`approval.decide`), is asked
+   * whether a call may be made that a person must approve. Trust only clients that show such questions to a person. Absent: such calls
+   * are refused as `approval_required`.
+   */
+  readonly approvals?: 'client';
+  /**
+   * Sessions for clients of 2025-11-25, over HTTP: with them such a client can be asked, and can subscribe to resources. They are held
+   * by this instance: a load balancer must send a session's requests to one instance. None when absent.
+   */
+  readonly sessions?: McpSessionOptions;
   /** How the server presents itself. */
   readonly info?: { readonly name: string; readonly version: string };
   /** The instructions for a client's model. */
@@ -30,6 +47,16 @@ export interface McpHost {
   readonly rerank?: Rerank;
   /** Receives what the error of a request does not contain: what `tools`, `storage`, `rerank` and tools of `sources` throw. */
   readonly onError?: OnError;
+}
+
+/** The limits of sessions. */
+export interface McpSessionOptions {
+  /** The most sessions of this instance (100). */
+  readonly max?: number;
+  /** The most sessions of a principal (10). One more closes the one that was not used for the longest time. */
+  readonly maxPerPrincipal?: number;
+  /** The time without a request after which a session is closed, in milliseconds (1,800,000). */
+  readonly idleMs?: number;
 }
 
 /** Returns the host; what its parts throw is reported to its `onError`, since clients receive none of it. */

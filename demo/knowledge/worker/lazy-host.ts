@@ -25,6 +25,7 @@ function groundingOf(host: () => Promise<KnowledgeHost>): Grounding {
     descriptions,
     sources: ways.map((way) => sourceOf(host, { id: sourceIds[way], kind: kinds[way] })),
     retrieve: async (request, call) => await (await host()).grounding.retrieve(request, call),
+    readable: async (call) => await (await host()).grounding.readable(call),
     remember: async (input, call) => await (await host()).grounding.remember(input, call),
     forget: async (input, call) => await (await host()).grounding.forget(input, call),
   };

@@ -1,16 +1,34 @@
 /** The tools of an agent without its model: for a person or a program that calls them through a client of its own. */
 
+import { type ErrorData, toData } from '../../base/errors.ts';
 import { reportAt } from '../../events/report.ts';
 import { reportedHook } from '../../events/reported-port.ts';
 import { createTraceId } from '../../events/trace-ids.ts';
-import { traceAt } from '../../events/span.ts';
+import { type Span, traceAt } from '../../events/span.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
 import { type CallFacts, callTool } from '../calls/call-tool.ts';
 import { unboundDelegation } from '../../tools/delegation.ts';
+import {
+  type ClientCall,
+  type ClientRead,
+  decideForClient,
+  describeForClient,
+  readForClient,
+} from './client-access.ts';
 import { minLimits } from './limits.ts';
 import type { Principal } from '../../base/principal.ts';
 import { createRunRedaction, redactedEmit } from '../calls/run-redaction.ts';
 import type { CallerTrace, RuntimeParts } from '../runtime-options.ts';
+
+/** One call of a principal's own client. */
+export interface ClientToolCall extends Omit<CallFacts, 'approved'> {
+  readonly trace?: CallerTrace;
+  /**
+   * The decision of the person behind the client. Takes the scope `tool:approve`, is checked by `authorize` (`approval.decide`), and
+   * audited. Absent: a call that a person must approve is refused as `approval_required`.
+   */
+  readonly approved?: boolean;
+}
 
 /** What an agent may use, and the way to call it. */
 export interface AgentTools {
@@ -20,11 +38,17 @@ export interface AgentTools {
    * Calls a tool in the agent's name: with its limits and secrets, checked by `authorize`, redacted and observed. Never throws. A
    * call that a person must approve is refused as `approval_required`, for there is no run that could wait.
    */
-  readonly call: (
-    tool: Tool,
-    input: unknown,
-    call: Omit<CallFacts, 'approved'> & { readonly trace?: CallerTrace },
-  ) => Promise<ToolOutcome>;
+  readonly call: (tool: Tool, input: unknown, call: ClientToolCall) => Promise<ToolOutcome>;
+  /**
+   * Describes a call that was refused as `approval_required` to the person who may decide on it; `undefined` where the principal may
+   * not decide on it itself.
+   */
+  readonly describe: (refused: ClientCall) => Promise<string | undefined>;
+  /**
+   * Reads for the principal what is no tool, such as a resource of an MCP server: checked by `authorize`, within the rate limit of the
+   * agent, observed, a refusal audited. Rejects as the work does.
+   */
+  readonly read: <T>(what: ClientRead, work: (span: Span) => Promise<T>) => Promise<T>;
 }
 
 /** Opens the tools of an agent for a principal who may run it. */
@@ -48,7 +72,15 @@ export async function openAgentTools(parts: RuntimeParts, agentId: string, princ
   } as const;
   return {
     tools: toolSet.tools.filter(isOpen),
-    async call(tool, input, { signal, log, progress, toolCallId, trace }) {
+    describe: (refused) => describeForClient(refused, options),
+    read: (what, work) => {
+      const { traceId = createTraceId(), parentSpanId } = what.trace ?? {};
+      const { actor, emit, now } = options;
+      const spanContext = traceAt({ traceId, parentSpanId, tenant: principal.tenant, actor }, { emit, now });
+      const authorize = reportedHook(options.authorize, reportAt(options.report, { traceId }), 'authorize');
+      return readForClient(what, { spanContext, options: { ...options, authorize } }, work);
+    },
+    async call(tool, input, { signal, log, progress, toolCallId, trace, approved }) {
       const facts: CallFacts = {
         delegation: unboundDelegation([agentId]),
         toolCallId,
@@ -62,7 +94,22 @@ export async function openAgentTools(parts: RuntimeParts, agentId: string, princ
       const observers = { report, authorize: reportedHook(options.authorize, report, 'authorize') };
       const traceOptions = { emit: redactedEmit(emit, redaction), now };
       const spanContext = traceAt({ traceId, parentSpanId, tenant: principal.tenant, actor }, traceOptions);
-      return await callTool(tool, input, { call: facts, options: { ...options, ...observers, spanContext } });
+      if (approved !== undefined) {
+        const decision = { tool, toolCallId, approved, traceId };
+        const refused = await refusalOf(decideForClient(decision, { agentId, principal, parts }));
+        if (refused) return { ok: false, error: refused };
+      }
+      const call = { ...facts, ...(approved && { approved }) };
+      return await callTool(tool, input, { call, options: { ...options, ...observers, spanContext } });
     },
   };
+}
+
+async function refusalOf(decision: Promise<void>): Promise<ErrorData | undefined> {
+  try {
+    await decision;
+    return undefined;
+  } catch (thrown) {
+    return toData(thrown);
+  }
 }

@@ -1,80 +1,18 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { askLegacy, askModern } from '../../fixtures/mcp/mcp-host.ts';
-import { startBearerProxy } from '../../tools/servers/bearer-proxy.ts';
 import { type EndpointProcess, startEndpoint } from '../../tools/servers/endpoint.ts';
-import type { TestServer } from '../../tools/servers/http-server.ts';
 import { type CommandResult, runCommand } from '../../tools/run-command.ts';
 
 let endpoint: EndpointProcess;
-/** The same endpoint for clients that can send no token. */
-let open: TestServer;
-let folder: string;
 
 beforeAll(async () => {
   endpoint = await startEndpoint({
     env: { PINNACE_EXTENSION: 'test/fixtures/mcp/conformance-tools.ts' },
     permissions: ['--allow-read'],
   });
-  open = await startBearerProxy(endpoint);
-  folder = await mkdtemp(join(tmpdir(), 'pinnace-conformance-'));
 }, 60_000);
 afterAll(async () => {
-  await open.close();
   await endpoint.stop();
-  await rm(folder, { recursive: true });
-});
-
-interface Check {
-  readonly id: string;
-  readonly status: 'SUCCESS' | 'FAILURE' | 'WARNING' | 'SKIPPED' | 'INFO';
-  readonly errorMessage?: string;
-}
-
-/** Runs all scenarios of a revision and gives the checks of each. */
-async function conformance(revision: string): Promise<Map<string, readonly Check[]>> {
-  const out = join(folder, revision);
-  await runCommand('conformance', ['server', '--url', `${open.url}/mcp`, '--requirements', revision, '-o', out]);
-  const runs = await readdir(out);
-  return new Map(
-    await Promise.all(runs.map(async (run) => {
-      const scenario = run.replace(/^server-/, '').replace(/-\d{4}-\d\d-\d\dT.*$/, '');
-      return [scenario, JSON.parse(await readFile(join(out, run, 'checks.json'), 'utf8')) as Check[]] as const;
-    })),
-  );
-}
-
-/** What every server has to pass that has tools, and neither resources nor prompts nor questions to its client. */
-const everywhere = [
-  'tools-list',
-  'tools-call-simple-text',
-  'tools-call-image',
-  'tools-call-audio',
-  'tools-call-embedded-resource',
-  'tools-call-mixed-content',
-  'tools-call-error',
-  'tools-call-with-progress',
-  'server-sse-multiple-streams',
-  'json-schema-2020-12',
-  'dns-rebinding-protection',
-];
-
-describe('the conformance suite of MCP', () => {
-  it.each([
-    ['2025-11-25', ['server-initialize', 'ping', 'logging-set-level', 'tools-call-with-logging']],
-    ['2026-07-28', ['server-stateless', 'http-header-validation']],
-  ])('finds nothing wrong with the tools of the endpoint by %s', async (revision, more) => {
-    const scenarios = await conformance(revision);
-    const failures = [...everywhere, ...more].flatMap((name) => {
-      const checks = scenarios.get(name) ?? [{ id: name, status: 'FAILURE', errorMessage: 'The scenario did not run' }];
-      return checks.filter(({ status }) => status === 'FAILURE').map(({ id, errorMessage }) =>
-        `${id}: ${errorMessage}`
-      );
-    });
-    expect(failures).toEqual([]);
-  });
 });
 
 describe('a client that leaves in the middle of a call', () => {

@@ -8,6 +8,7 @@ import { optionalPackage } from '../../../optional-package.ts';
 import type { McpEndpoint } from '../../mcp-server.ts';
 import { answerEarly } from '../../mcp-server/answer-early.ts';
 import type { McpHost } from '../../mcp-server/host.ts';
+import { whenRead } from '../../mcp-server/when-read.ts';
 import { readBody } from '../../signed/body.ts';
 import type { Authenticate, WatchSession } from '../authentication.ts';
 import type { SignedEnv } from '../env.ts';
@@ -30,6 +31,7 @@ export interface McpRoutesOptions {
   readonly watchSession: WatchSession;
   readonly maxBodyBytes: number;
   readonly keepAliveMs: number;
+  readonly now: () => number;
 }
 
 const loopbackHosts = ['localhost', '127.0.0.1', '[::1]'];
@@ -39,11 +41,11 @@ const longestSilenceMs = 500;
 
 /** Creates the route, to be mounted at its path. OpenAPI does not describe it: MCP clients query the server itself. */
 export function mcpRoutes(options: McpRoutesOptions): Hono<SignedEnv> {
-  const { mcp, origins, authenticate, keepAliveMs } = options;
+  const { mcp, origins, authenticate, keepAliveMs, now } = options;
   let loading: Promise<McpEndpoint> | undefined;
   const load = (): Promise<McpEndpoint> =>
     loading ??= optionalPackage('@modelcontextprotocol/server', () => import('../../mcp-server.ts'))
-      .then(({ createMcpEndpoint }) => createMcpEndpoint(mcp, { keepAliveMs }));
+      .then(({ createMcpEndpoint }) => createMcpEndpoint(mcp, { keepAliveMs, now }));
   const app = new Hono<SignedEnv>();
   app.use('/', offerBearer, requireHost({ hosts: mcp.hosts ?? loopbackHosts, origins }));
   app.use(
@@ -142,14 +144,3 @@ const offerBearer: MiddlewareHandler = async (c, next) => {
   const own = c.res.headers.get('www-authenticate');
   c.res.headers.set('www-authenticate', own === null ? 'Bearer' : `Bearer, ${own}`);
 };
-
-/** Calls `done` when the response is read to its end, or canceled. */
-function whenRead(response: Response, done: () => void): Response {
-  if (response.body === null) {
-    done();
-    return response;
-  }
-  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-  void response.body.pipeTo(writable).catch(() => undefined).finally(done);
-  return new Response(readable, response);
-}

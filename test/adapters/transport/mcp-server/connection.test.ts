@@ -97,8 +97,9 @@ describe('serveMcp', () => {
 
   it('forgets a loaded tool that the principal may not use any more', async () => {
     let tools = [addTool, reverseTool];
-    const call = async () => ({ ok: true, output: 'called' }) as const;
-    const { client, load, names } = await connect({ tools: async () => ({ tools, call }), storage: memoryStorage() });
+    const open = () => mcpRuntime().tools('helper', mcpPrincipal());
+    const host = { tools: async () => ({ ...await open(), tools }), storage: memoryStorage() };
+    const { client, load, names } = await connect(host);
     await load('add_numbers');
     tools = [reverseTool];
     expect(await names()).toEqual(four);

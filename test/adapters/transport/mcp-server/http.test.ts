@@ -14,6 +14,7 @@ import {
   endlessTool,
   eraseTool,
   mcpEndpoint,
+  mcpPrincipal,
   mcpRuntime,
   type Message,
   messagesOf,
@@ -271,7 +272,7 @@ describe.each(eras)('an MCP client of %s over HTTP', (_, askOf) => {
     let asked = false;
     const tools = async () => {
       asked = true;
-      return { tools: [], call: async () => ({ ok: true, output: null }) as const };
+      return { ...await mcpRuntime().tools('helper', mcpPrincipal()), tools: [] };
     };
     const response = await askOf(mcpEndpoint({ mcp: { tools } }))('tools/list', {}, { headers: { authorization: '' } });
     expect(response.status).toBe(401);

@@ -1,0 +1,244 @@
+/** One MCP server over version 2 of the SDK, for one request or one session. Every request brings its own caller. */
+
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type InputRequests,
+  inputRequired,
+  type InputRequiredResult,
+  Server,
+  type ServerCapabilities,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { canonicalJson } from '../../../src/base/json.ts';
+import { isRecord } from '../../../src/base/is-record.ts';
+import type { Principal } from '../../../src/base/principal.ts';
+import { parseTraceparent } from '../../../src/events/traceparent.ts';
+import type { AgentTools } from '../../../src/runtime/resolve/agent-tools.ts';
+import type { ClientRead } from '../../../src/runtime/resolve/client-access.ts';
+import { linearValidator } from '../../linear-validator.ts';
+import type { CallContext } from './call.ts';
+import { complete, type CompletionRef } from './content/complete.ts';
+import { findPrompt, getPrompt, listPrompts } from './content/get-prompt.ts';
+import { inRpc, listResources, listTemplates, readResource } from './content/read-resource.ts';
+import type { McpReader } from './content/reader.ts';
+import { defaultInfo, type McpHost, statelessInstructions } from './host.ts';
+import { type Asking, openAsking } from './questions/asking.ts';
+import type { QuestionRecord, QuestionStates } from './questions/question-state.ts';
+import { openStateless } from './stateless.ts';
+import type { Catalogue } from './toolbox.ts';
+
+/** The caller of a request, and its message. */
+export interface McpCaller {
+  readonly principal: Principal;
+  /** The tools that the host returned for this principal. */
+  readonly tools: AgentTools;
+  /** The body, read and parsed; `undefined` for a request without one. */
+  readonly body: unknown;
+}
+
+/** What all servers of an endpoint share. */
+export interface ServerParts {
+  readonly host: McpHost;
+  readonly catalogueOf: (tools: AgentTools['tools']) => Catalogue;
+  readonly states: QuestionStates;
+}
+
+/** How long a client may cache what it has listed or read, where the protocol has a field for it. */
+const cache = { ttlMs: 10_000, cacheScope: 'private' } as const;
+
+/** Creates a server. `more` are the capabilities of a session. */
+export function buildServer(parts: ServerParts, more: ServerCapabilities = {}): Server {
+  const { host: { info = defaultInfo, instructions = statelessInstructions, resources, prompts }, states } = parts;
+  const server = new Server({ ...info }, {
+    // No `listChanged`: requests do not change the lists.
+    capabilities: {
+      tools: {},
+      logging: {},
+      ...(resources && { resources: {} }),
+      ...(prompts && { prompts: {} }),
+      ...((resources ?? prompts) && { completions: {} }),
+      ...more,
+    },
+    instructions,
+    jsonSchemaValidator: linearValidator,
+    requestState: { verify: (state, context) => states.spend(state, context) },
+    cacheHints: {
+      'tools/list': cache,
+      'prompts/list': cache,
+      'resources/list': cache,
+      'resources/templates/list': cache,
+      'resources/read': cache,
+    },
+  });
+  serveTools(server, parts);
+  if (resources) serveResources(server, { ...parts, resources });
+  if (prompts) servePrompts(server, { ...parts, prompts });
+  if (resources ?? prompts) serveCompletion(server, parts);
+  return server;
+}
+
+function serveTools(server: Server, parts: ServerParts): void {
+  const { host, catalogueOf } = parts;
+  const open = ({ principal, tools: { tools, call } }: McpCaller) =>
+    openStateless(host, { catalogue: catalogueOf(tools), call }, principal);
+  server.setRequestHandler('tools/list', (_, context) => ({ tools: [...open(callerOf(context)).list()] }));
+  server.setRequestHandler('tools/call', async ({ params }, context) => {
+    const caller = callerOf(context);
+    const asking = askingOf(server, context);
+    const describe = host.approvals === 'client' ? caller.tools.describe : undefined;
+    const result = await open(caller).call(params, { ...contextOf(server, context), asking, describe });
+    return await questionsOf(asking, parts, context) ?? result;
+  });
+}
+
+function serveResources(
+  server: Server,
+  parts: ServerParts & { readonly resources: NonNullable<McpHost['resources']> },
+): void {
+  const { resources } = parts;
+  server.setRequestHandler(
+    'resources/list',
+    ({ params }, context) => listResources(resources, readerOf(context), params?.cursor),
+  );
+  server.setRequestHandler(
+    'resources/templates/list',
+    ({ params }, context) => listTemplates(resources, readerOf(context), params?.cursor),
+  );
+  server.setRequestHandler('resources/read', async ({ params: { uri } }, context) => {
+    const asking = askingOf(server, context);
+    const contents = await inRpc(
+      { uri },
+      () => readAs(context, resourceRead(uri), asking, (reader) => readResource(resources, uri, reader)),
+    );
+    return await questionsOf(asking, parts, context) ?? { contents: contents ?? [] };
+  });
+}
+
+/** What is read, for the permission hook; events get the URI without its query, which may be what a person has typed. */
+export function resourceRead(uri: string): ClientRead {
+  const id = uri.replace(/[?#].*$/s, '').slice(0, 256);
+  const target = { type: 'mcp-resource', id };
+  return { action: 'mcp.resource.read', target, attempt: 'Cannot read the resource', input: { uri } };
+}
+
+function servePrompts(
+  server: Server,
+  parts: ServerParts & { readonly prompts: NonNullable<McpHost['prompts']> },
+): void {
+  const { prompts } = parts;
+  server.setRequestHandler(
+    'prompts/list',
+    ({ params }, context) => listPrompts(prompts, readerOf(context), params?.cursor),
+  );
+  server.setRequestHandler('prompts/get', async ({ params }, context) => {
+    const { name, arguments: given = {} } = params;
+    const asking = askingOf(server, context);
+    const prompt = await inRpc({}, () => findPrompt(prompts, name, readerOf(context)));
+    const target = { type: 'mcp-prompt', id: prompt.name };
+    const read = { action: 'mcp.prompt.get', target, attempt: 'Cannot get the prompt', input: given };
+    const messages = await inRpc(
+      { name },
+      () => readAs(context, read, asking, (reader) => getPrompt(prompt, given, reader)),
+    );
+    return await questionsOf(asking, parts, context) ?? messages ?? { messages: [] };
+  });
+}
+
+function serveCompletion(server: Server, { host }: ServerParts): void {
+  server.setRequestHandler('completion/complete', async ({ params }, context) => {
+    const ref = params.ref as CompletionRef; // the SDK has checked it
+    const { argument: { name: argument, value }, context: { arguments: others = {} } = {} } = params;
+    const id = (ref.type === 'ref/prompt' ? ref.name : ref.uri).slice(0, 256);
+    const target = { type: ref.type === 'ref/prompt' ? 'mcp-prompt' : 'mcp-resource', id };
+    const read = { action: 'mcp.complete', target, attempt: 'Cannot complete the argument', input: { argument } };
+    const wanted = { argument, value, others };
+    const result = await inRpc(
+      {},
+      () => readAs(context, read, undefined, (reader) => complete(host, { ref, wanted }, reader)),
+    );
+    return result ?? { completion: { values: [] } };
+  });
+}
+
+/** Reads in the name of the caller; `undefined` when the client has to answer first. */
+export async function readAs<T>(
+  context: ServerContext,
+  read: ClientRead,
+  asking: Asking | undefined,
+  work: (reader: McpReader) => Promise<T>,
+): Promise<T | undefined> {
+  const { _meta: meta } = context.mcpReq;
+  const traceparent = meta?.['traceparent'];
+  const trace = parseTraceparent(typeof traceparent === 'string' ? traceparent : undefined);
+  return await callerOf(context).tools.read({ ...read, trace }, async (span) => {
+    try {
+      return await work({ ...readerOf(context), client: asking?.client, span });
+    } catch (thrown) {
+      if (asking?.pending()) return undefined;
+      throw thrown;
+    }
+  });
+}
+
+/** The questions for the client; `undefined` when there are none. */
+async function questionsOf(
+  asking: Asking,
+  { states }: ServerParts,
+  context: ServerContext,
+): Promise<InputRequiredResult | undefined> {
+  const pending = asking.pending();
+  if (!pending) return undefined;
+  const inputRequests = pending.requests as unknown as InputRequests; // `toWireQuestion` writes them as MCP has them
+  if (!pending.record) return inputRequired({ inputRequests });
+  return inputRequired({ inputRequests, requestState: await states.mint(pending.record, context) });
+}
+
+function askingOf(server: Server, context: ServerContext): Asking {
+  const { inputResponses, requestState } = context.mcpReq;
+  return openAsking({
+    capabilities: capabilitiesOf(server, context),
+    record: requestState<QuestionRecord>(), // what `states.spend` returned
+    responses: inputResponses,
+  });
+}
+
+/** The capabilities that the client declares; `undefined` for a client of 2025-11-25 without a session. */
+function capabilitiesOf(
+  server: Server,
+  { mcpReq: { envelope = {} } }: ServerContext,
+): Readonly<Record<string, unknown>> | undefined {
+  const said: Envelope = envelope;
+  return said[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
+}
+
+/** Returns the caller that `fetch` of the endpoint has passed: it is the only way in. */
+export function callerOf({ http }: Pick<ServerContext, 'http'>): McpCaller {
+  return http?.authInfo?.extra as unknown as McpCaller;
+}
+
+/** What a state is bound to. */
+export function boundTo(context: ServerContext): { readonly principal: Principal; readonly call: string } {
+  const { principal, body } = callerOf(context);
+  const params: unknown = isRecord(body) ? body['params'] : undefined;
+  const { name = null, uri = null, arguments: input = {} } = isRecord(params) ? params : {};
+  return { principal, call: canonicalJson([name, uri, input]) };
+}
+
+function readerOf(context: ServerContext): McpReader {
+  return { principal: callerOf(context).principal, signal: context.mcpReq.signal };
+}
+
+function contextOf(server: Server, context: ServerContext): CallContext {
+  const { signal, _meta, notify, log } = context.mcpReq;
+  return {
+    signal,
+    progressToken: _meta?.progressToken,
+    traceparent: _meta?.['traceparent'],
+    clientCapabilities: capabilitiesOf(server, context),
+    notify: (method, params) => notify({ method, params }),
+    log: (level, text) => log(level, text),
+  };
+}
+
+/** The SDK accepts the envelope under names that its types do not export. */
+type Envelope = { readonly [CLIENT_CAPABILITIES_META_KEY]?: Readonly<Record<string, unknown>> };
