@@ -34,7 +34,7 @@ export interface Playground {
   /** Reloads the agents from the worker. */
   refreshAgents(): Promise<void>;
   readonly chats: Chats;
-  readonly chatStore: Pick<ChatStore, 'notStored' | 'unreadable'>;
+  readonly chatStore: Pick<ChatStore, 'notStored' | 'unreadable' | 'search'>;
   readonly settings: Settings;
   readonly theme: Signal<Theme>;
   readonly offline: Offline;
@@ -167,6 +167,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
   const chatOptions: ChatsOptions = {
     transports,
     chatStore,
+    notes,
     defaultAgentId: agents[0]?.id ?? '',
     isPlanner: (agentId) => agentOf(agents, agentId).plans === true,
     steerPlan: (planId, how) => control.steerPlan(planId, how),
@@ -233,6 +234,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
           createChats({
             ...chatOptions,
             chatStore: storesNothing,
+            notes: undefined,
             transports: { ...transports, chosen: () => undefined },
             modelLabel: given.modelLabel,
           }),
@@ -298,6 +300,7 @@ const storesNothing: ChatStore = {
   save: () => Promise.resolve('stored'),
   catchUp: () => Promise.resolve(undefined),
   remove: () => Promise.resolve(),
+  search: () => Promise.resolve([]),
 };
 
 /** The agent of a chat; a removed one has its id as name. */

@@ -11,7 +11,7 @@ import { ScreenFailure } from './screen-failure.tsx';
 import { handleShortcut } from './shortcuts.ts';
 import { isCovering } from './panel-cover.ts';
 import { SideBar } from './side-bar.tsx';
-import { DeletedNotice, StorageNotice } from './storage-notice.tsx';
+import { DeletedNotice, RemovedNotice, StorageNotice } from './storage-notice.tsx';
 import { Thread } from '../../chat/ui/thread.tsx';
 import { TopBar } from './top-bar.tsx';
 import { whenIdle } from './when-idle.ts';
@@ -66,6 +66,7 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
             <VersionNotice playground={playground} />
             <StorageNotice playground={playground} />
             <DeletedNotice playground={playground} />
+            <RemovedNotice playground={playground} />
             <KeyNotice playground={playground} />
             <Composer key={chat.id} chat={chat} playground={playground} />
           </div>

@@ -56,3 +56,28 @@ export function DeletedNotice({ playground: { chats } }: { playground: Playgroun
   if (title === undefined) return null;
   return <Notice testId='deleted-notice'>“{title || 'Untitled'}” was deleted in another tab.</Notice>;
 }
+
+/** A chat was deleted here, and can be brought back. */
+export function RemovedNotice({ playground: { chats, focusRequests } }: { playground: Playground }): JSX.Element | null {
+  const chat = chats.removed.value;
+  if (!chat) return null;
+  const undo = (): void => {
+    void chats.undoRemove();
+    focusRequests.value++;
+  };
+  return (
+    <Notice
+      testId='removed-notice'
+      action={
+        <>
+          <button type='button' class='button' data-testid='undo-delete' onClick={undo}>Undo</button>
+          <button type='button' class='button' data-testid='close-removed' onClick={() => chats.forgetRemoved()}>
+            Close
+          </button>
+        </>
+      }
+    >
+      “{chat.title.value || 'Untitled'}” was deleted.
+    </Notice>
+  );
+}

@@ -73,6 +73,18 @@ export async function readPlaced(
   return placed;
 }
 
+/** Reads the messages of all chats, page by page. What cannot be read is left out. */
+export async function* messagesOf(
+  storage: Storage,
+): AsyncIterableIterator<readonly { readonly chatId: string; readonly message: Message }[]> {
+  for await (const page of pagesOf(storage, ['message'])) {
+    yield page.flatMap(({ key, value }) => {
+      const message = fromStored(value);
+      return message ? [{ chatId: String(key[1]), message }] : [];
+    });
+  }
+}
+
 /** The changes that write some messages of a chat, and the first place that they are about. */
 export function changesOf(
   chatId: string,

@@ -5,6 +5,7 @@ import { PinnaceError } from '../../../src/base/errors.ts';
 import type { Storage } from '../../../src/contracts/storage.ts';
 import { nextTask } from '../../kit/next-task.ts';
 import type { ChatHead } from './chat.ts';
+import type { ChatHit } from './search-chats.ts';
 import { readHeads, removeChat } from './chat-rows.ts';
 import { type ChatTabs, noTabs } from './chat-tabs.ts';
 import { createChatWriter, type Saved, type Unwritten } from './chat-writer.ts';
@@ -48,6 +49,8 @@ export interface ChatStore {
   /** Reads what another tab has written, from a place on, and joins it with what is here. `isOurs`: an answer that is written here. */
   catchUp(chatId: string, options: CatchUpOptions): Promise<Caught>;
   remove(chatId: string): Promise<void>;
+  /** Returns chats whose messages hold the query, as far as they are stored. */
+  search(query: string, options: { readonly signal: AbortSignal }): Promise<readonly ChatHit[]>;
 }
 
 /** The delay before a retry after a full disk. */
@@ -95,6 +98,8 @@ export function createChatStore(storage: Storage, tabs: ChatTabs = noTabs): Chat
       writer.add({ head, messages, ids, dropped: new Set(dropped === undefined ? [] : [dropped]) });
       return writeInTurn(head.id);
     },
+    search: async (query, options) =>
+      await import('./search-chats.ts').then(({ searchChats }) => searchChats(storage, query, options)).catch(() => []),
     catchUp: (chatId, options) => inTurn(() => catchUp(chatId, options, { storage, known, unwritten }), undefined),
     async remove(chatId) {
       unwritten.delete(chatId);

@@ -1,16 +1,19 @@
 /** The chats of the page: which there are, which one is open, and what is done with them. */
 
-import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import { batch, computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { Decision } from '../../../src/permission/interruption.ts';
 import type { PlanSteering } from '../../app/worker/control.ts';
 import { parentOf } from './branches.ts';
 import { afterLast, append, type Chat, createChat, headOf, isRunning, titleOf } from './chat.ts';
 import { type ChatRunsOptions, createChatRuns } from './chat-runs.ts';
+import { createRemoval } from './removal.ts';
 import { followTabs } from './follow-tabs.ts';
 import type { ChatStore } from './chat-store.ts';
 import type { AssistantMessage, ToolPart } from './message.ts';
 import type { AttachedFile, Written } from '../../files/state/attached-file.ts';
 import { queueMessage } from '../../composer/state/queue.ts';
+import { followDrafts } from '../../composer/state/drafts.ts';
+import type { Notes } from '../../app/state/notes.ts';
 import type { PlanQuestion } from '../../plan/state/plan-data.ts';
 import type { Answer } from '../../plan/state/plan-reply.ts';
 
@@ -51,6 +54,12 @@ export interface Chats {
   /** Adds a chat from elsewhere, stores it, and opens it. */
   adopt(chat: Chat): Promise<void>;
   remove(chatId: string): Promise<void>;
+  /** The chat that was deleted here, while it can be brought back. */
+  readonly removed: ReadonlySignal<Chat | undefined>;
+  /** Brings the deleted chat back and opens it. */
+  undoRemove(): Promise<void>;
+  /** Lets go of the deleted chat: its plan is cancelled. */
+  forgetRemoved(): void;
   /** Writes the answers that are being streamed, as when the page is put aside. */
   saveRunning(): void;
   /** The title of the open chat that another tab has deleted; until another chat is open. */
@@ -59,6 +68,8 @@ export interface Chats {
 
 /** What the chats need. */
 export interface ChatsOptions extends ChatRunsOptions {
+  /** Where drafts are remembered; without it they end with the page. */
+  readonly notes?: Notes | undefined;
   readonly defaultAgentId: string;
 }
 
@@ -83,24 +94,54 @@ export function createChats(options: ChatsOptions): Chats {
     return createChat({ id: createId(), agentId, title: '', createdAt: now(), updatedAt: now() });
   }
 
+  const removal = createRemoval((chat) => void runs.dismiss(chat));
+  const drafts = options.notes && followDrafts({
+    notes: options.notes,
+    list: () => all.value,
+    current: () => current.value,
+  });
+
+  /** What waited for an answer waits again; where the answer has ended, it is back in the composer. */
+  function restoreDraft(chat: Chat): void {
+    const waiting = drafts?.restore(chat) ?? [];
+    if (isRunning(chat)) {
+      for (const { id, text } of waiting) queueMessage(chat, { text }, { ...options, createId: () => id, send: sendNext });
+    } else if (waiting.length > 0) {
+      const texts = [...waiting.map(({ text }) => text), chat.draft.value];
+      chat.draft.value = texts.filter((text) => text.trim() !== '').join('\n\n');
+    }
+  }
+
   async function open(chat: Chat | undefined): Promise<void> {
     if (!chat) return;
     current.value = chat;
-    if (chat.loaded.value !== 'absent') return;
+    if (chat.loaded.value === 'absent') await load(chat);
+  }
+
+  async function load(chat: Chat): Promise<void> {
     chat.loaded.value = 'loading';
     chat.all.value = await chatStore.messages(chat.id);
     chat.loaded.value = 'ready';
     elsewhere.watch(chat);
     runs.rejoin(chat);
+    restoreDraft(chat);
   }
 
   /** Another tab has deleted it. */
   function drop(chat: Chat): void {
-    all.value = all.value.filter((other) => other !== chat);
+    const wasOpen = current.value === chat;
+    takeOut(chat);
     chat.run.value?.stop();
-    if (current.value !== chat) return;
-    current.value = blank(chat.agentId.value);
-    deleted.value = { title: chat.title.value, instead: current.value };
+    if (wasOpen) deleted.value = { title: chat.title.value, instead: current.value };
+  }
+
+  function takeOut(chat: Chat): void {
+    batch(() => {
+      all.value = all.value.filter((other) => other !== chat);
+      if (current.value !== chat) return;
+      current.value = blank(chat.agentId.value);
+      restoreDraft(current.value);
+    });
   }
 
   function sendIn(chat: Chat, { text, files = [] }: Written): void {
@@ -148,11 +189,14 @@ export function createChats(options: ChatsOptions): Chats {
     async restore(chatId) {
       all.value = [...all.value, ...await readChats(chatStore, all.value)];
       if (current.value.messages.value.length === 0) await open(find(chatId));
+      restoreDraft(current.value);
     },
     open: (chatId) => open(find(chatId)),
     start(agentId = current.value.agentId.value) {
-      if (current.value.messages.value.length > 0 || find(current.value.id)) current.value = blank(agentId);
-      else current.value.agentId.value = agentId;
+      if (current.value.messages.value.length > 0 || find(current.value.id)) {
+        current.value = blank(agentId);
+        restoreDraft(current.value);
+      } else current.value.agentId.value = agentId;
     },
     send(text, files = []) {
       const chat = current.value;
@@ -212,12 +256,21 @@ export function createChats(options: ChatsOptions): Chats {
     async remove(chatId) {
       const chat = find(chatId);
       if (!chat) return;
-      all.value = all.value.filter((other) => other !== chat);
-      if (current.value === chat) current.value = blank(chat.agentId.value);
+      if (chat.loaded.value === 'absent') await load(chat); // to be able to bring it back
+      takeOut(chat);
+      removal.start(chat);
       chat.run.value?.stop();
       await chat.run.value?.ended;
-      runs.dismiss(chat);
-      await chatStore.remove(chatId);
+      if (!find(chatId)) await chatStore.remove(chatId);
+    },
+    removed: removal.removed,
+    forgetRemoved: () => removal.close(),
+    async undoRemove() {
+      const chat = removal.undo();
+      if (!chat) return;
+      all.value = [...all.value, chat];
+      current.value = chat;
+      await chatStore.save(headOf(chat), { messages: chat.all.value, from: 0 });
     },
     saveRunning: () => all.value.filter(isRunning).forEach((chat) => void runs.save(chat)),
   };

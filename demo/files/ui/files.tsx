@@ -7,6 +7,7 @@ import type { Playground } from '../../app/state/playground.ts';
 import type { Chat } from '../../chat/state/chat.ts';
 import { formatBytes } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';
+import { saveFile } from '../../kit/save-file.ts';
 import { toDataUrl } from '../state/attach.ts';
 import type { AttachedFile } from '../state/attached-file.ts';
 
@@ -57,7 +58,7 @@ function FileView({ file, playground }: { file: ShownFile; playground: Playgroun
     return () => void (isHere = false);
   }, [url, via]);
   const download = (): void => {
-    contentOf(file, playground).then((blob) => save(blob, name), () => (isMissing.value = true));
+    contentOf(file, playground).then((blob) => saveFile(blob, name), () => (isMissing.value = true));
   };
   return (
     <>
@@ -95,12 +96,6 @@ async function contentOf({ url, via, mediaType }: ShownFile, { readFile }: Playg
   if (!url.startsWith('data:')) return await readFile(url, via);
   const base64 = url.slice(url.indexOf(',') + 1);
   return new Blob([Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))], { type: mediaType });
-}
-
-function save(blob: Blob, name: string): void {
-  const url = URL.createObjectURL(blob);
-  Object.assign(document.createElement('a'), { href: url, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000); // the browser reads it in its own time
 }
 
 /** The files of the message that is being written, each with its removal. */

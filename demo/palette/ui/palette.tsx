@@ -6,7 +6,9 @@ import type { Playground } from '../../app/state/playground.ts';
 import { Dialog } from '../../kit/dialog.tsx';
 import { Icon } from '../../kit/icon.tsx';
 import { isCovered } from '../../app/ui/over-chat.ts';
+import type { ChatHit } from '../../chat/state/search-chats.ts';
 import { commandsOf } from './commands.ts';
+import { hitCommands } from './commands/chats.ts';
 import type { Command } from './commands/command.ts';
 
 /** Finds whatever can be done on the page by a few letters, and does it. */
@@ -14,7 +16,9 @@ export function Palette({ playground }: { playground: Playground }): JSX.Element
   const { overlay, focusRequests } = playground;
   const query = useSignal('');
   const at = useSignal(0);
-  const found = find(commandsOf(playground), query.value);
+  const hits = useSignal<readonly ChatHit[]>([]);
+  useEffect(() => searchAsWritten(query.value, playground, (found) => (hits.value = found)), [query.value]);
+  const found = [...find(commandsOf(playground), query.value), ...hitCommands(playground, hits.value, query.value)];
   const chosen = Math.min(at.value, found.length - 1);
 
   const go = (command: Command | undefined): void => {
@@ -37,11 +41,11 @@ export function Palette({ playground }: { playground: Playground }): JSX.Element
         <input
           type='text'
           role='combobox'
-          aria-label='Find an action, a page or a chat'
+          aria-label='Find an action, a page, or words in your chats'
           aria-expanded='true'
           aria-controls='destinations'
           aria-activedescendant={found[chosen] && `go-${found[chosen].id}`}
-          placeholder='Find an action, a page or a chat'
+          placeholder='Find an action, a page, or words in your chats'
           autocomplete='off'
           data-testid='switcher-query'
           value={query.value}
@@ -56,6 +60,32 @@ export function Palette({ playground }: { playground: Playground }): JSX.Element
       {found.length === 0 && <p class='switcher-empty' role='status'>No results</p>}
     </Dialog>
   );
+}
+
+/** How long nothing is typed before the messages are searched. */
+const pauseMs = 150;
+/** Fewer letters are in most messages. */
+const fewestLetters = 3;
+
+/** Searches the messages of all chats. Returns a function that stops it. */
+function searchAsWritten(
+  query: string,
+  { chatStore }: Playground,
+  onFound: (hits: readonly ChatHit[]) => void,
+): () => void {
+  const abort = new AbortController();
+  const { signal } = abort;
+  if (query.trim().length < fewestLetters) {
+    onFound([]);
+    return () => undefined;
+  }
+  const timer = setTimeout(() => {
+    void chatStore.search(query, { signal }).then((hits) => !signal.aborted && onFound(hits));
+  }, pauseMs);
+  return () => {
+    clearTimeout(timer);
+    abort.abort();
+  };
 }
 
 /** The best first; what fits alike stays in its order. The title counts for more than the other words. */

@@ -51,8 +51,8 @@ describe('two tabs on one chat', () => {
     await first.reload();
     await answered(first, 4);
     expect(await questions(first).allTextContents()).toEqual(said);
+    await first.getByTestId('chat-more').click();
     await first.getByTestId('delete-chat').click();
-    await first.getByTestId('confirm-delete').click();
     await second.getByTestId('deleted-notice').waitFor();
     await shoot(second, 'deleted-elsewhere');
     expect(await second.getByTestId('chat-item').count()).toBe(0);

@@ -1,4 +1,6 @@
 import { agentOf, type Playground } from '../../../app/state/playground.ts';
+import type { ChatHit } from '../../../chat/state/search-chats.ts';
+import { chatFind } from '../../../find/ui/chat-find.ts';
 import { uncover } from '../../../app/ui/over-chat.ts';
 import type { Command } from './command.ts';
 
@@ -30,4 +32,27 @@ export function chatCommands(playground: Playground): readonly Command[] {
       void chats.open(chat.id);
     },
   }));
+}
+
+/** The chats whose messages hold the query; going there finds it in the chat. */
+export function hitCommands(playground: Playground, hits: readonly ChatHit[], query: string): readonly Command[] {
+  const { chats } = playground;
+  return hits.flatMap(({ chatId, excerpt }) => {
+    const chat = chats.list.value.find(({ id }) => id === chatId);
+    if (!chat) return [];
+    const go = async (): Promise<void> => {
+      uncover(playground);
+      await chats.open(chatId);
+      const find = chatFind(chat);
+      find.open();
+      find.look(query.trim());
+    };
+    return [{
+      id: `hit-${chatId}`,
+      icon: 'search' as const,
+      title: excerpt,
+      hint: `In “${chat.title.value || 'Untitled'}”`,
+      go: () => void go(),
+    }];
+  });
 }

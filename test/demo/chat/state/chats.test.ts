@@ -193,7 +193,9 @@ describe('createChats', () => {
     chats.send('one');
     await vi.waitFor(() => expect(transport.sent).toHaveLength(1));
     transport.write({ type: 'text-delta', id: 't', delta: 'Ha' }, { type: 'data-run', id: 'r', data: { runId: 'r' } });
-    await vi.waitFor(async () => expect(JSON.stringify(await stored())).toContain('Ha'));
+    await vi.waitFor(() => expect(textsOf(chats.current.value.messages.value)).toEqual(['one', 'Ha']));
+    chats.saveRunning();
+    await stored();
     const { id } = chats.current.value;
     transport = { ...fakeTransport(), resume: () => Promise.reject(new Error('There is no such run')) };
     const again = create();

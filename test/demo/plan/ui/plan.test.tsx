@@ -212,6 +212,8 @@ describe('the plan of an answer', () => {
     page.unmount();
     await suspend();
     await page.playground.chats.remove(page.playground.chats.current.value.id);
+    expect(page.steered).toEqual([]); // it can be brought back
+    await page.click('close-removed');
     expect(page.steered).toEqual([['plan_1', 'cancel']]);
   });
 
