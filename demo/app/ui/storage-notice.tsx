@@ -58,7 +58,9 @@ export function DeletedNotice({ playground: { chats } }: { playground: Playgroun
 }
 
 /** A chat was deleted here, and can be brought back. */
-export function RemovedNotice({ playground: { chats, focusRequests } }: { playground: Playground }): JSX.Element | null {
+export function RemovedNotice(
+  { playground: { chats, focusRequests } }: { playground: Playground },
+): JSX.Element | null {
   const chat = chats.removed.value;
   if (!chat) return null;
   const undo = (): void => {

@@ -105,7 +105,13 @@ export function createChats(options: ChatsOptions): Chats {
   function restoreDraft(chat: Chat): void {
     const waiting = drafts?.restore(chat) ?? [];
     if (isRunning(chat)) {
-      for (const { id, text } of waiting) queueMessage(chat, { text }, { ...options, createId: () => id, send: sendNext });
+      for (const { id, text } of waiting) {
+        queueMessage(chat, { text }, {
+          ...options,
+          createId: () => id,
+          send: sendNext,
+        });
+      }
     } else if (waiting.length > 0) {
       const texts = [...waiting.map(({ text }) => text), chat.draft.value];
       chat.draft.value = texts.filter((text) => text.trim() !== '').join('\n\n');
@@ -268,9 +274,9 @@ export function createChats(options: ChatsOptions): Chats {
     async undoRemove() {
       const chat = removal.undo();
       if (!chat) return;
-      all.value = [...all.value, chat];
-      current.value = chat;
       await chatStore.save(headOf(chat), { messages: chat.all.value, from: 0 });
+      all.value = [...all.value.filter((other) => other.id !== chat.id), chat];
+      current.value = chat;
     },
     saveRunning: () => all.value.filter(isRunning).forEach((chat) => void runs.save(chat)),
   };

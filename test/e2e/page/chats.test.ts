@@ -1,0 +1,106 @@
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright';
+import { describe, expect, it } from 'vitest';
+import { violations } from '../../tools/browsers/axe.ts';
+import { send, usePlayground } from '../../tools/browsers/playground.ts';
+
+const { newContext, open, shoot } = usePlayground();
+
+const questions = (page: Page) => page.locator('[data-testid=message][data-role=user]');
+const titles = (page: Page) => page.locator('.chat-title').allTextContents();
+
+async function ask(page: Page, text: string): Promise<void> {
+  const before = await page.getByTestId('answer-footer').count();
+  await send(page, text);
+  await page.getByTestId('answer-footer').nth(before).waitFor();
+  await page.getByTestId('send').waitFor();
+}
+
+describe('the list of chats', () => {
+  it('renames, pins, saves, deletes and brings back, and all of it is there after a reload', async () => {
+    const { page, problems } = await open();
+    await ask(page, 'What is 6 * 7?');
+    await page.getByTestId('new-chat').click();
+    await ask(page, 'Convert 26.2 miles to kilometres');
+    await page.getByTestId('chat-more').nth(1).click();
+    await page.getByTestId('rename-chat').click();
+    await page.getByTestId('chat-name').fill('Six times seven');
+    await page.keyboard.press('Enter');
+    await page.getByTestId('chat-more').nth(1).click();
+    await page.getByTestId('pin-chat').click();
+    await expect.poll(() => titles(page)).toEqual(['Six times seven', 'Convert 26.2 miles to kilometres']);
+    await page.getByTestId('chat-more').first().click();
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByTestId('save-chat').click()]);
+    expect(download.suggestedFilename()).toBe('six-times-seven.md');
+    const text = await readFile(await download.path(), 'utf8');
+    expect(text).toMatch(/^# Six times seven\n[^]*## You\n\nWhat is 6 \* 7\?[^]*42/);
+    await page.getByTestId('chat-more').first().click();
+    await shoot(page, 'chat-choices');
+    await page.getByTestId('delete-chat').click();
+    await expect.poll(() => titles(page)).toEqual(['Convert 26.2 miles to kilometres']);
+    await shoot(page, 'chat-removed');
+    await page.getByTestId('undo-delete').click();
+    await expect.poll(() => titles(page)).toEqual(['Six times seven', 'Convert 26.2 miles to kilometres']);
+    await page.reload();
+    await page.getByTestId('composer').waitFor();
+    expect(await titles(page)).toEqual(['Six times seven', 'Convert 26.2 miles to kilometres']);
+    expect(problems).toEqual([]);
+  });
+
+  it('is searched by what was said', async () => {
+    const { page, problems } = await open();
+    await ask(page, 'What is 6 * 7?');
+    await page.getByTestId('new-chat').click();
+    await page.getByTestId('open-switcher').click();
+    await page.getByTestId('switcher-query').fill('= 42');
+    await page.getByTestId('destination').getByText('In “What is 6 * 7?”').waitFor();
+    await shoot(page, 'chat-search');
+    await page.keyboard.press('Enter');
+    await page.getByTestId('find-count').getByText('1 of 1').waitFor();
+    expect(problems).toEqual([]);
+  });
+});
+
+describe('a message', () => {
+  it('is edited and answered anew, with a way back to what followed before, also after a reload', async () => {
+    const { page, problems } = await open();
+    await ask(page, 'What is 6 * 7?');
+    await ask(page, 'What is 7 * 8?');
+    await questions(page).first().hover();
+    await page.getByTestId('edit-question').first().click();
+    await page.getByTestId('edit-text').fill('What is 9 * 9?');
+    await page.keyboard.press('Enter');
+    await page.getByText('81').first().waitFor();
+    await page.getByTestId('send').waitFor();
+    expect(await questions(page).count()).toBe(1);
+    await page.getByTestId('version').getByText('2 / 2').waitFor();
+    expect(await violations(page)).toEqual([]);
+    await shoot(page, 'edited');
+    await page.getByTestId('previous-version').click();
+    await expect.poll(() => questions(page).allTextContents()).toEqual([
+      expect.stringContaining('6 * 7'),
+      expect.stringContaining('7 * 8'),
+    ]);
+    await page.reload();
+    await page.getByTestId('version').getByText('1 / 2').waitFor();
+    expect(await questions(page).count()).toBe(2);
+    expect(problems).toEqual([]);
+  });
+
+  it('that is half written is there after a reload, with its files', async () => {
+    const context = await newContext({ lasting: true });
+    const { page, problems } = await open({ context });
+    await page.getByTestId('composer').fill('How is the ti');
+    await page.getByTestId('attach-input').setInputFiles({
+      name: 'log.txt',
+      mimeType: 'text/plain',
+      buffer: Buffer.from('Wind: 5 knots'),
+    });
+    await page.getByTestId('attached').waitFor();
+    await page.reload();
+    expect(await page.getByTestId('composer').inputValue()).toBe('How is the ti');
+    expect(await page.getByTestId('attached').textContent()).toContain('log.txt');
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+});
