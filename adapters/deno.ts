@@ -6,7 +6,7 @@ import { createEventRing } from '../src/events/event-ring.ts';
 import type { Grounding } from '../src/grounding/create-grounding.ts';
 import type { Registry } from '../src/registry/registry.ts';
 import type { SecretSource } from '../src/contracts/secret-source.ts';
-import type { ClosableStorage, Storage, Watchable } from '../src/contracts/storage.ts';
+import type { ClosableStorage, Watchable } from '../src/contracts/storage.ts';
 import type { PrivateOrigins } from '../src/base/private-origins.ts';
 import type { OnError } from '../src/events/on-error.ts';
 import type { CodeAgent } from '../src/runtime/code-agents/agent-code.ts';
@@ -25,9 +25,8 @@ import { lazyOtel } from './sinks/lazy-otel.ts';
 import { gaugeSink } from './sinks/queue.ts';
 import { denoKvStorage } from './storage/deno-kv.ts';
 import { cutSenders } from './transport/http/cut-senders.ts';
-import type { McpRouteOptions } from './transport/http/routes/mcp.ts';
 import { createHandler, type Handler, type HandlerOptions } from './transport/http.ts';
-import { catalogOf, type CatalogOption, mcpOnUse } from './endpoint-parts.ts';
+import { catalogOf, type CatalogOption, type EndpointMcp, mcpOf, mcpOnUse } from './endpoint-parts.ts';
 import type { Observability } from './observability.ts';
 
 export type { Observability };
@@ -50,7 +49,7 @@ export interface DenoEndpointOptions {
   /** The grounding for agents with `dataSources`; also served under `/v1/grounding` and `/v1/data-sources/:id/ingest`. */
   readonly grounding?: (storage: EndpointStorage, registry: Registry | undefined) => Grounding;
   /** Serves MCP clients at `/mcp` with the tools of this agent. */
-  readonly mcp?: Omit<McpRouteOptions, 'tools' | 'storage'> & { readonly agentId: string };
+  readonly mcp?: EndpointMcp;
   /** The origins whose pages may call the endpoint. */
   readonly origins?: readonly string[];
   /** How long a body may take to arrive, and how many may arrive at once. */
@@ -135,7 +134,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     ...(options.bodies && { bodies: options.bodies }),
     ...(options.keepAliveMs !== undefined && { keepAliveMs: options.keepAliveMs }),
     ...(options.startObjectiveMs !== undefined && { startObjectiveMs: options.startObjectiveMs }),
-    ...(mcp && { mcp: mcpOf(mcp, { runtime, storage }) }),
+    ...(mcp && { mcp: mcpOf(mcp, { runtime, storage, egress }) }),
     ...(registry && { registry }),
     ...(grounding && { grounding: { grounding, storage } }),
   }));
@@ -156,13 +155,6 @@ async function probe({ egress, sandbox }: {
     pinnedEgress: await egress.isReady(),
     sandbox: await sandbox.isReady(),
   };
-}
-
-function mcpOf(
-  { agentId, ...options }: NonNullable<DenoEndpointOptions['mcp']>,
-  { runtime, storage }: { readonly runtime: HostedRuntime; readonly storage: Storage },
-): McpRouteOptions {
-  return { ...options, storage, tools: (principal) => runtime.tools(agentId, principal) };
 }
 
 /** Whether Deno itself traces: then it has a provider for OpenTelemetry spans and metrics. */

@@ -3,10 +3,13 @@
 import type { Catalog } from '../src/contracts/catalog.ts';
 import type { Egress } from '../src/contracts/egress.ts';
 import type { McpConnector } from '../src/contracts/mcp-connector.ts';
+import type { Storage } from '../src/contracts/storage.ts';
 import type { Registry } from '../src/registry/registry.ts';
 import type { ToolDefinition } from '../src/base/schema.ts';
 import { isToolSource, toolsOf, type ToolSource } from '../src/tools/tool-source.ts';
 import type { Tool } from '../src/tools/tool.ts';
+import type { HostedRuntime } from '../src/runtime/runtime.ts';
+import type { McpRouteOptions } from './transport/http/routes/mcp.ts';
 import type { Observability } from './observability.ts';
 
 /** Loads the library with the first connection: most instances never open one. */
@@ -33,4 +36,20 @@ export function catalogOf<S>(
   const composed = tools.flatMap((given) => isToolSource(given) ? toolsOf(given) : [given]);
   const registry = catalog(storage, composed.map(({ definition }) => definition), observability);
   return { catalog: registry, registry };
+}
+
+/** What an endpoint serves to MCP clients: the tools of an agent. Keys of `auth` are loaded by the endpoint's own egress. */
+export type EndpointMcp = Omit<McpRouteOptions, 'tools' | 'storage'> & { readonly agentId: string };
+
+/** Returns the options of `/mcp`. */
+export function mcpOf(
+  { agentId, auth, ...options }: EndpointMcp,
+  { runtime, storage, egress }: {
+    readonly runtime: Pick<HostedRuntime, 'tools'>;
+    readonly storage: Storage;
+    readonly egress: Egress;
+  },
+): McpRouteOptions {
+  const tools: McpRouteOptions['tools'] = (principal) => runtime.tools(agentId, principal);
+  return { ...options, ...(auth && { auth: { egress, ...auth } }), storage, tools };
 }

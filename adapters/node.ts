@@ -22,12 +22,11 @@ import { denoEgress } from './egress/deno.ts';
 import { modelSource } from './models/source.ts';
 import { type NodeListener, type NodeListenerOptions, toNodeListener } from './node/listener.ts';
 import { openPostgres } from './node/postgres-default.ts';
-import { catalogOf, type CatalogOption, mcpOnUse } from './endpoint-parts.ts';
+import { catalogOf, type CatalogOption, type EndpointMcp, mcpOf, mcpOnUse } from './endpoint-parts.ts';
 import type { Observability } from './observability.ts';
 import { sweepPlans } from './plan-sweep.ts';
 import { denoEnvSecrets, type DenoEnvSecretsOptions } from './secrets/deno-env.ts';
 import { consoleSink } from './sinks/console.ts';
-import type { McpRouteOptions } from './transport/http/routes/mcp.ts';
 import { createHandler, type Handler, type HandlerOptions } from './transport/http.ts';
 
 export { type NodeListener, type NodeListenerOptions, toNodeListener } from './node/listener.ts';
@@ -59,7 +58,7 @@ export interface NodeEndpointOptions
   /** The sandbox for tools of type `code`; without it they are left out. */
   readonly sandbox?: Sandbox;
   /** Serves MCP clients at `/mcp` with the tools of this agent. */
-  readonly mcp?: Omit<McpRouteOptions, 'tools' | 'storage'> & { readonly agentId: string };
+  readonly mcp?: EndpointMcp;
   /** Receive events; lines on the console when absent. */
   readonly sinks?: readonly EventSink[];
   /** How long audit entries are stored, in milliseconds; forever when absent. */
@@ -135,7 +134,7 @@ export async function createNodeEndpoint(options: NodeEndpointOptions): Promise<
     ...(quotas && { quotas }),
     ...(maxBodyBytes !== undefined && { maxBodyBytes }),
     ...(basePath !== undefined && { basePath }),
-    ...(mcp && { mcp: { ...mcp, storage, tools: (principal) => runtime.tools(mcp.agentId, principal) } }),
+    ...(mcp && { mcp: mcpOf(mcp, { runtime, storage, egress }) }),
     ...(registry && { registry }),
     ...(grounding && { grounding: { grounding, storage } }),
   });

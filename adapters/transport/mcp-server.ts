@@ -1,6 +1,6 @@
 /** Tools, resources and prompts over Streamable HTTP for MCP clients of all protocol revisions: a verified caller's `Request` in, a `Response` out. */
 
-import { createMcpHandler } from '@modelcontextprotocol/server';
+import { createMcpHandler } from './mcp-server/sdk-2026.ts';
 import { type McpHost, reportedHost } from './mcp-server/host.ts';
 import { createQuestionStates } from './mcp-server/questions/question-state.ts';
 import { boundTo, buildServer, type McpCaller, type ServerParts } from './mcp-server/server.ts';

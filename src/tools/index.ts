@@ -1,6 +1,12 @@
 /** `pinnace/tools`: tools as code, as HTTP requests and as extensions, and the one way to call them. */
 
-export type { AnswersTo, CallingClient, ClientAnswers, ClientQuestion, ClientQuestions } from './calling-client.ts';
+export type {
+  AnswersTo,
+  CallingClient,
+  ClientAnswers,
+  ClientQuestion,
+  ClientQuestions,
+} from './client/calling-client.ts';
 export { calculatorTool } from './builtin/calculator.ts';
 export { currentTimeTool } from './builtin/current-time.ts';
 export { fetchUrlTool } from './builtin/fetch-url.ts';

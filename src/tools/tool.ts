@@ -1,7 +1,7 @@
 /** What a tool is: a definition, a check of its input, and the work. */
 
 import type { Issue } from '../base/parse.ts';
-import type { CallingClient } from './calling-client.ts';
+import type { CallingClient } from './client/calling-client.ts';
 import type { Delegation } from './delegation.ts';
 import type { ErrorContext } from '../events/on-error.ts';
 import type { Principal } from '../base/principal.ts';

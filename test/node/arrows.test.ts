@@ -88,7 +88,7 @@ describe('imports', () => {
       'structured-headers': /^adapters\/transport\//,
       'eventsource-parser': /^adapters\/(transport\/client|mcp\/relay)/,
       '@modelcontextprotocol/sdk': /^adapters\/(mcp|transport\/mcp-server)\/sdk\.ts$/,
-      '@modelcontextprotocol/server': /^adapters\/transport\/mcp-server\.ts$/,
+      '@modelcontextprotocol/server': /^adapters\/transport\/mcp-server\/sdk-2026\.ts$/,
       '@modelcontextprotocol/client': /^adapters\/mcp\/sdk-2026\.ts$/,
       'idb-keyval': /^adapters\/storage\/indexeddb\.ts$/,
       'cockatiel': /^adapters\/egress\/circuits\.ts$/,

@@ -24,6 +24,7 @@ import type { SignedEnv } from './env.ts';
 import { eventRoutes } from './routes/events.ts';
 import { type GroundingRouteOptions, groundingRoutes } from './routes/grounding.ts';
 import { type McpRouteOptions, mcpRoutes } from './routes/mcp.ts';
+import { protectedResource, wellKnownPath, withAccessTokens } from './mcp-auth.ts';
 import { messageRoutes } from './routes/messages.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { planRoutes } from './routes/plans.ts';
@@ -125,9 +126,17 @@ export function createApp(
   app.route('/v1', operationRoutes({ runtime, signed, maxBodyBytes, capabilities, describe }));
   app.route('/v1', eventRoutes({ runtime, signed, watchSession, keepAliveMs, now }));
   app.route('/v1', auditRoutes({ runtime, signed }));
+  const authenticateMcp = mcp?.auth
+    ? createAuthentication({
+      authenticator: withAccessTokens(authenticator, mcp.auth, now),
+      metrics: runtime.metrics,
+      intake,
+    }).authenticate
+    : authenticate;
   const host = mcp && { onError: runtime.report, ...mcp };
-  const forMcp = { origins, authenticate, watchSession, maxBodyBytes, keepAliveMs, now };
+  const forMcp = { authenticate: authenticateMcp, origins, watchSession, maxBodyBytes, keepAliveMs, now };
   if (host) app.route('/mcp', mcpRoutes({ mcp: host, ...forMcp }));
+  if (mcp?.auth) app.get(`${wellKnownPath}/*`, protectedResource(mcp.auth));
   if (registry) app.route('/v1', registryRoutes({ registry, runtime, signed, maxBodyBytes }));
   if (grounding) app.route('/v1', groundingRoutes({ ...grounding, runtime, signed, maxBodyBytes }));
   if (planner) app.route('/v1', planRoutes({ planner, signed, maxBodyBytes }));

@@ -8,7 +8,7 @@ import {
   Server,
   type ServerCapabilities,
   type ServerContext,
-} from '@modelcontextprotocol/server';
+} from './sdk-2026.ts';
 import { canonicalJson } from '../../../src/base/json.ts';
 import { isRecord } from '../../../src/base/is-record.ts';
 import type { Principal } from '../../../src/base/principal.ts';

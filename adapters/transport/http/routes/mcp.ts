@@ -12,6 +12,7 @@ import { whenRead } from '../../mcp-server/when-read.ts';
 import { readBody } from '../../signed/body.ts';
 import type { Authenticate, WatchSession } from '../authentication.ts';
 import type { SignedEnv } from '../env.ts';
+import { challengeOf, type McpAuthOptions } from '../mcp-auth.ts';
 
 /** What is served at `/mcp`, and under which names. */
 export interface McpRouteOptions extends McpHost {
@@ -20,6 +21,12 @@ export interface McpRouteOptions extends McpHost {
    * here sends its own host name, and is rejected.
    */
   readonly hosts?: readonly string[];
+  /**
+   * Lets MCP clients sign in by OAuth: the endpoint describes itself at `/.well-known/oauth-protected-resource/mcp`, names the
+   * authorization server in its challenges, and accepts access tokens of it, at `/mcp` alone. Absent: clients send what `authenticator`
+   * accepts.
+   */
+  readonly auth?: McpAuthOptions;
 }
 
 /** What the route needs. */
@@ -47,7 +54,7 @@ export function mcpRoutes(options: McpRoutesOptions): Hono<SignedEnv> {
     loading ??= optionalPackage('@modelcontextprotocol/server', () => import('../../mcp-server.ts'))
       .then(({ createMcpEndpoint }) => createMcpEndpoint(mcp, { keepAliveMs, now }));
   const app = new Hono<SignedEnv>();
-  app.use('/', offerBearer, requireHost({ hosts: mcp.hosts ?? loopbackHosts, origins }));
+  app.use('/', offerBearer(mcp.auth), requireHost({ hosts: mcp.hosts ?? loopbackHosts, origins }));
   app.use(
     '/',
     cors({ origin: [...origins], allowMethods: ['GET', 'POST', 'DELETE'], ...corsHeaders, maxAge: 600 }),
@@ -137,10 +144,13 @@ function parseError(): Response {
   return Response.json({ jsonrpc: '2.0', id: null, error }, { status: 400 });
 }
 
-/** MCP clients know bearer tokens, not signatures: a 401 offers both. */
-const offerBearer: MiddlewareHandler = async (c, next) => {
-  await next();
-  if (c.res.status !== 401) return;
-  const own = c.res.headers.get('www-authenticate');
-  c.res.headers.set('www-authenticate', own === null ? 'Bearer' : `Bearer, ${own}`);
-};
+/** MCP clients know bearer tokens, not signatures: a 401 offers both, and a token that lacks a scope is told which. */
+function offerBearer(auth: McpAuthOptions | undefined): MiddlewareHandler {
+  return async (c, next) => {
+    await next();
+    const challenge = challengeOf(auth, { status: c.res.status, error: c.error });
+    if (challenge === undefined) return;
+    const own = c.res.headers.get('www-authenticate');
+    c.res.headers.set('www-authenticate', own === null ? challenge : `${challenge}, ${own}`);
+  };
+}

@@ -13,7 +13,7 @@ import type {
   CallingClient,
   ClientQuestion,
   ClientQuestions,
-} from '../../../../src/tools/calling-client.ts';
+} from '../../../../src/tools/client/calling-client.ts';
 import type { QuestionRecord } from './question-state.ts';
 import {
   canAnswer,

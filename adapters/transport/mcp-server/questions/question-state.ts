@@ -3,7 +3,7 @@
  * request that answers. Every instance over the same storage accepts it.
  */
 
-import { createRequestStateCodec, type RequestStateCodec, type ServerContext } from '@modelcontextprotocol/server';
+import { createRequestStateCodec, type RequestStateCodec, type ServerContext } from '../sdk-2026.ts';
 import type { Key } from '../../../../src/base/key.ts';
 import { loadOnce } from '../../../../src/base/load-once.ts';
 import type { Principal } from '../../../../src/base/principal.ts';

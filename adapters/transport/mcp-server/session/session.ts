@@ -1,6 +1,6 @@
 /** One session: a server of its own, and the transport that it is connected to. */
 
-import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import { type Server, WebStandardStreamableHTTPServerTransport } from '../sdk-2026.ts';
 import { hexOf } from '../../../../src/base/hash.ts';
 import type { Principal } from '../../../../src/base/principal.ts';
 import { buildServer, type McpCaller, type ServerParts } from '../server.ts';

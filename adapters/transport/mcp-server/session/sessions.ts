@@ -1,6 +1,6 @@
 /** Sessions of clients of 2025-11-25: each belongs to the principal that opened it, and lives in this instance's memory. */
 
-import { isInitializeRequest, isLegacyRequest } from '@modelcontextprotocol/server';
+import { isInitializeRequest, isLegacyRequest } from '../sdk-2026.ts';
 import { PinnaceError } from '../../../../src/base/errors.ts';
 import type { Principal } from '../../../../src/base/principal.ts';
 import type { McpSessionOptions } from '../host.ts';

@@ -1,6 +1,6 @@
 /** The resources that a session watches. */
 
-import type { Server, ServerContext } from '@modelcontextprotocol/server';
+import type { Server, ServerContext } from '../sdk-2026.ts';
 import { PinnaceError } from '../../../../src/base/errors.ts';
 import { inRpc, isResourceUri, unknownResource } from '../content/read-resource.ts';
 import type { McpResources } from '../content/resource.ts';

@@ -1,6 +1,6 @@
 /** The program that called a tool and waits for its result, such as an MCP client: it can ask its person or its model. */
 
-import type { JsonSchema } from '../base/schema.ts';
+import type { JsonSchema } from '../../base/schema.ts';
 
 /** A question to the client. */
 export type ClientQuestion =

@@ -1,0 +1,17 @@
+/** The parts of version 2 of the MCP SDK that serve clients over HTTP. */
+
+export {
+  CLIENT_CAPABILITIES_META_KEY,
+  createMcpHandler,
+  createRequestStateCodec,
+  type InputRequests,
+  inputRequired,
+  type InputRequiredResult,
+  isInitializeRequest,
+  isLegacyRequest,
+  type RequestStateCodec,
+  Server,
+  type ServerCapabilities,
+  type ServerContext,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
