@@ -1,4 +1,9 @@
-import { extractWWWAuthenticateParams } from '@modelcontextprotocol/client';
+import {
+  Client,
+  ClientCredentialsProvider,
+  extractWWWAuthenticateParams,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
 import { listedResources } from '../../../../adapters/transport/mcp-content.ts';
 import { bearerAuthenticator, digestOfToken } from '../../../../adapters/transport/bearer-authenticator.ts';
@@ -162,4 +167,46 @@ describe('an MCP client that signs in', () => {
 it('an endpoint whose clients do not sign in describes nothing', async () => {
   const serve = mcpEndpoint();
   expect((await serve(new Request('http://127.0.0.1/.well-known/oauth-protected-resource/mcp'))).status).toBe(404);
+});
+
+describe("the SDK's client", () => {
+  /** An authorization server that issues a token for the resource that the client asks for. */
+  async function signIn(audienceOf: (asked: string | null) => string | null) {
+    const { serve, token } = await setup();
+    const paths: string[] = [];
+    const authorizationServer = async (request: Request): Promise<Response> => {
+      if (new URL(request.url).pathname !== '/token') {
+        const endpoints = { authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token` };
+        const supported = { response_types_supported: ['code'], code_challenge_methods_supported: ['S256'] };
+        return Response.json({ issuer, ...endpoints, ...supported });
+      }
+      const form = new URLSearchParams(await request.text());
+      const claims = { aud: audienceOf(form.get('resource')), sub: 'robot' };
+      return Response.json({ access_token: await token(claims), token_type: 'Bearer', expires_in: 300 });
+    };
+    const transport = new StreamableHTTPClientTransport(new URL(resource), {
+      authProvider: new ClientCredentialsProvider({ clientId: 'robot', clientSecret: 'x', expectedIssuer: issuer }),
+      fetch: async (input, init) => {
+        const request = new Request(input, init);
+        paths.push(request.url);
+        return request.url.startsWith(issuer) ? await authorizationServer(request) : await serve(request);
+      },
+    });
+    const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+    return { client, paths, connected: client.connect(transport) };
+  }
+
+  it('finds the authorization server by itself, signs in and reads', async () => {
+    const { client, connected, paths } = await signIn((asked) => asked);
+    await connected;
+    expect(await client.readResource({ uri: 'x://who' })).toMatchObject({ contents: [{ text: 't1 robot' }] });
+    expect(paths).toContain(metadataUrl);
+    expect(paths).toContain(`${issuer}/token`);
+    await client.close();
+  });
+
+  it('is refused with a token that was issued for something else', async () => {
+    const { connected } = await signIn(() => 'https://other.example/mcp');
+    await expect(connected).rejects.toThrow();
+  });
 });
