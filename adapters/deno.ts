@@ -134,7 +134,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     ...(options.bodies && { bodies: options.bodies }),
     ...(options.keepAliveMs !== undefined && { keepAliveMs: options.keepAliveMs }),
     ...(options.startObjectiveMs !== undefined && { startObjectiveMs: options.startObjectiveMs }),
-    ...(mcp && { mcp: mcpOf(mcp, { runtime, storage, egress }) }),
+    ...(mcp && { mcp: mcpOf(mcp, { runtime, storage, egress, grounding }) }),
     ...(registry && { registry }),
     ...(grounding && { grounding: { grounding, storage } }),
   }));

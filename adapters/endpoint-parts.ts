@@ -8,6 +8,7 @@ import type { Registry } from '../src/registry/registry.ts';
 import type { ToolDefinition } from '../src/base/schema.ts';
 import { isToolSource, toolsOf, type ToolSource } from '../src/tools/tool-source.ts';
 import type { Tool } from '../src/tools/tool.ts';
+import type { Grounding } from '../src/grounding/create-grounding.ts';
 import type { HostedRuntime } from '../src/runtime/runtime.ts';
 import type { McpRouteOptions } from './transport/http/routes/mcp.ts';
 import type { Observability } from './observability.ts';
@@ -39,17 +40,37 @@ export function catalogOf<S>(
 }
 
 /** What an endpoint serves to MCP clients: the tools of an agent. Keys of `auth` are loaded by the endpoint's own egress. */
-export type EndpointMcp = Omit<McpRouteOptions, 'tools' | 'storage'> & { readonly agentId: string };
+export type EndpointMcp = Omit<McpRouteOptions, 'tools' | 'storage' | 'resources'> & {
+  readonly agentId: string;
+  /** What clients may list and read; as a function where it is made of the endpoint's storage or grounding. */
+  readonly resources?:
+    | McpRouteOptions['resources']
+    | ((parts: EndpointData) => NonNullable<McpRouteOptions['resources']>);
+};
+
+/** What resources of an endpoint may be made of. */
+export interface EndpointData {
+  readonly storage: Storage;
+  readonly grounding: Grounding | undefined;
+}
 
 /** Returns the options of `/mcp`. */
 export function mcpOf(
-  { agentId, auth, ...options }: EndpointMcp,
-  { runtime, storage, egress }: {
+  { agentId, auth, resources, ...options }: EndpointMcp,
+  { runtime, storage, egress, grounding }: {
     readonly runtime: Pick<HostedRuntime, 'tools'>;
     readonly storage: Storage;
     readonly egress: Egress;
+    readonly grounding: Grounding | undefined;
   },
 ): McpRouteOptions {
   const tools: McpRouteOptions['tools'] = (principal) => runtime.tools(agentId, principal);
-  return { ...options, ...(auth && { auth: { egress, ...auth } }), storage, tools };
+  const served = typeof resources === 'function' ? resources({ storage, grounding }) : resources;
+  return {
+    ...options,
+    ...(served && { resources: served }),
+    ...(auth && { auth: { egress, ...auth } }),
+    storage,
+    tools,
+  };
 }

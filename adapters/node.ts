@@ -134,7 +134,7 @@ export async function createNodeEndpoint(options: NodeEndpointOptions): Promise<
     ...(quotas && { quotas }),
     ...(maxBodyBytes !== undefined && { maxBodyBytes }),
     ...(basePath !== undefined && { basePath }),
-    ...(mcp && { mcp: mcpOf(mcp, { runtime, storage, egress }) }),
+    ...(mcp && { mcp: mcpOf(mcp, { runtime, storage, egress, grounding }) }),
     ...(registry && { registry }),
     ...(grounding && { grounding: { grounding, storage } }),
   });

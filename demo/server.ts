@@ -7,6 +7,7 @@ import { createAuthenticator } from '../adapters/transport/authenticator.ts';
 import { authenticateByScheme } from '../adapters/transport/by-scheme.ts';
 import { developmentAuthenticator } from '../adapters/transport/development-authenticator.ts';
 import type { ConnectionInfo } from '../adapters/transport/http.ts';
+import { groundingResources } from '../adapters/transport/mcp-content.ts';
 import type { Issuer } from '../adapters/transport/signed/roots.ts';
 import { loadOnce } from '../src/base/load-once.ts';
 import { createRegistry, type EventSink, type Storage } from '../src/index.ts';
@@ -66,6 +67,8 @@ const endpoint = createDenoEndpoint({
   mcp: {
     agentId: mcpAgent.id,
     listed: extension.map(({ definition }) => definition.name),
+    resources: ({ grounding }) => grounding ? [groundingResources(grounding)] : [],
+    sessions: {},
     ...(authorities.length > 0 && { hosts: authorities.map((authority) => new URL(`http://${authority}`).hostname) }),
   },
   origins: listOf('PINNACE_ORIGINS'),

@@ -49,6 +49,8 @@ export interface AgentTools {
    * agent, observed, a refusal audited. Rejects as the work does.
    */
   readonly read: <T>(what: ClientRead, work: (span: Span) => Promise<T>) => Promise<T>;
+  /** Aborts when the runtime closes: what a client holds open ends then. */
+  readonly closing: AbortSignal;
 }
 
 /** Opens the tools of an agent for a principal who may run it. */
@@ -72,6 +74,7 @@ export async function openAgentTools(parts: RuntimeParts, agentId: string, princ
   } as const;
   return {
     tools: toolSet.tools.filter(isOpen),
+    closing,
     describe: (refused) => describeForClient(refused, options),
     read: (what, work) => {
       const { traceId = createTraceId(), parentSpanId } = what.trace ?? {};

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommand } from '../../tools/run-command.ts';
 import { startBearerProxy } from '../../tools/servers/bearer-proxy.ts';
 import { type EndpointProcess, startEndpoint } from '../../tools/servers/endpoint.ts';
 import type { TestServer } from '../../tools/servers/http-server.ts';
@@ -100,6 +101,32 @@ describe.each(Object.entries(scenarios))("the conformance suite of MCP's servers
       expect(faultsOf(found.get(name))).toEqual([]);
     },
   );
+});
+
+describe.each(['legacy', 'modern'])('the MCP Inspector, as a client of the %s era', (era) => {
+  const inspect = async (...args: readonly string[]) => {
+    const how = ['--transport', 'http', '--format', 'json', '--stored-auth-only', '--protocol-era', era];
+    const header = ['--header', `Authorization: Bearer ${endpoint.token}`];
+    const { code, stdout } = await runCommand('mcp-inspector', [
+      '--cli',
+      `${endpoint.url}/mcp`,
+      ...how,
+      ...header,
+      ...args,
+    ]);
+    return { code, result: stdout === '' ? undefined : JSON.parse(stdout).result };
+  };
+
+  it('reads resources, and prompts with arguments', async () => {
+    const listed = await inspect('--method', 'resources/list');
+    expect(listed.result.resources).toHaveLength(3);
+    const read = await inspect('--method', 'resources/read', '--uri', 'test://template/7/data');
+    expect(JSON.parse(read.result.contents[0].text)).toMatchObject({ id: '7' });
+    const name = ['--prompt-name', 'test_prompt_with_arguments', '--prompt-args', 'arg1=one', 'arg2=two'];
+    const prompt = await inspect('--method', 'prompts/get', ...name);
+    expect(prompt.result.messages[0].content.text).toBe("Prompt with arguments: arg1='one', arg2='two'");
+    expect(await inspect('--method', 'resources/read', '--uri', 'test://none')).toMatchObject({ code: 1 });
+  });
 });
 
 describe('a scenario', () => {

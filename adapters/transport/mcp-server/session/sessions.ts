@@ -65,6 +65,7 @@ export function createSessions(
       makeRoom(principal);
       const session = openSession(parts, { principal, keepAliveMs, now, onEnd, isOpen });
       sessions.set(session.id, session);
+      caller.tools.closing.addEventListener('abort', () => void close(session), { signal: session.closed.signal });
       const response = await serve(session, request, caller);
       if (!response.ok) await close(session);
       return response;

@@ -313,6 +313,18 @@ describe('a resource that a session watches', () => {
   });
 });
 
+it('the stream of a session ends when the runtime closes', async () => {
+  const runtime = mcpRuntime({ tools: [addTool] });
+  const serve = mcpEndpoint({ runtime, mcp: { sessions: {} } });
+  const token = 'a-token-for-tests-only';
+  const id = await initialize(serve, token);
+  const stream = await send(serve, { token, id, method: 'GET' });
+  expect(stream.status).toBe(200);
+  const ended = stream.text();
+  await runtime.close();
+  await expect(ended).resolves.toEqual(expect.any(String));
+});
+
 it('the stream of a session ends when the certificate of its caller is revoked', async () => {
   const signed = await createSession();
   const serve = mcpEndpoint({
