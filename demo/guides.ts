@@ -45,8 +45,8 @@ export const guideGroups: readonly GuideGroup[] = [
       { page: 'approvals', title: 'Approvals', words: 'person decides allow deny' },
       { page: 'discovery', title: 'Discovery', words: 'find search thousands of tools' },
       { page: 'mcp', title: 'MCP', words: 'model context protocol servers clients' },
-      { page: 'mcp-server', title: 'MCP server', words: 'resources prompts completion serve clients inspector' },
-      { page: 'mcp-questions', title: 'Questions to MCP clients', words: 'elicitation sampling sessions approvals' },
+      { page: 'mcp-server', title: 'MCP server', words: 'resources prompts serve' },
+      { page: 'mcp-questions', title: 'Questions to MCP clients', words: 'elicitation sessions' },
     ],
   },
   {
