@@ -11,6 +11,7 @@ import { createEmit, unobserved } from './events/events.ts';
 import { createReport, type OnError, type Report } from './events/report.ts';
 import { reportedHook, reportedPort } from './events/reported-port.ts';
 import { createInputDigests, noInputDigests } from './events/input-digests.ts';
+import type { McpServersOptions } from './mcp/mcp-servers.ts';
 import { mcpServersOnUse } from './mcp/servers-on-use.ts';
 import { createMetrics, type Metrics } from './base/metrics.ts';
 import { createAgentGrounding } from './grounding/agent-grounding.ts';
@@ -18,7 +19,7 @@ import type { Grounding } from './grounding/create-grounding.ts';
 import { createRuntimePlans } from './planner/host/runtime-plans.ts';
 import type { PlanLimits } from './planner/model/plan-limits.ts';
 import type { Planner } from './planner/planner.ts';
-import type { Fallback } from './base/schema.ts';
+import type { Fallback, SecretRef } from './base/schema.ts';
 import type { Authorize } from './contracts/authorize.ts';
 import type { BlobStore } from './contracts/blob-store.ts';
 import type { Catalog } from './contracts/catalog.ts';
@@ -26,6 +27,7 @@ import type { ContextStrategy } from './contracts/context-strategy.ts';
 import type { Egress } from './contracts/egress.ts';
 import type { EventSink } from './contracts/event-sink.ts';
 import type { McpConnector } from './contracts/mcp-connector.ts';
+import type { McpSignIn } from './contracts/mcp/sign-in.ts';
 import type { ModelSource } from './contracts/model-source.ts';
 import type { Sandbox } from './contracts/sandbox.ts';
 import type { SecretSource } from './contracts/secret-source.ts';
@@ -68,6 +70,10 @@ export interface CreateRuntimeOptions {
   readonly handlers?: Handlers;
   /** Connects to MCP servers; without one their tools are left out. */
   readonly mcp?: McpConnector;
+  /** Signs people in to MCP servers with `auth`, as `mcpSignIn` of `pinnace/mcp/sign-in`; needs `sealKey`. */
+  readonly mcpSignIn?: McpSignIn;
+  /** The secret that seals tokens and answers for MCP servers in `storage`: 32 random bytes as base64url, bound to `code`. */
+  readonly sealKey?: SecretRef;
   /** Reorders the results of `tool_find`, for example by embeddings. */
   readonly rerank?: Rerank;
   /** Answers the queries of agents that name `dataSources`; without it they have none. */
@@ -157,7 +163,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     handlers: options.handlers ?? {},
     discovery,
     dataSources,
-    mcp: mcpServersOf({ connector: options.mcp, catalog, emit, now, report }),
+    mcp: mcpServersOf(options, { storage: steady, secrets, catalog, emit, now, report }),
     plans: (steps) =>
       createRuntimePlans({
         storage,
@@ -221,11 +227,15 @@ function createPorts(
 
 /** Returns the function that creates the MCP servers, which removes a record from the caches when it is written. */
 function mcpServersOf(
-  options: Omit<Parameters<typeof mcpServersOnUse>[0], 'onWritten'>,
+  { mcp: connector, mcpSignIn: signIn, sealKey }: CreateRuntimeOptions,
+  parts: Omit<McpServersOptions, 'connector' | 'onWritten'>,
 ): Parameters<typeof createPipeline>[0]['mcp'] {
   return (invalidate) =>
     mcpServersOnUse({
-      ...options,
+      ...parts,
+      connector,
+      signIn,
+      sealKey,
       onWritten: ({ id, tenant }) => invalidate([cacheKeyOf('mcpServer', id, tenant)]),
     });
 }

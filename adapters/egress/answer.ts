@@ -42,10 +42,12 @@ function ended(answer: Response, { onEnd }: BodyLimits): Response {
   return answer;
 }
 
-/** A response to an accepted request may be empty, and an empty chunked body has no type. */
+/** A response to an accepted request, and one that refuses, may be empty, and an empty chunked body has no type. */
 function saysNothing({ status, headers }: Response): boolean {
-  return status === 202 && !headers.has('content-type');
+  return emptyStatuses.has(status) && !headers.has('content-type');
 }
+
+const emptyStatuses = new Set([202, 401, 403, 404]);
 
 /** Text, JSON and XML, with their relatives. */
 const readable = /^(?:text\/[\w.+-]+|application\/(?:[\w.-]+\+)?(?:json|xml)|application\/(?:x-)?(?:ndjson|jsonl))$/;

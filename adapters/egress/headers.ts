@@ -55,7 +55,8 @@ export function allowedResponseHeaders(headers: Headers): Headers {
 
 const maxHeaderLength = 16_384;
 const allowed = new Set(
-  'content-type content-length content-language etag last-modified retry-after date mcp-session-id'.split(' '),
+  'content-type content-length content-language etag last-modified retry-after date mcp-session-id www-authenticate'
+    .split(' '),
 );
 
 function pick(headers: Headers, isWanted: (name: string) => boolean): Headers {

@@ -27,11 +27,15 @@ export type { McpConnectorOptions } from './connector.ts';
  * const connector = mcpConnector2026({ egress: denoEgress() });
  */
 export function mcpConnector2026(options: McpConnectorOptions): McpConnector {
-  return connectorOver(openSession, options);
+  return connectorOver(openSession, options, loadChallenges);
 }
 
 const loadSdk = /* @__PURE__ */ loadOnce(() =>
   optionalPackage('@modelcontextprotocol/client', () => import('./sdk-2026.ts'))
+);
+
+const loadChallenges = /* @__PURE__ */ loadOnce(() =>
+  optionalPackage('@modelcontextprotocol/client', async () => (await import('./oauth/challenge.ts')).challengeOf)
 );
 
 async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSession> {

@@ -1,11 +1,12 @@
 /** Connects to MCP servers through either library: times, lost sessions and errors are the same for both. */
 
 import type { Egress } from '../../src/contracts/egress.ts';
-import type { McpCall, McpConnection, McpConnector } from '../../src/contracts/mcp-connector.ts';
+import type { McpAuthorization, McpCall, McpConnection, McpConnector } from '../../src/contracts/mcp-connector.ts';
 import type { McpServer } from '../../src/base/schema.ts';
 import type { Secret } from '../../src/base/secret.ts';
 import { readCallResult } from './call-result.ts';
-import { connectionClosed } from './failures.ts';
+import type { Challenges, ReadChallenge } from './authorized-send.ts';
+import { connectionClosed, signInUnsupported } from './failures.ts';
 import { listAllTools } from './list-tools.ts';
 import { createMcpFetch } from './mcp-fetch.ts';
 import type { OpenSession } from './session.ts';
@@ -25,15 +26,29 @@ export interface McpConnectorOptions {
 }
 
 /** Creates the connector over a library that opens sessions. */
-export function connectorOver(open: OpenSession, options: McpConnectorOptions): McpConnector {
+export function connectorOver(
+  open: OpenSession,
+  options: McpConnectorOptions,
+  loadChallenges?: () => Promise<ReadChallenge>,
+): McpConnector {
   return {
-    async connect(server, { secret, signal, onToolsChanged = () => {} }) {
+    async connect(server, { secret, authorization, signal, onToolsChanged = () => {} }) {
       const life = new AbortController();
-      const context = { ...defaults, ...options, open, server, secret, onToolsChanged, life };
+      const challenges = await challengesFor(authorization, loadChallenges);
+      const context = { ...defaults, ...options, open, server, secret, challenges, onToolsChanged, life };
       const first = await openSession(context, signal);
       return toConnection(first, context);
     },
   };
+}
+
+async function challengesFor(
+  authorization: McpAuthorization | undefined,
+  load: (() => Promise<ReadChallenge>) | undefined,
+): Promise<Challenges | undefined> {
+  if (authorization === undefined) return undefined;
+  if (load === undefined) throw signInUnsupported();
+  return { authorization, read: await load() };
 }
 
 const defaults = { maxBytes: 4_194_304, connectTimeoutMs: 15_000, listTimeoutMs: 30_000 };
@@ -42,6 +57,7 @@ interface Context extends Required<McpConnectorOptions> {
   readonly open: OpenSession;
   readonly server: McpServer;
   readonly secret: Secret | undefined;
+  readonly challenges: Challenges | undefined;
   readonly onToolsChanged: () => void;
   /** Of the connection. */
   readonly life: AbortController;
@@ -51,10 +67,11 @@ interface Context extends Required<McpConnectorOptions> {
 const maxAnswerMs = 900_000;
 
 async function openSession(context: Context, ...signals: readonly AbortSignal[]): Promise<LiveSession> {
-  const { open, egress, server, secret, onToolsChanged, maxBytes, connectTimeoutMs: timeoutMs, life } = context;
+  const { open, egress, server, secret, challenges, onToolsChanged, maxBytes, life } = context;
+  const { connectTimeoutMs: timeoutMs } = context;
   const url = new URL(server.url);
   url.hash = '';
-  const guarded = createMcpFetch({ egress, url, secret, onToolsChanged, maxBytes, maxMs: maxAnswerMs });
+  const guarded = createMcpFetch({ egress, url, secret, challenges, onToolsChanged, maxBytes, maxMs: maxAnswerMs });
   const { fetch, faultBehind } = guarded;
   const session = await within(
     { signals: [...signals, life.signal], timeoutMs },

@@ -31,6 +31,13 @@ export function protocolUnsupported(): PinnaceError {
   });
 }
 
+/** The error of a server to which people sign in, with a library that cannot. */
+export function signInUnsupported(): PinnaceError {
+  return unavailable('mcp_sign_in_unsupported', 'people sign in to it, which only "mcpConnector2026" supports', {
+    retryable: false,
+  });
+}
+
 /** The error of a connection that was closed. */
 export function connectionClosed(): PinnaceError {
   return new PinnaceError('cancelled', 'Cannot use the MCP server: the connection is closed');

@@ -7,6 +7,7 @@ import { PinnaceError } from '../../src/base/errors.ts';
 import type { Egress } from '../../src/contracts/egress.ts';
 import { readText } from '../../src/base/read-text.ts';
 import type { Secret } from '../../src/base/secret.ts';
+import { type Challenges, sendAuthorized } from './authorized-send.ts';
 import { createExchanges, type Exchange, type Exchanges } from './exchange.ts';
 import { invalidAnswer, notOurs, sessionExpired, statusError, unanswered } from './failures.ts';
 import { createHeldResults, type HeldResults } from './held-results.ts';
@@ -18,6 +19,8 @@ export interface McpFetchOptions {
   readonly egress: Egress;
   readonly url: URL;
   readonly secret: Secret | undefined;
+  /** The access tokens, in place of the secret. */
+  readonly challenges?: Challenges | undefined;
   /** Called when a response contains the notification; no stream is held open for it. */
   readonly onToolsChanged: () => void;
   /** The longest response, in bytes. */
@@ -217,10 +220,19 @@ async function end(init: RequestInit, context: Context): Promise<Response> {
 
 const maxEndMs = 2000;
 
-async function send(
+async function send(init: RequestInit, options: McpFetchOptions, own?: AbortSignal): Promise<Response> {
+  const { challenges, secret } = options;
+  if (challenges === undefined) return await sendWith(secret, init, { options, own });
+  return await sendAuthorized(challenges, (token) => sendWith(token, init, { options, own }));
+}
+
+async function sendWith(
+  secret: Secret | undefined,
   { method, headers, body, signal: outer }: RequestInit,
-  { egress, url, secret, maxBytes, maxMs }: McpFetchOptions,
-  own?: AbortSignal,
+  { options: { egress, url, maxBytes, maxMs }, own }: {
+    readonly options: McpFetchOptions;
+    readonly own: AbortSignal | undefined;
+  },
 ): Promise<Response> {
   const request = new Request(url, { method: method ?? 'GET', ...(headers && { headers }), ...(body && { body }) });
   return await egress.fetch(request, {

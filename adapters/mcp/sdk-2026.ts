@@ -1,3 +1,17 @@
 /** The door of `@modelcontextprotocol/client`, all protocol revisions. It names what is used, so that bundles contain no more. */
 
-export { Client, type StandardSchemaV1, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+export {
+  checkResourceAllowed,
+  Client,
+  discoverAuthorizationServerMetadata,
+  discoverOAuthProtectedResourceMetadata,
+  exchangeAuthorization,
+  extractWWWAuthenticateParams,
+  refreshAuthorization,
+  registerClient,
+  resolveClientMetadata,
+  type StandardSchemaV1,
+  startAuthorization,
+  StreamableHTTPClientTransport,
+  validateAuthorizationResponseIssuer,
+} from '@modelcontextprotocol/client';

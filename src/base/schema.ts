@@ -200,14 +200,54 @@ export const PinnedTool = v.strictObject({
 });
 export type PinnedTool = v.InferOutput<typeof PinnedTool>;
 
+/** The authorization server of an MCP server, as a person has approved it. */
+export const McpAuthPin = v.strictObject({
+  issuer: v.string(),
+  /** The `resource` of the server's metadata, to the last character; tokens are requested for it alone. */
+  resource: v.string(),
+  /** Where the server's metadata was found, when its challenge named the URL. */
+  resourceMetadata: v.optional(v.string()),
+  authorizationEndpoint: v.string(),
+  tokenEndpoint: v.string(),
+  registrationEndpoint: v.optional(v.string()),
+  revocationEndpoint: v.optional(v.string()),
+  issParameterSupported: v.boolean(),
+  clientIdMetadataDocument: v.boolean(),
+  /** Whether it lists `offline_access`. */
+  offlineAccess: v.boolean(),
+  tokenAuthMethods: v.array(v.string()),
+  /** Those that the server's metadata lists. */
+  scopes: v.array(v.string()),
+  /** Those that its challenge asked for, which come before. */
+  requested: v.optional(v.array(v.string())),
+});
+export type McpAuthPin = v.InferOutput<typeof McpAuthPin>;
+
 /** Everything of an MCP server that was approved. */
 export const McpPin = v.strictObject({
   protocolVersion: v.string(),
   serverInfo: v.looseObject({ name: v.string(), version: v.string() }),
   instructions: v.optional(v.string()),
   tools: v.array(PinnedTool),
+  auth: v.optional(McpAuthPin),
 });
 export type McpPin = v.InferOutput<typeof McpPin>;
+
+/** How people sign in to an MCP server (OAuth 2.1). */
+export const McpAuth = v.strictObject({
+  /** The only authorization server that is trusted, as its metadata names itself. */
+  issuer: v.pipe(v.string(), v.url('must be an address like "https://login.example.com"'), v.maxLength(2048)),
+  /** Whose account the tools use: that of the person whose run it is, or one account for the whole tenant. */
+  grantee: v.optional(v.picklist(['user', 'tenant']), 'user'),
+  /** The most that is ever requested; without a list, what the server requests. */
+  scopes: v.optional(listOf(v.pipe(v.string(), v.regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/)), 100)),
+  /** A client that was registered by hand; otherwise the runtime registers itself. */
+  client: v.optional(v.strictObject({
+    id: v.pipe(v.string(), v.minLength(1), v.maxLength(2048)),
+    secret: v.optional(SecretRef),
+  })),
+});
+export type McpAuth = v.InferOutput<typeof McpAuth>;
 
 /** A remote MCP server. Its tools exist for agents only once its metadata is validated and pinned. */
 export const McpServer = v.strictObject({
@@ -220,6 +260,8 @@ export const McpServer = v.strictObject({
   state: State,
   /** Is sent as a bearer token, to this URL alone. */
   secret: v.optional(SecretRef),
+  /** People sign in to it at this authorization server; then `secret` is not sent. */
+  auth: v.optional(McpAuth),
   /** Whether images, sounds and files in results are given on as base64; they are left out otherwise. */
   media: v.optional(v.boolean(), false),
   status: v.optional(v.picklist(['pending', 'valid', 'error']), 'pending'),

@@ -2,6 +2,7 @@
 
 import type { McpServer } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
+import type { McpChallenge } from './mcp/sign-in.ts';
 
 /** An MCP server's raw, untrusted answer to a call. */
 export interface McpCallResult {
@@ -25,6 +26,20 @@ export interface McpCall {
   readonly onProgress?: (
     progress: { readonly progress: number; readonly total?: number; readonly message?: string },
   ) => void;
+}
+
+/** The access tokens of a connection. */
+export interface McpAuthorization {
+  /** Returns the token for the next request; `undefined` without a sign-in. */
+  token(): Promise<Secret | undefined>;
+  /**
+   * Called when the server refuses a request. Returns another token, with which the request is sent once more, or rejects: the request
+   * then rejects with that error. `again`: the server has refused the other token too, and no request follows.
+   */
+  refused(
+    challenge: McpChallenge,
+    options: { readonly token: Secret | undefined; readonly again: boolean },
+  ): Promise<Secret>;
 }
 
 /** A connection to an MCP server, for one run of one tenant. */
@@ -55,6 +70,8 @@ export interface McpConnector {
     server: McpServer,
     options: {
       readonly secret: Secret | undefined;
+      /** Access tokens of OAuth, in place of the secret. */
+      readonly authorization?: McpAuthorization | undefined;
       readonly signal: AbortSignal;
       /** Called when the server reports a changed list of tools, which may happen during a call. */
       readonly onToolsChanged?: () => void;

@@ -1,7 +1,7 @@
 /** Request and result of the check of an MCP server. */
 
 import * as v from 'valibot';
-import type { McpFinding, McpServer, PinnedTool } from '../base/schema.ts';
+import type { McpAuthPin, McpFinding, McpServer, PinnedTool } from '../base/schema.ts';
 
 const Name = v.pipe(v.string(), v.minLength(1), v.maxLength(128));
 
@@ -50,6 +50,10 @@ export interface McpValidation {
   readonly serverInfo: { readonly name: string; readonly version: string };
   readonly instructions?: string;
   readonly instructionsChanged: boolean;
+  /** Where people sign in, for servers with `auth`; an approval pins it. */
+  readonly auth?: McpAuthPin;
+  /** Whether the caller has signed in; otherwise the tools are those of the pin. */
+  readonly signedIn?: boolean;
   readonly tools: readonly OfferedTool[];
   /** Pinned tools that are no longer offered. */
   readonly removed: readonly string[];

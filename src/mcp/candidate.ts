@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { checkData } from '../base/json.ts';
 import type { McpValidationRequest, OfferedTool } from '../contracts/mcp-validation.ts';
 import type { McpConnection } from '../contracts/mcp-connector.ts';
-import { type McpFinding, McpPin, type McpServer, type PinnedTool } from '../base/schema.ts';
+import { type McpAuthPin, type McpFinding, McpPin, type McpServer, type PinnedTool } from '../base/schema.ts';
 import { asRecord } from '../base/is-record.ts';
 import { changedFields } from './drift.ts';
 import { digestOf, fingerprintOf } from './fingerprint.ts';
@@ -31,12 +31,13 @@ export async function toCandidate(
     readonly server: McpServer;
     readonly offer: Pick<McpConnection, 'protocolVersion' | 'serverInfo' | 'instructions'> & {
       readonly tools: readonly unknown[];
+      readonly auth?: McpAuthPin;
     };
     readonly wishes: Wishes;
     readonly others: InspectContext['others'];
   },
 ): Promise<Candidate> {
-  const { protocolVersion, serverInfo } = offer;
+  const { protocolVersion, serverInfo, auth } = offer;
   const instructions = offer.instructions === '' ? undefined : offer.instructions;
   const { alias, url } = server;
   const inspection = inspect({ ...offer, instructions }, { alias, url, others });
@@ -51,10 +52,14 @@ export async function toCandidate(
     instructions,
     removed: (server.pinned?.tools ?? []).map(({ definition }) => definition.name).filter((name) => !names.has(name)),
     // Of all that is offered, whatever is left out: what was looked at stays the same while a person chooses.
-    digest: await digestOf([instructions ?? null, tools.map(({ name, fingerprint = null }) => [name, fingerprint])]),
+    digest: await digestOf([
+      instructions ?? null,
+      tools.map(({ name, fingerprint = null }) => [name, fingerprint]),
+      ...(auth ? [auth] : []),
+    ]),
     pin: findings.some(({ severity }) => severity === 'error')
       ? undefined
-      : v.parse(McpPin, { ...pin, tools: included.map(toPinned) }), // what had no error in it fits
+      : v.parse(McpPin, { ...pin, tools: included.map(toPinned), ...(auth && { auth }) }), // what had no error in it fits
   };
 }
 

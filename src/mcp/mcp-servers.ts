@@ -7,7 +7,14 @@ import type { McpValidation } from '../contracts/mcp-validation.ts';
 import { summaryOf } from '../events/payload-summary.ts';
 import type { Catalog } from '../contracts/catalog.ts';
 import type { McpConnector } from '../contracts/mcp-connector.ts';
-import type { McpServer } from '../base/schema.ts';
+import { loadOnce } from '../base/load-once.ts';
+import type { McpServer, SecretRef } from '../base/schema.ts';
+import type { McpSignIn } from '../contracts/mcp/sign-in.ts';
+import type { McpSignIns } from '../contracts/mcp/sign-ins.ts';
+import type { SecretSource } from '../contracts/secret-source.ts';
+import type { Storage } from '../contracts/storage.ts';
+import type { McpPeople } from './people.ts';
+import { noSignIn } from './sign-in/sign-in-failures.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { Drift, ToolChange } from './drift.ts';
 import { createDriftWatch } from './drift-watch.ts';
@@ -23,6 +30,12 @@ export interface McpServersOptions {
   readonly catalog: Catalog;
   /** Without one, the tools are known and cannot be called. */
   readonly connector: McpConnector | undefined;
+  readonly storage: Storage;
+  readonly secrets: SecretSource | undefined;
+  /** Signs people in; without one, servers with `auth` cannot be used. */
+  readonly signIn?: McpSignIn | undefined;
+  /** The key that seals tokens and answers; without one, nobody is asked. */
+  readonly sealKey?: SecretRef | undefined;
   readonly emit: Emit;
   readonly report?: Report;
   readonly now: () => number;
@@ -49,6 +62,8 @@ export interface McpServers {
   toolsOf(server: McpServer): Promise<readonly KnownMcpTool[]>;
   /** Looks at what a server offers, and pins it on approval. Rejects as `validateServer` does. */
   validate(serverId: string, validation: Validation): Promise<McpValidation>;
+  /** The sign-ins of callers. @throws PinnaceError `unavailable` where nobody can sign in. */
+  signIns(): Promise<McpSignIns>;
 }
 
 const defaultTtlMs = 300_000;
@@ -61,8 +76,10 @@ export function createMcpServers(options: McpServersOptions): McpServers {
     now,
     onDrift: (server, found) => recordDrift(server, found, options),
   });
+  const people = peopleOf(options);
   const toolOptions: McpToolOptions | undefined = connector && {
     drift,
+    people,
     timeoutMs,
     maxLength,
     openSession: () => openSession({ connector, onToolsChanged: (server) => drift.flag(server) }),
@@ -77,11 +94,21 @@ export function createMcpServers(options: McpServersOptions): McpServers {
     },
     async validate(serverId, validation) {
       const { ownerOf, validateServer } = await import('./validate-server.ts'); // runs do without: the checks are fetched with the first look
-      const answer = await validateServer(serverId, validation, { ...options, drift });
+      const answer = await validateServer(serverId, validation, { ...options, drift, people });
       if (validation.request.approve) await options.onWritten({ id: serverId, tenant: ownerOf(validation) });
       return answer;
     },
+    async signIns() {
+      if (!people || !options.signIn) throw noSignIn();
+      return (await people()).signIns;
+    },
   };
+}
+
+function peopleOf({ sealKey, ...options }: McpServersOptions): (() => Promise<McpPeople>) | undefined {
+  if (sealKey === undefined) return undefined;
+  const { signIn } = options;
+  return loadOnce(async () => (await import('./people.ts')).createMcpPeople({ ...options, signIn, sealKey }));
 }
 
 async function knownTools(

@@ -12,13 +12,17 @@ import { toTraceparent } from '../events/traceparent.ts';
 import type { DriftWatch } from './drift-watch.ts';
 import type { PinnedDefinition } from './pinned-tools.ts';
 import { shapeResult } from './result.ts';
-import type { McpSession } from './session.ts';
+import type { McpPeople } from './people.ts';
+import type { McpSession, ServerAccess } from './session.ts';
+import { noSignIn } from './sign-in/sign-in-failures.ts';
 
 /** What MCP tools work with. */
 export interface McpToolOptions {
   readonly drift: DriftWatch;
   /** Opens the connections of a run. */
   readonly openSession: () => McpSession;
+  /** Signs people in, and asks them; absent where nobody could. */
+  readonly people: (() => Promise<McpPeople>) | undefined;
   /** The longest time of one call, in milliseconds. */
   readonly timeoutMs: number;
   /** The longest text of a result, in UTF-16 code units. */
@@ -74,6 +78,10 @@ async function callPinned(call: PinnedCall, options: McpToolOptions): Promise<Mc
   const { context: { scope = createRunScope() } } = call;
   try {
     return await callInSession(call, options, scope.keep(options, options.openSession));
+  } catch (error) {
+    const people = call.server.auth && await options.people?.();
+    const interaction = await people?.interactionFor(error, peopleCallOf(call));
+    throw interaction && call.context.interrupt?.(interaction) || error;
   } finally {
     if (!call.context.scope) await scope.close(); // a call outside a run has its own connection
   }
@@ -81,9 +89,8 @@ async function callPinned(call: PinnedCall, options: McpToolOptions): Promise<Mc
 
 async function callInSession(call: PinnedCall, options: McpToolOptions, session: McpSession): Promise<McpCallResult> {
   const { server, context: { secrets, signal } } = call;
-  const secret = server.secret && secrets[server.secret.id];
   requireUndrifted(call, options); // no need to connect for what is known to be hidden
-  const connection = await session.connection(server, secret);
+  const connection = await session.connection(server, await accessOf(call, options, secrets));
   const compare = () => compareNow(call, options, connection);
   if (options.drift.isDue(server)) await compare();
   requireUndrifted(call, options);
@@ -98,6 +105,22 @@ async function callInSession(call: PinnedCall, options: McpToolOptions, session:
     }
     throw withDoubt(error, call);
   }
+}
+
+/** What the server is reached with: access tokens, or the secret of its record. */
+async function accessOf(
+  call: PinnedCall,
+  { people }: McpToolOptions,
+  secrets: ToolContext['secrets'],
+): Promise<ServerAccess> {
+  const { server: { auth, secret } } = call;
+  if (!auth) return { secret: secret && secrets[secret.id] };
+  if (!people) throw noSignIn();
+  return { secret: undefined, authorization: (await people()).authorization(peopleCallOf(call)) };
+}
+
+function peopleCallOf({ server, context: { principal, signal, protect = () => {}, interruptionId } }: PinnedCall) {
+  return { server, principal, signal, protect, interruptionId };
 }
 
 async function compareNow(

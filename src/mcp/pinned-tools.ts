@@ -48,7 +48,7 @@ export async function pinnedDefinitions(server: McpServer): Promise<readonly Pin
  * Returns the definition of one pinned tool; `undefined` when it cannot be offered. Its `config` has the fingerprint, so that an
  * approval of a call is bound to the whole raw definition.
  */
-export function toDefinition({ id, alias, secret }: McpServer, pinned: PinnedTool): ToolDefinition | undefined {
+export function toDefinition({ id, alias, secret, auth }: McpServer, pinned: PinnedTool): ToolDefinition | undefined {
   const raw = v.safeParse(RawDefinition, pinned.definition);
   const name = exposedName(alias, pinned.definition.name);
   if (!raw.success || name === undefined) return undefined;
@@ -64,7 +64,7 @@ export function toDefinition({ id, alias, secret }: McpServer, pinned: PinnedToo
     ...(outputSchema !== undefined && { outputSchema }),
     ...policyOf(pinned, annotations),
     category: alias,
-    secrets: secret === undefined ? [] : [secret],
+    secrets: secret === undefined || auth ? [] : [secret],
     config: { serverId: id, tool: raw.output.name, fingerprint: pinned.fingerprint },
   });
   return definition.success ? definition.output : undefined;

@@ -1,7 +1,7 @@
 /** The connections of one run: one for each server, opened with the first call, closed with the run. */
 
 import { PinnaceError } from '../base/errors.ts';
-import type { McpConnection, McpConnector } from '../contracts/mcp-connector.ts';
+import type { McpAuthorization, McpConnection, McpConnector } from '../contracts/mcp-connector.ts';
 import type { McpServer } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Closable } from '../tools/run-scope.ts';
@@ -9,7 +9,14 @@ import type { Closable } from '../tools/run-scope.ts';
 /** The connections of a run. */
 export interface McpSession extends Closable {
   /** Rejects as the connector does; the next call then tries again. */
-  connection(server: McpServer, secret: Secret | undefined): Promise<McpConnection>;
+  connection(server: McpServer, access: ServerAccess): Promise<McpConnection>;
+}
+
+/** What a server is reached with. */
+export interface ServerAccess {
+  readonly secret: Secret | undefined;
+  /** The tokens of the first call serve all calls of the run: it has one caller. */
+  readonly authorization?: McpAuthorization;
 }
 
 /** What sessions are made of. */
@@ -23,19 +30,19 @@ export interface McpSessionOptions {
 export function openSession({ connector, onToolsChanged }: McpSessionOptions): McpSession {
   const open = new Map<string, Promise<McpConnection>>();
   const closing = new AbortController();
-  const connect = async (server: McpServer, secret: Secret | undefined): Promise<McpConnection> => {
+  const connect = async (server: McpServer, access: ServerAccess): Promise<McpConnection> => {
     closing.signal.throwIfAborted();
-    const options = { secret, signal: closing.signal, onToolsChanged: () => onToolsChanged(server) };
+    const options = { ...access, signal: closing.signal, onToolsChanged: () => onToolsChanged(server) };
     const connection = await connector.connect(server, options);
     if (!closing.signal.aborted) return connection;
     await connection.close();
     throw closing.signal.reason;
   };
   return {
-    connection(server, secret) {
+    connection(server, access) {
       const known = open.get(server.id);
       if (known) return known;
-      const made = connect(server, secret).catch((error: unknown) => {
+      const made = connect(server, access).catch((error: unknown) => {
         open.delete(server.id);
         throw error;
       });

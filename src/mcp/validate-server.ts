@@ -6,14 +6,18 @@ import { PinnaceError, toData } from '../base/errors.ts';
 import type { McpValidation, McpValidationRequest } from '../contracts/mcp-validation.ts';
 import { summaryOf } from '../events/payload-summary.ts';
 import type { Catalog } from '../contracts/catalog.ts';
-import type { McpConnection, McpConnector } from '../contracts/mcp-connector.ts';
-import type { McpServer } from '../base/schema.ts';
+import type { McpAuthorization, McpConnector } from '../contracts/mcp-connector.ts';
+import type { Principal } from '../base/principal.ts';
+import type { McpAuthPin, McpServer } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
 import { sharedRecord } from '../contracts/shared-record.ts';
 import { type Candidate, toCandidate } from './candidate.ts';
 import { compareWithPin } from './drift.ts';
 import type { DriftWatch } from './drift-watch.ts';
 import { namesElsewhere } from './other-tools.ts';
+import type { McpPeople } from './people.ts';
+import type { Offered } from './sign-in/look.ts';
+import { noSignIn } from './sign-in/sign-in-failures.ts';
 import { catalogOf, requireWriter, withDrifted } from './records.ts';
 
 /** What a check works with. */
@@ -21,6 +25,8 @@ export interface ValidateOptions {
   readonly catalog: Catalog;
   readonly connector: McpConnector | undefined;
   readonly drift: DriftWatch;
+  /** Signs people in; absent where nobody could. */
+  readonly people: (() => Promise<McpPeople>) | undefined;
   readonly emit: Emit;
   readonly now: () => number;
 }
@@ -29,6 +35,7 @@ export interface ValidateOptions {
 export interface Validation {
   readonly request: McpValidationRequest;
   /** The approver and its tenant. */
+  readonly principal: Principal;
   readonly subject: string;
   readonly tenant: string;
   /** Whether the caller speaks for the deployment, and so checks the shared servers. */
@@ -85,19 +92,19 @@ export async function validateServer(
 async function validate(
   serverId: string,
   validation: Validation,
-  { catalog, connector, drift, now }: ValidateOptions,
+  { catalog, connector, drift, people, now }: ValidateOptions,
 ): Promise<McpValidation> {
-  const { request, signal, secret, toolNames } = validation;
+  const { request, signal, toolNames } = validation;
   const writer = request.approve ? requireWriter(catalog) : undefined;
   const server = await findServer(serverId, validation, catalog);
   if (request.approve) requireDigest(request);
   if (!connector) throw noConnector(serverId);
   const others = new Set([...await toolNames(server), ...await namesElsewhere(server, catalog, signal)]);
-  const offer = await readOffer(connector, { server, secret: await secret(server), signal });
+  const offer = await lookAt(server, validation, { connector, people });
   const candidate = await toCandidate({ server, offer, wishes: request, others });
   requireKnownEffects(request, candidate);
   if (!writer) {
-    await drift.compare(server, () => Promise.resolve(offer)); // runs use this observation too
+    if (offer.isCurrent) await drift.compare(server, () => Promise.resolve(offer)); // runs use this observation too
     return toAnswer(server, { offer, candidate, approved: false });
   }
   requireSameOffer(request, candidate);
@@ -116,15 +123,40 @@ async function findServer(serverId: string, validation: Validation, catalog: Cat
   throw sharedRecord(`check MCP server "${serverId}"`);
 }
 
-type Offered = Pick<McpConnection, 'protocolVersion' | 'serverInfo' | 'instructions'> & {
-  readonly tools: readonly unknown[];
-};
+/** What was seen of a server. */
+interface Looked extends Offered {
+  /** Whether the server has said it now; otherwise nobody has signed in, and it is what the pin says. */
+  readonly isCurrent: boolean;
+  readonly auth?: McpAuthPin;
+}
+
+async function lookAt(
+  server: McpServer,
+  { principal, signal, secret }: Validation,
+  { connector, people }: { readonly connector: McpConnector; readonly people: ValidateOptions['people'] },
+): Promise<Looked> {
+  if (!server.auth) {
+    return { ...await readOffer(connector, { server, secret: await secret(server), signal }), isCurrent: true };
+  }
+  if (!people) throw noSignIn();
+  const read = (authorization: McpAuthorization): Promise<Offered> =>
+    readOffer(connector, { server, secret: undefined, authorization, signal });
+  const { auth, offer } = await (await people()).look({ server, principal, readOffer: read, signal });
+  return offer ? { ...offer, auth, isCurrent: true } : { ...pinnedOffer(server), auth, isCurrent: false };
+}
+
+/** What was approved before: an approval without a sign-in changes where people sign in, and nothing else. */
+function pinnedOffer({ pinned }: McpServer): Offered {
+  const { protocolVersion = '', serverInfo = { name: '', version: '' }, instructions, tools = [] } = pinned ?? {};
+  return { protocolVersion, serverInfo, instructions, tools: tools.map(({ definition }) => definition) };
+}
 
 async function readOffer(
   connector: McpConnector,
   { server, ...options }: {
     readonly server: McpServer;
     readonly secret: Secret | undefined;
+    readonly authorization?: McpAuthorization;
     readonly signal: AbortSignal;
   },
 ): Promise<Offered> {
@@ -142,7 +174,7 @@ async function toRecord(
   server: McpServer,
   { candidate: { pin, findings }, offer, now }: {
     readonly candidate: Candidate;
-    readonly offer: Offered;
+    readonly offer: Looked;
     readonly now: number;
   },
 ): Promise<McpServer> {
@@ -157,12 +189,12 @@ async function toRecord(
 function toAnswer(
   { id, status, revision, pinned }: McpServer,
   { offer, candidate, approved }: {
-    readonly offer: Offered;
+    readonly offer: Looked;
     readonly candidate: Candidate;
     readonly approved: boolean;
   },
 ): McpValidation {
-  const { protocolVersion, serverInfo } = offer;
+  const { protocolVersion, serverInfo, auth, isCurrent } = offer;
   const { tools, removed, findings, digest, instructions } = candidate;
   return {
     serverId: id,
@@ -174,6 +206,7 @@ function toAnswer(
     serverInfo,
     ...(instructions !== undefined && { instructions }),
     instructionsChanged: pinned !== undefined && (pinned.instructions ?? '') !== (instructions ?? ''),
+    ...(auth && { auth, signedIn: isCurrent }),
     tools,
     removed,
     findings,

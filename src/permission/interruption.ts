@@ -14,7 +14,8 @@ import type { Principal } from '../base/principal.ts';
 /** A question to a person. */
 export interface Interruption {
   readonly id: string;
-  readonly kind: 'approval' | 'question';
+  /** `sign_in` and `elicitation`: asked by a tool call, which goes on when the person has answered. */
+  readonly kind: 'approval' | 'question' | 'sign_in' | 'elicitation';
   readonly runId: string;
   readonly tenant: string;
   /** Empty where the agent is not in the registry. */
@@ -41,6 +42,11 @@ export interface Decision {
   readonly reason?: string | undefined;
 }
 
+/** A decision as a run spends it. */
+export interface SpentDecision extends Decision {
+  readonly kind: Interruption['kind'];
+}
+
 /** Why an approval cannot be spent. */
 export type UnspendableReason =
   | 'approval_not_found'
@@ -65,11 +71,17 @@ export interface Interruptions {
    * Stores a decision.
    *
    * @throws PinnaceError `not_found` for an unknown one and one of another tenant, run or agent, `already_decided` (409) when it
-   * is, also by the same answer, `approval_expired` (410) when it is too late.
+   * is, also by the same answer, `approval_expired` (410) when it is too late, `conflict` (`answers_required`) to approve a question
+   * without its answers.
    */
-  decide(principal: Principal, runId: string, id: string, decision: Decision): Promise<void>;
+  decide(
+    principal: Principal,
+    runId: string,
+    id: string,
+    decision: Decision & { readonly isAnswered?: boolean },
+  ): Promise<void>;
   /** Spends a decision: of all callers, on every instance, one receives what was decided, the others why there is nothing to spend. */
-  spend(id: string, claim: SpendClaim): Promise<Decision | Unspendable>;
+  spend(id: string, claim: SpendClaim): Promise<SpentDecision | Unspendable>;
 }
 
 /** An answer to a question, and what is to be committed with it. */
@@ -149,12 +161,13 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
       }
       return record;
     },
-    async decide(principal, runId, id, { approved, reason }) {
+    async decide(principal, runId, id, { approved, reason, isAnswered = false }) {
       const found = await read(id);
       if (!found || !mayDecide(principal, runId, found.record)) throw notFound();
       if (found.record.state === 'spent') throw alreadySpent();
       if (found.record.state !== 'pending') throw alreadyDecided();
       if (found.record.expiresAt <= now()) throw expired();
+      if (found.record.kind === 'elicitation' && approved && !isAnswered) throw unanswered();
       const decision = { decidedBy: principal.subject, ...(reason !== undefined && { reason: reason.slice(0, 500) }) };
       const state = approved ? 'approved' : 'denied';
       if (!await write({ ...found.record, ...decision, state }, found.version, 0)) throw alreadyDecided();
@@ -167,7 +180,7 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
       if (!await write({ ...found.record, state: 'spent' }, found.version, graceMs)) {
         return { unspendable: 'approval_spent' };
       }
-      return { approved: state === 'approved', ...(reason !== undefined && { reason }) };
+      return { approved: state === 'approved', kind: found.record.kind, ...(reason !== undefined && { reason }) };
     },
   };
 }
@@ -185,7 +198,7 @@ function whyUnspendable(
   { tenant, place, binding }: SpendClaim,
   now: number,
 ): UnspendableReason | undefined {
-  if (!record || record.tenant !== tenant || record.kind !== 'approval') return 'approval_not_found';
+  if (!record || record.tenant !== tenant || record.kind === 'question') return 'approval_not_found';
   if (record.place !== undefined && record.place !== place) return 'approval_moved';
   if (record.binding !== binding) return 'approval_altered';
   if (record.state === 'spent') return 'approval_spent';
@@ -213,6 +226,13 @@ function alreadyDecided(): PinnaceError {
     status: 409,
     retryable: false,
     details: { reason: 'approval_decided' },
+  });
+}
+
+function unanswered(): PinnaceError {
+  return new PinnaceError('conflict', 'Cannot approve a question of a server: send the answers to it', {
+    retryable: false,
+    details: { reason: 'answers_required' },
   });
 }
 

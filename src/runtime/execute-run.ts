@@ -109,16 +109,20 @@ async function openLoop(
   },
 ): Promise<Loop> {
   const { plan, abort: { signal }, request: { chat, context }, traceId, toolSet, stepTools } = options;
-  const { invoke, prepared } = calls;
+  const { invoke } = calls;
   if (plan) return plan.follow({ signal, traceId, usage });
   const composed = await composeLoop(options, signal); // before approvals are spent: code of the agent may fail
   const restoring = Promise.all([spendApprovals(options), issuedTo(options), stepTools.restore()]);
   const [decided, issued] = await restoring.catch((error: unknown) => {
     throw toPinnaceError(error); // of the storage: no model was called yet
   });
-  const settled = await settleCalls(chat.messages, { calls: decided, invoke, push, signal, traceId });
+  const approvals = createLoopApprovals(options, { ...calls, spans });
+  const settled = await settleCalls(chat.messages, { calls: decided, invoke, approvals, push, signal, traceId });
+  if (settled.waiting > 0) return waitingLoop();
   const models = modelsOf(options, spans);
-  const messages = decided.length === 0 ? options.messages : withContext(toModelMessages(settled, issued), context);
+  const messages = decided.length === 0
+    ? options.messages
+    : withContext(toModelMessages(settled.messages, issued), context);
   return startLoop({
     ...options,
     ...composed,
@@ -132,11 +136,16 @@ async function openLoop(
     allTools: toolSet.tools,
     signal,
     usage,
-    approvals: createLoopApprovals(options, { prepared, spans }),
+    approvals,
     invoke,
     steering,
     onPrompt,
   });
+}
+
+/** The loop of a run whose calls wait for a person again: the model has nothing to answer to yet. */
+function waitingLoop(): Loop {
+  return { read: () => Promise.resolve({ end: { type: 'awaiting_approval', finishReason: 'tool-calls' } }) };
 }
 
 function filesOf(options: RunOptions, push: (chunk: UIMessageChunk) => void): RunFilesOptions {

@@ -102,6 +102,7 @@ async function validateMcpServer(
   const check = () =>
     mcp.validate(serverId, {
       request,
+      principal,
       subject,
       tenant,
       deployment,

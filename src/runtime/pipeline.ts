@@ -14,6 +14,7 @@ import { createChats } from './chats/chats.ts';
 import { createLiveTexts } from './calls/live-texts.ts';
 import { createRuns } from './log/runs.ts';
 import { createGuard, createOperations } from './operations.ts';
+import { signInsOnUse } from './resolve/mcp-sign-ins-on-use.ts';
 import { createReadiness } from './readiness.ts';
 import { createRequestRefusals } from './request-refusals.ts';
 import { createDismissal } from './resolve/dismissal.ts';
@@ -44,6 +45,7 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
     ...createOperations(parts, guarded),
     ...createWatching(options, closing.signal),
     ...guarded,
+    mcpSignIns: signInsOnUse(parts, guarded),
     blobs: createStoredFiles(parts, guarded),
     chats: createChats(parts, guarded),
     runs: parts.runs,

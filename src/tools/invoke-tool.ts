@@ -37,6 +37,9 @@ export interface ToolCall {
   /** The span of the call. */
   readonly span?: Span | undefined;
   readonly delegation?: ToolContext['delegation'] | undefined;
+  readonly protect?: ToolContext['protect'];
+  readonly interrupt?: ToolContext['interrupt'];
+  readonly interruptionId?: ToolContext['interruptionId'];
   /** Receives what was thrown, for the host. */
   readonly report?: Report | undefined;
   /** Ends the call, with the run. */
@@ -83,6 +86,7 @@ function contextOf({ definition: { id, type } }: Tool): ErrorContext {
 
 function execute(tool: Tool, input: unknown, { call, signal }: { call: ToolCall; signal: AbortSignal }): unknown {
   const { toolCallId, principal, secrets, log, redact = unchanged, progress, cite, scope, span, delegation } = call;
+  const { protect, interrupt, interruptionId } = call;
   const report: ToolContext['report'] = call.report &&
     ((cause, more) => call.report?.(cause, { ...contextOf(tool), ...more }));
   return tool.execute(input, {
@@ -97,6 +101,9 @@ function execute(tool: Tool, input: unknown, { call, signal }: { call: ToolCall;
     scope,
     span,
     delegation,
+    protect,
+    interrupt,
+    interruptionId,
     report,
   });
 }

@@ -1,5 +1,7 @@
 /** What a tool is: a definition, a check of its input, and the work. */
 
+import type { Interaction } from '../contracts/mcp/interaction.ts';
+import type { PinnaceError } from '../base/errors.ts';
 import type { Issue } from '../base/parse.ts';
 import type { CallingClient } from './client/calling-client.ts';
 import type { Delegation } from './delegation.ts';
@@ -65,6 +67,15 @@ export interface ToolContext {
    */
   readonly cite?: ((sources: readonly CitedSource[]) => readonly number[]) | undefined;
   readonly toolCallId: string;
+  /** Redacts a further secret in everything of the run from now on, as a token that the call has received. */
+  readonly protect?: ((secret: Secret) => void) | undefined;
+  /**
+   * Ends the call until a person has answered: throw the returned error. The chat's next run calls the tool again with the same input.
+   * Absent where no run can wait.
+   */
+  readonly interrupt?: ((interaction: Interaction) => PinnaceError) | undefined;
+  /** The answered interruption with which this call continues an earlier one. */
+  readonly interruptionId?: string | undefined;
   /** The caller of the tool: state belongs to the tenant. */
   readonly principal: Principal;
   /** The MCP client that called the tool: it can ask its person. Absent in runs, and where the client cannot be asked. */

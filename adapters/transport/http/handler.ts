@@ -12,6 +12,7 @@ import type { Registry } from '../../../src/registry/registry.ts';
 import type { HostedRuntime } from '../../../src/runtime/runtime.ts';
 import { dropBody, receiveBy } from '../signed/body.ts';
 import { approvalRoutes } from './routes/approvals.ts';
+import { signInRoutes } from './routes/sign-ins.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { createGetPath } from './base-path.ts';
 import { chatRoutes } from './routes/chat.ts';
@@ -123,6 +124,7 @@ export function createApp(
   app.route('/v1', blobRoutes(withFiles));
   app.route('/v1', messageRoutes({ runtime, signed, maxBodyBytes }));
   app.route('/v1', approvalRoutes({ runtime, signed, maxBodyBytes }));
+  app.route('/v1', signInRoutes({ runtime, signed, maxBodyBytes }));
   app.route('/v1', operationRoutes({ runtime, signed, maxBodyBytes, capabilities, describe }));
   app.route('/v1', eventRoutes({ runtime, signed, watchSession, keepAliveMs, now }));
   app.route('/v1', auditRoutes({ runtime, signed }));

@@ -1,8 +1,9 @@
 /** The approvals of one run: finds calls that need one, requests it, and spends earlier ones. */
 
 import type { UIMessage, UIMessageChunk } from '../../contracts/ai-types.ts';
-import type { Decision, SpendClaim, Unspendable, UnspendableReason } from '../../permission/interruption.ts';
+import type { SpendClaim, SpentDecision, Unspendable, UnspendableReason } from '../../permission/interruption.ts';
 import { canonicalJson } from '../../base/json.ts';
+import { loadOnce } from '../../base/load-once.ts';
 import type { Agent } from '../../base/schema.ts';
 import { type CallDescription, describeCall } from '../../tools/approval.ts';
 import type { PreparedCall } from '../../tools/prepare-call.ts';
@@ -11,11 +12,10 @@ import type { RunOptions } from '../run-options.ts';
 import type { LoopSpans } from '../loop/loop-spans.ts';
 import type { LoopApprovals } from '../loop/loop-options.ts';
 import { sha256 } from '../../base/hash.ts';
-import type { PreparedCalls } from './prepared-calls.ts';
 import type { RunRedaction } from './run-redaction.ts';
 import { PinnaceError, toData } from '../../base/errors.ts';
 import { outcomeChunks } from './call-chunks.ts';
-import type { Invoke } from './run-calls.ts';
+import type { Invoke, RunCalls } from './run-calls.ts';
 
 /** A call of an earlier run that needed an approval. */
 export interface CallForApproval {
@@ -23,7 +23,9 @@ export interface CallForApproval {
   readonly tool: Tool;
   readonly input: unknown;
   /** What was decided, or why the approval allows nothing. */
-  readonly decision: Decision | Unspendable;
+  readonly decision: SpentDecision | Unspendable;
+  /** The interruption that was decided on. */
+  readonly approvalId: string;
 }
 
 type Facts = Pick<
@@ -31,10 +33,15 @@ type Facts = Pick<
   'agent' | 'principal' | 'request' | 'runId' | 'toolSet' | 'interruptions' | 'redaction'
 >;
 
+/** Few calls ask a person for anything but an approval. */
+const loadAsking = /* @__PURE__ */ loadOnce(() => import('./ask-person.ts'));
+
 /** Creates the approvals of a run's loop. */
 export function createLoopApprovals(
   facts: Facts,
-  { prepared, spans }: { readonly prepared: PreparedCalls; readonly spans: Pick<LoopSpans, 'current'> },
+  { prepared, interactionOf, spans }: Pick<RunCalls, 'prepared' | 'interactionOf'> & {
+    readonly spans: Pick<LoopSpans, 'current'>;
+  },
 ): LoopApprovals {
   const { agent, runId, interruptions, redaction } = facts;
   return {
@@ -51,6 +58,13 @@ export function createLoopApprovals(
       const payload = { runId, approvalId: id };
       spans.current.emit({ action: 'approval.request', target, status: 'ok', payload });
       return { id, description };
+    },
+    async interrupted(tool, input, toolCallId) {
+      const interaction = interactionOf(toolCallId);
+      if (!interaction) return undefined;
+      const claim = await claimOf(facts, tool, input);
+      const { askPerson } = await loadAsking();
+      return await askPerson(interaction, { facts, claim, toolId: tool.definition.id, toolCallId, spans });
     },
   };
 }
@@ -77,7 +91,7 @@ export async function spendApprovals(facts: Facts): Promise<readonly CallForAppr
     const tool = facts.toolSet.tools.find(({ definition }) => definition.name === name);
     if (!tool) continue;
     const decision = await facts.interruptions.spend(approvalId, await claimOf(facts, tool, input));
-    calls.push({ toolCallId, tool, input, decision });
+    calls.push({ toolCallId, tool, input, decision, approvalId });
   }
   return calls;
 }
@@ -127,40 +141,54 @@ function agentFacts({ id, revision }: Agent): readonly [string, number] {
 export interface ContinueOptions {
   readonly calls: readonly CallForApproval[];
   readonly invoke: Invoke;
+  readonly approvals: Pick<LoopApprovals, 'interrupted'>;
   readonly push: (chunk: UIMessageChunk) => void;
   readonly signal: AbortSignal;
   readonly traceId: string;
 }
 
+/** The chat with its settled calls, and how many calls wait for a person again. */
+export interface SettledChat {
+  readonly messages: readonly UIMessage[];
+  readonly waiting: number;
+}
+
 /** Makes the approved calls in parallel, adds their outcomes to the stream, and returns the chat with the settled calls. */
-export async function settleCalls(
-  messages: readonly UIMessage[],
-  options: ContinueOptions,
-): Promise<readonly UIMessage[]> {
+export async function settleCalls(messages: readonly UIMessage[], options: ContinueOptions): Promise<SettledChat> {
   const { calls } = options;
-  if (calls.length === 0) return messages;
+  const last = messages.at(-1);
+  if (calls.length === 0 || !last) return { messages, waiting: 0 };
   const outcomes = await Promise.all(
     calls.map(async (call) => [call.toolCallId, await settle(call, options)] as const),
   );
   const byId = new Map(outcomes);
-  const last = messages.at(-1);
-  if (!last) return messages;
   const parts = last.parts.map((part) => {
     const outcome = 'toolCallId' in part ? byId.get(part.toolCallId) : undefined;
     return outcome ? withOutcome(part, outcome) : part;
   });
-  return [...messages.slice(0, -1), { ...last, parts }];
+  const waiting = outcomes.filter(([, outcome]) => outcome === undefined).length;
+  return { messages: [...messages.slice(0, -1), { ...last, parts }], waiting };
 }
 
 async function settle(
-  { toolCallId, tool, input, decision }: CallForApproval,
+  { toolCallId, tool, input, decision, approvalId }: CallForApproval,
   options: ContinueOptions,
-): Promise<ToolOutcome> {
-  const { invoke, push, signal, traceId } = options;
+): Promise<ToolOutcome | undefined> {
+  const { invoke, approvals, push, signal, traceId } = options;
   push({ type: 'tool-input-available', toolCallId, toolName: tool.definition.name, input });
   const outcome = 'approved' in decision && decision.approved
-    ? await invoke(tool, input, { toolCallId, signal, approved: true })
+    ? await invoke(tool, input, {
+      toolCallId,
+      signal,
+      approved: true,
+      interruptionId: interruptionOf(decision, approvalId),
+    })
     : { ok: false as const, error: toData(refusal(tool.definition.id, decision)) };
+  const asked = outcome.ok ? undefined : await approvals.interrupted(tool, input, toolCallId);
+  if (asked) {
+    for (const chunk of asked) push(chunk);
+    return undefined;
+  }
   const [shown, ...others] = outcomeChunks(tool, outcome, { toolCallId, traceId });
   // The person knows why: clients show the call as denied, and the model receives the reason.
   const isDenied = 'approved' in decision && !decision.approved;
@@ -168,6 +196,11 @@ async function settle(
     if (chunk) push(chunk);
   }
   return outcome;
+}
+
+/** An approval of ours is no answer to what a tool asked. */
+function interruptionOf({ kind }: SpentDecision, id: string): string | undefined {
+  return kind === 'approval' ? undefined : id;
 }
 
 const unspendable: Readonly<Record<UnspendableReason, string>> = {

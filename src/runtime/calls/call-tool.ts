@@ -49,7 +49,9 @@ export interface CallOptions {
 
 /** One call. */
 export interface CallFacts
-  extends Pick<ToolCall, 'toolCallId' | 'log' | 'progress' | 'cite' | 'scope' | 'signal' | 'onStart' | 'delegation'> {
+  extends
+    Pick<ToolCall, 'toolCallId' | 'log' | 'progress' | 'cite' | 'scope' | 'signal' | 'onStart' | 'delegation'>,
+    Pick<ToolCall, 'interrupt' | 'interruptionId'> {
   /** A person has approved this very call. */
   readonly approved?: boolean;
   /** The call as it was prepared before; prepared here when absent. */
@@ -102,7 +104,7 @@ function toolCallOf(
   tool: Tool,
   { call, options, made }: { readonly call: CallFacts; readonly options: CallOptions; readonly made: MadeFor },
 ): { readonly [Field in keyof Required<ToolCall>]: ToolCall[Field] } {
-  const { toolCallId, log, progress, cite, scope, signal, onStart, delegation } = call;
+  const { toolCallId, log, progress, cite, scope, signal, onStart, delegation, interrupt, interruptionId } = call;
   const { agent: { id: agentId }, principal, redaction, report } = options;
   const { timeoutMs, maxOutputLength, maxFileBytes } = callLimits(options, tool);
   const { span, start, prepared, secrets } = made;
@@ -121,6 +123,9 @@ function toolCallOf(
     onStart,
     span,
     delegation,
+    protect: (secret) => redaction.add(secret),
+    interrupt,
+    interruptionId,
     report: reportAt(report, { traceId: span.traceId }),
     signal,
     timeoutMs,

@@ -3,6 +3,7 @@
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import { type ErrorData, PinnaceError, toData } from '../../base/errors.ts';
 import { reportAt } from '../../events/report.ts';
+import type { Interaction } from '../../contracts/mcp/interaction.ts';
 import { createReserves, type Delegation } from '../../tools/delegation.ts';
 import { createRunScope } from '../../tools/run-scope.ts';
 import { mayAct } from '../../tools/lost-call.ts';
@@ -22,13 +23,20 @@ import { createPreparedCalls, type PreparedCalls } from './prepared-calls.ts';
 export type Invoke = (
   tool: Tool,
   input: unknown,
-  call: { readonly toolCallId: string; readonly signal: AbortSignal; readonly approved?: boolean },
+  call: {
+    readonly toolCallId: string;
+    readonly signal: AbortSignal;
+    readonly approved?: boolean;
+    readonly interruptionId?: string | undefined;
+  },
 ) => Promise<ToolOutcome>;
 
 /** The calls of one run. */
 export interface RunCalls extends Pick<LiveCalls, 'observe' | 'closing'> {
   readonly prepared: PreparedCalls;
   readonly invoke: Invoke;
+  /** Returns what the last call of this id needs of a person, once. */
+  readonly interactionOf: (toolCallId: string) => Interaction | undefined;
   /** Takes a chunk that the stream has shown: the call that it announces may be made now. */
   shown(chunk: UIMessageChunk): void;
   /** Closes what the tools keep open. */
@@ -56,7 +64,8 @@ export function createRunCalls(options: RunOptions, targets: CallTargets): RunCa
   const citeOf = createCitations(request.chat.messages, push);
   const delegation = delegationOf(options, targets);
   const shared = sharedBy(options);
-  const invoke: Invoke = async (tool, input, { toolCallId, signal, approved = false }) => {
+  const interactions = new Map<string, Interaction>();
+  const invoke: Invoke = async (tool, input, { toolCallId, signal, approved = false, interruptionId }) => {
     if (++usage.toolCalls > limits.toolCalls) return { ok: false, error: tooManyCalls(limits.toolCalls) };
     await announced.of(toolCallId);
     const refused = mayAct(tool.definition) &&
@@ -68,6 +77,11 @@ export function createRunCalls(options: RunOptions, targets: CallTargets): RunCa
       approved,
       scope,
       delegation,
+      interruptionId,
+      interrupt: (interaction: Interaction) => {
+        interactions.set(toolCallId, interaction);
+        return interactionRequired(tool);
+      },
       cite: citeOf(toolCallId),
       prepared: prepared.take(tool, input, toolCallId),
       log: logOf(toolCallId, options, push),
@@ -77,12 +91,18 @@ export function createRunCalls(options: RunOptions, targets: CallTargets): RunCa
     const report = reportAt(options.report, { step: spans.step });
     const made = await callTool(tool, input, { call, options: { ...shared, spanContext: spans.current, report } });
     const outcome = await files.settled(made);
-    calls.settled(toolCallId, tool, outcome);
+    if (outcome.ok) interactions.delete(toolCallId); // it went on without
+    if (!interactions.has(toolCallId)) calls.settled(toolCallId, tool, outcome);
     return outcome;
   };
   return {
     prepared,
     invoke,
+    interactionOf: (toolCallId) => {
+      const found = interactions.get(toolCallId);
+      interactions.delete(toolCallId);
+      return found;
+    },
     observe: (chunk) => calls.observe(chunk),
     closing: (end) => calls.closing(end),
     shown: (chunk) => chunk.type === 'tool-input-available' && announced.resolve(chunk.toolCallId),
@@ -160,6 +180,12 @@ async function recordCall(
   } catch (error) {
     return toData(error);
   }
+}
+
+function interactionRequired({ definition: { id } }: Tool): PinnaceError {
+  return new PinnaceError('approval_required', `Tool "${id}" waits for a person`, {
+    details: { reason: 'interaction_required' },
+  });
 }
 
 function tooManyCalls(limit: number): ErrorData {

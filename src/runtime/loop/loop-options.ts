@@ -2,6 +2,7 @@
 
 import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import type { Agent } from '../../base/schema.ts';
+import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { Report } from '../../events/report.ts';
 import type { CallDescription } from '../../tools/approval.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
@@ -71,6 +72,8 @@ export interface LoopApprovals {
     input: unknown,
     toolCallId: string,
   ): Promise<{ readonly id: string; readonly description: CallDescription | undefined }>;
+  /** Asks the person for what a call needed that was made; returns `undefined` for a call that has its outcome. */
+  interrupted(tool: Tool, input: unknown, toolCallId: string): Promise<readonly UIMessageChunk[] | undefined>;
 }
 
 /** What a run has used so far. */

@@ -69,6 +69,8 @@ async function settle(
     return { chunks: [{ type: 'tool-approval-request', approvalId, toolCallId, ...facts }] };
   }
   const outcome = await invoke(tool, input, { toolCallId, signal: spans.clock.signal });
+  const asked = outcome.ok ? undefined : await approvals.interrupted(tool, input, toolCallId);
+  if (asked) return { chunks: asked };
   const [shown, ...rest] = outcomeChunks(tool, outcome, { toolCallId, traceId });
   const first = shown && providerMetadata ? { ...shown, providerMetadata } as UIMessageChunk : shown; // an end of a call has the field
   return { chunks: first ? [first, ...rest] : rest, outcome };

@@ -2,6 +2,8 @@
 
 import type { McpValidation, McpValidationRequest } from '../../contracts/mcp-validation.ts';
 import type { Agent, McpSelection, McpServer, PinnedTool, ToolDefinition } from '../../base/schema.ts';
+import type { McpSignIns } from '../../contracts/mcp/sign-ins.ts';
+import type { Principal } from '../../base/principal.ts';
 import type { Secret } from '../../base/secret.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { Exclusion, KnownTool, McpPart } from './assemble.ts';
@@ -23,6 +25,7 @@ export interface McpSource {
   /** Looks at what a server offers, and pins it on approval. */
   validate(serverId: string, validation: {
     readonly request: McpValidationRequest;
+    readonly principal: Principal;
     readonly subject: string;
     readonly tenant: string;
     readonly deployment: boolean;
@@ -30,6 +33,8 @@ export interface McpSource {
     readonly secret: (server: McpServer) => Promise<Secret | undefined>;
     readonly toolNames: (server: McpServer) => Promise<readonly string[]>;
   }): Promise<McpValidation>;
+  /** The sign-ins of callers. Rejects with `unavailable` where nobody can sign in. */
+  signIns(): Promise<McpSignIns>;
 }
 
 /** A server that an agent selects, when the catalog has it. */

@@ -14,7 +14,10 @@ import {
   defineTool,
 } from '../../../src/index.ts';
 import { scopes } from '../../../src/base/principal.ts';
+import { memorySecrets } from '../../../adapters/secrets/memory.ts';
+import { mcpSignIn } from '../../../adapters/mcp/sign-in.ts';
 import { fakeMcp } from '../../fixtures/mcp.ts';
+import { createOAuthPeer, issuer, sealKey } from '../../fixtures/mcp/oauth-peer.ts';
 import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
 import { agent, dataSource, mcpServer, provider, tool } from '../../fixtures/records.ts';
 import { runRequest, userMessage } from '../../fixtures/runtime.ts';
@@ -28,7 +31,12 @@ const collections = ['agents', 'tools', 'mcp-servers', 'providers', 'data-source
 const recordsOfA = {
   'providers': provider({ id: 'provider-of-a', kind: 'custom', model: marker }),
   'data-sources': dataSource({ id: 'source-of-a', name: marker, description: marker }),
-  'mcp-servers': mcpServer({ id: 'server-of-a', alias: 'of-a', url: `https://${marker}.example.com/mcp` }),
+  'mcp-servers': mcpServer({
+    id: 'server-of-a',
+    alias: 'of-a',
+    url: `https://${marker}.example.com/mcp`,
+    auth: { issuer },
+  }),
   'tools': tool({ id: 'tool_of_a', name: 'tool_of_a', description: marker }),
   'agents': agent({
     id: 'agent-of-a',
@@ -77,6 +85,9 @@ async function setup() {
     grounding,
     tools: [wipe],
     mcp: mcp.connector,
+    mcpSignIn: mcpSignIn({ egress: createOAuthPeer().egress, redirectUris: ['https://chat.example.com/callback'] }),
+    secrets: memorySecrets({ seal: { value: sealKey, origins: ['code'] } }),
+    sealKey: { id: 'seal' },
     models: { model: () => model },
   });
   const { promise: never } = Promise.withResolvers<never>();
@@ -222,6 +233,13 @@ function attacksOn({ ids: { runId, approvalId, planId, blobId } }: Filled): Read
     'POST /v1/runs/{id}/replies': { path: `${run}/replies`, body: { askId: 'ask-1', answer: 'yes' } },
     'GET /v1/agents/{id}/manifest': { path: '/v1/agents/agent-of-a/manifest' },
     'GET /v1/agents/{id}/tools': { path: '/v1/agents/agent-of-a/tools' },
+    'POST /v1/mcp-servers/{id}/sign-in': {
+      path: '/v1/mcp-servers/server-of-a/sign-in',
+      body: { redirectUri: 'https://chat.example.com/callback' },
+    },
+    'POST /v1/mcp-sign-ins': { path: '/v1/mcp-sign-ins', body: { state: 'state-of-a', code: 'code-of-a' } },
+    'GET /v1/mcp-servers/{id}/grant': { path: '/v1/mcp-servers/server-of-a/grant' },
+    'DELETE /v1/mcp-servers/{id}/grant': { path: '/v1/mcp-servers/server-of-a/grant' },
     'POST /v1/mcp-servers/{id}/validate': { path: '/v1/mcp-servers/server-of-a/validate', body: {} },
     'POST /v1/invalidations': { path: '/v1/invalidations', body: { keys: ['agent:agent-of-a', '*'] }, statuses: [204] },
     'POST /v1/prewarm': { path: '/v1/prewarm', body: { agentIds: ['agent-of-a'] }, statuses: own },

@@ -1,5 +1,6 @@
 /** What a tool call costs besides its work, and what it costs to assemble a tool set from very many. */
 
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { defaultLimits } from '../../../src/runtime/resolve/limits.ts';
 import * as v from 'valibot';
 import { defineTool, localPrincipal, type Tool } from '../../../src/index.ts';
@@ -85,6 +86,8 @@ export async function assemblyRows(): Promise<Row[]> {
     mcp: createMcpServers({
       connector: undefined,
       catalog: staticCatalog({ agents: [], providers: [] }),
+      storage: memoryStorage(),
+      secrets: undefined,
       emit: () => undefined,
       now: Date.now,
       onWritten: () => undefined,

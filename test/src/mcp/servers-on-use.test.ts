@@ -1,5 +1,6 @@
 import { parse } from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { McpServer } from '../../../src/base/schema.ts';
 import { mcpServersOnUse } from '../../../src/mcp/servers-on-use.ts';
 import { mcpCatalog, pinnedServer, rawTool } from '../../fixtures/mcp.ts';
@@ -11,6 +12,8 @@ describe('mcpServersOnUse', () => {
     const servers = mcpServersOnUse({
       catalog: mcpCatalog([input]),
       connector: undefined,
+      storage: memoryStorage(),
+      secrets: undefined,
       emit: () => undefined,
       now: () => 0,
       onWritten: () => undefined,

@@ -1,0 +1,56 @@
+/** The errors of signing in. None contains text of a server; an issuer that a server names is shown as its host. */
+
+import { PinnaceError } from '../../../src/base/errors.ts';
+
+/** The error of metadata that may not be used. */
+export function unusableMetadata(why: string): PinnaceError {
+  return unavailable('mcp_auth_metadata', why);
+}
+
+/** The error of an authorization server that does not protect its codes and tokens. */
+export function unsafeServer(why: string): PinnaceError {
+  return unavailable('mcp_auth_unsafe', why);
+}
+
+/** The error of an answer that is not what OAuth says. */
+export function invalidAuthAnswer(): PinnaceError {
+  return unavailable('mcp_auth_invalid', 'its authorization server answers something other than OAuth');
+}
+
+/** The error of an MCP server whose metadata names other authorization servers than the record. */
+export function unlistedIssuer(issuers: readonly string[]): PinnaceError {
+  const hosts = issuers.slice(0, 5).map((issuer) => URL.parse(issuer)?.host ?? '').filter((host) => host !== '');
+  return new PinnaceError(
+    'forbidden',
+    'Cannot sign in to the MCP server: it names another authorization server; write that one into "auth.issuer" to trust it',
+    { details: { reason: 'mcp_issuer_unlisted', hosts } },
+  );
+}
+
+/** The error of an answer that another authorization server has sent. */
+export function otherIssuer(): PinnaceError {
+  return new PinnaceError('forbidden', 'Cannot sign in to the MCP server: another authorization server has answered', {
+    details: { reason: 'mcp_issuer_mismatch' },
+  });
+}
+
+/** The error of a sign-in that the person, or the authorization server, refused. */
+export function refusedSignIn(): PinnaceError {
+  return new PinnaceError('forbidden', 'Cannot sign in to the MCP server: its authorization server refuses', {
+    details: { reason: 'mcp_sign_in_refused' },
+  });
+}
+
+/** The error of a refresh token that is no longer valid. */
+export function invalidGrant(): PinnaceError {
+  return new PinnaceError('forbidden', 'Cannot use the MCP server: the sign-in is no longer valid; sign in again', {
+    details: { reason: 'mcp_grant_invalid' },
+  });
+}
+
+function unavailable(reason: string, why: string): PinnaceError {
+  return new PinnaceError('unavailable', `Cannot sign in to the MCP server: ${why}`, {
+    retryable: false,
+    details: { reason },
+  });
+}

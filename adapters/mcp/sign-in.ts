@@ -1,0 +1,88 @@
+/** Signs people in to MCP servers, by the single OAuth functions of `@modelcontextprotocol/client`. */
+
+import { PinnaceError } from '../../src/base/errors.ts';
+import { loadOnce } from '../../src/base/load-once.ts';
+import type { Egress } from '../../src/contracts/egress.ts';
+import type { McpSignIn } from '../../src/contracts/mcp/sign-in.ts';
+import { optionalPackage } from '../optional-package.ts';
+import { invalidAuthAnswer, invalidGrant, otherIssuer } from './oauth/failures.ts';
+
+/** The options of `mcpSignIn`. */
+export interface McpSignInOptions {
+  /** The guarded egress; every request goes through it. */
+  readonly egress: Egress;
+  /** The redirect URIs of the chat back end; a sign-in names one of them exactly. */
+  readonly redirectUris: readonly string[];
+  /** The client's metadata document, an https URL: the client id of authorization servers that read such documents. */
+  readonly clientMetadataUrl?: string;
+  /** The name that people see when they sign in; `Pinnace` when absent. */
+  readonly clientName?: string;
+  /** Origins on this machine whose authorization servers need no https, as those of the egress; for development. */
+  readonly loopback?: readonly string[];
+}
+
+/**
+ * Creates the client of authorization servers.
+ *
+ * @throws PinnaceError `invalid_argument` for a redirect URI that is neither https nor of this machine.
+ * @example
+ * const signIn = mcpSignIn({ egress: denoEgress(), redirectUris: ['https://chat.example.com/mcp/callback'] });
+ */
+export function mcpSignIn(options: McpSignInOptions): McpSignIn {
+  const { egress, redirectUris, clientMetadataUrl, clientName = 'Pinnace', loopback = [] } = options;
+  checkUrls([...redirectUris, ...(clientMetadataUrl === undefined ? [] : [clientMetadataUrl])]);
+  const isSafe = (url: URL): boolean =>
+    url.username === '' && url.password === '' && (url.protocol === 'https:' || loopback.includes(url.origin));
+  return {
+    redirectUris,
+    clientMetadataUrl,
+    discover: (server, { signal }) =>
+      withOAuth(async () => {
+        const { discover } = await load();
+        return await discover({ ...server, egress, signal, isSafe });
+      }),
+    register: (auth, client, { signal }) =>
+      withOAuth(async () => (await load()).register(auth, { ...client, clientName, signal }, egress)),
+    start: (auth, request) => withOAuth(async () => (await load()).start(auth, request)),
+    finish: (auth, exchange) => withOAuth(async () => (await load()).finish(auth, exchange, egress)),
+    refresh: (auth, exchange) => withOAuth(async () => (await load()).refresh(auth, exchange, egress)),
+    revoke: (auth, revocation) => withOAuth(async () => (await load()).revoke(auth, revocation, egress)),
+  };
+}
+
+const load = /* @__PURE__ */ loadOnce(() =>
+  optionalPackage('@modelcontextprotocol/client', async () => ({
+    ...await import('./oauth/discover.ts'),
+    ...await import('./oauth/tokens.ts'),
+  }))
+);
+
+/** The library's errors quote the authorization server, so they are mapped by kind and dropped. */
+async function withOAuth<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof PinnaceError) throw error;
+    if (!(error instanceof Error)) throw invalidAuthAnswer();
+    if (error.cause instanceof PinnaceError) throw error.cause;
+    if ('expected' in error && 'received' in error) throw otherIssuer();
+    if ('code' in error && error.code === 'invalid_grant') throw invalidGrant();
+    throw invalidAuthAnswer();
+  }
+}
+
+function checkUrls(urls: readonly string[]): void {
+  const wrong = urls.find((text) => {
+    const url = URL.parse(text);
+    const isHttp = url?.protocol === 'http:' && loopbackHosts.has(url.hostname);
+    return url === null || url.hash !== '' || url.username !== '' || !(url.protocol === 'https:' || isHttp);
+  });
+  if (wrong === undefined) return;
+  throw new PinnaceError(
+    'invalid_argument',
+    `Cannot sign people in with ${JSON.stringify(wrong)}: it must be an https address without a fragment`,
+    { details: { reason: 'invalid_redirect_uri' } },
+  );
+}
+
+const loopbackHosts = new Set(['localhost', '127.0.0.1', '[::1]']);

@@ -1,0 +1,73 @@
+/** What MCP servers need of people: sign-ins, and what a refused call asks for. Loaded when a server first needs it. */
+
+import type { Principal } from '../base/principal.ts';
+import type { McpServer, SecretRef } from '../base/schema.ts';
+import type { Secret } from '../base/secret.ts';
+import type { Catalog } from '../contracts/catalog.ts';
+import type { Interaction } from '../contracts/mcp/interaction.ts';
+import type { McpAuthorization } from '../contracts/mcp-connector.ts';
+import type { McpSignIn } from '../contracts/mcp/sign-in.ts';
+import type { McpSignIns } from '../contracts/mcp/sign-ins.ts';
+import type { SecretSource } from '../contracts/secret-source.ts';
+import type { Storage } from '../contracts/storage.ts';
+import type { Emit } from '../events/events.ts';
+import { authorizationFor, wantedSignIn } from './sign-in/authorization.ts';
+import { readContinuation, signInInteraction } from './sign-in/continuation.ts';
+import { createSignIns } from './sign-in/create-sign-ins.ts';
+import { type LookAtAuth, lookAtAuth, type LookedAtAuth } from './sign-in/look.ts';
+import { createSeals } from './sign-in/seal.ts';
+import { noSignIn, scopeRefused } from './sign-in/sign-in-failures.ts';
+import type { SignInContext } from './sign-in/sign-in-context.ts';
+
+/** What is needed of people is kept with. */
+export interface McpPeopleOptions {
+  readonly catalog: Catalog;
+  readonly storage: Storage;
+  readonly secrets: SecretSource | undefined;
+  /** Without one, nobody can sign in. */
+  readonly signIn: McpSignIn | undefined;
+  /** The key that seals tokens and answers. */
+  readonly sealKey: SecretRef;
+  readonly emit: Emit;
+  readonly now: () => number;
+}
+
+/** A call of a tool, as far as people matter to it. */
+export interface PeopleCall {
+  readonly server: McpServer;
+  readonly principal: Principal;
+  readonly signal: AbortSignal;
+  readonly protect: (token: Secret) => void;
+  readonly interruptionId: string | undefined;
+}
+
+/** What MCP servers need of people. */
+export interface McpPeople {
+  readonly signIns: McpSignIns;
+  authorization(call: Omit<PeopleCall, 'interruptionId'>): McpAuthorization;
+  /** Returns what a person must do before the call can be made again. Rejects for what a person has done in vain. */
+  interactionFor(error: unknown, call: PeopleCall): Promise<Interaction | undefined>;
+  look(options: Omit<LookAtAuth, 'context'> & { readonly signal: AbortSignal }): Promise<LookedAtAuth>;
+}
+
+/** Creates it. */
+export function createMcpPeople(options: McpPeopleOptions): McpPeople {
+  const { storage, secrets, signIn, sealKey, emit, now } = options;
+  const contextOf = (signal: AbortSignal): SignInContext => {
+    if (!signIn) throw noSignIn();
+    const seals = (tenant: string) => createSeals({ secrets, sealKey, tenant, signal });
+    return { oauth: signIn, storage, secrets, seals, now, signal };
+  };
+  return {
+    signIns: createSignIns({ ...options, contextOf }),
+    authorization: ({ signal, ...of }) => authorizationFor(of, contextOf(signal), emit),
+    async interactionFor(error, { server, principal, interruptionId }) {
+      const wanted = wantedSignIn(error);
+      if (!wanted) return undefined;
+      const earlier = interruptionId === undefined ? undefined : await readContinuation(storage, interruptionId);
+      if (wanted.isStepUp && earlier?.kind === 'sign_in' && earlier.isStepUp) throw scopeRefused(); // one for each call
+      return signInInteraction({ server, principal, wanted }, { storage, now });
+    },
+    look: ({ signal, ...look }) => lookAtAuth({ ...look, context: contextOf(signal) }),
+  };
+}

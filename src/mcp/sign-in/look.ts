@@ -1,0 +1,69 @@
+/** Looks at a server to which people sign in: where they do, and, with a sign-in, what it offers. */
+
+import { canonicalJson } from '../../base/json.ts';
+import type { Principal } from '../../base/principal.ts';
+import type { McpAuthPin, McpServer } from '../../base/schema.ts';
+import type { McpAuthorization } from '../../contracts/mcp-connector.ts';
+import type { McpChallenge } from '../../contracts/mcp/sign-in.ts';
+import { accessToken } from './grants.ts';
+import { signInRequired } from './sign-in-failures.ts';
+import type { SignInContext } from './sign-in-context.ts';
+
+/** The server, and the way to read its offer. */
+export interface LookAtAuth {
+  readonly server: McpServer;
+  readonly principal: Principal;
+  /** Connects and lists. */
+  readonly readOffer: (authorization: McpAuthorization) => Promise<Offered>;
+  readonly context: SignInContext;
+}
+
+/** What a server offers. */
+export interface Offered {
+  readonly protocolVersion: string;
+  readonly serverInfo: { readonly name: string; readonly version: string };
+  readonly instructions: string | undefined;
+  readonly tools: readonly unknown[];
+}
+
+/** What was seen. */
+export interface LookedAtAuth {
+  readonly auth: McpAuthPin;
+  /** `undefined` where the server wants a sign-in, and there is none. */
+  readonly offer: Offered | undefined;
+}
+
+/** Looks. A token is sent only where the metadata is still what was approved. */
+export async function lookAtAuth({ server, principal, readOffer, context }: LookAtAuth): Promise<LookedAtAuth> {
+  const { url, auth, pinned } = server;
+  const pin = pinned?.auth;
+  const issuer = auth?.issuer ?? '';
+  const of = { server, principal };
+  const discover = (resourceMetadata: string | undefined): Promise<McpAuthPin> =>
+    context.oauth.discover({ url, issuer, resourceMetadata }, context);
+  const before = pin && withRequested(await discover(pin.resourceMetadata), pin.requested);
+  const mayUse = pin !== undefined && canonicalJson(before) === canonicalJson(pin);
+  let challenge: McpChallenge | undefined;
+  const authorization: McpAuthorization = {
+    token: async () => mayUse ? await accessToken(of, context) : undefined,
+    async refused(given, { token, again }) {
+      challenge = given;
+      const next = token && !again && mayUse ? await accessToken(of, context, token) : undefined;
+      if (next) return next;
+      throw signInRequired(server.alias);
+    },
+  };
+  const offer = await readOffer(authorization).catch((error: unknown) => {
+    if (!challenge) throw error;
+    return undefined;
+  });
+  if (offer && before) return { auth: before, offer };
+  const asked = challenge?.scope?.split(/\s+/).filter((scope) => scope !== '').slice(0, 50);
+  const found = await discover(challenge?.resourceMetadata ?? pin?.resourceMetadata);
+  return { auth: withRequested(found, asked ?? pin?.requested), offer };
+}
+
+/** What the server asked for at first comes before what its metadata lists. */
+function withRequested(auth: McpAuthPin, requested: readonly string[] | undefined): McpAuthPin {
+  return requested === undefined ? auth : { ...auth, requested: [...requested] };
+}

@@ -1,0 +1,36 @@
+/** Asks a person for what a tool call needs: a sign-in, or answers. */
+
+import type { UIMessageChunk } from '../../contracts/ai-types.ts';
+import type { Interaction } from '../../contracts/mcp/interaction.ts';
+import type { SpendClaim } from '../../permission/interruption.ts';
+import type { LoopSpans } from '../loop/loop-spans.ts';
+import type { RunOptions } from '../run-options.ts';
+
+/** The call, and where it is asked. */
+export interface AskingCall {
+  readonly facts: Pick<RunOptions, 'agent' | 'runId' | 'interruptions' | 'redaction'>;
+  readonly claim: SpendClaim;
+  readonly toolId: string;
+  readonly toolCallId: string;
+  readonly spans: Pick<LoopSpans, 'current'>;
+}
+
+/** Opens the interruption of a call, stores what the next call needs, and returns the chunks that ask. */
+export async function askPerson(
+  { kind, reason, data, save }: Interaction,
+  { facts: { agent, runId, interruptions, redaction }, claim, toolId, toolCallId, spans }: AskingCall,
+): Promise<readonly UIMessageChunk[]> {
+  const { id, expiresAt } = await interruptions.open({ ...claim, kind, runId, agentId: agent.id });
+  await save({ id, runId, expiresAt });
+  const target = { type: 'tool', id: toolId };
+  spans.current.emit({
+    action: 'interruption.request',
+    target,
+    status: 'ok',
+    payload: { runId, approvalId: id, kind },
+  });
+  return [
+    { type: 'tool-approval-request', approvalId: id, toolCallId, reason },
+    { type: 'data-interruption', id, data: redaction.data({ id, kind, toolCallId, expiresAt, ...data }) },
+  ];
+}

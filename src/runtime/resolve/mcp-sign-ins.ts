@@ -1,0 +1,57 @@
+/** The runtime's methods of sign-ins to MCP servers. Each is a side effect that the hook decides on and the audit records. */
+
+import { parse } from '../../base/parse.ts';
+import { type Principal, requireScope } from '../../base/principal.ts';
+import { McpSignInCallback, McpSignInRequest, type RuntimeSignIns } from '../../contracts/mcp/sign-ins.ts';
+import type { RuntimeParts } from '../runtime-options.ts';
+import type { HostedRuntime } from '../runtime.ts';
+
+/** Creates the methods. */
+export function createRuntimeSignIns(
+  { mcp, interruptions, closing: signal, requireOpen }: Pick<
+    RuntimeParts,
+    'mcp' | 'interruptions' | 'closing' | 'requireOpen'
+  >,
+  { guard }: Pick<HostedRuntime, 'guard'>,
+): RuntimeSignIns {
+  const attempt = 'Cannot sign in to the MCP server';
+  const targetOf = (id: string) => ({ type: 'mcp-server', id });
+  const requireCaller = (principal: Principal): void => {
+    requireScope(principal, 'run:create');
+    requireOpen();
+  };
+  return {
+    async start(serverId, input, principal) {
+      requireCaller(principal);
+      const request = parse(McpSignInRequest, input, { what: 'the sign-in' });
+      const effect = { principal, action: 'mcp.sign_in.start', target: targetOf(serverId), attempt };
+      return await guard(effect, async () => (await mcp.signIns()).start(serverId, request, { principal, signal }));
+    },
+    async finish(input, principal) {
+      requireCaller(principal);
+      const callback = parse(McpSignInCallback, input, { what: 'the answer of the authorization server' });
+      const effect = { principal, action: 'mcp.sign_in', target: { type: 'mcp-server', id: 'any' }, attempt };
+      await guard(effect, async (at) => {
+        const { serverId, interruption } = await (await mcp.signIns()).finish(callback, { principal, signal });
+        at.emit({ action: 'mcp.sign_in', target: targetOf(serverId), status: 'ok' });
+        if (!interruption) return;
+        const decided = interruptions.decide(principal, interruption.runId, interruption.id, { approved: true });
+        await decided.catch(() => undefined); // decided or expired: the grant is stored, and the next call uses it
+      });
+    },
+    async grant(serverId, principal) {
+      requireCaller(principal);
+      return await (await mcp.signIns()).grant(serverId, { principal, signal });
+    },
+    async revoke(serverId, principal) {
+      requireCaller(principal);
+      const effect = {
+        principal,
+        action: 'mcp.sign_out',
+        target: targetOf(serverId),
+        attempt: 'Cannot sign out of the MCP server',
+      };
+      await guard(effect, async () => (await mcp.signIns()).revoke(serverId, { principal, signal }));
+    },
+  };
+}
