@@ -114,6 +114,15 @@ describe('an access token', () => {
   });
 });
 
+it('that is signed by a shared secret is refused, although the issuer lists the secret', async () => {
+  const secret = crypto.getRandomValues(new Uint8Array(32));
+  const k = btoa(String.fromCharCode(...secret)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+  const { authenticate } = await setup({ keys: { keys: [{ kty: 'oct', k, kid: 'key-1', alg: 'HS256' }] } });
+  const token = new SignJWT({ org: 't1' }).setProtectedHeader({ alg: 'HS256', kid: 'key-1' }).setIssuer(issuer);
+  const signed = await token.setAudience(resource).setSubject('ada').setExpirationTime('5m').sign(secret);
+  await expect(authenticate(signed)).rejects.toMatchObject({ code: 'token_invalid' });
+});
+
 describe('the keys of an issuer', () => {
   const url = 'https://login.example.com/jwks';
 
@@ -142,6 +151,7 @@ describe('the keys of an issuer', () => {
 
   it.each<[string, () => Response]>([
     ['a redirect', () => new Response(null, { status: 302, headers: { location: 'https://evil.example/jwks' } })],
+    ['a redirect at its own origin', () => new Response(null, { status: 302, headers: { location: '/other' } })],
     ['an error', () => new Response('sk-SECRET', { status: 500 })],
     ['no JSON', () => new Response('<html>', { headers: { 'content-type': 'application/json' } })],
     ['no keys', () => Response.json({ hello: 1 })],

@@ -99,6 +99,9 @@ describe.each(eras)('resources for a client of %s', (_era, askOf) => {
   it.each([
     'notes://../text',
     'notes://%2e%2e/text',
+    'notes://%2e/text',
+    'notes://of-a%5cother/text',
+    'notes://of-a%0d%0aX/text',
     'notes://of-a%2f..%2fother/text',
     'notes://of-a%00/text',
     'notes://of-a/text/more',
@@ -113,16 +116,26 @@ describe.each(eras)('resources for a client of %s', (_era, askOf) => {
     'notes://of-a/text\nX-Header: 1',
   ])('are not found by the URI %.40j', async (uri) => {
     const asked: string[] = [];
+    const anyNote = templateResources({
+      uriTemplate: 'notes://{id}/text',
+      name: 'Note',
+      read: ({ id = '' }) => [{ text: id }],
+    });
     const spy: McpResources = { read: (given) => void asked.push(given) };
-    const serve = mcpEndpoint({ mcp: { resources: [note, spy] } });
-    const { error, result } = await answerOf(
-      askOf(serve)('resources/read', { uri }, {
-        headers: { 'mcp-name': encodeURIComponent(uri).slice(0, 9000) },
-      }),
-    );
+    const { error, result } = await read(askOf(endpoint([anyNote, spy])), uri);
     expect(result).toBeUndefined();
     expect(error?.code).toBeLessThan(-32000);
     for (const given of asked) expect(given.length).toBeLessThanOrEqual(2048);
+  });
+
+  it('are found by a value that is written with escapes', async () => {
+    const anyNote = templateResources({
+      uriTemplate: 'notes://{id}/text',
+      name: 'Note',
+      read: ({ id = '' }) => [{ text: id }],
+    });
+    const found = await read(askOf(endpoint([anyNote])), 'notes://of%20a%3F%C3%A9/text');
+    expect(found.result.contents[0].text).toBe('of a?é');
   });
 
   it('are listed page by page, each once, all 10,000', async () => {

@@ -187,6 +187,30 @@ describe('a tool that asks', () => {
     expect(ran).toHaveLength(1);
   });
 
+  it('accepts an answer once, when two instances read its state before either spends it', async () => {
+    const memory = memoryStorage();
+    const both = Promise.withResolvers<void>();
+    let readers = 0;
+    const storage = {
+      ...memory,
+      async get(key: Parameters<typeof memory.get>[0]) {
+        const entry = await memory.get(key);
+        if (key[0] !== 'mcp-question') return entry;
+        if (++readers === 2) both.resolve();
+        await both.promise;
+        return entry;
+      },
+    };
+    const ran: unknown[] = [];
+    const tools = [greeting({ ran })];
+    const instances = [await open({ tools, storage }), await open({ tools, storage })];
+    const { result: { requestState } } = await call(instances[0]!.as('t-ann'), 'greet');
+    const more = { inputResponses: { who: accept({ name: 'Ada' }) }, requestState };
+    const answers = await Promise.all(instances.map(({ as }) => call(as('t-ann'), 'greet', more)));
+    expect(answers.filter(({ error }) => error === undefined)).toHaveLength(1);
+    expect(ran).toHaveLength(1);
+  });
+
   it('accepts no answer that came before the question, unless it says so', async () => {
     const inputResponses = { who: accept({ name: 'Ada' }) };
     const bound = await open({ tools: [greeting()] });
