@@ -1,6 +1,7 @@
 /** Runs scenarios of the MCP project's conformance suite against our client, on Deno. */
 
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 
@@ -13,7 +14,7 @@ export interface Verdict {
   readonly report: string;
 }
 
-/** What is run: a connector (`2025`, `2026`), a scenario, and the revision that the suite's server speaks. */
+/** What is run: a connector (`2025`, `2026`) or a whole `runtime`, a scenario, and the revision that the suite's server speaks. */
 export interface ClientScenario {
   readonly connector: string;
   readonly scenario: string;
@@ -23,7 +24,8 @@ export interface ClientScenario {
 /** Runs one scenario. */
 export function runClientScenario({ connector, scenario, revision }: ClientScenario): Promise<Verdict> {
   const bin = join(root, 'node_modules/.bin');
-  const client = `${join(bin, 'deno')} run -A test/fixtures/mcp/conformance-client.ts ${connector}`;
+  const driver = connector === 'runtime' ? 'conformance-runtime.ts' : `conformance-client.ts ${connector}`;
+  const client = `${join(bin, 'deno')} run -A test/fixtures/mcp/${driver}`;
   const args = ['client', '--command', client, '--scenario', scenario, '--spec-version', revision];
   const env = { ...process.env, NODE_OPTIONS: `--import=${join(root, 'test/tools/loopback.ts')}` };
   const suite = join(root, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');
@@ -48,7 +50,15 @@ const scenarios: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Returns the scenarios of a revision. */
+/** Returns the scenarios that a revision requires of clients, as the suite has frozen them at its release. */
+export async function requiredOfClients(revision: string): Promise<readonly string[]> {
+  const path = `node_modules/@modelcontextprotocol/conformance/requirements/${revision}.yaml`;
+  const text = await readFile(join(root, path), 'utf8');
+  const [, list = ''] = /^client:\n((?: {2}- .+\n)+)/m.exec(text) ?? [];
+  return list.split('\n').flatMap((line) => line.startsWith('  - ') ? [line.slice('  - '.length).trim()] : []);
+}
+
+/** Returns the scenarios of a revision that need no sign-in and no answers. */
 export function clientScenarios(revision: string): readonly string[] {
   return scenarios[revision] ?? [];
 }

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { clientScenarios, requiredOfClients, runClientScenario } from '../../tools/conformance.ts';
+
+/** What a runtime without answers of people cannot pass. */
+const missing: readonly string[] = ['elicitation-sep1034-client-defaults', 'sep-2322-client-request-state'];
+
+const sizes = { '2025-11-25': 18, '2026-07-28': 32 } as const;
+
+describe.each(['2025-11-25', '2026-07-28'] as const)(
+  'a runtime as a client, in the frozen set of %s',
+  async (revision) => {
+    const required = await requiredOfClients(revision);
+    const signIns = required.filter((scenario) => scenario.startsWith('auth/'));
+
+    it('covers every scenario of the set', () => {
+      expect(required).toHaveLength(sizes[revision]);
+      const covered = [...signIns, ...clientScenarios(revision), ...missing];
+      expect(required.filter((scenario) => !covered.includes(scenario))).toEqual([]);
+    });
+
+    it.each(signIns)('passes the scenario %s, without a warning', async (scenario) => {
+      const { passed, report } = await runClientScenario({ connector: 'runtime', scenario, revision });
+      expect(passed, report).toBe(true);
+      const [, done = '0', all = ''] = /Passed: (\d+)\/(\d+), 0 failed, 0 warnings/.exec(report) ?? [];
+      expect(done, report).toBe(all);
+      expect(Number(done)).toBeGreaterThan(0);
+      expect(report).toContain('OVERALL: PASSED');
+    });
+  },
+);
