@@ -6,6 +6,8 @@ import { createQuestionStates } from './mcp-server/questions/question-state.ts';
 import { boundTo, buildServer, type McpCaller, type ServerParts } from './mcp-server/server.ts';
 import { createSessions } from './mcp-server/session/sessions.ts';
 import { createCatalogues } from './mcp-server/toolbox.ts';
+import { createListening } from './mcp-server/watch/listen.ts';
+import { canWatch } from './mcp-server/watch/watch-resource.ts';
 
 export type { McpHost } from './mcp-server/host.ts';
 export type { McpCaller } from './mcp-server/server.ts';
@@ -31,11 +33,13 @@ export function createMcpEndpoint(
     catalogueOf: createCatalogues(host),
     states: createQuestionStates(host.storage, boundTo),
   };
-  const handler = createMcpHandler(() => buildServer(parts), { keepAliveMs });
+  const watching = canWatch(host) ? { resources: { subscribe: true } } : {};
+  const handler = createMcpHandler(({ era }) => buildServer(parts, era === 'modern' ? watching : {}), { keepAliveMs });
+  const listening = createListening(parts, { keepAliveMs });
   const sessions = host.sessions && createSessions(parts, { ...host.sessions, keepAliveMs, now });
   return {
     async fetch(request, caller) {
-      const answer = await sessions?.fetch(request, caller);
+      const answer = await sessions?.fetch(request, caller) ?? await listening.fetch(request, caller);
       if (answer) return answer;
       const authInfo = { token: '', clientId: caller.principal.subject, scopes: [], extra: { ...caller } };
       const { body } = caller;

@@ -13,5 +13,6 @@ export {
   Server,
   type ServerCapabilities,
   type ServerContext,
+  type ServerEventBus,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';

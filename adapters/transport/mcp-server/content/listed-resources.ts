@@ -23,6 +23,11 @@ export interface ListedResource extends McpResource {
  */
 export function listedResources(resources: readonly ListedResource[]): McpResources {
   const byUri = new Map(resources.map((resource) => [resource.uri, resource]));
+  const watchListed: McpResources['watch'] = (uri, { signal, onChange }) => {
+    const watch = byUri.get(uri)?.watch;
+    watch?.({ signal, onChange });
+    return watch !== undefined;
+  };
   return {
     list: (_, page) => listedPart(resources)(page),
     read: async (uri, reader) => {
@@ -33,11 +38,7 @@ export function listedResources(resources: readonly ListedResource[]): McpResour
         ...content,
       }));
     },
-    watch(uri, { signal, onChange }) {
-      const watch = byUri.get(uri)?.watch;
-      watch?.({ signal, onChange });
-      return watch !== undefined;
-    },
+    ...(resources.some(({ watch }) => watch !== undefined) && { watch: watchListed }),
   };
 }
 

@@ -5,7 +5,8 @@ import { hexOf } from '../../../../src/base/hash.ts';
 import type { Principal } from '../../../../src/base/principal.ts';
 import { buildServer, type McpCaller, type ServerParts } from '../server.ts';
 import { whenRead } from '../when-read.ts';
-import { canWatch, serveSubscriptions } from './subscriptions.ts';
+import { canWatch } from '../watch/watch-resource.ts';
+import { serveSubscriptions } from './subscriptions.ts';
 
 /** A session of a principal. */
 export interface Session {

@@ -1,0 +1,126 @@
+/** `subscriptions/listen` of 2026-07-28: one request, whose response is the stream of changes of the resources that it names. */
+
+import { isRecord } from '../../../../src/base/is-record.ts';
+import { PinnaceError } from '../../../../src/base/errors.ts';
+import { createMcpHandler, type ServerEventBus } from '../sdk-2026.ts';
+import { buildServer, type McpCaller, type ServerParts } from '../server.ts';
+import { whenRead } from '../when-read.ts';
+import { canWatch, maxSubscriptions, watchOf, watchResource } from './watch-resource.ts';
+
+/** Serves clients that listen. */
+export interface Listening {
+  /**
+   * Serves a request to listen; `undefined` for any other.
+   *
+   * @throws PinnaceError `rate_limited` when the principal has as many streams as it may, `overloaded` when the endpoint has.
+   */
+  fetch(request: Request, caller: McpCaller): Promise<Response | undefined>;
+}
+
+const maxStreams = 100;
+const maxPerPrincipal = 10;
+/** A stream ends after this time. The client listens again, and is authenticated again. */
+const longestMs = 1_800_000;
+
+/** Creates it. Each request has a bus of its own, so that no change reaches another principal. */
+export function createListening(parts: ServerParts, { keepAliveMs }: { readonly keepAliveMs: number }): Listening {
+  const open = new Map<symbol, string>();
+  const serve = async (request: Request, caller: McpCaller, asked: Asked): Promise<Response> => {
+    const stop = new AbortController();
+    const { closing } = caller.tools;
+    const signal = AbortSignal.any([request.signal, closing, stop.signal, AbortSignal.timeout(longestMs)]);
+    let publish: Parameters<ServerEventBus['subscribe']>[0] = () => undefined;
+    const bus: ServerEventBus = {
+      publish: () => undefined,
+      subscribe(listener) {
+        publish = listener;
+        return () => stop.abort();
+      },
+    };
+    const notifyOf = (uri: string) => () => publish({ kind: 'resource_updated', uri });
+    const watched = await watchAll(parts, asked.uris, { caller, signal, notifyOf });
+    const body = asked.bodyFor(watched);
+    const handler = createMcpHandler(() => buildServer(parts, { resources: { subscribe: true } }), {
+      bus,
+      keepAliveMs,
+    });
+    const authInfo = { token: '', clientId: caller.principal.subject, scopes: [], extra: { ...caller, body } };
+    const own = new Request(request.url, { method: request.method, headers: request.headers, signal });
+    return whenRead(await handler.fetch(own, { authInfo, parsedBody: body }), () => stop.abort());
+  };
+  return {
+    async fetch(request, caller) {
+      const asked = canWatch(parts.host) ? readListen(caller.body) : undefined;
+      if (!asked) return undefined;
+      const { tenant, subject } = caller.principal;
+      const [key, owner] = [Symbol('stream'), JSON.stringify([tenant, subject])];
+      requireRoom([...open.values()], owner);
+      open.set(key, owner);
+      const done = (): void => void open.delete(key);
+      try {
+        return whenRead(await serve(request, caller, asked), done);
+      } catch (error) {
+        done();
+        throw error;
+      }
+    },
+  };
+}
+
+/** What a request asks for. */
+interface Asked {
+  readonly uris: readonly string[];
+  /** The message with these URIs alone: the acknowledgment names what is watched. */
+  readonly bodyFor: (uris: readonly string[]) => unknown;
+}
+
+function readListen(body: unknown): Asked | undefined {
+  if (!isRecord(body) || body['method'] !== 'subscriptions/listen') return undefined;
+  const params = body['params'];
+  const notifications = isRecord(params) ? params['notifications'] : undefined;
+  const wanted: unknown = isRecord(notifications) ? notifications['resourceSubscriptions'] : undefined;
+  if (!isRecord(params) || !isRecord(notifications) || !Array.isArray(wanted)) return undefined;
+  const uris = new Set(wanted.filter((uri) => typeof uri === 'string'));
+  return {
+    uris: [...uris].slice(0, maxSubscriptions),
+    bodyFor: (watched) => ({
+      ...body,
+      params: { ...params, notifications: { ...notifications, resourceSubscriptions: watched } },
+    }),
+  };
+}
+
+/** Returns those that are watched. What the caller may not watch, and what cannot be watched, is left out. */
+async function watchAll(
+  { host }: ServerParts,
+  uris: readonly string[],
+  { caller: { principal, tools }, signal, notifyOf }: {
+    readonly caller: McpCaller;
+    readonly signal: AbortSignal;
+    readonly notifyOf: (uri: string) => () => void;
+  },
+): Promise<readonly string[]> {
+  const watched: string[] = [];
+  for (const uri of uris) {
+    const isWatched = await tools.read(watchOf(uri), async () => {
+      return await watchResource(uri, { host, principal, signal, notify: notifyOf(uri) });
+    }).catch(() => false); // denied, which was audited
+    if (isWatched) watched.push(uri);
+  }
+  return watched;
+}
+
+function requireRoom(owners: readonly string[], owner: string): void {
+  if (owners.filter((one) => one === owner).length >= maxPerPrincipal) {
+    throw new PinnaceError('rate_limited', `Cannot listen: a caller has at most ${maxPerPrincipal} streams`, {
+      details: { reason: 'too_many_mcp_streams' },
+    });
+  }
+  if (owners.length < maxStreams) return;
+  throw new PinnaceError('overloaded', 'Cannot listen: this endpoint has as many streams as it may', {
+    status: 503,
+    retryable: true,
+    retryAfterMs: 5_000,
+    details: { reason: 'too_many_mcp_streams' },
+  });
+}
