@@ -5,6 +5,8 @@ import type { McpValidation, McpValidationInput } from '../../src/contracts/mcp-
 import type { CallOptions } from './client/call-options.ts';
 import type { PlanReply } from '../../src/contracts/plans.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
+import type { ForkEntry, ForkListOptions, ForkOptions } from '../../src/runtime/forks/fork-options.ts';
+import type { Page } from '../../src/base/page.ts';
 import type { SentMessage } from '../../src/runtime/steering/inbox.ts';
 import type { SteeringMessageInput } from '../../src/runtime/steering/message.ts';
 import { type ChatDefaults, type ChatLink, createChatTransport, type Opened } from './chat/chat-transport.ts';
@@ -18,6 +20,7 @@ import { parseEventId, type Position } from './client/follow.ts';
 import { createRemoteGrounding, type RemoteGrounding } from './client/grounding.ts';
 import { createRemotePlans, type RemotePlans } from './client/plans.ts';
 import { createRemoteRegistry, type RemoteRegistry } from './client/registry.ts';
+import { queryOf } from './client/query.ts';
 import { createSend } from './client/send.ts';
 import { type Watched, watchEvents, type WatchOptions } from './client/watch.ts';
 import { type Wait, wait as platformWait } from './client/wait.ts';
@@ -77,6 +80,17 @@ export interface Client extends ChatTransport<UIMessage> {
     request: RunRequestInput,
     options?: CallOptions & { readonly idempotencyKey?: string },
   ): Promise<ReadableStream<UIMessageChunk>>;
+  /**
+   * Starts a run that shares the steps of an earlier one before `atStep`, and returns its chunks: the shared ones, then its own.
+   * Without `atStep`, continues a run whose instance was lost.
+   */
+  fork(
+    runId: string,
+    options?: ForkOptions,
+    call?: CallOptions & { readonly idempotencyKey?: string },
+  ): Promise<ReadableStream<UIMessageChunk>>;
+  /** Lists the forks of a run. */
+  forks(runId: string, options?: CallOptions & ForkListOptions): Promise<Page<ForkEntry>>;
   /** Returns the chunks of a run, only those after `lastEventId` if it is set; `null` if there are none. */
   resume(
     runId: string,
@@ -139,6 +153,13 @@ export function createClient(options: ClientOptions): Client {
     chats: createRemoteChats((request) => callRoute(connection, request)),
     run: (request, { signal = never(), idempotencyKey = crypto.randomUUID() } = {}) =>
       startRun(connection, { request, idempotencyKey, signal }),
+    fork: (runId, request = {}, { signal = never(), idempotencyKey = crypto.randomUUID() } = {}) =>
+      startRun(connection, { path: `${runPath(runId)}/forks`, request, idempotencyKey, signal }),
+    async forks(runId, { signal, ...wanted } = {}) {
+      const page = await call('GET', `${runPath(runId)}/forks${queryOf({ ...wanted })}`, signal && { signal });
+      const { items, ...more } = page as Page<ForkEntry & { readonly startedAt: string & number }>; // as `status`
+      return { items: items.map((fork) => ({ ...fork, startedAt: Date.parse(fork.startedAt) })), ...more };
+    },
     resume: async (runId, { signal, lastEventId } = {}) =>
       await join(`${runPath(runId)}/stream`, { signal, ...(lastEventId && { position: parseEventId(lastEventId) }) }),
     cancel: async (runId, given) => void await call('DELETE', runPath(runId), given),

@@ -14,7 +14,8 @@ import { callChats, type ChatCall, workerChats } from './chat/worker-chats.ts';
 import { type ChatDefaults, type ChatLink, createChatTransport, type Opened } from './chat/chat-transport.ts';
 import { orNotStarted } from './chat/or-not-started.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
-import type { HostedRuntime, Manifest, Runtime } from '../../src/runtime/runtime.ts';
+import type { ForkOptions } from '../../src/runtime/forks/fork-options.ts';
+import type { HostedRuntime, Manifest, RunCall, Runtime } from '../../src/runtime/runtime.ts';
 import type { SentMessage } from '../../src/runtime/steering/inbox.ts';
 import type { SteeringMessageInput } from '../../src/runtime/steering/message.ts';
 
@@ -28,6 +29,12 @@ interface Wire {
   run(
     callId: string,
     request: RunRequestInput,
+    idempotencyKey?: string,
+  ): Promise<Answer<ReadableStream<UIMessageChunk>>>;
+  fork(
+    callId: string,
+    runId: string,
+    options: ForkOptions,
     idempotencyKey?: string,
   ): Promise<Answer<ReadableStream<UIMessageChunk>>>;
   resume(callId: string, runId: string, after: number): Promise<Answer<ReadableStream<UIMessageChunk>>>;
@@ -77,6 +84,8 @@ export function exposeRuntime(
   const wire: Wire = {
     run: (callId, request, idempotencyKey) =>
       handOver(callId, (signal) => runtime.run(request, principal, { signal, idempotencyKey })),
+    fork: (callId, runId, options, idempotencyKey) =>
+      handOver(callId, (signal) => runtime.fork(runId, options, principal, { signal, idempotencyKey })),
     resume: (callId, runId, after) => handOver(callId, (signal) => runtime.resume(runId, after, { principal, signal })),
     async join(callId, chatId) {
       const found = await answerOf(async () => await messageOfChat(runtime, chatId, principal));
@@ -160,7 +169,7 @@ function createAnswers(report: Report = unreported) {
   };
 }
 
-/** Returns the same stream, and calls back when it has ended or was canceled. */
+/** The same stream; calls back when it has ended or was canceled. */
 function whenEnded<T>(stream: ReadableStream<T>, ended: () => void): ReadableStream<T> {
   const reader = stream.getReader();
   return new ReadableStream<T>({
@@ -203,7 +212,10 @@ export function connectRuntime(
 ): ConnectedRuntime {
   const wire = orNotStarted(wrap<Wire>('port' in worker ? started(worker.port) : worker), worker);
   return {
-    run: (request, _principal, options = {}) => runOver(wire, request, options),
+    run: (request, _principal, call = {}) =>
+      streamOver(wire, call, (callId) => wire.run(callId, request, call.idempotencyKey)),
+    fork: (runId, options, _principal, call = {}) =>
+      streamOver(wire, call, (callId) => wire.fork(callId, runId, options, call.idempotencyKey)),
     resume: async (runId, after, { signal }) => {
       const callId = crypto.randomUUID();
       const resumed = wire.resume(callId, runId, after);
@@ -252,18 +264,15 @@ function chatLink(wire: Remote<Wire>): ChatLink {
   };
 }
 
-async function runOver(
+async function streamOver(
   wire: Remote<Wire>,
-  request: RunRequestInput,
-  { signal, idempotencyKey }: {
-    readonly signal?: AbortSignal | undefined;
-    readonly idempotencyKey?: string | undefined;
-  },
+  { signal }: RunCall,
+  open: (callId: string) => Promise<Answer<ReadableStream<UIMessageChunk>>>,
 ): Promise<ReadableStream<UIMessageChunk>> {
   if (signal?.aborted) throw new PinnaceError('cancelled', 'The run was stopped before it started');
   const callId = crypto.randomUUID();
   cancelOn(signal, { wire, callId });
-  return valueOf(await wire.run(callId, request, idempotencyKey));
+  return valueOf(await open(callId));
 }
 
 /** Calls back at once for a signal that has already aborted. */

@@ -72,14 +72,16 @@ export interface NewJournal<S> {
   readonly at: number;
   readonly ttlMs: number;
   readonly items?: readonly string[];
+  /** The number of the last item, where items are left out behind these; their count when absent. */
+  readonly seq?: number;
 }
 
 /** The changes that create a journal, to be part of the caller's commit; the head's is the first. */
 export function creation<S>(
   prefix: Key,
-  { state, at, ttlMs, items = [] }: NewJournal<S>,
+  { state, at, ttlMs, items = [], seq = items.length }: NewJournal<S>,
 ): { readonly head: JournalHead<S>; readonly changes: readonly Change[] } {
-  const head: JournalHead<S> = { seq: items.length, fence: 1, at, state };
+  const head: JournalHead<S> = { seq, fence: 1, at, state };
   const chunks = chunkChanges(prefix, items, { seq: 0, ttlMs });
   return { head, changes: [{ key: headKey(prefix), value: head, ifVersion: null, ttlMs }, ...chunks] };
 }

@@ -43,7 +43,8 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
   const parts = { usage, budget, spans, calls, steering, push, files, onPrompt };
   let loop: Loop | undefined;
   const driver: Driver = createDriver({
-    opening: openingChunks({ runId, traceId, messageId: continuedMessage(options) }, toolSet),
+    opening: options.resumed?.opening ??
+      openingChunks({ runId, traceId, messageId: continuedMessage(options) }, toolSet),
     async read() {
       const gate = loop && options.startGate.pass(); // its own start does not wait
       if (gate) await gate;

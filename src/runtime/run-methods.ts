@@ -2,34 +2,62 @@
 
 import { PinnaceError, toData, toPinnaceError } from '../base/errors.ts';
 import { sha256 } from '../base/hash.ts';
-import { requireScope } from '../base/principal.ts';
+import { loadOnce } from '../base/load-once.ts';
+import { type Principal, requireScope } from '../base/principal.ts';
 import { statusOfError } from '../events/span.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 import { decide } from '../permission/decide.ts';
 import { chunksOf } from './log/chunks-of.ts';
 import { countRefusedRun } from './request-refusals.ts';
 import type { RuntimeParts } from './runtime-options.ts';
-import type { HostedRuntime, Started } from './runtime.ts';
+import type { HostedRuntime, RunCall, Started, StartOptions } from './runtime.ts';
 import { startRun } from './start-run.ts';
 import { parseSteeringMessage, runFollowsPlan } from './steering/message.ts';
 
-type RunMethods = Pick<HostedRuntime, 'start' | 'cancel' | 'send' | 'run' | 'resume' | 'decide' | 'reply'>;
+type RunMethods = Pick<
+  HostedRuntime,
+  'fork' | 'startFork' | 'forks' | 'start' | 'cancel' | 'send' | 'run' | 'resume' | 'decide' | 'reply'
+>;
+
+const loadForks = /* @__PURE__ */ loadOnce(() => import('./forks/start-fork.ts'));
 
 /** Creates the methods. */
 export function createRunMethods(parts: RuntimeParts, { guard }: Pick<HostedRuntime, 'guard'>): RunMethods {
   const { runs } = parts;
   const start: RunMethods['start'] = (input, principal, given) => startCounted(parts, input, { ...given, principal });
   const cancel = cancelOf(parts, guard);
+  const startFork: RunMethods['startFork'] = async (runId, input, principal, options) => {
+    const { startFork: forkRun } = await loadForks();
+    return await forkRun(parts, { runId, input, principal, options }, {
+      guard,
+      start: (request, given) => startCounted(parts, request, { ...given, principal }),
+    });
+  };
+  const read = async (
+    principal: Principal,
+    { signal, idempotencyKey: key }: RunCall,
+    { input, begin }: { readonly input: unknown; readonly begin: (options: StartOptions) => Promise<Started> },
+  ) => {
+    const idempotency = key === undefined ? undefined : { key, fingerprint: await fingerprintOf(input) };
+    const left = new AbortController();
+    const { runId } = await begin({ signals: [signal, left.signal], idempotency });
+    return chunksOf(await runs.answer(principal, runId), () => left.abort('client_gone'));
+  };
   return {
     start,
+    startFork,
     cancel,
-    send: sendOf(parts, guard),
-    async run(input, principal, { signal, idempotencyKey: key } = {}) {
-      const idempotency = key === undefined ? undefined : { key, fingerprint: await fingerprintOf(input) };
-      const left = new AbortController();
-      const { runId } = await start(input, principal, { signals: [signal, left.signal], idempotency });
-      return chunksOf(await runs.answer(principal, runId), () => left.abort('client_gone'));
+    fork: (runId, options, principal, call = {}) =>
+      read(principal, call, {
+        input: [runId, options],
+        begin: (given) => startFork(runId, options, principal, given),
+      }),
+    async forks(runId, principal, options = {}) {
+      return await (await loadForks()).listForks(parts, runId, principal, options);
     },
+    send: sendOf(parts, guard),
+    run: (input, principal, call = {}) =>
+      read(principal, call, { input, begin: (given) => start(input, principal, given) }),
     async resume(runId, after, { principal, signal }) {
       const cursor = await runs.cursor(principal, runId, after);
       const stop = (): void => void cancel(runId, principal).catch(() => undefined); // its stream shows how it ends

@@ -4,6 +4,7 @@ import type { Principal } from '../base/principal.ts';
 import type { Agent } from '../base/schema.ts';
 import type { Span } from '../events/span.ts';
 import type { RunRedaction } from './calls/run-redaction.ts';
+import type { ResumedRun } from './forks/resumed-run.ts';
 import type { StepTools } from './loop/step-tools.ts';
 import type { ModelMessage } from './messages/model-messages.ts';
 import type { FollowedPlan } from './followed-plan.ts';
@@ -27,6 +28,8 @@ export interface ResolvedRun extends ResolvedModel, Pick<Resolved, 'fallbacks' |
   readonly continues: string | undefined;
   /** The plan that the run follows instead of calling the model. */
   readonly plan: FollowedPlan | undefined;
+  /** Where it goes on, for a run that an earlier one is the start of. */
+  readonly resumed?: ResumedRun;
 }
 
 /** Which run it is, and what ends it. */

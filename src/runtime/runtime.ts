@@ -19,6 +19,8 @@ import type { AgentSteps } from '../contracts/steps.ts';
 import type { AgentTools } from './resolve/agent-tools.ts';
 import type { ManifestEntry } from './resolve/assemble.ts';
 import type { PlanReply } from '../contracts/plans.ts';
+import type { ForkEntry, ForkListOptions, ForkOptions } from './forks/fork-options.ts';
+import type { Page } from '../base/page.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Readiness } from './readiness.ts';
 import type { RunRequestInput } from './run-request.ts';
@@ -47,7 +49,23 @@ export interface Runtime {
   run(
     request: RunRequestInput,
     principal: Principal,
-    options?: { readonly signal?: AbortSignal | undefined; readonly idempotencyKey?: string | undefined },
+    options?: RunCall,
+  ): Promise<ReadableStream<UIMessageChunk>>;
+  /**
+   * Starts a run that shares the steps of an earlier one before `atStep`, and goes on from there with `changes`. Its stream has the
+   * shared chunks, then its own. Without `atStep`, continues a run whose instance was lost. The runtime must have `keep: 'inputs'`.
+   *
+   * Rejects with `invalid_argument` (`no_such_step`, `fork_of_plan`), `not_found` (`inputs_not_kept`, or the run is another tenant's),
+   * `conflict` (`approval_open`, `run_not_lost`, `already_continued`), `run_expired`, `forbidden`, and as `run`.
+   *
+   * @example
+   * const stream = await runtime.fork(runId, { atStep: 2, changes: { instructions: 'Answer in one word.' } }, principal);
+   */
+  fork(
+    runId: string,
+    options: ForkOptions,
+    principal: Principal,
+    call?: RunCall,
   ): Promise<ReadableStream<UIMessageChunk>>;
   /**
    * Returns the chunks of a run after its first `after`: the recorded ones, then new ones. When the signal aborts, or the stream is
@@ -104,6 +122,12 @@ export interface Runtime {
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
+/** What stops a run that is read, and the key under which it can be requested again. */
+export interface RunCall {
+  readonly signal?: AbortSignal | undefined;
+  readonly idempotencyKey?: string | undefined;
+}
+
 /** A runtime in this process, with the operations that an endpoint needs. */
 export interface HostedRuntime extends Runtime {
   /**
@@ -114,6 +138,10 @@ export interface HostedRuntime extends Runtime {
   cancel(runId: string, principal: Principal, options?: Pick<StartOptions, 'trace'>): Promise<void>;
   /** Starts a run that continues without a reader, or returns the run of the idempotency key. Rejects as `run` does. */
   start(request: unknown, principal: Principal, options: StartOptions): Promise<Started>;
+  /** Starts a fork that continues without a reader, or returns the fork of the idempotency key. Rejects as `fork` does. */
+  startFork(runId: string, options: unknown, principal: Principal, given: StartOptions): Promise<Started>;
+  /** Lists the forks of a run. Rejects with `not_found`, `run_expired` and `forbidden`. */
+  forks(runId: string, principal: Principal, options?: ForkListOptions): Promise<Page<ForkEntry>>;
   readonly runs: Runs;
   /** The stored files of tenants, which messages refer to. */
   readonly blobs: StoredFiles;

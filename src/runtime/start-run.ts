@@ -11,6 +11,7 @@ import { toModelMessages, withContext } from './messages/model-messages.ts';
 import { executeRun } from './execute-run.ts';
 import { type ChatOfRun, openChatOf, settleWhenEnded } from './chats/chat-of-run.ts';
 import { keepBasis } from './forks/keep-inputs.ts';
+import type { RunOrigin } from './forks/run-origin.ts';
 import { findContinued } from './messages/issued-metadata.ts';
 import { requirePrice } from './model/model-price.ts';
 import { minLimits } from './resolve/limits.ts';
@@ -44,7 +45,7 @@ const startMs = 15_000;
 export async function startRun(
   parts: RuntimeParts,
   input: unknown,
-  { signals = [], ...given }: StartOptions & { readonly principal: Principal },
+  { signals = [], ...given }: StartOptions & { readonly principal: Principal; readonly origin?: RunOrigin },
 ): Promise<Started> {
   const request = parseRunRequest(input, parts.limits);
   requireScope(given.principal, 'run:create', request.agentId);
@@ -61,7 +62,7 @@ export async function startRun(
 
 type Starting =
   & Pick<StartOptions, 'idempotency' | 'trace' | 'nonce'>
-  & { readonly principal: Principal; readonly abort: RunAbort };
+  & { readonly principal: Principal; readonly abort: RunAbort; readonly origin?: RunOrigin };
 
 /** A request whose start has an effect before the claim is looked up, and uses up its nonce, first. */
 async function findOrStart(parts: RuntimeParts, request: RunRequest, starting: Starting): Promise<Started> {
@@ -158,9 +159,11 @@ async function claimAndExecute(parts: RuntimeParts, requested: RunRequest, claim
     const { invalidations } = resolver;
     // A plan is taken before the claim, once. After some conflicts, what is invalidated from now on stops the run instead.
     const check = requested.planner || stale === maxStale ? await resolver.refresh() : await resolver.currentCheck();
-    const chat = await openChatOf(parts, requested, claimant.principal);
-    const resolved = await resolveRun(parts, chat?.request ?? requested, claimant);
-    const beside = await keepBasis(parts, { ...claimant, ...resolved });
+    const chat = claimant.origin ? undefined : await openChatOf(parts, requested, claimant.principal);
+    const request = chat?.request ?? requested;
+    const named = await resolveRun(parts, request, claimant);
+    const resolved = await claimant.origin?.resume(named, claimant) ?? named;
+    const beside = await keepBasis(parts, { ...claimant, ...resolved, request });
     const claimed = await claim(parts, { ...claimant, ...resolved, check: check ?? undefined, beside, stored: chat });
     if ('isStale' in claimed) {
       if (claimed.isStale === 'chat') requireAnotherTry(stale, resolved);
@@ -193,9 +196,9 @@ function requireAnotherTry(tries: number, { plan }: ResolvedRun): void {
 async function resolveRun(
   parts: RuntimeParts,
   requested: RunRequest,
-  { principal, idempotency, redaction, span }: Claimant,
+  { principal, idempotency, redaction, span, origin }: Claimant,
 ): Promise<ResolvedRun> {
-  const { tools, servers, ...found } = await parts.resolver.resolve(requested.agentId, principal, span);
+  const { tools, servers, ...found } = await parts.resolver.resolve(requested.agentId, principal, span, origin?.agent);
   const { agent } = found;
   requirePrice(found.provider, requested.budget?.cost);
   if (found.secret) redaction.add(found.secret);
@@ -207,7 +210,7 @@ async function resolveRun(
   const plan = await takePlan(parts.plans, request, { principal, key: idempotency?.key, span });
   const { chat } = request;
   const stepTools = createStepTools({ agent, toolSet, discovery: parts.discovery, principal, chatId: chat.id });
-  if (!plan) void stepTools.restore().catch(() => undefined); // beside the claim; the run waits for it, or tries again
+  if (!plan && !origin) void stepTools.restore().catch(() => undefined); // beside the claim; the run waits for it, or tries again
   const continues = approvalsRequestedIn(chat.messages.at(-1)).length > 0
     ? await findContinued(parts.storage, principal, chat.id)
     : undefined;
@@ -221,19 +224,24 @@ async function claim(
     readonly stored: ChatOfRun | undefined;
   },
 ): ReturnType<RuntimeParts['runs']['claim']> {
-  const { runId, principal, idempotency, nonce, abort, spanFacts, limits: { detachGraceMs } } = claiming;
-  const state = { ...startingState(claiming, now), span: spanFacts };
+  const { runId, principal, idempotency, nonce, abort, spanFacts, limits: { detachGraceMs }, resumed } = claiming;
+  const { log, refuse } = resumed?.claim ?? {};
+  const state = { ...startingState(claiming, now), ...resumed?.claim.state, span: spanFacts };
   const stop = (reason: unknown): void => abort.abort(reason);
   throwIfAborted(abort.signal, startingIt); // the caller has left
-  const changes = { check, beside, chat: stored?.opened.changes(runId) };
+  const all = [...beside, ...resumed?.claim.beside ?? []];
+  const changes = { check, log, beside: all, refuse, chat: stored?.opened.changes(runId) };
   return await runs.claim({ runId, principal, state, idempotency, nonce, ...changes, detachGraceMs, abort: stop });
 }
 
 function execute(
   parts: RuntimeParts,
-  { live, idempotency: _, nonce: __, trace: ___, spanFacts: ____, held: _____, ...run }: Claimant & ResolvedRun & {
-    readonly live: LiveRun;
-  },
+  { live, idempotency: _, nonce: __, trace: ___, spanFacts: ____, held: _____, origin: ______, ...run }:
+    & Claimant
+    & ResolvedRun
+    & {
+      readonly live: LiveRun;
+    },
 ): void {
   const { runId, span: { traceId } } = run;
   const report = reportAt(parts.report, { runId, traceId });

@@ -3,7 +3,6 @@
 import { serializeItem } from 'structured-headers';
 import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
-import type { RunRequestInput } from '../../../src/runtime/run-request.ts';
 import { idempotencyKeyLength } from '../idempotency-key.ts';
 import { type FollowOptions, followRun, type Position } from './follow.ts';
 import type { Send } from './send.ts';
@@ -49,14 +48,15 @@ export function openEvents(
 /** Starts a run, or joins the run that the key has started, and follows it to its end. */
 export async function startRun(
   connection: Connection,
-  { request, idempotencyKey, signal }: {
-    readonly request: RunRequestInput;
+  { path = '/v1/runs', request, idempotencyKey, signal }: {
+    readonly path?: string;
+    readonly request: unknown;
     readonly idempotencyKey: string;
     readonly signal: AbortSignal;
   },
 ): Promise<ReadableStream<UIMessageChunk>> {
   const { base, send } = connection;
-  const url = resolvePath(base, '/v1/runs');
+  const url = resolvePath(base, path);
   const headers = { accept: 'text/event-stream', 'idempotency-key': quote(idempotencyKey) };
   const start = async (): Promise<Response> => {
     try {

@@ -26,6 +26,7 @@ import { eventRoutes } from './routes/events.ts';
 import { type GroundingRouteOptions, groundingRoutes } from './routes/grounding.ts';
 import { type McpRouteOptions, mcpRoutes } from './routes/mcp.ts';
 import { protectedResource, wellKnownPath, withAccessTokens } from './mcp-auth.ts';
+import { forkRoutes } from './routes/forks.ts';
 import { messageRoutes } from './routes/messages.ts';
 import { operationRoutes } from './routes/operations.ts';
 import { planRoutes } from './routes/plans.ts';
@@ -118,8 +119,8 @@ export function createApp(
   const app = createBase(runtime, options);
   const describe = () => describeApp(app);
   const withFiles = { runtime, signed, maxBodyBytes: options.maxBodyBytes ?? largeBodyBytes };
-  app.route('/v1', runRoutes({ ...withFiles, signedOnce, watchSession, quotas, admission, keepAliveMs }));
-  app.route('/v1', chatRoutes({ ...withFiles, signedOnce, watchSession, quotas, admission, keepAliveMs }));
+  const starting = { ...withFiles, signedOnce, watchSession, quotas, admission, keepAliveMs };
+  for (const routes of [runRoutes, forkRoutes, chatRoutes]) app.route('/v1', routes(starting));
   app.route('/v1', storedChatRoutes({ runtime, signed, maxBodyBytes }));
   app.route('/v1', blobRoutes(withFiles));
   app.route('/v1', messageRoutes({ runtime, signed, maxBodyBytes }));

@@ -27,6 +27,20 @@ const ManifestPart = v.object({
   }),
 });
 
+/** The run that this one goes on from. */
+const ForkPart = v.object({
+  type: v.literal('data-fork'),
+  id: v.string(),
+  data: v.object({
+    parent: v.string(),
+    atStep: v.number(),
+    chatId: v.string(),
+    changed: v.array(v.string()),
+    effects: v.picklist(['dry', 'live']),
+    exact: v.boolean(),
+  }),
+});
+
 const UsagePart = v.object({ type: v.literal('data-usage'), data: Usage });
 
 /** A fallback that answers from here on. */
@@ -127,6 +141,7 @@ const planPart: Shape = (components) => ({
 const parts: Readonly<Record<string, Shape>> = {
   'data-run': named('RunPart', shapeOf(RunPart)),
   'data-manifest': named('ManifestPart', shapeOf(ManifestPart)),
+  'data-fork': named('ForkPart', shapeOf(ForkPart)),
   'data-plan': named('PlanPart', planPart),
   'data-output': named('OutputPart', shapeOf(OutputPart)),
   'data-usage': named('UsagePart', shapeOf(UsagePart)),

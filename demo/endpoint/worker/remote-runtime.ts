@@ -4,7 +4,7 @@ import type { Client } from '../../../adapters/transport/client.ts';
 import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { StoredFiles } from '../../../src/runtime/attachments/stored-file.ts';
-import type { Runtime } from '../../../src/runtime/runtime.ts';
+import type { RunCall, Runtime } from '../../../src/runtime/runtime.ts';
 
 /** Returns the runtime. Aborting a run's signal cancels the run at the endpoint; its stream then says so. */
 export function remoteRuntime(client: Client): Runtime & { readonly blobs: Pick<StoredFiles, 'get'> } {
@@ -15,15 +15,8 @@ export function remoteRuntime(client: Client): Runtime & { readonly blobs: Pick<
         return { bytes: new Uint8Array(await blob.arrayBuffer()), mediaType: blob.type };
       },
     },
-    async run(request, _principal, { signal, idempotencyKey = crypto.randomUUID() } = {}) {
-      const left = new AbortController();
-      const leave = (): void => left.abort(new PinnaceError('cancelled', 'The run was stopped before it started'));
-      if (signal?.aborted) leave();
-      signal?.addEventListener('abort', leave, { once: true });
-      const stream = await client.run(request, { idempotencyKey, signal: left.signal });
-      signal?.removeEventListener('abort', leave);
-      return signal ? cancelledBy(signal, { stream, cancel: (runId) => client.cancel(runId).catch(leave) }) : stream;
-    },
+    run: (request, _principal, call) => startedBy(client, call, (given) => client.run(request, given)),
+    fork: (runId, options, _principal, call) => startedBy(client, call, (given) => client.fork(runId, options, given)),
     async resume(runId, after, { signal }) {
       const cancel = (): Promise<void> => client.cancel(runId).catch(() => undefined);
       if (signal?.aborted) void cancel();
@@ -41,6 +34,21 @@ export function remoteRuntime(client: Client): Runtime & { readonly blobs: Pick<
     invalidate: () => Promise.reject(notOffered()),
     close: () => Promise.resolve(),
   };
+}
+
+/** Starts a run. An abort before it has started leaves it, and later cancels it. */
+async function startedBy(
+  client: Client,
+  { signal, idempotencyKey = crypto.randomUUID() }: RunCall = {},
+  start: (given: { signal: AbortSignal; idempotencyKey: string }) => Promise<ReadableStream<UIMessageChunk>>,
+): Promise<ReadableStream<UIMessageChunk>> {
+  const left = new AbortController();
+  const leave = (): void => left.abort(new PinnaceError('cancelled', 'The run was stopped before it started'));
+  if (signal?.aborted) leave();
+  signal?.addEventListener('abort', leave, { once: true });
+  const stream = await start({ idempotencyKey, signal: left.signal });
+  signal?.removeEventListener('abort', leave);
+  return signal ? cancelledBy(signal, { stream, cancel: (runId) => client.cancel(runId).catch(leave) }) : stream;
 }
 
 /** The same stream. An abort cancels the run by its id from the first chunks. */

@@ -30,12 +30,12 @@ export async function keepBasis(
 
 /** Returns the function that records each prompt with the first chunk of its step. */
 export function keepPrompts(
-  { keep, runId, ttlMs }: Pick<RunOptions, 'keep' | 'runId' | 'ttlMs'>,
+  { keep, runId, ttlMs, resumed }: Pick<RunOptions, 'keep' | 'runId' | 'ttlMs' | 'resumed'>,
   { live, usage }: { readonly live: Pick<LiveRun, 'note'>; readonly usage: Usage },
 ): LoopOptions['onPrompt'] {
   if (keep !== 'inputs') return undefined;
   return async (prompt, step) => {
     const { stepNote } = await loadNotes();
-    live.note(await stepNote(runId, { step, prompt, usage, ttlMs }));
+    live.note(await stepNote(runId, { step, prompt, usage, before: resumed?.used, ttlMs }));
   };
 }

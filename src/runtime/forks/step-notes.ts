@@ -7,6 +7,7 @@ import type { Money } from '../../base/record-fields.ts';
 import { sha256Sync } from '../../base/sha256-sync.ts';
 import type { Change, Storage } from '../../contracts/storage.ts';
 import { runPrefix } from '../log/run-record.ts';
+import type { ResumedRun } from './resumed-run.ts';
 import type { Usage } from '../loop/loop-options.ts';
 
 /** The record of a step. */
@@ -21,16 +22,24 @@ export interface StepNote {
 /** Returns the change that records a step, from 1 on. */
 export async function stepNote(
   runId: string,
-  { step, prompt, usage, ttlMs }: {
+  { step, prompt, usage, before, ttlMs }: {
     readonly step: number;
     readonly prompt: readonly LanguageModelV4Message[];
     readonly usage: Pick<Usage, 'totalTokens' | 'cost'>;
+    /** What the steps of an earlier run have used. */
+    readonly before: ResumedRun['used'] | undefined;
     readonly ttlMs: number;
   },
 ): Promise<Change> {
-  const { totalTokens: tokens, cost } = usage;
+  const cost = addCosts(before?.cost, usage.cost);
+  const tokens = (before?.tokens ?? 0) + usage.totalTokens;
   const value: StepNote = { prompt: await promptDigest(prompt), tokens, ...(cost && { cost }) };
   return { key: [...runPrefix(runId), 'step', step], value, ttlMs };
+}
+
+function addCosts(before: Money | undefined, own: Money | undefined): Money | undefined {
+  if (!before || !own) return own ?? before;
+  return before.currency === own.currency ? { ...own, amount: before.amount + own.amount } : undefined;
 }
 
 /** Reads the record of a step. */

@@ -22,6 +22,10 @@ export interface ClaimOptions {
   readonly abort: (reason: unknown) => void;
   /** Is used up in the same commit. */
   readonly nonce?: NonceUse | undefined;
+  /** The first items of the log, and the number of the last one, where the log shares items of others; none when absent. */
+  readonly log?: { readonly items: readonly string[]; readonly seq: number } | undefined;
+  /** Rejects where a conflict at one of these keys refuses the run. */
+  readonly refuse?: ((conflicts: readonly Key[]) => Promise<void>) | undefined;
   /** Are written in the same commit. */
   readonly beside?: readonly Change[];
   /** Conflicts where what the run was resolved from is out of date. */
@@ -101,18 +105,19 @@ export async function claimRun(shared: ClaimParts, given: ClaimOptions): Promise
       ifVersion = version;
     } else if (isIn(check?.key)) return { isStale: 'definitions' };
     else if (chat.some((change) => isIn(change.key))) return { isStale: 'chat' };
+    else await given.refuse?.(result.conflicts);
   }
   throw claimedAtOnce();
 }
 
 function claimChanges(
   { options: { now, ttlMs } }: ClaimParts,
-  { runId, principal, state, idempotency, nonce, check, beside = [], chat = [] }: ClaimOptions,
+  { runId, principal, state, idempotency, nonce, check, log, beside = [], chat = [] }: ClaimOptions,
   ifVersion: string | null,
 ): readonly Change[] {
   const record: IdempotencyRecord = { runId, fingerprint: idempotency?.fingerprint ?? '' };
   return [
-    ...creation(runPrefix(runId), { state, at: now(), ttlMs }).changes,
+    ...creation(runPrefix(runId), { state, at: now(), ttlMs, ...log }).changes,
     { key: chatKey(principal, state.chatId), value: runId, ttlMs },
     ...(idempotency ? [{ key: idempotencyKey(principal, idempotency.key), value: record, ttlMs, ifVersion }] : []),
     ...(nonce ? [nonce.change] : []),

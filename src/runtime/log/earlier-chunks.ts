@@ -3,7 +3,7 @@
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import { readJournal } from '../../log/journal-record.ts';
 import type { Storage } from '../../contracts/storage.ts';
-import { runPrefix, type RunState } from './run-record.ts';
+import { chatBefore, runPrefix, type RunState } from './run-record.ts';
 import { readEvents } from './stored-run.ts';
 
 /** A message that more runs than these have made loses the chunks of its oldest. */
@@ -17,19 +17,21 @@ export async function earlierChunks(runId: string, storage: Storage): Promise<re
   const stateOf = async (id: string) => (await readJournal<RunState>(storage, runPrefix(id)))?.head.state;
   const last = await stateOf(runId);
   const logs: string[][] = [];
+  let chatId = last && chatBefore(last);
   for (let id = last?.continues; id !== undefined && logs.length < maxRuns;) {
     const state: RunState | undefined = await stateOf(id);
-    if (state?.tenant !== last?.tenant || state?.chatId !== last?.chatId) break;
-    logs.unshift(await readTexts(id, storage));
-    id = state?.continues;
+    if (!state || state.tenant !== last?.tenant || state.chatId !== chatId) break;
+    logs.unshift(await readTexts(id, state, storage));
+    chatId = chatBefore(state);
+    id = state.continues;
   }
   return logs.flat();
 }
 
-async function readTexts(runId: string, storage: Storage): Promise<string[]> {
+async function readTexts(runId: string, { parent }: RunState, storage: Storage): Promise<string[]> {
   const texts: string[] = [];
   for (let after = 0;;) {
-    const events = await readEvents(runId, after, storage);
+    const events = await readEvents(runId, after, storage, parent);
     if (events.length === 0) return texts;
     for (const { text } of events) {
       if (!framing.has((JSON.parse(text) as UIMessageChunk).type)) texts.push(text); // `record` alone writes them

@@ -18,10 +18,10 @@ export interface EventBuffer {
 
 const eventsPerRead = 64;
 
-/** Creates an empty buffer. */
-export function createEventBuffer(): EventBuffer {
+/** Creates an empty buffer of the events behind number `first`, which readers find in the storage. */
+export function createEventBuffer(first = 0): EventBuffer {
   const texts: string[] = [];
-  let visible = 0;
+  let visible = first;
   let closed = false;
   let news = Promise.withResolvers<void>();
   const notify = (): void => {
@@ -37,7 +37,7 @@ export function createEventBuffer(): EventBuffer {
     },
     push: (text) => void texts.push(text),
     show(seq) {
-      visible = Math.min(seq, texts.length);
+      visible = Math.min(seq, first + texts.length);
       notify();
     },
     close() {
@@ -50,7 +50,7 @@ export function createEventBuffer(): EventBuffer {
         await news.promise;
       }
       const end = Math.min(visible, after + eventsPerRead);
-      return texts.slice(after, end).map((text, i) => ({ seq: after + i + 1, text }));
+      return texts.slice(after - first, end - first).map((text, i) => ({ seq: after + i + 1, text }));
     },
   };
 }

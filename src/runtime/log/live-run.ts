@@ -27,6 +27,8 @@ export interface LiveRunOptions {
   readonly storage: Storage;
   readonly runId: string;
   readonly state: RunState;
+  /** The number of the last event that the log starts with. */
+  readonly first: number;
   /** The version of the new log's head. */
   readonly version: string;
   readonly now: () => number;
@@ -45,6 +47,8 @@ export interface LiveRunOptions {
 /** A live run. Readers see only committed events, which every instance can replay. */
 export interface LiveRun extends Pick<Readers, 'attach' | 'detach'>, Pick<EventBuffer, 'read' | 'visible'> {
   readonly state: RunState;
+  /** Events up to this number are read from the storage. */
+  readonly first: number;
   /** The messages that arrive while the run works. */
   readonly inbox: Inbox;
   /** Resolves when the run has ended and its log is committed, or is no longer ours. */
@@ -77,8 +81,8 @@ const atOnce = { soon: true };
 
 /** Creates a live run over a new log. */
 export function createLiveRun(options: LiveRunOptions): LiveRun {
-  const { state, now, detachGraceMs, abort } = options;
-  const buffer = createEventBuffer();
+  const { state, first, now, detachGraceMs, abort } = options;
+  const buffer = createEventBuffer(first);
   const readers = createReaders({ graceMs: detachGraceMs, onAbandoned: () => abort('client_gone') });
   const closed = Promise.withResolvers<void>();
   let takenOver = false;
@@ -98,12 +102,10 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
   const heartbeat = setInterval(() => void journal.flush().catch(() => undefined), heartbeatMs);
   const commit = commitTo(journal);
   const inbox = createInbox({ ...options, commit });
-  const isFull = createStreamLimit();
-  const isFirst = createFirstWord();
-  let notes: Change[] = [];
   return {
-    note: (change) => void notes.push(change),
+    ...recordingIn({ journal, buffer, inbox, abort }),
     state,
+    first,
     inbox,
     commit,
     closed: closed.promise,
@@ -120,21 +122,38 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
     attach: () => readers.attach(),
     detach: () => readers.detach(),
     abort,
-    record(chunk) {
-      const text = JSON.stringify(chunk);
-      if (isFull(text, buffer.count)) return abort(tooLong()); // what comes now is the end
-      buffer.push(text);
-      const changes = notes.length > 0 ? [...notes, ...inbox.changesOf(chunk) ?? []] : inbox.changesOf(chunk);
-      notes = [];
-      const soon = isFirst(chunk);
-      if (changes) journal.append([text], { changes, soon });
-      else journal.append([text], soon ? atOnce : undefined);
-    },
     async end(how, { usage, onRecorded: whenRecorded }) {
       onRecorded = whenRecorded;
       const ended = { ...state, state: how.type, endedAt: now(), usage, ...('error' in how && { error: how.error }) };
       journal.append([], { state: ended });
       await journal.flush().then(() => leave(), () => undefined); // a lost log has left by itself
+    },
+  };
+}
+
+/** Records chunks, and with the next one what is noted. */
+function recordingIn(
+  { journal, buffer, inbox, abort }: Pick<LiveRunOptions, 'abort'> & {
+    readonly journal: Journal<RunState>;
+    readonly buffer: EventBuffer;
+    readonly inbox: Inbox;
+  },
+): Pick<LiveRun, 'record' | 'note'> {
+  const isFull = createStreamLimit();
+  const isFirst = createFirstWord();
+  let notes: Change[] = [];
+  return {
+    note: (change) => void notes.push(change),
+    record(chunk) {
+      const text = JSON.stringify(chunk);
+      if (isFull(text, buffer.count)) return abort(tooLong()); // what comes now is the end
+      buffer.push(text);
+      const delivered = inbox.changesOf(chunk);
+      const changes = notes.length > 0 ? [...notes, ...delivered ?? []] : delivered;
+      if (notes.length > 0) notes = [];
+      const soon = isFirst(chunk);
+      if (changes) journal.append([text], { changes, soon });
+      else journal.append([text], soon ? atOnce : undefined);
     },
   };
 }
@@ -162,11 +181,11 @@ function openLog(
   buffer: EventBuffer,
   leave: (lostTo: PinnaceError) => void,
 ): Journal<RunState> {
-  const { storage, runId, version, now, tick, ttlMs, storageGraceMs: graceMs, state, abort, metrics } = options;
+  const { storage, runId, version, first, now, tick, ttlMs, storageGraceMs: graceMs, state, abort, metrics } = options;
   return openJournal({
     storage,
     prefix: runPrefix(runId),
-    head: { seq: 0, fence: 1, at: now(), state },
+    head: { seq: first, fence: 1, at: now(), state },
     version,
     now,
     tick,

@@ -5,6 +5,7 @@ import { createNews, type News, watchKey } from '../../log/news.ts';
 import type { Storage } from '../../contracts/storage.ts';
 import type { LiveRun } from './live-run.ts';
 import { type RunEvent, runPrefix } from './run-record.ts';
+import type { ForkedFrom } from './stitched-log.ts';
 import { readEvents, readRun, type StoredRunOptions } from './stored-run.ts';
 
 /** Reads a run's events from a number on. A slow reader costs nothing. */
@@ -20,7 +21,12 @@ const pollMs = 250;
 /** Opens a cursor behind the event `after`. */
 export function createCursor(
   runId: string,
-  { after, live, stored }: { after: number; live: LiveRun | undefined; stored: StoredRunOptions },
+  { after, live, stored, parent }: {
+    readonly after: number;
+    readonly live: LiveRun | undefined;
+    readonly stored: StoredRunOptions;
+    readonly parent: ForkedFrom | undefined;
+  },
 ): RunCursor {
   live?.attach();
   let at = after;
@@ -28,11 +34,12 @@ export function createCursor(
   let ended = false;
   let news: News | undefined;
   const read = async (): Promise<readonly RunEvent[] | undefined> => {
+    if (live && at < live.first) return await readEvents(runId, at, stored.storage, parent);
     const observed = await live?.read(at);
     if (observed) return observed;
     if (live && !live.takenOver) return unrecorded();
     while (!closed) {
-      const events = await readEvents(runId, at, stored.storage);
+      const events = await readEvents(runId, at, stored.storage, parent);
       if (events.length > 0) return events;
       const head = await readRun(runId, stored);
       if (!head || (head.state.state !== 'running' && head.seq <= at)) return undefined;

@@ -5,6 +5,7 @@ import type { ErrorData } from '../../base/errors.ts';
 import type { Key } from '../../base/key.ts';
 import type { Principal } from '../../base/principal.ts';
 import type { RunEnd } from './run-end.ts';
+import type { ForkedFrom } from './stitched-log.ts';
 
 /** The state of a run, in the head of its log. */
 export interface RunState {
@@ -17,6 +18,10 @@ export interface RunState {
   readonly span?: { readonly spanId: string; readonly parentSpanId?: string; readonly subject: string };
   /** The run before it in its chat, where this one continues the message of that one. */
   readonly continues?: string;
+  /** The run that this one was forked from. */
+  readonly parent?: ForkedFrom;
+  /** When the run can be read no more, where that is before its retention has passed: what it shares with others expires. */
+  readonly expiresAt?: number;
   /** The caller's own runtime, where the request named it. */
   readonly runtimeId?: string;
   /** The plan that the run follows. */
@@ -61,6 +66,11 @@ export function idempotencyKey({ tenant, session }: Principal, key: string): Key
 /** Where a chat's last run is found. */
 export function chatKey({ tenant }: Pick<Principal, 'tenant'>, chatId: string): Key {
   return ['chat', tenant, chatId];
+}
+
+/** The chat of the run that a run continues: a fork continues in another chat what its parent continued. */
+export function chatBefore({ chatId, parent }: RunState): string {
+  return parent?.chatId ?? chatId;
 }
 
 /** Whether a run is the caller's: of its tenant, and of an agent that it may run. */

@@ -12,7 +12,7 @@ import { acceptRequested, type Sending, sendMessage } from '../steering/send.ts'
 import { createLiveRun, type LiveRun } from './live-run.ts';
 import { type Principal, requireScope, type Scope } from '../../base/principal.ts';
 import { type Claim, type ClaimOptions, type ClaimParts, claimRun, findRun } from './claim-run.ts';
-import { chatKey, mayAccess } from './run-record.ts';
+import { chatKey, mayAccess, type RunState } from './run-record.ts';
 import { type RunStatus, toStatus } from './run-status.ts';
 import { earlierChunks } from './earlier-chunks.ts';
 import { createCursor, type RunCursor } from './run-cursor.ts';
@@ -42,6 +42,8 @@ export interface Runs {
   status(principal: Principal, runId: string, scope?: Scope): Promise<RunStatus>;
   /** @throws PinnaceError as `status`, and `last_event_id_invalid` when the run has no event of this number. */
   cursor(principal: Principal, runId: string, after: number): Promise<RunCursor>;
+  /** The whole record of a run. @throws PinnaceError as `status`. */
+  state(principal: Principal, runId: string): Promise<RunState>;
   /** The run from its first chunk, as the answer to the request that started it: the scope that starts a run is enough. */
   answer(principal: Principal, runId: string): Promise<RunCursor>;
   /** Asks the run to stop, wherever it is executed. Doing so again, or after its end, changes nothing. */
@@ -87,6 +89,7 @@ export function createRuns(options: RunsOptions): Runs {
   return {
     find: (principal, idempotency) => findRun(shared, principal, idempotency),
     status: (principal, runId, scope) => statusOf(shared, { principal, runId, scope }),
+    state: async (principal, runId) => (await headOf(shared, { principal, runId })).state,
     claim: (given) => claimLive(shared, given),
     ...readingOf(shared),
     agents() {
@@ -132,20 +135,27 @@ function openShared(options: RunsOptions, closing: AbortSignal): Shared {
   return { options, grouped, stored, lives, signals, tick: createCommitTick(options.commitSpacingMs, now) };
 }
 
-async function statusOf(
+interface Asked {
+  readonly principal: Principal;
+  readonly runId: string;
+  readonly scope?: Scope | undefined;
+}
+
+async function statusOf(shared: Shared, asked: Asked): Promise<RunStatus> {
+  return toStatus(asked.runId, await headOf(shared, asked));
+}
+
+async function headOf(
   { options: { retentionMs, now }, lives, stored }: Shared,
-  { principal, runId, scope = 'run:read' }: {
-    readonly principal: Principal;
-    readonly runId: string;
-    readonly scope?: Scope | undefined;
-  },
-): Promise<RunStatus> {
+  { principal, runId, scope = 'run:read' }: Asked,
+): Promise<{ readonly seq: number; readonly state: RunState }> {
   requireScope(principal, scope);
   const live = lives.get(runId);
   const head = live ? { seq: live.visible, state: live.state } : await readRun(runId, stored);
   if (!head || !mayAccess(principal, head.state)) throw notFound();
-  if ((head.state.endedAt ?? Infinity) + retentionMs < now()) throw expired();
-  return toStatus(runId, head);
+  const { endedAt = Infinity, expiresAt = Infinity } = head.state;
+  if (Math.min(endedAt + retentionMs, expiresAt) < now()) throw expired();
+  return head;
 }
 
 async function claimLive(shared: Shared, given: ClaimOptions): ReturnType<Runs['claim']> {
@@ -156,7 +166,7 @@ async function claimLive(shared: Shared, given: ClaimOptions): ReturnType<Runs['
 
 function openLive({ options, grouped: storage, lives, tick }: Shared, given: ClaimOptions, version: string): LiveRun {
   const { runId } = given;
-  const live = createLiveRun({ ...options, ...given, storage, version, tick });
+  const live = createLiveRun({ ...options, ...given, storage, version, tick, first: given.log?.seq ?? 0 });
   lives.set(runId, live);
   void live.closed.then(() => lives.delete(runId));
   return live;
@@ -166,14 +176,14 @@ function readingOf(shared: Shared): Pick<Runs, 'answer' | 'cursor' | 'cancel' | 
   const { lives, stored, signals } = shared;
   return {
     async answer(principal, runId) {
-      await statusOf(shared, { principal, runId, scope: 'run:create' });
-      return createCursor(runId, { after: 0, live: lives.get(runId), stored });
+      const { state: { parent } } = await headOf(shared, { principal, runId, scope: 'run:create' });
+      return createCursor(runId, { after: 0, live: lives.get(runId), stored, parent });
     },
     async cursor(principal, runId, after) {
-      const { lastSeq } = await statusOf(shared, { principal, runId });
+      const { seq, state: { parent } } = await headOf(shared, { principal, runId });
       const live = lives.get(runId);
-      if (!Number.isInteger(after) || after < 0 || after > Math.max(lastSeq, live?.visible ?? 0)) throw badCursor();
-      return createCursor(runId, { after, live, stored });
+      if (!Number.isInteger(after) || after < 0 || after > Math.max(seq, live?.visible ?? 0)) throw badCursor();
+      return createCursor(runId, { after, live, stored, parent });
     },
     async cancel(principal, runId) {
       const { state } = await statusOf(shared, { principal, runId, scope: 'run:cancel' });

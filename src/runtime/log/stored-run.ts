@@ -11,6 +11,8 @@ import { workerLost } from './live-run.ts';
 import type { RunEnd } from './run-end.ts';
 import { type RunEvent, runPrefix, type RunState } from './run-record.ts';
 import { closingChunks } from './run-chunks.ts';
+import { expired } from './run-errors.ts';
+import { type ForkedFrom, placeOf } from './stitched-log.ts';
 import { startedCalls } from '../calls/call-record.ts';
 import { createOpenCalls, lossAt, lostChunks, lostError, type OpenCall } from '../calls/open-calls.ts';
 import { spanOfRun } from '../run-span.ts';
@@ -53,14 +55,23 @@ async function withLastSeq(
   return { ...head, seq: await readLastSeq(storage, runPrefix(runId), head.seq) };
 }
 
-/** Reads the events behind `after`, some at a time; none when there are no more for now. */
+/**
+ * Reads the events behind `after`, some at a time; none when there are no more for now. `parent` is that of the run's state.
+ *
+ * @throws PinnaceError `run_expired` where what a fork shares has expired.
+ */
 export async function readEvents(
   runId: string,
   after: number,
   storage: Storage,
+  parent?: ForkedFrom,
 ): Promise<readonly RunEvent[]> {
-  const items = await readItems(storage, runPrefix(runId), after);
-  return items.map(({ seq, item }) => ({ seq, text: item }));
+  const place = parent && placeOf(runId, parent, after);
+  if (!place) return (await readItems(storage, runPrefix(runId), after)).map(({ seq, item }) => ({ seq, text: item }));
+  const items = await readItems(storage, runPrefix(place.runId), place.after);
+  const events = items.flatMap(({ seq, item }) => seq > place.to ? [] : [{ seq: seq + place.shift, text: item }]);
+  if (events[0]?.seq !== after + 1) throw expired();
+  return events;
 }
 
 /** Appends the end of a lost run. Never runs anything again: what its tools did is not known. */

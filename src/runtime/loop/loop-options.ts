@@ -11,6 +11,7 @@ import type { ContextWindow } from '../context/context-window.ts';
 import type { ModelMessage } from '../messages/model-messages.ts';
 import type { ModelBudget, ModelUsage } from '../model/model-budget.ts';
 import type { ModelChain } from '../model/model-chain.ts';
+import type { ResumedRun } from '../forks/resumed-run.ts';
 import type { Limits } from '../resolve/limits.ts';
 import type { LoopSpans } from './loop-spans.ts';
 import type { RunOutput } from './run-output.ts';
@@ -38,6 +39,8 @@ export interface LoopOptions {
   readonly traceId: string;
   /** The run whose message this one continues: its first step has been made. */
   readonly continues?: string | undefined;
+  /** Where the loop goes on after earlier steps; from the first step when absent. */
+  readonly resumed?: Pick<ResumedRun, 'step' | 'shownIds'> | undefined;
   /** What the last answer must be; absent, any text. */
   readonly output?: RunOutput | undefined;
   /** Whether the run ends after a step that another one would follow. */

@@ -45,8 +45,9 @@ export function startLoop(options: LoopOptions): Loop {
 /** Runs steps until the run ends; each yield is one batch for the log. */
 async function* runSteps(run: LoopOptions): AsyncGenerator<readonly UIMessageChunk[], RunEnd> {
   const prompt = toPrompt(run.agent.instructions, run.messages); // only `fit` replaces any
-  const shownIds = new Set<string>();
-  for (let step = 1;; step++) {
+  const { step: first, shownIds: shown } = run.resumed ?? { step: 1 };
+  const shownIds = new Set(shown);
+  for (let step = first;; step++) {
     const arrived = run.steering?.deliver(prompt) ?? [];
     if (arrived.length > 0) yield arrived;
     const fitting = run.contextWindow.fit(prompt);

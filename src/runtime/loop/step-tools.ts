@@ -26,6 +26,8 @@ interface StepToolsOptions {
   readonly discovery: Discovery<Tool> | undefined;
   readonly principal: Principal;
   readonly chatId: string;
+  /** The names of further tools that are active from the start. */
+  readonly active?: readonly string[] | undefined;
 }
 
 /**
@@ -60,7 +62,7 @@ function isAvailable({ isAvailable: check }: Tool): boolean {
 }
 
 function discovered(
-  { agent, toolSet: { tools }, principal, chatId }: StepToolsOptions,
+  { agent, toolSet: { tools }, principal, chatId, active: further = [] }: StepToolsOptions,
   discovery: Discovery<Tool>,
 ): StepTools {
   const templates = new Set(discovery.tools);
@@ -68,7 +70,7 @@ function discovered(
   const named = namedTools(agent);
   const active = tools.filter((tool) => named.has(tool.definition.id) && !templates.has(tool));
   const run = discovery.open(tools, {
-    active: active.map(({ definition }) => definition.name),
+    active: [...active.map(({ definition }) => definition.name), ...further.filter((name) => byName.has(name))],
     principal,
     chatId,
     isAllowed(name) {

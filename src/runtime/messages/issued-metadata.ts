@@ -6,7 +6,7 @@
 import type { UIMessage, UIMessageChunk } from '../../contracts/ai-types.ts';
 import { readJournal } from '../../log/journal-record.ts';
 import type { Storage } from '../../contracts/storage.ts';
-import { chatKey, runPrefix, type RunState } from '../log/run-record.ts';
+import { chatBefore, chatKey, runPrefix, type RunState } from '../log/run-record.ts';
 import type { Principal } from '../../base/principal.ts';
 import { readEvents } from '../log/stored-run.ts';
 
@@ -44,19 +44,21 @@ export async function readIssued(
   { principal: { tenant }, agentId, chatId, runId }: IssuedTo,
 ): Promise<IssuedMetadata> {
   const logs: UIMessageChunk[][] = [];
+  let chat = chatId;
   for (let id: string | undefined = runId; id !== undefined && logs.length < maxRuns;) {
     const state: RunState | undefined = (await readJournal<RunState>(storage, runPrefix(id)))?.head.state;
-    if (state?.tenant !== tenant || state.chatId !== chatId || state.agentId !== agentId) break;
-    logs.unshift(await readLog(storage, id));
+    if (state?.tenant !== tenant || state.chatId !== chat || state.agentId !== agentId) break;
+    logs.unshift(await readLog(storage, id, state));
+    chat = chatBefore(state);
     id = state.continues;
   }
   return issuedIn(logs.flat());
 }
 
-async function readLog(storage: Storage, runId: string): Promise<UIMessageChunk[]> {
+async function readLog(storage: Storage, runId: string, { parent }: RunState): Promise<UIMessageChunk[]> {
   const chunks: UIMessageChunk[] = [];
   for (let after = 0;;) {
-    const events = await readEvents(runId, after, storage);
+    const events = await readEvents(runId, after, storage, parent);
     if (events.length === 0) return chunks;
     for (const { text } of events) chunks.push(JSON.parse(text) as UIMessageChunk); // `record` alone writes them
     after = events.at(-1)?.seq ?? after;

@@ -18,6 +18,15 @@ export interface PinnaceDataParts {
     readonly included: readonly string[];
     readonly excluded: Readonly<Record<string, number>>;
   };
+  /** The run that this one goes on from. `exact`: nothing was changed, and its model receives the very prompt of that one. */
+  readonly fork: {
+    readonly parent: string;
+    readonly atStep: number;
+    readonly chatId: string;
+    readonly changed: readonly string[];
+    readonly effects: 'dry' | 'live';
+    readonly exact: boolean;
+  };
   /** What the run has used. */
   readonly usage: {
     readonly inputTokens?: number;

@@ -63,9 +63,14 @@ export interface Resolver {
    * shared agent never gets a tenant's provider, tool or server.
    *
    * @throws PinnaceError `not_found` for an unknown agent or provider, `forbidden` for a disabled agent, whatever catalog, secret
-   * source and model source throw.
+   * source and model source throw. With `as`, the record that it returns is resolved in place of the agent's.
    */
-  resolve(agentId: string, caller: Caller, spanContext?: SpanContext): Promise<Resolved>;
+  resolve(
+    agentId: string,
+    caller: Caller,
+    spanContext?: SpanContext,
+    as?: (today: Agent) => Agent,
+  ): Promise<Resolved>;
   /** The agent and what its tool set is made of, without its model. @throws PinnaceError as `resolve`. */
   equip(agentId: string, caller: Caller): Promise<Equipped>;
   /** The agent alone. An `internal` agent does not exist for a caller over HTTP. */
@@ -130,9 +135,10 @@ export function createResolver(options: ResolverOptions): Resolver {
     get invalidations() {
       return feed.count;
     },
-    async resolve(agentId, caller, spanContext) {
+    async resolve(agentId, caller, spanContext, as = (today) => today) {
       const listed = listShared(caches);
-      const found = await agent(agentId, caller);
+      const today = await agent(agentId, caller);
+      const found = as(today);
       const owner = { agent: found, tenant: caller.tenant };
       const [equipped, model] = await Promise.all([
         equip(caches, found, listed),
@@ -143,7 +149,7 @@ export function createResolver(options: ResolverOptions): Resolver {
         resolve: (at?: SpanContext) => modelOf(fallback, owner, at),
       }));
       const contextTokens = found.contextTokens ?? model.contextTokens;
-      return { ...equipped, ...model, contextTokens, fallbacks, code: codeOf(found, options.agents) };
+      return { ...equipped, ...model, contextTokens, fallbacks, code: codeOf(today, options.agents) };
     },
     async equip(agentId, caller) {
       const listed = listShared(caches);

@@ -230,6 +230,12 @@ function attacksOn({ ids: { runId, approvalId, planId, blobId } }: Filled): Read
       path: `${run}/messages`,
       body: { id: 'm2', parts: [{ type: 'text', text: 'Obey' }] },
     },
+    'POST /v1/runs/{id}/forks': {
+      path: `${run}/forks`,
+      body: { atStep: 1, effects: 'live' },
+      headers: { 'idempotency-key': '"fork-of-b-0123456789"' },
+    },
+    'GET /v1/runs/{id}/forks': { path: `${run}/forks` },
     'POST /v1/runs/{id}/replies': { path: `${run}/replies`, body: { askId: 'ask-1', answer: 'yes' } },
     'GET /v1/agents/{id}/manifest': { path: '/v1/agents/agent-of-a/manifest' },
     'GET /v1/agents/{id}/tools': { path: '/v1/agents/agent-of-a/tools' },

@@ -24,7 +24,7 @@ import { traceHeader } from '../trace.ts';
 
 /** What the routes need. */
 export interface RunRoutesOptions {
-  readonly runtime: Pick<HostedRuntime, 'runs' | 'start' | 'cancel' | 'metrics'>;
+  readonly runtime: Pick<HostedRuntime, 'runs' | 'start' | 'startFork' | 'forks' | 'cancel' | 'metrics'>;
   readonly signed: Signed;
   readonly signedOnce: Signed;
   readonly watchSession: WatchSession;
@@ -50,6 +50,8 @@ const RunAnswer = v.object({
   endedAt: v.optional(Time),
   error: v.optional(ErrorData),
   usage: v.optional(Usage),
+  parent: v.optional(v.object({ runId: v.string(), step: v.number() })),
+  expiresAt: v.optional(Time),
 });
 
 /** The response of a stream that has nothing to send. */
@@ -104,12 +106,8 @@ export function runRoutes(options: RunRoutesOptions): Hono<SignedEnv> {
   const { runs } = runtime;
   const app = new Hono<SignedEnv>();
   app.post('/runs', options.signedOnce(createRun), async (c) => {
-    const { runId, known } = await startRun(c, options);
-    if (known) await c.var.nonce?.commit(); // a replay is not even told that the run exists
-    if (known?.state === 'running') throw runInProgress(runId, known.lastSeq);
-    const { traceId } = known ?? c.var.trace;
-    const cursor = await runs.answer(c.var.principal, runId);
-    return streamResponse(options, { cursor, runId, traceId, replayed: known !== undefined });
+    const { idempotency, data: request } = await readStart(c, options);
+    return await answerStart(c, options, await startWith(c, { request, idempotency }, options));
   });
   app.get('/runs/:id/stream', signed(streamRun), async (c) => {
     const runId = c.req.param('id');
@@ -135,10 +133,27 @@ export function runRoutes(options: RunRoutesOptions): Hono<SignedEnv> {
   return app;
 }
 
-async function startRun(c: Context<SignedEnv>, options: RunRoutesOptions): Promise<Started> {
+/** Reads the key and the body of a request that starts a run. */
+export async function readStart(
+  c: Context<SignedEnv>,
+  { maxBodyBytes }: Pick<RunRoutesOptions, 'maxBodyBytes'>,
+): Promise<{ readonly data: unknown; readonly idempotency: RunToStart['idempotency'] }> {
   const key = parseIdempotencyKey(c.req.header('idempotency-key') ?? null);
-  const { data, fingerprint } = await readJson(c.req.raw, options.maxBodyBytes);
-  return await startWith(c, { request: data, idempotency: { key, fingerprint } }, options);
+  const { data, fingerprint } = await readJson(c.req.raw, maxBodyBytes);
+  return { data, idempotency: { key, fingerprint } };
+}
+
+/** Responds with the stream of a run that was started, or with that of its key once it has ended. */
+export async function answerStart(
+  c: Context<SignedEnv>,
+  options: RunRoutesOptions,
+  { runId, known }: Started,
+): Promise<Response> {
+  if (known) await c.var.nonce?.commit(); // a replay is not even told that the run exists
+  if (known?.state === 'running') throw runInProgress(runId, known.lastSeq);
+  const { traceId } = known ?? c.var.trace;
+  const cursor = await options.runtime.runs.answer(c.var.principal, runId);
+  return streamResponse(options, { cursor, runId, traceId, replayed: known !== undefined });
 }
 
 /** The message of the chat's running run as a stream from its start; 204 when no run is running. */
@@ -155,16 +170,17 @@ export async function streamChatOf(
   return streamResponse(options, { cursor: await runs.cursor(principal, runId, 0), runId, traceId, earlier });
 }
 
-/** A request that is to start a run. */
+/** A request that is to start a run, and for a fork the run that it goes on from. */
 interface RunToStart {
   readonly request: unknown;
   readonly idempotency: NonNullable<StartOptions['idempotency']>;
+  readonly forkOf?: string;
 }
 
 /** Starts a run within the quotas, or finds the run of its key. */
 export async function startWith(
   c: Context<SignedEnv>,
-  { request, idempotency }: RunToStart,
+  { request, idempotency, forkOf }: RunToStart,
   { runtime, quotas, admission, watchSession }: RunRoutesOptions,
 ): Promise<Started> {
   const { principal, trace, nonce } = c.var;
@@ -178,7 +194,10 @@ export async function startWith(
     unwatch();
   };
   try {
-    const run = await runtime.start(request, principal, { signals: [revoked.signal], idempotency, trace, nonce });
+    const given = { signals: [revoked.signal], idempotency, trace, nonce };
+    const run = forkOf === undefined
+      ? await runtime.start(request, principal, given)
+      : await runtime.startFork(forkOf, request, principal, given);
     void (run.ended ?? Promise.resolve()).then(release);
     return run;
   } catch (error) {
@@ -257,8 +276,9 @@ function afterOf(c: Context, runId: string): number {
   throw new PinnaceError('last_event_id_invalid', 'The event id is not one of this run', { status: 400 });
 }
 
-function toAnswer({ lastSeq, startedAt, endedAt, ...status }: RunStatus): Record<string, unknown> {
+function toAnswer({ lastSeq, startedAt, endedAt, expiresAt, ...status }: RunStatus): Record<string, unknown> {
   return {
+    ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
     ...status,
     lastEventId: `${status.runId}:${lastSeq}`,
     startedAt: new Date(startedAt).toISOString(),

@@ -1,0 +1,91 @@
+/** Where the log of a run is cut: what a fork shares, and what it makes again. */
+
+import { PinnaceError } from '../../base/errors.ts';
+import type { UIMessageChunk } from '../../contracts/ai-types.ts';
+import type { Item } from './parent-run.ts';
+
+/** A log that is cut. */
+export interface Cut {
+  /** The first step that is made again. */
+  readonly step: number;
+  /** The chunks that are shared, without those that open the run. */
+  readonly kept: readonly Item[];
+  /** The chunks of the steps that are made again. */
+  readonly dropped: readonly Item[];
+  /** Chunks of the fork's own that complete what is shared. */
+  readonly completing: readonly UIMessageChunk[];
+}
+
+const opening: ReadonlySet<string> = new Set(['start', 'data-run', 'data-manifest', 'data-fork']);
+
+/**
+ * Cuts a log before a step.
+ *
+ * @throws PinnaceError `invalid_argument` (`no_such_step`) for a step that the run has not reached, `conflict` (`approval_open`) where a
+ * call before it waits for a person.
+ */
+export function cutBefore(items: readonly Item[], step: number): Cut {
+  const starts = indexesOf(items, 'start-step');
+  const ends = indexesOf(items, 'finish-step');
+  const start = starts[step - 1];
+  const isNext = start === undefined && step === starts.length + 1 && ends.length === starts.length;
+  if (start === undefined && !isNext) throw noSuchStep(step, starts.length);
+  const at = start ?? (ends.at(-1) ?? items.findLastIndex(({ chunk }) => opening.has(chunk.type))) + 1;
+  const cut = { step, ...split(items, at), completing: [] };
+  requireSettled(cut.kept);
+  return cut;
+}
+
+/**
+ * Cuts the log of a run whose instance was lost: behind its last step, where calls of that were made or started; else before it, so that
+ * its model is asked again.
+ */
+export function cutLost(items: readonly Item[], started: ReadonlySet<string>): Cut {
+  const starts = indexesOf(items, 'start-step');
+  const ends = indexesOf(items, 'finish-step');
+  if (starts.length === ends.length) return cutBefore(items, starts.length + 1);
+  const step = starts.length;
+  const torn = items.slice(starts.at(-1));
+  if (!torn.some(({ chunk }) => isMade(chunk, started))) return cutBefore(items, step);
+  const last = torn.findLast(({ chunk }) => isOfStep(chunk));
+  const at = items.findIndex(({ seq }) => seq === last?.seq) + 1;
+  return { step: step + 1, ...split(items, at), completing: [{ type: 'finish-step' }] };
+}
+
+function split(items: readonly Item[], at: number): Pick<Cut, 'kept' | 'dropped'> {
+  const first = items.findIndex(({ chunk }) => !opening.has(chunk.type));
+  return { kept: first < 0 ? [] : items.slice(first, Math.max(at, first)), dropped: items.slice(at) };
+}
+
+/** Whether a call has an output, or was recorded as started: its model had answered. */
+function isMade(chunk: UIMessageChunk, started: ReadonlySet<string>): boolean {
+  if (!('toolCallId' in chunk)) return false;
+  return chunk.type === 'tool-output-available' || started.has(chunk.toolCallId);
+}
+
+function isOfStep({ type }: UIMessageChunk): boolean {
+  return type !== 'data-usage' && type !== 'data-run' && type !== 'data-steering' && type !== 'error';
+}
+
+function indexesOf(items: readonly Item[], type: UIMessageChunk['type']): readonly number[] {
+  return items.flatMap(({ chunk }, i) => chunk.type === type ? [i] : []);
+}
+
+function requireSettled(kept: readonly Item[]): void {
+  const waiting = new Set<string>();
+  for (const { chunk } of kept) {
+    if (chunk.type === 'tool-approval-request') waiting.add(chunk.toolCallId);
+    else if (chunk.type.startsWith('tool-output') && 'toolCallId' in chunk) waiting.delete(chunk.toolCallId);
+  }
+  if (waiting.size === 0) return;
+  throw new PinnaceError('conflict', 'Cannot fork the run here: a call before this step waits for a person', {
+    retryable: false,
+    details: { reason: 'approval_open' },
+  });
+}
+
+function noSuchStep(step: number, steps: number): PinnaceError {
+  return new PinnaceError('invalid_argument', `Cannot fork the run at step ${step}: it has made ${steps}`, {
+    details: { reason: 'no_such_step', steps },
+  });
+}

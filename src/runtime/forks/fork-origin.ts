@@ -1,0 +1,236 @@
+/** From a run and a cut of its log to the run that goes on from there. */
+
+import { PinnaceError } from '../../base/errors.ts';
+import type { Agent } from '../../base/schema.ts';
+import type { UIMessage, UIMessageChunk } from '../../contracts/ai-types.ts';
+import { approvalsRequestedIn } from '../calls/approvals.ts';
+import { createRunFiles } from '../attachments/run-files.ts';
+import { composeLoop } from '../compose-loop.ts';
+import { stepLimit } from '../loop/loop-end.ts';
+import { createStepTools } from '../loop/step-tools.ts';
+import { newestCompaction } from '../messages/compaction.ts';
+import { issuedIn, readIssued } from '../messages/issued-metadata.ts';
+import { leaveProvider } from '../messages/leave-provider.ts';
+import { type ModelMessage, toModelMessages, withContext } from '../messages/model-messages.ts';
+import { toPrompt } from '../messages/model-prompt.ts';
+import { type Limits, minLimits } from '../resolve/limits.ts';
+import type { ToolSet } from '../resolve/assemble.ts';
+import type { ResolvedRun } from '../run-options.ts';
+import type { RunRequest } from '../run-request.ts';
+import type { RuntimeParts } from '../runtime-options.ts';
+import type { Cut } from './cut.ts';
+import { dryTools, recordedOutcomes } from './dry-tools.ts';
+import { foldChunks } from './fold-chunks.ts';
+import { resumedRun } from './fork-claim.ts';
+import type { ForkOptions } from './fork-options.ts';
+import type { ForkPlan } from './fork-plan.ts';
+import { noteOf } from './parent-run.ts';
+import type { Resuming, RunOrigin } from './run-origin.ts';
+import { promptDigest, type StepNote } from './step-notes.ts';
+
+/** Returns the origin of a fork, for the pipeline of runs. */
+export function forkOrigin(parts: RuntimeParts, plan: ForkPlan): RunOrigin {
+  const { parent: { basis, state }, cut, options: { changes } } = plan;
+  let today: Agent | undefined;
+  return {
+    agent: (found) => {
+      today = found;
+      return agentOf(found, basis.agent, changes);
+    },
+    async resume(resolved, run) {
+      const note = await noteOf(plan.parent, cut.step, parts.storage);
+      const equipped = await withTools(parts, plan, { resolved, run, today });
+      const limits = limitsOf(minLimits(equipped.limits, today?.limits), cut);
+      const code = changes?.instructions === undefined ? resolved.code : { ...resolved.code, instructions: undefined };
+      const messages = await messagesOf(parts, plan, { resolved, run });
+      const resumed = {
+        ...equipped,
+        code,
+        limits,
+        request: withBudget(messages.request, note),
+        messages: messages.model,
+        continues: state.continues,
+      };
+      const isExact = plan.changed.length === 0 && note !== undefined && await isSame(parts, note, { resumed, run });
+      const facts = { resolved: resumed, run, note, isExact, edited: messages.edited };
+      return { ...resumed, resumed: resumedRun(parts, plan, facts) };
+    },
+  };
+}
+
+/** What decides on rights is always today's: the tenant, the state, the secrets, the revision. */
+function agentOf(today: Agent, recorded: Agent, changes: ForkOptions['changes'] = {}): Agent {
+  const { entryTools, mcp, instructions, providerId, model, contextTokens, fallbacks, modelSettings, output, limits } =
+    changes.agent === 'current' ? today : recorded;
+  const from = changes.agent === 'current' ? today : recorded;
+  const dataSources = from.dataSources.filter((id) => today.dataSources.includes(id));
+  const agent = { ...today, entryTools, mcp, dataSources, instructions, contextTokens, modelSettings, output, limits };
+  return {
+    ...agent,
+    ...(changes.instructions !== undefined && { instructions: changes.instructions }),
+    ...(changes.modelSettings && { modelSettings: changes.modelSettings }),
+    ...(changes.model
+      ? { providerId: changes.model.providerId, model: changes.model.modelId, fallbacks: [] }
+      : { providerId, model, fallbacks }),
+  };
+}
+
+/** The tools that the shared steps have loaded. */
+function loadedIn({ kept }: Cut): readonly string[] {
+  const inputs = new Map<string, readonly string[]>();
+  return kept.flatMap(({ chunk }) => {
+    if (chunk.type === 'tool-input-available' && chunk.toolName === 'tool_load') {
+      const { names } = (chunk.input ?? {}) as { readonly names?: unknown };
+      if (Array.isArray(names)) inputs.set(chunk.toolCallId, names.map(String));
+    }
+    return chunk.type === 'tool-output-available' ? inputs.get(chunk.toolCallId) ?? [] : [];
+  });
+}
+
+interface Resolving {
+  readonly resolved: ResolvedRun;
+  readonly run: Resuming;
+}
+
+/** The tools that the agent had and still has; in a dry run those that may act are replaced. */
+async function withTools(
+  parts: RuntimeParts,
+  { parent, cut, effects }: ForkPlan,
+  { resolved, run: { principal }, today }: Resolving & { readonly today: Agent | undefined },
+): Promise<ResolvedRun> {
+  const { agent, request: { chat } } = resolved;
+  const { discovery } = parts;
+  let toolSet = await allowedToday(parts, resolved, { today, principal });
+  if (effects === 'dry') {
+    const own = new Set(discovery?.tools);
+    const recorded = recordedOutcomes(cut.dropped.map(({ chunk }) => chunk));
+    toolSet = { ...toolSet, tools: dryTools(toolSet.tools, recorded, (tool) => own.has(tool)) };
+  }
+  if (toolSet === resolved.toolSet && !parent.basis.active) return resolved;
+  const active = [...parent.basis.active ?? [], ...loadedIn(cut)];
+  return {
+    ...resolved,
+    toolSet,
+    stepTools: createStepTools({ agent, toolSet, discovery, principal, chatId: chat.id, active }),
+  };
+}
+
+async function allowedToday(
+  { resolver, toolSetOf }: RuntimeParts,
+  { agent, toolSet }: ResolvedRun,
+  { today, principal }: Pick<Resuming, 'principal'> & { readonly today: Agent | undefined },
+): Promise<ToolSet> {
+  if (!today || JSON.stringify([agent.entryTools, agent.mcp]) === JSON.stringify([today.entryTools, today.mcp])) {
+    return toolSet;
+  }
+  const equipped = await resolver.equip(agent.id, principal);
+  const ids = new Set(
+    (await toolSetOf(equipped.agent, equipped.tools, equipped.servers)).tools.map((tool) => tool.definition.id),
+  );
+  return { ...toolSet, tools: toolSet.tools.filter(({ definition }) => ids.has(definition.id)) };
+}
+
+/** What the shared steps have used is used. @throws PinnaceError `budget_exceeded` where no step is left. */
+function limitsOf(limits: Limits, { step, kept }: Cut): Limits {
+  const calls = kept.filter(({ chunk }) => chunk.type === 'tool-input-available' && chunk.providerExecuted !== true);
+  const steps = limits.steps - (step - 1);
+  if (steps < 1) throw stepLimit(limits);
+  return { ...limits, steps, toolCalls: limits.toolCalls - calls.length };
+}
+
+function withBudget(request: RunRequest, note: StepNote | undefined): RunRequest {
+  const { budget } = request;
+  if (!budget || !note) return request;
+  const { tokens, cost } = budget;
+  const left = cost && note.cost ? { ...cost, amount: Math.max(0, cost.amount - note.cost.amount) } : cost;
+  return {
+    ...request,
+    budget: {
+      ...budget,
+      ...(tokens !== undefined && { tokens: Math.max(1, tokens - note.tokens) }),
+      ...(left && { cost: left }),
+    },
+  };
+}
+
+interface Messages {
+  readonly request: RunRequest;
+  readonly model: readonly ModelMessage[];
+  /** The chunks that show what was changed of the shared steps. */
+  readonly edited: readonly UIMessageChunk[];
+}
+
+/** The chat as the model receives it: the request, then what the shared steps have said. */
+async function messagesOf(
+  { storage }: RuntimeParts,
+  { parent, cut, options: { changes } }: ForkPlan,
+  { resolved, run: { principal } }: Resolving,
+): Promise<Messages> {
+  const { request } = resolved;
+  const { state: { continues, agentId }, basis } = parent;
+  const edited = editsOf(cut, changes);
+  const chunks = [...cut.kept.map(({ chunk }) => chunk), ...edited, ...cut.completing];
+  const given = settledIn(request.chat.messages, chunks);
+  const own: UIMessage = foldChunks({ id: `msg_${parent.runId}`, role: 'assistant', parts: [] }, answerIn(chunks));
+  const messages = own.parts.length === 0 ? given : [...given, own];
+  const before = continues === undefined
+    ? undefined
+    : await readIssued(storage, { principal, agentId, chatId: parent.state.chatId, runId: continues });
+  const model = newestCompaction([own])
+    ? [...withContext(toModelMessages(messages, issuedIn(chunks)), request.context)]
+    : [
+      ...withContext(toModelMessages(given, before), request.context),
+      ...toModelMessages(own.parts.length === 0 ? [] : [own], issuedIn(chunks)),
+    ];
+  const { provider, model: { modelId } } = resolved;
+  if (provider.id !== basis.providerId || modelId !== basis.modelId) leaveProvider(model);
+  return { request: { ...request, chat: { ...request.chat, messages } }, model, edited };
+}
+
+/** The chunks that edit outputs of shared steps, and that add a message behind them. */
+function editsOf({ step, kept }: Cut, changes: ForkOptions['changes'] = {}): readonly UIMessageChunk[] {
+  const { message, toolOutputs = {} } = changes;
+  const known = new Set(kept.flatMap(({ chunk }) => chunk.type === 'tool-input-available' ? [chunk.toolCallId] : []));
+  const outputs = Object.entries(toolOutputs).map(([toolCallId, output]): UIMessageChunk => {
+    if (!known.has(toolCallId)) throw noSuchCall(toolCallId);
+    return { type: 'tool-output-available', toolCallId, output };
+  });
+  if (!message || step === 1) return outputs;
+  const parts = message.parts.filter((part) => part.type === 'text' || part.type === 'file');
+  return [...outputs, { type: 'steering-message', id: message.id, parts }];
+}
+
+/** Without the calls that the run has settled before its first step: they are of the message before. */
+function answerIn(chunks: readonly UIMessageChunk[]): readonly UIMessageChunk[] {
+  const first = chunks.findIndex(({ type }) => type === 'start-step');
+  return chunks.filter((chunk, i) => (first >= 0 && i > first) || !('toolCallId' in chunk));
+}
+
+/** The calls of the chat's last message that the run has settled before its first step. */
+function settledIn(messages: readonly UIMessage[], chunks: readonly UIMessageChunk[]): UIMessage[] {
+  const last = messages.at(-1);
+  if (!last || approvalsRequestedIn(last).length === 0) return [...messages];
+  const first = chunks.findIndex(({ type }) => type === 'start-step');
+  const before = chunks.slice(0, first < 0 ? chunks.length : first);
+  return [...messages.slice(0, -1), foldChunks(last, before)];
+}
+
+/** Whether the prompt is the one that the parent's model received. */
+async function isSame(
+  parts: RuntimeParts,
+  note: StepNote,
+  { resumed, run }: { readonly resumed: ResolvedRun; readonly run: Resuming },
+): Promise<boolean> {
+  const { abort: { signal }, principal: { tenant }, span } = run;
+  const { agent } = await composeLoop({ ...resumed, ...run, report: parts.report }, signal);
+  const files = createRunFiles({ ...parts, tenant, signal, limits: resumed.limits, span });
+  return await promptDigest(toPrompt(agent.instructions, await files.load(resumed.messages))) === note.prompt;
+}
+
+function noSuchCall(toolCallId: string): PinnaceError {
+  return new PinnaceError(
+    'invalid_argument',
+    `Cannot fork the run: no call before this step has the id "${toolCallId.slice(0, 64)}"`,
+    { details: { reason: 'no_such_call' } },
+  );
+}

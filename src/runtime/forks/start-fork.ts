@@ -1,0 +1,145 @@
+/** Forks of runs: a run that goes on from a step of an earlier one. */
+
+import { PinnaceError, toData } from '../../base/errors.ts';
+import { limitOf, type Page, readPageToken, writePageToken } from '../../base/page.ts';
+import { type Principal, requireScope } from '../../base/principal.ts';
+import { statusOfError } from '../../events/span.ts';
+import { startedCalls } from '../calls/call-record.ts';
+import type { RunState } from '../log/run-record.ts';
+import type { RunRequest } from '../run-request.ts';
+import type { RuntimeParts } from '../runtime-options.ts';
+import type { HostedRuntime, Started, StartOptions } from '../runtime.ts';
+import { type Cut, cutBefore, cutLost } from './cut.ts';
+import type { ForkEntry, ForkListOptions } from './fork-options.ts';
+import { forkOrigin } from './fork-origin.ts';
+import type { ForkPlan } from './fork-plan.ts';
+import { changedFields, parseForkRequest } from './fork-request.ts';
+import { type ParentRun, readParent } from './parent-run.ts';
+import type { RunOrigin } from './run-origin.ts';
+
+/** What forks need besides the parts of the runtime. */
+export interface ForkServices {
+  readonly guard: HostedRuntime['guard'];
+  readonly start: (request: RunRequest, options: StartOptions & { readonly origin: RunOrigin }) => Promise<Started>;
+}
+
+/** A run to fork, by whom and how. */
+export interface Forking {
+  readonly runId: string;
+  readonly input: unknown;
+  readonly principal: Principal;
+  readonly options: StartOptions;
+}
+
+/** Changing these is as writing the records of the registry. */
+const ofRegistry: ReadonlySet<string> = new Set(['model', 'modelSettings', 'instructions']);
+
+/** Starts a fork that continues without a reader, or finds the fork of its idempotency key. */
+export async function startFork(
+  parts: RuntimeParts,
+  { runId, input, principal, options }: Forking,
+  { guard, start }: ForkServices,
+): Promise<Started> {
+  const fork = parseForkRequest(input, parts.limits);
+  const changed = changedFields(fork);
+  requireScope(principal, 'run:read');
+  requireScope(principal, 'run:create');
+  if (changed.some((name) => ofRegistry.has(name))) requireScope(principal, 'registry:write');
+  const known = await parts.runs.find(principal, options.idempotency);
+  if (known) return { runId: known.runId, known };
+  const parent = await readParent(parts, principal, runId);
+  const plan = await planOf(parts, parent, { options: fork, changed });
+  const { agentId } = parent.state;
+  const payload = {
+    atStep: plan.cut.step,
+    changed: changed.join(' '),
+    effects: plan.effects,
+    continued: plan.isContinued,
+  };
+  const facts = { action: 'run.fork', target: { type: 'run', id: runId }, payload };
+  const context = { agentId, input: { atStep: plan.cut.step, changed, effects: plan.effects } };
+  const { trace } = options;
+  return await guard({ ...facts, principal, context, trace, attempt: 'Cannot fork the run' }, async (at) => {
+    try {
+      const started = await start(requestOf(plan), { ...options, origin: forkOrigin(parts, plan) });
+      at.emit({ ...facts, status: 'ok', payload: { ...payload, runId: started.runId } });
+      return started;
+    } catch (thrown) {
+      const error = toData(thrown);
+      at.emit({ ...facts, status: statusOfError(error), error });
+      throw thrown;
+    }
+  });
+}
+
+async function planOf(
+  { storage }: RuntimeParts,
+  parent: ParentRun,
+  { options, changed }: Pick<ForkPlan, 'options' | 'changed'>,
+): Promise<ForkPlan> {
+  const { atStep, effects } = options;
+  if (atStep !== undefined) {
+    if (options.chatId === parent.state.chatId) throw sameChat();
+    const cut = cutBefore(parent.items, atStep);
+    return { parent, cut, options, changed, effects: effects ?? 'dry', isContinued: false };
+  }
+  if (changed.length > 0 || effects === 'dry') throw noStep();
+  requireLost(parent.state);
+  const cut: Cut = cutLost(parent.items, await startedCalls(parent.runId, storage));
+  return { parent, cut, options, changed, effects: 'live', isContinued: true };
+}
+
+/** The request of the parent, with the message that replaces its last one. */
+function requestOf({ parent: { basis: { request }, state }, cut, options, isContinued }: ForkPlan): RunRequest {
+  const { changes: { message } = {}, chatId } = options;
+  const id = chatId ?? (isContinued ? state.chatId : `fork_${crypto.randomUUID().replaceAll('-', '')}`);
+  const at = request.chat.messages.findLastIndex(({ role }) => role === 'user');
+  const messages = message && cut.step === 1 ? request.chat.messages.with(at, message) : request.chat.messages;
+  return { ...request, chat: { id, messages } };
+}
+
+function requireLost({ state, error }: RunState): void {
+  if (state === 'failed' && error?.details?.['reason'] === 'worker_lost') return;
+  throw new PinnaceError(
+    'conflict',
+    'Cannot continue the run: only a run whose instance was lost can; pass "atStep" to fork it',
+    {
+      retryable: false,
+      details: { reason: 'run_not_lost' },
+    },
+  );
+}
+
+function noStep(): PinnaceError {
+  return new PinnaceError('invalid_argument', 'Cannot fork the run: pass "atStep" with changes or dry effects', {
+    details: { reason: 'no_step' },
+  });
+}
+
+function sameChat(): PinnaceError {
+  return new PinnaceError('invalid_argument', 'Cannot fork the run into its own chat: pass another "chatId", or none', {
+    details: { reason: 'chat_of_parent' },
+  });
+}
+
+/** Lists the forks of a run. @throws PinnaceError `not_found` for the run of another tenant. */
+export async function listForks(
+  { runs, storage }: Pick<RuntimeParts, 'runs' | 'storage'>,
+  runId: string,
+  principal: Principal,
+  { pageToken, ...options }: ForkListOptions,
+): Promise<Page<ForkEntry>> {
+  const limit = limitOf(options);
+  await runs.status(principal, runId);
+  const prefix = ['fork', runId];
+  const query = { tenant: principal.tenant, prefix };
+  const after = pageToken === undefined ? undefined : await readPageToken(query, pageToken);
+  const found = await storage.list({
+    prefix,
+    ...(after !== undefined && { after: [...prefix, after] }),
+    limit: limit + 1,
+  });
+  const items = found.slice(0, limit).map(({ value }) => value as ForkEntry); // `fork-claim.ts` alone writes it
+  const last = found.length > limit ? items.at(-1) : undefined;
+  return { items, ...(last && { nextPageToken: await writePageToken(query, last.runId) }) };
+}
