@@ -103,11 +103,7 @@ export function exposeRuntime(
     reply: (runId, reply) => answerOf(() => runtime.reply(runId, reply, principal)),
     invalidate: (keys) => answerOf(() => runtime.invalidate(keys)),
     close: (drainMs) => answerOf(() => runtime.close({ drainMs })),
-    readFile: (id) =>
-      answerOf(async () => {
-        if (runtime.blobs) return await runtime.blobs.get(id, principal);
-        throw new PinnaceError('unavailable', 'Cannot read the file: the runtime stores none', { retryable: false });
-      }),
+    readFile: (id) => answerOf(async () => await (runtime.blobs ?? noFiles()).get(id, principal)),
     chats: (call) => answerOf(async () => await callChats(runtime.chats, principal, call)),
     events(options) {
       if (!runtime.events) return { ok: false, error: toData(unwatched()) };
@@ -116,6 +112,10 @@ export function exposeRuntime(
     },
   };
   expose(wire, endpoint);
+}
+
+function noFiles(): never {
+  throw new PinnaceError('unavailable', 'Cannot read the file: the runtime stores none', { retryable: false });
 }
 
 type ExposedRuntime = Parameters<typeof exposeRuntime>[0];
