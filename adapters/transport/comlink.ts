@@ -24,20 +24,13 @@ export type { PinnaceDataParts, PinnaceUIMessage } from '../../src/runtime/messa
 /** Comlink drops an error's code, so calls return errors as data. */
 type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: ErrorData };
 
+type Streaming = Promise<Answer<ReadableStream<UIMessageChunk>>>;
+
 /** The worker's side. `callId` names a run until its stream is transferred, and afterwards for `cancel`. */
 interface Wire {
-  run(
-    callId: string,
-    request: RunRequestInput,
-    idempotencyKey?: string,
-  ): Promise<Answer<ReadableStream<UIMessageChunk>>>;
-  fork(
-    callId: string,
-    runId: string,
-    options: ForkOptions,
-    idempotencyKey?: string,
-  ): Promise<Answer<ReadableStream<UIMessageChunk>>>;
-  resume(callId: string, runId: string, after: number): Promise<Answer<ReadableStream<UIMessageChunk>>>;
+  run(callId: string, request: RunRequestInput, key?: string): Streaming;
+  fork(callId: string, runId: string, options: ForkOptions, key?: string): Streaming;
+  resume(callId: string, runId: string, after: number): Streaming;
   /** The message that the chat's running run writes, from its start; `null` when there is none. */
   join(callId: string, chatId: string): Promise<Answer<ReadableStream<UIMessageChunk> | null>>;
   cancel(callId: string, reason: string): void;
@@ -241,7 +234,6 @@ export function connectRuntime(
   };
 }
 
-/** The port of a shared worker must be started. */
 function started(port: Endpoint): Endpoint {
   port.start?.();
   return port;

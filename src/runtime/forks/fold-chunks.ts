@@ -82,7 +82,7 @@ function foldInput(chunk: InputChunk, parts: Draft[]): void {
 
 function foldOther(chunk: UIMessageChunk, parts: Draft[]): void {
   if (chunk.type.startsWith('data-') && 'data' in chunk) {
-    if ('transient' in chunk && chunk.transient === true) return;
+    if ('transient' in chunk && chunk.transient) return;
     const id = 'id' in chunk ? chunk.id : undefined;
     const known = id === undefined ? undefined : parts.find((part) => part.type === chunk.type && part['id'] === id);
     if (known) known['data'] = chunk.data;
