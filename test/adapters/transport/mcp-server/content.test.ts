@@ -185,6 +185,17 @@ describe.each(eras)('resources for a client of %s', (_era, askOf) => {
     expect(causes).toEqual([expect.objectContaining({ message: 'sk-SECRET at /srv' })]);
   });
 
+  it('count against the rate limit of the agent', async () => {
+    const runtime = mcpRuntime({ limits: { callsPerMinute: 1 } });
+    const one = listedResources([{ uri: 'x://one', name: 'one', read: () => [{ text: '1' }] }]);
+    const ask = askOf(mcpEndpoint({ runtime, mcp: { resources: [one] } }));
+    expect((await read(ask, 'x://one')).error).toBeUndefined();
+    expect((await read(ask, 'x://one')).error).toMatchObject({
+      code: -32603,
+      data: { code: 'rate_limited', retryable: true, retryAfterMs: expect.any(Number) },
+    });
+  });
+
   it('are read as the permission hook allows, and a refusal is audited', async () => {
     const storage = memoryStorage();
     const audit = createAudit({ storage });
