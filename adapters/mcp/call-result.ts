@@ -6,10 +6,16 @@ import { invalidAnswer } from './failures.ts';
 /**
  * Returns the parts of a result that a run reads, unchanged.
  *
- * @throws PinnaceError `unavailable` for anything else, such as a question instead of a result.
+ * @throws PinnaceError `unavailable` for anything else, such as a question where no person can answer.
  */
-export function readCallResult(data: unknown): McpCallResult {
+export function readCallResult(data: unknown, { questions }: { readonly questions: boolean }): McpCallResult {
+  const { inputRequests, requestState } = (data ?? {}) as Readonly<Record<string, unknown>>;
   const { content = [], structuredContent, isError, resultType } = (data ?? {}) as Readonly<Record<string, unknown>>;
+  if (resultType === 'input_required' && questions) {
+    if (requestState !== undefined && typeof requestState !== 'string') throw invalidAnswer('its state is no text');
+    const inputRequired = { inputRequests, ...(requestState !== undefined && { requestState }) };
+    return { content: [], isError: false, inputRequired };
+  }
   if (resultType !== undefined && resultType !== 'complete') {
     throw invalidAnswer('the tool asks for something, and this client has declared to answer nothing');
   }

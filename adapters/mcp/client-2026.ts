@@ -38,14 +38,16 @@ const loadChallenges = /* @__PURE__ */ loadOnce(() =>
   optionalPackage('@modelcontextprotocol/client', async () => (await import('./oauth/challenge.ts')).challengeOf)
 );
 
-async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSession> {
+async function openSession({ url, fetch, questions, signal }: OpenOptions): Promise<McpSession> {
   const { Client, StreamableHTTPClientTransport } = await loadSdk();
   const client = new Client(clientInfo, {
-    capabilities: {}, // so that the server cannot send requests
+    capabilities: questions ? { elicitation: { form: {}, url: {} } } : {}, // no other: the server cannot query the model
     inputRequired: { autoFulfill: false },
     jsonSchemaValidator: linearValidator, // the library's default may compile code
     versionNegotiation: { mode: 'auto' },
   });
+  // A server of an older revision asks inside the open call, where no person can be waited for.
+  if (questions) client.setRequestHandler('elicitation/create', () => ({ action: 'cancel' }));
   const transport = new StreamableHTTPClientTransport(url, { fetch });
   await connectUntil({
     signal,
@@ -66,6 +68,7 @@ async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSess
         signal: until,
         timeout: longestTimeoutMs,
         toolDefinition: forHeaders(call),
+        allowInputRequired: questions,
         ...progressOf(call),
       }),
     async close() {

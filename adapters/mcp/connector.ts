@@ -32,10 +32,10 @@ export function connectorOver(
   loadChallenges?: () => Promise<ReadChallenge>,
 ): McpConnector {
   return {
-    async connect(server, { secret, authorization, signal, onToolsChanged = () => {} }) {
+    async connect(server, { secret, authorization, questions = false, signal, onToolsChanged = () => {} }) {
       const life = new AbortController();
       const challenges = await challengesFor(authorization, loadChallenges);
-      const context = { ...defaults, ...options, open, server, secret, challenges, onToolsChanged, life };
+      const context = { ...defaults, ...options, open, server, secret, challenges, questions, onToolsChanged, life };
       const first = await openSession(context, signal);
       return toConnection(first, context);
     },
@@ -58,6 +58,7 @@ interface Context extends Required<McpConnectorOptions> {
   readonly server: McpServer;
   readonly secret: Secret | undefined;
   readonly challenges: Challenges | undefined;
+  readonly questions: boolean;
   readonly onToolsChanged: () => void;
   /** Of the connection. */
   readonly life: AbortController;
@@ -67,7 +68,7 @@ interface Context extends Required<McpConnectorOptions> {
 const maxAnswerMs = 900_000;
 
 async function openSession(context: Context, ...signals: readonly AbortSignal[]): Promise<LiveSession> {
-  const { open, egress, server, secret, challenges, onToolsChanged, maxBytes, life } = context;
+  const { open, egress, server, secret, challenges, questions, onToolsChanged, maxBytes, life } = context;
   const { connectTimeoutMs: timeoutMs } = context;
   const url = new URL(server.url);
   url.hash = '';
@@ -75,7 +76,7 @@ async function openSession(context: Context, ...signals: readonly AbortSignal[])
   const { fetch, faultBehind } = guarded;
   const session = await within(
     { signals: [...signals, life.signal], timeoutMs },
-    (until) => inOurWords({ method: 'initialize', faultBehind }, () => open({ url, fetch, signal: until })),
+    (until) => inOurWords({ method: 'initialize', faultBehind }, () => open({ url, fetch, questions, signal: until })),
   );
   return { ...guarded, session };
 }
@@ -93,7 +94,7 @@ function toConnection(first: LiveSession, context: Context): McpConnection {
   const callOnce = async (live: LiveSession, call: McpCall, signal: AbortSignal) => {
     const { session, faultBehind, resultBehind } = live;
     const frame = await inOurWords({ method: 'tools/call', faultBehind }, () => session.call(call, signal));
-    return readCallResult(resultBehind(frame));
+    return readCallResult(resultBehind(frame), context);
   };
   return {
     protocolVersion,

@@ -8,6 +8,8 @@ export interface OpenOptions {
   readonly url: URL;
   /** The only `fetch` of the session. */
   readonly fetch: McpFetch['fetch'];
+  /** Whether a person can answer questions. */
+  readonly questions: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -69,10 +71,10 @@ export function progressOf(
 }
 
 /** Returns the parameters of `tools/call`. */
-export function paramsOf({ name, input, traceparent }: McpCall): {
+export function paramsOf({ name, input, responses, traceparent }: McpCall): {
   readonly name: string;
   readonly arguments: Record<string, unknown>;
   readonly _meta?: { readonly traceparent: string };
 } {
-  return { name, arguments: { ...input }, ...(traceparent !== undefined && { _meta: { traceparent } }) };
+  return { name, arguments: { ...input }, ...responses, ...(traceparent !== undefined && { _meta: { traceparent } }) };
 }

@@ -2,6 +2,7 @@
 
 import type { McpServer } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
+import type { McpInputRequired, McpInputResponses } from './mcp/answers.ts';
 import type { McpChallenge } from './mcp/sign-in.ts';
 
 /** An MCP server's raw, untrusted answer to a call. */
@@ -9,6 +10,8 @@ export interface McpCallResult {
   readonly content: readonly unknown[];
   readonly structuredContent?: unknown;
   readonly isError: boolean;
+  /** The server asks a person before it does the work; the other fields are empty then. Only where `questions` were allowed. */
+  readonly inputRequired?: McpInputRequired;
 }
 
 /** One tool call over a connection. */
@@ -16,6 +19,8 @@ export interface McpCall {
   /** As the server names it. */
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
+  /** The answers to what the server has asked in the call before. */
+  readonly responses?: McpInputResponses | undefined;
   /** The pinned raw definition. With `readOnlyHint` or `idempotentHint`, the call is retried when its session was lost. */
   readonly definition: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
@@ -56,7 +61,8 @@ export interface McpConnection {
 
 /**
  * Connects to MCP servers. Sends requests and the secret only to the server's exact URL, over the guarded egress, and follows no
- * redirect. Declares no client capability, so a server cannot query the model or a person. A call that ends with its signal
+ * redirect. Declares no client capability, so a server cannot query the model;
+ * with `questions`, it can ask a person by the result of a call (2026-07-28). A call that ends with its signal
  * (`cancelled`) or its timeout (`deadline_exceeded`) is also cancelled at the server. A session that the server no longer knows is
  * started again.
  *
@@ -72,6 +78,8 @@ export interface McpConnector {
       readonly secret: Secret | undefined;
       /** Access tokens of OAuth, in place of the secret. */
       readonly authorization?: McpAuthorization | undefined;
+      /** Declares that a person can answer questions (elicitation). */
+      readonly questions?: boolean | undefined;
       readonly signal: AbortSignal;
       /** Called when the server reports a changed list of tools, which may happen during a call. */
       readonly onToolsChanged?: () => void;

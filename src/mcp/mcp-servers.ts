@@ -10,6 +10,7 @@ import type { McpConnector } from '../contracts/mcp-connector.ts';
 import { loadOnce } from '../base/load-once.ts';
 import type { McpServer, SecretRef } from '../base/schema.ts';
 import type { McpSignIn } from '../contracts/mcp/sign-in.ts';
+import type { AnsweredQuestions } from '../contracts/mcp/answers.ts';
 import type { McpSignIns } from '../contracts/mcp/sign-ins.ts';
 import type { SecretSource } from '../contracts/secret-source.ts';
 import type { Storage } from '../contracts/storage.ts';
@@ -64,6 +65,8 @@ export interface McpServers {
   validate(serverId: string, validation: Validation): Promise<McpValidation>;
   /** The sign-ins of callers. @throws PinnaceError `unavailable` where nobody can sign in. */
   signIns(): Promise<McpSignIns>;
+  /** Stores the answers of a person to the questions of a server. */
+  answer(answering: AnsweredQuestions, options: { readonly signal: AbortSignal }): Promise<void>;
 }
 
 const defaultTtlMs = 300_000;
@@ -101,6 +104,10 @@ export function createMcpServers(options: McpServersOptions): McpServers {
     async signIns() {
       if (!people || !options.signIn) throw noSignIn();
       return (await people()).signIns;
+    },
+    async answer(answering, given) {
+      if (!people) throw noSignIn();
+      await (await people()).answer(answering, given);
     },
   };
 }

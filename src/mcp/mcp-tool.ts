@@ -1,6 +1,8 @@
 /** A pinned MCP tool as a tool that can be called: over the run's one connection, and only while its server keeps to the pin. */
 
 import { PinnaceError } from '../base/errors.ts';
+import { isRecord } from '../base/is-record.ts';
+import type { McpInputResponses } from '../contracts/mcp/answers.ts';
 import type { McpCallResult, McpConnection } from '../contracts/mcp-connector.ts';
 import type { McpServer } from '../base/schema.ts';
 import { type Span, within } from '../events/span.ts';
@@ -71,13 +73,18 @@ interface PinnedCall {
   readonly pinned: PinnedDefinition;
   readonly input: McpInput;
   readonly context: ToolContext;
+  readonly responses?: McpInputResponses;
   readonly span: Span | undefined;
 }
 
 async function callPinned(call: PinnedCall, options: McpToolOptions): Promise<McpCallResult> {
   const { context: { scope = createRunScope() } } = call;
   try {
-    return await callInSession(call, options, scope.keep(options, options.openSession));
+    return await answered(
+      call,
+      options,
+      (again) => callInSession(again, options, scope.keep(options, options.openSession)),
+    );
   } catch (error) {
     const people = call.server.auth && await options.people?.();
     const interaction = await people?.interactionFor(error, peopleCallOf(call));
@@ -85,6 +92,38 @@ async function callPinned(call: PinnedCall, options: McpToolOptions): Promise<Mc
   } finally {
     if (!call.context.scope) await scope.close(); // a call outside a run has its own connection
   }
+}
+
+/** Makes the call with the answers that a person has given since, and asks where the server asks. */
+async function answered(
+  call: PinnedCall,
+  { people: loadPeople }: McpToolOptions,
+  send: (call: PinnedCall) => Promise<McpCallResult>,
+): Promise<McpCallResult> {
+  const { server, pinned, input, context: { principal, signal, interrupt, interruptionId } } = call;
+  const tool = { server, principal, fingerprint: pinned.pinned.fingerprint, input };
+  const people = interruptionId === undefined ? undefined : await loadPeople?.();
+  const given = interruptionId === undefined ? undefined : await people?.answersFor(interruptionId, tool, { signal });
+  const first = await send(given ? { ...call, responses: given.responses } : call);
+  const result = await withoutQuestions(first, (responses) => send({ ...call, responses }));
+  const { inputRequired } = result;
+  if (!inputRequired) return result;
+  const interaction = await (await loadPeople?.())?.ask(tool, inputRequired, {
+    round: (given?.round ?? 0) + 1,
+    signal,
+  });
+  throw interaction && interrupt?.(interaction) || questionWithoutPerson();
+}
+
+/** A server may want its state back without asking anything: it gets it once. */
+async function withoutQuestions(
+  result: McpCallResult,
+  send: (responses: McpInputResponses) => Promise<McpCallResult>,
+): Promise<McpCallResult> {
+  const { inputRequests, requestState } = result.inputRequired ?? {};
+  const hasQuestions = isRecord(inputRequests) && Object.keys(inputRequests).length > 0;
+  if (!result.inputRequired || hasQuestions || requestState === undefined) return result;
+  return await send({ inputResponses: {}, requestState });
 }
 
 async function callInSession(call: PinnedCall, options: McpToolOptions, session: McpSession): Promise<McpCallResult> {
@@ -114,9 +153,10 @@ async function accessOf(
   secrets: ToolContext['secrets'],
 ): Promise<ServerAccess> {
   const { server: { auth, secret } } = call;
-  if (!auth) return { secret: secret && secrets[secret.id] };
+  const questions = people !== undefined;
+  if (!auth) return { secret: secret && secrets[secret.id], questions };
   if (!people) throw noSignIn();
-  return { secret: undefined, authorization: (await people()).authorization(peopleCallOf(call)) };
+  return { secret: undefined, questions, authorization: (await people()).authorization(peopleCallOf(call)) };
 }
 
 function peopleCallOf({ server, context: { principal, signal, protect = () => {}, interruptionId } }: PinnedCall) {
@@ -135,11 +175,13 @@ async function compareNow(
 const maxProgressLines = 50;
 
 function callOver(connection: McpConnection, call: PinnedCall, options: McpToolOptions): Promise<McpCallResult> {
-  const { pinned: { pinned: { definition } }, input, span, context: { signal, log, progress: onProgress } } = call;
+  const { pinned: { pinned: { definition } }, input, responses, span, context: { signal, log, progress: onProgress } } =
+    call;
   let lines = 0;
   return connection.callTool({
     name: definition.name,
     input,
+    responses,
     definition,
     signal,
     timeoutMs: options.timeoutMs,
@@ -151,6 +193,16 @@ function callOver(connection: McpConnection, call: PinnedCall, options: McpToolO
       }
     },
   });
+}
+
+function questionWithoutPerson(): PinnaceError {
+  return new PinnaceError(
+    'approval_required',
+    'Cannot call the MCP tool: its server asks a person, and no run can wait',
+    {
+      details: { reason: 'mcp_question' },
+    },
+  );
 }
 
 function requireUndrifted({ server, pinned }: PinnedCall, { drift }: McpToolOptions): void {

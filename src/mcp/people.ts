@@ -5,12 +5,20 @@ import type { McpServer, SecretRef } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Catalog } from '../contracts/catalog.ts';
 import type { Interaction } from '../contracts/mcp/interaction.ts';
+import type { McpInputRequired, McpInputResponses } from '../contracts/mcp/answers.ts';
 import type { McpAuthorization } from '../contracts/mcp-connector.ts';
 import type { McpSignIn } from '../contracts/mcp/sign-in.ts';
 import type { McpSignIns } from '../contracts/mcp/sign-ins.ts';
 import type { SecretSource } from '../contracts/secret-source.ts';
 import type { Storage } from '../contracts/storage.ts';
 import type { Emit } from '../events/events.ts';
+import {
+  type AskingTool,
+  type QuestionContext,
+  questionInteraction,
+  storeAnswers,
+  takeAnswers,
+} from './questions/questions.ts';
 import { authorizationFor, wantedSignIn } from './sign-in/authorization.ts';
 import { readContinuation, signInInteraction } from './sign-in/continuation.ts';
 import { createSignIns } from './sign-in/create-sign-ins.ts';
@@ -47,7 +55,25 @@ export interface McpPeople {
   authorization(call: Omit<PeopleCall, 'interruptionId'>): McpAuthorization;
   /** Returns what a person must do before the call can be made again. Rejects for what a person has done in vain. */
   interactionFor(error: unknown, call: PeopleCall): Promise<Interaction | undefined>;
+  /** Returns the interruption by which a person answers the server's questions. */
+  ask(
+    tool: AskingTool,
+    required: McpInputRequired,
+    options: { readonly round: number } & Signaled,
+  ): Promise<Interaction>;
+  /** Returns the answers with which a call goes on; `undefined` when the interruption was about something else. */
+  answersFor(
+    interruptionId: string,
+    tool: AskingTool,
+    options: Signaled,
+  ): Promise<{ readonly responses: McpInputResponses; readonly round: number } | undefined>;
+  /** Stores the answers of a person. */
+  answer(answering: Parameters<typeof storeAnswers>[0], options: Signaled): Promise<void>;
   look(options: Omit<LookAtAuth, 'context'> & { readonly signal: AbortSignal }): Promise<LookedAtAuth>;
+}
+
+interface Signaled {
+  readonly signal: AbortSignal;
 }
 
 /** Creates it. */
@@ -55,8 +81,10 @@ export function createMcpPeople(options: McpPeopleOptions): McpPeople {
   const { storage, secrets, signIn, sealKey, emit, now } = options;
   const contextOf = (signal: AbortSignal): SignInContext => {
     if (!signIn) throw noSignIn();
-    const seals = (tenant: string) => createSeals({ secrets, sealKey, tenant, signal });
-    return { oauth: signIn, storage, secrets, seals, now, signal };
+    return { oauth: signIn, secrets, ...asking(signal), signal };
+  };
+  const asking = (signal: AbortSignal): QuestionContext => {
+    return { storage, seals: (tenant) => createSeals({ secrets, sealKey, tenant, signal }), now };
   };
   return {
     signIns: createSignIns({ ...options, contextOf }),
@@ -68,6 +96,12 @@ export function createMcpPeople(options: McpPeopleOptions): McpPeople {
       if (wanted.isStepUp && earlier?.kind === 'sign_in' && earlier.isStepUp) throw scopeRefused(); // one for each call
       return signInInteraction({ server, principal, wanted }, { storage, now });
     },
+    ask: (tool, required, { round, signal }) => questionInteraction(tool, required, { round, context: asking(signal) }),
+    async answersFor(interruptionId, tool, { signal }) {
+      if (await readContinuation(storage, interruptionId)) return undefined; // a sign-in
+      return await takeAnswers(interruptionId, tool, asking(signal));
+    },
+    answer: (answering, { signal }) => storeAnswers(answering, asking(signal)),
     look: ({ signal, ...look }) => lookAtAuth({ ...look, context: contextOf(signal) }),
   };
 }

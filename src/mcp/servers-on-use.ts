@@ -12,6 +12,7 @@ export function mcpServersOnUse(options: McpServersOptions): McpServers {
   return {
     current: (server) => loaded?.current(server) ?? server, // no drift is observed before it is loaded
     toolsOf: async (server) => await (await servers()).toolsOf(server),
+    answer: async (...given) => await (await servers()).answer(...given),
     signIns: async () => await (await servers()).signIns(),
     validate: async (serverId, validation) => await (await servers()).validate(serverId, validation),
   };

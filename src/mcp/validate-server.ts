@@ -135,12 +135,16 @@ async function lookAt(
   { principal, signal, secret }: Validation,
   { connector, people }: { readonly connector: McpConnector; readonly people: ValidateOptions['people'] },
 ): Promise<Looked> {
+  const questions = people !== undefined; // as runs declare: the list may depend on it
   if (!server.auth) {
-    return { ...await readOffer(connector, { server, secret: await secret(server), signal }), isCurrent: true };
+    return {
+      ...await readOffer(connector, { server, secret: await secret(server), questions, signal }),
+      isCurrent: true,
+    };
   }
   if (!people) throw noSignIn();
   const read = (authorization: McpAuthorization): Promise<Offered> =>
-    readOffer(connector, { server, secret: undefined, authorization, signal });
+    readOffer(connector, { server, secret: undefined, authorization, questions, signal });
   const { auth, offer } = await (await people()).look({ server, principal, readOffer: read, signal });
   return offer ? { ...offer, auth, isCurrent: true } : { ...pinnedOffer(server), auth, isCurrent: false };
 }
@@ -157,6 +161,7 @@ async function readOffer(
     readonly server: McpServer;
     readonly secret: Secret | undefined;
     readonly authorization?: McpAuthorization;
+    readonly questions: boolean;
     readonly signal: AbortSignal;
   },
 ): Promise<Offered> {

@@ -80,6 +80,8 @@ export interface Interruptions {
     id: string,
     decision: Decision & { readonly isAnswered?: boolean },
   ): Promise<void>;
+  /** Checks that a decision can be stored. @throws PinnaceError as `decide`. */
+  requirePending(principal: Principal, runId: string, id: string): Promise<void>;
   /** Spends a decision: of all callers, on every instance, one receives what was decided, the others why there is nothing to spend. */
   spend(id: string, claim: SpendClaim): Promise<SpentDecision | Unspendable>;
 }
@@ -152,7 +154,18 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
     const change = { key: keyOf(record.id), value, ifVersion, ttlMs };
     return (await commitOwn(storage, [change], { written, graceMs: patienceMs })).ok;
   };
+  const pending = async (principal: Principal, runId: string, id: string) => {
+    const found = await read(id);
+    if (!found || !mayDecide(principal, runId, found.record)) throw notFound();
+    if (found.record.state === 'spent') throw alreadySpent();
+    if (found.record.state !== 'pending') throw alreadyDecided();
+    if (found.record.expiresAt <= now()) throw expired();
+    return found;
+  };
   return {
+    async requirePending(...given) {
+      await pending(...given);
+    },
     async open(facts) {
       const id = `apr_${crypto.randomUUID().replaceAll('-', '')}`;
       const record: Interruption = { ...facts, id, expiresAt: now() + validMs, state: 'pending' };
@@ -162,11 +175,7 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
       return record;
     },
     async decide(principal, runId, id, { approved, reason, isAnswered = false }) {
-      const found = await read(id);
-      if (!found || !mayDecide(principal, runId, found.record)) throw notFound();
-      if (found.record.state === 'spent') throw alreadySpent();
-      if (found.record.state !== 'pending') throw alreadyDecided();
-      if (found.record.expiresAt <= now()) throw expired();
+      const found = await pending(principal, runId, id);
       if (found.record.kind === 'elicitation' && approved && !isAnswered) throw unanswered();
       const decision = { decidedBy: principal.subject, ...(reason !== undefined && { reason: reason.slice(0, 500) }) };
       const state = approved ? 'approved' : 'denied';

@@ -85,4 +85,11 @@ export interface RuntimeSignIns {
   readonly grant: (serverId: string, principal: Principal) => Promise<McpGrant>;
   /** Erases the grant, and revokes it where the authorization server can. */
   readonly revoke: (serverId: string, principal: Principal) => Promise<void>;
+  /**
+   * Answers the questions of an interruption of the kind `elicitation`, all at once. The chat's next run sends them with the call.
+   *
+   * Rejects with `invalid_argument` for answers that do not fit, which leaves the questions open, `forbidden` without the scope
+   * `tool:approve`, `not_found`, `already_decided`, and `approval_expired`.
+   */
+  readonly answer: (runId: string, interruptionId: string, answers: unknown, principal: Principal) => Promise<void>;
 }

@@ -14,6 +14,7 @@ export function signInsOnUse(parts: RuntimeParts, guarded: Pick<HostedRuntime, '
     start: async (...given) => await (await made()).start(...given),
     finish: async (...given) => await (await made()).finish(...given),
     grant: async (...given) => await (await made()).grant(...given),
+    answer: async (...given) => await (await made()).answer(...given),
     revoke: async (...given) => await (await made()).revoke(...given),
   };
 }

@@ -2,6 +2,7 @@
 
 import { parse } from '../../base/parse.ts';
 import { type Principal, requireScope } from '../../base/principal.ts';
+import { McpAnswers } from '../../contracts/mcp/answers.ts';
 import { McpSignInCallback, McpSignInRequest, type RuntimeSignIns } from '../../contracts/mcp/sign-ins.ts';
 import type { RuntimeParts } from '../runtime-options.ts';
 import type { HostedRuntime } from '../runtime.ts';
@@ -42,6 +43,18 @@ export function createRuntimeSignIns(
     async grant(serverId, principal) {
       requireCaller(principal);
       return await (await mcp.signIns()).grant(serverId, { principal, signal });
+    },
+    async answer(runId, id, input, principal) {
+      requireScope(principal, 'tool:approve');
+      requireOpen();
+      const { answers } = parse(McpAnswers, input, { what: 'the answers' });
+      const { tenant } = principal;
+      const effect = { principal, action: 'interruption.answer', target: { type: 'run', id: runId.slice(0, 64) } };
+      await guard({ ...effect, attempt: 'Cannot answer the MCP server' }, async () => {
+        await interruptions.requirePending(principal, runId, id);
+        await mcp.answer({ runId, id, tenant, answers }, { signal });
+        await interruptions.decide(principal, runId, id, { approved: true, isAnswered: true });
+      });
     },
     async revoke(serverId, principal) {
       requireCaller(principal);

@@ -2,6 +2,7 @@
 
 import type { McpValidation, McpValidationRequest } from '../../contracts/mcp-validation.ts';
 import type { Agent, McpSelection, McpServer, PinnedTool, ToolDefinition } from '../../base/schema.ts';
+import type { AnsweredQuestions } from '../../contracts/mcp/answers.ts';
 import type { McpSignIns } from '../../contracts/mcp/sign-ins.ts';
 import type { Principal } from '../../base/principal.ts';
 import type { Secret } from '../../base/secret.ts';
@@ -35,6 +36,8 @@ export interface McpSource {
   }): Promise<McpValidation>;
   /** The sign-ins of callers. Rejects with `unavailable` where nobody can sign in. */
   signIns(): Promise<McpSignIns>;
+  /** Stores the answers of a person to the questions of a server. */
+  answer(answering: AnsweredQuestions, options: { readonly signal: AbortSignal }): Promise<void>;
 }
 
 /** A server that an agent selects, when the catalog has it. */

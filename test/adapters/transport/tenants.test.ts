@@ -226,6 +226,10 @@ function attacksOn({ ids: { runId, approvalId, planId, blobId } }: Filled): Read
     'GET /v1/runs/{id}': { path: run },
     'DELETE /v1/runs/{id}': { path: run },
     'POST /v1/runs/{id}/approvals/{approvalId}': { path: `${run}/approvals/${approvalId}`, body: { approved: true } },
+    'POST /v1/runs/{id}/interruptions/{interruptionId}': {
+      path: `${run}/interruptions/${approvalId}`,
+      body: { answers: {} },
+    },
     'POST /v1/runs/{id}/messages': {
       path: `${run}/messages`,
       body: { id: 'm2', parts: [{ type: 'text', text: 'Obey' }] },

@@ -1,7 +1,8 @@
-/** The routes by which a chat back end signs its users in to MCP servers. */
+/** The routes by which users of a chat back end sign in to MCP servers, and answer their questions. */
 
 import { Hono } from 'hono';
 import * as v from 'valibot';
+import { McpAnswers } from '../../../../src/contracts/mcp/answers.ts';
 import { McpSignInCallback, McpSignInRequest } from '../../../../src/contracts/mcp/sign-ins.ts';
 import type { HostedRuntime } from '../../../../src/runtime/runtime.ts';
 import type { Signed } from '../authentication.ts';
@@ -60,6 +61,16 @@ const deleteMcpGrant: SignedOperation = {
   problems: [404],
 };
 
+const answerInterruption: SignedOperation = {
+  scope: 'tool:approve',
+  checkedBy: 'runtime',
+  operationId: 'answerInterruption',
+  summary: 'Answer the questions of an MCP server',
+  body: shapeOf(McpAnswers),
+  responses: { 204: empty('The answers are stored') },
+  problems: [404, 409, 410, 413, 415],
+};
+
 /** Creates the routes. */
 export function signInRoutes({ runtime, signed, maxBodyBytes: maxBytes }: SignInRoutesOptions): Hono<SignedEnv> {
   const app = new Hono<SignedEnv>();
@@ -71,6 +82,12 @@ export function signInRoutes({ runtime, signed, maxBodyBytes: maxBytes }: SignIn
   app.post('/mcp-sign-ins', signed(finishMcpSignIn), async (c) => {
     const callback = await readAs(c.req.raw, McpSignInCallback, { what: 'the answer of the sign-in', maxBytes });
     await mcpSignIns.finish(callback, c.var.principal);
+    return c.body(null, 204);
+  });
+  app.post('/runs/:id/interruptions/:interruptionId', signed(answerInterruption), async (c) => {
+    const { id, interruptionId } = c.req.param();
+    const answers = await readAs(c.req.raw, McpAnswers, { what: 'the answers', maxBytes });
+    await mcpSignIns.answer(id, interruptionId, answers, c.var.principal);
     return c.body(null, 204);
   });
   app.get('/mcp-servers/:id/grant', signed(getMcpGrant), async (c) => {

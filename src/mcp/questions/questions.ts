@@ -1,0 +1,202 @@
+/** Questions of servers: asked by an interruption, answered once by a person, and sent with the next call. */
+
+import { PinnaceError } from '../../base/errors.ts';
+import { canonicalJson } from '../../base/json.ts';
+import { sha256 } from '../../base/hash.ts';
+import type { Principal } from '../../base/principal.ts';
+import type { McpServer } from '../../base/schema.ts';
+import type {
+  AnsweredQuestions,
+  McpAnswer,
+  McpAnswers,
+  McpInputRequired,
+  McpInputResponses,
+} from '../../contracts/mcp/answers.ts';
+import type { Interaction } from '../../contracts/mcp/interaction.ts';
+import type { Storage } from '../../contracts/storage.ts';
+import { continuationKey, hostOf } from '../sign-in/continuation.ts';
+import type { Sealed, Seals } from '../sign-in/seal.ts';
+import { type Ask, compile, readAsks } from './read-asks.ts';
+
+/** The call that asks. */
+export interface AskingTool {
+  readonly server: McpServer;
+  readonly principal: Principal;
+  /** The tool's fingerprint. */
+  readonly fingerprint: string;
+  readonly input: unknown;
+}
+
+/** Where questions are stored. */
+export interface QuestionContext {
+  readonly storage: Storage;
+  readonly seals: (tenant: string) => Seals;
+  readonly now: () => number;
+}
+
+interface QuestionRecord {
+  readonly kind: 'elicitation';
+  readonly runId: string;
+  readonly tenant: string;
+  readonly serverId: string;
+  /** SHA-256 over the call: server, pin, tool and input. */
+  readonly call: string;
+  /** How often the server has asked during the call. */
+  readonly round: number;
+  readonly expiresAt: number;
+  /** The questions and the state of the server. */
+  readonly sealed: Sealed;
+  /** The answers; the model never sees them. */
+  readonly sealedAnswers?: Sealed;
+}
+
+interface Question extends McpInputRequired {
+  readonly asks: readonly Ask[];
+}
+
+/** The most rounds of questions during one call. */
+const maxRounds = 5;
+
+/** Returns the interruption that asks. @throws PinnaceError as `readAsks`, and `budget_exceeded` after five rounds. */
+export async function questionInteraction(
+  tool: AskingTool,
+  required: McpInputRequired,
+  { round, context }: { readonly round: number; readonly context: QuestionContext },
+): Promise<Interaction> {
+  if (round > maxRounds) throw tooManyRounds();
+  const asks = readAsks(required.inputRequests);
+  const { server: { id: serverId, alias, url }, principal: { tenant } } = tool;
+  const call = await callDigest(tool);
+  const question: Question = { ...required, asks };
+  return {
+    kind: 'elicitation',
+    reason: `${alias} (${hostOf(url)}) asks you: ${asks.map(({ message }) => message).join(' ')}`.slice(0, 1000),
+    data: { server: { id: serverId, alias, host: hostOf(url) }, asks },
+    async save({ id, runId, expiresAt }) {
+      const sealed = await context.seals(tenant).seal(question, boundTo(id, { call, round }));
+      const value: QuestionRecord = { kind: 'elicitation', runId, tenant, serverId, call, round, expiresAt, sealed };
+      await context.storage.commit([{ key: continuationKey(id), value, ttlMs: ttlOf(expiresAt, context) }]);
+    },
+  };
+}
+
+/**
+ * Stores the answers to an interruption.
+ *
+ * @throws PinnaceError `not_found` for another run's or tenant's interruption, `invalid_argument` for answers that do not fit.
+ */
+export async function storeAnswers(
+  { runId, id, tenant, answers }: AnsweredQuestions,
+  context: QuestionContext,
+): Promise<void> {
+  const { record, version, question } = await readQuestion({ id, tenant }, context);
+  if (record.runId !== runId) throw unknownQuestion();
+  const checked = checkAnswers(question.asks, answers);
+  const sealedAnswers = await context.seals(tenant).seal(checked, [...boundTo(id, record), 'answers']);
+  const change = {
+    key: continuationKey(id),
+    value: { ...record, sealedAnswers },
+    ttlMs: ttlOf(record.expiresAt, context),
+  };
+  if (!(await context.storage.commit([{ ...change, ifVersion: version }])).ok) throw answeredAlready();
+}
+
+/** Returns the answers for a call that goes on, once. @throws PinnaceError `forbidden` for another call. */
+export async function takeAnswers(
+  id: string,
+  tool: AskingTool,
+  context: QuestionContext,
+): Promise<{ readonly responses: McpInputResponses; readonly round: number }> {
+  const { tenant } = tool.principal;
+  const { record, version, question } = await readQuestion({ id, tenant }, context);
+  if (record.call !== await callDigest(tool) || record.serverId !== tool.server.id) throw otherCall();
+  const { sealedAnswers, round } = record;
+  const opened = sealedAnswers && await context.seals(tenant).open(sealedAnswers, [...boundTo(id, record), 'answers']);
+  if (opened === undefined) throw otherCall();
+  const { ok } = await context.storage.commit([{ key: continuationKey(id), ifVersion: version }]); // single use
+  if (!ok) throw otherCall();
+  const { requestState } = question;
+  const inputResponses = opened as Readonly<Record<string, McpAnswer>>; // sealed by this module
+  return { responses: { inputResponses, ...(requestState !== undefined && { requestState }) }, round };
+}
+
+async function readQuestion(
+  { id, tenant }: { readonly id: string; readonly tenant: string },
+  { storage, seals }: QuestionContext,
+): Promise<{ readonly record: QuestionRecord; readonly version: string; readonly question: Question }> {
+  const entry = id.length > 64 ? undefined : await storage.get(continuationKey(id));
+  const record = entry?.value as QuestionRecord | undefined; // only this room writes it
+  if (!entry || record?.kind !== 'elicitation' || record.tenant !== tenant) throw unknownQuestion();
+  const question = await seals(tenant).open(record.sealed, boundTo(id, record));
+  if (question === undefined) throw unknownQuestion();
+  return { record, version: entry.version, question: question as Question }; // sealed by this module
+}
+
+function boundTo(id: string, { call, round }: Pick<QuestionRecord, 'call' | 'round'>): readonly unknown[] {
+  return ['mcp-question', id, call, round];
+}
+
+async function callDigest({ server, fingerprint, input, principal: { tenant } }: AskingTool): Promise<string> {
+  return await sha256(canonicalJson(['mcp-question/v1', tenant, server.id, server.url, fingerprint, input]));
+}
+
+function ttlOf(expiresAt: number, { now }: QuestionContext): number {
+  return Math.max(1, expiresAt - now());
+}
+
+/** Returns the answers as the server receives them: those of forms with the defaults of what is missing. */
+function checkAnswers(asks: readonly Ask[], answers: McpAnswers['answers']): Readonly<Record<string, McpAnswer>> {
+  const unknown = Object.keys(answers).find((key) => !asks.some((ask) => ask.key === key));
+  const missing = asks.find(({ key }) => answers[key] === undefined);
+  if (unknown !== undefined || missing) throw invalidAnswers('every question needs one answer');
+  return Object.fromEntries(asks.map((ask) => {
+    const { action, content = {} } = answers[ask.key]!;
+    if (action !== 'accept') return [ask.key, { action }];
+    if (ask.mode === 'url') return [ask.key, { action }];
+    const fields = ask.schema['properties'] as Readonly<Record<string, { readonly default?: unknown }>>;
+    if (Object.keys(content).some((name) => !Object.hasOwn(fields, name))) {
+      throw invalidAnswers('an answer has other fields');
+    }
+    const defaults = Object.entries(fields).filter(([, field]) => field.default !== undefined);
+    const complete = { ...Object.fromEntries(defaults.map(([name, field]) => [name, field.default])), ...content };
+    const [issue] = compile(ask.schema)(complete);
+    if (issue) throw invalidAnswers(`"${issue.path}" ${issue.message}`);
+    return [ask.key, { action, content: complete }];
+  }));
+}
+
+function invalidAnswers(why: string): PinnaceError {
+  return new PinnaceError('invalid_argument', `Cannot take the answers: ${why}`, {
+    details: { reason: 'invalid_answers' },
+  });
+}
+
+function unknownQuestion(): PinnaceError {
+  return new PinnaceError('not_found', 'Cannot take the answers: no question of this run has this id', {
+    details: { reason: 'interruption_not_found' },
+  });
+}
+
+function answeredAlready(): PinnaceError {
+  return new PinnaceError('already_decided', 'The questions have been answered; the first answers count', {
+    status: 409,
+    retryable: false,
+    details: { reason: 'approval_decided' },
+  });
+}
+
+function otherCall(): PinnaceError {
+  return new PinnaceError(
+    'forbidden',
+    'Cannot continue the call: the answers were given to another call, or are used',
+    {
+      details: { reason: 'mcp_answers_of_another_call' },
+    },
+  );
+}
+
+function tooManyRounds(): PinnaceError {
+  return new PinnaceError('budget_exceeded', `Cannot continue the call: its server has asked ${maxRounds} times`, {
+    details: { reason: 'mcp_question_rounds', maxRounds },
+  });
+}

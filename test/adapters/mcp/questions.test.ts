@@ -1,0 +1,223 @@
+import { describe, expect, it } from 'vitest';
+import type { UIMessageChunk } from '../../../src/index.ts';
+import { mcpConnector2026 } from '../../../adapters/mcp/client-2026.ts';
+import { echoing, secret, server } from '../../contracts/mcp/check.ts';
+import { createPeer, event, events, type PeerMessage, result } from '../../contracts/mcp/peer.ts';
+import { egressTo } from '../../fixtures/mcp/mcp-peer.ts';
+import { continued, person, signInWorld } from '../../fixtures/mcp/oauth-peer.ts';
+import { lastData } from '../../fixtures/runtime.ts';
+
+const form = (schema: object, message = 'Who are you?') => ({
+  method: 'elicitation/create',
+  params: { mode: 'form', message, requestedSchema: { type: 'object', ...schema } },
+});
+const name = form({
+  properties: { name: { type: 'string' }, size: { type: 'integer', default: 3 } },
+  required: ['name'],
+});
+
+/** A server whose tool asks until it has this many rounds of answers. */
+async function asking({ questions = { who: name }, rounds = 1, state }: {
+  readonly questions?: Readonly<Record<string, unknown>>;
+  readonly rounds?: number;
+  readonly state?: string;
+} = {}) {
+  let asked = 0;
+  const seen: unknown[] = [];
+  const on = {
+    'tools/call': (message: PeerMessage) => {
+      const { inputResponses } = message.params as { readonly inputResponses?: Readonly<Record<string, unknown>> };
+      if (asked++ < rounds) {
+        const requestState = state === undefined ? {} : { requestState: `${state} ${asked}` };
+        return result(message, { resultType: 'input_required', inputRequests: questions, ...requestState });
+      }
+      const text = inputResponses === undefined ? 'nothing' : 'thanks';
+      return result(message, { resultType: 'complete', content: [{ type: 'text', text }] });
+    },
+  };
+  const world = await signInWorld({ on, sinks: [(one) => void seen.push(one)] });
+  await world.prepare();
+  const calls = () => world.oauth.peer.of('tools/call').map(({ params }) => params);
+  return { ...world, calls, seen };
+}
+
+const runIdOf = (chunks: readonly UIMessageChunk[]): string => String(lastData(chunks, 'data-run')['runId']);
+
+async function answer(
+  world: Awaited<ReturnType<typeof asking>>,
+  chunks: readonly UIMessageChunk[],
+  answers: unknown,
+  by = person(),
+) {
+  const id = String(lastData(chunks, 'data-interruption')['id']);
+  await world.runtime.mcpSignIns.answer(runIdOf(chunks), id, { answers }, by);
+}
+
+describe('a question of an MCP server', () => {
+  it('ends the run, and its answer goes to the server with the next call, with defaults and state', async () => {
+    const world = await asking({ state: 'state of the server' });
+    const waiting = await world.run();
+    expect(lastData(waiting, 'data-interruption')).toMatchObject({
+      kind: 'elicitation',
+      server: { alias: 'docs', host: 'mcp.example.com' },
+      asks: [{ key: 'who', mode: 'form', message: 'Who are you?' }],
+    });
+    expect(waiting.some(({ type }) => type === 'tool-output-error')).toBe(false);
+    await answer(world, waiting, { who: { action: 'accept', content: { name: 'CANARY-ANN' } } });
+    const after = await world.run(continued(waiting));
+    expect(after.find(({ type }) => type === 'tool-output-available')).toMatchObject({
+      output: { content: [{ text: 'thanks' }] },
+    });
+    const [first, second] = world.calls();
+    expect(first).not.toHaveProperty('inputResponses');
+    expect(second).toMatchObject({
+      name: 'echo',
+      arguments: { text: 'hello' },
+      inputResponses: { who: { action: 'accept', content: { name: 'CANARY-ANN', size: 3 } } },
+      requestState: 'state of the server 1',
+    });
+    const stored = await world.storage.list({ prefix: ['mcp-continuation'], limit: 100 });
+    expect(JSON.stringify([world.seen, after, waiting, stored])).not.toContain('CANARY');
+  });
+
+  it('sends no state where none came, and takes a refusal', async () => {
+    const world = await asking();
+    const waiting = await world.run();
+    await answer(world, waiting, { who: { action: 'decline' } });
+    await world.run(continued(waiting));
+    expect(world.calls()[1]).toMatchObject({ inputResponses: { who: { action: 'decline' } } });
+    expect(world.calls()[1]).not.toHaveProperty('requestState');
+  });
+
+  it('asks again, up to five rounds', async () => {
+    const world = await asking({ rounds: 9 });
+    let chunks = await world.run();
+    for (let round = 1; round <= 5; round++) {
+      await answer(world, chunks, { who: { action: 'accept', content: { name: 'Ann' } } });
+      const next = await world.run(continued(chunks));
+      if (round < 5) expect(lastData(next, 'data-interruption')).toMatchObject({ kind: 'elicitation' });
+      chunks = next;
+    }
+    expect(chunks.find(({ type }) => type === 'data-tool-error')).toMatchObject({
+      data: { code: 'budget_exceeded', details: { reason: 'mcp_question_rounds' } },
+    });
+  });
+
+  it('is answered once, and not by an approval', async () => {
+    const world = await asking();
+    const waiting = await world.run();
+    const id = String(lastData(waiting, 'data-interruption')['id']);
+    const answers = { who: { action: 'accept', content: { name: 'Ann' } } };
+    await answer(world, waiting, answers);
+    await expect(answer(world, waiting, answers)).rejects.toMatchObject({ code: 'already_decided' });
+    await world.run(continued(waiting));
+    const again = await world.run(continued(waiting));
+    expect(again.find(({ type }) => type === 'data-tool-error')).toMatchObject({
+      data: { details: { reason: 'approval_spent' } },
+    });
+    const second = await asking();
+    const open = await second.run();
+    const openId = String(lastData(open, 'data-interruption')['id']);
+    await expect(second.runtime.decide(runIdOf(open), openId, { approved: true }, person())).rejects.toMatchObject({
+      code: 'conflict',
+      details: { reason: 'answers_required' },
+    });
+    expect(id).not.toBe(openId);
+  });
+
+  it('stays open for answers that do not fit its form', async () => {
+    const world = await asking();
+    const waiting = await world.run();
+    const wrong = [
+      {},
+      { other: { action: 'accept' } },
+      { who: { action: 'accept', content: {} } },
+      { who: { action: 'accept', content: { name: 4 } } },
+      { who: { action: 'accept', content: { name: 'Ann', more: 1 } } },
+    ];
+    for (const answers of wrong) {
+      await expect(answer(world, waiting, answers)).rejects.toMatchObject({ code: 'invalid_argument' });
+    }
+    await answer(world, waiting, { who: { action: 'accept', content: { name: 'Ann' } } });
+  });
+
+  it('does not exist for another tenant', async () => {
+    const world = await asking();
+    const waiting = await world.run();
+    const other = person('ann', { tenant: 'other' });
+    const answers = { who: { action: 'decline' } };
+    await expect(answer(world, waiting, answers, other)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('is refused where it asks for a secret, for more than MCP allows, or for another address than https', async () => {
+    const url = (address: string) => ({
+      method: 'elicitation/create',
+      params: { mode: 'url', message: 'Open', url: address },
+    });
+    const field = (key: string, schema: object = { type: 'string' }) => form({ properties: { [key]: schema } });
+    const questions: readonly (readonly [unknown, string])[] = [
+      ...['password', 'apiKey', 'API-key', 'ACCESS_TOKEN', 'pin', 'cardNumber', 'client_secret'].map((key) =>
+        [field(key), 'mcp_secret_asked'] as const
+      ),
+      [field('x', { type: 'string', title: 'Your Password' }), 'mcp_secret_asked'],
+      [field('x', { type: 'object' }), 'mcp_invalid_question'],
+      [field('x', { $ref: '#' }), 'mcp_invalid_question'],
+      [
+        form({ properties: Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`f${i}`, { type: 'string' }])) }),
+        'mcp_invalid_question',
+      ],
+      [url('http://example.com'), 'mcp_invalid_question'],
+      [url('javascript:alert(1)'), 'mcp_invalid_question'],
+      [url('https://good.example@evil.example/'), 'mcp_invalid_question'],
+      [{ method: 'sampling/createMessage', params: { messages: [] } }, 'mcp_invalid_question'],
+      [{ method: 'roots/list' }, 'mcp_invalid_question'],
+    ];
+    for (const [question, reason] of questions) {
+      const world = await asking({ questions: { who: question } });
+      const chunks = await world.run();
+      expect(chunks.some(({ type }) => type === 'data-interruption'), JSON.stringify(question)).toBe(false);
+      const failed = chunks.find(({ type }) => type === 'data-tool-error');
+      expect(failed, JSON.stringify(question)).toMatchObject({
+        data: { details: { reason: expect.stringMatching(`${reason}|mcp_invalid_answer`) } },
+      });
+    }
+  });
+
+  it('shows the whole URL with its host, and requests nothing from it', async () => {
+    const address = 'https://pay.example.com/confirm?id=1';
+    const question = { method: 'elicitation/create', params: { mode: 'url', message: 'Confirm', url: address } };
+    const world = await asking({ questions: { pay: question } });
+    const waiting = await world.run();
+    expect(lastData(waiting, 'data-interruption')).toMatchObject({
+      asks: [{ key: 'pay', mode: 'url', url: address, host: 'pay.example.com' }],
+    });
+    await answer(world, waiting, { pay: { action: 'accept' } });
+    await world.run(continued(waiting));
+    expect(world.calls()[1]).toMatchObject({ inputResponses: { pay: { action: 'accept' } } });
+    expect(world.oauth.requests.filter(({ url }) => url.includes('pay.example.com'))).toEqual([]);
+  });
+});
+
+describe('a question of a server of 2025-11-25, inside an open call', () => {
+  it('is canceled at once', async () => {
+    let answered: unknown;
+    const peer = createPeer('legacy', {
+      'tools/call': (message) => {
+        const asked = { jsonrpc: '2.0', id: 'q1', ...name };
+        return events([`data: ${JSON.stringify(asked)}\n\n`, event({ id: message.id, result: { content: [] } })], {
+          open: true,
+        });
+      },
+      '(answer)': ({ request }) => {
+        void request.clone().json().then((data: unknown) => (answered = data));
+        return new Response(null, { status: 202 });
+      },
+    });
+    const connector = mcpConnector2026({ egress: egressTo(peer.handle) });
+    const { signal } = new AbortController();
+    const connection = await connector.connect(server, { secret, questions: true, signal });
+    await connection.callTool(echoing('Hi'));
+    await connection.close();
+    await expect.poll(() => answered).toMatchObject({ id: 'q1', result: { action: 'cancel' } });
+  });
+});
