@@ -16,7 +16,18 @@ import { parseSteeringMessage, runFollowsPlan } from './steering/message.ts';
 
 type RunMethods = Pick<
   HostedRuntime,
-  'fork' | 'startFork' | 'forks' | 'start' | 'cancel' | 'send' | 'run' | 'resume' | 'decide' | 'reply'
+  | 'fork'
+  | 'startFork'
+  | 'forks'
+  | 'recorded'
+  | 'startRecorded'
+  | 'start'
+  | 'cancel'
+  | 'send'
+  | 'run'
+  | 'resume'
+  | 'decide'
+  | 'reply'
 >;
 
 const loadForks = /* @__PURE__ */ loadOnce(() => import('./forks/start-fork.ts'));
@@ -52,6 +63,11 @@ export function createRunMethods(parts: RuntimeParts, { guard }: Pick<HostedRunt
         input: [runId, options],
         begin: (given) => startFork(runId, options, principal, given),
       }),
+    recorded: async (runId, principal) => await (await loadForks()).readRecorded(parts, principal, runId),
+    async startRecorded(request, principal, how) {
+      const origin = (await loadForks()).recordedOrigin(parts, how);
+      return await startCounted(parts, request, { signals: [how.signal], principal, origin });
+    },
     async forks(runId, principal, options = {}) {
       return await (await loadForks()).listForks(parts, runId, principal, options);
     },

@@ -19,7 +19,7 @@ import type { AgentSteps } from '../contracts/steps.ts';
 import type { AgentTools } from './resolve/agent-tools.ts';
 import type { ManifestEntry } from './resolve/assemble.ts';
 import type { PlanReply } from '../contracts/plans.ts';
-import type { ForkEntry, ForkListOptions, ForkOptions } from './forks/fork-options.ts';
+import type { ForkEntry, ForkListOptions, ForkOptions, RecordedCalls, RecordedRun } from './forks/fork-options.ts';
 import type { Page } from '../base/page.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Readiness } from './readiness.ts';
@@ -140,6 +140,13 @@ export interface HostedRuntime extends Runtime {
   start(request: unknown, principal: Principal, options: StartOptions): Promise<Started>;
   /** Starts a fork that continues without a reader, or returns the fork of the idempotency key. Rejects as `fork` does. */
   startFork(runId: string, options: unknown, principal: Principal, given: StartOptions): Promise<Started>;
+  /**
+   * Returns what a run was started from, and its chunks. The runtime must have `keep: 'inputs'`. Rejects with `not_found`
+   * (`inputs_not_kept`), `invalid_argument` (`fork_of_plan`), `run_expired` and `forbidden`.
+   */
+  recorded(runId: string, principal: Principal): Promise<RecordedRun>;
+  /** Starts a run whose tools answer from recorded calls, as evaluations do. Rejects as `run` does. */
+  startRecorded(request: unknown, principal: Principal, how: RecordedCalls): Promise<Started>;
   /** Lists the forks of a run. Rejects with `not_found`, `run_expired` and `forbidden`. */
   forks(runId: string, principal: Principal, options?: ForkListOptions): Promise<Page<ForkEntry>>;
   readonly runs: Runs;

@@ -3,7 +3,6 @@
 import { type ErrorData, fromData, PinnaceError } from '../../base/errors.ts';
 import { canonicalJson } from '../../base/json.ts';
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
-import { mayAct } from '../../tools/lost-call.ts';
 import type { Tool } from '../../tools/tool.ts';
 
 /** How a recorded call ended. */
@@ -51,13 +50,13 @@ function errorOf(chunk: UIMessageChunk | undefined): PinnaceError | undefined {
   return fromData(chunk.data as ErrorData); // `toolErrorPart` alone writes it
 }
 
-/** Returns the tools with those replaced that may act. They need no approval: nothing happens. */
+/** Returns the tools with some replaced. These need no approval: nothing happens. */
 export function dryTools(
   tools: readonly Tool[],
   recorded: RecordedOutcomes,
-  isExempt: (tool: Tool) => boolean,
+  isReplaced: (tool: Tool) => boolean,
 ): readonly Tool[] {
-  return tools.map((tool) => mayAct(tool.definition) && !isExempt(tool) ? dryTool(tool, recorded) : tool);
+  return tools.map((tool) => isReplaced(tool) ? dryTool(tool, recorded) : tool);
 }
 
 function dryTool(tool: Tool, recorded: RecordedOutcomes): Tool {

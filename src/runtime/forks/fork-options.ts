@@ -2,7 +2,9 @@
 
 import type { ModelSettings } from '../../base/agent/model-settings.ts';
 import type { PageOptions } from '../../base/page.ts';
-import type { UIMessage } from '../../contracts/ai-types.ts';
+import type { Agent } from '../../base/schema.ts';
+import type { UIMessage, UIMessageChunk } from '../../contracts/ai-types.ts';
+import type { RunRequest } from '../run-request.ts';
 
 /** What a fork changes. */
 export interface ForkChanges {
@@ -51,3 +53,18 @@ export interface ForkEntry {
 
 /** Which forks to list. */
 export type ForkListOptions = PageOptions;
+
+/** What a run was started from, and what it made of it. */
+export interface RecordedRun {
+  readonly request: RunRequest;
+  readonly agent: Agent;
+  readonly chunks: readonly UIMessageChunk[];
+}
+
+/** How the tools of a run answer from the chunks of recorded calls. */
+export interface RecordedCalls {
+  readonly calls: readonly UIMessageChunk[];
+  /** Which tools do: all, those that may act, or none. */
+  readonly effects: 'recorded' | 'reads' | 'live';
+  readonly signal?: AbortSignal | undefined;
+}

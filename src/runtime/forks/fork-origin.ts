@@ -3,6 +3,7 @@
 import { PinnaceError } from '../../base/errors.ts';
 import type { Agent } from '../../base/schema.ts';
 import type { UIMessage, UIMessageChunk } from '../../contracts/ai-types.ts';
+import { mayAct } from '../../tools/lost-call.ts';
 import { approvalsRequestedIn } from '../calls/approvals.ts';
 import { createRunFiles } from '../attachments/run-files.ts';
 import { composeLoop } from '../compose-loop.ts';
@@ -104,7 +105,10 @@ async function withTools(
   if (effects === 'dry') {
     const own = new Set(discovery?.tools);
     const recorded = recordedOutcomes(cut.dropped.map(({ chunk }) => chunk));
-    toolSet = { ...toolSet, tools: dryTools(toolSet.tools, recorded, (tool) => own.has(tool)) };
+    toolSet = {
+      ...toolSet,
+      tools: dryTools(toolSet.tools, recorded, (tool) => mayAct(tool.definition) && !own.has(tool)),
+    };
   }
   if (toolSet === resolved.toolSet && !parent.basis.active) return resolved;
   const active = [...parent.basis.active ?? [], ...loadedIn(cut)];

@@ -2,14 +2,13 @@
 
 import type { Agent } from '../../base/schema.ts';
 import type { ResolvedRun, RunIdentity } from '../run-options.ts';
-import type { ResumedRun } from './resumed-run.ts';
 
 /** An earlier run, from which a new one goes on. */
 export interface RunOrigin {
   /** Returns the record to run in place of today's. */
   readonly agent: (today: Agent) => Agent;
   /** Completes the run with what the earlier one has done. Rejects where it cannot go on. */
-  readonly resume: (resolved: ResolvedRun, run: Resuming) => Promise<ResolvedRun & { readonly resumed: ResumedRun }>;
+  readonly resume: (resolved: ResolvedRun, run: Resuming) => Promise<ResolvedRun>;
 }
 
 /** The run that is to be completed. */

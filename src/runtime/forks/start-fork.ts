@@ -17,6 +17,8 @@ import { changedFields, parseForkRequest } from './fork-request.ts';
 import { type ParentRun, readParent } from './parent-run.ts';
 import type { RunOrigin } from './run-origin.ts';
 
+export { readRecorded, recordedOrigin } from './start-recorded.ts';
+
 /** What forks need besides the parts of the runtime. */
 export interface ForkServices {
   readonly guard: HostedRuntime['guard'];

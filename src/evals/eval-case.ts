@@ -1,0 +1,82 @@
+/** Test cases made of recorded runs. */
+
+import type { Agent } from '../base/schema.ts';
+import type { UIMessageChunk } from '../contracts/ai-types.ts';
+import type { Principal } from '../base/principal.ts';
+import type { RunRequest } from '../runtime/run-request.ts';
+import type { HostedRuntime } from '../runtime/runtime.ts';
+import { readRunChunks, type RunFacts } from './run-facts.ts';
+
+/** A request and what a run made of it, as one line of JSON. */
+export interface EvalCase {
+  readonly v: 1;
+  readonly id: string;
+  readonly tags: readonly string[];
+  readonly request: RunRequest;
+  /** The record of the agent when the run was recorded. */
+  readonly agent: Agent;
+  readonly expected: RunFacts;
+}
+
+/** Which runs become cases, and how. */
+export interface DatasetOptions {
+  readonly runIds: readonly string[];
+  /** Texts that match are replaced by `[scrubbed]`. Use patterns with the flag `g`. */
+  readonly scrub?: readonly RegExp[];
+  readonly tags?: readonly string[];
+}
+
+/** Cases, and how many were left out because they are longer than 1 MiB. */
+export type Dataset = readonly EvalCase[] & { readonly skipped?: number };
+
+/** UTF-16 code units of JSON. */
+const maxLength = 1_048_576;
+
+/**
+ * Makes cases of recorded runs. The runtime must have `keep: 'inputs'`; the log has the secrets of the runs redacted.
+ *
+ * @throws PinnaceError `not_found` (`inputs_not_kept`), `run_expired` and `forbidden`, as `runtime.fork`.
+ * @example
+ * const cases = await datasetOf(runtime, { runIds: [runId], scrub: [/\d{16}/g] }, principal);
+ */
+export async function datasetOf(
+  runtime: Pick<HostedRuntime, 'recorded'>,
+  { runIds, scrub = [], tags = [] }: DatasetOptions,
+  principal: Principal,
+): Promise<Dataset> {
+  const cases: EvalCase[] = [];
+  let skipped = 0;
+  for (const id of runIds) {
+    const { request, agent, chunks } = await runtime.recorded(id, principal);
+    const expected = readRunChunks(chunks);
+    const text = scrubbed(JSON.stringify({ v: 1, id, tags, request, agent, expected } satisfies EvalCase), scrub);
+    if (text.length > maxLength) skipped++;
+    else cases.push(JSON.parse(text) as EvalCase); // the same but for texts
+  }
+  return Object.assign(cases, { skipped });
+}
+
+function scrubbed(text: string, patterns: readonly RegExp[]): string {
+  return patterns.reduce((rest, pattern) => rest.replace(pattern, '[scrubbed]'), text);
+}
+
+/** Writes cases as lines of JSON. */
+export function toJsonLines(values: readonly unknown[]): string {
+  return values.map((value) => `${JSON.stringify(value)}\n`).join('');
+}
+
+/** Reads lines of JSON, as `toJsonLines` writes them. */
+export function fromJsonLines<T>(text: string): T[] {
+  return text.split('\n').filter((line) => line.trim() !== '').map((line) => JSON.parse(line) as T); // the caller's type
+}
+
+/** The chunks by which a runtime answers calls from a case. */
+export function callChunks({ expected }: EvalCase): readonly UIMessageChunk[] {
+  return expected.calls.flatMap(({ tool: toolName, input, output, error }, i): UIMessageChunk[] => {
+    const toolCallId = `case-${i}`;
+    const call: UIMessageChunk = { type: 'tool-input-available', toolCallId, toolName, input };
+    if (error === undefined) return [call, { type: 'tool-output-available', toolCallId, output }];
+    const failed: UIMessageChunk = { type: 'tool-output-error', toolCallId, errorText: error.message };
+    return [call, failed, { type: 'data-tool-error', data: { toolCallId, ...error } }];
+  });
+}
