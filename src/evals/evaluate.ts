@@ -94,7 +94,7 @@ async function evaluateCase(
   let [passed, last]: [number, { run: RunFacts; findings: readonly Finding[] } | undefined] = [0, undefined];
   for (let i = 0; i < repeat; i++) {
     const run = await runCase(one, runtime, options);
-    const findings = await Promise.all(checks.map((check) => check({ ...run, case: one })));
+    const findings = await Promise.all(checks.map(async (check) => await check({ ...run, case: one })));
     if (findings.every(({ pass, advisory }) => pass || advisory)) passed++;
     last = { run, findings };
   }
@@ -141,5 +141,5 @@ export function expectPass({ cases }: EvalReport): void {
 
 function why({ error }: RunFacts): string {
   const pointer = error?.details?.['pointer'];
-  return error ? ` (${error.code}${pointer === undefined ? '' : ` at ${String(pointer)}`})` : '';
+  return error ? ` (${error.code}${typeof pointer === 'string' ? ` at ${pointer}` : ''})` : '';
 }
