@@ -44,6 +44,8 @@ export function renderMarkdown(text: string, hrefOf: (target: string) => string)
         return renderTable(block, renderText);
       case 'rule':
         return markup`<hr>\n`;
+      case 'math':
+        return markup`<code>${block.text}</code>`;
       default:
         return block satisfies never;
     }
@@ -115,6 +117,8 @@ function renderInline(node: Inline): Html {
       const relation = isElsewhere(node.href) ? markup` rel="noopener noreferrer"` : undefined;
       return markup`<a href="${node.href}"${relation}>${node.children.map(renderInline)}</a>`;
     }
+    case 'math':
+      return markup`<code>${node.text}</code>`;
     default:
       return node satisfies never;
   }

@@ -1,3 +1,4 @@
+import type { Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { AgentCard } from '../../app/worker/control.ts';
@@ -271,6 +272,15 @@ function endingOf(message: AssistantMessage): string | undefined {
   return type === 'waiting' && planOf(message) ? 'The plan waits for you' : endings[type];
 }
 
+/** How much of an answer is read out, in UTF-16 code units. */
+const announced = 1000;
+
+/** Has the words of an answer read out, without the signs of Markdown. */
+async function announce(text: string, announcement: Signal<string>): Promise<void> {
+  const { plainText } = await import('../../markdown/ui/markdown.tsx'); // it is there by now
+  announcement.value = plainText(text).slice(0, announced);
+}
+
 /** Reads the answer out once it has ended, not while it grows. */
 function useAnnouncement(message: AssistantMessage, { announcement }: Playground): void {
   const { type } = message.outcome.value;
@@ -279,7 +289,9 @@ function useAnnouncement(message: AssistantMessage, { announcement }: Playground
     if (type === 'running') wasRunning.current = true;
     else if (wasRunning.current) {
       wasRunning.current = false;
-      announcement.value = endingOf(message) ?? answerText(message).slice(0, 1000);
+      const ending = endingOf(message);
+      if (ending !== undefined) announcement.value = ending;
+      else void announce(answerText(message), announcement);
     }
   }, [type]);
 }

@@ -5,7 +5,7 @@ import { type Chat, isRunning, type QueuedMessage } from '../../chat/state/chat.
 import { unread } from '../state/queue.ts';
 import { nextFrame } from '../../kit/hooks/frame-queue.ts';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
-import { AttachButton, takeFiles } from '../../files/ui/attach-button.tsx';
+import { AttachButton, takeFiles, takeText } from '../../files/ui/attach-button.tsx';
 import { DraftFiles } from '../../files/ui/lazy-files.tsx';
 import { Icon } from '../../kit/icon.tsx';
 
@@ -106,7 +106,9 @@ function MessageField({ chat, playground, onEnter }: MessageFieldProps): JSX.Ele
 
   const onKeyDown = (event: KeyboardEvent): void => {
     // While a word is being composed (Japanese, Chinese, …), Enter ends the word.
-    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+    if (event.isComposing) return;
+    if (event.key === 'ArrowUp' && draft === '' && editLast(chat)) event.preventDefault();
+    if (event.key !== 'Enter' || event.shiftKey) return;
     event.preventDefault();
     onEnter();
   };
@@ -117,6 +119,7 @@ function MessageField({ chat, playground, onEnter }: MessageFieldProps): JSX.Ele
       aria-label={`Message to ${agent.name}`}
       placeholder={`Message ${agent.name}`}
       rows={1}
+      dir='auto'
       enterkeyhint='send'
       value={draft}
       disabled={chat.loaded.value !== 'ready'}
@@ -124,11 +127,22 @@ function MessageField({ chat, playground, onEnter }: MessageFieldProps): JSX.Ele
       onKeyDown={onKeyDown}
       onPaste={(event) => {
         const pasted = event.clipboardData;
-        if (pasted?.types.includes('text/plain')) return; // office programs add a picture of the text
+        if (pasted?.types.includes('text/plain')) { // office programs add a picture of the text
+          if (takeText(chat, pasted.getData('text/plain'))) event.preventDefault();
+          return;
+        }
         if (takeFiles(chat, pasted?.files)) event.preventDefault();
       }}
     />
   );
+}
+
+/** Edits the person's last message. Returns whether there is one. */
+function editLast(chat: Chat): boolean {
+  const last = chat.messages.value.findLast(({ role }) => role === 'user');
+  if (!last || isRunning(chat)) return false;
+  chat.editing.value = last.id;
+  return true;
 }
 
 /** Focuses the field whenever `requests` counts up, and at first where that opens no keyboard over the page. */

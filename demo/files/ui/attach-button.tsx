@@ -47,3 +47,17 @@ export function takeFiles(chat: Chat, files: FileList | undefined | null): boole
   });
   return true;
 }
+
+/** A pasted text of this length becomes a file, in UTF-16 code units. */
+const longText = 4000;
+
+/** Adds a long pasted text as a file. Returns whether it is long. */
+export function takeText(chat: Chat, text: string): boolean {
+  if (text.length < longText || chat.loaded.value !== 'ready') return false;
+  const taken = chat.attached.value.filter(({ name }) => /^Pasted text/.test(name)).length;
+  const name = taken === 0 ? 'Pasted text.txt' : `Pasted text ${taken + 1}.txt`;
+  attach(chat, [new File([text], name, { type: 'text/plain' })]).catch(() => {
+    chat.draft.value += text;
+  });
+  return true;
+}

@@ -92,6 +92,12 @@ function factsOf({ mediaType, size }: ShownFile): string {
   return size === undefined ? mediaType : `${mediaType}, ${formatBytes(size)}`;
 }
 
+/** The text of a file that is not sent yet. */
+function textOf({ url }: AttachedFile): string {
+  const bytes = Uint8Array.from(atob(url.slice(url.indexOf(',') + 1)), (character) => character.charCodeAt(0));
+  return new TextDecoder().decode(bytes);
+}
+
 async function contentOf({ url, via, mediaType }: ShownFile, { readFile }: Playground): Promise<Blob> {
   if (!url.startsWith('data:')) return await readFile(url, via);
   const base64 = url.slice(url.indexOf(',') + 1);
@@ -112,6 +118,19 @@ export function DraftFiles({ chat, onRemoved }: { chat: Chat; onRemoved: () => v
           {image.test(file.mediaType) ? <img src={file.url} alt='' /> : <Icon name='file' />}
           <span class='file-name'>{file.name}</span>
           <span class='file-facts'>{formatBytes(file.size)}</span>
+          {file.name.startsWith('Pasted text') && (
+            <button
+              type='button'
+              class='quiet-button'
+              data-testid='paste-as-text'
+              onClick={() => {
+                chat.draft.value = `${chat.draft.value}${textOf(file)}`;
+                remove(file);
+              }}
+            >
+              Insert as text
+            </button>
+          )}
           <button
             type='button'
             class='icon-button'

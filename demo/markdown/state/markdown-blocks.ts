@@ -1,6 +1,7 @@
 /** Reads Markdown into blocks, line by line and in linear time. What models write; not every corner of CommonMark. */
 
 import { readList } from './markdown-list.ts';
+import { readMath } from './markdown-math.ts';
 import { fence, heading, isBlank, quote, rule, startsBlock } from './markdown-starts.ts';
 import { readTable } from './markdown-table.ts';
 import type { Block, Located } from './markdown-types.ts';
@@ -29,7 +30,7 @@ export function locateBlocks(lines: readonly string[], depth = 0): { readonly bl
 }
 
 function readBlock(lines: readonly string[], i: number, depth: number): Located {
-  const simple = readFence(lines, i) ?? readHeading(lines, i) ?? readRule(lines, i);
+  const simple = readFence(lines, i) ?? readMath(lines, i) ?? readHeading(lines, i) ?? readRule(lines, i);
   if (simple) return simple;
   if (depth < maxDepth) {
     const nested = readQuote(lines, i, depth) ?? readList(lines, i, (inner) => readBlocks(inner, depth + 1));

@@ -2,6 +2,7 @@
 
 import { citation, numbersOf } from '../../chat/state/citations.ts';
 import { readAutolink, readBareUrl, readTarget, safeHref } from './markdown-links.ts';
+import { readInlineMath } from './markdown-math.ts';
 import { createTickFinder, flanks, readEntity, runLength, type TickFinder } from './markdown-marks.ts';
 import type { Inline } from './markdown-types.ts';
 
@@ -52,7 +53,7 @@ class InlineReader {
   }
 
   #step(): void {
-    const special = /[\\`*_~[\]!<&\nhH]/g;
+    const special = /[\\`*_~[\]!<&\nhH$]/g;
     special.lastIndex = this.#at;
     const found = special.exec(this.#text);
     const next = found?.index ?? this.#text.length;
@@ -65,7 +66,9 @@ class InlineReader {
   #special(character: string): boolean {
     switch (character) {
       case '\\':
-        return this.#escape();
+        return this.#math() || this.#escape();
+      case '$':
+        return this.#math();
       case '`':
         return this.#code();
       case '*':
@@ -104,6 +107,12 @@ class InlineReader {
     this.#top.children.push(node);
     this.#at += length;
     return true;
+  }
+
+  #math(): boolean {
+    if (!/^(?:\$|\\[([])/.test(this.#text.slice(this.#at, this.#at + 2))) return false;
+    const math = readInlineMath(this.#text, this.#at);
+    return math !== undefined && this.#put({ type: 'math', text: math.text, isBlock: math.isBlock }, math.length);
   }
 
   #escape(): boolean {

@@ -1,12 +1,13 @@
 /** How Markdown blocks start. */
 
+import { mathStart } from './markdown-math.ts';
 import { isTable } from './markdown-table.ts';
 
 /** Whether a line ends the paragraph before it. */
 export function startsBlock(lines: readonly string[], i: number): boolean {
   const line = lines[i] ?? '';
   return fence.test(line) || heading.test(line) || rule.test(line) || quote.test(line) || interruptingItem.test(line) ||
-    isTable(lines, i);
+    mathStart.test(line) || isTable(lines, i);
 }
 
 /** Whether there is nothing on the line. */

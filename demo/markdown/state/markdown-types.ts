@@ -5,6 +5,8 @@ export type Block =
   | { readonly type: 'paragraph'; readonly text: string }
   | { readonly type: 'heading'; readonly level: number; readonly text: string }
   | { readonly type: 'code'; readonly language: string; readonly text: string; readonly closed: boolean }
+  /** A formula in TeX. */
+  | { readonly type: 'math'; readonly text: string }
   | { readonly type: 'quote'; readonly blocks: readonly Block[] }
   | ListBlock
   | TableBlock
@@ -44,6 +46,7 @@ export type Inline =
   | string
   | { readonly type: 'code'; readonly text: string }
   | { readonly type: 'break' }
+  | { readonly type: 'math'; readonly text: string; readonly isBlock: boolean }
   /** `[1]`, or `[1, 3]`: a citation where these numbers have sources, else its text. */
   | { readonly type: 'citation'; readonly numbers: readonly number[]; readonly text: string }
   | { readonly type: 'strong' | 'em' | 'del'; readonly children: readonly Inline[] }

@@ -6,6 +6,9 @@ import { readInline } from '../state/markdown-inline.ts';
 import type { Block, Inline, ListBlock, ListItem, TableBlock } from '../state/markdown-types.ts';
 import { Citation } from '../../chat/ui/citation.tsx';
 import { CodeBlock } from './code-block.tsx';
+import { Formula } from './lazy-math.tsx';
+
+export { plainText } from '../state/plain-text.ts';
 
 /** An answer's text. Only its last blocks are read and rendered anew when it grows. */
 export function Markdown({ text, isLive }: { text: ReadonlySignal<string>; isLive: boolean }): JSX.Element {
@@ -25,11 +28,13 @@ function BlockView({ block }: { block: Block }): JSX.Element {
 function renderBlock(block: Block): JSX.Element {
   switch (block.type) {
     case 'paragraph':
-      return <p>{renderText(block.text)}</p>;
+      return <p dir='auto'>{renderText(block.text)}</p>;
     case 'heading':
       return renderHeading(block);
     case 'code':
-      return <CodeBlock language={block.language} text={block.text} />;
+      return <CodeBlock language={block.language} text={block.text} closed={block.closed} />;
+    case 'math':
+      return <Formula text={block.text} isBlock />;
     case 'quote':
       return <blockquote>{renderBlocks(block.blocks)}</blockquote>;
     case 'list':
@@ -50,12 +55,12 @@ function renderBlocks(blocks: readonly Block[]): ComponentChildren {
 /** Headings of an answer rank below the page's own headings. */
 function renderHeading({ level, text }: Extract<Block, { type: 'heading' }>): JSX.Element {
   const Tag = `h${Math.min(level + 2, 6)}` as 'h3' | 'h4' | 'h5' | 'h6'; // safe: level is 1 to 6
-  return <Tag class={`heading-${level}`}>{renderText(text)}</Tag>;
+  return <Tag class={`heading-${level}`} dir='auto'>{renderText(text)}</Tag>;
 }
 
 function renderList({ start, tight, items }: ListBlock): JSX.Element {
   const content = items.map((item, i) => (
-    <li key={i} class={item.checked === undefined ? undefined : 'task'}>{renderItem(item, tight)}</li>
+    <li key={i} dir='auto' class={item.checked === undefined ? undefined : 'task'}>{renderItem(item, tight)}</li>
   ));
   if (start === undefined) return <ul>{content}</ul>;
   return <ol start={start}>{content}</ol>;
@@ -74,7 +79,7 @@ function renderTable({ align, head, rows }: TableBlock): JSX.Element {
   const classOf = (column: number): string | undefined => align[column] && `align-${align[column]}`;
   return (
     <div class='table-scroller' tabIndex={0} role='group' aria-label='Table'>
-      <table>
+      <table dir='auto'>
         <thead>
           <tr>{head.map((cell, i) => <th key={i} class={classOf(i)}>{renderText(cell)}</th>)}</tr>
         </thead>
@@ -102,6 +107,8 @@ function renderNode(node: Exclude<Inline, string>, key: number): JSX.Element {
       return <code key={key}>{node.text}</code>;
     case 'break':
       return <br key={key} />;
+    case 'math':
+      return <Formula key={key} text={node.text} isBlock={node.isBlock} />;
     case 'citation':
       return <Citation key={key} numbers={node.numbers} text={node.text} />;
     case 'strong':

@@ -24,10 +24,12 @@ async function choose(...files: File[]): Promise<void> {
 function hand(
   element: Element,
   type: 'paste' | 'drop',
-  { files, types = ['Files'] }: { files: File[]; types?: string[] },
+  { files, types = ['Files'], text = '' }: { files: File[]; types?: string[]; text?: string },
 ) {
   const event = new Event(type, { bubbles: true, cancelable: true });
-  Object.assign(event, { [type === 'paste' ? 'clipboardData' : 'dataTransfer']: { files, types } });
+  Object.assign(event, {
+    [type === 'paste' ? 'clipboardData' : 'dataTransfer']: { files, types, getData: () => text },
+  });
   element.dispatchEvent(event);
   return event;
 }
@@ -97,9 +99,25 @@ describe('attaching files', () => {
     const composer = await page.find('composer');
     expect(hand(composer, 'paste', { files: [png()] }).defaultPrevented).toBe(true);
     await attached(1);
+    const short = hand(composer, 'paste', { files: [], types: ['text/plain'], text: 'Hello' });
+    expect(short.defaultPrevented).toBe(false);
     const withText = hand(composer, 'paste', { files: [png()], types: ['text/plain', 'Files'] });
     expect(withText.defaultPrevented).toBe(false);
     expect(names()).toEqual(['dot.png']);
+  });
+
+  it('makes files of long pasted texts, and puts one back into the message', async () => {
+    page = await mount();
+    const composer = await page.find('composer');
+    const text = 'Tide and time. '.repeat(400);
+    expect(hand(composer, 'paste', { files: [], types: ['text/plain'], text }).defaultPrevented).toBe(true);
+    await attached(1);
+    hand(composer, 'paste', { files: [], types: ['text/plain'], text: `${text}é` });
+    await attached(2);
+    expect(names()).toEqual(['Pasted text.txt', 'Pasted text 2.txt']);
+    page.all('paste-as-text')[1]?.click();
+    await attached(1);
+    expect(page.playground.chats.current.value.draft.value).toBe(`${text}é`);
   });
 
   it('takes files that are dropped on the composer', async () => {

@@ -22,7 +22,7 @@ describe('a conversation', () => {
     const footer = await page.find('answer-footer');
     expect(footer.textContent).toContain('4.2 s2 steps1 tool call1,234 tokensrehearsal');
     await vi.waitFor(() => expect(page.all('message')[1]?.querySelector('strong')?.textContent).toBe('high'));
-    await vi.waitFor(() => expect(page.all('announcement')[0]?.textContent).toBe('It is **high**.'));
+    await vi.waitFor(() => expect(page.all('announcement')[0]?.textContent).toBe('It is high.'));
     expect(page.all('composer')[0]).toHaveProperty('value', '');
   });
 

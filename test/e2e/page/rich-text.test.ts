@@ -1,0 +1,85 @@
+import type { Page } from 'playwright';
+import { describe, expect, it } from 'vitest';
+import { violations } from '../../tools/browsers/axe.ts';
+import { send, usePlayground } from '../../tools/browsers/playground.ts';
+
+const { open, shoot } = usePlayground();
+
+const text = [
+  'The tide follows \\(h(t) = A \\cos(\\omega t)\\), at $5 a table:',
+  '$$\n\\int_0^T h(t)\\,dt = \\frac{A}{\\omega} \\sin(\\omega T)\n$$',
+  '```ts\nexport const height = (t: number): number => 2 * Math.cos(t); // meters\n```',
+  '```python\ndef height(t):\n    return 2 * cos(t)  # meters\n```',
+  '| Port | High |\n|:--|--:|\n| Bergen | 12:04 |\n| Ålesund | 12:40 |',
+  'المد مرتفع عند الظهر في **بيرغن** اليوم.',
+  'A wrong one: $$\\frac{1}{$$',
+].join('\n\n');
+
+/** Replaces the text of the stored answer, as if a model had written it. */
+async function answerWith(page: Page, before: string, after: string): Promise<void> {
+  await page.evaluate(async ([from = '', to = '']) => {
+    const done = <T>(request: IDBRequest<T>): Promise<T> =>
+      new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error ?? new Error('No'));
+      });
+    const replaced = (value: unknown): unknown =>
+      JSON.parse(JSON.stringify(value), (_, inner: unknown) => inner === from ? to : inner);
+    const db = await done(indexedDB.open('pinnace-playground'));
+    for (const name of db.objectStoreNames) {
+      const store = db.transaction(name, 'readwrite').objectStore(name);
+      const [keys, values] = await Promise.all([done(store.getAllKeys()), done(store.getAll())]);
+      for (const [i, value] of values.entries()) {
+        if (!JSON.stringify(value).includes(JSON.stringify(from))) continue;
+        await done(store.keyPath === null ? store.put(replaced(value), keys[i]) : store.put(replaced(value)));
+      }
+    }
+    db.close();
+  }, [before, after]);
+  await page.reload();
+}
+
+describe('an answer with code, formulas, a table and two directions', () => {
+  it.each([['light', false, 1280], ['dark', true, 1280], ['phone', false, 390]])(
+    'is drawn without a violation of the policy, readable and within the window: %s',
+    async (name, dark, width) => {
+      const { page, problems } = await open({ dark, width, height: 1100 });
+      await send(page, 'What is 6 * 7?');
+      await page.getByTestId('answer-footer').waitFor();
+      const said = await page.locator('.markdown').innerText();
+      await page.getByTestId('send').waitFor();
+      await answerWith(page, said, text);
+      await page.locator('.token-kwd').first().waitFor();
+      await page.locator('math').nth(1).waitFor();
+      expect(await page.locator('math').count()).toBe(2);
+      expect(await page.locator('.code-block').first().innerText()).toContain('export const height = (t: number)');
+      expect(await page.locator('.code-block .token-cmnt').allTextContents()).toEqual(['// meters', '# meters']);
+      expect(await page.locator('.markdown').innerText()).toContain('at $5 a table');
+      expect(await page.locator('.markdown p').getByText('بيرغن').evaluate((one) => getComputedStyle(one).direction))
+        .toBe('rtl');
+      expect(await page.locator('.markdown code').getByText('\\frac{1}{').count()).toBe(1);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+      expect(await violations(page)).toEqual([]);
+      await shoot(page, `rich-text-${name}`);
+      expect(problems).toEqual([]);
+    },
+  );
+});
+
+describe('a long pasted text', () => {
+  it('becomes a file of the message', async () => {
+    const { page, problems } = await open();
+    await page.getByTestId('composer').evaluate((field) => {
+      const data = new DataTransfer();
+      data.setData('text/plain', 'Tide and time wait for no one. '.repeat(6000));
+      field.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+    });
+    await page.getByTestId('attached').getByText('Pasted text.txt').waitFor();
+    await shoot(page, 'pasted-text');
+    expect(await page.getByTestId('composer').inputValue()).toBe('');
+    await send(page, 'Keep this');
+    await page.getByTestId('answer-footer').waitFor();
+    expect(await page.locator('[data-role=user]').getByTestId('file').textContent()).toContain('Pasted text.txt');
+    expect(problems).toEqual([]);
+  });
+});
