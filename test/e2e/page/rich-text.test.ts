@@ -20,8 +20,8 @@ async function answerWith(page: Page, before: string, after: string): Promise<vo
   await page.evaluate(async ([from = '', to = '']) => {
     const done = <T>(request: IDBRequest<T>): Promise<T> =>
       new Promise((resolve, reject) => {
-        request.onsuccess = () => resolve(request.result);
-        request.onerror = () => reject(request.error ?? new Error('No'));
+        request.addEventListener('success', () => resolve(request.result));
+        request.addEventListener('error', () => reject(request.error ?? new Error('No')));
       });
     const replaced = (value: unknown): unknown =>
       JSON.parse(JSON.stringify(value), (_, inner: unknown) => inner === from ? to : inner);
