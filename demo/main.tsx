@@ -28,7 +28,7 @@ start({ notes, theme }).catch((error: unknown) => {
 async function start(shared: { notes: Notes; theme: Signal<Theme> }): Promise<void> {
   const [{ connection, isLasting, close }, { createBrowserChatStore }] = await Promise.all([
     connectAgent(workerUrl, { connectRuntime, tab: () => sessionStorage }),
-    import('./chat/state/browser-chat-store.ts'),
+    import('./chat/store/browser-chat-store.ts'),
   ]);
   const connectEndpoint = createEndpointConnector({ connectRuntime });
   const chatStore = createBrowserChatStore();

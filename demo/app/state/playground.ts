@@ -13,7 +13,7 @@ import { noTabs } from '../../chat/state/chat-tabs.ts';
 import type { Connection } from './connect.ts';
 import type { RemoteEndpoint } from '../../endpoint/state/connect-endpoint.ts';
 import type { Schedule } from '../../kit/hooks/frame-queue.ts';
-import type { ChatStore } from '../../chat/state/chat-store.ts';
+import type { ChatStore } from '../../chat/store/chat-store.ts';
 import type { AttachedFile } from '../../files/state/attached-file.ts';
 import type { ToolPart } from '../../chat/state/message.ts';
 import type { Notes } from './notes.ts';

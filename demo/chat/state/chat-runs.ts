@@ -6,15 +6,15 @@ import type { PlanSteering } from '../../app/worker/control.ts';
 import { canGoOn, decideCall, isDecidedHere, waitingCalls } from './approval.ts';
 import { afterLast, append, type Chat, headOf } from './chat.ts';
 import type { Schedule } from '../../kit/hooks/frame-queue.ts';
-import type { ChatStore } from './chat-store.ts';
-import type { Saved } from './chat-writer.ts';
+import type { ChatStore } from '../store/chat-store.ts';
+import type { Saved } from '../store/chat-writer.ts';
 import { keepAddress, type StoredAttachment } from '../../files/state/attached-file.ts';
 import { type AssistantMessage, createAnswer, type Message, type ToolPart } from './message.ts';
 import { cancelPlan, planOf, type PlanPart, planToFollow } from '../../plan/state/plan.ts';
 import type { PlanQuestion } from '../../plan/state/plan-data.ts';
 import { type Answer, answerQuestion } from '../../plan/state/plan-reply.ts';
 import { type Join, type PlanTerms, type Run, startRun, type Transport } from './run.ts';
-import { isCutOff } from './stored-message.ts';
+import { isCutOff } from '../store/stored-message.ts';
 import { toWireMessages } from './wire-messages.ts';
 
 /** Where runs go: the page's worker, or an endpoint by its address. */

@@ -8,7 +8,7 @@ import { afterLast, append, type Chat, createChat, headOf, isRunning, titleOf } 
 import { type ChatRunsOptions, createChatRuns } from './chat-runs.ts';
 import { createRemoval } from './removal.ts';
 import { followTabs } from './follow-tabs.ts';
-import type { ChatStore } from './chat-store.ts';
+import type { ChatStore } from '../store/chat-store.ts';
 import type { AssistantMessage, ToolPart } from './message.ts';
 import type { AttachedFile, Written } from '../../files/state/attached-file.ts';
 import { queueMessage } from '../../composer/state/queue.ts';

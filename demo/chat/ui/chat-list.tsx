@@ -130,7 +130,7 @@ function Choices({ chat, playground, onRename, onDone }: ChoicesProps): JSX.Elem
         onDone();
       })}
       {choice('Save file', 'save', 'save-chat', () => {
-        void import('../state/save-chat.ts').then(({ saveChat }) => saveChat(chat, playground));
+        void import('../store/save-chat.ts').then(({ saveChat }) => saveChat(chat, playground));
         onDone();
       })}
       {choice('Delete', 'trash', 'delete-chat', () => {

@@ -54,7 +54,7 @@ const longText = 4000;
 /** Adds a long pasted text as a file. Returns whether it is long. */
 export function takeText(chat: Chat, text: string): boolean {
   if (text.length < longText || chat.loaded.value !== 'ready') return false;
-  const taken = chat.attached.value.filter(({ name }) => /^Pasted text/.test(name)).length;
+  const taken = chat.attached.value.filter(({ name }) => name.startsWith('Pasted text')).length;
   const name = taken === 0 ? 'Pasted text.txt' : `Pasted text ${taken + 1}.txt`;
   attach(chat, [new File([text], name, { type: 'text/plain' })]).catch(() => {
     chat.draft.value += text;

@@ -6,7 +6,7 @@ import type { Playground } from '../../app/state/playground.ts';
 import { Dialog } from '../../kit/dialog.tsx';
 import { Icon } from '../../kit/icon.tsx';
 import { isCovered } from '../../app/ui/over-chat.ts';
-import type { ChatHit } from '../../chat/state/search-chats.ts';
+import type { ChatHit } from '../../chat/store/search-chats.ts';
 import { commandsOf } from './commands.ts';
 import { hitCommands } from './commands/chats.ts';
 import type { Command } from './commands/command.ts';

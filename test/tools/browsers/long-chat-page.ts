@@ -1,7 +1,7 @@
 /** Runs in the playground's page: writes a long chat to its chat storage. */
 
 import { openStorage } from '../../../demo/storage/open-storage.ts';
-import { createChatStore } from '../../../demo/chat/state/chat-store.ts';
+import { createChatStore } from '../../../demo/chat/store/chat-store.ts';
 import { createAnswer, createTextPart, createToolPart, type Message } from '../../../demo/chat/state/message.ts';
 
 /** The chat's id in the page's address. */

@@ -1,5 +1,5 @@
 import { agentOf, type Playground } from '../../../app/state/playground.ts';
-import type { ChatHit } from '../../../chat/state/search-chats.ts';
+import type { ChatHit } from '../../../chat/store/search-chats.ts';
 import { chatFind } from '../../../find/ui/chat-find.ts';
 import { uncover } from '../../../app/ui/over-chat.ts';
 import type { Command } from './command.ts';

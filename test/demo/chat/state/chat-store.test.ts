@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import type { ChatHead } from '../../../../demo/chat/state/chat.ts';
-import { createChatStore, tryAgainMs } from '../../../../demo/chat/state/chat-store.ts';
+import { createChatStore, tryAgainMs } from '../../../../demo/chat/store/chat-store.ts';
 import {
   type AssistantMessage,
   createAnswer,

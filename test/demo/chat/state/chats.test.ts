@@ -3,7 +3,7 @@ import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { isRunning, titleOf } from '../../../../demo/chat/state/chat.ts';
 import { saveEveryMs } from '../../../../demo/chat/state/chat-runs.ts';
 import { type Chats, createChats } from '../../../../demo/chat/state/chats.ts';
-import { type ChatStore, createChatStore } from '../../../../demo/chat/state/chat-store.ts';
+import { type ChatStore, createChatStore } from '../../../../demo/chat/store/chat-store.ts';
 import { answerText, type Message } from '../../../../demo/chat/state/message.ts';
 import type { ClosableStorage } from '../../../../src/contracts/storage.ts';
 import { type FakeTransport, fakeTransport } from '../../../fixtures/page/fake-transport.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cutOff, fromStored, toStored } from '../../../../demo/chat/state/stored-message.ts';
+import { cutOff, fromStored, toStored } from '../../../../demo/chat/store/stored-message.ts';
 import { answerText, type AssistantMessage, type ToolPart } from '../../../../demo/chat/state/message.ts';
 import { createReceiver } from '../../../../demo/chat/state/receive.ts';
 import type { Approval } from '../../../../demo/chat/state/run-data.ts';

@@ -4,7 +4,7 @@ import { waitingCalls } from '../../../../demo/chat/state/approval.ts';
 import { isRunning } from '../../../../demo/chat/state/chat.ts';
 import type { ChatTabs } from '../../../../demo/chat/state/chat-tabs.ts';
 import { type Chats, createChats } from '../../../../demo/chat/state/chats.ts';
-import { createChatStore } from '../../../../demo/chat/state/chat-store.ts';
+import { createChatStore } from '../../../../demo/chat/store/chat-store.ts';
 import { answerText } from '../../../../demo/chat/state/message.ts';
 import type { ClosableStorage } from '../../../../src/contracts/storage.ts';
 import { type FakeTransport, fakeTransport } from '../../../fixtures/page/fake-transport.ts';

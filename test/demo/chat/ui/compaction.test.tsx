@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import { createChatStore } from '../../../../demo/chat/state/chat-store.ts';
-import { fromStored } from '../../../../demo/chat/state/stored-message.ts';
+import { createChatStore } from '../../../../demo/chat/store/chat-store.ts';
+import { fromStored } from '../../../../demo/chat/store/stored-message.ts';
 import { mount, type Page } from '../../../fixtures/page/playground.tsx';
 
 let page: Page | undefined;

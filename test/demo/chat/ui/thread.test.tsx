@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import { createChatStore } from '../../../../demo/chat/state/chat-store.ts';
+import { createChatStore } from '../../../../demo/chat/store/chat-store.ts';
 import { placeByKey } from '../../../../demo/chat/ui/feed-keys.ts';
 import { mount, type Page } from '../../../fixtures/page/playground.tsx';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fromStored, toStored, withoutOutputs } from '../../../../demo/chat/state/stored-message.ts';
+import { fromStored, toStored, withoutOutputs } from '../../../../demo/chat/store/stored-message.ts';
 import type { AssistantMessage } from '../../../../demo/chat/state/message.ts';
 import { openQuestions, planOf, type PlanPart, planToFollow, treeOf } from '../../../../demo/plan/state/plan.ts';
 import { createReceiver } from '../../../../demo/chat/state/receive.ts';

@@ -3,10 +3,10 @@
 import * as v from 'valibot';
 import type { Key } from '../../../src/base/key.ts';
 import type { Change, Entry, Storage } from '../../../src/contracts/storage.ts';
-import type { ChatHead } from './chat.ts';
+import type { ChatHead } from '../state/chat.ts';
 import { fromStored, toStored, withoutOutputs } from './stored-message.ts';
-import type { Message } from './message.ts';
-import { readAs } from './run-data.ts';
+import type { Message } from '../state/message.ts';
+import { readAs } from '../state/run-data.ts';
 
 /** A message and its place in the chat. Places may be empty. */
 export interface PlacedMessage {

@@ -4,7 +4,7 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import type { Key } from '../../../src/base/key.ts';
 import type { Storage } from '../../../src/contracts/storage.ts';
 import { type PlacedMessage, readPlaced } from './chat-rows.ts';
-import type { ChatTabs } from './chat-tabs.ts';
+import type { ChatTabs } from '../state/chat-tabs.ts';
 import { cutOff } from './stored-message.ts';
 
 /** The last known state of a stored chat. */

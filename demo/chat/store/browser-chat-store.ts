@@ -1,7 +1,7 @@
 /** Keeps the page's chats in IndexedDB. A chunk of its own: it is fetched while the worker starts. */
 
 import { openStorage } from '../../storage/open-storage.ts';
-import { browserTabs } from './chat-tabs.ts';
+import { browserTabs } from '../state/chat-tabs.ts';
 import { type ChatStore, createChatStore } from './chat-store.ts';
 
 /** The store, and a function that closes it. A closed store writes nothing more. */

@@ -4,14 +4,14 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { Storage } from '../../../src/contracts/storage.ts';
 import { nextTask } from '../../kit/next-task.ts';
-import type { ChatHead } from './chat.ts';
+import type { ChatHead } from '../state/chat.ts';
 import type { ChatHit } from './search-chats.ts';
 import { readHeads, removeChat } from './chat-rows.ts';
-import { type ChatTabs, noTabs } from './chat-tabs.ts';
+import { type ChatTabs, noTabs } from '../state/chat-tabs.ts';
 import { createChatWriter, type Saved, type Unwritten } from './chat-writer.ts';
 import { createKnownChats, type KnownChats } from './known-chats.ts';
 import { mergeMessages } from './merge-messages.ts';
-import type { Message } from './message.ts';
+import type { Message } from '../state/message.ts';
 
 /** Why chats are not stored. `newer`: a newer version of the page wrote the storage. */
 export type NotStored = 'blocked' | 'full' | 'newer';

@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals';
 import * as v from 'valibot';
 import { AttachedFile, withoutBytes } from '../../files/state/attached-file.ts';
-import { CitedSources } from './citations.ts';
+import { CitedSources } from '../state/citations.ts';
 import {
   type AssistantMessage,
   createAnswer,
@@ -16,7 +16,7 @@ import {
   type ReasoningPart,
   type TextPart,
   type ToolPart,
-} from './message.ts';
+} from '../state/message.ts';
 import { createPlanPart, type PlanPart } from '../../plan/state/plan.ts';
 import { PlanReply, PlanSnapshot, PlanView } from '../../plan/state/plan-data.ts';
 import {
@@ -30,7 +30,7 @@ import {
   RunData,
   ToolFailure,
   Usage,
-} from './run-data.ts';
+} from '../state/run-data.ts';
 
 const StoredCall = v.object({
   name: v.string(),

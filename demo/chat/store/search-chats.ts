@@ -3,7 +3,7 @@
 import type { Storage } from '../../../src/contracts/storage.ts';
 import { nextTask } from '../../kit/next-task.ts';
 import { messagesOf } from './chat-rows.ts';
-import { answerText, type Message } from './message.ts';
+import { answerText, type Message } from '../state/message.ts';
 
 /** A chat with a message that holds the words. */
 export interface ChatHit {

@@ -2,7 +2,7 @@
 
 import { batch } from '@preact/signals';
 import type { PlacedMessage } from './chat-rows.ts';
-import type { Message } from './message.ts';
+import type { Message } from '../state/message.ts';
 
 interface MergeOptions {
   /** The ids of messages that were stored before. */

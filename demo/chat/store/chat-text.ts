@@ -1,6 +1,6 @@
 /** A chat as a text in Markdown, to keep or to send to someone. Inputs and results of tools are left out. */
 
-import { answerText, type AssistantMessage, type Message } from './message.ts';
+import { answerText, type AssistantMessage, type Message } from '../state/message.ts';
 
 interface ChatTextOptions {
   readonly title: string;
