@@ -3,6 +3,7 @@
 import { loadOnce } from '../../src/base/load-once.ts';
 import { longestTimeoutMs } from '../../src/base/timer.ts';
 import type { McpCall, McpConnector } from '../../src/contracts/mcp-connector.ts';
+import type { McpAnswer } from '../../src/contracts/mcp/answers.ts';
 import { linearValidator } from '../linear-validator.ts';
 import { optionalPackage } from '../optional-package.ts';
 import type { StandardSchemaV1 } from './sdk-2026.ts';
@@ -46,8 +47,10 @@ async function openSession({ url, fetch, questions, signal }: OpenOptions): Prom
     jsonSchemaValidator: linearValidator, // the library's default may compile code
     versionNegotiation: { mode: 'auto' },
   });
-  // A server of an older revision asks inside the open call, where no person can be waited for.
-  if (questions) client.setRequestHandler('elicitation/create', () => ({ action: 'cancel' }));
+  const open = new Set<McpCall>();
+  if (questions) {
+    client.setRequestHandler('elicitation/create', async ({ params }) => toElicitResult(await askOf(open)?.(params)));
+  }
   const transport = new StreamableHTTPClientTransport(url, { fetch });
   await connectUntil({
     signal,
@@ -63,19 +66,37 @@ async function openSession({ url, fetch, questions, signal }: OpenOptions): Prom
         signal: until,
         timeout: longestTimeoutMs,
       }),
-    call: async (call, until) =>
-      await client.callTool(paramsOf(call), {
-        signal: until,
-        timeout: longestTimeoutMs,
-        toolDefinition: forHeaders(call),
-        allowInputRequired: questions,
-        ...progressOf(call),
-      }),
+    async call(call, until) {
+      open.add(call);
+      try {
+        return await client.callTool(paramsOf(call), {
+          signal: until,
+          timeout: longestTimeoutMs,
+          toolDefinition: forHeaders(call),
+          allowInputRequired: questions,
+          ...progressOf(call),
+        });
+      } finally {
+        open.delete(call);
+      }
+    },
     async close() {
       await transport.terminateSession().catch(() => {}); // it may have ended already
       await client.close();
     },
   };
+}
+
+/** A question names no call: it is asked where one call alone is open. */
+function askOf(open: ReadonlySet<McpCall>): McpCall['onQuestion'] {
+  const [call, ...others] = open;
+  return others.length === 0 ? call?.onQuestion : undefined;
+}
+
+type Content = Record<string, string | number | boolean | string[]>;
+
+function toElicitResult({ action, content }: McpAnswer = { action: 'cancel' }) {
+  return { action, ...(content && { content: content as Content }) }; // it fits the form, whose fields are flat
 }
 
 /** The request headers depend on the pinned definition (`x-mcp-header`); the caller checks the result. */

@@ -72,7 +72,16 @@ async function openSession(context: Context, ...signals: readonly AbortSignal[])
   const { connectTimeoutMs: timeoutMs } = context;
   const url = new URL(server.url);
   url.hash = '';
-  const guarded = createMcpFetch({ egress, url, secret, challenges, onToolsChanged, maxBytes, maxMs: maxAnswerMs });
+  const guarded = createMcpFetch({
+    egress,
+    url,
+    secret,
+    challenges,
+    questions,
+    onToolsChanged,
+    maxBytes,
+    maxMs: maxAnswerMs,
+  });
   const { fetch, faultBehind } = guarded;
   const session = await within(
     { signals: [...signals, life.signal], timeoutMs },

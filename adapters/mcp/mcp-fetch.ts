@@ -12,13 +12,15 @@ import { createExchanges, type Exchange, type Exchanges } from './exchange.ts';
 import { invalidAnswer, notOurs, sessionExpired, statusError, unanswered } from './failures.ts';
 import { createHeldResults, type HeldResults } from './held-results.ts';
 import { answers, errorCodeOf, type Message, readMessages } from './messages.ts';
-import { eventOf, relayEvents, type RelayOptions } from './relay.ts';
+import { eventOf, relayEvents, type RelayOptions, relayQuestions } from './relay.ts';
 
 /** The target and the egress. */
 export interface McpFetchOptions {
   readonly egress: Egress;
   readonly url: URL;
   readonly secret: Secret | undefined;
+  /** Whether a person can answer: only then is a stream held open for questions. */
+  readonly questions?: boolean;
   /** The access tokens, in place of the secret. */
   readonly challenges?: Challenges | undefined;
   /** Called when a response contains the notification; no stream is held open for it. */
@@ -45,6 +47,7 @@ export function createMcpFetch(options: McpFetchOptions): McpFetch {
   const faults = new Map<unknown, PinnaceError>();
   const held = createHeldResults();
   let bytes = 0;
+  let isListening = false;
   const context: Context = {
     ...options,
     exchanges: createExchanges(),
@@ -60,6 +63,10 @@ export function createMcpFetch(options: McpFetchOptions): McpFetch {
     async fetch(url, init = {}) {
       if (URL.parse(url)?.href !== options.url.href) throw notOurs();
       if (init.method === 'POST') return await post(init, context);
+      if (init.method === 'GET' && options.questions === true && !isListening && !resumes(init)) {
+        isListening = true; // once: a server that ends the stream would get it again and again
+        return await listen(init, context);
+      }
       if (init.method === 'GET') return await resume(init, context);
       if (init.method === 'DELETE') return await end(init, context);
       throw notOurs();
@@ -171,6 +178,21 @@ async function readError(answer: Response, { id }: Exchange): Promise<object | u
   } catch {
     return undefined; // the status is enough
   }
+}
+
+function resumes({ headers }: RequestInit): boolean {
+  return new Headers(headers).has('last-event-id');
+}
+
+/** Waits for questions, where the server has a stream for them. */
+async function listen(init: RequestInit, context: Context): Promise<Response> {
+  const answer = await send(init, context).catch(() => undefined); // calls do not depend on it
+  if (answer?.ok !== true || mediaTypeOf(answer) !== 'text/event-stream' || answer.body === null) {
+    if (answer) await letGo(answer);
+    return new Response(null, { status: 405 });
+  }
+  const headers = { 'content-type': 'text/event-stream' };
+  return new Response(relayQuestions(answer.body, context), { headers });
 }
 
 /** Resumes a response that broke off; never waits for notifications. */

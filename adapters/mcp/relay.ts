@@ -106,3 +106,49 @@ function isWanted(message: Message, exchange: Exchange): boolean {
   if (message.id === undefined) return message.method === 'notifications/progress';
   return ++exchange.serverRequests <= maxServerRequests;
 }
+
+/** The most questions of one session. */
+const maxQuestions = 32;
+
+/**
+ * Relays the stream on which a server of 2025-11-25 asks its questions outside the response of a call. All else on it is left out, and
+ * an error ends it: calls do not depend on it.
+ */
+export function relayQuestions(
+  body: ReadableStream<Bytes>,
+  { onToolsChanged, count }: Pick<RelayOptions, 'onToolsChanged' | 'count'>,
+): ReadableStream<Bytes> {
+  const decoder = new TextDecoder();
+  const encoder = new TextEncoder();
+  let ready = '';
+  let left = maxQuestions;
+  const isQuestion = ({ method, id }: Message): boolean =>
+    id !== undefined && (method === 'elicitation/create' || method === 'ping') && left-- > 0;
+  const parser = createParser({
+    onEvent({ data, event = 'message' }) {
+      if (data === '' || event !== 'message') return;
+      const messages = readMessages(data);
+      if (messages.some(({ method }) => method === 'notifications/tools/list_changed')) onToolsChanged();
+      ready += messages.filter(isQuestion).map((message) => eventOf(JSON.stringify(message))).join('');
+    },
+  });
+  const reader = body.getReader();
+  return new ReadableStream<Bytes>({
+    async pull(controller) {
+      try {
+        while (ready === '') {
+          const { done, value } = await reader.read();
+          if (done) return controller.close();
+          count(value.byteLength);
+          parser.feed(decoder.decode(value, { stream: true }));
+        }
+        controller.enqueue(encoder.encode(ready));
+        ready = '';
+      } catch {
+        controller.close(); // calls do not depend on it
+        await reader.cancel().catch(() => {});
+      }
+    },
+    cancel: async () => await reader.cancel(),
+  }, { highWaterMark: 0 });
+}

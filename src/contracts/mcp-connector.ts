@@ -2,7 +2,7 @@
 
 import type { McpServer } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
-import type { McpInputRequired, McpInputResponses } from './mcp/answers.ts';
+import type { McpAnswer, McpInputRequired, McpInputResponses } from './mcp/answers.ts';
 import type { McpChallenge } from './mcp/sign-in.ts';
 
 /** An MCP server's raw, untrusted answer to a call. */
@@ -21,6 +21,8 @@ export interface McpCall {
   readonly input: Readonly<Record<string, unknown>>;
   /** The answers to what the server has asked in the call before. */
   readonly responses?: McpInputResponses | undefined;
+  /** Answers a question that the server asks inside the open call (2025-11-25). Absent: it is answered with `cancel`. */
+  readonly onQuestion?: ((params: unknown) => Promise<McpAnswer>) | undefined;
   /** The pinned raw definition. With `readOnlyHint` or `idempotentHint`, the call is retried when its session was lost. */
   readonly definition: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;

@@ -15,6 +15,7 @@ import type { DriftWatch } from './drift-watch.ts';
 import type { PinnedDefinition } from './pinned-tools.ts';
 import { shapeResult } from './result.ts';
 import type { McpPeople } from './people.ts';
+import type { AskingTool } from './questions/questions.ts';
 import type { McpSession, ServerAccess } from './session.ts';
 import { noSignIn } from './sign-in/sign-in-failures.ts';
 
@@ -100,8 +101,8 @@ async function answered(
   { people: loadPeople }: McpToolOptions,
   send: (call: PinnedCall) => Promise<McpCallResult>,
 ): Promise<McpCallResult> {
-  const { server, pinned, input, context: { principal, signal, interrupt, interruptionId } } = call;
-  const tool = { server, principal, fingerprint: pinned.pinned.fingerprint, input };
+  const { context: { signal, interrupt, interruptionId } } = call;
+  const tool = askingOf(call);
   const people = interruptionId === undefined ? undefined : await loadPeople?.();
   const given = interruptionId === undefined ? undefined : await people?.answersFor(interruptionId, tool, { signal });
   const first = await send(given ? { ...call, responses: given.responses } : call);
@@ -113,6 +114,10 @@ async function answered(
     signal,
   });
   throw interaction && interrupt?.(interaction) || questionWithoutPerson();
+}
+
+function askingOf({ server, pinned, input, context: { principal } }: PinnedCall): AskingTool {
+  return { server, principal, fingerprint: pinned.pinned.fingerprint, input };
 }
 
 /** A server may want its state back without asking anything: it gets it once. */
@@ -175,10 +180,15 @@ async function compareNow(
 const maxProgressLines = 50;
 
 function callOver(connection: McpConnection, call: PinnedCall, options: McpToolOptions): Promise<McpCallResult> {
-  const { pinned: { pinned: { definition } }, input, responses, span, context: { signal, log, progress: onProgress } } =
-    call;
+  const { pinned: { pinned: { definition } }, input, responses, span, context } = call;
+  const { signal, log, progress: onProgress } = context;
   let lines = 0;
+  const ask = context.askWhileOpen;
   return connection.callTool({
+    onQuestion: ask && options.people && (async (params) => {
+      const people = await options.people?.();
+      return await people?.askWhileOpen(askingOf(call), params, { ask, signal }) ?? { action: 'cancel' };
+    }),
     name: definition.name,
     input,
     responses,

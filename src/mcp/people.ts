@@ -4,14 +4,15 @@ import type { Principal } from '../base/principal.ts';
 import type { McpServer, SecretRef } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Catalog } from '../contracts/catalog.ts';
-import type { Interaction } from '../contracts/mcp/interaction.ts';
-import type { McpInputRequired, McpInputResponses } from '../contracts/mcp/answers.ts';
+import type { AskWhileOpen, Interaction } from '../contracts/mcp/interaction.ts';
+import type { McpAnswer, McpInputRequired, McpInputResponses } from '../contracts/mcp/answers.ts';
 import type { McpAuthorization } from '../contracts/mcp-connector.ts';
 import type { McpSignIn } from '../contracts/mcp/sign-in.ts';
 import type { McpSignIns } from '../contracts/mcp/sign-ins.ts';
 import type { SecretSource } from '../contracts/secret-source.ts';
 import type { Storage } from '../contracts/storage.ts';
 import type { Emit } from '../events/events.ts';
+import { askOpenQuestion } from './questions/open-question.ts';
 import {
   type AskingTool,
   type QuestionContext,
@@ -67,6 +68,12 @@ export interface McpPeople {
     tool: AskingTool,
     options: Signaled,
   ): Promise<{ readonly responses: McpInputResponses; readonly round: number } | undefined>;
+  /** Asks while the call is open. Resolves with `cancel` when nobody answers in time. */
+  askWhileOpen(
+    tool: AskingTool,
+    params: unknown,
+    options: Signaled & { readonly ask: AskWhileOpen },
+  ): Promise<McpAnswer>;
   /** Stores the answers of a person. */
   answer(answering: Parameters<typeof storeAnswers>[0], options: Signaled): Promise<void>;
   look(options: Omit<LookAtAuth, 'context'> & { readonly signal: AbortSignal }): Promise<LookedAtAuth>;
@@ -101,6 +108,8 @@ export function createMcpPeople(options: McpPeopleOptions): McpPeople {
       if (await readContinuation(storage, interruptionId)) return undefined; // a sign-in
       return await takeAnswers(interruptionId, tool, asking(signal));
     },
+    askWhileOpen: (tool, params, { ask, signal }) =>
+      askOpenQuestion(tool, params, { ask, signal, context: asking(signal) }),
     answer: (answering, { signal }) => storeAnswers(answering, asking(signal)),
     look: ({ signal, ...look }) => lookAtAuth({ ...look, context: contextOf(signal) }),
   };

@@ -40,6 +40,7 @@ export interface ToolCall {
   readonly protect?: ToolContext['protect'];
   readonly interrupt?: ToolContext['interrupt'];
   readonly interruptionId?: ToolContext['interruptionId'];
+  readonly askWhileOpen?: ToolContext['askWhileOpen'];
   /** Receives what was thrown, for the host. */
   readonly report?: Report | undefined;
   /** Ends the call, with the run. */
@@ -86,7 +87,7 @@ function contextOf({ definition: { id, type } }: Tool): ErrorContext {
 
 function execute(tool: Tool, input: unknown, { call, signal }: { call: ToolCall; signal: AbortSignal }): unknown {
   const { toolCallId, principal, secrets, log, redact = unchanged, progress, cite, scope, span, delegation } = call;
-  const { protect, interrupt, interruptionId } = call;
+  const { protect, interrupt, interruptionId, askWhileOpen } = call;
   const report: ToolContext['report'] = call.report &&
     ((cause, more) => call.report?.(cause, { ...contextOf(tool), ...more }));
   return tool.execute(input, {
@@ -104,6 +105,7 @@ function execute(tool: Tool, input: unknown, { call, signal }: { call: ToolCall;
     protect,
     interrupt,
     interruptionId,
+    askWhileOpen,
     report,
   });
 }

@@ -1,6 +1,6 @@
 /** What a tool is: a definition, a check of its input, and the work. */
 
-import type { Interaction } from '../contracts/mcp/interaction.ts';
+import type { AskWhileOpen, Interaction } from '../contracts/mcp/interaction.ts';
 import type { PinnaceError } from '../base/errors.ts';
 import type { Issue } from '../base/parse.ts';
 import type { CallingClient } from './client/calling-client.ts';
@@ -74,6 +74,8 @@ export interface ToolContext {
    * Absent where no run can wait.
    */
   readonly interrupt?: ((interaction: Interaction) => PinnaceError) | undefined;
+  /** Asks a person while the call waits. Absent where no stream shows it. */
+  readonly askWhileOpen?: AskWhileOpen | undefined;
   /** The answered interruption with which this call continues an earlier one. */
   readonly interruptionId?: string | undefined;
   /** The caller of the tool: state belongs to the tenant. */

@@ -101,6 +101,12 @@ export async function storeAnswers(
   if (!(await context.storage.commit([{ ...change, ifVersion: version }])).ok) throw answeredAlready();
 }
 
+/** Whether a person has answered. */
+export async function isAnswered(id: string, { storage }: QuestionContext): Promise<boolean> {
+  const record = (await storage.get(continuationKey(id)))?.value as QuestionRecord | undefined; // only this room writes it
+  return record?.sealedAnswers !== undefined;
+}
+
 /** Returns the answers for a call that goes on, once. @throws PinnaceError `forbidden` for another call. */
 export async function takeAnswers(
   id: string,

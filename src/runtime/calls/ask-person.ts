@@ -15,6 +15,24 @@ export interface AskingCall {
   readonly spans: Pick<LoopSpans, 'current'>;
 }
 
+/** Asks in the stream while the call waits. The answer comes through the storage; no later run can spend it. */
+export async function askWhileOpen(
+  { kind, data, save }: Interaction,
+  { facts, toolCallId, push }: {
+    readonly facts: Pick<RunOptions, 'agent' | 'runId' | 'interruptions' | 'redaction' | 'principal'>;
+    readonly toolCallId: string;
+    readonly push: (chunk: UIMessageChunk) => void;
+  },
+): Promise<string> {
+  const { agent, runId, interruptions, redaction, principal: { tenant } } = facts;
+  const binding = `${runId} ${toolCallId} open`;
+  const { id, expiresAt } = await interruptions.open({ kind, runId, tenant, agentId: agent.id, binding });
+  await save({ id, runId, expiresAt });
+  const shown = redaction.data({ id, kind, toolCallId, expiresAt, isOpen: true, ...data });
+  push({ type: 'data-interruption', id, data: shown });
+  return id;
+}
+
 /** Opens the interruption of a call, stores what the next call needs, and returns the chunks that ask. */
 export async function askPerson(
   { kind, reason, data, save }: Interaction,

@@ -51,7 +51,7 @@ export interface CallOptions {
 export interface CallFacts
   extends
     Pick<ToolCall, 'toolCallId' | 'log' | 'progress' | 'cite' | 'scope' | 'signal' | 'onStart' | 'delegation'>,
-    Pick<ToolCall, 'interrupt' | 'interruptionId'> {
+    Pick<ToolCall, 'interrupt' | 'interruptionId' | 'askWhileOpen'> {
   /** A person has approved this very call. */
   readonly approved?: boolean;
   /** The call as it was prepared before; prepared here when absent. */
@@ -104,7 +104,8 @@ function toolCallOf(
   tool: Tool,
   { call, options, made }: { readonly call: CallFacts; readonly options: CallOptions; readonly made: MadeFor },
 ): { readonly [Field in keyof Required<ToolCall>]: ToolCall[Field] } {
-  const { toolCallId, log, progress, cite, scope, signal, onStart, delegation, interrupt, interruptionId } = call;
+  const { toolCallId, log, progress, cite, scope, signal, onStart, delegation } = call;
+  const { interrupt, interruptionId, askWhileOpen } = call;
   const { agent: { id: agentId }, principal, redaction, report } = options;
   const { timeoutMs, maxOutputLength, maxFileBytes } = callLimits(options, tool);
   const { span, start, prepared, secrets } = made;
@@ -126,6 +127,7 @@ function toolCallOf(
     protect: (secret) => redaction.add(secret),
     interrupt,
     interruptionId,
+    askWhileOpen,
     report: reportAt(report, { traceId: span.traceId }),
     signal,
     timeoutMs,

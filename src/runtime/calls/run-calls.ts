@@ -2,6 +2,7 @@
 
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import { type ErrorData, PinnaceError, toData } from '../../base/errors.ts';
+import { loadOnce } from '../../base/load-once.ts';
 import { reportAt } from '../../events/report.ts';
 import type { Interaction } from '../../contracts/mcp/interaction.ts';
 import { createReserves, type Delegation } from '../../tools/delegation.ts';
@@ -53,6 +54,8 @@ interface CallTargets {
   readonly files: Pick<RunFiles, 'settled'>;
 }
 
+const loadAsking = /* @__PURE__ */ loadOnce(() => import('./ask-person.ts'));
+
 /** Creates the calls of a run that has made none. */
 export function createRunCalls(options: RunOptions, targets: CallTargets): RunCalls {
   const { limits, request } = options;
@@ -82,6 +85,8 @@ export function createRunCalls(options: RunOptions, targets: CallTargets): RunCa
         interactions.set(toolCallId, interaction);
         return interactionRequired(tool);
       },
+      askWhileOpen: async (interaction: Interaction) =>
+        (await loadAsking()).askWhileOpen(interaction, { facts: options, toolCallId, push }),
       cite: citeOf(toolCallId),
       prepared: prepared.take(tool, input, toolCallId),
       log: logOf(toolCallId, options, push),

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { UIMessageChunk } from '../../../src/index.ts';
+import { memorySecrets } from '../../../adapters/secrets/memory.ts';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { createRegistry, localPrincipal, type UIMessageChunk } from '../../../src/index.ts';
 import { mcpConnector2026 } from '../../../adapters/mcp/client-2026.ts';
 import { echoing, secret, server } from '../../contracts/mcp/check.ts';
-import { createPeer, event, events, type PeerMessage, result } from '../../contracts/mcp/peer.ts';
+import { createPeer, event, type PeerMessage, result } from '../../contracts/mcp/peer.ts';
 import { egressTo } from '../../fixtures/mcp/mcp-peer.ts';
-import { continued, person, signInWorld } from '../../fixtures/mcp/oauth-peer.ts';
-import { lastData } from '../../fixtures/runtime.ts';
+import { continued, person, sealKey, signInWorld } from '../../fixtures/mcp/oauth-peer.ts';
+import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
+import { lastData, readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
 
 const form = (schema: object, message = 'Who are you?') => ({
   method: 'elicitation/create',
@@ -198,26 +201,81 @@ describe('a question of an MCP server', () => {
   });
 });
 
+/** A server of 2025-11-25 whose tool asks on the stream of its call, and says what it was answered. */
+function askingLegacy(question: object = name) {
+  const answered = Promise.withResolvers<unknown>();
+  const peer = createPeer('legacy', {
+    'tools/call': ({ id }) => {
+      const encoder = new TextEncoder();
+      const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+        async start(controller) {
+          controller.enqueue(encoder.encode(`data: ${JSON.stringify({ jsonrpc: '2.0', id: 'q1', ...question })}\n\n`));
+          await answered.promise;
+          controller.enqueue(encoder.encode(event({ id, result: { content: [{ type: 'text', text: 'thanks' }] } })));
+          controller.close();
+        },
+      });
+      return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+    },
+    '(answer)': async ({ request }) => {
+      answered.resolve((await request.clone().json() as { readonly result: unknown }).result);
+      return new Response(null, { status: 202 });
+    },
+  });
+  return { peer, answered: answered.promise };
+}
+
+/** A runtime whose agent calls that tool. */
+async function legacyWorld(question?: object) {
+  const { peer, answered } = askingLegacy(question);
+  const storage = memoryStorage();
+  const registry = createRegistry({ storage });
+  await registry.put('provider', { id: 'default', kind: 'custom' });
+  await registry.put('agent', { id: 'helper', name: 'Helper', providerId: 'default', mcp: { docs: {} } });
+  await registry.put('mcpServer', { id: 'docs', alias: 'docs', url: 'https://mcp.example.com/mcp' });
+  const { model } = scriptedModel(callsTools({ tool: 'docs__echo', input: { text: 'hello' } }), says('ok'));
+  const secrets = memorySecrets({ seal: { value: sealKey, origins: ['code'] } });
+  const mcp = mcpConnector2026({ egress: egressTo(peer.handle) });
+  const runtime = testRuntime({ model, catalog: registry, storage, secrets, mcp, sealKey: { id: 'seal' } });
+  const me = localPrincipal();
+  const { digest } = await runtime.validateMcpServer('docs', {}, me);
+  await runtime.validateMcpServer('docs', { approve: true, digest, effects: { echo: 'read' } }, me);
+  return { runtime, me, answered };
+}
+
 describe('a question of a server of 2025-11-25, inside an open call', () => {
-  it('is canceled at once', async () => {
-    let answered: unknown;
-    const peer = createPeer('legacy', {
-      'tools/call': (message) => {
-        const asked = { jsonrpc: '2.0', id: 'q1', ...name };
-        return events([`data: ${JSON.stringify(asked)}\n\n`, event({ id: message.id, result: { content: [] } })], {
-          open: true,
-        });
-      },
-      '(answer)': ({ request }) => {
-        void request.clone().json().then((data: unknown) => (answered = data));
-        return new Response(null, { status: 202 });
-      },
+  it('is shown in the running stream, and its answer goes to the server while the call is open', async () => {
+    const { runtime, me, answered } = await legacyWorld();
+    const chunks: UIMessageChunk[] = [];
+    for await (const chunk of await runtime.run(runRequest(), me)) {
+      chunks.push(chunk);
+      if (chunk.type !== 'data-interruption') continue;
+      expect(chunk.data).toMatchObject({ kind: 'elicitation', isOpen: true, asks: [{ mode: 'form' }] });
+      const answers = { question: { action: 'accept', content: { name: 'CANARY-ANN' } } };
+      const id = String(lastData(chunks, 'data-interruption')['id']);
+      await runtime.mcpSignIns.answer(runIdOf(chunks), id, { answers }, me);
+    }
+    expect(await answered).toMatchObject({ action: 'accept', content: { name: 'CANARY-ANN', size: 3 } });
+    expect(chunks.find(({ type }) => type === 'tool-output-available')).toMatchObject({
+      output: { content: [{ text: 'thanks' }] },
     });
+    expect(JSON.stringify(chunks)).not.toContain('CANARY');
+  });
+
+  it('is canceled, and shown to nobody, where it asks for a secret', async () => {
+    const { runtime, me, answered } = await legacyWorld(form({ properties: { password: { type: 'string' } } }));
+    const chunks = await readAll(await runtime.run(runRequest(), me));
+    expect(await answered).toEqual({ action: 'cancel' });
+    expect(chunks.some(({ type }) => type === 'data-interruption')).toBe(false);
+  });
+
+  it('is canceled where no person can be asked', async () => {
+    const { peer, answered } = askingLegacy();
     const connector = mcpConnector2026({ egress: egressTo(peer.handle) });
     const { signal } = new AbortController();
     const connection = await connector.connect(server, { secret, questions: true, signal });
     await connection.callTool(echoing('Hi'));
     await connection.close();
-    await expect.poll(() => answered).toMatchObject({ id: 'q1', result: { action: 'cancel' } });
+    expect(await answered).toEqual({ action: 'cancel' });
   });
 });

@@ -1,20 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { clientScenarios, requiredOfClients, runClientScenario } from '../../tools/conformance.ts';
 
-/** What is asked inside an open call: questions of 2025-11-25 are not supported. */
-const missing: readonly string[] = ['elicitation-sep1034-client-defaults'];
-
 const sizes = { '2025-11-25': 18, '2026-07-28': 32 } as const;
 
 describe.each(['2025-11-25', '2026-07-28'] as const)(
   'a runtime as a client, in the frozen set of %s',
   async (revision) => {
     const required = await requiredOfClients(revision);
-    const people = required.filter((scenario) => scenario.startsWith('auth/') || scenario.startsWith('sep-2322'));
+    const people = required.filter((scenario) => /^(?:auth\/|sep-2322|elicitation)/.test(scenario));
 
     it('covers every scenario of the set', () => {
       expect(required).toHaveLength(sizes[revision]);
-      const covered = [...people, ...clientScenarios(revision), ...missing];
+      const covered = [...people, ...clientScenarios(revision)];
       expect(required.filter((scenario) => !covered.includes(scenario))).toEqual([]);
     });
 
