@@ -2,6 +2,7 @@
 
 import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { PinnaceError } from '../base/errors.ts';
+import { loadOnce } from '../base/load-once.ts';
 import { sha256 } from '../base/hash.ts';
 import { isRecord } from '../base/is-record.ts';
 import { canonicalJson } from '../base/json.ts';
@@ -9,7 +10,6 @@ import { sha256Sync } from '../base/sha256-sync.ts';
 import type { Secret } from '../base/secret.ts';
 import type { LanguageModel } from '../contracts/ai-types.ts';
 import type { ModelSource } from '../contracts/model-source.ts';
-import { createRedactor } from '../permission/redaction/redactor.ts';
 import type { Tape, TapeEntry } from './tape.ts';
 
 /** How a tape is used. */
@@ -119,12 +119,19 @@ function taped(
       async flush() {
         if (!isWhole()) return;
         const text = JSON.stringify(parts);
-        const safe = secret ? createRedactor([{ id: secret.id, value: secret.reveal() }]).text(text) : text;
+        const safe = secret ? await withoutSecret(text, secret) : text;
         const ms = Math.round(performance.now() - started);
         await tape.put({ ...facts, parts: JSON.parse(safe) as unknown[], firstMs, ms });
       },
     }),
   );
+}
+
+const loadRedactor = /* @__PURE__ */ loadOnce(() => import('../permission/redaction/redactor.ts'));
+
+async function withoutSecret(text: string, secret: Secret): Promise<string> {
+  const { createRedactor } = await loadRedactor(); // not needed to replay
+  return createRedactor([{ id: secret.id, value: secret.reveal() }]).text(text);
 }
 
 /** Values of a request beyond these do not explain a miss. */

@@ -150,11 +150,13 @@ describe('evals', () => {
   it('scrub texts of cases, keep secrets out of tapes, and skip cases that are too long', async () => {
     const { runtime } = forkRuntime({ model: scriptedModel(says('Card 4111111111111111')).model });
     const { runId } = await ran(runtime, asked('My card is 4111111111111111'));
-    const { runId: long } = await ran(runtime, asked('x'.repeat(60_000)));
+    const url = `data:image/png;base64,${btoa('\x89PNG\r\n\x1a\n'.padEnd(900_000, 'x'))}`;
+    const file = { id: 'm1', role: 'user' as const, parts: [{ type: 'file' as const, mediaType: 'image/png', url }] };
+    const { runId: long } = await ran(runtime, { agentId: 'helper', chat: { id: 'c', messages: [file] } });
     const [one] = await datasetOf(runtime, { runIds: [runId], scrub: [/\d{16}/g], tags: ['cards'] }, principal);
     expect(JSON.stringify(one)).not.toContain('4111');
     expect(one).toMatchObject({ tags: ['cards'], expected: { text: 'Card [scrubbed]', state: 'completed' } });
-    expect((await datasetOf(runtime, { runIds: [long] }, principal)).skipped).toBe(0);
+    expect((await datasetOf(runtime, { runIds: [long] }, principal)).skipped).toBe(1);
     const canary = 'canary-secret-55d1c0de';
     const tape = storageTape(memoryStorage(), 'mine');
     const source = recorded(tape, {

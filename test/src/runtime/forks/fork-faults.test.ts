@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../../../adapters/storage/memory.ts';
+import { localPrincipal, type Storage } from '../../../../src/index.ts';
+import { forked, forkRuntime, forkTools, ran } from '../../../fixtures/forks/forks.ts';
+import { callsTools, says, scriptedModel } from '../../../fixtures/model.ts';
+import { lastData, readAll, runRequest, testRuntime } from '../../../fixtures/runtime.ts';
+
+const principal = localPrincipal();
+
+/** A storage that an instance reaches for so many commits; from then on the instance is as good as killed. */
+function killedAfter(inner: Storage, commits: number) {
+  let left = commits;
+  const killed = Promise.withResolvers<true>();
+  const gone = (): Promise<never> => {
+    killed.resolve(true);
+    return new Promise(() => undefined);
+  };
+  const storage: Storage = {
+    ...inner,
+    get: (key) => left < 0 ? gone() : inner.get(key),
+    list: (options) => left < 0 ? gone() : inner.list(options),
+    commit: (changes) => --left < 0 ? gone() : inner.commit(changes),
+  };
+  return { storage, killed: killed.promise };
+}
+
+/** Answers by what the prompt holds, as a model does that is asked again. */
+function model() {
+  const act = callsTools({ tool: 'act', input: { seats: 2 }, id: 'a' });
+  const look = callsTools({ tool: 'look', input: {}, id: 'l' });
+  const { model: inner } = scriptedModel(says());
+  const doStream: typeof inner.doStream = (options) => {
+    const results = options.prompt.filter(({ role }) => role === 'tool').length;
+    return scriptedModel([look, act, says('All done')][results] ?? says('All done')).model.doStream(options);
+  };
+  return { ...inner, doStream };
+}
+
+const later = (storage: Storage, tools: ReturnType<typeof forkTools>['tools'], ms: number) =>
+  testRuntime({ model: model(), storage, tools, keep: 'inputs', now: () => Date.now() + ms });
+
+describe('a run that is killed and continued', () => {
+  it('acts once at most, wherever its instance was killed', async () => {
+    let killed = 0;
+    for (let commits = 1; commits <= 12; commits++) {
+      const inner = memoryStorage();
+      const kit = forkTools();
+      const { storage, killed: isKilled } = killedAfter(inner, commits);
+      const first = testRuntime({ model: model(), storage, tools: kit.tools, keep: 'inputs' });
+      const ended = first.run(runRequest(), principal).then(readAll).then(() => false);
+      if (!await Promise.race([isKilled, ended])) continue;
+      killed++;
+      const runtime = later(inner, kit.tools, 60_000);
+      const runId = (await runtime.runs.ofChat(principal, 'chat-1', { ended: true }))?.runId;
+      if (runId === undefined) continue;
+      const { chunks } = await forked(runtime, runId, {});
+      expect(lastData(chunks, 'data-run')['state'], `killed after ${commits}`).toBe('completed');
+      const isUnknown = JSON.stringify(chunks).includes('outcome_unknown');
+      expect(kit.effects.length, `killed after ${commits}`).toBeLessThanOrEqual(1);
+      if (!isUnknown) expect(kit.effects, `killed after ${commits}`).toHaveLength(1);
+    }
+    expect(killed).toBeGreaterThan(2);
+  });
+
+  it('takes no copy of what it shares: a fork is written with less than 2 KiB', async () => {
+    const inner = memoryStorage();
+    let bytes = 0;
+    const storage: Storage = {
+      ...inner,
+      commit(changes) {
+        if (changes.some(({ key }) => key[0] === 'fork')) {
+          bytes = changes.filter(({ key }) => !key.includes('basis')).reduce(
+            (sum, change) => sum + JSON.stringify(change).length,
+            0,
+          );
+        }
+        return inner.commit(changes);
+      },
+    };
+    const words = Array.from({ length: 200 }, (_, i) => `word${i} `);
+    const { runtime } = forkRuntime({
+      model: scriptedModel(callsTools({ tool: 'look', input: {} }), says(...words), says('Short')).model,
+      storage,
+    });
+    const { runId } = await ran(runtime, runRequest());
+    const reader = (await runtime.fork(runId, { atStep: 3 }, principal)).getReader();
+    let shared = 0;
+    for (let own = false; !own; shared++) {
+      const { value } = await reader.read();
+      own = value?.type === 'text-delta' && value.delta === 'Short';
+    }
+    expect(shared).toBeGreaterThan(200);
+    expect(bytes).toBeGreaterThan(0);
+    expect(bytes).toBeLessThan(2048);
+  });
+});
