@@ -25,7 +25,7 @@ import type { Answer } from '../../plan/state/plan-reply.ts';
 import { type ConnectedTransports, createTransports } from './transports.ts';
 
 /** What lies over the chat, if anything. */
-export type Overlay = 'none' | 'settings' | 'switcher' | 'drawer';
+export type Overlay = 'none' | 'settings' | 'switcher' | 'drawer' | 'keys';
 
 /** The page's state. */
 export interface Playground {

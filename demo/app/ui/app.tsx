@@ -32,6 +32,7 @@ const TourStrip = lazy(async () => (await import('../../tour/ui/tour-strip.tsx')
 const BuilderScreen = lazy(async () => (await import('../../builder/ui/builder-screen.tsx')).BuilderScreen, orSay);
 const LinkScreen = lazy(async () => (await import('../../builder/ui/link-screen.tsx')).LinkScreen, orSay);
 const CompareScreen = lazy(async () => (await import('../../builder/ui/compare-screen.tsx')).CompareScreen, orSay);
+const KeysDialog = lazy(async () => (await import('./keys-dialog.tsx')).KeysDialog, orSay);
 const Palette = lazy(async () => (await import('../../palette/ui/palette.tsx')).Palette, orSay);
 
 /** The playground's page. */
@@ -83,6 +84,7 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
       </div>
       {playground.tour.isShown.value && <TourStrip playground={playground} />}
       {overlay === 'settings' && <SettingsDialog playground={playground} />}
+      {overlay === 'keys' && <KeysDialog playground={playground} />}
       {overlay === 'switcher' && <Palette playground={playground} />}
       <div class='visually-hidden' aria-live='polite' data-testid='announcement'>{playground.announcement.value}</div>
     </>

@@ -23,6 +23,10 @@ export function handleShortcut(event: KeyboardEvent, playground: Playground): bo
     action.go(playground);
     return true;
   }
+  if (event.key === '?' && overlay.value === 'none' && !isWriting(event.target) && !hasModifier(event)) {
+    overlay.value = 'keys';
+    return true;
+  }
   if (
     event.key !== '/' || overlay.value !== 'none' || isCovered(playground) || isWriting(event.target) ||
     hasModifier(event)

@@ -35,6 +35,20 @@ export const chatScreens = {
     await page.getByTestId('open-switcher').click();
     await page.getByTestId('switcher-query').waitFor();
   }),
+  'keys': first('The keys of the page', async (page) => {
+    await page.getByTestId('composer').blur();
+    await page.keyboard.press('?');
+    await page.getByTestId('keys').waitFor();
+  }),
+  'chat-versions': first('An edited message with its versions', async (page) => {
+    await send(page, 'What is 6 * 7?');
+    await ended(page);
+    await page.getByTestId('edit-question').click();
+    await page.getByTestId('edit-text').fill('What is 6 * 8?');
+    await page.keyboard.press('Enter');
+    await page.getByTestId('version').waitFor();
+    await ended(page);
+  }),
   'drawer': first('The chats on a phone', clicks('open-drawer', 'new-chat'), { isNarrow: true }),
   'chat-failed-tool': first('A tool that fails', async (page) => {
     await choose(page, 'drill');

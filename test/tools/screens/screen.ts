@@ -26,6 +26,7 @@ type State =
   | `chat-${
     | 'welcome'
     | 'answer'
+    | 'versions'
     | 'failed-tool'
     | 'approval'
     | 'cited'

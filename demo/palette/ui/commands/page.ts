@@ -30,6 +30,15 @@ export function pageCommands(playground: Playground): readonly Command[] {
       },
     },
     {
+      id: 'keys',
+      icon: 'question',
+      title: 'Keyboard shortcuts',
+      hint: 'Page',
+      words: 'keys help hotkeys',
+      keys: '?',
+      go: () => void (playground.overlay.value = 'keys'),
+    },
+    {
       id: 'new-agent',
       icon: 'plus',
       title: 'New agent of your own',

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { mount, type Page, send } from '../../../fixtures/page/playground.tsx';
+import { keyedActions } from '../../../../demo/app/ui/actions.ts';
+import { answer, mount, type Page, send } from '../../../fixtures/page/playground.tsx';
 
 let page: Page;
 
@@ -60,6 +61,39 @@ describe('the keys', () => {
     page.press('k', { ctrlKey: true });
     await page.type('switcher-query', 'tree');
     await vi.waitFor(() => expect(page.all('destination')[0]?.textContent).toContain('Alt T'));
+  });
+
+  it('are listed at a question mark, but not where a person writes', async () => {
+    page = await mount();
+    (await page.find('composer')).focus();
+    page.press('?');
+    expect(page.playground.overlay.value).toBe('none');
+    page.all('composer')[0]?.blur();
+    page.press('?');
+    const dialog = await page.find('keys');
+    for (const { title } of keyedActions) expect(dialog.textContent).toContain(title);
+    await page.click('keys-close');
+    await vi.waitFor(() => expect(page.all('keys')).toHaveLength(0));
+  });
+
+  it('edit the last message at an arrow up, in an empty composer alone', async () => {
+    page = await mount();
+    await send(page, 'What is 6 * 7?');
+    await answer(page, '42');
+    await page.type('composer', 'draft');
+    page.all('composer')[0]?.focus();
+    page.press('ArrowUp');
+    expect(page.all('question-edit')).toHaveLength(0);
+    await page.type('composer', '');
+    await vi.waitFor(() => expect(page.playground.chats.current.value.draft.value).toBe(''));
+    page.press('ArrowUp');
+    expect(await page.find('edit-text')).toHaveProperty('value', 'What is 6 * 7?');
+    await page.type('edit-text', 'What is 6 * 8?');
+    await vi.waitFor(() => expect(page.all('edit-send')[0]).toHaveProperty('disabled', false));
+    await page.click('edit-send');
+    await vi.waitFor(() => expect(page.transport.sent).toHaveLength(2));
+    expect(page.transport.sent[1]?.messages).toHaveLength(1);
+    expect((await page.find('version')).textContent).toBe('2 / 2');
   });
 
   it('the palette offers what fits the open answer: to stop it, to ask again, to inspect it', async () => {
