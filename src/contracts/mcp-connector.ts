@@ -63,10 +63,9 @@ export interface McpConnection {
 
 /**
  * Connects to MCP servers. Sends requests and the secret only to the server's exact URL, over the guarded egress, and follows no
- * redirect. Declares no client capability, so a server cannot query the model;
- * with `questions`, it can ask a person by the result of a call (2026-07-28). A call that ends with its signal
- * (`cancelled`) or its timeout (`deadline_exceeded`) is also cancelled at the server. A session that the server no longer knows is
- * started again.
+ * redirect. Declares no client capability, so a server cannot query the model. With `questions`, it can ask a person: by the result of
+ * a call (2026-07-28), or while the call is open (2025-11-25). A call that ends with its signal (`cancelled`) or its timeout
+ * (`deadline_exceeded`) is also cancelled at the server. A session that the server no longer knows is started again.
  *
  * Rejects with `unavailable` when the server does not answer, speaks no known revision (`protocol_unsupported`), refuses the secret
  * (`mcp_auth`) or answers something other than MCP (`mcp_invalid_answer`); `forbidden` for a URL that is not allowed and for a
