@@ -24,7 +24,7 @@ export interface ClientScenario {
 /** Runs one scenario. */
 export function runClientScenario({ connector, scenario, revision }: ClientScenario): Promise<Verdict> {
   const bin = join(root, 'node_modules/.bin');
-  const driver = connector === 'runtime' ? 'conformance-runtime.ts' : `conformance-client.ts ${connector}`;
+  const driver = connector === 'runtime' ? 'conformance-runtime-client.ts' : `conformance-client.ts ${connector}`;
   const client = `${join(bin, 'deno')} run -A test/fixtures/mcp/${driver}`;
   const args = ['client', '--command', client, '--scenario', scenario, '--spec-version', revision];
   const env = { ...process.env, NODE_OPTIONS: `--import=${join(root, 'test/tools/loopback.ts')}` };
