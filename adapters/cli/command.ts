@@ -1,0 +1,84 @@
+/** What a command of the CLI is, and how its arguments are read. */
+
+import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
+
+/** Where a command reads and writes. */
+export interface Terminal {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdin: () => Promise<string>;
+  /** Aborts with Ctrl+C. */
+  readonly signal: AbortSignal;
+}
+
+/** The options and arguments of a call. */
+export interface Given {
+  readonly options: Readonly<Record<string, string | boolean | undefined>>;
+  readonly args: readonly string[];
+}
+
+/** One command. */
+export interface Command {
+  /** One line for the list of commands. */
+  readonly summary: string;
+  /** The lines after `pinnace`, and what the options mean. */
+  readonly usage: string;
+  readonly options: ParseArgsOptionsConfig;
+  /** The least and the most arguments. */
+  readonly args: readonly [number, number];
+  /** Resolves with the exit code: 0, or 1 when what was checked is wrong. */
+  run(given: Given, terminal: Terminal): Promise<number>;
+}
+
+/** A call that the CLI does not understand: exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** Parses the arguments of a command. @throws UsageError. */
+export function readArguments({ options, args: [least, most] }: Command, given: readonly string[]): Given {
+  const { values, positionals } = parsed(given, options);
+  if (positionals.length < least || positionals.length > most) {
+    throw new UsageError(
+      `Expected ${least === most ? least : `${least} to ${most}`} arguments, not ${positionals.length}`,
+    );
+  }
+  return { options: values, args: positionals };
+}
+
+function parsed(args: readonly string[], options: ParseArgsOptionsConfig) {
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    return { values: values as Given['options'], positionals }; // safe: no option may be repeated
+  } catch (error) {
+    // The message may repeat a value: name the option only.
+    const option = /'?(-{1,2}[\w-]+)/.exec(error instanceof Error ? error.message : '')?.[1];
+    throw new UsageError(`Cannot read the option${option ? ` ${option}` : 's'}`, { cause: error });
+  }
+}
+
+/** Returns the text of an option. @throws UsageError without it. */
+export function requireOption({ options }: Given, name: string): string {
+  const value = options[name];
+  if (typeof value === 'string' && value !== '') return value;
+  throw new UsageError(`The option --${name} is missing`);
+}
+
+/** Returns the text of an option, if it is given. */
+export function optionOf({ options }: Given, name: string): string | undefined {
+  const value = options[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Returns the items of an option that is a list with commas. */
+export function listOf(given: Given, name: string): readonly string[] | undefined {
+  return optionOf(given, name)?.split(',').map((item) => item.trim()).filter((item) => item !== '');
+}
+
+/** Returns an absolute address. @throws UsageError for another text. */
+export function addressOf(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url;
+  throw new UsageError('The address must start with http:// or https://, without user and password');
+}

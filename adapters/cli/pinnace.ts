@@ -1,0 +1,92 @@
+#!/usr/bin/env node
+/** `npx pinnace`: keys, requests, checks and events on the command line. */
+
+import process from 'node:process';
+import { text } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
+import { realpathSync } from 'node:fs';
+import { PinnaceError, toPinnaceError } from '../../src/base/errors.ts';
+import { type Command, readArguments, type Terminal, UsageError } from './command.ts';
+import { events } from './commands/events.ts';
+import { keys } from './commands/keys.ts';
+import { mcp } from './commands/mcp.ts';
+import { request } from './commands/request.ts';
+import { token } from './commands/token.ts';
+import { validate } from './commands/validate.ts';
+
+const commands: Readonly<Record<string, Command>> = { keys, token, request, validate, mcp, events };
+
+/** Runs a command and returns its exit code: 0 done, 1 wrong or refused, 2 not understood. */
+export async function runCli([name = '', ...rest]: readonly string[], terminal: Terminal): Promise<number> {
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (!command) {
+    const isHelp = name === '--help' || name === '-h' || name === 'help';
+    (isHelp ? terminal.out : terminal.err)(overview(isHelp || name === '' ? '' : 'There is no such command\n\n'));
+    return isHelp ? 0 : 2;
+  }
+  if (rest.includes('--help') || rest.includes('-h')) {
+    terminal.out(usageOf(command));
+    return 0;
+  }
+  try {
+    return await command.run(readArguments(command, rest), terminal);
+  } catch (error) {
+    if (terminal.signal.aborted) return 0;
+    if (error instanceof UsageError) {
+      terminal.err(`${error.message}\n\n${usageOf(command)}`);
+      return 2;
+    }
+    terminal.err(describe(error));
+    return 1;
+  }
+}
+
+function overview(why: string): string {
+  const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`);
+  return `${why}Usage: pinnace <command> [options]\n\n${
+    lines.join('\n')
+  }\n\npinnace <command> --help shows its options.\n`;
+}
+
+function usageOf({ summary, usage }: Command): string {
+  return `${summary}\n\nUsage: ${usage.trim()}\n`;
+}
+
+/** Code, message, reason and trace; never a stack, which may contain values. */
+function describe(error: unknown): string {
+  const { code, message, details } = error instanceof PinnaceError ? error : toPinnaceError(error);
+  const known = !(error instanceof PinnaceError) && isSystemError(error) ? `${error.code}: ${error.syscall ?? ''}` : '';
+  if (known !== '') return `${known}\n`;
+  const facts = ['reason', 'traceId'].flatMap((name) => {
+    const value = details?.[name];
+    return typeof value === 'string' ? [`  ${name}: ${value}`] : [];
+  });
+  return [`${code}: ${message}`, ...facts, ''].join('\n');
+}
+
+function isSystemError(error: unknown): error is Error & { readonly code: string; readonly syscall?: string } {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string';
+}
+
+/** The terminal of this process. */
+function terminalOf(signal: AbortSignal): Terminal {
+  return {
+    out: (line) => void process.stdout.write(line),
+    err: (line) => void process.stderr.write(line),
+    env: process.env,
+    stdin: () => text(process.stdin),
+    signal,
+  };
+}
+
+function isMain(): boolean {
+  const [, script] = process.argv;
+  return script !== undefined && pathToFileURL(realpathSync(script)).href === import.meta.url;
+}
+
+if (isMain()) {
+  const stop = new AbortController();
+  process.once('SIGINT', () => stop.abort());
+  process.once('SIGTERM', () => stop.abort());
+  process.exitCode = await runCli(process.argv.slice(2), terminalOf(stop.signal));
+}

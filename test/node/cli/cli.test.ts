@@ -1,0 +1,270 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { toNodeListener } from '../../../adapters/node.ts';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { createAuthenticator } from '../../../adapters/transport/authenticator.ts';
+import { bearerAuthenticator, digestOfToken } from '../../../adapters/transport/bearer-authenticator.ts';
+import { createHandler, type Handler } from '../../../adapters/transport/http.ts';
+import { scopes } from '../../../src/base/principal.ts';
+import type { Issuer } from '../../../adapters/transport/signed/roots.ts';
+import { mcpEndpoint, mcpToken } from '../../fixtures/mcp/mcp-host.ts';
+import { says, scriptedModel } from '../../fixtures/model.ts';
+import { runRequest, testRuntime } from '../../fixtures/runtime.ts';
+
+const binary = join(import.meta.dirname, '../../../adapters/cli/pinnace.ts');
+let folder = '';
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'pinnace-cli-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+interface Outcome {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs the binary in a process of its own. */
+function pinnace(args: readonly string[], env: Readonly<Record<string, string>> = {}, input = ''): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const options = { cwd: folder, env: { PATH: process.env['PATH'], ...env } };
+    const child = execFile(process.execPath, [binary, ...args], options, (error, out, err) => {
+      resolve({ code: error ? Number(error.code) : 0, out, err });
+    });
+    child.stdin?.end(input);
+  });
+}
+
+async function listen(handler: Handler): Promise<string> {
+  const server = createServer(toNodeListener(handler));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A file of this test's folder. */
+async function write(name: string, content: unknown): Promise<string> {
+  await writeFile(join(folder, name), typeof content === 'string' ? content : JSON.stringify(content, null, 2));
+  return name;
+}
+
+describe('pinnace keys', () => {
+  it('writes the private key to a new file of its owner, and prints the public entry only', async () => {
+    const args = ['keys', '--iss', 'https://chat.example', '--audience', 'agents', '--out', 'issuer.json'];
+    const { code, out, err } = await pinnace(args);
+    expect([code, err]).toEqual([0, '']);
+    const file = join(folder, 'issuer.json');
+    const stored = JSON.parse(await readFile(file, 'utf8')) as { privateKey: { d: string } };
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(out)).toMatchObject({
+      iss: 'https://chat.example',
+      keys: [{ kty: 'OKP', kid: expect.any(String) }],
+    });
+    expect(out).not.toContain(stored.privateKey.d);
+    const again = await pinnace(args);
+    expect(again).toMatchObject({ code: 1, out: '', err: expect.stringContaining('the file exists') });
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(stored);
+  });
+
+  it('signs requests that the endpoint accepts, and sends them', async () => {
+    const made = await pinnace(['keys', '--iss', 'https://b.example', '--audience', 'agents', '--out', 'b.json']);
+    const storage = memoryStorage();
+    const runtime = testRuntime({ model: scriptedModel(says('Hel', 'lo')).model });
+    const trusted = JSON.parse(made.out) as Issuer;
+    let handle: Handler = () => Promise.reject(new Error('not ready'));
+    const url = await listen((request) => handle(request));
+    const authenticator = createAuthenticator({
+      issuers: [trusted],
+      audience: 'agents',
+      authorities: [new URL(url).host],
+      storage,
+    });
+    handle = createHandler(runtime, { authenticator });
+    const signing = ['--issuer', 'b.json', '--tenant', 't1', '--subject', 'ada'];
+    await write('run.json', runRequest());
+    const run = await pinnace(['request', 'POST', `${url}/v1/runs`, '--data', 'run.json', ...signing]);
+    expect([run.code, run.err]).toEqual([0, '']);
+    expect(run.out).toMatch(/"delta":"Hel"[^]*"type":"finish"/);
+    const refused = await pinnace(['request', 'GET', `${url}/v1/runs/unknown`, ...signing]);
+    expect(refused).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/^not_found: [^]*reason: run_not_found/),
+    });
+    const less = await pinnace(['request', 'GET', `${url}/v1/chats`, ...signing, '--scopes', 'run:create']);
+    expect(less.err).toMatch(/^forbidden: /);
+    const dry = await pinnace(['request', 'POST', `${url}/v1/runs`, '--data', '-', '--dry-run', ...signing], {}, '{}');
+    expect(dry.out).toMatch(/^POST [^]*signature-input: [^]*\n\n\{\}\n$/);
+    const { privateKey: { d } } = JSON.parse(await readFile(join(folder, 'b.json'), 'utf8')) as {
+      privateKey: { d: string };
+    };
+    for (const { out, err } of [run, refused, less, dry]) expect(out + err).not.toContain(d);
+  }, 60_000);
+});
+
+describe('pinnace token', () => {
+  it('writes a token that a bearer authenticator accepts by the digest that is printed', async () => {
+    const { out } = await pinnace(['token', '--out', 'token.txt']);
+    const token = (await readFile(join(folder, 'token.txt'), 'utf8')).trim();
+    expect((await stat(join(folder, 'token.txt'))).mode & 0o777).toBe(0o600);
+    expect(token).toMatch(/^[\w-]{43}$/);
+    expect(out).toBe(`${await digestOfToken(token)}\n`);
+    const tokens = [{ digest: out.trim(), tenant: 't1', subject: 'ada', agents: '*', scopes: ['run:read'] }] as const;
+    const request = new Request('https://a.example', { headers: { authorization: `Bearer ${token}` } });
+    expect(await bearerAuthenticator({ tokens }).authenticate(request)).toMatchObject({ subject: 'ada' });
+  });
+});
+
+describe('pinnace validate', () => {
+  it('accepts a record, and a catalog', async () => {
+    const agent = { id: 'helper', name: 'Helper', providerId: 'main' };
+    await write('agent.json', agent);
+    expect(await pinnace(['validate', 'agent.json'])).toEqual({
+      code: 0,
+      out: 'agent.json: the agent "helper" is valid\n',
+      err: '',
+    });
+    const providers = [{ id: 'main', kind: 'rehearsal' }];
+    await write('catalog.json', { format: 'pinnace-catalog', formatVersion: 1, agents: [agent], providers });
+    expect(await pinnace(['validate', 'catalog.json'])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('2 records'),
+    });
+  });
+
+  it('names line, column and field of each mistake, and repeats no value', async () => {
+    const text =
+      '{\n  "id": "helper",\n  "name": "",\n  "providerId": "main",\n  "limits": {\n    "steps": "sk-SECRET"\n  }\n}\n';
+    await write('bad.json', text);
+    const { code, out, err } = await pinnace(['validate', 'bad.json']);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toContain('bad.json:3:11: "name" must be at least 1 long');
+    expect(err).toMatch(/bad\.json:6:14: "limits\.steps" must be /);
+    expect(err).not.toContain('SECRET');
+    const tool = { id: 'find', name: 'find', description: 'Finds', type: 'http', paramsSchema: { type: 'sk-SECRET' } };
+    const wrong = await pinnace(['validate', '-', '--kind', 'tool'], {}, JSON.stringify(tool));
+    expect([wrong.code, wrong.err]).toEqual([1, expect.stringMatching(/^-:1:/)]);
+    expect(wrong.err).not.toContain('SECRET');
+  });
+
+  it('names the place of a syntax error', async () => {
+    await write('broken.json', '{\n  "id": "sk-SECRET",\n}\n');
+    const { code, err } = await pinnace(['validate', 'broken.json']);
+    expect([code, err]).toEqual([1, 'broken.json:3:1: is not JSON\n']);
+  });
+
+  it('checks the rules of a catalog: a provider that is not there', async () => {
+    const agents = [{ id: 'helper', name: 'Helper', providerId: 'nowhere' }];
+    await write('rules.json', { format: 'pinnace-catalog', formatVersion: 1, agents });
+    const { code, err } = await pinnace(['validate', 'rules.json']);
+    expect([code, err]).toEqual([1, expect.stringMatching(/^rules\.json:\d+:\d+: .*providerId/)]);
+  });
+});
+
+/** A small MCP server with one tool. */
+const weatherServer = (name: string): Handler => async (request) => {
+  if (request.method !== 'POST') return new Response(null, { status: 405 });
+  const { id, method } = await request.json() as { id?: number; method: string };
+  const inputSchema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+  const results: Readonly<Record<string, object>> = {
+    'initialize': {
+      protocolVersion: '2025-06-18',
+      capabilities: { tools: {} },
+      serverInfo: { name, version: '1.0.0' },
+    },
+    'tools/list': { tools: [{ name: 'forecast', description: 'Returns the forecast of a city', inputSchema }] },
+  };
+  if (id === undefined) return new Response(null, { status: 202 });
+  return Response.json({ jsonrpc: '2.0', id, result: results[method] ?? {} });
+};
+
+describe('pinnace mcp', () => {
+  it('lists the tools of a server, and refuses a private address unasked', async () => {
+    const url = await listen(weatherServer('weather'));
+    const { code, out, err } = await pinnace(['mcp', url, '--private']);
+    expect([code, err]).toEqual([0, '']);
+    const lines = out.split('\n');
+    expect(lines[0]).toBe('weather 1.0.0, protocol 2025-06-18');
+    expect(lines[1]).toMatch(/^1 tools, digest [0-9a-f]{64}$/);
+    expect(lines.slice(2)).toEqual(['    forecast as server__forecast', '']);
+    expect(await pinnace(['mcp', url])).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^forbidden: /) });
+    const whole = await pinnace(['mcp', url, '--private', '--json']);
+    expect(JSON.parse(whole.out)).toMatchObject({ tools: [{ name: 'forecast', included: true }], findings: [] });
+  }, 60_000);
+
+  it('prints no control characters of a server', async () => {
+    const url = await listen(weatherServer('weather\u001b[31m'));
+    const { code, out } = await pinnace(['mcp', url, '--private']);
+    expect(code).toBe(1);
+    expect(out).toMatch(/^weather\?\[31m 1\.0\.0/);
+    expect(out).toContain('error: control_characters');
+    expect(out).not.toContain('\u001b');
+  }, 60_000);
+
+  it('exits with 1 when a finding is an error, and never prints the token', async () => {
+    const url = await listen(mcpEndpoint());
+    const env = { MCP_TOKEN: mcpToken };
+    const { code, out, err } = await pinnace(['mcp', `${url}/mcp`, '--token-env', 'MCP_TOKEN', '--private'], env);
+    expect([code, err]).toEqual([1, '']);
+    expect(out).toContain('error: reserved_name (tool_find)');
+    const refused = await pinnace(['mcp', `${url}/mcp`, '--private', '--token-env', 'MCP_TOKEN'], {
+      MCP_TOKEN: 'wrong-token',
+    });
+    expect(refused).toMatchObject({ code: 1, out: '' });
+    expect(out + err + refused.err).not.toMatch(/a-token-for-tests-only|wrong-token/);
+  }, 60_000);
+});
+
+describe('pinnace events', () => {
+  it('prints stored events of an endpoint', async () => {
+    const runtime = testRuntime({ model: scriptedModel(says('Hi')).model });
+    const facts = { tenant: 't1', subject: 'ops', agents: '*', scopes } as const;
+    const authenticator = bearerAuthenticator({ tokens: [{ digest: await digestOfToken('the-token'), ...facts }] });
+    const url = await listen(createHandler(runtime, { authenticator }));
+    const env = { PINNACE_TOKEN: 'the-token' };
+    await pinnace(['request', 'POST', `${url}/v1/runs`, '--data', await write('r.json', runRequest())], env);
+    const { code, out, err } = await pinnace(
+      ['events', url, '--since', '0', '--action', 'run.end', '--until-live'],
+      env,
+    );
+    expect([code, err]).toEqual([0, '']);
+    expect(out.trim().split('\n').map((line) => JSON.parse(line) as object)).toEqual([
+      expect.objectContaining({ action: 'run.end', id: expect.any(String) }),
+    ]);
+    const refused = await pinnace(['events', url, '--until-live'], { PINNACE_TOKEN: 'another' });
+    expect(refused).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^token_invalid: /) });
+  }, 60_000);
+});
+
+describe('pinnace', () => {
+  it('lists its commands, and exits with 2 for what it does not understand', async () => {
+    const help = await pinnace(['--help']);
+    expect(help).toMatchObject({ code: 0, err: '', out: expect.stringMatching(/keys .*\n.*token .*\n.*request /) });
+    expect(await pinnace([])).toMatchObject({ code: 2, out: '' });
+    expect(await pinnace(['constructor'])).toMatchObject({ code: 2, err: expect.stringContaining('no such command') });
+    expect((await pinnace(['keys', '--help'])).out).toContain('--iss URL');
+    expect(await pinnace(['keys', '--iss', 'x'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--audience'),
+    });
+    const unknown = await pinnace(['keys', '--sekret=sk-VALUE']);
+    expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('--sekret')]);
+    expect(unknown.err).not.toContain('sk-VALUE');
+    expect(await pinnace(['request', 'GET', 'ftp://x'])).toMatchObject({ code: 2 });
+    expect(await pinnace(['events', 'http://127.0.0.1:9'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('PINNACE_TOKEN'),
+    });
+    expect(await pinnace(['validate', 'missing.json'])).toMatchObject({ code: 1, err: 'ENOENT: open\n' });
+  }, 60_000);
+});
