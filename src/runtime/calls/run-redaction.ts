@@ -128,7 +128,7 @@ export function redactData<T>(data: T, redact: (text: string) => string): T {
   return hasNoSecret(data, redact) ? data : rewrite(data, redact);
 }
 
-/** Whether nothing has to change. What decides on its own JSON is never clean. */
+/** Whether the data contains no secret. Returns `false` for an object with `toJSON`, whose text is known only later. */
 function hasNoSecret(data: unknown, redact: (text: string) => string): boolean {
   if (typeof data === 'string') return redact(data) === data;
   if (typeof data === 'number') return redact(String(data)) === String(data);
