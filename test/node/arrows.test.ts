@@ -84,6 +84,7 @@ describe('imports', () => {
       'hono': /^adapters\/transport\/http\//,
       'jose': /^adapters\/transport\//,
       'http-message-sig': /^adapters\/transport\/signed\/signature\.ts$/,
+      'saxes': /^adapters\/grounding\/office\/xml\.ts$/,
       'stemmer': /^src\/base\/language\/stem\.ts$/,
       'structured-headers': /^adapters\/transport\//,
       'eventsource-parser': /^adapters\/(transport\/client|mcp\/relay)/,

@@ -153,7 +153,7 @@ function requireFitting(name: string, size: number, most: number): void {
 function unknownKind(): PinnaceError {
   return new PinnaceError(
     'invalid_argument',
-    'Cannot read a file of this type: there is text, Markdown, HTML, JSON, CSV, code, and ZIP archives of these',
+    'Cannot read a file of this type: there is text, Markdown, HTML, JSON, CSV, Word, Excel, PowerPoint, OpenDocument, code, and ZIP archives of these',
     { details: { reason: 'unsupported_type' } },
   );
 }

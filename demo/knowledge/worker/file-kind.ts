@@ -3,8 +3,22 @@
 /** `archive`: its files are taken one by one. */
 export type FileKind = 'document' | 'code' | 'archive';
 
+/** Files of office programs, which `officeText` reads. */
+const officeEndings = ['docx', 'xlsx', 'pptx', 'odt', 'ods', 'odp'];
 /** As `ingest` reads them. */
-const documents = new Set(['md', 'markdown', 'html', 'htm', 'xhtml', 'json', 'csv', 'txt', 'text', 'log']);
+const documents = new Set([
+  'md',
+  'markdown',
+  'html',
+  'htm',
+  'xhtml',
+  'json',
+  'csv',
+  'txt',
+  'text',
+  'log',
+  ...officeEndings,
+]);
 const codes = new Set(
   ('bash c cc clj cpp cs css cxx dart ex exs go graphql h hpp hs ini java jl js jsx kt lua m mjs ml mm mts php pl proto ps1 py r ' +
     'rb rs sass scala scss sh sql svelte swift toml ts tsx vue xml yaml yml zig zsh').split(' '),
@@ -17,6 +31,11 @@ const types: Readonly<Record<string, FileKind>> = {
   'application/json': 'document',
   'application/zip': 'archive',
 };
+
+/** Whether the file is of an office program. */
+export function isOfficeFile(name: string): boolean {
+  return officeEndings.some((ending) => name.toLowerCase().endsWith(`.${ending}`));
+}
 
 /** Returns what a file is; nothing for what is neither text nor an archive. */
 export function fileKind(name: string, type = ''): FileKind | undefined {

@@ -56,9 +56,9 @@ Closing the connection does not stop a run. Cancelling does: the stop button her
 `,
   'Knowledge.md': `# Knowledge
 
-The knowledge panel keeps what you give it: text, Markdown, HTML, JSON, CSV, code, and ZIP archives of these. Files are cut into
-parts of about 1,200 characters, at headings and paragraphs where there are any. They stay in this browser; only what an agent
-finds goes to its model.
+The knowledge panel keeps what you give it: text, Markdown, HTML, JSON, CSV, Word, Excel, PowerPoint, OpenDocument, code, and ZIP
+archives of these. PDF is not read. Files are cut into parts of about 1,200 characters, at headings and paragraphs where there are
+any. They stay in this browser; only what an agent finds goes to its model.
 
 ## How parts are found
 

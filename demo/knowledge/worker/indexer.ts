@@ -3,6 +3,7 @@
 import { forgetFile, ingest } from '../../../src/grounding/index.ts';
 import { PinnaceError, type Storage, toData } from '../../../src/index.ts';
 import { decodeText } from './decode.ts';
+import { isOfficeFile } from './file-kind.ts';
 import type { FileRecord, Library } from './library.ts';
 import { sourceIds } from './data-sources.ts';
 import type { KnowledgeSources } from './sources.ts';
@@ -61,7 +62,7 @@ export function createIndexer({ storage, library, sources, exclusively }: Indexe
       const { files: [report] } = await ingest(sources.filling, {
         dataSourceId: sourceIds.words,
         storage,
-        files: [{ name, ...(type !== undefined && { type }), text: () => decodeText(bytes) }],
+        files: [{ name, ...(type !== undefined && { type }), text: () => textOf(name, bytes, stop.signal) }],
         onProgress: ({ state, done, total }) => {
           if (state === 'writing') void settle({ done, total }).catch(() => undefined); // the next one reports
         },
@@ -130,6 +131,13 @@ export function createIndexer({ storage, library, sources, exclusively }: Indexe
       if (records.some(({ kind }) => kind === 'code')) await sources.refreshCode(new AbortController().signal);
     },
   };
+}
+
+/** Office files need a reader of their own, which is loaded with the first of them. */
+async function textOf(name: string, bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<string> {
+  if (!isOfficeFile(name)) return decodeText(bytes);
+  const { officeText } = await import('../../../adapters/grounding/office-text.ts');
+  return await officeText(bytes, { signal });
 }
 
 /** What was being indexed when its tab was closed goes on. */

@@ -10,12 +10,31 @@ type Read = (text: string, options: { readonly length: number }) => Piece[];
 
 const readText: Read = (text, options) => piecesOf(numberedLines(text), options);
 
-/** By media types and endings of names. */
+const readOffice: Read = (text, options) => {
+  if (text.startsWith('PK\u0003\u0004')) {
+    throw new PinnaceError(
+      'invalid_argument',
+      'Cannot read an office file as text: pass what `officeText` of `pinnace/grounding/office-text` returns for its bytes',
+      { details: { reason: 'unsupported_type' } },
+    );
+  }
+  return readMarkdown(text, options);
+};
+
+const officeTypes = [
+  ...['wordprocessingml.document', 'spreadsheetml.sheet', 'presentationml.presentation'].map((name) =>
+    `application/vnd.openxmlformats-officedocument.${name}`
+  ),
+  ...['text', 'spreadsheet', 'presentation'].map((name) => `application/vnd.oasis.opendocument.${name}`),
+];
+
+/** By media types and endings of names. Office files come as the Markdown that `officeText` makes of them. */
 const readers: readonly (readonly [types: readonly string[], endings: readonly string[], read: Read])[] = [
   [['text/markdown'], ['md', 'markdown'], readMarkdown],
   [['text/html', 'application/xhtml+xml'], ['html', 'htm', 'xhtml'], readHtml],
   [['application/json'], ['json'], readJson],
   [['text/csv'], ['csv'], readCsv],
+  [officeTypes, ['docx', 'xlsx', 'pptx', 'odt', 'ods', 'odp'], readOffice],
   [['text/plain'], ['txt', 'text', 'log'], readText],
 ];
 

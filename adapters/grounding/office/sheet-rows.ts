@@ -1,0 +1,35 @@
+/** Writes the rows of a sheet so that each says what its values are: a found row makes sense without the rows above it. */
+
+import type { Markdown } from './markdown.ts';
+
+/** Receives the rows of one sheet, from the top. */
+export interface SheetRows {
+  readonly add: (cells: readonly string[]) => void;
+}
+
+/** Starts a sheet. It has a heading once it has a row. Where the first row names every column, later rows repeat these names. */
+export function startSheet(markdown: Markdown, name: string): SheetRows {
+  let columns: readonly string[] | undefined;
+  let count = 0;
+  return {
+    add(cells) {
+      const filled = cells.filter((cell) => cell.trim() !== '').length;
+      if (filled === 0) return;
+      if (count++ === 0) {
+        markdown.heading(2, name);
+        if (filled === cells.length && cells.length > 1) columns = cells;
+        markdown.row(cells);
+        return;
+      }
+      if (!columns) markdown.row(cells);
+      else {markdown.item(
+          cells.map((cell, at) => labeled(columns?.[at], cell)).filter((text) => text !== '').join('; '),
+        );}
+    },
+  };
+}
+
+function labeled(column: string | undefined, cell: string): string {
+  if (cell.trim() === '') return '';
+  return column === undefined ? cell : `${column}: ${cell}`;
+}

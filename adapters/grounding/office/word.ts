@@ -1,0 +1,103 @@
+/** Reads the text of a Word document (ISO/IEC 29500-1, WordprocessingML): headings, paragraphs, lists, tables and notes. */
+
+import { createCells, isTablePart } from './cells.ts';
+import type { Markdown } from './markdown.ts';
+import type { OfficePackage } from './package.ts';
+import type { Attributes, XmlHandler } from './xml.ts';
+
+/** Shown a second time elsewhere, or removed by a tracked change. */
+const unread = new Set(['Fallback', 'moveFrom', 'instrText', 'delText']);
+
+/** What the styles of paragraphs say, by their ids. */
+interface Styles {
+  readonly levels: ReadonlyMap<string, number>;
+  readonly items: ReadonlySet<string>;
+}
+
+/** Writes the document, then its footnotes and endnotes. */
+export async function readWord(office: OfficePackage, markdown: Markdown): Promise<void> {
+  const styles = await readStyles(office);
+  for (const part of ['document', 'footnotes', 'endnotes']) {
+    await office.read(`word/${part}.xml`, textHandler(styles, markdown));
+  }
+}
+
+/** Headings are known by names and outline levels that do not depend on the language of the program. */
+async function readStyles(office: OfficePackage): Promise<Styles> {
+  const levels = new Map<string, number>();
+  const items = new Set<string>();
+  let style = '';
+  await office.read('word/styles.xml', {
+    open(name, attributes) {
+      if (name === 'style') style = attributes['w:styleId'] ?? '';
+      const value = attributes['w:val'] ?? '';
+      const named = /^heading ([1-6])$/i.exec(value)?.[1] ?? (/^title$/i.test(value) ? '1' : undefined);
+      if (name === 'name' && named) levels.set(style, Number(named));
+      else if (name === 'outlineLvl' && !levels.has(style) && Number(value) < 6) levels.set(style, Number(value) + 1);
+      else if (name === 'numId' && value !== '0') items.add(style);
+    },
+  });
+  return { levels, items };
+}
+
+/** A paragraph that is being read. Paragraphs stand within each other where one holds a text box. */
+interface Paragraph {
+  text: string;
+  level: number | undefined;
+  isItem: boolean;
+}
+
+function textHandler(styles: Styles, markdown: Markdown): XmlHandler {
+  const paragraphs: Paragraph[] = [];
+  const cells = createCells(markdown);
+  let isText = false;
+  let unreadDepth = 0;
+  const openRead = (name: string, attributes: Attributes): void => {
+    const current = paragraphs.at(-1);
+    if (name === 'p') paragraphs.push({ text: '', level: undefined, isItem: false });
+    else if (isTablePart(name)) cells.open(name);
+    else if (name === 't') isText = true;
+    else if (current) describe(current, { name, attributes, styles });
+  };
+  const closeParagraph = (): void => {
+    const paragraph = paragraphs.pop();
+    if (paragraph) write(paragraph, cells.isOpen() ? cells : markdown);
+  };
+  return {
+    open(name, attributes) {
+      if (unreadDepth > 0 || unread.has(name)) unreadDepth++;
+      else openRead(name, attributes);
+    },
+    close(name) {
+      if (unreadDepth > 0) unreadDepth--;
+      else if (name === 't') isText = false;
+      else if (name === 'p') closeParagraph();
+      else if (isTablePart(name)) cells.close(name);
+    },
+    text(text) {
+      const current = paragraphs.at(-1);
+      if (isText && current && unreadDepth === 0) current.text += text;
+    },
+  };
+}
+
+/** Notes what an element says of the paragraph that it is in. A tab stop has a position, and is no tab. */
+function describe(
+  paragraph: Paragraph,
+  { name, attributes, styles }: { name: string; attributes: Attributes; styles: Styles },
+): void {
+  const value = attributes['w:val'] ?? '';
+  if (name === 'pStyle') {
+    paragraph.level = styles.levels.get(value);
+    paragraph.isItem ||= styles.items.has(value);
+  } else if (name === 'numId') paragraph.isItem = value !== '0';
+  else if (name === 'tab' && attributes['w:pos'] === undefined) paragraph.text += '\t';
+  else if (name === 'br' || name === 'cr') paragraph.text += '\n';
+  else if (name === 'noBreakHyphen') paragraph.text += '-';
+}
+
+function write({ text, level, isItem }: Paragraph, out: Pick<Markdown, 'heading' | 'item' | 'paragraph'>): void {
+  if (level !== undefined) out.heading(level, text);
+  else if (isItem) out.item(text);
+  else out.paragraph(text);
+}

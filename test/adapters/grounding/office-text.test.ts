@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest';
+import { officeText } from '../../../adapters/grounding/office-text.ts';
+import { dateText } from '../../../adapters/grounding/office/cell-date.ts';
+import { textSource } from '../../../adapters/grounding/text.ts';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { createGrounding, ingest } from '../../../src/grounding/index.ts';
+import { zipOf } from '../../fixtures/code.ts';
+
+type Parts = Readonly<Record<string, string>>;
+
+async function textOf(parts: Parts): Promise<string> {
+  return await officeText(await zipOf(parts));
+}
+
+async function word(body: string, more: Parts = {}): Promise<string> {
+  return await textOf({ 'word/document.xml': `<w:document><w:body>${body}</w:body></w:document>`, ...more });
+}
+
+const p = (text: string, style = '') =>
+  `<w:p>${style && `<w:pPr><w:pStyle w:val="${style}"/></w:pPr>`}<w:r><w:t>${text}</w:t></w:r></w:p>`;
+
+function workbook(rows: string, more: Parts = {}, properties = ''): Promise<string> {
+  return textOf({
+    'xl/workbook.xml': `<workbook>${properties}<sheets><sheet name="S" r:id="r1"/></sheets></workbook>`,
+    'xl/_rels/workbook.xml.rels': '<R><Relationship Id="r1" Type="x/worksheet" Target="worksheets/sheet1.xml"/></R>',
+    'xl/worksheets/sheet1.xml': `<worksheet><sheetData>${rows}</sheetData></worksheet>`,
+    ...more,
+  });
+}
+
+describe('officeText of Word documents', () => {
+  it('knows headings by their style, whatever the language of the program calls it', async () => {
+    const styles = `<w:styles><w:style w:styleId="berschrift2"><w:name w:val="heading 2"/></w:style>
+      <w:style w:styleId="Own"><w:name w:val="Own"/><w:pPr><w:outlineLvl w:val="2"/></w:pPr></w:style>
+      <w:style w:styleId="Titel"><w:name w:val="Title"/></w:style></w:styles>`;
+    const text = await word(p('A', 'Titel') + p('B', 'berschrift2') + p('C', 'Own') + p('D', 'Standard'), {
+      'word/styles.xml': styles,
+    });
+    expect(text).toBe('# A\n\n## B\n\n### C\n\nD');
+  });
+
+  it('leaves out what tracked changes have removed, codes of fields, and what is there a second time', async () => {
+    const text = await word(
+      '<w:p><w:r><w:t>kept </w:t></w:r><w:del><w:r><w:delText>removed</w:delText></w:r></w:del>' +
+        '<w:moveFrom><w:r><w:t>moved</w:t></w:r></w:moveFrom><w:r><w:instrText>PAGE</w:instrText></w:r>' +
+        '<mc:AlternateContent><mc:Choice><w:r><w:t>once</w:t></w:r></mc:Choice>' +
+        '<mc:Fallback><w:r><w:t>twice</w:t></w:r></mc:Fallback></mc:AlternateContent></w:p>',
+    );
+    expect(text).toBe('kept once');
+  });
+
+  it('reads footnotes, breaks, tabs, text boxes, and a table within a cell', async () => {
+    const table = `<w:tbl><w:tr><w:tc>${p('a')}<w:tbl><w:tr><w:tc>${p('b')}</w:tc></w:tr></w:tbl></w:tc><w:tc>${
+      p('c')
+    }</w:tc></w:tr></w:tbl>`;
+    const box = `<w:p><w:r><w:t>outer</w:t></w:r><w:txbxContent>${p('inner')}</w:txbxContent></w:p>`;
+    const breaks = '<w:p><w:r><w:t>one</w:t><w:br/><w:t>two</w:t><w:tab/><w:t>three</w:t></w:r></w:p>';
+    const text = await word(table + box + breaks, {
+      'word/footnotes.xml': `<w:footnotes><w:footnote>${p('note')}</w:footnote></w:footnotes>`,
+    });
+    expect(text).toBe('| a b | c |\n\ninner\n\nouter\n\none\ntwo\tthree\n\nnote');
+  });
+});
+
+describe('officeText of workbooks', () => {
+  it('writes dates as dates, and gaps as gaps', async () => {
+    const styles = `<styleSheet><numFmts><numFmt numFmtId="164" formatCode='[Red]yyyy"y"'/>
+      <numFmt numFmtId="165" formatCode='0.0 "days"'/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs>
+      <cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/></cellXfs></styleSheet>`;
+    const row = '<row><c r="A1"><v>45000</v></c><c r="B1" s="1"><v>45000</v></c><c r="D1" s="2"><v>45000.5</v></c>' +
+      '<c r="E1" s="3"><v>2</v></c><c r="F1" t="inlineStr"><is><t>in</t><t>line</t></is></c></row>';
+    expect(await workbook(row, { 'xl/styles.xml': styles })).toBe(
+      '## S\n\n| 45000 | 2023-03-15 |  | 2023-03-15 12:00 | 2 | inline |',
+    );
+  });
+
+  it('counts days as the workbook does', () => {
+    expect(dateText(1, false)).toBe('1900-01-01');
+    expect(dateText(61, false)).toBe('1900-03-01');
+    expect(dateText(0, true)).toBe('00:00');
+    expect(dateText(1, true)).toBe('1904-01-02');
+    expect(dateText(0.75, false)).toBe('18:00');
+    expect(dateText(-1, false)).toBeUndefined();
+    expect(dateText(1e9, false)).toBeUndefined();
+  });
+
+  it('has no column for a reference beyond the last, and no text for one that is not there', async () => {
+    const row = '<row><c r="ZZZ1"><v>1</v></c><c r="B1" t="s"><v>99</v></c><c r="C1"><v>2</v></c></row>';
+    expect(await workbook(row)).toBe('## S\n\n| 1 |  | 2 |');
+  });
+});
+
+describe('officeText of OpenDocument files', () => {
+  const content = (body: string) => textOf({ 'content.xml': `<office:body>${body}</office:body>` });
+
+  it('reads spaces, lists and comments as a person sees them', async () => {
+    const text = await content(
+      '<office:text><text:tracked-changes><text:p>removed</text:p></text:tracked-changes>' +
+        '<text:p>a<text:s/>b<office:annotation><text:p>comment</text:p></office:annotation></text:p>' +
+        '<text:list><text:list-item><text:p>c</text:p></text:list-item></text:list></office:text>',
+    );
+    expect(text).toBe('a b\n\n- c');
+  });
+
+  it('writes a row that repeats a million times a hundred times, and no empty ones', async () => {
+    const row = (repeats: number, cell: string) =>
+      `<table:table-row table:number-rows-repeated="${repeats}"><table:table-cell table:number-columns-repeated="16384">${cell}</table:table-cell></table:table-row>`;
+    const text = await content(
+      `<office:spreadsheet><table:table table:name="T">${row(1_048_576, '')}${
+        row(1_048_576, '<text:p>x</text:p>')
+      }</table:table></office:spreadsheet>`,
+    );
+    expect(text.split('\n').filter((line) => line.includes('x'))).toHaveLength(100);
+  });
+});
+
+describe('officeText of other files', () => {
+  it('says what to do about encrypted and older files', async () => {
+    const old = Uint8Array.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, ...Array(600).fill(0)]);
+    await expect(officeText(old)).rejects.toMatchObject({
+      code: 'invalid_argument',
+      message: expect.stringContaining('save it as .docx'),
+      details: { reason: 'unsupported_type' },
+    });
+  });
+
+  it.each([
+    ['text', new TextEncoder().encode('hello'), 'invalid_archive'],
+    ['nothing', new Uint8Array(), 'invalid_archive'],
+  ])('rejects %s', async (_, bytes, reason) => {
+    await expect(officeText(bytes)).rejects.toMatchObject({ code: 'invalid_argument', details: { reason } });
+  });
+
+  it('rejects another archive, and XML that is damaged', async () => {
+    await expect(textOf({ 'a.txt': 'a' })).rejects.toMatchObject({ details: { reason: 'unsupported_type' } });
+    await expect(textOf({ 'word/document.xml': '<w:p>' })).rejects.toMatchObject({
+      details: { reason: 'invalid_document' },
+    });
+  });
+
+  it('expands no entity and loads nothing', async () => {
+    const bomb = '<!DOCTYPE d [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;"><!ENTITY c SYSTEM "file:///etc/passwd">]>';
+    for (const entity of ['&b;', '&c;']) {
+      const document = `${bomb}<w:document>${p(entity)}</w:document>`;
+      await expect(textOf({ 'word/document.xml': document })).rejects.toMatchObject({
+        details: { reason: 'invalid_document' },
+      });
+    }
+  });
+
+  it('reads 100,000 elements within each other, and no more than the limit of all parts', async () => {
+    const depth = 100_000;
+    const deep = `${'<a>'.repeat(depth)}${p('deep')}${'</a>'.repeat(depth)}`;
+    expect(await word(deep)).toBe('deep');
+    const parts = Object.fromEntries(
+      Array.from({ length: 5 }, (_, i) => [`ppt/slides/slide${i}.xml`, `<s>${' '.repeat(14_000_000)}</s>`]),
+    );
+    const relations = Object.keys(parts).map((path, i) => `<Relationship Id="r${i}" Target="/${path}" Type="slide"/>`);
+    await expect(textOf({
+      'ppt/presentation.xml': `<p>${relations.map((_, i) => `<p:sldId r:id="r${i}"/>`).join('')}</p>`,
+      'ppt/_rels/presentation.xml.rels': `<R>${relations.join('')}</R>`,
+      ...parts,
+    })).rejects.toMatchObject({ details: { reason: 'invalid_document' } });
+  });
+
+  it('never leaves the archive for a target of a relationship', async () => {
+    const parts = (target: string) => ({
+      'ppt/presentation.xml': '<p><p:sldId r:id="r1"/></p>',
+      'ppt/_rels/presentation.xml.rels': `<R><Relationship Id="r1" Target="${target}" Type="slide"/></R>`,
+    });
+    for (const target of ['../../../etc/passwd', 'https://example.com/x', 'file:///etc/passwd', '%']) {
+      expect(await textOf(parts(target))).toBe('## Slide 1');
+    }
+    expect(await textOf(parts('//['))).toBe('');
+  });
+
+  it('stops with the signal', async () => {
+    const file = await zipOf({ 'word/document.xml': `<w:document>${p('x').repeat(1000)}</w:document>` });
+    await expect(officeText(file, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'cancelled' });
+  });
+
+  it('is asked for where the bytes of a file are given as text', async () => {
+    const storage = memoryStorage();
+    const grounding = createGrounding({ sources: [textSource({ id: 'docs', storage })] });
+    const files = [{ name: 'a.docx', text: () => 'PK\u0003\u0004' }];
+    const { files: [report] } = await ingest(grounding, { dataSourceId: 'docs', files, storage });
+    expect(report?.error?.message).toContain('officeText');
+  });
+});
