@@ -29,6 +29,7 @@ import type { EventSink } from './contracts/event-sink.ts';
 import type { McpConnector } from './contracts/mcp-connector.ts';
 import type { McpSignIn } from './contracts/mcp/sign-in.ts';
 import type { ModelSource } from './contracts/model-source.ts';
+import type { ProgramSandbox } from './contracts/program-sandbox.ts';
 import type { Sandbox } from './contracts/sandbox.ts';
 import type { SecretSource } from './contracts/secret-source.ts';
 import type { Storage } from './contracts/storage.ts';
@@ -64,8 +65,13 @@ export interface CreateRuntimeOptions {
   readonly tools?: readonly (Tool | ToolSource)[];
   /** The egress of HTTP tools; without one they are left out. */
   readonly egress?: Egress;
-  /** Where code tools run; without one they are left out. */
-  readonly sandbox?: Sandbox;
+  /** Where code tools and programs run; without one they are left out. */
+  readonly sandbox?: Sandbox | (Sandbox & ProgramSandbox);
+  /**
+   * Whether agents whose allowlist names `code_run` may write programs that call their tools. Needs a sandbox for programs, as those of
+   * `pinnace/sandbox/deno` and `/worker`; without one the tool is left out. Default: false.
+   */
+  readonly programs?: boolean;
   /** Code for catalog definitions of type `function` and `extension`: their `config.handler` names it. */
   readonly handlers?: Handlers;
   /** Connects to MCP servers; without one their tools are left out. */
@@ -180,7 +186,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
       ...discovery.tools,
       ...dataSources?.tools ?? [],
     ]),
-    builtins: createBuiltins({ now }),
+    builtins: createBuiltins({ now, hasPrograms: options.programs === true && 'open' in (options.sandbox ?? {}) }),
     authorize,
     limits,
     keep: options.keep ?? 'stream',

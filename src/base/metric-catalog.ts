@@ -17,6 +17,7 @@ export const metricCatalog = {
   pinnace_first_chunk_seconds: 'Time to the first chunk of a model answer, by model',
   pinnace_tool_calls_total: 'Tool calls by tool and status',
   pinnace_tool_failures_total: 'Failed tool calls by tool and error code',
+  pinnace_programs_total: 'Programs of agents by status (completed, suspended, failed)',
   pinnace_journal_commits_total: 'Journal commits by type',
   pinnace_storage_commits_total: 'Storage commits by type',
   pinnace_storage_keys_total: 'Storage keys written by type',

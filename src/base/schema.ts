@@ -164,6 +164,8 @@ export const ToolDefinition = v.strictObject({
   /** Whether a person must approve calls: none, those of a tool that does not only read, or all. */
   approval: v.optional(v.picklist(['never', 'mutating', 'always'])),
   limits: v.optional(ToolLimits),
+  /** Who may call it: the model of an agent, programs that it writes, or when absent both. */
+  callers: v.optional(v.pipe(v.array(v.picklist(['model', 'program'])), v.minLength(1), v.maxLength(2))),
   secrets: v.optional(listOf(SecretRef, 100), []),
   /** What the type needs besides; parsed by the tool of that type. */
   config: v.optional(v.record(v.string(), v.unknown())),

@@ -24,6 +24,8 @@ export interface Interruption {
   readonly binding: string;
   /** SHA-256 over the chat and the agent. Absent in records of earlier versions, and of questions. */
   readonly place?: string;
+  /** The program that waits: the run that started it, and its id there. */
+  readonly program?: { readonly runId: string; readonly id: string };
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
   /** `closed`: the answer is no longer needed. */
@@ -64,9 +66,19 @@ export interface Unspendable {
 /** The call that an approval is spent on. */
 export interface SpendClaim extends Required<Pick<Interruption, 'tenant' | 'binding' | 'place'>> {}
 
+/** What a new interruption is about. */
+export type NewInterruption = Pick<
+  Interruption,
+  'kind' | 'runId' | 'tenant' | 'agentId' | 'binding' | 'place' | 'program'
+>;
+
 /** The interruptions of one storage. */
 export interface Interruptions {
-  open(facts: Pick<Interruption, 'kind' | 'runId' | 'tenant' | 'agentId' | 'binding' | 'place'>): Promise<Interruption>;
+  open(facts: NewInterruption): Promise<Interruption>;
+  /** Returns a new record, and the change that stores it, to be part of the caller's commit. */
+  draft(facts: NewInterruption): { readonly record: Interruption; readonly change: Change };
+  /** Returns a record of this tenant. */
+  find(tenant: string, id: string): Promise<Interruption | undefined>;
   /**
    * Stores a decision.
    *
@@ -162,13 +174,24 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
     if (found.record.expiresAt <= now()) throw expired();
     return found;
   };
+  const create = (facts: NewInterruption): Interruption => {
+    const id = `apr_${crypto.randomUUID().replaceAll('-', '')}`;
+    return { ...facts, id, expiresAt: now() + validMs, state: 'pending' };
+  };
   return {
     async requirePending(...given) {
       await pending(...given);
     },
+    draft(facts) {
+      const record = create(facts);
+      return { record, change: interruptionChange(record, ttlMs) };
+    },
+    async find(tenant, id) {
+      const found = await outlast(() => read(id), graceMs);
+      return found?.record.tenant === tenant ? found.record : undefined;
+    },
     async open(facts) {
-      const id = `apr_${crypto.randomUUID().replaceAll('-', '')}`;
-      const record: Interruption = { ...facts, id, expiresAt: now() + validMs, state: 'pending' };
+      const record = create(facts);
       if (!await write(record, null, graceMs)) {
         throw new PinnaceError('internal', 'Cannot ask for an approval: its id is taken');
       }

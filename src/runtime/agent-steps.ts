@@ -8,6 +8,7 @@ import { reportedHook } from '../events/reported-port.ts';
 import { traceAt } from '../events/span.ts';
 import { describedText } from '../tools/approval.ts';
 import { prepareCall } from '../tools/prepare-call.ts';
+import { codeRunId } from '../tools/program-host.ts';
 import { createRunScope } from '../tools/run-scope.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import type { ToolDefinition } from '../base/schema.ts';
@@ -148,7 +149,7 @@ async function prepare(
   await stepTools.restore();
   const isReachable = await reachableBy(above, (id) => resolver.agent(id, principal));
   const tools = stepTools.current().filter((tool) =>
-    (only?.includes(tool.definition.name) ?? true) && isReachable(tool.definition)
+    (only?.includes(tool.definition.name) ?? true) && isReachable(tool.definition) && tool.definition.id !== codeRunId
   );
   const limits = minLimits(parts.limits, agent.limits);
   const report = reportAt(parts.report, { planId: planOf({ taskId }), traceId });

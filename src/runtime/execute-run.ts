@@ -25,6 +25,7 @@ import { closingChunks, openingChunks } from './log/run-chunks.ts';
 import type { ReportedUsage } from './log/run-chunks.ts';
 import type { RunEnd } from './log/run-end.ts';
 import type { RunOptions } from './run-options.ts';
+import { programsOnUse } from './program/programs-on-use.ts';
 import { createSteering, type Steering } from './loop/steering.ts';
 
 /** Executes the run to its end, into its record. Never throws. */
@@ -113,12 +114,16 @@ async function openLoop(
   const { invoke } = calls;
   if (plan) return plan.follow({ signal, traceId, usage });
   const composed = await composeLoop(options, signal); // before approvals are spent: code of the agent may fail
+  const approvals = createLoopApprovals(options, { ...calls, spans });
+  const programs = programsOnUse(options, { calls, approvals, push });
+  const { isSuspended } = programs;
   const restoring = Promise.all([spendApprovals(options), issuedTo(options), stepTools.restore()]);
-  const [decided, issued] = await restoring.catch((error: unknown) => {
+  const [spent, issued] = await restoring.catch((error: unknown) => {
     throw toPinnaceError(error); // of the storage: no model was called yet
   });
-  const approvals = createLoopApprovals(options, { ...calls, spans });
-  const settled = await settleCalls(chat.messages, { calls: decided, invoke, approvals, push, signal, traceId });
+  const decided = [...spent, ...await programs.resumed()];
+  const settling = { calls: decided, invoke, approvals, push, signal, traceId, isSuspended };
+  const settled = await settleCalls(chat.messages, settling);
   if (settled.waiting > 0) return waitingLoop();
   const models = modelsOf(options, spans);
   const messages = decided.length === 0
@@ -138,6 +143,7 @@ async function openLoop(
     signal,
     usage,
     approvals,
+    isSuspended,
     invoke,
     steering,
     onPrompt,

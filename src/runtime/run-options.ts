@@ -48,7 +48,10 @@ type RunServices =
     RuntimeParts,
     'authorize' | 'keep' | 'storage' | 'interruptions' | 'slots' | 'discovery' | 'startGate' | 'ttlMs' | 'now'
   >
-  & Pick<RuntimeParts, 'recorder' | 'metrics' | 'digests' | 'report' | 'contextStrategy' | 'blobs' | 'egress'>
+  & Pick<
+    RuntimeParts,
+    'recorder' | 'metrics' | 'digests' | 'report' | 'contextStrategy' | 'blobs' | 'egress' | 'sandbox'
+  >
   & { readonly resolveSecret: Resolver['secret'] };
 
 /** Everything that one run needs, resolved. */

@@ -17,6 +17,7 @@ import type { AgentSteps } from '../contracts/steps.ts';
 import type { Storage } from '../contracts/storage.ts';
 import type { Audit, Recorder } from '../events/audit.ts';
 import type { EventRing } from '../events/event-ring.ts';
+import type { ProgramSandbox } from '../contracts/program-sandbox.ts';
 import type { Emit } from '../events/events.ts';
 import type { InputDigests } from '../events/input-digests.ts';
 import type { Report } from '../events/report.ts';
@@ -46,7 +47,7 @@ export interface RuntimePorts {
   readonly blobs: BlobStore;
   readonly secrets: SecretSource | undefined;
   readonly egress: Egress | undefined;
-  readonly sandbox: Sandbox | undefined;
+  readonly sandbox: Sandbox | (Sandbox & ProgramSandbox) | undefined;
   readonly now: () => number;
 }
 

@@ -33,6 +33,8 @@ const budgets: Readonly<Record<string, number>> = {
   'src/runtime/context/summarize.ts': 11,
   'src/tools/builtin/current-time.ts': 9,
   'src/tools/builtin/calculator.ts': 10,
+  'src/tools/builtin/code-run.ts': 12,
+  'src/runtime/program/programs.ts': 14,
   'src/runtime/attachments/open-files.ts': 6,
   'src/runtime/chats/open-chats.ts': 13.5,
   'src/runtime/attachments/check-upload.ts': 2,

@@ -14,7 +14,8 @@ import type { LoopApprovals } from '../loop/loop-options.ts';
 import { sha256 } from '../../base/hash.ts';
 import type { RunRedaction } from './run-redaction.ts';
 import { PinnaceError, toData } from '../../base/errors.ts';
-import { outcomeChunks } from './call-chunks.ts';
+import { outcomeChunks, waitingChunk } from './call-chunks.ts';
+import { programsIn } from '../messages/program-parts.ts';
 import type { Invoke, RunCalls } from './run-calls.ts';
 
 /** A call of an earlier run that needed an approval. */
@@ -44,14 +45,18 @@ export function createLoopApprovals(
   },
 ): LoopApprovals {
   const { agent, runId, interruptions, redaction } = facts;
+  const describe: LoopApprovals['describe'] = async (tool, input, toolCallId) => {
+    const call = prepared.take(tool, input, toolCallId);
+    return call && await describeApproval(tool, input, { prepared: call, redaction });
+  };
   return {
     async needed(tool, input, toolCallId) {
       const call = await prepared.prepare(tool, input, toolCallId);
       return !call.ok && call.approval !== undefined;
     },
+    describe,
     async request(tool, input, toolCallId) {
-      const call = prepared.take(tool, input, toolCallId);
-      const description = call && await describeApproval(tool, input, { prepared: call, redaction });
+      const description = await describe(tool, input, toolCallId);
       const claim = await claimOf(facts, tool, input);
       const { id } = await interruptions.open({ ...claim, kind: 'approval', runId, agentId: agent.id });
       const target = { type: 'tool', id: tool.definition.id };
@@ -87,7 +92,10 @@ export async function describeApproval(
  */
 export async function spendApprovals(facts: Facts): Promise<readonly CallForApproval[]> {
   const calls: CallForApproval[] = [];
-  for (const { approvalId, toolCallId, name, input } of approvalsRequestedIn(facts.request.chat.messages.at(-1))) {
+  const last = facts.request.chat.messages.at(-1);
+  const programs = programsIn(last);
+  for (const { approvalId, toolCallId, name, input } of approvalsRequestedIn(last)) {
+    if (programs.of(toolCallId) !== undefined) continue; // the program spends it
     const tool = facts.toolSet.tools.find(({ definition }) => definition.name === name);
     if (!tool) continue;
     const decision = await facts.interruptions.spend(approvalId, await claimOf(facts, tool, input));
@@ -122,13 +130,20 @@ function isWaiting(state: string): boolean {
 }
 
 /** Digests over everything that a decision is about: whose, in which chat, by which agent, which tool as it was, with what input. */
-async function claimOf(
-  { principal, request, agent }: Facts,
-  { definition }: Tool,
-  input: unknown,
+function claimOf(facts: ClaimFacts, { definition }: Tool, input: unknown): Promise<SpendClaim> {
+  return claimOn(facts, [definition, input]);
+}
+
+/** Whose decision it is, and where. */
+export type ClaimFacts = Pick<RunOptions, 'agent' | 'principal' | 'request'>;
+
+/** Returns the claim on a decision about a subject, which is JSON. */
+export async function claimOn(
+  { principal, request, agent }: ClaimFacts,
+  subject: readonly unknown[],
 ): Promise<SpendClaim> {
   const { tenant } = principal;
-  const facts = [tenant, request.chat.id, agentFacts(agent), definition, input];
+  const facts = [tenant, request.chat.id, agentFacts(agent), ...subject];
   const place = await sha256(canonicalJson([tenant, request.chat.id, agent.id]));
   return { tenant, place, binding: await sha256(canonicalJson(facts)) };
 }
@@ -145,6 +160,8 @@ export interface ContinueOptions {
   readonly push: (chunk: UIMessageChunk) => void;
   readonly signal: AbortSignal;
   readonly traceId: string;
+  /** Whether the call is of a program that waits for a person. */
+  readonly isSuspended: (toolCallId: string) => boolean;
 }
 
 /** The chat with its settled calls, and how many calls wait for a person again. */
@@ -184,6 +201,10 @@ async function settle(
       interruptionId: interruptionOf(decision, approvalId),
     })
     : { ok: false as const, error: toData(refusal(tool.definition.id, decision)) };
+  if (options.isSuspended(toolCallId)) {
+    push(waitingChunk(toolCallId));
+    return undefined;
+  }
   const asked = outcome.ok ? undefined : await approvals.interrupted(tool, input, toolCallId);
   if (asked) {
     for (const chunk of asked) push(chunk);
@@ -212,7 +233,8 @@ const unspendable: Readonly<Record<UnspendableReason, string>> = {
   approval_altered: 'the call, its tool or its agent has changed since the approval was asked for',
 };
 
-function refusal(toolId: string, decision: CallForApproval['decision']): PinnaceError {
+/** The error of a call that was not approved. */
+export function refusal(toolId: string, decision: CallForApproval['decision']): PinnaceError {
   if ('unspendable' in decision) {
     const { unspendable: reason } = decision;
     const message = `Tool "${toolId}" was not called: ${unspendable[reason]}`;

@@ -2,7 +2,8 @@
 
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { ErrorData } from '../../base/errors.ts';
-import { failureOf, toolFailure } from '../../tools/failure.ts';
+import { waitingOutput } from '../messages/program-parts.ts';
+import { failureOf, shownFailure } from '../../tools/failure.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
 
 /** What names a call in its chunks. */
@@ -20,7 +21,15 @@ export function outcomeChunks(tool: Tool, outcome: ToolOutcome, call: Omit<CallN
   if (!outcome.ok) return failureChunks(name, outcome.error);
   const hasFailed = failureOf(tool, outcome) !== null;
   const shown: UIMessageChunk = { type: 'tool-output-available', toolCallId, output: outcome.output };
-  return hasFailed ? [shown, toolErrorPart(name, toolFailure)] : [shown];
+  return hasFailed ? [shown, toolErrorPart(name, shownFailure(tool))] : [shown];
+}
+
+/**
+ * The chunk of a program that waits for a person. AI SDK clients send the chat once all its calls have an output or a decision, so it has
+ * an output until the next run replaces it.
+ */
+export function waitingChunk(toolCallId: string): UIMessageChunk {
+  return { type: 'tool-output-available', toolCallId, output: waitingOutput };
 }
 
 /** The chunks that end a call with an error. */

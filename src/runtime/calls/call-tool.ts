@@ -18,6 +18,7 @@ import { failureOf, toolError } from '../../tools/failure.ts';
 import { type InputSummary, inputSummary } from '../../tools/input-summary.ts';
 import { invokeTool, type ToolCall } from '../../tools/invoke-tool.ts';
 import { prepareCall, type PreparedCall } from '../../tools/prepare-call.ts';
+import { codeRunId } from '../../tools/program-host.ts';
 import type { Slots } from '../../tools/slots.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
 import { createCallAudit } from './call-audit.ts';
@@ -203,9 +204,9 @@ function callLimits(
 ): Pick<ToolCall, 'timeoutMs' | 'maxOutputLength' | 'maxFileBytes'> {
   return {
     maxFileBytes: limits.attachmentLength,
-    // An agent works in steps: it has the time of a step of its caller, not that of one tool.
+    // An agent works in steps, and a program makes calls: each has the time of a step of its caller, not that of one tool.
     timeoutMs: Math.min(
-      definition.type === 'agent' ? limits.stepMs : limits.toolMs,
+      definition.type === 'agent' || definition.id === codeRunId ? limits.stepMs : limits.toolMs,
       definition.limits?.timeoutMs ?? Infinity,
     ),
     maxOutputLength: Math.min(limits.toolOutputLength, definition.limits?.outputLength ?? Infinity),

@@ -16,6 +16,8 @@ export interface LiveCalls {
   opened(toolCallId: string, fail: (error: ErrorData) => void): void;
   /** The tool runs from now on. */
   started(toolCallId: string, tool: Tool, input: unknown): void;
+  /** The call may have changed something, whatever its tool declares. */
+  acted(toolCallId: string): void;
   /** The call has its outcome, which the stream shows later. */
   settled(toolCallId: string, tool: Tool, outcome: ToolOutcome): void;
   /** Ends all calls that the stream has not ended, in the events as well, and returns their chunks. */
@@ -41,6 +43,9 @@ export function createLiveCalls({ traceId }: { readonly traceId: string }): Live
     },
     started(toolCallId, { definition }, input) {
       of(toolCallId).mayHaveActed = leavesDoubt(definition, input);
+    },
+    acted(toolCallId) {
+      of(toolCallId).mayHaveActed = true;
     },
     settled(toolCallId, tool, outcome) {
       of(toolCallId).ended = { tool, outcome };

@@ -36,7 +36,10 @@ export function createOpenCalls(): OpenCalls {
         case 'tool-output-available':
           if (chunk.preliminary !== true) open.delete(chunk.toolCallId);
           break;
-        // A call that waits for a person is not ended: the next run goes on with it.
+        // A call or a program that waits for a person is not ended: the next run goes on with it.
+        case 'data-program':
+          if (isSuspended(chunk.data)) open.delete(chunk.data.toolCallId);
+          break;
         case 'tool-approval-request':
         case 'tool-input-error':
         case 'tool-output-error':
@@ -48,6 +51,10 @@ export function createOpenCalls(): OpenCalls {
     },
     list: () => [...open.values()],
   };
+}
+
+function isSuspended(data: unknown): data is { readonly toolCallId: string } {
+  return typeof data === 'object' && data !== null && 'state' in data && data.state === 'suspended';
 }
 
 /** Why calls that are open at this end of their run have no result. */

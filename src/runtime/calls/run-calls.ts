@@ -6,7 +6,8 @@ import { loadOnce } from '../../base/load-once.ts';
 import { reportAt } from '../../events/report.ts';
 import type { Interaction } from '../../contracts/mcp/interaction.ts';
 import { createReserves, type Delegation } from '../../tools/delegation.ts';
-import { createRunScope } from '../../tools/run-scope.ts';
+import { createRunScope, type RunScope } from '../../tools/run-scope.ts';
+import type { SpanContext } from '../../events/span.ts';
 import { mayAct } from '../../tools/lost-call.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
 import type { LiveRun } from '../log/live-run.ts';
@@ -29,11 +30,15 @@ export type Invoke = (
     readonly signal: AbortSignal;
     readonly approved?: boolean;
     readonly interruptionId?: string | undefined;
+    /** The span of the program that makes the call; the stream does not announce it. Absent for a call of the model. */
+    readonly inside?: SpanContext;
   },
 ) => Promise<ToolOutcome>;
 
 /** The calls of one run. */
-export interface RunCalls extends Pick<LiveCalls, 'observe' | 'closing'> {
+export interface RunCalls extends Pick<LiveCalls, 'observe' | 'closing' | 'acted'> {
+  /** What the tools keep open. */
+  readonly scope: RunScope;
   readonly prepared: PreparedCalls;
   readonly invoke: Invoke;
   /** Returns what the last call of this id needs of a person, once. */
@@ -68,9 +73,9 @@ export function createRunCalls(options: RunOptions, targets: CallTargets): RunCa
   const delegation = delegationOf(options, targets);
   const shared = sharedBy(options);
   const interactions = new Map<string, Interaction>();
-  const invoke: Invoke = async (tool, input, { toolCallId, signal, approved = false, interruptionId }) => {
+  const invoke: Invoke = async (tool, input, { toolCallId, signal, approved = false, interruptionId, inside }) => {
     if (++usage.toolCalls > limits.toolCalls) return { ok: false, error: tooManyCalls(limits.toolCalls) };
-    await announced.of(toolCallId);
+    if (!inside) await announced.of(toolCallId);
     const refused = mayAct(tool.definition) &&
       await recordCall(options, live, { toolCallId, tool: tool.definition.id });
     if (refused) return { ok: false, error: refused };
@@ -94,7 +99,10 @@ export function createRunCalls(options: RunOptions, targets: CallTargets): RunCa
       onSpan: (fail: (error: ErrorData) => void) => calls.opened(toolCallId, fail),
     };
     const report = reportAt(options.report, { step: spans.step });
-    const made = await callTool(tool, input, { call, options: { ...shared, spanContext: spans.current, report } });
+    const made = await callTool(tool, input, {
+      call,
+      options: { ...shared, spanContext: inside ?? spans.current, report },
+    });
     const outcome = await files.settled(made);
     if (outcome.ok) interactions.delete(toolCallId); // it went on without
     if (!interactions.has(toolCallId)) calls.settled(toolCallId, tool, outcome);
@@ -108,6 +116,8 @@ export function createRunCalls(options: RunOptions, targets: CallTargets): RunCa
       interactions.delete(toolCallId);
       return found;
     },
+    scope,
+    acted: (toolCallId) => calls.acted(toolCallId),
     observe: (chunk) => calls.observe(chunk),
     closing: (end) => calls.closing(end),
     shown: (chunk) => chunk.type === 'tool-input-available' && announced.resolve(chunk.toolCallId),

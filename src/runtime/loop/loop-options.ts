@@ -52,6 +52,8 @@ export interface LoopOptions {
   /** Is added to as the run goes on. */
   readonly usage: Usage;
   readonly approvals: LoopApprovals;
+  /** Whether a call of `code_run` that was made waits for people. */
+  readonly isSuspended: (toolCallId: string) => boolean;
   readonly files: Pick<RunFiles, 'result' | 'shown'>;
   /** The messages that arrive while the run works; none when absent. */
   readonly steering?: Pick<Steering, 'deliver' | 'continues'>;
@@ -69,6 +71,8 @@ export interface LoopOptions {
 export interface LoopApprovals {
   /** Prepares the call. Resolves to whether a person must approve it; an invalid or denied call needs no approval. */
   needed(tool: Tool, input: unknown, toolCallId: string): Promise<boolean>;
+  /** Describes a call for which an approval is `needed`, once. */
+  describe(tool: Tool, input: unknown, toolCallId: string): Promise<CallDescription | undefined>;
   /** Requests the approval of a call for which it is `needed`. */
   request(
     tool: Tool,

@@ -6,7 +6,7 @@ import { raceAbort } from '../../base/until-aborted.ts';
 import type { JSONValue, UIMessageChunk } from '../../contracts/ai-types.ts';
 import { describedText } from '../../tools/approval.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
-import { outcomeChunks } from '../calls/call-chunks.ts';
+import { outcomeChunks, waitingChunk } from '../calls/call-chunks.ts';
 import type { LoopOptions } from './loop-options.ts';
 import type { ParsedCall } from './parse-call.ts';
 
@@ -69,6 +69,7 @@ async function settle(
     return { chunks: [{ type: 'tool-approval-request', approvalId, toolCallId, ...facts }] };
   }
   const outcome = await invoke(tool, input, { toolCallId, signal: spans.clock.signal });
+  if (run.isSuspended(toolCallId)) return { chunks: [waitingChunk(toolCallId)] };
   const asked = outcome.ok ? undefined : await approvals.interrupted(tool, input, toolCallId);
   if (asked) return { chunks: asked };
   const [shown, ...rest] = outcomeChunks(tool, outcome, { toolCallId, traceId });

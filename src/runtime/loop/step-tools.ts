@@ -14,8 +14,10 @@ export interface StepTools {
   restore(): Promise<void>;
   /** Restores, and returns the names of what the first step offers; `undefined` without discovery, where it offers all. */
   discovered(): Promise<readonly string[] | undefined>;
-  /** For the next step. The same array for as long as nothing has changed. */
+  /** For the model's next step. The same array for as long as nothing has changed. */
   current(): readonly Tool[];
+  /** The tools that are active now, those that only programs may call included. */
+  active(): readonly Tool[];
   /** The error for a call of a tool that is not among the current ones. */
   missing(name: string): PinnaceError;
 }
@@ -40,9 +42,31 @@ export function createStepTools(options: StepToolsOptions): StepTools {
   return find && discovery && tools.includes(find) ? discovered(options, discovery) : {
     restore: () => Promise.resolve(),
     discovered: () => Promise.resolve(undefined),
-    current: available(() => tools),
+    ...steps(() => tools),
     missing: () => new PinnaceError('not_found', 'Cannot call the tool: no tool of this run has this name'),
   };
+}
+
+/** The tools of a step: all that are active, and those of them that the model may call. */
+function steps(list: () => readonly Tool[]): Pick<StepTools, 'active' | 'current'> {
+  const active = available(list);
+  let [last, shown]: (readonly Tool[])[] = [[], []];
+  return {
+    active,
+    current() {
+      const all = active();
+      if (all !== last) [last, shown] = [all, shownTo(all)];
+      return shown ?? all;
+    },
+  };
+}
+
+function shownTo(all: readonly Tool[]): readonly Tool[] {
+  const isSame = all.every(({ beside, definition: { callers } }) => !beside && !callers);
+  if (isSame) return all;
+  return all.filter(({ definition: { callers } }) => callers?.includes('model') ?? true).map((tool) =>
+    tool.beside?.(all) ?? tool
+  );
 }
 
 /** Leaves out what cannot be used now. The same array for as long as that is the same. */
@@ -85,7 +109,7 @@ function discovered(
       await run.restore();
       return run.activeNames();
     },
-    current: available(() => [...allowed, ...run.activeNames().flatMap((name) => byName.get(name) ?? [])]),
+    ...steps(() => [...allowed, ...run.activeNames().flatMap((name) => byName.get(name) ?? [])]),
     missing: (name) => run.notActive(name),
   };
 }

@@ -4,6 +4,7 @@ import type { UIMessage } from '../../contracts/ai-types.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import { blobIdOf } from '../attachments/references.ts';
 import type { IssuedMetadata } from './issued-metadata.ts';
+import { isWaitingProgram, withoutInnerCalls } from './program-parts.ts';
 
 type Part = UIMessage['parts'][number];
 
@@ -18,7 +19,7 @@ export function toHistory(messages: readonly UIMessage[], issued?: IssuedMetadat
   requireReadableFiles(messages.flatMap(({ parts }) => parts));
   const last = messages.at(-1);
   return messages.map((message) => {
-    const parts = message.parts.flatMap(toHistoryPart).map((part) => {
+    const parts = withoutInnerCalls(message).flatMap(toHistoryPart).map((part) => {
       const said = withoutProviderFields(part);
       const fields = message === last ? issued?.take(said) : undefined;
       return { ...said, ...fields };
@@ -56,7 +57,7 @@ function refused(message: string, reason: string): PinnaceError {
 function toHistoryPart(part: Part): readonly Part[] {
   if (!part.type.startsWith('tool-') && part.type !== 'dynamic-tool') return [part];
   if (!('state' in part)) return [];
-  if ('preliminary' in part && part.preliminary) return [withUnknownOutcome(part)];
+  if (('preliminary' in part && part.preliminary) || isWaitingProgram(part)) return [withUnknownOutcome(part)];
   if (part.state === 'output-available' || part.state === 'output-error') return [part];
   if (part.state === 'output-denied') return [withDenial(part)];
   return mayHaveBeenMade(part) ? [withUnknownOutcome(part)] : [];

@@ -5,6 +5,7 @@ import { reportAt } from '../../events/report.ts';
 import { reportedHook } from '../../events/reported-port.ts';
 import { createTraceId } from '../../events/trace-ids.ts';
 import { type Span, traceAt } from '../../events/span.ts';
+import { codeRunId } from '../../tools/program-host.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
 import { type CallFacts, callTool } from '../calls/call-tool.ts';
 import { unboundDelegation } from '../../tools/delegation.ts';
@@ -60,8 +61,8 @@ export async function openAgentTools(parts: RuntimeParts, agentId: string, princ
   const { agent, tools, servers } = await resolver.equip(agentId, principal);
   const toolSet = await toolSetOf(agent, tools, servers);
   // An internal tool is the agent's, not that of a caller who calls tools past it.
-  const isOpen = ({ definition: { visibility } }: Tool): boolean =>
-    principal.via !== 'http' || visibility !== 'internal';
+  const isOpen = ({ definition: { id, visibility } }: Tool): boolean =>
+    id !== codeRunId && (principal.via !== 'http' || visibility !== 'internal'); // a program needs a run
   const redaction = createRunRedaction();
   const options = {
     ...parts,

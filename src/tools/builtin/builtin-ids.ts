@@ -7,6 +7,7 @@ export const planToolIds = ['create', 'send', 'ask_human', 'plan_revise', 'finis
 export const builtinToolIds: ReadonlySet<string> = new Set([
   'current_time',
   'calculator',
+  'code_run',
   'fetch_url',
   'tool_find',
   'tool_describe',

@@ -9,9 +9,12 @@ export interface Builtin {
   readonly load: () => Promise<Tool>;
 }
 
-/** Returns the built-in tools that need nothing else: `current_time` and `calculator`. */
-export function createBuiltins({ now }: { readonly now: () => number }): readonly Builtin[] {
+/** Returns the built-in tools: `current_time`, `calculator`, and where there are programs `code_run`. */
+export function createBuiltins(
+  { now, hasPrograms = false }: { readonly now: () => number; readonly hasPrograms?: boolean },
+): readonly Builtin[] {
   return [
+    ...(hasPrograms ? [builtin('code_run', async () => (await import('./code-run.ts')).codeRunTool())] : []),
     builtin('current_time', async () => (await import('./current-time.ts')).currentTimeTool({ now })),
     builtin('calculator', async () => (await import('./calculator.ts')).calculatorTool()),
   ];

@@ -1,0 +1,209 @@
+/** Makes the calls of one program, each as a call of its run: allowlist, limits, approval, secrets, redaction, events and audit. */
+
+import { type ErrorData, PinnaceError, toData } from '../../base/errors.ts';
+import { isRecord } from '../../base/is-record.ts';
+import type { SpanContext } from '../../events/span.ts';
+import type { Decision, Unspendable } from '../../permission/interruption.ts';
+import { isCallable } from '../../tools/builtin/code-run.ts';
+import { signatureOf } from '../../tools/declaration.ts';
+import { mayAct, outcomeUnknown } from '../../tools/lost-call.ts';
+import type { Tool, ToolOutcome } from '../../tools/tool.ts';
+import { refusal } from '../calls/approvals.ts';
+import { outcomeChunks } from '../calls/call-chunks.ts';
+import type { CallMaker, CallResult, MadeCall, ProgramCall } from './drive-program.ts';
+import type { ProgramJournal } from './program-journal.ts';
+import type { ProgramTargets } from './program-targets.ts';
+
+/** A call that a person must approve. */
+export interface ProgramAsk {
+  readonly call: ProgramCall;
+  readonly tool: Tool;
+  readonly input: unknown;
+  readonly toolCallId: string;
+}
+
+/** What was decided before the program went on, and what had started before it was lost. */
+export interface Earlier {
+  /** By the numbers of the calls. */
+  readonly decisions: ReadonlyMap<number, Decision | Unspendable>;
+  readonly begun: ReadonlyMap<number, string>;
+}
+
+/** What the calls work with. */
+export interface ProgramCallsOptions extends ProgramTargets {
+  /** The call of `code_run`. */
+  readonly toolCallId: string;
+  readonly traceId: string;
+  readonly spanContext: SpanContext;
+  readonly earlier: Earlier;
+  readonly journal: Pick<ProgramJournal, 'begin'>;
+  /** Aborts when the call of `code_run` must end. */
+  readonly signal: AbortSignal;
+  /** Is called when a call starts. */
+  readonly onCall: (call: { readonly tool: string; readonly acts: boolean }) => void;
+}
+
+/** The tool by which a program waits: the sandbox makes these calls for `setTimeout`. */
+const sleepTool = '$sleep';
+const maxSleepMs = 10_000;
+
+/** Creates the maker of a program's calls. */
+export function createProgramCalls(options: ProgramCallsOptions): CallMaker<ProgramAsk> {
+  const reads = new AbortController();
+  const found = new Set<string>();
+  const signals = { reads: AbortSignal.any([options.signal, reads.signal]), acts: options.signal };
+  return {
+    stopReads: () => reads.abort('program_ended'),
+    replayed({ tool }, result) {
+      if (tool === findTool && result.ok) { for (const name of namesIn(result.output)) found.add(name); }
+    },
+    async make(call) {
+      const { input } = call;
+      if (!input.ok) return failed(toData(input.error));
+      if (call.tool === sleepTool) return await sleep(input.data, signals.reads);
+      const tool = findCallable(call.tool, options, found);
+      if (tool instanceof PinnaceError) return failed(toData(tool));
+      const made = await makeCall({ call, tool, input: input.data, signals }, options);
+      if (call.tool !== findTool || !('result' in made) || !made.result.ok) return made;
+      const output = signaturesOf(made.result.output, options);
+      for (const name of namesIn(output)) found.add(name);
+      return { result: { ok: true, output } };
+    },
+  };
+}
+
+interface Making {
+  readonly call: ProgramCall;
+  readonly tool: Tool;
+  readonly input: unknown;
+  readonly signals: { readonly reads: AbortSignal; readonly acts: AbortSignal };
+}
+
+async function makeCall(making: Making, options: ProgramCallsOptions): Promise<MadeCall<ProgramAsk>> {
+  const { call, tool, input } = making;
+  const { earlier: { begun, decisions } } = options;
+  const toolCallId = `${options.toolCallId}/${call.n}`;
+  const { definition } = tool;
+  const decision = decisions.get(call.n);
+  if (begun.has(call.n)) {
+    // It may have acted before the program was lost: a tool that takes the same call twice gets it again.
+    if (definition.annotations?.idempotentHint !== true) {
+      return failed(toData(outcomeUnknown(definition.id, 'worker_lost')));
+    }
+    return await decided({ ...making, toolCallId, approved: true, isShown: decision !== undefined }, options);
+  }
+  if (!decision) {
+    if (await options.approvals.needed(tool, input, toolCallId)) return { ask: { call, tool, input, toolCallId } };
+    return { result: resultOf(await execute({ ...making, toolCallId, approved: false }, options)) };
+  }
+  if ('approved' in decision && decision.approved) {
+    return await decided({ ...making, toolCallId, approved: true, isShown: true }, options);
+  }
+  const error = toData(refusal(definition.id, decision));
+  show({ toolCallId, tool, input }, options);
+  if ('approved' in decision) options.push({ type: 'tool-output-denied', toolCallId });
+  else push({ ok: false, error }, { tool, toolCallId }, options);
+  return failed(error);
+}
+
+interface Executing extends Making {
+  readonly toolCallId: string;
+  readonly approved: boolean;
+}
+
+/** Makes a call that a person was shown, and shows its outcome in its place. */
+async function decided(
+  executing: Executing & { readonly isShown: boolean },
+  options: ProgramCallsOptions,
+): Promise<MadeCall<ProgramAsk>> {
+  if (executing.isShown) show(executing, options);
+  const outcome = await execute(executing, options);
+  if (executing.isShown) push(outcome, executing, options);
+  return { result: resultOf(outcome) };
+}
+
+async function execute({ call, tool, input, toolCallId, approved, signals }: Executing, options: ProgramCallsOptions) {
+  const acts = mayAct(tool.definition);
+  options.onCall({ tool: tool.definition.name, acts });
+  if (acts) await options.journal.begin(call.n, call.digest);
+  const signal = acts ? signals.acts : signals.reads;
+  return await options.invoke(tool, input, { toolCallId, signal, approved, inside: options.spanContext });
+}
+
+function show(
+  { toolCallId, tool, input }: { readonly toolCallId: string; readonly tool: Tool; readonly input: unknown },
+  { push: send }: ProgramCallsOptions,
+): void {
+  send({ type: 'tool-input-available', toolCallId, toolName: tool.definition.name, input, dynamic: true });
+}
+
+function push(
+  outcome: ToolOutcome,
+  { tool, toolCallId }: { readonly tool: Tool; readonly toolCallId: string },
+  { push: send, traceId }: ProgramCallsOptions,
+): void {
+  for (const chunk of outcomeChunks(tool, outcome, { toolCallId, traceId })) {
+    send(
+      chunk.type === 'tool-output-available' || chunk.type === 'tool-output-error'
+        ? { ...chunk, dynamic: true }
+        : chunk,
+    );
+  }
+}
+
+function resultOf(outcome: ToolOutcome): CallResult {
+  return outcome.ok ? { ok: true, output: outcome.output ?? null } : refused(outcome.error);
+}
+
+function refused({ code, message }: ErrorData): CallResult {
+  return { ok: false, code, message };
+}
+
+function failed(error: ErrorData): { readonly result: CallResult } {
+  return { result: refused(error) };
+}
+
+/** Waits; a program that ends waits no longer. */
+async function sleep(input: unknown, signal: AbortSignal): Promise<{ readonly result: CallResult }> {
+  const ms = isRecord(input) && typeof input['ms'] === 'number' ? Math.min(Math.max(0, input['ms']), maxSleepMs) : 0;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  signal.addEventListener('abort', () => resolve(), { once: true });
+  await promise;
+  clearTimeout(timer);
+  return { result: { ok: true, output: null } };
+}
+
+const findTool = 'tool_find';
+
+/** Finds a tool that the program may call: one that is active, or that it has found. */
+function findCallable(
+  name: string,
+  { stepTools, toolSet }: ProgramCallsOptions,
+  found: ReadonlySet<string>,
+): Tool | PinnaceError {
+  const isNamed = ({ definition }: Tool): boolean => definition.name === name;
+  const tool = stepTools.active().find(isNamed) ??
+    (found.has(name) ? toolSet.tools.find((one) => isNamed(one) && one.isAvailable?.() !== false) : undefined);
+  if (tool && isCallable(tool)) return tool;
+  if (!tool) return stepTools.missing(name);
+  return new PinnaceError('forbidden', `Cannot call tool "${name}": programs may not`, {
+    details: { reason: 'not_for_programs' },
+  });
+}
+
+/** What `tool_find` returns in a program: names, signatures and descriptions. */
+function signaturesOf(output: unknown, { toolSet }: ProgramCallsOptions): readonly Record<string, string>[] {
+  const tools = isRecord(output) && Array.isArray(output['tools']) ? output['tools'] as readonly unknown[] : [];
+  return tools.flatMap((one) => {
+    const tool = isRecord(one) && toolSet.tools.find(({ definition: { name } }) => name === one['name']);
+    if (!tool || !isCallable(tool)) return [];
+    const { name, description } = tool.definition;
+    return [{ name, signature: signatureOf(tool.definition), description }];
+  });
+}
+
+function namesIn(output: unknown): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(output) ? output : [];
+  return list.flatMap((one) => isRecord(one) && typeof one['name'] === 'string' ? [one['name']] : []);
+}

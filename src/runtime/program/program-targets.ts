@@ -1,0 +1,23 @@
+/** What programs use of their run. Types only. */
+
+import type { UIMessageChunk } from '../../contracts/ai-types.ts';
+import type { ProgramSandbox } from '../../contracts/program-sandbox.ts';
+import type { Invoke } from '../calls/run-calls.ts';
+import type { LoopApprovals } from '../loop/loop-options.ts';
+import type { RunOptions } from '../run-options.ts';
+
+/** A run as its programs see it. */
+export interface ProgramTargets extends Pick<RunOptions, 'stepTools' | 'toolSet'> {
+  readonly invoke: Invoke;
+  readonly approvals: Pick<LoopApprovals, 'needed' | 'describe'>;
+  /** Adds a chunk to the stream. */
+  readonly push: (chunk: UIMessageChunk) => void;
+}
+
+/** A run with programs. */
+export interface ProgramRun extends ProgramTargets {
+  readonly options: RunOptions;
+  readonly sandbox: ProgramSandbox;
+  /** The call of `code_run` has changed something. */
+  readonly acted: (toolCallId: string) => void;
+}

@@ -1,0 +1,52 @@
+/** The programs of a run. Their code is loaded with the first program: most runs have none. */
+
+import { loadOnce } from '../../base/load-once.ts';
+import { programHostKey } from '../../tools/program-host.ts';
+import type { CallForApproval } from '../calls/approvals.ts';
+import type { RunCalls } from '../calls/run-calls.ts';
+import { programsIn } from '../messages/program-parts.ts';
+import type { RunPrograms } from './program-host.ts';
+import type { ProgramTargets } from './program-targets.ts';
+import type { RunOptions } from '../run-options.ts';
+
+const load = /* @__PURE__ */ loadOnce(() => import('./programs.ts'));
+
+/** The programs of a run. */
+export interface ProgramsOnUse extends Pick<RunPrograms, 'isSuspended'> {
+  /** Whether a program waits for people now. */
+  readonly isWaiting: boolean;
+  /** Returns the calls of `code_run` that go on with the programs of the chat's last message. */
+  resumed(): Promise<readonly CallForApproval[]>;
+}
+
+const none: ProgramsOnUse = { isWaiting: false, isSuspended: () => false, resumed: () => Promise.resolve([]) };
+
+/** Creates the programs of a run, and the host that `code_run` finds in the run's scope. */
+export function programsOnUse(
+  options: RunOptions,
+  { calls, ...targets }: Pick<ProgramTargets, 'approvals' | 'push'> & { readonly calls: RunCalls },
+): ProgramsOnUse {
+  const { sandbox, request: { chat } } = options;
+  if (!sandbox || !('open' in sandbox)) return none;
+  let host: RunPrograms | undefined;
+  const run = { ...options, ...targets, options, sandbox, invoke: calls.invoke, acted: calls.acted };
+  const open = async (): Promise<RunPrograms> => {
+    const { createProgramHost } = await load();
+    return host ??= createProgramHost(run);
+  };
+  calls.scope.keep(programHostKey, () => ({
+    run: async (code: string, context: Parameters<RunPrograms['run']>[1]) => await (await open()).run(code, context),
+    close: () => Promise.resolve(),
+  }));
+  return {
+    get isWaiting() {
+      return host?.isWaiting ?? false;
+    },
+    isSuspended: (toolCallId) => host?.isSuspended(toolCallId) ?? false,
+    async resumed() {
+      if (!programsIn(chat.messages.at(-1)).isWaiting) return [];
+      const { resumePrograms } = await load();
+      return await resumePrograms(options, { host: await open(), timeZone: sandbox.timeZone });
+    },
+  };
+}

@@ -1,0 +1,91 @@
+/** The tool `code_run`: runs a program that a model wrote, whose calls are calls of its run. */
+
+import * as v from 'valibot';
+import { PinnaceError } from '../../base/errors.ts';
+import { declarationOf } from '../declaration.ts';
+import { codeRunId, type ProgramHost, programHostKey } from '../program-host.ts';
+import type { Tool } from '../tool.ts';
+import { defineValibotTool } from '../valibot-tool.ts';
+
+/** UTF-16 code units of a program. */
+export const maxProgramLength = 65_536;
+/** UTF-16 code units of a program's output, as JSON. */
+export const maxProgramOutput = 16_384;
+/** The most text of declarations: about 1,500 tokens. */
+const declarationsLength = 6_000;
+
+const Input = v.strictObject({
+  code: v.pipe(v.string(), v.minLength(1), v.description('The body of `async (tools) => { … }`, in plain JavaScript')),
+});
+
+const guide =
+  'Write the body of an async JavaScript function. Call tools as `await tools.name(input)`; use `Promise.all` for ' +
+  'independent calls. Filter and aggregate in code; return only what you need, as JSON. A failed call throws an error with ' +
+  '`code`. No imports, network or types.';
+const findGuide = ' `tools.tool_find({ query })` returns signatures of more tools; call them by name.';
+
+/** Creates the tool. */
+export function codeRunTool(): Tool {
+  const tool = defineValibotTool({
+    id: codeRunId,
+    title: 'Run a program',
+    type: 'builtin',
+    description: guide,
+    category: 'programs',
+    annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: false }, // its calls are checked one by one
+    limits: { outputLength: maxProgramOutput },
+    input: Input,
+    execute: async ({ code }, context) => await hostOf(context.scope).run(code, context),
+  });
+  const described = new WeakMap<readonly Tool[], Tool>();
+  return {
+    ...tool,
+    beside(others) {
+      const known = described.get(others) ??
+        { ...tool, definition: { ...tool.definition, description: describe(others) } };
+      described.set(others, known);
+      return known;
+    },
+  };
+}
+
+function hostOf(scope: Parameters<Tool['execute']>[1]['scope']): ProgramHost {
+  return scope?.keep(programHostKey, () => noHost) ?? noHost;
+}
+
+const noHost: ProgramHost = {
+  run() {
+    throw new PinnaceError('forbidden', 'Cannot run the program: only the model of a run may', {
+      details: { reason: 'program_outside_run' },
+    });
+  },
+  close: () => Promise.resolve(),
+};
+
+/** Whether programs may call a tool. */
+export function isCallable({ definition: { id, type, callers } }: Tool): boolean {
+  return id !== codeRunId && type !== 'agent' && (callers === undefined || callers.includes('program'));
+}
+
+/** The tools by which a model finds and loads others: in programs, `tool_find` is enough. */
+const ofDiscovery = new Set(['tool_find', 'tool_describe', 'tool_load', 'tool_active']);
+
+/** The guide and the declarations of the tools, the first ones first, as many as there is room for. */
+function describe(others: readonly Tool[]): string {
+  const callable = others.filter((tool) => isCallable(tool) && !ofDiscovery.has(tool.definition.name));
+  const declarations: string[] = [];
+  let left = declarationsLength;
+  for (const { definition } of callable) {
+    const text = declarationOf(definition);
+    if ((left -= text.length + 1) < 0) break;
+    declarations.push(text);
+  }
+  const more = callable.length - declarations.length;
+  const hasFind = others.some(({ definition: { name } }) => name === 'tool_find');
+  return [
+    guide + (hasFind ? findGuide : ''),
+    '',
+    ...declarations,
+    ...(more > 0 ? [`// and ${more} more ${more === 1 ? 'tool' : 'tools'}`] : []),
+  ].join('\n');
+}
