@@ -3,7 +3,7 @@
 import { type ErrorData, PinnaceError, toData } from '../../base/errors.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { SpanContext } from '../../events/span.ts';
-import type { Decision, Unspendable } from '../../permission/interruption.ts';
+import type { SpentDecision, Unspendable } from '../../permission/interruption.ts';
 import { isCallable } from '../../tools/builtin/code-run.ts';
 import { signatureOf } from '../../tools/declaration.ts';
 import { mayAct, outcomeUnknown } from '../../tools/lost-call.ts';
@@ -25,7 +25,7 @@ export interface ProgramAsk {
 /** What was decided before the program went on, and what had started before it was lost. */
 export interface Earlier {
   /** By the numbers of the calls. */
-  readonly decisions: ReadonlyMap<number, Decision | Unspendable>;
+  readonly decisions: ReadonlyMap<number, SpentDecision | Unspendable>;
   readonly begun: ReadonlyMap<number, string>;
 }
 

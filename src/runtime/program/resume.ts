@@ -3,7 +3,7 @@
 import { PinnaceError, toPinnaceError } from '../../base/errors.ts';
 import { type JournalHead, readJournal, type StoredJournal } from '../../log/journal-record.ts';
 import { takeOver } from '../../log/take-over.ts';
-import type { Decision, Unspendable } from '../../permission/interruption.ts';
+import type { SpentDecision, Unspendable } from '../../permission/interruption.ts';
 import { codeRunId } from '../../tools/program-host.ts';
 import { approvalsRequestedIn, type CallForApproval, claimOn } from '../calls/approvals.ts';
 import { programsIn } from '../messages/program-parts.ts';
@@ -22,7 +22,7 @@ export interface Resumed {
   readonly home: ProgramHome;
   readonly state: ProgramState;
   readonly past: ProgramPast;
-  readonly decisions: ReadonlyMap<number, Decision | Unspendable>;
+  readonly decisions: ReadonlyMap<number, SpentDecision | Unspendable>;
   /** The journal that was taken over; absent for a new program. */
   readonly taken: StoredJournal<ProgramState> | undefined;
 }
@@ -47,7 +47,7 @@ export async function resumePrograms(
     host.resume(toolCallId, how);
     const code = how instanceof PinnaceError ? '//' : how.past.code;
     // A person or the hook has let the program start; its calls are decided one by one.
-    return { toolCallId, tool, input: { code }, decision: { approved: true } };
+    return { toolCallId, tool, input: { code }, approvalId, decision: { kind: 'approval', approved: true } };
   }));
 }
 
@@ -110,9 +110,9 @@ async function spendDecisions(
   options: RunOptions,
   state: ProgramState,
   { asked, begun, outs }: ProgramPast,
-): Promise<ReadonlyMap<number, Decision | Unspendable>> {
+): Promise<ReadonlyMap<number, SpentDecision | Unspendable>> {
   const settled = new Set(outs.map(({ n }) => n));
-  const decisions = new Map<number, Decision | Unspendable>();
+  const decisions = new Map<number, SpentDecision | Unspendable>();
   for (const { n, tool, digest, approvalId } of asked.values()) {
     if (settled.has(n) || begun.has(n)) continue;
     const definition = options.toolSet.tools.find((one) => one.definition.name === tool)?.definition;
