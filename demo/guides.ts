@@ -21,6 +21,7 @@ export const guideGroups: readonly GuideGroup[] = [
     title: 'Start',
     guides: [
       { page: 'getting-started', title: 'Getting started', words: 'install first run quick' },
+      { page: 'playground', title: 'Playground', words: 'addresses routes back links connect model tour browser' },
       { page: 'screens', title: 'Screens', words: 'pictures screenshots look' },
       { page: 'runs', title: 'Runs', words: 'stream errors retry resume cancel' },
       { page: 'agents', title: 'Agents', words: 'settings instructions code headers silence timeouts stop' },

@@ -8,6 +8,7 @@ import { createEndpointConnector } from './endpoint/state/connect-endpoint.ts';
 import { createNotes, type Notes } from './app/state/notes.ts';
 import { createPlayground } from './app/state/playground.ts';
 import { connectRuntime } from './app/state/runtime-port.ts';
+import { readRoute } from './app/state/route.ts';
 import { createTheme, type Theme } from './app/state/theme.ts';
 import { App } from './app/ui/app.tsx';
 import { StartFailure } from './app/ui/start-failure.tsx';
@@ -39,7 +40,7 @@ async function start(shared: { notes: Notes; theme: Signal<Theme> }): Promise<vo
   const playground = createPlayground({ ...connection, ...shared, connectEndpoint, chatStore, quiet, isLasting });
   await playground.settings.restore();
   const { hash } = location;
-  await playground.chats.restore(hash.slice(1));
+  await playground.chats.restore(readRoute(hash).chatId);
   followAddress(playground, hash);
   root.replaceChildren();
   render(<App playground={playground} />, root);

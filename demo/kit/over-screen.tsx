@@ -18,6 +18,8 @@ interface OverScreenProps {
   /** Where `onBack` leads. */
   readonly back: string;
   readonly onBack: () => void;
+  /** What Esc does, where that is not to go back: it leads to where the person came from. */
+  readonly onEscape?: () => void;
   /** Straight to the chat; absent where `onBack` leads there. */
   readonly onClose: (() => void) | undefined;
   readonly problem: string | undefined;
@@ -28,11 +30,11 @@ interface OverScreenProps {
 
 /** The page. */
 export function OverScreen(props: OverScreenProps): JSX.Element {
-  const { playground, name, label, title, back, onBack, onClose, problem, view, children } = props;
+  const { playground, name, label, title, back, onBack, onEscape = onBack, onClose, problem, view, children } = props;
   const first = useRef<HTMLButtonElement>(null);
   const body = useRef<HTMLDivElement>(null);
   useFocus(first, playground);
-  useEscape(onBack, playground);
+  useEscape(onEscape, playground);
   useLayoutEffect(() => void (body.current && (body.current.scrollTop = 0)), [view]);
   return (
     <main
@@ -74,7 +76,7 @@ export function OverScreen(props: OverScreenProps): JSX.Element {
   );
 }
 
-/** Esc goes back, but where something on top of the page takes it. */
+/** Esc leaves, but where something on top of the page takes it. */
 function useEscape(onBack: () => void, { overlay }: Playground): void {
   const latest = useRef(onBack);
   latest.current = onBack;

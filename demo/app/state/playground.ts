@@ -43,20 +43,30 @@ export interface Playground {
   readonly focusRequests: Signal<number>;
   /** The tree beside the chat: whether it is shown, and the way to it. */
   readonly tree: { readonly isShown: Signal<boolean>; readonly connect: () => TreeControl };
-  /** The registry over the chat: whether it is shown, and the way to it. */
-  readonly registry: { readonly isShown: Signal<boolean>; readonly connect: () => RegistryControl };
+  /** The registry over the chat: whether and where in it, and the way to it. */
+  readonly registry: {
+    readonly isShown: Signal<boolean>;
+    readonly at: Signal<readonly string[]>;
+    readonly connect: () => RegistryControl;
+  };
   /** The knowledge beside the chat. */
   readonly knowledge: KnowledgeAccess;
   /** The inspector over the chat: what it shows, if anything, and the way to it. */
   readonly inspector: InspectorAccess;
-  /** The console of an endpoint over the chat: whether it is shown, and the way to it. */
-  readonly console: { readonly isShown: Signal<boolean>; readonly connect: ConnectedTransports['consoleOf'] };
+  /** The console of an endpoint over the chat: whether and where in it, and the way to it. */
+  readonly console: {
+    readonly isShown: Signal<boolean>;
+    readonly at: Signal<readonly string[]>;
+    readonly connect: ConnectedTransports['consoleOf'];
+  };
   /** The tour: whether it is shown, and the notes that store its progress. */
   readonly tour: { readonly isShown: Signal<boolean>; readonly notes: Notes };
   /** Whether the privacy page is shown. `quiet` stops all writers; reload the page afterwards. */
   readonly privacy: { readonly isShown: Signal<boolean>; readonly quiet: () => Promise<void> };
   /** What is made or compared over the chat, if anything. */
   readonly workshop: Signal<Workshop | undefined>;
+  /** Where in the builder the person is. */
+  readonly builderAt: Signal<readonly string[]>;
   /** The same page with separate chats that are not stored, run by this page's worker. */
   aside(given: { readonly agents: () => readonly AgentCard[]; readonly modelLabel: () => string }): Playground;
   /** Read out by screen readers. */
@@ -110,6 +120,8 @@ export function showPlace(playground: Playground, place: KnowledgePlace): void {
 /** Whether the knowledge is shown, what of it, and the way to it. */
 export interface KnowledgeAccess {
   readonly isShown: Signal<boolean>;
+  /** The file that is open. */
+  readonly at: Signal<readonly string[]>;
   /** The place to open; the reader clears it. */
   readonly wanted: Signal<KnowledgePlace | undefined>;
   readonly connect: () => KnowledgeControl;
@@ -129,6 +141,10 @@ export interface InspectorPlace {
   readonly planId?: string | undefined;
   /** The endpoint that the run was at; without one, this page's worker. */
   readonly via?: string | undefined;
+  /** What of the run is shown; its timeline, when absent. */
+  readonly tab?: string | undefined;
+  /** Whether it was opened from the list, to which going back leads. */
+  readonly isListed?: boolean;
 }
 
 interface PlaygroundOptions extends Connection {
@@ -145,6 +161,9 @@ interface PlaygroundOptions extends Connection {
   readonly createId?: () => string;
   readonly schedule?: Schedule;
 }
+
+/** Where screens start. */
+const start: readonly string[] = [];
 
 /** A page over the chat. */
 interface Over {
@@ -185,7 +204,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     return false;
   }
 
-  const registry = { isShown: signal(false), connect: options.connectRegistry };
+  const registry = { isShown: signal(false), at: signal(start), connect: options.connectRegistry };
   const inspector: InspectorAccess = {
     shown: signal<InspectorPlace | undefined>(undefined),
     connect: options.connectInspector,
@@ -193,7 +212,11 @@ export function createPlayground(options: PlaygroundOptions): Playground {
   };
   const privacy = { isShown: signal(false), quiet: options.quiet };
   const workshop = signal<Workshop | undefined>(undefined);
-  const endpointConsole = { isShown: signal(false), connect: (url: string) => transports.consoleOf(url) };
+  const endpointConsole = {
+    isShown: signal(false),
+    at: signal(start),
+    connect: (url: string) => transports.consoleOf(url),
+  };
   showOneScreen({ registry, privacy, workshop, inspector, console: endpointConsole });
 
   const shared = {
@@ -211,8 +234,14 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     registry,
     inspector,
     workshop,
+    builderAt: signal(start),
     console: endpointConsole,
-    knowledge: { isShown: signal(false), wanted: signal(undefined), connect: options.connectKnowledge },
+    knowledge: {
+      isShown: signal(false),
+      at: signal(start),
+      wanted: signal(undefined),
+      connect: options.connectKnowledge,
+    },
     privacy,
     tour: { isShown: signal(false), notes },
     announcement: signal(''),

@@ -151,7 +151,7 @@ function pageButtons(playground: Playground): readonly PageButton[] {
       testId: 'side-knowledge',
       icon: 'book',
       title: 'Knowledge',
-      isShown: knowledge.isShown.value,
+      isShown: knowledge.isShown.value && !isCovered(playground),
       onPress: () => showBeside(playground, 'knowledge', !knowledge.isShown.value || isCovered(playground)),
     },
     {
@@ -165,7 +165,7 @@ function pageButtons(playground: Playground): readonly PageButton[] {
       testId: 'open-console',
       icon: 'pulse' as const,
       title: 'Console',
-      isShown: endpointConsole.isShown.value,
+      isShown: endpointConsole.isShown.value && inspector.shown.value === undefined,
       onPress: () => {
         const { value: isShown } = endpointConsole.isShown;
         uncover(playground);

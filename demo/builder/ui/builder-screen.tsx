@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { type Builder, createBuilder, type Step, steps } from '../state/builder.ts';
+import { followInside } from '../../app/state/inside.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import { oncePer } from '../../kit/hooks/once-per.ts';
 import { uncover } from '../../app/ui/over-chat.ts';
@@ -200,6 +201,14 @@ const builderOf = oncePer((playground: Playground): Builder => {
     onChanged: () => void playground.refreshAgents().catch(() => undefined), // the chats go on with the cards that there are
     announce: (text) => void (playground.announcement.value = text),
   });
-  void builder.start();
+  const started = builder.start();
+  followInside({
+    at: playground.builderAt,
+    read: () => builder.step.value === steps[0] ? [] : [builder.step.value],
+    async go([wanted]) {
+      await started; // it starts at the first step
+      builder.step.value = steps.find((step) => step === wanted) ?? steps[0];
+    },
+  });
   return builder;
 });

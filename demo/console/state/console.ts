@@ -43,6 +43,8 @@ export interface Console {
   readonly readiness: ReadonlySignal<Asked<Readiness>>;
   readonly activity: ReadonlySignal<Asked<Activity>>;
   readonly plan: ReadonlySignal<Asked<PlanView> | undefined>;
+  /** The plan that is open. */
+  readonly planId: ReadonlySignal<string | undefined>;
   readonly auditFilter: ReadonlySignal<AuditFilter>;
   readonly audit: ReadonlySignal<
     Asked<{ readonly items: readonly LoggedEvent[]; readonly nextPageToken?: string | undefined }>
@@ -82,7 +84,7 @@ export function createConsole(
   const verification = signal<Asked<Verification> | undefined>(undefined);
   const metrics = signal<Asked<MetricsView>>(asking);
   const problem = signal<string | undefined>(undefined);
-  let planId: string | undefined;
+  const planId = signal<string | undefined>(undefined);
   let turn = 0;
 
   async function act(asked: Promise<Answer<unknown>>): Promise<void> {
@@ -91,10 +93,10 @@ export function createConsole(
   }
 
   async function readPlan(): Promise<void> {
-    const wanted = planId;
+    const wanted = planId.value;
     if (wanted === undefined) return;
     const answer = await settled(control.plan(wanted));
-    if (planId === wanted) plan.value = askedOf(answer);
+    if (planId.value === wanted) plan.value = askedOf(answer);
   }
 
   function watch(): void {
@@ -125,6 +127,7 @@ export function createConsole(
     readiness,
     activity,
     plan,
+    planId,
     auditFilter,
     audit,
     verification,
@@ -138,12 +141,12 @@ export function createConsole(
     readPlan,
     cancelRun: (runId) => act(control.cancelRun(runId)),
     async openPlan(id) {
-      planId = id;
+      planId.value = id;
       plan.value = id === undefined ? undefined : asking;
       await readPlan();
     },
     async steerPlan(how) {
-      if (planId !== undefined) await act(control.steerPlan(planId, how));
+      if (planId.value !== undefined) await act(control.steerPlan(planId.value, how));
       await readPlan();
     },
     async narrowAudit(filter) {

@@ -5,7 +5,9 @@ import { type ErrorData, toData } from '../../../src/base/errors.ts';
 import type { ConsoleControl } from '../worker/control.ts';
 import { type Console, type ConsoleTab, createConsole } from '../state/console.ts';
 import { hostOf } from '../../endpoint/state/endpoint.ts';
+import { followInside } from '../../app/state/inside.ts';
 import type { Playground } from '../../app/state/playground.ts';
+import { goIn, placeOf } from '../../registry/state/registry-place.ts';
 import { createRegistryPages, type RegistryPages } from '../../registry/state/registry-pages.ts';
 import { endpointOf } from '../../settings/state/settings.ts';
 import { GuideLink } from '../../kit/guide-link.tsx';
@@ -103,7 +105,13 @@ function deskOf(
     announce: (text) => void (playground.announcement.value = text),
   });
   void pages.show('agent');
-  return { url, pages, console: createConsole({ control }) };
+  const desk = { url, pages, console: createConsole({ control }) };
+  followInside({
+    at: playground.console.at,
+    read: () => placeIn(desk),
+    go: (at) => goInDesk(desk, at, playground),
+  });
+  return desk;
 }
 
 const tabs: readonly (readonly [ConsoleTab, label: string])[] = [
@@ -113,6 +121,24 @@ const tabs: readonly (readonly [ConsoleTab, label: string])[] = [
   ['audit', 'Audit'],
   ['metrics', 'Metrics'],
 ];
+
+/** Where in the console the person is; empty for the list of agents. */
+function placeIn({ console: { tab, planId }, pages }: Desk): readonly string[] {
+  if (tab.value === 'plans' && planId.value !== undefined) return ['plans', planId.value];
+  if (tab.value !== 'registry') return [tab.value];
+  const place = placeOf(pages);
+  return place.length === 0 ? [] : ['registry', ...place];
+}
+
+async function goInDesk(
+  { console: { tab, planId, openPlan }, pages }: Desk,
+  [wanted = 'registry', ...rest]: readonly string[],
+  playground: Playground,
+): Promise<void> {
+  tab.value = tabs.find(([id]) => id === wanted)?.[0] ?? 'registry';
+  if (tab.value === 'plans' && planId.peek() !== rest[0]) await openPlan(rest[0]);
+  if (tab.value === 'registry') await goIn(pages, rest, { onDirty: () => leaveForm(pages, playground) });
+}
 
 function Tabs({ desk, playground }: { desk: Desk; playground: Playground }): JSX.Element {
   const { tab, readiness } = desk.console;

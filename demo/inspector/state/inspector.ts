@@ -11,7 +11,10 @@ import type { ConnectedTransports } from '../../app/state/transports.ts';
 import { problemOf } from '../../kit/answer-problem.ts';
 
 /** What is shown of the open run. */
-export type InspectorTab = 'timeline' | 'events' | 'tools' | 'prompt' | 'usage';
+export type InspectorTab = typeof inspectorTabs[number];
+
+/** All of them. */
+export const inspectorTabs = ['timeline', 'events', 'tools', 'prompt', 'usage'] as const;
 
 /** The screen's state, and what can be done in it. */
 export interface Inspector {
@@ -28,7 +31,12 @@ export interface Inspector {
   /** Opens the run, at the endpoint `via` if given; of a plan that another run started, that run. */
   open(
     traceId: string,
-    how?: { readonly planId?: string | undefined; readonly via?: string | undefined },
+    how?: {
+      readonly planId?: string | undefined;
+      readonly via?: string | undefined;
+      /** What of it is shown first; the timeline, where there is no such tab. */
+      readonly tab?: string | undefined;
+    },
   ): Promise<void>;
   openFile(file: Blob): Promise<void>;
   /** Shows no run. */
@@ -60,6 +68,7 @@ export function createInspector({ control, runAt, announce, now = Date.now }: In
   /** Looking at a run of an endpoint. */
   let looking = new AbortController();
   let turns = 0;
+  let wantedTab: string | undefined;
   let isWatching = false;
   /** What came while the run was on its way. */
   let early: RunNews[] = [];
@@ -98,7 +107,8 @@ export function createInspector({ control, runAt, announce, now = Date.now }: In
   function show(run: OpenedRun): void {
     batch(() => {
       opened.value = run;
-      tab.value = 'timeline';
+      tab.value = inspectorTabs.find((each) => each === wantedTab) ?? 'timeline';
+      wantedTab = undefined;
     });
   }
 
@@ -147,7 +157,8 @@ export function createInspector({ control, runAt, announce, now = Date.now }: In
       watch();
       list.value = await control.list().catch(() => ({ runs: [], isStored: false }));
     },
-    async open(requested, { planId, via } = {}) {
+    async open(requested, { planId, via, tab: first } = {}) {
+      wantedTab = first;
       if (via !== undefined) return await openAt(via, { traceId: requested, planId });
       const turn = leave();
       watch();

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
-import { createInspector, type Inspector } from '../state/inspector.ts';
+import { useSignalEffect } from '@preact/signals';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
+import { createInspector, type Inspector, inspectorTabs } from '../state/inspector.ts';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
 import { Swell } from '../../kit/mark.tsx';
 import { oncePer } from '../../kit/hooks/once-per.ts';
@@ -15,13 +16,16 @@ export function InspectorScreen({ playground }: { playground: Playground }): JSX
   const { opened, problem } = inspector;
   const { shown } = playground.inspector;
   const place = shown.value;
+  const isShown = place !== undefined;
   const close = (): void => void (shown.value = undefined);
-  const goBack = (): void => {
-    if (opened.peek()?.source === 'file' || shown.peek()?.traceId !== undefined) shown.value = {};
-    else close();
+  const toList = (): void => {
+    if (shown.peek()?.traceId === undefined) void inspector.showList(); // a run from a file was open
+    shown.value = {};
   };
-  useEffect(() => showPlace(inspector, place), [place]);
   const isList = place?.traceId === undefined && !opened.value;
+  const isFromList = opened.value?.source === 'file' || place?.isListed === true;
+  useLayoutEffect(() => showPlace(inspector, place), [place?.traceId, place?.planId, place?.via, isShown]);
+  useTab(inspector, playground);
   return (
     <OverScreen
       playground={playground}
@@ -29,7 +33,8 @@ export function InspectorScreen({ playground }: { playground: Playground }): JSX
       label='Runs'
       title={titleOf(inspector, playground)}
       back={isList ? 'Back to the chat' : 'All runs'}
-      onBack={goBack}
+      onBack={isList ? close : toList}
+      onEscape={isFromList ? toList : close}
       onClose={isList ? undefined : close}
       problem={problem.value}
     >
@@ -61,6 +66,21 @@ function titleOf({ opened }: Inspector, { agents, inspector: { shown } }: Playgr
   const run = opened.value;
   if (run) return `Run of ${agentOf(agents, run.record.value.head.agentId).name}`;
   return shown.value?.traceId === undefined ? 'Runs' : 'Run';
+}
+
+/** The tab is a part of the address: each follows the other. */
+function useTab(inspector: Inspector, { inspector: { shown } }: Playground): void {
+  const wanted = shown.value?.tab;
+  useEffect(() => {
+    const tab = inspectorTabs.find((each) => each === (wanted ?? 'timeline'));
+    if (tab && inspector.opened.peek() && inspector.tab.peek() !== tab) inspector.show(tab);
+  }, [wanted]);
+  useSignalEffect(() => {
+    const tab = inspector.tab.value === 'timeline' ? undefined : inspector.tab.value;
+    const place = shown.peek();
+    if (!inspector.opened.value || place?.traceId === undefined || place.tab === tab) return;
+    shown.value = { ...place, tab };
+  });
 }
 
 /** A run that was opened from a file stays until the person goes elsewhere. */

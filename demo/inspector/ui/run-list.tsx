@@ -61,7 +61,7 @@ export function RunList({ inspector, playground }: RunListProps): JSX.Element {
               head={head}
               name={agentOf(playground.agents, head.agentId).name}
               title={titles.get(head.traceId)}
-              onOpen={() => (playground.inspector.shown.value = { traceId: head.traceId })}
+              onOpen={() => (playground.inspector.shown.value = { traceId: head.traceId, isListed: true })}
             />
           </li>
         ))}

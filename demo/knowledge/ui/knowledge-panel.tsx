@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { createKnowledgePanel, type KnowledgePanel as Panel } from '../state/knowledge-panel.ts';
 import { uploadsOf } from '../state/dropped-files.ts';
+import { followInside } from '../../app/state/inside.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import { formatCount } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';
@@ -113,6 +114,12 @@ const panelOf = oncePer((playground: Playground): Panel => {
     announce: (text) => void (playground.announcement.value = text),
   });
   void panel.open();
+  const { reading } = panel;
+  followInside({
+    at: playground.knowledge.at,
+    read: () => reading.open.value ? [reading.open.value.name] : [],
+    go: async ([file]) => file === undefined ? reading.close() : await reading.read(file),
+  });
   return panel;
 });
 

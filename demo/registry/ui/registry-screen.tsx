@@ -1,7 +1,9 @@
 import type { JSX } from 'preact';
+import { followInside } from '../../app/state/inside.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import { kinds } from '../state/record-forms.ts';
 import { nameOf } from '../state/record-words.ts';
+import { goIn, placeOf } from '../state/registry-place.ts';
 import { createRegistryPages, type RegistryPages } from '../state/registry-pages.ts';
 import { oncePer } from '../../kit/hooks/once-per.ts';
 import { OverScreen } from '../../kit/over-screen.tsx';
@@ -47,5 +49,10 @@ export const pagesOf: (playground: Playground) => RegistryPages = oncePer((playg
     announce: (text) => void (playground.announcement.value = text),
   });
   void pages.show('agent');
+  followInside({
+    at: playground.registry.at,
+    read: () => placeOf(pages),
+    go: (at) => goIn(pages, at, { onDirty: () => leaveForm(pages, playground) }),
+  });
   return pages;
 });

@@ -181,9 +181,6 @@ describe.skipIf(skipped)(`the built playground in ${where}`, { retry: 1 }, () =>
     await page.getByTestId('vault-set').click();
     await page.locator('[data-testid=vault-secret][data-id=lab-key]').waitFor();
     await page.reload();
-    await answered(page, '42');
-    await page.getByTestId('open-registry').click();
-    await openVault(page);
     await page.locator('[data-testid=vault-secret][data-id=lab-key]').waitFor();
     expect(await page.content()).not.toContain('SECRET');
     await page.getByTestId('registry-back').click();

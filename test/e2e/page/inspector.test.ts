@@ -102,8 +102,6 @@ describe('the run inspector in the built playground', () => {
     await page.getByTestId('run-row').nth(1).waitFor();
     await shoot(page, 'inspector-list');
     await page.reload();
-    await page.getByTestId('composer').waitFor();
-    await page.getByTestId('open-inspector').click();
     await page.getByTestId('run-row').nth(1).waitFor();
     await page.getByTestId('run-row').first().click();
     await named(page, 'tool.call').first().waitFor();
@@ -114,8 +112,6 @@ describe('the run inspector in the built playground', () => {
     await page.getByTestId('runs-erase-sure').click();
     await page.getByTestId('runs-empty').waitFor();
     await page.reload();
-    await page.getByTestId('composer').waitFor();
-    await page.getByTestId('open-inspector').click();
     await page.getByTestId('runs-empty').waitFor();
     expect(problems).toEqual([]);
   });

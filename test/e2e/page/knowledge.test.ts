@@ -99,7 +99,6 @@ describe('the knowledge beside the chat', () => {
     await give(page, ['tides.md', 'High water is at noon'], ['long.txt', paragraphs(3_000)]);
     await ready(page, 'tides.md');
     await page.reload();
-    await page.getByTestId('open-knowledge').click();
     await ready(page, 'long.txt');
     await page.getByTestId('knowledge-search').fill('subject2999');
     await page.getByTestId('knowledge-result').first().waitFor();

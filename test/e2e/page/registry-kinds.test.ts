@@ -114,8 +114,6 @@ describe('the kinds of records in the built playground', () => {
     await page.getByTestId('removal-confirm').click();
     await page.getByTestId('registry-row').first().waitFor();
     await page.reload();
-    await page.getByTestId('composer').waitFor();
-    await openSection(page, 'agent');
     await page.getByTestId('registry-row').first().waitFor();
     expect(await page.locator('[data-testid=registry-row][data-id=stoker]').count()).toBe(0);
     expect(problems).toEqual([]);

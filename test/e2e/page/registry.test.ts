@@ -30,8 +30,7 @@ describe('the registry in the built playground', () => {
     await page.getByTestId('record-save').click();
     await page.getByTestId('record-page').waitFor();
     await page.reload();
-    await page.getByTestId('composer').waitFor();
-    await openAgent(page, 'navigator');
+    await page.getByTestId('record-page').waitFor(); // the address leads back to it
     expect(await page.getByTestId('agent-instructions').textContent()).toBe('You are Navigator. Be brief.');
     expect(await page.getByTestId('registry').locator('h1').textContent()).toBe('Pilot');
     await page.getByTestId('record-history').scrollIntoViewIfNeeded();

@@ -68,7 +68,6 @@ describe('the tree beside the chat', () => {
     await press(other, 'Delete');
     await row(page, 'Safety').waitFor({ state: 'detached' });
     await page.reload();
-    await page.getByTestId('open-tree').click();
     await row(page, 'Engines').waitFor();
     expect(await row(page, 'Safety').count()).toBe(0);
   });
