@@ -1,10 +1,8 @@
 /** Everything that the page's components share, put together. */
 
-import { effect, type Signal, signal, untracked } from '@preact/signals';
+import { type Signal, signal } from '@preact/signals';
 import type { Decision } from '../../../src/permission/interruption.ts';
 import type { AgentCard, PlanSteering } from '../worker/control.ts';
-import type { InspectorControl } from '../../inspector/worker/control.ts';
-import type { KnowledgeControl } from '../../knowledge/worker/control.ts';
 import type { KnowledgePlace } from '../../knowledge/worker/place.ts';
 import type { RegistryControl } from '../../registry/worker/control.ts';
 import type { TreeControl } from '../../tree/worker/control.ts';
@@ -22,7 +20,16 @@ import { createSettings, endpointOf, modelLabel, type Settings } from '../../set
 import type { Theme } from './theme.ts';
 import type { PlanQuestion } from '../../plan/state/plan-data.ts';
 import type { Answer } from '../../plan/state/plan-reply.ts';
+import {
+  type InspectorAccess,
+  type InspectorPlace,
+  type KnowledgeAccess,
+  showOneScreen,
+  type Workshop,
+} from './screens.ts';
 import { type ConnectedTransports, createTransports } from './transports.ts';
+
+export type { Workshop } from './screens.ts';
 
 /** What lies over the chat, if anything. */
 export type Overlay = 'none' | 'settings' | 'switcher' | 'drawer' | 'keys';
@@ -86,12 +93,6 @@ export interface Playground {
   steerPlan(how: PlanSteering): void;
 }
 
-/** What covers the chat: creating an agent, viewing one from a link, or comparing two. */
-export type Workshop =
-  | { readonly type: 'builder' }
-  | { readonly type: 'link'; readonly hash: string }
-  | { readonly type: 'compare' };
-
 /** The panels beside the chat, one at a time. */
 export type Beside = 'tree' | 'knowledge';
 
@@ -117,36 +118,6 @@ export function showPlace(playground: Playground, place: KnowledgePlace): void {
   showBeside(playground, 'knowledge');
 }
 
-/** Whether the knowledge is shown, what of it, and the way to it. */
-export interface KnowledgeAccess {
-  readonly isShown: Signal<boolean>;
-  /** The file that is open. */
-  readonly at: Signal<readonly string[]>;
-  /** The place to open; the reader clears it. */
-  readonly wanted: Signal<KnowledgePlace | undefined>;
-  readonly connect: () => KnowledgeControl;
-}
-
-/** What the inspector shows, if anything, and the ways to runs: those of this page, and those at endpoints. */
-export interface InspectorAccess {
-  readonly shown: Signal<InspectorPlace | undefined>;
-  readonly connect: () => InspectorControl;
-  readonly runAt: ConnectedTransports['runAt'];
-}
-
-/** What the inspector shows: a run, or the list of them. */
-export interface InspectorPlace {
-  readonly traceId?: string | undefined;
-  /** The plan that it follows; then the run that started the plan is shown. */
-  readonly planId?: string | undefined;
-  /** The endpoint that the run was at; without one, this page's worker. */
-  readonly via?: string | undefined;
-  /** What of the run is shown; its timeline, when absent. */
-  readonly tab?: string | undefined;
-  /** Whether it was opened from the list, to which going back leads. */
-  readonly isListed?: boolean;
-}
-
 interface PlaygroundOptions extends Connection {
   /** Connects to a Pinnace endpoint by its address. */
   readonly connectEndpoint: (endpoint: string) => Promise<RemoteEndpoint>;
@@ -164,12 +135,6 @@ interface PlaygroundOptions extends Connection {
 
 /** Where screens start. */
 const start: readonly string[] = [];
-
-/** A page over the chat. */
-interface Over {
-  readonly isOn: () => boolean;
-  readonly hide: () => void;
-}
 
 /** Puts the page's state together. */
 export function createPlayground(options: PlaygroundOptions): Playground {
@@ -291,33 +256,6 @@ export function createPlayground(options: PlaygroundOptions): Playground {
   }
 
   return around(createChats(chatOptions), () => cards.value);
-}
-
-/** Hides the other screens when one is opened. The console stays open below a run, and is visible again when the run is closed. */
-function showOneScreen(
-  { registry, privacy, workshop, inspector, console }: Pick<
-    Playground,
-    'registry' | 'privacy' | 'workshop' | 'inspector' | 'console'
-  >,
-): void {
-  const runs: Over = {
-    isOn: () => inspector.shown.value !== undefined,
-    hide: () => (inspector.shown.value = undefined),
-  };
-  const desk: Over = { isOn: () => console.isShown.value, hide: () => (console.isShown.value = false) };
-  const over: readonly Over[] = [
-    { isOn: () => registry.isShown.value, hide: () => (registry.isShown.value = false) },
-    { isOn: () => privacy.isShown.value, hide: () => (privacy.isShown.value = false) },
-    { isOn: () => workshop.value !== undefined, hide: () => (workshop.value = undefined) },
-    runs,
-    desk,
-  ];
-  for (const screen of over) {
-    const others = over.filter((other) => other !== screen && !(screen === runs && other === desk));
-    effect(() => {
-      if (screen.isOn()) untracked(() => others.forEach((other) => other.hide()));
-    });
-  }
 }
 
 const storesNothing: ChatStore = {
