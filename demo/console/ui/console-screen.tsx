@@ -131,12 +131,13 @@ function placeIn({ console: { tab, planId }, pages }: Desk): readonly string[] {
 }
 
 async function goInDesk(
-  { console: { tab, planId, openPlan }, pages }: Desk,
+  { console: desk, pages }: Desk,
   [wanted = 'registry', ...rest]: readonly string[],
   playground: Playground,
 ): Promise<void> {
+  const { tab, planId } = desk;
   tab.value = tabs.find(([id]) => id === wanted)?.[0] ?? 'registry';
-  if (tab.value === 'plans' && planId.peek() !== rest[0]) await openPlan(rest[0]);
+  if (tab.value === 'plans' && planId.peek() !== rest[0]) await desk.openPlan(rest[0]);
   if (tab.value === 'registry') await goIn(pages, rest, { onDirty: () => leaveForm(pages, playground) });
 }
 
