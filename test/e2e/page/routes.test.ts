@@ -65,6 +65,7 @@ describe('addresses of the playground', () => {
     for (let i = 0; i < 3; i++) await page.goForward();
     await isAt(page, record);
     await page.getByTestId('record-page').waitFor();
+    expect(hashOf(page)).toBe(record);
   });
 
   it('leave no entry behind of what was closed by its own button', async () => {
@@ -88,6 +89,7 @@ describe('addresses of the playground', () => {
     await page.getByTestId('settings-cancel').click();
     await ask(page, 'What is 6 * 7?');
     await isAt(page, /^#\/c\/[\w-]+$/);
+    expect(await titleOf(page).textContent()).toContain('6 * 7');
   });
 
   it.each(
@@ -116,6 +118,7 @@ describe('addresses of the playground', () => {
     const { page } = await open({ url: `${inject('playground')}#/c/no-such-chat` });
     await page.getByTestId('welcome').waitFor();
     await isAt(page, '');
+    expect(await page.getByTestId('message').count()).toBe(0);
   });
 
   it('open a chat at its older form', async () => {
@@ -127,6 +130,7 @@ describe('addresses of the playground', () => {
     await page.evaluate((hash) => (location.hash = hash), `#${id}`);
     await titleOf(page).getByText('6 * 7').waitFor();
     await isAt(page, `#/c/${id}`);
+    expect(await page.getByTestId('registry').count()).toBe(0);
   });
 
   it('keep a form with changes where it is', async () => {
