@@ -8,7 +8,7 @@ import type { Grounding } from '../src/grounding/create-grounding.ts';
 import type { Catalog } from '../src/contracts/catalog.ts';
 import type { Egress } from '../src/contracts/egress.ts';
 import type { EventSink } from '../src/contracts/event-sink.ts';
-import type { McpConnector } from '../src/contracts/mcp-connector.ts';
+import type { McpConnector } from '../src/contracts/mcp/mcp-connector.ts';
 import type { ModelSource } from '../src/contracts/model-source.ts';
 import type { SecretSource } from '../src/contracts/secret-source.ts';
 import type { ClosableStorage, Watchable } from '../src/contracts/storage.ts';

@@ -2,7 +2,7 @@
 
 import type { Catalog } from '../src/contracts/catalog.ts';
 import type { Egress } from '../src/contracts/egress.ts';
-import type { McpConnector } from '../src/contracts/mcp-connector.ts';
+import type { McpConnector } from '../src/contracts/mcp/mcp-connector.ts';
 import type { Storage } from '../src/contracts/storage.ts';
 import type { Registry } from '../src/registry/registry.ts';
 import type { ToolDefinition } from '../src/base/schema.ts';

@@ -26,7 +26,7 @@ import type { Catalog } from './contracts/catalog.ts';
 import type { ContextStrategy } from './contracts/context-strategy.ts';
 import type { Egress } from './contracts/egress.ts';
 import type { EventSink } from './contracts/event-sink.ts';
-import type { McpConnector } from './contracts/mcp-connector.ts';
+import type { McpConnector } from './contracts/mcp/mcp-connector.ts';
 import type { McpSignIn } from './contracts/mcp/sign-in.ts';
 import type { ModelSource } from './contracts/model-source.ts';
 import type { ProgramSandbox } from './contracts/program-sandbox.ts';

@@ -37,7 +37,7 @@ export type { ContextStrategy } from './contracts/context-strategy.ts';
 export type { Egress } from './contracts/egress.ts';
 export type { EventSink, ObservedEvent } from './contracts/event-sink.ts';
 export type { GroundingSource } from './contracts/grounding-source.ts';
-export type { McpConnector } from './contracts/mcp-connector.ts';
+export type { McpConnector } from './contracts/mcp/mcp-connector.ts';
 export type { ModelSource } from './contracts/model-source.ts';
 export type { Sandbox } from './contracts/sandbox.ts';
 export type { SecretSource } from './contracts/secret-source.ts';

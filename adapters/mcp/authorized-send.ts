@@ -1,7 +1,7 @@
 /** Sends requests with access tokens: one that the server refuses is sent once more, with another token. */
 
 import type { Secret } from '../../src/base/secret.ts';
-import type { McpAuthorization } from '../../src/contracts/mcp-connector.ts';
+import type { McpAuthorization } from '../../src/contracts/mcp/mcp-connector.ts';
 import type { McpChallenge } from '../../src/contracts/mcp/sign-in.ts';
 
 /** Returns the challenge of a response that refuses a request. */

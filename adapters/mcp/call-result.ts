@@ -1,6 +1,6 @@
 /** Reads the result of a tool call. */
 
-import type { McpCallResult } from '../../src/contracts/mcp-connector.ts';
+import type { McpCallResult } from '../../src/contracts/mcp/mcp-connector.ts';
 import { invalidAnswer } from './failures.ts';
 
 /**

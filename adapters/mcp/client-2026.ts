@@ -2,7 +2,7 @@
 
 import { loadOnce } from '../../src/base/load-once.ts';
 import { longestTimeoutMs } from '../../src/base/timer.ts';
-import type { McpCall, McpConnector } from '../../src/contracts/mcp-connector.ts';
+import type { McpCall, McpConnector } from '../../src/contracts/mcp/mcp-connector.ts';
 import type { McpAnswer } from '../../src/contracts/mcp/answers.ts';
 import { linearValidator } from '../linear-validator.ts';
 import { optionalPackage } from '../optional-package.ts';

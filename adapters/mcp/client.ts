@@ -2,7 +2,7 @@
 
 import { loadOnce } from '../../src/base/load-once.ts';
 import { longestTimeoutMs } from '../../src/base/timer.ts';
-import type { McpConnector } from '../../src/contracts/mcp-connector.ts';
+import type { McpConnector } from '../../src/contracts/mcp/mcp-connector.ts';
 import { linearValidator } from '../linear-validator.ts';
 import { optionalPackage } from '../optional-package.ts';
 import { connectorOver, type McpConnectorOptions } from './connector.ts';

@@ -1,7 +1,7 @@
 /** Connects to MCP servers through either library: times, lost sessions and errors are the same for both. */
 
 import type { Egress } from '../../src/contracts/egress.ts';
-import type { McpAuthorization, McpCall, McpConnection, McpConnector } from '../../src/contracts/mcp-connector.ts';
+import type { McpAuthorization, McpCall, McpConnection, McpConnector } from '../../src/contracts/mcp/mcp-connector.ts';
 import type { McpServer } from '../../src/base/schema.ts';
 import type { Secret } from '../../src/base/secret.ts';
 import { readCallResult } from './call-result.ts';

@@ -1,6 +1,6 @@
 /** The interface of the two MCP libraries that the connector uses. */
 
-import type { McpCall } from '../../src/contracts/mcp-connector.ts';
+import type { McpCall } from '../../src/contracts/mcp/mcp-connector.ts';
 import type { McpFetch } from './mcp-fetch.ts';
 
 /** The options of opening a session. */

@@ -1,7 +1,7 @@
 /** The client of an endpoint. It signs, retries and resumes, so that its caller has one run and one stream. */
 
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/contracts/ai-types.ts';
-import type { McpValidation, McpValidationInput } from '../../src/contracts/mcp-validation.ts';
+import type { McpValidation, McpValidationInput } from '../../src/contracts/mcp/mcp-validation.ts';
 import type { CallOptions } from './client/call-options.ts';
 import type { PlanReply } from '../../src/contracts/plans.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';

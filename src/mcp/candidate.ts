@@ -2,8 +2,8 @@
 
 import * as v from 'valibot';
 import { checkData } from '../base/json.ts';
-import type { McpValidationRequest, OfferedTool } from '../contracts/mcp-validation.ts';
-import type { McpConnection } from '../contracts/mcp-connector.ts';
+import type { McpValidationRequest, OfferedTool } from '../contracts/mcp/mcp-validation.ts';
+import type { McpConnection } from '../contracts/mcp/mcp-connector.ts';
 import { type McpAuthPin, type McpFinding, McpPin, type McpServer, type PinnedTool } from '../base/schema.ts';
 import { asRecord } from '../base/is-record.ts';
 import { changedFields } from './drift.ts';

@@ -3,10 +3,10 @@
 import type { Emit } from '../events/events.ts';
 import type { Report } from '../events/report.ts';
 import { createTraceId } from '../events/trace-ids.ts';
-import type { McpValidation } from '../contracts/mcp-validation.ts';
+import type { McpValidation } from '../contracts/mcp/mcp-validation.ts';
 import { summaryOf } from '../events/payload-summary.ts';
 import type { Catalog } from '../contracts/catalog.ts';
-import type { McpConnector } from '../contracts/mcp-connector.ts';
+import type { McpConnector } from '../contracts/mcp/mcp-connector.ts';
 import { loadOnce } from '../base/load-once.ts';
 import type { McpServer, SecretRef } from '../base/schema.ts';
 import type { McpSignIn } from '../contracts/mcp/sign-in.ts';

@@ -3,7 +3,7 @@
 import { PinnaceError } from '../base/errors.ts';
 import { isRecord } from '../base/is-record.ts';
 import type { McpInputResponses } from '../contracts/mcp/answers.ts';
-import type { McpCallResult, McpConnection } from '../contracts/mcp-connector.ts';
+import type { McpCallResult, McpConnection } from '../contracts/mcp/mcp-connector.ts';
 import type { McpServer } from '../base/schema.ts';
 import { type Span, within } from '../events/span.ts';
 import { toolError } from '../tools/failure.ts';

@@ -6,7 +6,7 @@ import type { Secret } from '../base/secret.ts';
 import type { Catalog } from '../contracts/catalog.ts';
 import type { AskWhileOpen, Interaction } from '../contracts/mcp/interaction.ts';
 import type { McpAnswer, McpInputRequired, McpInputResponses } from '../contracts/mcp/answers.ts';
-import type { McpAuthorization } from '../contracts/mcp-connector.ts';
+import type { McpAuthorization } from '../contracts/mcp/mcp-connector.ts';
 import type { McpSignIn } from '../contracts/mcp/sign-in.ts';
 import type { McpSignIns } from '../contracts/mcp/sign-ins.ts';
 import type { SecretSource } from '../contracts/secret-source.ts';

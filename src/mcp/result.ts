@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
-import type { McpCallResult } from '../contracts/mcp-connector.ts';
+import type { McpCallResult } from '../contracts/mcp/mcp-connector.ts';
 import type { ToolContext } from '../tools/tool.ts';
 import { asRecord } from '../base/is-record.ts';
 

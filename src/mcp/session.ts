@@ -1,7 +1,7 @@
 /** The connections of one run: one for each server, opened with the first call, closed with the run. */
 
 import { PinnaceError } from '../base/errors.ts';
-import type { McpAuthorization, McpConnection, McpConnector } from '../contracts/mcp-connector.ts';
+import type { McpAuthorization, McpConnection, McpConnector } from '../contracts/mcp/mcp-connector.ts';
 import type { McpServer } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Closable } from '../tools/run-scope.ts';

@@ -3,10 +3,10 @@
 import type { Emit } from '../events/events.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 import { PinnaceError, toData } from '../base/errors.ts';
-import type { McpValidation, McpValidationRequest } from '../contracts/mcp-validation.ts';
+import type { McpValidation, McpValidationRequest } from '../contracts/mcp/mcp-validation.ts';
 import { summaryOf } from '../events/payload-summary.ts';
 import type { Catalog } from '../contracts/catalog.ts';
-import type { McpAuthorization, McpConnector } from '../contracts/mcp-connector.ts';
+import type { McpAuthorization, McpConnector } from '../contracts/mcp/mcp-connector.ts';
 import type { Principal } from '../base/principal.ts';
 import type { McpAuthPin, McpServer } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';

@@ -18,7 +18,7 @@ export {
   ToolDefinition,
   type ToolDefinitionInput,
 } from '../base/schema.ts';
-export type { McpValidation, McpValidationInput, OfferedTool } from '../contracts/mcp-validation.ts';
+export type { McpValidation, McpValidationInput, OfferedTool } from '../contracts/mcp/mcp-validation.ts';
 export type { CatalogExport } from './catalog-document.ts';
 export type { Collection, FoundRecords, Patch, Registration, VersionOptions } from './collection.ts';
 export type { Difference } from './diff.ts';

@@ -4,7 +4,7 @@ import { toData } from '../base/errors.ts';
 import { loadOnce } from '../base/load-once.ts';
 import { parse } from '../base/parse.ts';
 import { requireScope } from '../base/principal.ts';
-import { McpValidationRequest } from '../contracts/mcp-validation.ts';
+import { McpValidationRequest } from '../contracts/mcp/mcp-validation.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 import { traceAt } from '../events/span.ts';
 import { keysOfTenant } from '../log/cache-key.ts';

@@ -8,7 +8,7 @@ import type { Report } from '../events/report.ts';
 import type { GuardedEffect } from '../permission/guarded.ts';
 import type { Decision } from '../permission/interruption.ts';
 import type { RuntimeSignIns } from '../contracts/mcp/sign-ins.ts';
-import type { McpValidation, McpValidationInput } from '../contracts/mcp-validation.ts';
+import type { McpValidation, McpValidationInput } from '../contracts/mcp/mcp-validation.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { StoredFiles } from './attachments/stored-file.ts';
 import type { Chats } from './chats/chat.ts';

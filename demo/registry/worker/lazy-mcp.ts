@@ -2,7 +2,7 @@
 
 import { browserEgress } from '../../../adapters/egress/browser.ts';
 import type { Egress } from '../../../src/contracts/egress.ts';
-import type { McpConnector } from '../../../src/contracts/mcp-connector.ts';
+import type { McpConnector } from '../../../src/contracts/mcp/mcp-connector.ts';
 
 interface LazyMcpOptions {
   readonly egress: Egress;

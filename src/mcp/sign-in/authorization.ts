@@ -4,7 +4,7 @@ import { PinnaceError, toData } from '../../base/errors.ts';
 import type { Principal } from '../../base/principal.ts';
 import type { McpServer } from '../../base/schema.ts';
 import type { Secret } from '../../base/secret.ts';
-import type { McpAuthorization } from '../../contracts/mcp-connector.ts';
+import type { McpAuthorization } from '../../contracts/mcp/mcp-connector.ts';
 import type { McpChallenge } from '../../contracts/mcp/sign-in.ts';
 import type { Emit } from '../../events/events.ts';
 import { createTraceId } from '../../events/trace-ids.ts';

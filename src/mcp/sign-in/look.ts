@@ -3,7 +3,7 @@
 import { canonicalJson } from '../../base/json.ts';
 import type { Principal } from '../../base/principal.ts';
 import type { McpAuthPin, McpServer } from '../../base/schema.ts';
-import type { McpAuthorization } from '../../contracts/mcp-connector.ts';
+import type { McpAuthorization } from '../../contracts/mcp/mcp-connector.ts';
 import type { McpChallenge } from '../../contracts/mcp/sign-in.ts';
 import { accessToken } from './grants.ts';
 import { signInRequired } from './sign-in-failures.ts';

@@ -1,6 +1,6 @@
 /** Which tools of MCP servers an agent may use: those of the servers that it selects, as far as they are pinned, allowed and not masked. */
 
-import type { McpValidation, McpValidationRequest } from '../../contracts/mcp-validation.ts';
+import type { McpValidation, McpValidationRequest } from '../../contracts/mcp/mcp-validation.ts';
 import type { Agent, McpSelection, McpServer, PinnedTool, ToolDefinition } from '../../base/schema.ts';
 import type { AnsweredQuestions } from '../../contracts/mcp/answers.ts';
 import type { McpSignIns } from '../../contracts/mcp/sign-ins.ts';

@@ -1,7 +1,7 @@
 /** Types and helpers of the connector's checks. */
 
 import { PinnaceError } from '../../../src/base/errors.ts';
-import type { McpCall, McpConnection, McpConnector } from '../../../src/contracts/mcp-connector.ts';
+import type { McpCall, McpConnection, McpConnector } from '../../../src/contracts/mcp/mcp-connector.ts';
 import { parse } from '../../../src/base/parse.ts';
 import { McpServer } from '../../../src/base/schema.ts';
 import { Secret } from '../../../src/base/secret.ts';

@@ -4,7 +4,7 @@ import { Hono } from 'hono';
 import * as v from 'valibot';
 import { PinnaceError } from '../../../../src/base/errors.ts';
 import { McpFinding } from '../../../../src/base/schema.ts';
-import { McpValidationRequest } from '../../../../src/contracts/mcp-validation.ts';
+import { McpValidationRequest } from '../../../../src/contracts/mcp/mcp-validation.ts';
 import { cacheKeyForms } from '../../../../src/log/cache-key.ts';
 import type { HostedRuntime, Manifest } from '../../../../src/runtime/runtime.ts';
 import type { Signed } from '../authentication.ts';

@@ -1,7 +1,7 @@
 /** Request and result of the check of an MCP server. */
 
 import * as v from 'valibot';
-import type { McpAuthPin, McpFinding, McpServer, PinnedTool } from '../base/schema.ts';
+import type { McpAuthPin, McpFinding, McpServer, PinnedTool } from '../../base/schema.ts';
 
 const Name = v.pipe(v.string(), v.minLength(1), v.maxLength(128));
 

@@ -1,9 +1,9 @@
 /** The port to MCP servers. */
 
-import type { McpServer } from '../base/schema.ts';
-import type { Secret } from '../base/secret.ts';
-import type { McpAnswer, McpInputRequired, McpInputResponses } from './mcp/answers.ts';
-import type { McpChallenge } from './mcp/sign-in.ts';
+import type { McpServer } from '../../base/schema.ts';
+import type { Secret } from '../../base/secret.ts';
+import type { McpAnswer, McpInputRequired, McpInputResponses } from './answers.ts';
+import type { McpChallenge } from './sign-in.ts';
 
 /** An MCP server's raw, untrusted answer to a call. */
 export interface McpCallResult {
