@@ -3,8 +3,8 @@ import { afterAll, describe, expect, inject, it } from 'vitest';
 import type { ProbedSandbox } from '../../adapters/sandbox/sandbox.ts';
 import { workerSandbox } from '../../adapters/sandbox/worker.ts';
 import { fromData } from '../../src/base/errors.ts';
-import { describeProgramSandbox } from '../fixtures/program-sandbox.ts';
-import { describeSandbox } from '../fixtures/sandbox.ts';
+import { describeProgramSandbox } from '../fixtures/sandbox/program-sandbox.ts';
+import { describeSandbox } from '../fixtures/sandbox/sandbox.ts';
 import type { SandboxHost } from './sandbox-host.ts';
 
 const { watched } = inject('peers');

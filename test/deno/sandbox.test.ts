@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { denoSandbox } from '../../adapters/sandbox/deno.ts';
 import { workerSandbox } from '../../adapters/sandbox/worker.ts';
-import { describeProgramSandbox, programTerms, runProgram } from '../fixtures/program-sandbox.ts';
-import { describeSandbox, outcomeOf, terms } from '../fixtures/sandbox.ts';
+import { describeProgramSandbox, programTerms, runProgram } from '../fixtures/sandbox/program-sandbox.ts';
+import { describeSandbox, outcomeOf, terms } from '../fixtures/sandbox/sandbox.ts';
 
 let sockets = 0;
 const server = createServer().on('connection', () => sockets++);

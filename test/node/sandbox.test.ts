@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { denoSandbox } from '../../adapters/sandbox/deno.ts';
 import { workerSandbox } from '../../adapters/sandbox/worker.ts';
-import { outcomeOf, terms } from '../fixtures/sandbox.ts';
+import { outcomeOf, terms } from '../fixtures/sandbox/sandbox.ts';
 
 describe('a sandbox', () => {
   it.each([denoSandbox, workerSandbox])('runs nothing on Node: %o', async (make) => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createToolIndex, defineTool } from '../../src/index.ts';
 import { discoveryToolNames } from '../../src/discovery/index.ts';
 import { errorOf, outputOf, testDiscovery } from '../fixtures/discovery.ts';
-import { goEntTools, renames } from '../fixtures/go-ent-tools.ts';
+import { goEntTools, renames } from '../fixtures/tools/go-ent-tools.ts';
 import { connectMcp, mcpHost } from '../fixtures/mcp/mcp-connection.ts';
 import { mcpRuntime } from '../fixtures/mcp/mcp-host.ts';
 

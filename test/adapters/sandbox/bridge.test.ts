@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { openProgram, type WireListener } from '../../../adapters/sandbox/bridge.ts';
 import type { FromCell, ProgramCell, ProgramOptions } from '../../../src/contracts/program-sandbox.ts';
-import { programTerms } from '../../fixtures/program-sandbox.ts';
-import { outcomeOf } from '../../fixtures/sandbox.ts';
+import { programTerms } from '../../fixtures/sandbox/program-sandbox.ts';
+import { outcomeOf } from '../../fixtures/sandbox/sandbox.ts';
 
 /** Opens a cell that a test speaks for. */
 async function hostileCell(options: Partial<ProgramOptions> = {}) {

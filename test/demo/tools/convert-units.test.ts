@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { convertUnitsTool } from '../../../demo/tools/convert-units.ts';
 import { units } from '../../../demo/tools/units.ts';
-import { outcomeOf } from '../../fixtures/tool-call.ts';
+import { outcomeOf } from '../../fixtures/tools/tool-call.ts';
 
 const tool = convertUnitsTool();
 

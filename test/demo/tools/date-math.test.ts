@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { dateMathTool } from '../../../demo/tools/date-math.ts';
-import { outcomeOf } from '../../fixtures/tool-call.ts';
+import { outcomeOf } from '../../fixtures/tools/tool-call.ts';
 
 const friday = Date.UTC(2026, 10, 20, 22, 58, 31, 500);
 const tool = dateMathTool({ now: () => friday });

@@ -4,7 +4,7 @@ import type { Tool } from '../../../src/index.ts';
 import { createToolIndex, toIndexedTool } from '../../../src/discovery/index.ts';
 import { ToolDefinition } from '../../../src/base/schema.ts';
 import { parse } from '../../../src/base/parse.ts';
-import { callTool } from '../../fixtures/tool-call.ts';
+import { callTool } from '../../fixtures/tools/tool-call.ts';
 import { lowFit } from '../../../src/discovery/index/fit.ts';
 
 const index = createToolIndex(deskTools().map(({ definition }) => toIndexedTool(definition)));

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { flakySecret, flakyTool } from '../../../demo/tools/flaky.ts';
 import { createPrincipal, defaultLimits, localPrincipal, type ToolContext } from '../../../src/index.ts';
-import { outcomeOf } from '../../fixtures/tool-call.ts';
+import { outcomeOf } from '../../fixtures/tools/tool-call.ts';
 
 const well = { mode: 'ok', text: 'All is well' };
 

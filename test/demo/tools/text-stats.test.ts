@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { textStatsTool } from '../../../demo/tools/text-stats.ts';
-import { outcomeOf } from '../../fixtures/tool-call.ts';
+import { outcomeOf } from '../../fixtures/tools/tool-call.ts';
 
 const tool = textStatsTool();
 

@@ -6,7 +6,7 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { sampleAgents } from '../../../demo/samples/agents.ts';
 import { createGrounding, groundingTools, ingest } from '../../../src/grounding/index.ts';
 import type { Tool } from '../../../src/tools/tool.ts';
-import { callTool } from '../../fixtures/tool-call.ts';
+import { callTool } from '../../fixtures/tools/tool-call.ts';
 
 const docs = join(import.meta.dirname, '../../../docs');
 

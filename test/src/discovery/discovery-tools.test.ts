@@ -5,7 +5,7 @@ import { discoveryToolNames, type Rerank } from '../../../src/discovery/index.ts
 import { ToolDefinition } from '../../../src/registry/index.ts';
 import * as v from 'valibot';
 import { errorOf, outputOf, principalOf, testDiscovery } from '../../fixtures/discovery.ts';
-import { goEntTools } from '../../fixtures/go-ent-tools.ts';
+import { goEntTools } from '../../fixtures/tools/go-ent-tools.ts';
 
 const index = createToolIndex(goEntTools);
 

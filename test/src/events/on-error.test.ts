@@ -17,7 +17,7 @@ import {
   PinnaceError,
   type Storage,
 } from '../../../src/index.ts';
-import { definition } from '../../fixtures/http-tool.ts';
+import { definition } from '../../fixtures/tools/http-tool.ts';
 import { callsTools, says, type ScriptedModel, scriptedModel, streamOf } from '../../fixtures/model.ts';
 import { done } from '../../fixtures/plan.ts';
 import { readAll, runRequest } from '../../fixtures/runtime.ts';

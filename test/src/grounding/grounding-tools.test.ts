@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { textSource } from '../../../adapters/grounding/text.ts';
 import { createGrounding, createPrincipal, PinnaceError } from '../../../src/index.ts';
 import { groundingTools, type GroundingToolsOptions } from '../../../src/grounding/index.ts';
-import { callTool } from '../../fixtures/tool-call.ts';
+import { callTool } from '../../fixtures/tools/tool-call.ts';
 import { fakeSource, hitOf } from '../../fixtures/grounding-source.ts';
 
 function principalOf(tenant: string) {

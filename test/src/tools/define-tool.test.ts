@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { defineTool, PinnaceError, type ToolOptions } from '../../../src/index.ts';
-import { callTool } from '../../fixtures/tool-call.ts';
+import { callTool } from '../../fixtures/tools/tool-call.ts';
 
 const Numbers = v.strictObject({ a: v.number(), b: v.optional(v.number(), 1) });
 

@@ -6,7 +6,7 @@ import { createRuntime, localPrincipal, PinnaceError } from '../../../src/index.
 import { type ExtensionModule, fetchUrlTool, loadExtension } from '../../../src/tools/index.ts';
 import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
-import { outcomeOf } from '../../fixtures/tool-call.ts';
+import { outcomeOf } from '../../fixtures/tools/tool-call.ts';
 
 const me = localPrincipal();
 

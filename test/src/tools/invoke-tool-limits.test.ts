@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { describe, expect, it, vi } from 'vitest';
 import type { Authorization } from '../../../src/contracts/index.ts';
 import { defineTool, PinnaceError, Secret, type Tool, type ToolContext } from '../../../src/index.ts';
-import { callTool } from '../../fixtures/tool-call.ts';
+import { callTool } from '../../fixtures/tools/tool-call.ts';
 
 type Execute = (input: { text: string }, context: ToolContext) => unknown;
 

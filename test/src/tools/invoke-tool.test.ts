@@ -12,7 +12,7 @@ import {
   type ToolContext,
 } from '../../../src/index.ts';
 import { invokeTool, prepareCall } from '../../../src/tools/index.ts';
-import { caller, callTool, toolCall } from '../../fixtures/tool-call.ts';
+import { caller, callTool, toolCall } from '../../fixtures/tools/tool-call.ts';
 
 type Execute = (input: { text: string }, context: ToolContext) => unknown;
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { defineTool, type Egress, type Sandbox, type Tool } from '../../../src/index.ts';
 import { implement } from '../../../src/tools/implement.ts';
 import { ToolDefinition } from '../../../src/base/schema.ts';
-import { callTool } from '../../fixtures/tool-call.ts';
+import { callTool } from '../../fixtures/tools/tool-call.ts';
 
 let done = 0;
 const egress: Egress = { fetch: async () => (done++, Response.json({})) };

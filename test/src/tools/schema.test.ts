@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { defineTool, PinnaceError, type ToolOptions } from '../../../src/index.ts';
 import type { JsonSchema } from '../../../src/base/schema.ts';
 import { type AiTool, fromAiTool, type ToolsOf } from '../../../src/tools/index.ts';
-import { callTool } from '../../fixtures/tool-call.ts';
+import { callTool } from '../../fixtures/tools/tool-call.ts';
 
 const base = { id: 'book', description: 'Books a cabin' };
 const shape = {

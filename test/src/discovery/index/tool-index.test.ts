@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { goEntTools } from '../../../fixtures/go-ent-tools.ts';
+import { goEntTools } from '../../../fixtures/tools/go-ent-tools.ts';
 import { commonSynonyms, createThesaurus, type IndexedTool } from '../../../../src/discovery/index.ts';
 import { createToolIndex, type ToolIndex } from '../../../../src/index.ts';
 import { runs } from '../../../fixtures/budget.ts';

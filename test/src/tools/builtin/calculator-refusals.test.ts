@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { calculatorTool } from '../../../../src/tools/builtin/calculator.ts';
-import { outcomeOf } from '../../../fixtures/tool-call.ts';
+import { outcomeOf } from '../../../fixtures/tools/tool-call.ts';
 
 const calculator = calculatorTool();
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { calculatorTool } from '../../../../src/tools/builtin/calculator.ts';
-import { outcomeOf } from '../../../fixtures/tool-call.ts';
+import { outcomeOf } from '../../../fixtures/tools/tool-call.ts';
 import { type Ast, astOf, printAst, valueOf } from '../../../fixtures/chance/arithmetic.ts';
 import { runs } from '../../../fixtures/budget.ts';
 

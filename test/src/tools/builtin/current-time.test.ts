@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { currentTimeTool } from '../../../../src/tools/builtin/current-time.ts';
-import { outcomeOf } from '../../../fixtures/tool-call.ts';
+import { outcomeOf } from '../../../fixtures/tools/tool-call.ts';
 
 const friday = Date.UTC(2026, 10, 20, 22, 58, 31, 500);
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createRedactor } from '../../../../src/permission/redaction/redactor.ts';
 import { createHttpTool } from '../../../../src/tools/http/http-tool.ts';
 import { canary, scriptedEgress, text } from '../../../fixtures/egress.ts';
-import { call, definition, errorOf, json } from '../../../fixtures/http-tool.ts';
-import { outcomeOf } from '../../../fixtures/tool-call.ts';
+import { call, definition, errorOf, json } from '../../../fixtures/tools/http-tool.ts';
+import { outcomeOf } from '../../../fixtures/tools/tool-call.ts';
 
 describe('createHttpTool, given an answer', () => {
   it('keeps the fields that the template names', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { canary, home, redirect } from '../../../fixtures/egress.ts';
-import { call, empty, errorOf, json } from '../../../fixtures/http-tool.ts';
+import { call, empty, errorOf, json } from '../../../fixtures/tools/http-tool.ts';
 
 describe('createHttpTool', () => {
   it("fills in path, query and headers, and returns the server's answer as untrusted text", async () => {
