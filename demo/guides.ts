@@ -32,6 +32,7 @@ export const guideGroups: readonly GuideGroup[] = [
       },
       { page: 'output', title: 'Structured answers', words: 'json schema output data typed' },
       { page: 'models', title: 'Models', words: 'providers openai anthropic google sdk loop' },
+      { page: 'chats', title: 'Stored chats', words: 'threads history list rename delete retention memory' },
       { page: 'context', title: 'Long chats', words: 'context window tokens summary compaction trim limits' },
       { page: 'steering', title: 'Steering', words: 'message while running send interrupt queue' },
       { page: 'budgets', title: 'Fallbacks and budgets', words: 'fallback model price cost tokens money limit' },
@@ -43,6 +44,7 @@ export const guideGroups: readonly GuideGroup[] = [
     guides: [
       { page: 'tools', title: 'Tools', words: 'http code function' },
       { page: 'tool-schemas', title: 'Tool schemas', words: 'zod valibot json schema ai sdk tool types' },
+      { page: 'programs', title: 'Programs', words: 'code mode script sandbox many calls' },
       { page: 'approvals', title: 'Approvals', words: 'person decides allow deny' },
       { page: 'discovery', title: 'Discovery', words: 'find search thousands of tools' },
       { page: 'mcp', title: 'MCP', words: 'model context protocol servers clients' },
@@ -81,8 +83,16 @@ export const guideGroups: readonly GuideGroup[] = [
     ],
   },
   {
+    title: 'Test and repeat',
+    guides: [
+      { page: 'forks', title: 'Forks', words: 'time travel replay what if continue' },
+      { page: 'evals', title: 'Evals', words: 'test cases checks judge recorded compare regression' },
+    ],
+  },
+  {
     title: 'Operate',
     guides: [
+      { page: 'cli', title: 'Command line', words: 'npx keys token request validate events' },
       { page: 'deploy', title: 'Deploy', words: 'deno container server' },
       { page: 'scaling', title: 'Scaling', words: 'load limits simulation' },
       { page: 'security', title: 'Security', words: 'threats defended report' },

@@ -174,10 +174,7 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
     if (found.record.expiresAt <= now()) throw expired();
     return found;
   };
-  const create = (facts: NewInterruption): Interruption => {
-    const id = `apr_${crypto.randomUUID().replaceAll('-', '')}`;
-    return { ...facts, id, expiresAt: now() + validMs, state: 'pending' };
-  };
+  const create = (facts: NewInterruption): Interruption => newInterruption(facts, now() + validMs);
   return {
     async requirePending(...given) {
       await pending(...given);
@@ -215,6 +212,10 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
       return { approved: state === 'approved', kind: found.record.kind, ...(reason !== undefined && { reason }) };
     },
   };
+}
+
+function newInterruption(facts: NewInterruption, expiresAt: number): Interruption {
+  return { ...facts, id: `apr_${crypto.randomUUID().replaceAll('-', '')}`, expiresAt, state: 'pending' };
 }
 
 /** Returns the version of the record, where the write with this mark was done. */

@@ -111,11 +111,7 @@ export function createRunCalls(options: RunOptions, targets: CallTargets): RunCa
   return {
     prepared,
     invoke,
-    interactionOf: (toolCallId) => {
-      const found = interactions.get(toolCallId);
-      interactions.delete(toolCallId);
-      return found;
-    },
+    interactionOf: (toolCallId) => take(interactions, toolCallId),
     scope,
     acted: (toolCallId) => calls.acted(toolCallId),
     observe: (chunk) => calls.observe(chunk),
@@ -123,6 +119,12 @@ export function createRunCalls(options: RunOptions, targets: CallTargets): RunCa
     shown: (chunk) => chunk.type === 'tool-input-available' && announced.resolve(chunk.toolCallId),
     close: () => scope.close(),
   };
+}
+
+function take<T>(map: Map<string, T>, key: string): T | undefined {
+  const found = map.get(key);
+  map.delete(key);
+  return found;
 }
 
 /** What all calls of a run share: little, because each call copies it. */

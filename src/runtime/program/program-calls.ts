@@ -5,7 +5,7 @@ import { isRecord } from '../../base/is-record.ts';
 import type { SpanContext } from '../../events/span.ts';
 import type { SpentDecision, Unspendable } from '../../permission/interruption.ts';
 import { isCallable } from '../../tools/builtin/code-run.ts';
-import { signatureOf } from '../../tools/declaration.ts';
+import { signatureOf } from '../../tools/schema/declaration.ts';
 import { mayAct, outcomeUnknown } from '../../tools/lost-call.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
 import { refusal } from '../calls/approvals.ts';

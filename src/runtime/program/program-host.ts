@@ -16,7 +16,7 @@ import { openProgramJournal, type ProgramJournal } from './program-journal.ts';
 import { programId, programPrefix, type ProgramState } from './program-record.ts';
 import type { ProgramRun } from './program-targets.ts';
 import { createProgramView, type ProgramView } from './program-view.ts';
-import type { Resumed } from './resume.ts';
+import { programSubject, type Resumed } from './resumed-program.ts';
 
 /** The host of a run's programs. */
 export interface RunPrograms extends ProgramHost {
@@ -218,14 +218,6 @@ async function suspend(run: ProgramRun, program: Resumed, suspending: Suspending
   }
   const payload = { toolCallId: context.toolCallId.slice(0, 64), questions: asks.length, ...view.counts };
   spanContext.emit({ action: 'program.suspend', target: { type: 'tool', id: codeRunId }, status: 'ok', payload });
-}
-
-/** What a decision on a call of a program is about, besides the chat and the agent. */
-export function programSubject(
-  { codeDigest }: Pick<ProgramState, 'codeDigest'>,
-  { definition, digest, n }: { readonly definition: unknown; readonly digest: string; readonly n: number },
-): readonly unknown[] {
-  return [definition, digest, codeDigest, n];
 }
 
 function startSpan(span: Span | undefined, isResumed: boolean): Span | undefined {

@@ -1,31 +1,16 @@
 /** Finds the programs of an earlier run that wait for people, spends what was decided, and takes their journals over. */
 
 import { PinnaceError, toPinnaceError } from '../../base/errors.ts';
-import { type JournalHead, readJournal, type StoredJournal } from '../../log/journal-record.ts';
+import { type JournalHead, readJournal } from '../../log/journal-record.ts';
 import { takeOver } from '../../log/take-over.ts';
 import type { SpentDecision, Unspendable } from '../../permission/interruption.ts';
 import { codeRunId } from '../../tools/program-host.ts';
 import { approvalsRequestedIn, type CallForApproval, claimOn } from '../calls/approvals.ts';
 import { programsIn } from '../messages/program-parts.ts';
 import type { RunOptions } from '../run-options.ts';
-import { programSubject, type RunPrograms } from './program-host.ts';
+import type { RunPrograms } from './program-host.ts';
 import { type ProgramPast, programPrefix, type ProgramState, readPast } from './program-record.ts';
-
-/** Where a program is stored: the run that started it, and its id there. */
-export interface ProgramHome {
-  readonly runId: string;
-  readonly id: string;
-}
-
-/** A program to run from its start, with what it did before. */
-export interface Resumed {
-  readonly home: ProgramHome;
-  readonly state: ProgramState;
-  readonly past: ProgramPast;
-  readonly decisions: ReadonlyMap<number, SpentDecision | Unspendable>;
-  /** The journal that was taken over; absent for a new program. */
-  readonly taken: StoredJournal<ProgramState> | undefined;
-}
+import { programSubject, type Resumed } from './resumed-program.ts';
 
 /** Prepares the waiting programs of the chat's last message, and returns the calls of `code_run` that go on with them. */
 export async function resumePrograms(

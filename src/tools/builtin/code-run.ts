@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { PinnaceError } from '../../base/errors.ts';
-import { declarationOf } from '../declaration.ts';
+import { declarationOf } from '../schema/declaration.ts';
 import { codeRunId, type ProgramHost, programHostKey } from '../program-host.ts';
 import type { Tool } from '../tool.ts';
 import { defineValibotTool } from '../valibot-tool.ts';

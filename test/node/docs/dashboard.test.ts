@@ -13,6 +13,7 @@ import { createHandler } from '../../../adapters/transport/http.ts';
 import { encodeSse } from '../../../adapters/transport/http/sse.ts';
 import { createEventRing, createRuntime, defineTool, localPrincipal, PinnaceError } from '../../../src/index.ts';
 import { metricCatalog } from '../../../src/base/metric-catalog.ts';
+import { programRuntime, take } from '../../fixtures/programs.ts';
 import { type Family, readPrometheus } from '../../tools/prometheus.ts';
 
 interface Query {
@@ -84,7 +85,10 @@ async function everyMetric(): Promise<ReadonlyMap<string, Family>> {
   await createHandler(runtime, { authenticator })(new Request('http://127.0.0.1/v1/runs/run_x'));
   await runtime.close();
   await store.close();
-  return readPrometheus(runtime.metrics.text());
+  const { runtime: programs } = programRuntime('return 1', { tools: [] });
+  await take(programs);
+  const texts = [programs.metrics.text(), runtime.metrics.text()];
+  return new Map(texts.flatMap((text) => [...readPrometheus(text)]));
 }
 
 describe('the sample dashboard', () => {

@@ -1,7 +1,7 @@
 /** Prints a tool as a TypeScript declaration: a model that writes code needs fewer characters for it than for JSON Schema. */
 
-import { isRecord } from '../base/is-record.ts';
-import type { ToolDefinition } from '../base/schema.ts';
+import { isRecord } from '../../base/is-record.ts';
+import type { ToolDefinition } from '../../base/schema.ts';
 
 /** The part of a definition that is printed. */
 export type DeclaredTool = Pick<ToolDefinition, 'name' | 'description' | 'paramsSchema' | 'outputSchema'>;

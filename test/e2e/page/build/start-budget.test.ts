@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import type { Page, Request } from 'playwright';
 import { beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { send, usePlayground } from '../../tools/browsers/playground.ts';
-import { type Vitals, vitalsOf, watchVitals } from '../../tools/browsers/vitals.ts';
+import { send, usePlayground } from '../../../tools/browsers/playground.ts';
+import { type Vitals, vitalsOf, watchVitals } from '../../../tools/browsers/vitals.ts';
 
 const { newContext } = usePlayground();
 

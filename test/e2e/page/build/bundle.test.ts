@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { build, type Rolldown } from 'vite';
 import { beforeAll, describe, expect, it } from 'vitest';
 
-const root = join(import.meta.dirname, '../../..');
+const root = join(import.meta.dirname, '../../../..');
 let chunks: Rolldown.OutputChunk[];
 
 beforeAll(async () => {

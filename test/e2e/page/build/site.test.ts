@@ -1,7 +1,7 @@
 import type { Page } from 'playwright';
 import { describe, expect, inject, it } from 'vitest';
-import { violations } from '../../tools/browsers/axe.ts';
-import { usePlayground } from '../../tools/browsers/playground.ts';
+import { violations } from '../../../tools/browsers/axe.ts';
+import { usePlayground } from '../../../tools/browsers/playground.ts';
 
 const { newContext, open, shoot } = usePlayground();
 const url = (path: string): string => new URL(`docs/${path}`, inject('playground')).href;

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { chromium as browserType } from 'playwright';
 import { build, type Rolldown } from 'vite';
 import { expect, it } from 'vitest';
-import { alias } from '../../../demo/alias.ts';
-import { policy } from '../../../demo/csp.ts';
-import type { Tour } from '../../fixtures/mcp/everything.ts';
-import { chromium } from '../../tools/browsers/chromium.ts';
-import { startEverythingServer } from '../../tools/servers/everything-server.ts';
-import { closeServer, listen } from '../../tools/servers/http-server.ts';
+import { alias } from '../../../../demo/alias.ts';
+import { policy } from '../../../../demo/csp.ts';
+import type { Tour } from '../../../fixtures/mcp/everything.ts';
+import { chromium } from '../../../tools/browsers/chromium.ts';
+import { startEverythingServer } from '../../../tools/servers/everything-server.ts';
+import { closeServer, listen } from '../../../tools/servers/http-server.ts';
 
-const root = join(import.meta.dirname, '../../..');
+const root = join(import.meta.dirname, '../../../..');
 
 async function bundleWorker(): Promise<string> {
   const result = await build({
