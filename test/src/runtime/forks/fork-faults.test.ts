@@ -1,28 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { localPrincipal, type Storage } from '../../../../src/index.ts';
+import { killedAfter } from '../../../fixtures/chance/killed-storage.ts';
 import { forked, forkRuntime, forkTools, ran } from '../../../fixtures/forks/forks.ts';
 import { callsTools, says, scriptedModel } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime } from '../../../fixtures/runtime.ts';
 
 const principal = localPrincipal();
-
-/** A storage that an instance reaches for so many commits; from then on the instance is as good as killed. */
-function killedAfter(inner: Storage, commits: number) {
-  let left = commits;
-  const killed = Promise.withResolvers<true>();
-  const gone = (): Promise<never> => {
-    killed.resolve(true);
-    return new Promise(() => undefined);
-  };
-  const storage: Storage = {
-    ...inner,
-    get: (key) => left < 0 ? gone() : inner.get(key),
-    list: (options) => left < 0 ? gone() : inner.list(options),
-    commit: (changes) => --left < 0 ? gone() : inner.commit(changes),
-  };
-  return { storage, killed: killed.promise };
-}
 
 /** Answers by what the prompt holds, as a model does that is asked again. */
 function model() {
