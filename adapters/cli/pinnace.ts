@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `npx pinnace`: keys, requests, checks and events on the command line. */
+/** `npx pinnace`: keys, requests, checks, events and evals on the command line. */
 
 import process from 'node:process';
 import { text } from 'node:stream/consumers';
@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { realpathSync } from 'node:fs';
 import { PinnaceError, toPinnaceError } from '../../src/base/errors.ts';
 import { type Command, readArguments, type Terminal, UsageError } from './command.ts';
+import { evals } from './commands/evals.ts';
 import { events } from './commands/events.ts';
 import { keys } from './commands/keys.ts';
 import { mcp } from './commands/mcp.ts';
@@ -14,7 +15,7 @@ import { request } from './commands/request.ts';
 import { token } from './commands/token.ts';
 import { validate } from './commands/validate.ts';
 
-const commands: Readonly<Record<string, Command>> = { keys, token, request, validate, mcp, events };
+const commands: Readonly<Record<string, Command>> = { keys, token, request, validate, mcp, events, evals };
 
 /** Runs a command and returns its exit code: 0 done, 1 wrong or refused, 2 not understood. */
 export async function runCli([name = '', ...rest]: readonly string[], terminal: Terminal): Promise<number> {

@@ -95,6 +95,7 @@ describe('imports', () => {
       'cockatiel': /^adapters\/egress\/circuits\.ts$/,
       '@opentelemetry/api': /^adapters\/(sinks\/otel|egress\/active-trace)/,
       'node:util': /^adapters\/cli\//,
+      'node:path': /^adapters\/cli\//,
       'node:fs': /^adapters\/cli\//,
       'node:url': /^adapters\/cli\//,
       'node:v8': /^adapters\/storage\/value-codec\.ts$/,

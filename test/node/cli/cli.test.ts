@@ -268,3 +268,47 @@ describe('pinnace', () => {
     expect(await pinnace(['validate', 'missing.json'])).toMatchObject({ code: 1, err: 'ENOENT: open\n' });
   }, 60_000);
 });
+
+describe('pinnace evals', () => {
+  const root = join(import.meta.dirname, '../../..');
+  const example = (name: string): string => join(root, 'demo/examples/evals', name);
+
+  /** The example's agent, which answers a sum; `other` names a tool that it does not have. */
+  async function subject(name: string, tool = 'calculator'): Promise<string> {
+    const from = (path: string): string => JSON.stringify(join(root, path));
+    return await write(
+      name,
+      `import { createRuntime } from ${from('src/index.ts')};
+       import { staticCatalog } from ${from('adapters/catalog/static.ts')};
+       import { rehearsal } from ${from('adapters/models/rehearsal.ts')};
+       import { memoryStorage } from ${from('adapters/storage/memory.ts')};
+       const agents = [{ id: 'helper', name: 'Helper', providerId: 'local', entryTools: ['${tool}'] }];
+       const catalog = staticCatalog({ agents, providers: [{ id: 'local', kind: 'rehearsal' }] });
+       const models = { model: () => rehearsal({ delayMs: 0 }) };
+       export const subject = { createRuntime: (parts) =>
+         createRuntime({ catalog, models, storage: memoryStorage(), keep: 'inputs', ...parts }) };`,
+    );
+  }
+
+  it('passes the recorded cases without a model, and writes the report', async () => {
+    const args = ['--subject', await subject('agent.ts'), '--tape', example('tape.jsonl'), '--report', 'report.json'];
+    const { code, out, err } = await pinnace(['evals', example('cases.jsonl'), ...args]);
+    expect({ code, err: err.replace(/.*Warning.*\n/g, '') }).toMatchObject({ code: 0 });
+    expect(out).toContain('What is 6 * 7?');
+    expect(JSON.parse(await readFile(join(folder, 'report.json'), 'utf8'))).toMatchObject({ passed: 2, failed: 0 });
+  });
+
+  it('exits with 1 for an agent that is worse, and with 2 for a prompt that the tape does not have', async () => {
+    const worse = await subject('worse.ts', 'current_time');
+    const cases = example('cases.jsonl');
+    expect(await pinnace(['evals', cases, '--subject', worse])).toMatchObject({ code: 1 });
+    const missing = await pinnace(['evals', cases, '--subject', worse, '--tape', example('tape.jsonl')]);
+    expect(missing.code).toBe(2);
+  });
+
+  it('says what the module has to export', async () => {
+    const { code, err } = await pinnace(['evals', 'x.jsonl', '--subject', await write('empty.ts', 'export {};')]);
+    expect(code).toBe(2);
+    expect(err).toContain('must export `subject`');
+  });
+});
