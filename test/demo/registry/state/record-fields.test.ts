@@ -90,8 +90,9 @@ describe.each(kindNames)('the form of %s', (kind) => {
 
   it('shows every field that its author can set', () => {
     const stored = ['tenant', 'state', 'revision', 'createdAt', 'updatedAt'];
-    // What the check of a server says, who names a tool, names of before and bounds of calls are not for this form.
-    const elsewhere = ['status', 'findings', 'pinned', 'validatedAt', 'boundAgents', 'renamedFrom'];
+    // What the check of a server says, who names a tool, names of before and bounds of calls are not for this form. A page neither
+    // signs in to servers nor runs programs: these fields are written in code, or over HTTP.
+    const elsewhere = ['status', 'findings', 'pinned', 'validatedAt', 'boundAgents', 'renamedFrom', 'auth', 'callers'];
     const limits = kind === 'tool' ? ['limits'] : [];
     const shown = new Set(fields.map(({ name }) => name.split('.', 1)[0]));
     const missing = Object.keys(recordSchemas[kind].entries).filter((name) => !shown.has(name));

@@ -52,7 +52,7 @@ describe('the page without a network', () => {
     await page.getByTestId('composer').waitFor();
     // What is no file of the build goes to the server as before, also what lies below the page.
     const statuses = await page.evaluate(() =>
-      Promise.all(['v1/runs', 'assets/none', '../../other', '../?x=1'].map(async (url) => (await fetch(url)).status))
+      Promise.all(['v1/runs', 'assets/none', '../other', './?x=1'].map(async (url) => (await fetch(url)).status))
     );
     expect(statuses).toEqual([404, 404, 404, 200]);
     expect(server.requests).toEqual(expect.arrayContaining(['GET v1/runs', 'GET assets/none']));

@@ -41,7 +41,7 @@ describe('the documentation beside the playground', () => {
     expect(await guides.locator('html').getAttribute('data-theme')).toBe('dark');
     await guides.getByRole('navigation').getByRole('link', { name: 'Approvals' }).click();
     await guides.getByRole('heading', { level: 1, name: 'Approvals' }).waitFor();
-    await guides.getByRole('link', { name: 'Playground' }).click();
+    await guides.getByRole('banner').getByRole('link', { name: 'Playground' }).click();
     await guides.getByTestId('composer').waitFor();
     await page.context().close();
   });

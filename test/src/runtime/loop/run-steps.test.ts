@@ -37,6 +37,7 @@ function loop(needed: (tool: Tool) => Promise<boolean>, reported: unknown[] = []
     approvals: { needed },
     files: createRunFiles({} as RunFilesOptions), // there are none
     invoke: () => Promise.resolve({ ok: true, output: 'done' }),
+    isSuspended: () => false,
   } as unknown as LoopOptions); // what the loop reads of them
 }
 
