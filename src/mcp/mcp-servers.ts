@@ -102,7 +102,7 @@ export function createMcpServers(options: McpServersOptions): McpServers {
       return answer;
     },
     async signIns() {
-      if (!people || !options.signIn) throw noSignIn();
+      if (!people || !options.signIn) throw noSignIn('not_found');
       return (await people()).signIns;
     },
     async answer(answering, given) {

@@ -48,13 +48,12 @@ export function signInRequired(alias: string): PinnaceError {
   });
 }
 
-/** The error of a composition without sign-ins. */
-export function noSignIn(): PinnaceError {
-  return new PinnaceError(
-    'unavailable',
-    'Cannot sign in to the MCP server: the composition has no "mcpSignIn"',
-    { retryable: false, details: { reason: 'no_mcp_sign_in' } },
-  );
+/** The error of a composition without sign-ins: `not_found` for its routes, `unavailable` for a call that needs one. */
+export function noSignIn(code: 'not_found' | 'unavailable' = 'unavailable'): PinnaceError {
+  return new PinnaceError(code, 'Cannot sign in to the MCP server: the composition has no "mcpSignIn"', {
+    retryable: false,
+    details: { reason: 'no_mcp_sign_in' },
+  });
 }
 
 /** The error of a call that the server refuses although the person has signed in for all that it asks for. */
