@@ -25,6 +25,7 @@ import { createSend } from './client/send.ts';
 import { type Watched, watchEvents, type WatchOptions } from './client/watch.ts';
 import { type Wait, wait as platformWait } from './client/wait.ts';
 
+export { withStoredFiles } from './chat/with-stored-files.ts';
 export { readOutput } from '../../src/runtime/output/read-output.ts';
 export type { PinnaceDataParts, PinnaceUIMessage } from '../../src/runtime/messages/ui-message.ts';
 export type { CallOptions } from './client/call-options.ts';

@@ -19,6 +19,7 @@ import type { HostedRuntime, Manifest, RunCall, Runtime } from '../../src/runtim
 import type { SentMessage } from '../../src/runtime/steering/inbox.ts';
 import type { SteeringMessageInput } from '../../src/runtime/steering/message.ts';
 
+export { withStoredFiles } from './chat/with-stored-files.ts';
 export type { PinnaceDataParts, PinnaceUIMessage } from '../../src/runtime/messages/ui-message.ts';
 
 /** Comlink drops an error's code, so calls return errors as data. */

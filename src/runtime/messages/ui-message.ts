@@ -52,6 +52,14 @@ export interface PinnaceDataParts {
   readonly model: { readonly providerId: string; readonly modelId: string };
   /** What earlier messages were summarized to. */
   readonly compaction: Readonly<Record<string, unknown>>;
+  /** Where a file of the user's message was stored: `part` is its place among the parts of `messageId`. */
+  readonly attachment: {
+    readonly messageId: string;
+    readonly part: number;
+    readonly url: string;
+    readonly mediaType: string;
+    readonly size: number;
+  };
   /** A message that the run ended without. */
   readonly steering: Readonly<Record<string, unknown>>;
 }
