@@ -1,10 +1,13 @@
-/** Points the dynamic imports of `dist/` to `.js` files: the compiler rewrites static ones, and leaves those within closures. */
+/**
+ * Points the dynamic imports of `dist/`, or of the folder that is named, to `.js` files: the compiler rewrites static ones, and leaves
+ * those within closures.
+ */
 
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 
-const dist = join(import.meta.dirname, '../../dist');
+const dist = process.argv[2] ?? join(import.meta.dirname, '../../dist');
 let rewritten = 0;
 for (const path of globSync('**/*.js', { cwd: dist })) {
   const code = readFileSync(join(dist, path), 'utf8');

@@ -1,0 +1,45 @@
+/** The command line. */
+
+import { parseArgs } from 'node:util';
+import { isTemplate, type TemplateName, templates } from './templates.ts';
+
+export interface Options {
+  /** The folder to create; absent, a person is asked. */
+  readonly folder: string | undefined;
+  readonly template: TemplateName | undefined;
+  /** What `package.json` says of the package `pinnace`, in place of a version: a tarball, for example. */
+  readonly pinnace: string | undefined;
+  readonly help: boolean;
+}
+
+/** Reads the arguments. @throws Error with a text for people. */
+export function readOptions(args: readonly string[]): Options {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      template: { type: 'string', short: 't' },
+      pinnace: { type: 'string' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  if (positionals.length > 1) {
+    throw new Error(`Cannot create two folders: ${positionals.join(', ')}`);
+  }
+  const { template, pinnace, help } = values;
+  if (template !== undefined && !isTemplate(template)) {
+    throw new Error(
+      `There is no template "${template}". Choose one of: ${Object.keys(templates).join(', ')}`,
+    );
+  }
+  return { folder: positionals[0], template, pinnace, help };
+}
+
+export const usage: string = `npm create pinnace [folder] -- --template <name>
+
+${Object.entries(templates).map(([name, { title }]) => `  ${name.padEnd(6)} ${title}`).join('\n')}
+
+  -t, --template  the template
+      --pinnace   what to write as the version of pinnace, such as file:../pinnace.tgz
+  -h, --help      this text
+`;
