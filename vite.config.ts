@@ -47,7 +47,14 @@ async function browserProject(): Promise<TestProjectInlineConfiguration> {
     resolve,
     // All that the tests reach, workers too: a dependency found mid-run makes vite reload and hangs a test for 60 s.
     optimizeDeps: {
-      entries: ['src/**/*.ts', 'adapters/**/*.ts', 'demo/**/*.ts', 'test/browser/**/*.ts', ...everyCoreTest],
+      entries: [
+        'src/**/*.ts',
+        'adapters/**/*.ts',
+        'demo/**/*.ts',
+        '!demo/create/**',
+        'test/browser/**/*.ts',
+        ...everyCoreTest,
+      ],
     },
     worker: { format: 'es' },
     test: {
