@@ -38,7 +38,7 @@ describe('npm create pinnace', () => {
         template,
         template === 'deno' ? 'deno.json' : 'package.json',
       );
-      expect(manifest).toContain(`^${await versionOf('package.json')}`);
+      expect(manifest).toContain(`^${String(await versionOf('package.json'))}`);
       expect(await readdir(folder)).not.toContainEqual(
         expect.stringMatching(/^\./),
       );

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { type Browser, chromium as browserType, type Page } from 'playwright';
-import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type AppServer, startApp } from '../../tools/apps/app-server.ts';
 import { type NewApps, packApps, runIn } from '../../tools/apps/new-apps.ts';
@@ -79,8 +78,10 @@ describe.each(driven)(
       server = await startFileServer(join(app, 'dist'));
       const env = await connect(server.url.replace(/\/$/, ''));
       const { code, output } = await runIn(app, ['npm', 'run', 'build'], env);
-      expect(output).not.toMatch(/error TS/);
-      expect(code).toBe(0);
+      if (code !== 0) {
+        throw new Error(`The app does not build:
+${output}`);
+      }
     });
     afterAll(() => server.close());
 
@@ -180,8 +181,10 @@ describe.each(driven)(
       await ready(page);
       await page.locator('[data-role=user] .file', { hasText: 'cities.csv' })
         .waitFor();
-      await expect.poll(() => page.evaluate(() => JSON.stringify({ ...localStorage }))).toContain('pinnace-blob:');
-      expect(await page.evaluate(() => JSON.stringify({ ...localStorage }))).not
+      await expect.poll(() => page.evaluate(() => JSON.stringify(Object.entries(localStorage)))).toContain(
+        'pinnace-blob:',
+      );
+      expect(await page.evaluate(() => JSON.stringify(Object.entries(localStorage)))).not
         .toContain('base64');
       expect(problems).toEqual([]);
     });
@@ -196,36 +199,6 @@ describe.each(driven)(
         degrees: 4,
       });
       expect(problems).toEqual([]);
-    });
-
-    it.runIf(process.env['SHOTS'])('has pictures', async () => {
-      for (
-        const [colorScheme, width] of [['light', 1280], ['dark', 1280], [
-          'light',
-          390,
-        ], ['dark', 390]] as const
-      ) {
-        const context = await browser.newContext({
-          colorScheme,
-          viewport: { width, height: 800 },
-        });
-        const page = await context.newPage();
-        await page.goto(server.url);
-        const shoot = (name: string) =>
-          page.screenshot({
-            path: join(
-              process.env['SHOTS'] ?? '',
-              `${template}-${name}-${colorScheme}-${width}.png`,
-            ),
-          });
-        await shoot('empty');
-        await send(page, 'What is the weather in Oslo?');
-        await call(page, 'output-available').waitFor();
-        await ready(page);
-        await send(page, 'Send mail to ada@ship.example');
-        await page.getByRole('button', { name: 'Allow' }).waitFor();
-        await shoot('approval');
-      }
     });
   },
 );
