@@ -21,9 +21,9 @@ export interface BodyLimits {
 export const defaultBodyLimits: BodyLimits = {
   deadlineMs: 10_000,
   bytesPerSecond: 65_536,
-  perTenant: 64,
-  perAddress: 128,
-  total: 512,
+  perTenant: 512,
+  perAddress: 512,
+  total: 2_048,
   tenantBytes: 67_108_864,
   totalBytes: 134_217_728,
 };
