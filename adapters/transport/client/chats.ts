@@ -3,6 +3,7 @@
 import type { Page, PageOptions } from '../../../src/base/page.ts';
 import type { ChatOwner, ChatSummary, DeletedChat, StoredChat } from '../../../src/runtime/chats/chat.ts';
 import type { CallOptions } from './call-options.ts';
+import type { CallRoute } from './registry.ts';
 import { queryOf } from './query.ts';
 
 /** The stored chats of the caller; with the scope `admin`, `subject` names another one of the tenant. */
@@ -25,15 +26,6 @@ type Summary = Omit<ChatSummary, 'createdAt' | 'updatedAt'> & {
   readonly createdAt: string;
   readonly updatedAt: string;
 };
-
-/** Sends one request and returns the JSON of the response. */
-type CallRoute = (request: {
-  readonly method: string;
-  readonly path: string;
-  readonly body?: unknown;
-  readonly signal: AbortSignal;
-  readonly ifMatch?: number | undefined;
-}) => Promise<unknown>;
 
 /** Creates the stored chats of a remote endpoint. */
 export function createRemoteChats(callRoute: CallRoute): RemoteChats {

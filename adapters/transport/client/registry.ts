@@ -44,7 +44,7 @@ export interface RemoteRegistry {
 }
 
 /** Sends one request and returns the JSON of the response. */
-type CallRoute = (request: {
+export type CallRoute = (request: {
   readonly method: string;
   readonly path: string;
   readonly body?: unknown;
