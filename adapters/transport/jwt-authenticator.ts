@@ -44,7 +44,7 @@ export interface JwtAuthenticatorOptions {
   readonly now?: () => number;
 }
 
-/** Signatures of key pairs alone: with a shared secret, whoever verifies could also issue. */
+/** Only signatures of key pairs: a verifier that has a shared secret could also issue tokens. */
 const algorithms = [
   'RS256',
   'RS384',

@@ -35,7 +35,7 @@ export interface McpServersOptions {
   readonly secrets: SecretSource | undefined;
   /** Signs people in; without one, servers with `auth` cannot be used. */
   readonly signIn?: McpSignIn | undefined;
-  /** The key that seals tokens and answers; without one, nobody is asked. */
+  /** The key that seals tokens and answers. Without it, questions of servers are not shown. */
   readonly sealKey?: SecretRef | undefined;
   readonly emit: Emit;
   readonly report?: Report;
@@ -63,7 +63,7 @@ export interface McpServers {
   toolsOf(server: McpServer): Promise<readonly KnownMcpTool[]>;
   /** Looks at what a server offers, and pins it on approval. Rejects as `validateServer` does. */
   validate(serverId: string, validation: Validation): Promise<McpValidation>;
-  /** The sign-ins of callers. @throws PinnaceError `unavailable` where nobody can sign in. */
+  /** The sign-ins of callers. @throws PinnaceError `not_found` where the composition has no sign-ins. */
   signIns(): Promise<McpSignIns>;
   /** Stores the answers of a person to the questions of a server. */
   answer(answering: AnsweredQuestions, options: { readonly signal: AbortSignal }): Promise<void>;

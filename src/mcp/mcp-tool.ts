@@ -24,7 +24,7 @@ export interface McpToolOptions {
   readonly drift: DriftWatch;
   /** Opens the connections of a run. */
   readonly openSession: () => McpSession;
-  /** Signs people in, and asks them; absent where nobody could. */
+  /** Signs people in and asks them questions. Absent where the composition allows neither. */
   readonly people: (() => Promise<McpPeople>) | undefined;
   /** The longest time of one call, in milliseconds. */
   readonly timeoutMs: number;

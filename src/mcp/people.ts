@@ -33,7 +33,7 @@ export interface McpPeopleOptions {
   readonly catalog: Catalog;
   readonly storage: Storage;
   readonly secrets: SecretSource | undefined;
-  /** Without one, nobody can sign in. */
+  /** Without it, sign-ins are not possible. */
   readonly signIn: McpSignIn | undefined;
   /** The key that seals tokens and answers. */
   readonly sealKey: SecretRef;
@@ -68,7 +68,7 @@ export interface McpPeople {
     tool: AskingTool,
     options: Signaled,
   ): Promise<{ readonly responses: McpInputResponses; readonly round: number } | undefined>;
-  /** Asks while the call is open. Resolves with `cancel` when nobody answers in time. */
+  /** Asks while the call is open. Resolves with `cancel` when no answer arrives in time. */
   askWhileOpen(
     tool: AskingTool,
     params: unknown,

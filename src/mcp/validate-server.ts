@@ -25,7 +25,7 @@ export interface ValidateOptions {
   readonly catalog: Catalog;
   readonly connector: McpConnector | undefined;
   readonly drift: DriftWatch;
-  /** Signs people in; absent where nobody could. */
+  /** Signs people in. Absent where the composition has no sign-ins. */
   readonly people: (() => Promise<McpPeople>) | undefined;
   readonly emit: Emit;
   readonly now: () => number;
@@ -125,7 +125,7 @@ async function findServer(serverId: string, validation: Validation, catalog: Cat
 
 /** What was seen of a server. */
 interface Looked extends Offered {
-  /** Whether the server has said it now; otherwise nobody has signed in, and it is what the pin says. */
+  /** Whether the server has said it now. Otherwise the caller has not signed in, and it is what the pin says. */
   readonly isCurrent: boolean;
   readonly auth?: McpAuthPin;
 }

@@ -278,7 +278,7 @@ function alreadySpent(): PinnaceError {
 }
 
 function closed(): PinnaceError {
-  return new PinnaceError('conflict', 'Cannot take the answer: nobody waits for it any more', {
+  return new PinnaceError('conflict', 'Cannot take the answer: no call waits for it any more', {
     retryable: false,
     details: { reason: 'question_closed' },
   });

@@ -56,7 +56,7 @@ export interface McpSignIns {
 
 /** The sign-in of a person, or of a tenant, at an MCP server. No token is ever in it. */
 export interface McpGrant {
-  /** `none`: nobody has signed in, or something else was approved since. `broken`: sign in again. */
+  /** `none`: the caller has not signed in, or something else was approved since. `broken`: sign in again. */
   readonly state: 'none' | 'active' | 'broken';
   readonly grantee: 'user' | 'tenant';
   readonly issuer: string;

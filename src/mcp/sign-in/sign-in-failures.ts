@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../../base/errors.ts';
 
-/** The error of a server whose sign-in nobody has approved. */
+/** The error of a server whose sign-in has not been approved. */
 export function notApproved(): PinnaceError {
   return new PinnaceError(
     'conflict',

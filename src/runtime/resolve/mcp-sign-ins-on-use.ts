@@ -1,4 +1,4 @@
-/** The runtime's methods of sign-ins, whose code is loaded with the first call: most runtimes sign nobody in. */
+/** The runtime's methods of sign-ins, whose code is loaded with the first call: most runtimes have no sign-ins. */
 
 import { loadOnce } from '../../base/load-once.ts';
 import type { RuntimeSignIns } from '../../contracts/mcp/sign-ins.ts';

@@ -34,7 +34,7 @@ export interface McpSource {
     readonly secret: (server: McpServer) => Promise<Secret | undefined>;
     readonly toolNames: (server: McpServer) => Promise<readonly string[]>;
   }): Promise<McpValidation>;
-  /** The sign-ins of callers. Rejects with `unavailable` where nobody can sign in. */
+  /** The sign-ins of callers. Rejects with `not_found` where the composition has no sign-ins. */
   signIns(): Promise<McpSignIns>;
   /** Stores the answers of a person to the questions of a server. */
   answer(answering: AnsweredQuestions, options: { readonly signal: AbortSignal }): Promise<void>;
