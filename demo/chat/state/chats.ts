@@ -1,17 +1,17 @@
 /** The chats of the page: which there are, which one is open, and what is done with them. */
 
-import { batch, computed, type ReadonlySignal, signal } from '@preact/signals';
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { Decision } from '../../../src/permission/interruption.ts';
 import type { PlanSteering } from '../../app/worker/control.ts';
-import { parentOf } from './branches.ts';
-import { afterLast, append, type Chat, createChat, headOf, isRunning, titleOf } from './chat.ts';
+import { type Chat, headOf, isRunning, titleOf } from './chat.ts';
 import { type ChatRunsOptions, createChatRuns } from './chat-runs.ts';
-import { createRemoval } from './removal.ts';
+import { type ChatShelf, createShelf } from './chat-shelf.ts';
+import { createRemoval, type Removal } from './removal.ts';
+import { createSending, isReady, type Sending } from './sending.ts';
 import { followTabs } from './follow-tabs.ts';
 import type { ChatStore } from '../store/chat-store.ts';
-import type { AssistantMessage, ToolPart } from './message.ts';
-import type { AttachedFile, Written } from '../../files/state/attached-file.ts';
-import { queueMessage } from '../../composer/state/queue.ts';
+import type { ToolPart } from './message.ts';
+import type { AttachedFile } from '../../files/state/attached-file.ts';
 import { followDrafts } from '../../composer/state/drafts.ts';
 import type { Notes } from '../../app/state/notes.ts';
 import type { PlanQuestion } from '../../plan/state/plan-data.ts';
@@ -75,48 +75,26 @@ export interface ChatsOptions extends ChatRunsOptions {
 
 /** Creates the chats, at first an empty one. */
 export function createChats(options: ChatsOptions): Chats {
-  const { chatStore, now, createId, defaultAgentId } = options;
-  const all = signal<readonly Chat[]>([]);
-  const current = signal(blank(defaultAgentId));
-  const deleted = signal<{ readonly title: string; readonly instead: Chat } | undefined>(undefined);
-  const find = (chatId: string | undefined): Chat | undefined => all.value.find(({ id }) => id === chatId);
+  const { chatStore } = options;
+  const shelf = createShelf(options);
+  const { all, current, find } = shelf;
+  const deletion = followDeletion(current);
   const elsewhere = followTabs({
     chatStore,
     find,
     isOurs: (answerId) => runs.isOurs(answerId),
-    add: (chat) => void (all.value = [...all.value, chat]),
+    add: shelf.add,
     drop,
     onReleased: (chat) => chat === current.value && runs.rejoin(chat),
   });
   const runs = createChatRuns({ ...options, isStored: (chat) => all.value.includes(chat), onSaved: elsewhere.onSaved });
-
-  function blank(agentId: string): Chat {
-    return createChat({ id: createId(), agentId, title: '', createdAt: now(), updatedAt: now() });
-  }
-
-  const removal = createRemoval((chat) => void runs.dismiss(chat));
   const drafts = options.notes && followDrafts({
     notes: options.notes,
     list: () => all.value,
     current: () => current.value,
   });
-
-  /** What waited for an answer waits again; where the answer has ended, it is back in the composer. */
-  function restoreDraft(chat: Chat): void {
-    const waiting = drafts?.restore(chat) ?? [];
-    if (isRunning(chat)) {
-      for (const { id, text } of waiting) {
-        queueMessage(chat, { text }, {
-          ...options,
-          createId: () => id,
-          send: sendNext,
-        });
-      }
-    } else if (waiting.length > 0) {
-      const texts = [...waiting.map(({ text }) => text), chat.draft.value];
-      chat.draft.value = texts.filter((text) => text.trim() !== '').join('\n\n');
-    }
-  }
+  const sending = createSending({ ...options, shelf, runs, drafts });
+  const removal = createRemoval((chat) => void runs.dismiss(chat));
 
   async function open(chat: Chat | undefined): Promise<void> {
     if (!chat) return;
@@ -130,7 +108,13 @@ export function createChats(options: ChatsOptions): Chats {
     chat.loaded.value = 'ready';
     elsewhere.watch(chat);
     runs.rejoin(chat);
-    restoreDraft(chat);
+    sending.restoreDraft(chat);
+  }
+
+  function takeOut(chat: Chat): void {
+    const wasOpen = current.value === chat;
+    shelf.takeOut(chat);
+    if (wasOpen) sending.restoreDraft(current.value);
   }
 
   /** Another tab has deleted it. */
@@ -138,39 +122,7 @@ export function createChats(options: ChatsOptions): Chats {
     const wasOpen = current.value === chat;
     takeOut(chat);
     chat.run.value?.stop();
-    if (wasOpen) deleted.value = { title: chat.title.value, instead: current.value };
-  }
-
-  function takeOut(chat: Chat): void {
-    batch(() => {
-      all.value = all.value.filter((other) => other !== chat);
-      if (current.value !== chat) return;
-      current.value = blank(chat.agentId.value);
-      restoreDraft(current.value);
-    });
-  }
-
-  function sendIn(chat: Chat, { text, files = [] }: Written): void {
-    if (!find(chat.id)) {
-      chat.title.value = titleOf(text === '' ? files[0]?.name ?? '' : text);
-      all.value = [...all.value, chat];
-    }
-    if (runs.dismiss(chat)) void runs.save(chat);
-    add(chat, { text, files }, afterLast(chat));
-  }
-
-  /** Adds a person's message, and requests its answer. */
-  function add(chat: Chat, { text, files = [] }: Written, after: string | undefined): void {
-    chat.updatedAt.value = now();
-    const from = chat.all.value.length;
-    append(chat, {
-      role: 'user',
-      id: createId(),
-      text,
-      ...(files.length > 0 && { files: signal(files) }),
-      ...(after !== undefined && { after }),
-    });
-    runs.ask(chat, from);
+    if (wasOpen) deletion.show(chat);
   }
 
   /** Stores the head. */
@@ -179,62 +131,59 @@ export function createChats(options: ChatsOptions): Chats {
     await elsewhere.onSaved(chat, await chatStore.save(headOf(chat), { messages: chat.all.value, from: Infinity }));
   }
 
-  /** Sends what an answer has not taken, unless its chat was deleted meanwhile. */
-  function sendNext(chat: Chat, written: Written): void {
-    if (find(chat.id)) sendIn(chat, written);
-  }
-
   return {
-    deletedElsewhere: computed(() =>
-      deleted.value?.instead === current.value && current.value.messages.value.length === 0
-        ? deleted.value.title
-        : undefined
-    ),
+    deletedElsewhere: deletion.title,
     list: computed(() => all.value.toSorted((a, b) => b.updatedAt.value - a.updatedAt.value)),
     current,
-    async restore(chatId) {
-      all.value = [...all.value, ...await readChats(chatStore, all.value)];
-      if (current.value.messages.value.length === 0) await open(find(chatId));
-      restoreDraft(current.value);
-    },
-    open: (chatId) => open(find(chatId)),
-    start(agentId = current.value.agentId.value) {
-      if (current.value.messages.value.length > 0 || find(current.value.id)) {
-        current.value = blank(agentId);
-        restoreDraft(current.value);
-      } else current.value.agentId.value = agentId;
-    },
-    send(text, files = []) {
-      const chat = current.value;
-      if ((text.trim() === '' && files.length === 0) || chat.loaded.value !== 'ready') return;
-      const written = { text: text.trim(), files };
-      if (isRunning(chat)) queueMessage(chat, written, { ...options, send: sendNext });
-      else sendIn(chat, written);
-    },
+    ...opening({ shelf, sending, open }),
+    send: (text, files = []) => sending.send(current.value, text, files),
     stop() {
       const chat = current.value;
       chat.run.value?.stop();
       if (isRunning(chat)) chatStore.tabs.emit({ type: 'stop', chatId: chat.id }); // it may be another tab's
     },
-    retry() {
-      const chat = current.value;
-      const last = chat.messages.value.at(-1);
-      if (!last || !isReady(chat) || runs.goOn(chat)) return;
-      if (last.role === 'user') return runs.ask(chat, chat.all.value.length);
-      if (isWorthKeeping(last)) {
-        return runs.ask(chat, chat.all.value.length, { after: parentOf(chat.all.value, last.id) });
-      }
-      chat.all.value = chat.all.value.filter((message) => message !== last);
-      runs.ask(chat, chat.all.value.length, { after: last.after, dropped: last.id });
+    retry: () => sending.retry(current.value),
+    edit: (messageId, text) => sending.edit(current.value, messageId, text),
+    ...changes({ current, save }),
+    decide: (part, decision) => runs.decide(current.value, part, decision),
+    reply: (question, answer) => runs.reply(current.value, question, answer),
+    steerPlan: (how) => runs.steer(current.value, how),
+    adopt: shelf.adopt,
+    ...removing({ chatStore, shelf, removal, load, takeOut }),
+    saveRunning: () => all.value.filter(isRunning).forEach((chat) => void runs.save(chat)),
+  };
+}
+
+/** Opens chats. */
+function opening(
+  { shelf, sending, open }: {
+    shelf: ChatShelf;
+    sending: Sending;
+    open: (chat: Chat | undefined) => Promise<void>;
+  },
+): Pick<Chats, 'restore' | 'open' | 'start'> {
+  const { current, find } = shelf;
+  return {
+    async restore(chatId) {
+      await shelf.readStored();
+      if (current.value.messages.value.length === 0) await open(find(chatId));
+      sending.restoreDraft(current.value);
     },
-    edit(messageId, text) {
-      const chat = current.value;
-      const edited = chat.messages.value.find(({ id }) => id === messageId);
-      if (edited?.role !== 'user' || !isReady(chat) || (text.trim() === '' && !edited.files)) return;
-      if (runs.dismiss(chat)) void runs.save(chat);
-      const files = edited.files?.value;
-      add(chat, { text: text.trim(), files }, parentOf(chat.all.value, messageId));
+    open: (chatId) => open(find(chatId)),
+    start(agentId = current.value.agentId.value) {
+      if (current.value.messages.value.length > 0 || find(current.value.id)) {
+        current.value = shelf.blank(agentId);
+        sending.restoreDraft(current.value);
+      } else current.value.agentId.value = agentId;
     },
+  };
+}
+
+/** Changes a chat besides its messages. */
+function changes(
+  { current, save }: { current: ReadonlySignal<Chat>; save: (chat: Chat) => Promise<void> },
+): Pick<Chats, 'show' | 'rename' | 'pin'> {
+  return {
     show(messageId) {
       const chat = current.value;
       if (!isReady(chat)) return;
@@ -251,49 +200,49 @@ export function createChats(options: ChatsOptions): Chats {
       chat.pinned.value = isPinned;
       void save(chat);
     },
-    decide: (part, decision) => runs.decide(current.value, part, decision),
-    reply: (question, answer) => runs.reply(current.value, question, answer),
-    steerPlan: (how) => runs.steer(current.value, how),
-    async adopt(chat) {
-      if (!find(chat.id)) all.value = [...all.value, chat];
-      current.value = chat;
-      await chatStore.save(headOf(chat), { messages: chat.all.value, from: 0 });
-    },
+  };
+}
+
+interface RemovingParts {
+  readonly chatStore: ChatStore;
+  readonly shelf: ChatShelf;
+  readonly removal: Removal;
+  readonly load: (chat: Chat) => Promise<void>;
+  readonly takeOut: (chat: Chat) => void;
+}
+
+/** Deletes chats, and brings the last one back. */
+function removing(
+  { chatStore, shelf, removal, load, takeOut }: RemovingParts,
+): Pick<Chats, 'remove' | 'removed' | 'forgetRemoved' | 'undoRemove'> {
+  return {
     async remove(chatId) {
-      const chat = find(chatId);
+      const chat = shelf.find(chatId);
       if (!chat) return;
       if (chat.loaded.value === 'absent') await load(chat); // to be able to bring it back
       takeOut(chat);
       removal.start(chat);
       chat.run.value?.stop();
       await chat.run.value?.ended;
-      if (!find(chatId)) await chatStore.remove(chatId);
+      if (!shelf.find(chatId)) await chatStore.remove(chatId);
     },
     removed: removal.removed,
     forgetRemoved: () => removal.close(),
     async undoRemove() {
       const chat = removal.undo();
-      if (!chat) return;
-      await chatStore.save(headOf(chat), { messages: chat.all.value, from: 0 });
-      all.value = [...all.value.filter((other) => other.id !== chat.id), chat];
-      current.value = chat;
+      if (chat) await shelf.adopt(chat);
     },
-    saveRunning: () => all.value.filter(isRunning).forEach((chat) => void runs.save(chat)),
   };
 }
 
-function isReady(chat: Chat): boolean {
-  return chat.loaded.value === 'ready' && !isRunning(chat);
-}
-
-/** The stored chats that are not loaded yet. Their messages are read when they are opened. */
-async function readChats(chatStore: ChatStore, here: readonly Chat[]): Promise<Chat[]> {
-  const known = new Set(here.map(({ id }) => id));
-  const heads = await chatStore.heads();
-  return heads.filter(({ id }) => !known.has(id)).map((head) => createChat(head, { loaded: 'absent' }));
-}
-
-/** Whether the answer says or has done something. */
-function isWorthKeeping({ parts, outcome }: AssistantMessage): boolean {
-  return outcome.value.type === 'done' || parts.value.some(({ type }) => type !== 'step');
+/** Remembers that the open chat was deleted elsewhere, until another one is open. */
+function followDeletion(
+  current: ReadonlySignal<Chat>,
+): { readonly title: Chats['deletedElsewhere']; show(chat: Chat): void } {
+  const deleted = signal<{ readonly title: string; readonly instead: Chat } | undefined>(undefined);
+  const isShown = (): boolean => deleted.value?.instead === current.value && current.value.messages.value.length === 0;
+  return {
+    title: computed(() => isShown() ? deleted.value?.title : undefined),
+    show: (chat) => void (deleted.value = { title: chat.title.value, instead: current.value }),
+  };
 }

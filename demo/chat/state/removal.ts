@@ -7,7 +7,7 @@ import type { Chat } from './chat.ts';
 export const undoWithinMs = 10_000;
 
 /** The latest deletion. */
-interface Removal {
+export interface Removal {
   readonly removed: ReadonlySignal<Chat | undefined>;
   start(chat: Chat): void;
   /** Returns the chat to bring back, if there still is one. */
