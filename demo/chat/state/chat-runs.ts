@@ -1,10 +1,11 @@
 /** Runs in chats: each fills an answer and is stored while it runs. */
 
-import { batch, computed, effect, untracked } from '@preact/signals';
+import { batch } from '@preact/signals';
 import type { Decision } from '../../../src/permission/interruption.ts';
 import type { PlanSteering } from '../../app/worker/control.ts';
 import { canGoOn, decideCall, isDecidedHere, waitingCalls } from './approval.ts';
-import { afterLast, append, type Chat, headOf } from './chat.ts';
+import { type AnswerSaving, createAnswerSaving } from './answer-saving.ts';
+import { afterLast, append, type Chat } from './chat.ts';
 import type { Schedule } from '../../kit/hooks/frame-queue.ts';
 import type { ChatStore } from '../store/chat-store.ts';
 import type { Saved } from '../store/chat-writer.ts';
@@ -13,7 +14,7 @@ import { type AssistantMessage, createAnswer, type Message, type ToolPart } from
 import { cancelPlan, planOf, type PlanPart, planToFollow } from '../../plan/state/plan.ts';
 import type { PlanQuestion } from '../../plan/state/plan-data.ts';
 import { type Answer, answerQuestion } from '../../plan/state/plan-reply.ts';
-import { type Join, type PlanTerms, type Run, startRun, type Transport } from './run.ts';
+import { type Join, type PlanTerms, startRun, type Transport } from './run.ts';
 import { isCutOff } from '../store/stored-message.ts';
 import { toWireMessages } from './wire-messages.ts';
 
@@ -64,82 +65,55 @@ export interface ChatRuns {
   isOurs(answerId: string): boolean;
 }
 
-/** How often an answer is written while it is streamed. */
-export const saveEveryMs = 3000;
+/** What the runs of chats use. */
+interface RunParts extends Omit<ChatRunsOptions, 'schedule'> {
+  readonly saving: AnswerSaving;
+  readonly isStored: (chat: Chat) => boolean;
+  readonly start: (chat: Chat, answer: AssistantMessage, how: StartTerms) => void;
+  readonly goOn: (chat: Chat) => boolean;
+}
 
-/** Creates the runs of chats; one that is not `isKept` any more has been deleted meanwhile. */
+interface StartTerms {
+  readonly planner?: PlanTerms | undefined;
+  readonly join?: Join;
+}
+
+/** Creates the runs of chats; one that is not `isStored` any more has been deleted meanwhile. */
 export function createChatRuns(
   options: ChatRunsOptions & {
     isStored: (chat: Chat) => boolean;
     onSaved: (chat: Chat, saved: Saved) => Promise<void>;
   },
 ): ChatRuns {
-  const { transports, chatStore, modelLabel, now, createId, isStored, onSaved, isPlanner, steerPlan } = options;
-  const ours = new Map<string, Run>();
+  const { transports, chatStore, isStored } = options;
+  const saving = createAnswerSaving(options);
 
-  async function saveFrom(
-    chat: Chat,
-    what: { from: number; to?: number; dropped?: string | undefined },
-  ): Promise<void> {
-    await onSaved(chat, await chatStore.save(headOf(chat), { messages: chat.all.value, ...what }));
-  }
-
-  /** Writes one message, or the last one. */
-  function save(chat: Chat, message?: Message): Promise<void> {
-    const found = chat.all.value.lastIndexOf(message ?? chat.messages.value.at(-1) as Message); // -1 without one
-    return saveFrom(chat, { from: Math.max(0, found), to: found + 1 });
-  }
-
-  /** Keeps the answer while it grows and when it has ended. */
-  async function follow(chat: Chat, answer: AssistantMessage, run: Run): Promise<void> {
-    ours.set(answer.id, run);
-    const timer = setInterval(() => void save(chat, answer), saveEveryMs);
-    const ids = computed(() => [answer.facts.value.run?.runId, planOf(answer)?.planId].join(' ').trim());
-    // Runs and plans may go on without the page: their ids must not be lost with a page that is closed in its first seconds.
-    const stopWatching = effect(() => {
-      if (ids.value !== '') untracked(() => void save(chat, answer));
-    });
-    await run.ended;
-    clearInterval(timer);
-    stopWatching();
-    chat.updatedAt.value = now();
-    if (isStored(chat)) await save(chat, answer);
-    if (ours.get(answer.id) === run) ours.delete(answer.id);
-  }
-
-  /** Keeps the address of a sent file in its message, in place of its bytes. */
+  /** Stores the address of a sent file in its message, in place of its bytes. */
   function keepFile(chat: Chat, stored: StoredAttachment, via: string | undefined): void {
     const message = chat.messages.value.findLast(({ id }) => id === stored.messageId);
     if (message?.role !== 'user') return;
     keepAddress(message, stored, via);
-    if (isStored(chat)) void save(chat, message);
+    if (isStored(chat)) void saving.save(chat, message);
   }
 
-  function start(
-    chat: Chat,
-    answer: AssistantMessage,
-    { planner, join }: { readonly planner?: PlanTerms | undefined; readonly join?: Join },
-  ): void {
+  function start(chat: Chat, answer: AssistantMessage, { planner, join }: StartTerms): void {
     const isNew = !chat.all.value.includes(answer);
     if (isNew) append(chat, answer);
     const messages = toWireMessages(isNew ? chat.messages.value.slice(0, -1) : chat.messages.value);
     if (!join) answer.runFrom.value = answer.parts.value.length;
-    const transport = transports.to(answer.via);
-    const agentId = chat.agentId.value;
-    const onStored = (stored: StoredAttachment): void => keepFile(chat, stored, answer.via);
     const run = startRun({
       ...options,
-      transport,
+      transport: transports.to(answer.via),
       chatId: chat.id,
-      agentId,
+      agentId: chat.agentId.value,
       messages,
       answer,
       planner,
       join,
-      onStored,
+      onStored: (stored) => keepFile(chat, stored, answer.via),
     });
     chat.run.value = run;
-    chatStore.tabs.hold(answer.id, follow(chat, answer, run));
+    chatStore.tabs.hold(answer.id, saving.follow(chat, answer, run));
   }
 
   function goOn(chat: Chat): boolean {
@@ -152,14 +126,25 @@ export function createChatRuns(
     return true;
   }
 
+  const parts = { ...options, saving, start, goOn };
   return {
-    save,
-    isOurs: (answerId) => ours.has(answerId),
+    save: (chat) => saving.save(chat),
+    isOurs: saving.isOurs,
     goOn,
+    ...starting(parts),
+    ...calls(parts),
+    ...plans(parts),
+  };
+}
+
+/** Starts runs, and joins those that go on. */
+function starting({ transports, saving, start, ...options }: RunParts): Pick<ChatRuns, 'rejoin' | 'ask'> {
+  const { modelLabel, now, createId, isPlanner } = options;
+  return {
     rejoin(chat) {
       const answer = lastAnswer(chat.messages.value);
       const runId = answer?.facts.value.run?.runId;
-      if (!answer || runId === undefined || !isCutOff(answer) || ours.has(answer.id)) return;
+      if (!answer || runId === undefined || !isCutOff(answer) || saving.isOurs(answer.id)) return;
       const isLost = answer.via === undefined && transports.isLasting !== true;
       if (isLost && planOf(answer)) return; // it goes on by itself, and the page offers to follow it
       answer.outcome.value = { type: 'running' };
@@ -169,8 +154,45 @@ export function createChatRuns(
       const via = transports.chosen();
       const answer = createAnswer({ id: createId(), model: modelLabel(), startedAt: now(), via, after });
       start(chat, answer, isPlanner(chat.agentId.value) ? { planner: { allowHumanIntervention: true } } : {});
-      void saveFrom(chat, { from, dropped });
+      void saving.saveFrom(chat, { from, dropped });
     },
+  };
+}
+
+/** Decides on the calls of answers. */
+function calls(
+  { transports, saving, isStored, steerPlan, goOn }: RunParts,
+): Pick<ChatRuns, 'dismiss' | 'decide'> {
+  return {
+    dismiss(chat) {
+      const answer = lastAnswer(chat.messages.value);
+      if (!answer) return false;
+      const [waiting, plan] = [waitingCalls(answer), planToFollow(answer)];
+      batch(() => {
+        for (const { call } of waiting) call.value = { ...call.value, state: 'undecided' };
+        if (plan && answer.via === undefined) cancelPlan(answer);
+      });
+      // One that cannot be cancelled ends at its deadline.
+      if (plan && answer.via === undefined) void steerPlan(plan.planId, 'cancel').catch(() => undefined);
+      return waiting.length > 0 || plan !== undefined;
+    },
+    async decide(chat, part, decision) {
+      const answer = lastAnswer(chat.messages.value);
+      if (!answer || !waitingCalls(answer).includes(part)) return;
+      const transport = transports.to(answer.via);
+      await decideCall(part, { decision, send: ({ runId, id }) => transport.decide(runId, id, decision) });
+      if (!isStored(chat) || lastAnswer(chat.messages.value) !== answer) return;
+      void saving.save(chat, answer);
+      if (isDecidedHere(answer)) goOn(chat);
+    },
+  };
+}
+
+/** Steers the plans of answers. */
+function plans(
+  { transports, saving, isStored, steerPlan, goOn, now }: RunParts,
+): Pick<ChatRuns, 'steer' | 'reply'> {
+  return {
     async steer(chat, how) {
       const answer = lastAnswer(chat.messages.value);
       const plan = answer?.via === undefined ? answer && planToFollow(answer) : undefined;
@@ -183,28 +205,7 @@ export function createChatRuns(
         cancelPlan(answer);
         answer.outcome.value = { type: 'stopped', by: 'person', endedAt: now() };
       });
-      if (isStored(chat)) await save(chat, answer);
-    },
-    dismiss(chat) {
-      const answer = lastAnswer(chat.messages.value);
-      if (!answer) return false;
-      const [calls, plan] = [waitingCalls(answer), planToFollow(answer)];
-      batch(() => {
-        for (const { call } of calls) call.value = { ...call.value, state: 'undecided' };
-        if (plan && answer.via === undefined) cancelPlan(answer);
-      });
-      // One that cannot be cancelled ends at its deadline.
-      if (plan && answer.via === undefined) void steerPlan(plan.planId, 'cancel').catch(() => undefined);
-      return calls.length > 0 || plan !== undefined;
-    },
-    async decide(chat, part, decision) {
-      const answer = lastAnswer(chat.messages.value);
-      if (!answer || !waitingCalls(answer).includes(part)) return;
-      const transport = transports.to(answer.via);
-      await decideCall(part, { decision, send: ({ runId, id }) => transport.decide(runId, id, decision) });
-      if (!isStored(chat) || lastAnswer(chat.messages.value) !== answer) return;
-      void save(chat, answer);
-      if (isDecidedHere(answer)) goOn(chat);
+      if (isStored(chat)) await saving.save(chat, answer);
     },
     async reply(chat, question, said) {
       const answer = lastAnswer(chat.messages.value);
@@ -214,7 +215,7 @@ export function createChatRuns(
       const transport = transports.to(answer.via);
       const send = (value: unknown): Promise<void> => transport.reply(runId, { askId: question.ask, answer: value });
       const goesOn = await answerQuestion(plan, question, { answer: said, send });
-      if (isStored(chat)) void save(chat, answer);
+      if (isStored(chat)) void saving.save(chat, answer);
       // The run may be ending because of this question. Its last state then shows the plan before the answer.
       if (goesOn && isWriting(answer)) await chat.run.value?.ended;
       if (!goesOn || !isStored(chat) || lastAnswer(chat.messages.value) !== answer) return;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { isRunning, titleOf } from '../../../../demo/chat/state/chat.ts';
-import { saveEveryMs } from '../../../../demo/chat/state/chat-runs.ts';
+import { saveEveryMs } from '../../../../demo/chat/state/answer-saving.ts';
 import { type Chats, createChats } from '../../../../demo/chat/state/chats.ts';
 import { type ChatStore, createChatStore } from '../../../../demo/chat/store/chat-store.ts';
 import { answerText, type Message } from '../../../../demo/chat/state/message.ts';
