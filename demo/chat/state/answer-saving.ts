@@ -20,7 +20,7 @@ export interface AnswerSaving {
   /** Stores the answer while it grows and when it has ended. */
   follow(chat: Chat, answer: AssistantMessage, run: Run): Promise<void>;
   /** Whether the answer is being written here and is not fully stored yet. */
-  isOurs(answerId: string): boolean;
+  readonly isOurs: (answerId: string) => boolean;
 }
 
 interface AnswerSavingOptions {

@@ -8,16 +8,16 @@ import type { ChatStore } from '../store/chat-store.ts';
 export interface ChatShelf {
   readonly all: Signal<readonly Chat[]>;
   readonly current: Signal<Chat>;
-  find(chatId: string | undefined): Chat | undefined;
+  readonly find: (chatId: string | undefined) => Chat | undefined;
   /** Creates an empty chat, which is not held until its first message. */
-  blank(agentId: string): Chat;
-  add(chat: Chat): void;
+  readonly blank: (agentId: string) => Chat;
+  readonly add: (chat: Chat) => void;
   /** Adds a chat in place of one with its id, opens it, and stores all of it. */
-  adopt(chat: Chat): Promise<void>;
+  readonly adopt: (chat: Chat) => Promise<void>;
   /** Removes a chat. If it is open, an empty one takes its place. */
-  takeOut(chat: Chat): void;
+  readonly takeOut: (chat: Chat) => void;
   /** Adds the stored chats that are not held yet. Their messages are read when they are opened. */
-  readStored(): Promise<void>;
+  readonly readStored: () => Promise<void>;
 }
 
 interface ShelfOptions {
