@@ -21,6 +21,7 @@ export const guideGroups: readonly GuideGroup[] = [
     title: 'Start',
     guides: [
       { page: 'getting-started', title: 'Getting started', words: 'install first run quick' },
+      { page: 'migrate', title: 'Migrate from the AI SDK', words: 'streamtext usechat vercel before after move' },
       { page: 'playground', title: 'Playground', words: 'addresses routes back links connect model tour browser' },
       { page: 'screens', title: 'Screens', words: 'pictures screenshots look' },
       { page: 'runs', title: 'Runs', words: 'stream errors retry resume cancel' },
@@ -63,7 +64,10 @@ export const guideGroups: readonly GuideGroup[] = [
   },
   {
     title: 'Run many agents',
-    guides: [{ page: 'planner', title: 'Plans', words: 'planner sub-agents tasks' }],
+    guides: [
+      { page: 'sub-agents', title: 'Sub-agents', words: 'agent as a tool delegate nested handoff' },
+      { page: 'planner', title: 'Plans', words: 'planner sub-agents tasks' },
+    ],
   },
   {
     title: 'Serve, observe and protect',
@@ -85,6 +89,7 @@ export const guideGroups: readonly GuideGroup[] = [
   {
     title: 'Test and repeat',
     guides: [
+      { page: 'testing', title: 'Test an app', words: 'unit tests fake mock model approvals stream' },
       { page: 'forks', title: 'Forks', words: 'time travel replay what if continue' },
       { page: 'evals', title: 'Evals', words: 'test cases checks judge recorded compare regression' },
     ],

@@ -1,4 +1,4 @@
-/** `pinnace/testing`: the contracts of the ports, for authors of adapters. They know no test runner. */
+/** `pinnace/testing`: the contracts of the ports, for authors of adapters, and what tests of apps need. They know no test runner. */
 
 export { type BlobCheck, blobStoreContract } from './blobs.ts';
 export {
@@ -37,3 +37,5 @@ export {
   type McpConnectorSubject,
   mcpSessionContract,
 } from './mcp.ts';
+export { type FakeAnswer, type FakeModel, fakeModel, type FakeRequest, type FakeScript } from './app/fake-model.ts';
+export { type ReadCall, type ReadRun, readRun } from './app/read-run.ts';
