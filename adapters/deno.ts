@@ -56,6 +56,8 @@ export interface DenoEndpointOptions {
   readonly bodies?: HandlerOptions['bodies'];
   /** The time without an event after which a stream sends a comment, in milliseconds: 15,000; 4,000 where a platform stops streams that are idle for 5 s. */
   readonly keepAliveMs?: number;
+  /** The token of Prometheus for `GET /v1/metrics`, as that of `createHandler`. */
+  readonly metricsToken?: string;
   /** The longest that the start of a run may take, in milliseconds, as that of `createHandler`. */
   readonly startObjectiveMs?: number;
   /** How long audit entries are stored; forever when absent. */
@@ -133,6 +135,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     planner: runtime.planner,
     ...(options.bodies && { bodies: options.bodies }),
     ...(options.keepAliveMs !== undefined && { keepAliveMs: options.keepAliveMs }),
+    ...(options.metricsToken !== undefined && { metricsToken: options.metricsToken }),
     ...(options.startObjectiveMs !== undefined && { startObjectiveMs: options.startObjectiveMs }),
     ...(mcp && { mcp: mcpOf(mcp, { runtime, storage, egress, grounding }) }),
     ...(registry && { registry }),

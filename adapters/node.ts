@@ -27,6 +27,8 @@ import type { Observability } from './observability.ts';
 import { sweepPlans } from './plan-sweep.ts';
 import { denoEnvSecrets, type DenoEnvSecretsOptions } from './secrets/deno-env.ts';
 import { consoleSink } from './sinks/console.ts';
+import { eventStore } from './sinks/event-store.ts';
+import { gaugeSink } from './sinks/queue.ts';
 import { createHandler, type Handler, type HandlerOptions } from './transport/http.ts';
 
 export { type NodeListener, type NodeListenerOptions, toNodeListener } from './node/listener.ts';
@@ -34,8 +36,11 @@ export { type NodeListener, type NodeListenerOptions, toNodeListener } from './n
 type EndpointStorage = ClosableStorage & Watchable;
 
 /** The options of an endpoint on Node. */
-export interface NodeEndpointOptions
-  extends Pick<HandlerOptions, 'origins' | 'bodies' | 'quotas' | 'maxBodyBytes' | 'basePath'> {
+export interface NodeEndpointOptions extends
+  Pick<
+    HandlerOptions,
+    'origins' | 'bodies' | 'quotas' | 'maxBodyBytes' | 'basePath' | 'keepAliveMs' | 'startObjectiveMs'
+  > {
   /** The catalog; or a function that returns a registry, which is also served under `/v1/agents` and so on. */
   readonly catalog: CatalogOption<EndpointStorage>;
   readonly authenticator: (storage: EndpointStorage) => HandlerOptions['authenticator'];
@@ -63,6 +68,13 @@ export interface NodeEndpointOptions
   readonly sinks?: readonly EventSink[];
   /** How long audit entries are stored, in milliseconds; forever when absent. */
   readonly auditRetentionMs?: number;
+  /**
+   * How long events are stored, in milliseconds, so that observers can resume at any instance. Absent, each instance keeps its
+   * last events in memory.
+   */
+  readonly eventRetentionMs?: number;
+  /** The token of Prometheus for `GET /v1/metrics`, as that of `createHandler`; the variable `PINNACE_METRICS_TOKEN` when absent. */
+  readonly metricsToken?: string;
   /** Model servers on private networks that provider records may name; `loopback` means every port of this machine. */
   readonly privateOrigins?: PrivateOrigins;
   /** Receives the causes that answers, events and the audit do not contain, as that of `createRuntime`. */
@@ -96,12 +108,13 @@ const sweepMs = 30_000;
  */
 export async function createNodeEndpoint(options: NodeEndpointOptions): Promise<NodeEndpoint> {
   const { authenticator, mcp, privateOrigins, exitOnStop = true } = options;
-  const { catalog: _, tools: __, agents, limits, handlers, onError, sandbox, ...served } = options;
+  const { agents, limits, handlers, onError, sandbox, eventRetentionMs: retentionMs } = options;
   const storage = options.storage ?? await openPostgres(options.databaseUrl ?? process.env['DATABASE_URL']);
   const tools = typeof options.tools === 'function' ? options.tools(storage) : options.tools;
+  const store = retentionMs === undefined ? undefined : eventStore({ storage, retentionMs });
   const observability: Observability = {
     audit: createAudit({ storage, retentionMs: options.auditRetentionMs }),
-    ring: createEventRing(),
+    ring: createEventRing({ store }),
   };
   const { catalog, registry } = catalogOf(options.catalog, { storage, tools, observability });
   const grounding = options.grounding?.(storage, registry);
@@ -124,16 +137,12 @@ export async function createNodeEndpoint(options: NodeEndpointOptions): Promise<
     ...(grounding && { grounding }),
   });
   const stopSweeping = sweepPlans(runtime.planner, { intervalMs: sweepMs });
-  const { origins, bodies, quotas, maxBodyBytes, basePath } = served;
+  if (store) gaugeSink(runtime.metrics, 'events', store);
   const handler = createHandler(runtime, {
     authenticator: authenticator(storage),
     planner: runtime.planner,
     capabilities: async () => ({ node: process.versions.node, pinnedEgress: await egress.isReady() }),
-    ...(origins && { origins }),
-    ...(bodies && { bodies }),
-    ...(quotas && { quotas }),
-    ...(maxBodyBytes !== undefined && { maxBodyBytes }),
-    ...(basePath !== undefined && { basePath }),
+    ...servedOptions(options),
     ...(mcp && { mcp: mcpOf(mcp, { runtime, storage, egress, grounding }) }),
     ...(registry && { registry }),
     ...(grounding && { grounding: { grounding, storage } }),
@@ -141,10 +150,27 @@ export async function createNodeEndpoint(options: NodeEndpointOptions): Promise<
   const close: NodeEndpoint['close'] = async ({ drainMs = 3_000 } = {}) => {
     stopSweeping();
     await runtime.close({ drainMs });
+    await store?.close();
     await storage.close();
   };
   if (exitOnStop) closeOnSignals(close);
   return { handler, runtime, close, listener: (given) => toNodeListener(handler, given) };
+}
+
+/** The options that are those of the handler. */
+function servedOptions(options: NodeEndpointOptions): Partial<HandlerOptions> {
+  const { origins, bodies, quotas, maxBodyBytes, basePath, keepAliveMs, startObjectiveMs } = options;
+  const metricsToken = options.metricsToken ?? process.env['PINNACE_METRICS_TOKEN'];
+  return {
+    ...(origins && { origins }),
+    ...(bodies && { bodies }),
+    ...(quotas && { quotas }),
+    ...(maxBodyBytes !== undefined && { maxBodyBytes }),
+    ...(basePath !== undefined && { basePath }),
+    ...(keepAliveMs !== undefined && { keepAliveMs }),
+    ...(startObjectiveMs !== undefined && { startObjectiveMs }),
+    ...(metricsToken !== undefined && { metricsToken }),
+  };
 }
 
 /**

@@ -76,6 +76,7 @@ export const guideGroups: readonly GuideGroup[] = [
       { page: 'node', title: 'Node', words: 'express hono next server' },
       { page: 'endpoint', title: 'Endpoint', words: 'http api signed routes' },
       { page: 'watching', title: 'Observability', words: 'watching events metrics traces audit opentelemetry' },
+      { page: 'opentelemetry', title: 'OpenTelemetry', words: 'traces spans langfuse otlp tempo jaeger sdk' },
       {
         page: 'errors',
         title: 'Errors',

@@ -30,6 +30,8 @@ if (given === undefined) console.log(`The token of this endpoint is ${token}`);
 const kvPath = Deno.env.get('PINNACE_KV');
 /** Whom to trust, as JSON: `npm start` names the development issuer. */
 const issuers = JSON.parse(Deno.env.get('PINNACE_ISSUERS') ?? '[]') as Issuer[]; // checked by the authenticator
+/** With which Prometheus reads the metrics, 32 characters or more. */
+const metricsToken = Deno.env.get('PINNACE_METRICS_TOKEN');
 const authorities = listOf('PINNACE_AUTHORITIES');
 const audience = Deno.env.get('PINNACE_AUDIENCE') ?? 'pinnace:development';
 /** A module of tools beside the samples, as a path from the root of the project; MCP clients see them without loading. */
@@ -75,6 +77,7 @@ const endpoint = createDenoEndpoint({
   privateOrigins,
   eventRetentionMs: 86_400_000,
   onError: consoleErrors(),
+  ...(metricsToken !== undefined && { metricsToken }),
   ...(kvPath !== undefined && { kvPath }),
 });
 

@@ -25,8 +25,8 @@ const shapes: Readonly<Record<string, Shape>> = {
   'grounding.retrieve': (event) => genAi(event, operation.retrieval, attribute.dataSource),
   'plan.start': () => spanOf(operation.plan),
   'plan.end': () => spanOf(operation.plan),
-  'agent.create': () => spanOf(operation.createAgent),
-  'agent.end': () => spanOf(operation.createAgent),
+  'agent.create': subAgent,
+  'agent.end': subAgent,
   'mcp.call': (_, { tool }) => ({
     name: tool === undefined ? mcpToolCall : `${mcpToolCall} ${tool}`,
     kind: SpanKind.CLIENT,
@@ -100,6 +100,13 @@ function genAi({ target: { id } }: ObservedEvent, name: string, targetName: stri
     kind: SpanKind.INTERNAL,
     attributes: { [attribute.operation]: name, [targetName]: id },
   };
+}
+
+/** The span lasts as long as the agent works. An agent without a record has its address as id, of which there are many. */
+function subAgent(event: ObservedEvent): SpanShape {
+  return event.target.type === 'agent' && !/^\d+(-\d+)*$/.test(event.target.id)
+    ? genAi(event, operation.invokeAgent, attribute.agentName)
+    : spanOf(operation.createAgent);
 }
 
 /** Without the target: there are as many as plans. */

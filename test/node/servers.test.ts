@@ -3,6 +3,7 @@ import express from 'express';
 import { Hono } from 'hono';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import process from 'node:process';
 import { afterEach, describe, expect, it } from 'vitest';
 import { staticCatalog } from '../../adapters/catalog/static.ts';
 import { createNodeEndpoint, type NodeEndpoint, nodeEnvSecrets, toNodeListener } from '../../adapters/node.ts';
@@ -129,6 +130,28 @@ describe('an endpoint on Node', () => {
       fetch: POST,
     });
     expect(textOf(await readAll(await client.run(runRequest())))).toBe('Hello');
+  });
+
+  it('reads metrics with the token of its environment', async () => {
+    const scrapeToken = 'prometheus-reads-with-this-token-0123456789';
+    process.env['PINNACE_METRICS_TOKEN'] = scrapeToken;
+    const endpoint = await endpointOf().finally(() => delete process.env['PINNACE_METRICS_TOKEN']);
+    const url = `${await listen(endpoint.listener())}/v1/metrics`;
+    const response = await fetch(url, { headers: { authorization: `Bearer ${scrapeToken}` } });
+    expect(await response.text()).toContain('pinnace_open_runs');
+    expect((await fetch(url)).status).toBe(401);
+  });
+
+  it('stores events for observers of every instance', async () => {
+    const shared = { storage: memoryStorage(), eventRetentionMs: 60_000 };
+    const [one, two] = [await endpointOf(shared), await endpointOf(shared)];
+    expect(await askAt(await listen(one.listener()))).toBe('Hello');
+    const client = createClient({ url: await listen(two.listener()), credentials: { bearer: token }, attempts: 1 });
+    for await (const item of await client.events({ action: 'run.end', lastEventId: '0' })) {
+      if (item.type !== 'event') continue;
+      expect(item.event).toMatchObject({ action: 'run.end', status: 'ok' });
+      break;
+    }
   });
 
   it('stops a run some time after its reader has left', async () => {

@@ -19,5 +19,7 @@ export interface SignedEnv {
     nonce?: NonceUse;
     /** Authentication has rejected the request. */
     isUnverified?: true;
+    /** The request has the token for the metrics, and no principal. */
+    isScrape?: true;
   };
 }

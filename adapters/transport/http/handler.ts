@@ -12,6 +12,7 @@ import type { Registry } from '../../../src/registry/registry.ts';
 import type { HostedRuntime } from '../../../src/runtime/runtime.ts';
 import { dropBody, receiveBy } from '../signed/body.ts';
 import { approvalRoutes } from './routes/approvals.ts';
+import { createMetricsToken } from './metrics-token.ts';
 import { signInRoutes } from './routes/sign-ins.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { createGetPath } from './base-path.ts';
@@ -67,6 +68,11 @@ export interface HandlerOptions {
   readonly grounding?: GroundingRouteOptions;
   /** Serves the plans of this planner, at `/v1/plans/:id`; absent, they are not served. */
   readonly planner?: Planner;
+  /**
+   * A token with which Prometheus reads `GET /v1/metrics`, with the names of tools and models, 32 to 512 characters. It opens no
+   * other route. Absent, reading them needs a principal with the scope `admin`.
+   */
+  readonly metricsToken?: string;
   /** What the platform can do, for `GET /v1/readyz`. */
   readonly capabilities?: () => Promise<Readonly<Record<string, unknown>>>;
   readonly now?: () => number;
@@ -86,6 +92,7 @@ export type Handler = (request: Request, connection?: ConnectionInfo) => Promise
  * Creates the handler of an endpoint.
  *
  * @throws TypeError without an authenticator.
+ * @throws PinnaceError `invalid_argument` for a `metricsToken` that is too short (reason `metrics_token`).
  */
 export function createHandler(runtime: HostedRuntime, options: HandlerOptions): Handler {
   if (typeof options.authenticator?.authenticate !== 'function') {
@@ -126,7 +133,8 @@ export function createApp(
   app.route('/v1', messageRoutes({ runtime, signed, maxBodyBytes }));
   app.route('/v1', approvalRoutes({ runtime, signed, maxBodyBytes }));
   app.route('/v1', signInRoutes({ runtime, signed, maxBodyBytes }));
-  app.route('/v1', operationRoutes({ runtime, signed, maxBodyBytes, capabilities, describe }));
+  const metricsToken = options.metricsToken === undefined ? undefined : createMetricsToken(options.metricsToken);
+  app.route('/v1', operationRoutes({ runtime, signed, maxBodyBytes, capabilities, describe, metricsToken }));
   app.route('/v1', eventRoutes({ runtime, signed, watchSession, keepAliveMs, now }));
   app.route('/v1', auditRoutes({ runtime, signed }));
   const authenticateMcp = mcp?.auth

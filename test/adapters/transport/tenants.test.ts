@@ -22,6 +22,9 @@ import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
 import { agent, dataSource, mcpServer, provider, tool } from '../../fixtures/records.ts';
 import { runRequest, userMessage } from '../../fixtures/runtime.ts';
 
+/** The token of Prometheus. */
+const scrapeToken = 'scrape-token-of-the-deployment-000';
+
 /** Stands in all that tenant a has, and in nothing that tenant b sends. */
 const marker = 'marker-of-a';
 
@@ -97,7 +100,8 @@ async function setup() {
     return { digest: await digestOfToken(`token-of-${tenant}`), tenant, subject: `subject-${tenant}`, ...facts };
   }));
   const authenticator = bearerAuthenticator({ tokens });
-  const handle = createHandler(runtime, { authenticator, registry, planner, grounding: { grounding, storage } });
+  const withAll = { registry, planner, grounding: { grounding, storage } };
+  const handle = createHandler(runtime, { authenticator, metricsToken: scrapeToken, ...withAll });
   const senderOf = (tenant: string): Send => async (method, path, { body, headers = {} } = {}) => {
     const request = new Request(`http://127.0.0.1${path}`, {
       method,
@@ -354,6 +358,23 @@ describe('every route of an endpoint', () => {
     const { text } = await b('GET', '/v1/metrics');
     expect(text).toContain('pinnace_open_runs');
     expect(text).not.toMatch(/(?:tool|model)="/);
+  });
+
+  it('opens no route but that of the metrics with the token of Prometheus', async () => {
+    const filled = await fill(await setup());
+    const before = await stateOf(filled);
+    const attacks = attacksOn(filled);
+    const open = ['GET /v1/healthz', 'GET /v1/readyz', 'GET /v1/openapi.json', 'GET /v1/metrics'];
+    for (const route of (await routesOf(filled)).filter((one) => !open.includes(one))) {
+      const attack = attacks[route]!;
+      const headers = { ...attack.headers, authorization: `Bearer ${scrapeToken}` };
+      const { status, text } = await filled.b(...methodAndPath(route, attack), { ...attack, headers });
+      expect(status, route).toBe(401);
+      expect(text, route).not.toContain(scrapeToken);
+    }
+    expect(await stateOf(filled)).toBe(before);
+    const headers = { authorization: `Bearer ${scrapeToken}` };
+    expect((await filled.b('GET', '/v1/metrics', { headers })).text).toMatch(/model="/);
   });
 
   it("lists only records that are shared or the tenant's own", async () => {

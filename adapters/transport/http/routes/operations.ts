@@ -10,6 +10,7 @@ import type { HostedRuntime, Manifest } from '../../../../src/runtime/runtime.ts
 import type { Signed } from '../authentication.ts';
 import { readAs } from '../body.ts';
 import type { SignedEnv } from '../env.ts';
+import { type MetricsToken, orMetricsToken } from '../metrics-token.ts';
 import { empty, type Json, json, open, type Operation, shapeOf, type SignedOperation } from '../operation.ts';
 
 const Invalidation: v.GenericSchema<unknown, { keys: string[] }> = v.strictObject({
@@ -139,13 +140,15 @@ export interface OperationRoutesOptions {
   readonly maxBodyBytes: number;
   /** What the platform can do, for the readiness. */
   readonly capabilities: () => Promise<Readonly<Record<string, unknown>>>;
+  /** The token of Prometheus; absent, only principals with the scope `admin` read the metrics. */
+  readonly metricsToken?: MetricsToken | undefined;
   /** Generates the OpenAPI document; called once. */
   readonly describe: () => Json;
 }
 
 /** Creates the routes. Health, readiness and the document are open: they show nothing of a tenant. */
 export function operationRoutes(options: OperationRoutesOptions): Hono<SignedEnv> {
-  const { runtime, signed, capabilities, maxBodyBytes: maxBytes, describe } = options;
+  const { runtime, signed, capabilities, maxBodyBytes: maxBytes, describe, metricsToken: hasToken } = options;
   const app = new Hono<SignedEnv>();
   let document: Json | undefined;
   app.get('/healthz', open(getHealth), (c) => c.json({ status: 'ok' }));
@@ -155,8 +158,8 @@ export function operationRoutes(options: OperationRoutesOptions): Hono<SignedEnv
     return c.json({ status: ready ? 'ok' : 'failed', checks, capabilities: known }, ready ? 200 : 503);
   });
   app.get('/openapi.json', open(getOpenApi), (c) => c.json(document ??= describe()));
-  app.get('/metrics', signed(getMetrics), (c) => {
-    const { deployment = false } = c.var.principal;
+  app.get('/metrics', orMetricsToken(signed(getMetrics), { operation: getMetrics, hasToken }), (c) => {
+    const deployment = c.var.isScrape ?? c.var.principal.deployment ?? false;
     const text = runtime.metrics.text();
     return c.text(deployment ? text : withoutNames(text), 200, { 'content-type': 'text/plain; version=0.0.4' });
   });
