@@ -27,7 +27,7 @@ start({ notes, theme }).catch((error: unknown) => {
 });
 
 async function start(shared: { notes: Notes; theme: Signal<Theme> }): Promise<void> {
-  const [{ connection, isLasting, close }, { createBrowserChatStore }] = await Promise.all([
+  const [{ connection, runsSince, close }, { createBrowserChatStore }] = await Promise.all([
     connectAgent(workerUrl, { connectRuntime, tab: () => sessionStorage }),
     import('./chat/store/browser-chat-store.ts'),
   ]);
@@ -37,7 +37,20 @@ async function start(shared: { notes: Notes; theme: Signal<Theme> }): Promise<vo
     close();
     await chatStore.close();
   };
-  const playground = createPlayground({ ...connection, ...shared, connectEndpoint, chatStore, quiet, isLasting });
+  const crash = (address: string): void => {
+    close();
+    history.replaceState(undefined, '', address);
+    location.reload();
+  };
+  const playground = createPlayground({
+    ...connection,
+    ...shared,
+    connectEndpoint,
+    chatStore,
+    quiet,
+    crash,
+    runsSince,
+  });
   await playground.settings.restore();
   const { hash } = location;
   await playground.chats.restore(readRoute(hash).chatId);

@@ -33,6 +33,7 @@ import { lazyTreeHost } from './tree/worker/lazy-host.ts';
 import { treeAgentId } from './tree/worker/tools.ts';
 import { createVaultHost } from './vault/worker/vault-host.ts';
 
+const startedAt = Date.now();
 reportContacts();
 const storage = openStorage('pinnace');
 const observability = { audit: createAudit({ storage, retentionMs: 30 * 86_400_000 }), ring: createEventRing() };
@@ -87,6 +88,7 @@ const control: Control = {
   agents: async () => cardsOf(registry.tools.map(({ definition }) => definition), await registry.registered()),
   useEndpoint: (endpoint) => choice.use(endpoint),
   steerPlan: (planId, how) => runtime.planner[how](planId, localPrincipal()),
+  startedAt: () => startedAt,
   close: () => globalThis.close(),
   openCells: (port) => cells.connect(port),
   open: (port) => exposeRuntime(runtime, port),

@@ -31,8 +31,8 @@ const earlierMs = 4000;
 /** A worker with its page. */
 interface ConnectedAgent {
   readonly connection: Connection;
-  /** Whether it works on while the page is reloaded. */
-  readonly isLasting: boolean;
+  /** Runs that started since then may still be at work after a reload; `Infinity` where the worker ends with its page. */
+  readonly runsSince: number;
   /** Ends the worker. */
   readonly close: () => void;
 }
@@ -50,7 +50,7 @@ interface AgentOptions {
 export async function connectAgent(url: string, { connectRuntime, tab }: AgentOptions): Promise<ConnectedAgent> {
   const { worker, port, isLasting, isEarlier } = await startAgentWorker(url, tab);
   try {
-    const { close: end, ...connection } = await connect(worker, {
+    const { close: end, startedAt, ...connection } = await connect(worker, {
       connectRuntime,
       port,
       ...(isEarlier && { timeoutMs: earlierMs }),
@@ -60,7 +60,7 @@ export async function connectAgent(url: string, { connectRuntime, tab }: AgentOp
       if ('terminate' in worker) worker.terminate();
       else end();
     };
-    return { connection, isLasting, close };
+    return { connection, runsSince: isLasting ? await startedAt() : Infinity, close };
   } catch (error) {
     forgetAgentWorker(tab);
     if (isEarlier) return await connectAgent(url, { connectRuntime, tab });

@@ -38,7 +38,7 @@ interface ConnectOptions {
 export async function connect(
   worker: Worker | SharedWorker,
   { connectRuntime, port = worker as Worker, timeoutMs = 20_000 }: ConnectOptions,
-): Promise<Connection & { readonly close: () => void }> {
+): Promise<Connection & { readonly close: () => void; readonly startedAt: () => Promise<number> }> {
   const control = wrap<Control>(port);
   const { promise: failed, reject } = Promise.withResolvers<never>();
   const onError = (event: Event): void => reject(new Error(errorText(event), { cause: event }));
@@ -56,6 +56,7 @@ export async function connect(
       agents,
       control,
       close: () => void control.close(),
+      startedAt: () => control.startedAt(),
       transport: connectRuntime(port2),
       connectTree: () => connectTo<TreeControl>(control, 'openTree'),
       connectRegistry: () => connectTo<RegistryControl>(control, 'openRegistry'),

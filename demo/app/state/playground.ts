@@ -68,6 +68,8 @@ export interface Playground {
   };
   /** The tour: whether it is shown, and the notes that store its progress. */
   readonly tour: { readonly isShown: Signal<boolean>; readonly notes: Notes };
+  /** Ends the page's worker at once, as a crash would, and reloads the page at this address. */
+  readonly crash: (hash: string) => void;
   /** Whether the privacy page is shown. `quiet` stops all writers; reload the page afterwards. */
   readonly privacy: { readonly isShown: Signal<boolean>; readonly quiet: () => Promise<void> };
   /** What is made or compared over the chat, if anything. */
@@ -122,10 +124,12 @@ interface PlaygroundOptions extends Connection {
   /** Connects to a Pinnace endpoint by its address. */
   readonly connectEndpoint: (endpoint: string) => Promise<RemoteEndpoint>;
   readonly chatStore: ChatStore;
-  /** Whether the worker outlasts a reload of the page. */
-  readonly isLasting?: boolean;
+  /** Runs of the worker that started since then may have outlasted a reload; by default none. */
+  readonly runsSince?: number;
   /** Ends everything that writes. */
   readonly quiet: () => Promise<void>;
+  /** Ends the worker at once and reloads the page at this address. */
+  readonly crash: (hash: string) => void;
   readonly notes: Notes;
   readonly theme: Signal<Theme>;
   readonly now?: () => number;
@@ -142,7 +146,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
   const transports = createTransports({
     worker: transport,
     connectEndpoint: options.connectEndpoint,
-    isLasting: options.isLasting ?? false,
+    runsSince: options.runsSince,
     chosen: () => endpointOf(settings.choice.value),
   });
   const settings = createSettings({ control, notes, connect: (url) => transports.connect(url) });
@@ -209,6 +213,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     },
     privacy,
     tour: { isShown: signal(false), notes },
+    crash: options.crash,
     announcement: signal(''),
   };
 

@@ -19,13 +19,12 @@ interface TransportsOptions {
   readonly worker: Transport;
   readonly connectEndpoint: (endpoint: string) => Promise<RemoteEndpoint>;
   readonly chosen: () => string | undefined;
-  /** Whether the worker outlasts a reload. */
-  readonly isLasting?: boolean;
+  readonly runsSince?: number | undefined;
 }
 
 /** Creates the ways; an endpoint is connected once. */
 export function createTransports(
-  { worker, connectEndpoint, chosen, isLasting = false }: TransportsOptions,
+  { worker, connectEndpoint, chosen, runsSince }: TransportsOptions,
 ): ConnectedTransports {
   const connections = new Map<string, Promise<RemoteEndpoint>>();
 
@@ -40,7 +39,7 @@ export function createTransports(
 
   return {
     chosen,
-    isLasting,
+    runsSince,
     connect: async (endpoint) => void await connected(endpoint),
     runAt: async (endpoint, ...args) => await (await connected(endpoint)).run(...args),
     consoleOf: async (endpoint) => await (await connected(endpoint)).console(),

@@ -24,8 +24,8 @@ export interface Transports {
   chosen(): string | undefined;
   /** The way to an endpoint, or to the worker. What cannot be reached rejects when it is used. */
   to(endpoint: string | undefined): Transport;
-  /** Whether the runs of this page's worker outlast a reload. */
-  readonly isLasting?: boolean;
+  /** Runs of this page's worker that started since then may have outlasted a reload; earlier ones ended with their worker. */
+  readonly runsSince?: number | undefined;
 }
 
 /** What runs need. */
@@ -145,7 +145,7 @@ function starting({ transports, saving, start, ...options }: RunParts): Pick<Cha
       const answer = lastAnswer(chat.messages.value);
       const runId = answer?.facts.value.run?.runId;
       if (!answer || runId === undefined || !isCutOff(answer) || saving.isOurs(answer.id)) return;
-      const isLost = answer.via === undefined && transports.isLasting !== true;
+      const isLost = answer.via === undefined && answer.startedAt < (transports.runsSince ?? Infinity);
       if (isLost && planOf(answer)) return; // it goes on by itself, and the page offers to follow it
       answer.outcome.value = { type: 'running' };
       start(chat, answer, { join: { runId, isLost, onStart: () => forgetRun(answer) } });

@@ -14,10 +14,12 @@ export interface Observed {
   readonly isReading: boolean;
   /** The latest change to the tree since the stop started. */
   readonly activity: Activity | undefined;
+  /** Whether the visitor has ended the worker in the middle of this stop. */
+  readonly wasPulled: boolean;
 }
 
 /** What the visitor can do in the tour itself. */
-export type TourAct = 'leave' | 'read-on';
+export type TourAct = 'leave' | 'read-on' | 'pull' | 'continue';
 
 /** A stop's progress: `going`, the agent works; `yours`, it is the visitor's turn; `missed`, start again. */
 export interface Progress {
@@ -27,6 +29,8 @@ export interface Progress {
   /** Where to look: the last element that this selects. */
   readonly look?: string;
   readonly act?: TourAct;
+  /** The tour performs the action itself: the visitor would be too late otherwise. */
+  readonly isDue?: boolean;
 }
 
 /** The agent works. */
@@ -35,8 +39,11 @@ export function going(say: string, look?: string): Progress {
 }
 
 /** It is the visitor's turn. */
-export function yours(say: string, { look, act }: { look?: string; act?: TourAct } = {}): Progress {
-  return { type: 'yours', say, ...(look !== undefined && { look }), ...(act && { act }) };
+export function yours(
+  say: string,
+  { look, act, isDue = false }: { look?: string; act?: TourAct; isDue?: boolean } = {},
+): Progress {
+  return { type: 'yours', say, ...(look !== undefined && { look }), ...(act && { act }), ...(isDue && { isDue }) };
 }
 
 /** The real thing has happened. */

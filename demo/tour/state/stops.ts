@@ -30,6 +30,8 @@ export interface TourStop {
   readonly text: string;
   /** The panel beside the chat. */
   readonly beside?: Beside;
+  /** Whether its run may be cut off: that is what the stop shows. */
+  readonly survivesCuts?: boolean;
   /** How far it is, once the message was sent. */
   readonly progress: (observed: Observed) => Progress;
 }
@@ -120,6 +122,16 @@ export const stops: readonly TourStop[] = [
     text: 'Write a long answer about rehearsing failure',
     progress: stream,
   },
+  {
+    id: 'plug',
+    title: 'Pull the plug',
+    before: 'Commodore works on a plan. You end the worker in the middle of it, and a new worker finishes the plan.',
+    button: 'Ask Commodore',
+    agentId: 'commodore',
+    text: 'Call flaky with mode "slow"; calculate 6 * 7; ask me: which port do we sail for',
+    survivesCuts: true,
+    progress: plug,
+  },
 ];
 
 function approval({ answer }: Observed): Progress {
@@ -207,21 +219,62 @@ function stream({ answer, run }: Observed): Progress {
   if (hasEnded(answer)) {
     return leftAt.length > 0
       ? done(
-        `You stopped after chunk ${
+        `Reading stopped after chunk ${
           leftAt.join(' and ')
         }. The run’s log stored the chunks after it, and you resumed there: nothing twice, nothing lost.`,
       )
       : missed('The answer finished first. Try again?');
   }
   if (isLeft) {
-    return yours('The run continues in the worker. Resume reading within half a minute.', {
+    return yours('The run continues in the worker. Resume reading.', {
       look: '.message [data-testid=left-reading]',
       act: 'read-on',
     });
   }
   if (leftAt.length > 0) return going('The rest comes from the log, then live.', '.message');
   if (!isSpeaking(answer)) return going('Drill starts to write.');
-  return yours('It is writing. Stop reading now.', { look: '.message', act: 'leave' });
+  return yours('It is writing. Stop reading now; the page does so in the middle.', {
+    look: '.message',
+    act: 'leave',
+    isDue: answerText(answer).length > middle,
+  });
+}
+
+/** So many characters of Drill's answer lie well before its end. */
+const middle = 900;
+
+function plug({ answer, wasPulled }: Observed): Progress {
+  const part = planOf(answer);
+  if (!part) return going('Commodore divides the goal.');
+  const { state } = part.view.value;
+  const board = '.message [data-testid=plan]';
+  if (state === 'cancelled' || state === 'failed') return missed('The plan did not finish. Start again.');
+  if (!wasPulled) {
+    return state === 'done'
+      ? missed('The plan finished before you ended the worker. Start again.')
+      : yours('A tool call takes five seconds. Pull the plug now: it ends the worker and reloads the page.', {
+        look: board,
+        act: 'pull',
+      });
+  }
+  if (answer.outcome.value.type === 'stopped') {
+    return yours('The worker is gone. The plan is in this browser’s storage: continue it.', {
+      look: board,
+      act: 'continue',
+    });
+  }
+  if (openQuestions(part).length > 0) {
+    return yours('The new worker has the plan, and its question is still open. Answer it with any port.', {
+      look: '.message [data-testid=plan-question]',
+    });
+  }
+  if (state !== 'done' || !hasEnded(answer)) {
+    return going('The new worker takes over within nine seconds and repeats the interrupted call.', board);
+  }
+  return done(
+    'The worker ended in the middle, and nothing was lost: a new one read the plan’s log, kept the finished tasks, and completed the plan.',
+    board,
+  );
 }
 
 function isSpeaking(answer: AssistantMessage): boolean {
@@ -230,7 +283,8 @@ function isSpeaking(answer: AssistantMessage): boolean {
 
 /** A stop's progress; an interrupted run must start again. */
 export function progressOf(stop: TourStop, observed: Observed): Progress {
-  const progress = brokenOff(observed.answer) ?? stop.progress(observed);
+  const cut = stop.survivesCuts ? undefined : brokenOff(observed.answer);
+  const progress = cut ?? stop.progress(observed);
   return progress.type === 'going' && hasEnded(observed.answer)
     ? missed('It ended without the expected result. Start again.')
     : progress;

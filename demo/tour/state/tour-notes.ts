@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import type { Notes } from '../../app/state/notes.ts';
 
 /** How many stops there are. */
-export const stopCount = 8;
+export const stopCount = 9;
 
 const TourNote = v.object({
   /** The stop that is open, from 0; as many as there are stops: the end. */
@@ -13,6 +13,8 @@ const TourNote = v.object({
   chats: v.record(v.string(), v.string()),
   /** The stops where the real thing has happened. */
   seen: v.array(v.string()),
+  /** The chat in the middle of whose plan the visitor ended the worker. */
+  pulled: v.optional(v.string()),
 });
 export type TourNote = v.InferOutput<typeof TourNote>;
 

@@ -70,6 +70,7 @@ export function createTour({ playground, latest, uncover }: TourOptions): Tour {
       run: chat.value.run.value,
       isReading: knowledge.isShown.value && inspector.shown.value === undefined,
       activity: activity && activity.rev > treeFrom.value ? activity : undefined,
+      wasPulled: note.value.pulled === chat.value.id,
     });
   });
   const visited = computed(() => new Set(note.value.seen));
@@ -94,6 +95,25 @@ export function createTour({ playground, latest, uncover }: TourOptions): Tour {
     playground.overlay.value = 'none';
     showBeside(playground, beside ?? 'tree', beside !== undefined);
   }
+
+  function act(): void {
+    const run = chat.value?.run.value;
+    switch (progress.value.act) {
+      case 'leave':
+        return run?.leave();
+      case 'read-on':
+        return run?.readOn();
+      case 'continue':
+        return playground.retry();
+      case 'pull':
+        note.value = { ...note.value, pulled: chat.value?.id };
+        return playground.crash('#/tour');
+    }
+  }
+
+  effect(() => {
+    if (progress.value.isDue) untracked(act);
+  });
 
   function goTo(next: number): void {
     note.value = { ...note.value, at: Math.max(0, Math.min(stops.length, next)) };
@@ -128,11 +148,7 @@ export function createTour({ playground, latest, uncover }: TourOptions): Tour {
       const others = note.value.seen.filter((stopId) => stopId !== here.id);
       note.value = { ...note.value, chats: { ...note.value.chats, [here.id]: id }, seen: others };
     },
-    act() {
-      const run = chat.value?.run.value;
-      if (progress.value.act === 'leave') run?.leave();
-      else if (progress.value.act === 'read-on') run?.readOn();
-    },
+    act,
     comeBack: () => goTo(at.value),
     goTo,
     startAgain() {

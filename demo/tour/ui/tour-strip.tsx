@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Playground } from '../../app/state/playground.ts';
 import { stopCount } from '../state/tour-notes.ts';
+import type { TourAct } from '../state/progress.ts';
 import { stops } from '../state/stops.ts';
 import { createTour, type Tour } from '../state/tour.ts';
 import { Icon } from '../../kit/icon.tsx';
@@ -131,7 +132,7 @@ function Actions({ tour, playground: { inspector }, isVisited }: ActionsProps): 
       {act && (
         <Action
           testId='tour-act'
-          label={act === 'leave' ? 'Stop reading' : 'Resume reading'}
+          label={actLabels[act]}
           onClick={() => tour.act()}
           isPrimary
         />
@@ -150,6 +151,13 @@ function Actions({ tour, playground: { inspector }, isVisited }: ActionsProps): 
     </>
   );
 }
+
+const actLabels: Readonly<Record<TourAct, string>> = {
+  leave: 'Stop reading',
+  'read-on': 'Resume reading',
+  pull: 'Pull the plug',
+  continue: 'Continue the plan',
+};
 
 /** Why this stop cannot start, and what to do. */
 function Obstacle({ tour, playground: { settings } }: { tour: Tour; playground: Playground }): JSX.Element | null {

@@ -105,7 +105,7 @@ describe.skipIf(skipped)(`the built playground in ${where}`, { retry: 1 }, () =>
     await page.context().close();
   });
 
-  it('leads through the eight runs of the tour', async () => {
+  it('leads through the nine runs of the tour', async () => {
     const { page, problems } = await open();
     await page.getByTestId('open-tour').click();
     for (const [title, said] of happened) {

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { usePlayground } from '../../tools/browsers/playground.ts';
 import { happened, takeStop, titleOf } from '../../tools/browsers/tour.ts';
 
-const { open, shoot } = usePlayground();
+const { newContext, open, shoot } = usePlayground();
 
 describe('the tour', () => {
-  it('leads through eight real runs, in each of which the thing to see happens', async () => {
+  it('leads through nine real runs, in each of which the thing to see happens', async () => {
     const { page, problems } = await open();
     await page.getByTestId('open-tour').click();
     for (const [title, said] of happened) {
@@ -16,6 +16,16 @@ describe('the tour', () => {
     await page.getByTestId('tour-remove').click();
     await expect.poll(() => page.getByTestId('chat-item').count()).toBe(0);
     await shoot(page, 'tour-end');
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it('ends a worker that would outlast the reload, and finishes the plan in a new one', async () => {
+    const { page, problems } = await open({ context: await newContext({ lasting: true }) });
+    await page.getByTestId('open-tour').click();
+    await page.getByTestId('tour-step').last().click();
+    const [, said] = await takeStop(page);
+    expect(said).toMatch(/nothing was lost/);
     expect(problems).toEqual([]);
     await page.context().close();
   });

@@ -19,6 +19,13 @@ const acts: Readonly<Record<string, (page: Page) => Promise<void>>> = {
     await page.getByTestId('left-reading').waitFor();
     await page.getByTestId('tour-act').getByText('Resume reading').click();
   },
+  async 'Pull the plug'(page) {
+    await page.locator('[data-testid=plan-node][data-address="1-1"]').waitFor();
+    await page.getByTestId('tour-act').getByText('Pull the plug').click();
+    await page.getByTestId('tour-act').getByText('Continue the plan').click();
+    await page.getByTestId('plan-question').getByRole('textbox').fill('Hamburg');
+    await page.keyboard.press('Enter');
+  },
 };
 
 /** The stop that is open, by its title. */
@@ -46,4 +53,5 @@ export const happened: readonly (readonly [title: string, said: RegExp])[] = [
   ['An answer with its sources', /The citation opened/],
   ['A failure, and the second try', /the second call succeeded/],
   ['A stream, interrupted and resumed', /stopped after chunk \d+/],
+  ['Pull the plug', /kept the finished tasks, and completed the plan/],
 ];

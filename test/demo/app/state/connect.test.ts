@@ -27,6 +27,7 @@ function control(agents: readonly AgentCard[]): Control {
     useEndpoint: nothing,
     steerPlan: async () => undefined,
     open: nothing,
+    startedAt: () => 0,
     close: nothing,
     openCells: nothing,
     openTree: nothing,

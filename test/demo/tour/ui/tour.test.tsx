@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { UIMessageChunk } from '../../../../src/contracts/ai-types.ts';
-import { mount, type Page } from '../../../fixtures/page/playground.tsx';
+import { planTask, planView } from '../../../fixtures/page/plan-view.ts';
+import { agents, mount, type Page } from '../../../fixtures/page/playground.tsx';
 
 let page: Page;
 
@@ -13,6 +14,14 @@ const converts: readonly UIMessageChunk[] = [
   { type: 'text-delta', id: 't', delta: '42' },
   { type: 'finish', finishReason: 'stop' },
 ];
+
+const agentNamed = (id: string): typeof agents[number] => ({
+  id,
+  name: id,
+  description: '',
+  tools: [],
+  suggestions: [],
+});
 
 async function says(progress: string): Promise<string> {
   return await vi.waitFor(() => {
@@ -75,7 +84,7 @@ describe('the tour', () => {
     const kept: unknown = JSON.parse(page.notes.get('pinnace.tour') ?? 'null');
     page.unmount();
     page = await mount({ notes: { tour: kept } });
-    expect((await page.find('open-tour')).textContent).toContain('stop 2 of 8');
+    expect((await page.find('open-tour')).textContent).toContain('stop 2 of 9');
     await page.click('open-tour');
     await vi.waitFor(() => expect(page.all('tour-step').map((step) => step.dataset['visited'])[0]).toBe('true'));
     expect(page.all('tour-step')[1]?.getAttribute('aria-current')).toBe('step');
@@ -98,7 +107,7 @@ describe('the tour', () => {
     page = await mount();
     await page.click('open-tour');
     await call();
-    page.all('tour-step')[7]?.click();
+    page.all('tour-step')[8]?.click();
     await page.click('tour-skip');
     await says('end');
     expect(page.all('chat-item')).toHaveLength(1);
@@ -107,6 +116,34 @@ describe('the tour', () => {
     await page.click('tour-again');
     expect(await says('ready')).toContain('Navigator');
     expect(page.all('tour-step').some((step) => step.dataset['visited'] === 'true')).toBe(false);
+  });
+
+  it('stops reading by itself in the middle of a stream, so that nobody is too late for it', async () => {
+    page = await mount({ agents: [...agents, agentNamed('drill')], notes: { tour: { at: 7, chats: {}, seen: [] } } });
+    await page.click('open-tour');
+    await page.click('tour-start');
+    await vi.waitFor(() => expect(page.transport.sent).toHaveLength(1));
+    page.transport.write(run, { type: 'text-delta', id: 't', delta: 'ahoy '.repeat(200) });
+    await page.find('left-reading');
+    expect(await says('yours')).toContain('continues in the worker');
+    expect((await page.find('tour-act')).textContent).toBe('Resume reading');
+  });
+
+  it('ends the worker in the middle of a plan, and says after the reload how the plan goes on', async () => {
+    page = await mount({
+      agents: [...agents, agentNamed('commodore')],
+      notes: { tour: { at: 8, chats: {}, seen: [] } },
+    });
+    await page.click('open-tour');
+    await page.click('tour-start');
+    await vi.waitFor(() => expect(page.transport.sent[0]?.body).toMatchObject({ agentId: 'commodore' }));
+    const view = planView([planTask('1', { status: 'waiting' }), planTask('1-1', { status: 'ready' })]);
+    page.transport.write(run, { type: 'data-plan', id: view.planId, data: view });
+    await says('yours');
+    await page.click('tour-act');
+    expect(page.crashed).toEqual(['#/tour']);
+    const note: unknown = JSON.parse(page.notes.get('pinnace.tour') ?? 'null');
+    expect(note).toMatchObject({ pulled: page.playground.chats.current.value.id });
   });
 
   it('has the reader of a stream leave, and read on', async () => {
