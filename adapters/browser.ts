@@ -62,6 +62,10 @@ export interface BrowserRuntimeOptions {
   readonly onError?: OnError;
   /** The connector to MCP servers, such as `(egress) => mcpConnector({ egress })`; without it their tools are left out. */
   readonly mcp?: (egress: Egress) => McpConnector;
+  /** As that of `createRuntime`: `'inputs'` records what runs are forked and made test cases from. */
+  readonly keep?: 'stream' | 'inputs';
+  /** As that of `createRuntime`: agents that name `code_run` may write programs. */
+  readonly programs?: boolean;
   /** Runs code tools; default: `workerSandbox()`. A shared worker cannot start workers and needs one whose code runs in its page. */
   readonly sandbox?: Sandbox;
 }
@@ -84,6 +88,8 @@ export function createBrowserRuntime(
     onError,
     grounding,
     mcp,
+    keep = 'stream',
+    programs = false,
     sandbox = workerSandbox(),
     auditRetentionMs = 30 * 86_400_000,
     storage = indexedDbStorage({ name, ...(format && { format }) }),
@@ -101,6 +107,8 @@ export function createBrowserRuntime(
     tools: tools(storage, observability),
     egress,
     sandbox,
+    keep,
+    programs,
     plans: { leaseMs: planLeaseMs },
     ...observability,
     ...(onError && { onError }),

@@ -76,6 +76,10 @@ export interface DenoEndpointOptions {
   readonly kvPath?: string;
   /** Receives the causes that answers, events and the audit do not contain, as that of `createRuntime`; `consoleErrors()` prints them. */
   readonly onError?: OnError;
+  /** As that of `createRuntime`: `'inputs'` records what runs are forked and made test cases from. */
+  readonly keep?: 'stream' | 'inputs';
+  /** As that of `createRuntime`: agents that name `code_run` may write programs. */
+  readonly programs?: boolean;
   /**
    * Whether the process exits after `SIGINT` or `SIGTERM`, within 5 s. A cron job, a server or a timer of the embedder keeps a process
    * alive otherwise: with `false` the embedder ends it. True when absent.
@@ -113,6 +117,8 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     egress,
     sandbox,
     mcp: mcpOnUse(egress),
+    keep: options.keep ?? 'stream',
+    programs: options.programs ?? false,
     sinks: [consoleSink(), ...(otel ? [otel.sink] : [])],
     ...observability,
     ...(options.agents && { agents: options.agents }),

@@ -76,6 +76,7 @@ const endpoint = createDenoEndpoint({
   origins: listOf('PINNACE_ORIGINS'),
   privateOrigins,
   eventRetentionMs: 86_400_000,
+  keep: 'inputs',
   onError: consoleErrors(),
   ...(metricsToken !== undefined && { metricsToken }),
   ...(kvPath !== undefined && { kvPath }),

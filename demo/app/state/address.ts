@@ -149,7 +149,8 @@ function runOf(
   { name: _, ...place }: Extract<ScreenRoute, { name: 'runs' }>,
   shown: Playground['inspector']['shown']['value'],
 ): Playground['inspector']['shown']['value'] {
-  const isSame = shown?.traceId === place.traceId && shown?.tab === place.tab && shown?.via === place.via;
+  const isSame = shown?.traceId === place.traceId && shown?.tab === place.tab && shown?.fork === place.fork &&
+    shown?.via === place.via;
   return isSame && shown ? shown : place;
 }
 

@@ -178,6 +178,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     shown: signal<InspectorPlace | undefined>(undefined),
     connect: options.connectInspector,
     runAt: (...args) => transports.runAt(...args),
+    to: (via) => transports.to(via),
   };
   const privacy = { isShown: signal(false), quiet: options.quiet };
   const workshop = signal<Workshop | undefined>(undefined);

@@ -8,6 +8,8 @@ export type ScreenRoute =
     readonly name: 'runs';
     readonly traceId?: string | undefined;
     readonly tab?: string | undefined;
+    /** The fork beside the run. */
+    readonly fork?: string | undefined;
     readonly planId?: string | undefined;
     /** The endpoint that the run was at. */
     readonly via?: string | undefined;
@@ -58,11 +60,12 @@ export function readRoute(hash: string): Route {
 function readScreen(first: string, rest: readonly string[], params: URLSearchParams): ScreenRoute | undefined {
   switch (first) {
     case 'runs': {
-      const [traceId, tab] = rest;
+      const [traceId, tab, fork] = rest;
       return {
         name: 'runs',
         traceId,
         tab,
+        fork,
         planId: params.get('plan') ?? undefined,
         via: params.get('via') ?? undefined,
       };
@@ -105,9 +108,9 @@ export function writeRoute(route: Route): string {
 function writeScreen(screen: ScreenRoute): readonly string[] {
   switch (screen.name) {
     case 'runs':
-      return ['runs', screen.traceId, screen.traceId === undefined ? undefined : screen.tab].filter((one) =>
-        one !== undefined
-      );
+      return ['runs', ...(screen.traceId === undefined ? [] : [screen.traceId, screen.tab, screen.fork])].filter((
+        one,
+      ) => one !== undefined);
     case 'registry':
       return ['registry', ...screen.at];
     case 'builder':
@@ -129,7 +132,8 @@ export function isClosing(now: Route, next: Route): boolean {
 
 /** Whether both differ by a tab only, which is no step of its own in the history. */
 export function isTabOnly({ screen: now }: Route, { screen: next }: Route): boolean {
-  return now?.name === 'runs' && next?.name === 'runs' && now.traceId === next.traceId && now.tab !== next.tab;
+  return now?.name === 'runs' && next?.name === 'runs' && now.traceId === next.traceId && now.tab !== next.tab &&
+    now.fork === next.fork;
 }
 
 /** What is open, the lowest first. */

@@ -10,6 +10,7 @@ export function connectRuntime(port: MessagePort): Transport {
   return {
     sendMessages: (options) => runtime.sendMessages(options),
     resume: (runId, after, { signal }) => runtime.resume(runId, after, { principal: localPrincipal(), signal }),
+    fork: (runId, fork, call) => runtime.fork(runId, fork, localPrincipal(), call),
     decide: (runId, approvalId, decision) => runtime.decide(runId, approvalId, decision, localPrincipal()),
     send: (runId, message) => runtime.send(runId, message, localPrincipal()),
     reply: (runId, reply) => runtime.reply(runId, reply, localPrincipal()),

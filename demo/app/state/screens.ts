@@ -2,6 +2,7 @@
 
 import { effect, type Signal, untracked } from '@preact/signals';
 import type { InspectorControl } from '../../inspector/worker/control.ts';
+import type { Transport } from '../../chat/state/run.ts';
 import type { KnowledgeControl } from '../../knowledge/worker/control.ts';
 import type { KnowledgePlace } from '../../knowledge/worker/place.ts';
 import type { ConnectedTransports } from './transports.ts';
@@ -27,6 +28,8 @@ export interface InspectorAccess {
   readonly shown: Signal<InspectorPlace | undefined>;
   readonly connect: () => InspectorControl;
   readonly runAt: ConnectedTransports['runAt'];
+  /** The way to the runs of an endpoint, or of this page. */
+  readonly to: (via: string | undefined) => Transport;
 }
 
 /** What the inspector shows: a run, or the list of them. */
@@ -38,6 +41,8 @@ export interface InspectorPlace {
   readonly via?: string | undefined;
   /** What of the run is shown; its timeline, when absent. */
   readonly tab?: string | undefined;
+  /** The fork that is shown beside the run, by its id. */
+  readonly fork?: string | undefined;
   /** Whether it was opened from the list, to which going back leads. */
   readonly isListed?: boolean;
 }

@@ -48,6 +48,7 @@ export function createTransports(
       return {
         sendMessages: async (options) => await (await connected(endpoint)).sendMessages(options),
         resume: async (...args) => await (await connected(endpoint)).resume(...args),
+        fork: async (...fork) => await (await connected(endpoint)).fork(...fork),
         decide: async (...decision) => await (await connected(endpoint)).decide(...decision),
         send: async (...message) => await (await connected(endpoint)).send(...message),
         reply: async (...reply) => await (await connected(endpoint)).reply(...reply),

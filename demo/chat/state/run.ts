@@ -4,6 +4,7 @@ import { batch, type ReadonlySignal } from '@preact/signals';
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../../src/contracts/ai-types.ts';
 import { type ErrorData, toData } from '../../../src/base/errors.ts';
 import type { Decision } from '../../../src/permission/interruption.ts';
+import type { ForkOptions } from '../../../src/runtime/forks/fork-options.ts';
 import type { SteeringMessageInput } from '../../../src/runtime/steering/message.ts';
 import { createFrameQueue, type Schedule } from '../../kit/hooks/frame-queue.ts';
 import type { StoredAttachment } from '../../files/state/attached-file.ts';
@@ -17,6 +18,12 @@ export interface Transport extends Pick<ChatTransport<UIMessage>, 'sendMessages'
   resume(
     runId: string,
     after: number,
+    options: { readonly signal: AbortSignal },
+  ): Promise<ReadableStream<UIMessageChunk>>;
+  /** Starts a fork of a run. Rejects with a `PinnaceError` as `Runtime.fork` does. Aborting the signal stops the fork. */
+  fork(
+    runId: string,
+    fork: ForkOptions,
     options: { readonly signal: AbortSignal },
   ): Promise<ReadableStream<UIMessageChunk>>;
   /** Rejects with a `PinnaceError`: `already_decided`, `approval_expired`, `not_found`, or that it did not arrive. */

@@ -14,7 +14,7 @@ import { problemOf } from '../../kit/answer-problem.ts';
 export type InspectorTab = typeof inspectorTabs[number];
 
 /** All of them. */
-export const inspectorTabs = ['timeline', 'events', 'tools', 'prompt', 'usage'] as const;
+export const inspectorTabs = ['timeline', 'steps', 'events', 'tools', 'prompt', 'usage'] as const;
 
 /** The screen's state, and what can be done in it. */
 export interface Inspector {

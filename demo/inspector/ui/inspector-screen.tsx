@@ -22,6 +22,8 @@ export function InspectorScreen({ playground }: { playground: Playground }): JSX
     if (shown.peek()?.traceId === undefined) void inspector.showList(); // a run from a file was open
     shown.value = {};
   };
+  const isComparing = place?.fork !== undefined;
+  const toSteps = (): void => void (shown.value = { ...place, fork: undefined });
   const isList = place?.traceId === undefined && !opened.value;
   const isFromList = opened.value?.source === 'file' || place?.isListed === true;
   useLayoutEffect(() => showPlace(inspector, place), [place?.traceId, place?.planId, place?.via, isShown]);
@@ -32,9 +34,9 @@ export function InspectorScreen({ playground }: { playground: Playground }): JSX
       name='inspector'
       label='Runs'
       title={titleOf(inspector, playground)}
-      back={isList ? 'Back to the chat' : 'All runs'}
-      onBack={isList ? close : toList}
-      onEscape={isFromList ? toList : close}
+      back={isComparing ? 'Back to the steps' : isList ? 'Back to the chat' : 'All runs'}
+      onBack={isComparing ? toSteps : isList ? close : toList}
+      onEscape={isComparing ? toSteps : isFromList ? toList : close}
       onClose={isList ? undefined : close}
       problem={problem.value}
     >
@@ -46,7 +48,9 @@ export function InspectorScreen({ playground }: { playground: Playground }): JSX
 function Content({ inspector, playground }: { inspector: Inspector; playground: Playground }): JSX.Element | null {
   const run = inspector.opened.value;
   const place = playground.inspector.shown.value;
-  if (run) return <RunView key={run.record.value.head.traceId} run={run} inspector={inspector} />;
+  if (run) {
+    return <RunView key={run.record.value.head.traceId} run={run} inspector={inspector} playground={playground} />;
+  }
   const refusal = inspector.refusal.value;
   if (refusal) return <Elsewhere url={place?.via ?? ''} traceId={place?.traceId ?? ''} refusal={refusal} />;
   if (place?.traceId === undefined) return <RunList inspector={inspector} playground={playground} />;
@@ -79,7 +83,7 @@ function useTab(inspector: Inspector, { inspector: { shown } }: Playground): voi
     const tab = inspector.tab.value === 'timeline' ? undefined : inspector.tab.value;
     const place = shown.peek();
     if (!inspector.opened.value || place?.traceId === undefined || place.tab === tab) return;
-    shown.value = { ...place, tab };
+    shown.value = { ...place, tab, fork: undefined };
   });
 }
 

@@ -1,9 +1,11 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
+import type { Playground } from '../../app/state/playground.ts';
 import type { Inspector, InspectorTab } from '../state/inspector.ts';
 import type { OpenedRun } from '../state/opened-run.ts';
 import { formatCount, formatDuration } from '../../kit/format.ts';
 import { useCurrentInView } from '../../kit/hooks/use-current-in-view.ts';
+import { lazy } from '../../kit/lazy.tsx';
 import { EventsView } from './events-view.tsx';
 import { PromptView } from './prompt-view.tsx';
 import { SaveRun } from './save-run.tsx';
@@ -12,16 +14,27 @@ import { Timeline } from './timeline.tsx';
 import { ToolsView } from './tools-view.tsx';
 import { UsageView } from './usage-view.tsx';
 
+/** Loaded with its style sheet when it is first shown. */
+const StepsPanel = lazy(async () => (await import('../../forks/ui/steps-panel.tsx')).StepsPanel, {
+  Failure: ({ onRetry }) => (
+    <div class='inspector-empty' role='alert'>
+      <p>The steps could not be loaded. Check your network connection.</p>
+      <button type='button' class='button' onClick={onRetry}>Try again</button>
+    </div>
+  ),
+});
+
 interface RunViewProps {
   readonly run: OpenedRun;
   readonly inspector: Inspector;
+  readonly playground: Playground;
 }
 
 /** How often what is open grows while a run goes on, in milliseconds. */
 const tickMs = 250;
 
 /** One run: its state and five views. */
-export function RunView({ run, inspector }: RunViewProps): JSX.Element {
+export function RunView({ run, inspector, playground }: RunViewProps): JSX.Element {
   const isLive = run.isLive.value;
   useEffect(() => {
     if (!isLive) return undefined;
@@ -36,17 +49,19 @@ export function RunView({ run, inspector }: RunViewProps): JSX.Element {
       </div>
       <Tabs inspector={inspector} />
       <div class='run-panel' role='tabpanel' id='run-panel' aria-labelledby={`run-tab-${inspector.tab.value}`}>
-        <Panel run={run} inspector={inspector} />
+        <Panel run={run} inspector={inspector} playground={playground} />
       </div>
     </div>
   );
 }
 
-function Panel({ run, inspector }: RunViewProps): JSX.Element {
+function Panel({ run, inspector, playground }: RunViewProps): JSX.Element {
   const tab = inspector.tab.value;
   switch (tab) {
     case 'timeline':
       return <Timeline run={run} onPrompt={() => inspector.show('prompt')} />;
+    case 'steps':
+      return <StepsPanel run={run} playground={playground} />;
     case 'events':
       return <EventsView run={run} />;
     case 'tools':
@@ -86,6 +101,7 @@ function Summary({ run }: Pick<RunViewProps, 'run'>): JSX.Element {
 
 const tabs: readonly (readonly [InspectorTab, string])[] = [
   ['timeline', 'Timeline'],
+  ['steps', 'Steps'],
   ['events', 'Events'],
   ['tools', 'Tools'],
   ['prompt', 'Prompt'],

@@ -1,7 +1,9 @@
 /** The worker's interface for runs: events, tools, and prompts as sent to the models. */
 
 import type { ErrorData } from '../../../src/base/errors.ts';
+import type { UIMessage } from '../../../src/contracts/ai-types.ts';
 import type { EventStatus, ObservedEvent } from '../../../src/contracts/event-sink.ts';
+import type { ForkEntry } from '../../../src/runtime/forks/fork-options.ts';
 
 /** A run in the list. Times in milliseconds since 1970. */
 export interface RunHead {
@@ -70,6 +72,16 @@ export interface Prompt {
   readonly said?: string | undefined;
 }
 
+/** What a run was started from, and its forks. */
+export interface RunInputs {
+  readonly instructions: string;
+  readonly providerId: string;
+  readonly model?: string | undefined;
+  /** The latest message of the user. */
+  readonly message?: UIMessage | undefined;
+  readonly forks: readonly ForkEntry[];
+}
+
 /** The runs that there are, the latest first. */
 export interface RunList {
   readonly runs: readonly RunHead[];
@@ -98,6 +110,8 @@ export interface InspectorControl {
   run(traceId: string): Promise<Found<RunRecord>>;
   /** The prompts of a run; none for a run from before this page: they are held in memory alone. */
   prompts(traceId: string): Promise<readonly Prompt[]>;
+  /** What a run was started from. */
+  inputs(runId: string): Promise<Found<RunInputs>>;
   /** From now on `onNews` receives news a few times a second. */
   watch(onNews: (news: RunNews) => void): Promise<void>;
   /** Forgets every run, those that are going on too. */

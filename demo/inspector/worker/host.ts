@@ -6,8 +6,8 @@ import type { ModelSource } from '../../../src/contracts/model-source.ts';
 import type { SecretSource } from '../../../src/contracts/secret-source.ts';
 import type { Storage } from '../../../src/contracts/storage.ts';
 import { localPrincipal } from '../../../src/base/principal.ts';
-import type { Runtime } from '../../../src/runtime/runtime.ts';
-import type { Found, InspectorControl } from './control.ts';
+import type { HostedRuntime } from '../../../src/runtime/runtime.ts';
+import type { Found, InspectorControl, RunInputs } from './control.ts';
 import { createPrompts } from './prompts.ts';
 import { createRecorder } from './recorder.ts';
 import { createRunStore, type StoreBounds } from './run-store.ts';
@@ -24,7 +24,7 @@ interface InspectorHostOptions {
   /** For the runs alone. */
   readonly storage: Storage;
   /** Called lazily. */
-  readonly runtime: () => Pick<Runtime, 'manifest'>;
+  readonly runtime: () => Pick<HostedRuntime, 'manifest' | 'recorded' | 'forks'>;
   readonly bounds?: Partial<StoreBounds>;
 }
 
@@ -49,6 +49,7 @@ export function createInspectorHost({ storage, runtime, bounds }: InspectorHostO
       list: () => recorder.list(),
       run: (traceId) => found(() => recorder.run(traceId)),
       prompts: (traceId) => Promise.resolve(prompts.of(traceId)),
+      inputs: (runId) => found(() => inputsOf(runId, runtime())),
       watch: (onNews) => Promise.resolve(recorder.watch(onNews)),
       erase: () =>
         found(async () => {
@@ -57,6 +58,17 @@ export function createInspectorHost({ storage, runtime, bounds }: InspectorHostO
         }),
     },
   };
+}
+
+async function inputsOf(
+  runId: string,
+  runtime: Pick<HostedRuntime, 'recorded' | 'forks'>,
+): Promise<RunInputs> {
+  const principal = localPrincipal();
+  const { request, agent: { instructions, providerId, model } } = await runtime.recorded(runId, principal);
+  const message = request.chat.messages.findLast(({ role }) => role === 'user');
+  const { items: forks } = await runtime.forks(runId, principal);
+  return { instructions, providerId, model, message, forks };
 }
 
 async function found<T>(work: () => Promise<T>): Promise<Found<T>> {

@@ -19,7 +19,19 @@ export const chatScreens = {
     await page.getByTestId('span-details').waitFor();
   }),
   'run-table': next('The same spans as a table', clicks('as-table', 'span-table')),
+  'run-steps': next('The steps of a run', clicks('run-tab-steps', 'step')),
+  'fork-form': next('What to change before a fork', async (page) => {
+    await page.getByTestId('fork-here').nth(1).click();
+    await page.getByTestId('fork-form').waitFor();
+  }),
+  'fork-comparison': next('A fork beside its run', async (page) => {
+    await page.getByTestId('fork-output').fill('{ "value": 99 }');
+    await page.getByTestId('fork-start').click();
+    await page.locator('[data-testid=fork-comparison][data-state=completed]').waitFor();
+    await page.getByTestId('fork-total').nth(1).getByText('token').waitFor();
+  }),
   'run-events': next('A run’s events', async (page) => {
+    await page.getByTestId('fork-close').click();
     await page.getByTestId('run-tab-events').click();
     await page.getByTestId('event-row').nth(2).click();
     await page.getByTestId('event-details').waitFor();

@@ -45,6 +45,8 @@ type State =
   | 'transfer-report'
   | `runs-${'empty' | 'list'}`
   | 'run-table'
+  | 'fork-form'
+  | 'fork-comparison'
   | `builder-${'http' | 'code' | 'provider' | 'saved'}`
   | 'compare-answers'
   | 'privacy-erase'

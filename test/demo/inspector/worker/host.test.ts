@@ -40,6 +40,7 @@ function startWorker({ storage = memoryStorage(), bounds }: { storage?: Storage;
     }),
     secrets: inspector.secrets(memorySecrets({ 'model-key': secret }, { unboundSecrets: 'allow' })),
     storage: memoryStorage(),
+    keep: 'inputs',
     tools: [add, unused],
     sinks: [inspector.sink],
   });
@@ -83,6 +84,21 @@ describe('createInspectorHost', () => {
     expect([...all.values()].every(({ status }) => status === 'ok')).toBe(true);
     expect(tools?.tools).toContainEqual({ id: 'add' });
     expect(tools?.tools).toContainEqual({ id: 'unused', excluded: 'not_allowed' });
+  });
+
+  it('has what a run was started from, and its forks', async () => {
+    const { control, ask } = startWorker();
+    const { head } = await recordOf(control, await ask('What is 1 + 2?'));
+    expect(await control.inputs(head.runId)).toMatchObject({
+      ok: true,
+      value: {
+        instructions: 'You add.',
+        providerId: 'p',
+        message: { role: 'user', parts: [{ type: 'text', text: 'What is 1 + 2?' }] },
+        forks: [],
+      },
+    });
+    expect(await control.inputs('run_unknown')).toMatchObject({ ok: false, error: { code: 'not_found' } });
   });
 
   it('has each prompt as the model saw it, by its call, without secrets', async () => {

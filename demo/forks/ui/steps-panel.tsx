@@ -1,0 +1,100 @@
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { Provider } from '../../../src/registry/index.ts';
+import type { InspectorPlace } from '../../app/state/screens.ts';
+import type { Playground } from '../../app/state/playground.ts';
+import type { OpenedRun } from '../../inspector/state/opened-run.ts';
+import { endedRecord } from '../state/ended-record.ts';
+import { createTravel, type Travel } from '../state/travel.ts';
+import { Comparison } from './comparison.tsx';
+import { StepList } from './step-list.tsx';
+import '../style.css';
+
+interface StepsPanelProps {
+  readonly run: OpenedRun;
+  readonly playground: Playground;
+}
+
+/** The steps of a run, and a fork of it beside it. */
+export function StepsPanel({ run, playground }: StepsPanelProps): JSX.Element {
+  if (run.source === 'file') {
+    return (
+      <Unavailable>A file has no steps to fork: they are in the log of the runtime that made the run.</Unavailable>
+    );
+  }
+  if (run.isLive.value) {
+    return <Unavailable>The run is going on. Its steps can be forked once it has ended.</Unavailable>;
+  }
+  return <Steps run={run} playground={playground} />;
+}
+
+function Unavailable({ children }: { children: string }): JSX.Element {
+  return <p class='inspector-empty' role='status' data-testid='steps-none'>{children}</p>;
+}
+
+function Steps({ run, playground }: StepsPanelProps): JSX.Element {
+  const travel = travelOf(run, playground);
+  const { shown } = playground.inspector;
+  const fork = shown.value?.fork;
+  const go = (next: Partial<InspectorPlace>): void => void (shown.value = { ...shown.peek(), tab: 'steps', ...next });
+  useEffect(() => fork === undefined ? travel.leave() : travel.show(fork), [travel, fork]);
+  if (fork !== undefined) {
+    return (
+      <Comparison
+        travel={travel}
+        onClose={() => go({ fork: undefined })}
+        onAgain={() => {
+          travel.edit(travel.fork.peek()?.fork?.atStep ?? 1);
+          go({ fork: undefined });
+        }}
+      />
+    );
+  }
+  return (
+    <StepList
+      travel={travel}
+      canFork={run.source === 'endpoint' || travel.inputs.value !== undefined}
+      onFork={(forkId) => go({ fork: forkId })}
+      onParent={run.source === 'worker' ? (parent) => void openParent(parent, run, playground) : undefined}
+    />
+  );
+}
+
+/** Shows this fork beside the run that it was made of. */
+async function openParent(parent: string, run: OpenedRun, { inspector }: Playground): Promise<void> {
+  const { runs } = await inspector.connect().list();
+  const traceId = runs.find(({ runId }) => runId === parent)?.traceId;
+  if (traceId === undefined) return;
+  inspector.shown.value = { traceId, tab: 'steps', fork: run.record.peek().head.runId };
+}
+
+const travels = new WeakMap<OpenedRun, Travel>();
+
+/** The same run stays as it was left. */
+function travelOf(run: OpenedRun, playground: Playground): Travel {
+  const known = travels.get(run) ?? openTravel(run, playground);
+  travels.set(run, known);
+  return known;
+}
+
+function openTravel(run: OpenedRun, { inspector, registry }: Playground): Travel {
+  const { head } = run.record.peek();
+  const via = run.source === 'endpoint' ? inspector.shown.peek()?.via : undefined;
+  const control = inspector.connect();
+  return createTravel({
+    runId: head.runId,
+    transport: inspector.to(via),
+    inputsOf: async (runId) => via === undefined ? await control.inputs(runId) : undefined,
+    async recordOf(traceId) {
+      if (traceId === head.traceId) return run.record.peek();
+      if (via !== undefined) return await endedRecord(via, traceId, inspector);
+      const found = await control.run(traceId);
+      return found.ok ? found.value : undefined;
+    },
+    async providersOf() {
+      if (via !== undefined) return [];
+      const page = await registry.connect().list('provider', { limit: 200 });
+      return page.ok ? page.value.items as readonly Provider[] : []; // as asked for
+    },
+  });
+}
