@@ -73,7 +73,8 @@ export const guideGroups: readonly GuideGroup[] = [
     title: 'Serve, observe and protect',
     guides: [
       { page: 'react', title: 'React', words: 'usechat hook transport client ai sdk' },
-      { page: 'node', title: 'Node', words: 'express hono next server' },
+      { page: 'node', title: 'Node', words: 'express hono server' },
+      { page: 'platforms', title: 'Bun, Cloudflare, Next.js', words: 'workers durable object route handler edge' },
       { page: 'endpoint', title: 'Endpoint', words: 'http api signed routes' },
       { page: 'watching', title: 'Observability', words: 'watching events metrics traces audit opentelemetry' },
       { page: 'opentelemetry', title: 'OpenTelemetry', words: 'traces spans langfuse otlp tempo jaeger sdk' },

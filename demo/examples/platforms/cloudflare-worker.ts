@@ -1,0 +1,51 @@
+/** An endpoint on Cloudflare Workers. The runtime lives in one Durable Object per tenant, so that runs outlive requests. */
+
+import { createRuntime } from 'pinnace';
+import { modelSource } from 'pinnace/models/source';
+import { memorySecrets } from 'pinnace/secrets/memory';
+import { memoryStorage } from 'pinnace/storage/memory';
+import { createHandler, type Handler } from 'pinnace/transport/http';
+import { endpointOptions } from './endpoint-options.ts';
+
+interface Env {
+  readonly TOKEN: string;
+  readonly AGENTS: {
+    idFromName(name: string): unknown;
+    get(id: unknown): { fetch(request: Request): Promise<Response> };
+  };
+}
+
+/** A Durable Object: its requests share one process, with the memory in which the runs are. */
+export class Agents {
+  readonly #handler: Promise<Handler>;
+
+  constructor(_state: unknown, env: Env) {
+    this.#handler = createAgents(env);
+  }
+
+  async fetch(request: Request): Promise<Response> {
+    return await (await this.#handler)(request);
+  }
+}
+
+async function createAgents({ TOKEN }: Env): Promise<Handler> {
+  const { catalog, tools, authenticator } = await endpointOptions(TOKEN);
+  // Workers forbid what this module does when it loads, except inside a request.
+  const { browserEgress } = await import('pinnace/egress/browser');
+  const egress = browserEgress();
+  const runtime = createRuntime({
+    catalog,
+    tools,
+    egress,
+    models: modelSource({ egress }),
+    secrets: memorySecrets(),
+    storage: memoryStorage(), // until the object is evicted: write an adapter of `Storage` to keep it
+  });
+  return createHandler(runtime, { authenticator: authenticator(), keepAliveMs: 10_000 });
+}
+
+export default {
+  async fetch(request: Request, env: Env): Promise<Response> {
+    return await env.AGENTS.get(env.AGENTS.idFromName('acme')).fetch(request);
+  },
+};
