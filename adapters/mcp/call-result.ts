@@ -1,5 +1,6 @@
-/** Reads the result of a tool call. */
+/** Reads the results of requests. */
 
+import { isRecord } from '../../src/base/is-record.ts';
 import type { McpCallResult } from '../../src/contracts/mcp/mcp-connector.ts';
 import { invalidAnswer } from './failures.ts';
 
@@ -24,4 +25,16 @@ export function readCallResult(data: unknown, { questions }: { readonly question
   }
   if (!Array.isArray(content)) throw invalidAnswer('the content of its result is no list');
   return { content, isError: isError === true, ...(structuredContent !== undefined && { structuredContent }) };
+}
+
+/**
+ * Returns the result of a request that only reads.
+ *
+ * @throws PinnaceError `unavailable` for one that is not complete: what is only read asks no person.
+ */
+export function readResult(data: unknown): Readonly<Record<string, unknown>> {
+  if (!isRecord(data)) throw invalidAnswer('its result is no object');
+  const { resultType } = data;
+  if (resultType === undefined || resultType === 'complete') return data;
+  throw invalidAnswer('it asks for something before it answers, which only calls of tools may do');
 }

@@ -61,11 +61,9 @@ async function openSession({ url, fetch, questions, signal }: OpenOptions): Prom
     protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
     serverInfo: serverInfoOf(client.getServerVersion()),
     instructions: client.getInstructions(),
-    listPage: async (cursor, until) =>
-      await client.request({ method: 'tools/list', params: cursor === undefined ? {} : { cursor } }, anything, {
-        signal: until,
-        timeout: longestTimeoutMs,
-      }),
+    capabilities: { ...client.getServerCapabilities() },
+    request: async (method, params, until) =>
+      await client.request({ method, params }, anything, { signal: until, timeout: longestTimeoutMs }),
     async call(call, until) {
       open.add(call);
       try {

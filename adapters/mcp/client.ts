@@ -45,13 +45,10 @@ async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSess
     protocolVersion: transport.protocolVersion ?? '',
     serverInfo: serverInfoOf(client.getServerVersion()),
     instructions: client.getInstructions(),
-    // The library's `listTools` drops unknown fields, and rejects the whole list for one invalid tool.
-    listPage: async (cursor, until) =>
-      await client.request(
-        { method: 'tools/list', ...(cursor !== undefined && { params: { cursor } }) },
-        ResultSchema,
-        { signal: until, timeout: longestTimeoutMs },
-      ),
+    capabilities: { ...client.getServerCapabilities() },
+    // The library's own methods drop unknown fields, and reject a whole list for one invalid definition.
+    request: async (method, params, until) =>
+      await client.request({ method, params }, ResultSchema, { signal: until, timeout: longestTimeoutMs }),
     call: async (call, until) =>
       await client.request({ method: 'tools/call', params: paramsOf(call) }, ResultSchema, {
         signal: until,

@@ -7,8 +7,9 @@ import type { Secret } from '../../src/base/secret.ts';
 import { readCallResult } from './call-result.ts';
 import type { Challenges, ReadChallenge } from './authorized-send.ts';
 import { connectionClosed, signInUnsupported } from './failures.ts';
-import { listAllTools } from './list-tools.ts';
 import { createMcpFetch } from './mcp-fetch.ts';
+import { createNotices, type Listeners } from './notices.ts';
+import { createReader } from './reader.ts';
 import type { OpenSession } from './session.ts';
 import { createSessions, type LiveSession } from './sessions.ts';
 import { inOurWords, within } from './within.ts';
@@ -32,10 +33,12 @@ export function connectorOver(
   loadChallenges?: () => Promise<ReadChallenge>,
 ): McpConnector {
   return {
-    async connect(server, { secret, authorization, questions = false, signal, onToolsChanged = () => {} }) {
+    async connect(server, { secret, authorization, questions = false, signal, ...listeners }) {
       const life = new AbortController();
       const challenges = await challengesFor(authorization, loadChallenges);
-      const context = { ...defaults, ...options, open, server, secret, challenges, questions, onToolsChanged, life };
+      const { onToolsChanged = () => {}, onContentChanged, onLog } = listeners;
+      const heard = { onToolsChanged, onContentChanged, onLog };
+      const context = { ...defaults, ...options, ...heard, open, server, secret, challenges, questions, life };
       const first = await openSession(context, signal);
       return toConnection(first, context);
     },
@@ -53,13 +56,12 @@ async function challengesFor(
 
 const defaults = { maxBytes: 4_194_304, connectTimeoutMs: 15_000, listTimeoutMs: 30_000 };
 
-interface Context extends Required<McpConnectorOptions> {
+interface Context extends Required<McpConnectorOptions>, Listeners {
   readonly open: OpenSession;
   readonly server: McpServer;
   readonly secret: Secret | undefined;
   readonly challenges: Challenges | undefined;
   readonly questions: boolean;
-  readonly onToolsChanged: () => void;
   /** Of the connection. */
   readonly life: AbortController;
 }
@@ -68,7 +70,7 @@ interface Context extends Required<McpConnectorOptions> {
 const maxAnswerMs = 900_000;
 
 async function openSession(context: Context, ...signals: readonly AbortSignal[]): Promise<LiveSession> {
-  const { open, egress, server, secret, challenges, questions, onToolsChanged, maxBytes, life } = context;
+  const { open, egress, server, secret, challenges, questions, maxBytes, life } = context;
   const { connectTimeoutMs: timeoutMs } = context;
   const url = new URL(server.url);
   url.hash = '';
@@ -78,7 +80,7 @@ async function openSession(context: Context, ...signals: readonly AbortSignal[])
     secret,
     challenges,
     questions,
-    onToolsChanged,
+    onNotice: createNotices(context),
     maxBytes,
     maxMs: maxAnswerMs,
   });
@@ -91,15 +93,9 @@ async function openSession(context: Context, ...signals: readonly AbortSignal[])
 }
 
 function toConnection(first: LiveSession, context: Context): McpConnection {
-  const { life, maxBytes, listTimeoutMs } = context;
+  const { life } = context;
   const { protocolVersion, serverInfo, instructions } = first.session;
   const sessions = createSessions(first, () => openSession(context));
-  const list = async ({ session, bytesRead, faultBehind, resultBehind }: LiveSession, signal: AbortSignal) => {
-    const page = async (cursor: string | undefined): Promise<unknown> =>
-      resultBehind(await session.listPage(cursor, signal));
-    const attempt = { method: 'tools/list', faultBehind };
-    return await inOurWords(attempt, () => listAllTools({ page, bytesRead, maxBytes }));
-  };
   const callOnce = async (live: LiveSession, call: McpCall, signal: AbortSignal) => {
     const { session, faultBehind, resultBehind } = live;
     const frame = await inOurWords({ method: 'tools/call', faultBehind }, () => session.call(call, signal));
@@ -109,11 +105,7 @@ function toConnection(first: LiveSession, context: Context): McpConnection {
     protocolVersion,
     serverInfo,
     instructions,
-    listTools: ({ signal }) =>
-      within(
-        { signals: [signal, life.signal], timeoutMs: listTimeoutMs },
-        (until) => sessions.use((live) => list(live, until), { again: true }),
-      ),
+    ...createReader(sessions, context),
     callTool: (call) =>
       within(
         { signals: [call.signal, life.signal], timeoutMs: call.timeoutMs },

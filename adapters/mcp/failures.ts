@@ -76,13 +76,24 @@ function retryAfterOf({ headers }: Response): { readonly retryAfterMs?: number }
 }
 
 /** The codes of JSON-RPC and MCP that matter here. */
-const rpc = { methodNotFound: -32601, invalidParams: -32602, unsupportedVersion: -32022 };
+const rpc = { methodNotFound: -32601, invalidParams: -32602, unsupportedVersion: -32022, unknownResource: -32002 };
+
+const readMethods = new Set(['resources/read', 'prompts/get', 'completion/complete']);
 
 /** Returns the error of a JSON-RPC error. `method` is the method of the request. */
 export function rpcError(code: number, method: string): PinnaceError {
   const unknown = code === rpc.methodNotFound || code === rpc.invalidParams;
   if (code === rpc.unsupportedVersion || (method === 'initialize' && unknown)) return protocolUnsupported();
   const details = { rpcCode: code };
+  if (readMethods.has(method) && (code === rpc.invalidParams || code === rpc.unknownResource)) {
+    return new PinnaceError(
+      'not_found',
+      'Cannot read from the MCP server: it does not know this, or refuses the arguments',
+      {
+        details: { reason: 'mcp_unknown_content', ...details },
+      },
+    );
+  }
   if (method !== 'tools/call' || !unknown) {
     return unavailable('mcp_error', `it answers with the error ${code}`, { details, retryable: false });
   }

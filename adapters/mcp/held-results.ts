@@ -8,7 +8,7 @@ import type { Message } from './messages.ts';
 
 /** The results of one session. */
 export interface HeldResults {
-  /** Returns the response to `tools/list` or `tools/call` without its content. */
+  /** Returns the response without its content. */
   readonly hold: (message: Message) => Message;
   /** Returns the held result, once. */
   readonly take: (frame: unknown) => unknown;
@@ -21,11 +21,12 @@ export function createHeldResults(): HeldResults {
     hold: (message) => {
       const { result } = message;
       if (!isRecord(result)) return message;
-      const { tools, content, structuredContent: _, ...frame } = result;
+      const { structuredContent: _, ...frame } = result;
       const key = crypto.randomUUID(); // a server cannot know it, so it cannot forge one
       held.set(key, result);
-      const lists = { ...(tools !== undefined && { tools: [] }), ...(content !== undefined && { content: [] }) };
-      return { ...message, result: { ...frame, ...lists, _meta: { [heldKey]: key } } };
+      for (const list of lists) if (list in frame) frame[list] = [];
+      if ('completion' in frame) frame['completion'] = { values: [] };
+      return { ...message, result: { ...frame, _meta: { [heldKey]: key } } };
     },
     take: (frame) => {
       const meta = isRecord(frame) ? frame['_meta'] : undefined;
@@ -37,5 +38,8 @@ export function createHeldResults(): HeldResults {
     },
   };
 }
+
+/** The fields of results that hold content. */
+const lists = ['tools', 'content', 'prompts', 'messages', 'resources', 'resourceTemplates', 'contents'];
 
 const heldKey = 'pinnace/held';

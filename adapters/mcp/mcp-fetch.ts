@@ -23,8 +23,8 @@ export interface McpFetchOptions {
   readonly questions?: boolean;
   /** The access tokens, in place of the secret. */
   readonly challenges?: Challenges | undefined;
-  /** Called when a response contains the notification; no stream is held open for it. */
-  readonly onToolsChanged: () => void;
+  /** Receives the notifications in responses; no stream is held open for them. */
+  readonly onNotice: (notice: Message) => void;
   /** The longest response, in bytes. */
   readonly maxBytes: number;
   /** The longest time of a response; calls have their own time limits. */
@@ -218,20 +218,22 @@ async function resume(init: RequestInit, context: Context): Promise<Response> {
 }
 
 function relayOptions(exchange: Exchange, context: Context): RelayOptions {
-  const { exchanges, count, toMessage, onToolsChanged } = context;
+  const { exchanges, count, toMessage, onNotice } = context;
   return {
     exchange,
     exchanges,
     count,
-    onToolsChanged,
+    onNotice,
     toAnswer: (message) => toAnswer(message, exchange, context),
     toMessage: (error) => toMessage(error, exchange.id),
   };
 }
 
+const isHeld = /^(?:tools|prompts|resources|completion)\//;
+
 function toAnswer(message: Message, { id, method }: Exchange, { hold }: Context): Message {
   const answer = { ...message, id };
-  return method.startsWith('tools/') ? hold(answer) : answer;
+  return isHeld.test(method) ? hold(answer) : answer;
 }
 
 /** Ends the session, whatever the server responds. */

@@ -8,6 +8,7 @@ import { invalidAnswer } from './failures.ts';
 export interface Message {
   readonly id?: unknown;
   readonly method?: unknown;
+  readonly params?: unknown;
   readonly result?: unknown;
   readonly error?: unknown;
 }

@@ -15,7 +15,8 @@ type Bytes = Uint8Array<ArrayBuffer>;
 export interface RelayOptions {
   readonly exchange: Exchange;
   readonly exchanges: Exchanges;
-  readonly onToolsChanged: () => void;
+  /** Receives the notifications of the server. */
+  readonly onNotice: (notice: Message) => void;
   /** Returns the response as the library may read it. */
   readonly toAnswer: (message: Message) => Message;
   /** Returns the message that ends the request with our error. */
@@ -85,12 +86,12 @@ function canResume({ lastEventId, resumes }: Exchange, error: unknown): boolean 
 
 const resumable = new Set<unknown>(['mcp_unanswered', 'unreachable']);
 
-function readEvent(event: EventSourceMessage, { exchange, exchanges, onToolsChanged, toAnswer }: RelayOptions): string {
+function readEvent(event: EventSourceMessage, { exchange, exchanges, onNotice, toAnswer }: RelayOptions): string {
   if (exchange.ended) return ''; // after the response
   const id = event.id !== undefined && /^[\x21-\x7e]{1,256}$/.test(event.id) ? event.id : undefined;
   if (id !== undefined) exchanges.mark(exchange, id);
   const messages = event.data === '' || (event.event ?? 'message') !== 'message' ? [] : readMessages(event.data);
-  if (messages.some(({ method }) => method === 'notifications/tools/list_changed')) onToolsChanged();
+  messages.filter(isNotice).forEach(onNotice);
   const texts = messages.filter((message) => isWanted(message, exchange)).map((message) => {
     if (!answers(message, exchange.id)) return JSON.stringify(message);
     exchanges.end(exchange);
@@ -98,6 +99,10 @@ function readEvent(event: EventSourceMessage, { exchange, exchanges, onToolsChan
   });
   if (texts.length === 0) return id === undefined ? '' : eventOf('', { id });
   return texts.map((text) => eventOf(text, id === undefined ? {} : { id })).join('');
+}
+
+function isNotice({ id, method }: Message): boolean {
+  return id === undefined && method !== undefined;
 }
 
 function isWanted(message: Message, exchange: Exchange): boolean {
@@ -116,7 +121,7 @@ const maxQuestions = 32;
  */
 export function relayQuestions(
   body: ReadableStream<Bytes>,
-  { onToolsChanged, count }: Pick<RelayOptions, 'onToolsChanged' | 'count'>,
+  { onNotice, count }: Pick<RelayOptions, 'onNotice' | 'count'>,
 ): ReadableStream<Bytes> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
@@ -128,7 +133,7 @@ export function relayQuestions(
     onEvent({ data, event = 'message' }) {
       if (data === '' || event !== 'message') return;
       const messages = readMessages(data);
-      if (messages.some(({ method }) => method === 'notifications/tools/list_changed')) onToolsChanged();
+      messages.filter(isNotice).forEach(onNotice);
       ready += messages.filter(isQuestion).map((message) => eventOf(JSON.stringify(message))).join('');
     },
   });

@@ -1,6 +1,6 @@
 /** The interface of the two MCP libraries that the connector uses. */
 
-import type { McpCall } from '../../src/contracts/mcp/mcp-connector.ts';
+import type { McpCall, McpReading } from '../../src/contracts/mcp/mcp-connector.ts';
 import type { McpFetch } from './mcp-fetch.ts';
 
 /** The options of opening a session. */
@@ -13,13 +13,21 @@ export interface OpenOptions {
   readonly signal: AbortSignal;
 }
 
+/** The methods that read. */
+export type ReadMethod = McpReading['method'] | ListMethod;
+
+/** The methods that list, a page at a time. */
+export type ListMethod = 'tools/list' | 'prompts/list' | 'resources/list' | 'resources/templates/list';
+
 /** A session with a server. `inOurWords` maps its errors. */
 export interface McpSession {
   readonly protocolVersion: string;
   readonly serverInfo: { readonly name: string; readonly version: string };
   readonly instructions: string | undefined;
-  /** One page of `tools/list`, or the key of the held page. */
-  listPage(cursor: string | undefined, signal: AbortSignal): Promise<unknown>;
+  /** What the server has declared. */
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  /** Sends a request that only reads. Returns the result, or the key of the held result. */
+  request(method: ReadMethod, params: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<unknown>;
   /** The result of `tools/call`, or the key of the held result. */
   call(call: McpCall, signal: AbortSignal): Promise<unknown>;
   /** Ends the session at the server, where the protocol supports it, and releases everything. */

@@ -18,6 +18,7 @@ import { type ClientCredentials, credentialsOf, type HeaderSource } from './clie
 import type { CertificateSource } from './client/credential.ts';
 import { parseEventId, type Position } from './client/follow.ts';
 import { createRemoteGrounding, type RemoteGrounding } from './client/grounding.ts';
+import { createRemoteContent, type RemotePrompts, type RemoteResources } from './client/mcp-content.ts';
 import { createRemotePlans, type RemotePlans } from './client/plans.ts';
 import { createRemoteRegistry, type RemoteRegistry } from './client/registry.ts';
 import { queryOf } from './client/query.ts';
@@ -126,6 +127,10 @@ export interface Client extends ChatTransport<UIMessage> {
   readonly blobs: RemoteBlobs;
   /** The caller's chats that the endpoint has stored: those of requests with `chat.store`. */
   readonly chats: RemoteChats;
+  /** The prompts of the MCP servers that an agent of the endpoint selects. */
+  readonly prompts: RemotePrompts;
+  /** Their resources. */
+  readonly resources: RemoteResources;
   /** The data sources of the endpoint. */
   readonly grounding: RemoteGrounding;
   /** Calls any other route, such as `call('GET', '/v1/agents/helper/manifest')`. Returns the JSON of the response, or its plain text. */
@@ -147,6 +152,7 @@ export function createClient(options: ClientOptions): Client {
     callRoute(connection, { method, path, body, signal });
   return {
     call,
+    ...createRemoteContent(call),
     plans: createRemotePlans(call),
     registry: createRemoteRegistry((request) => callRoute(connection, request)),
     grounding: createRemoteGrounding(connection),

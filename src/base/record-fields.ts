@@ -14,10 +14,13 @@ export const ToolPattern = v.pipe(
   v.regex(/^[A-Za-z0-9_-]{0,64}\*?$/, 'must be a tool id, or a prefix with "*"'),
 );
 
-/** A tool of an MCP server by its own name, or a prefix of such names followed by `*`. */
+/** A tool of an MCP server by its own name, a `prompt:`, `resource:` or `template:`, or a prefix of such names followed by `*`. */
 export const McpToolPattern = v.pipe(
   v.string(),
-  v.regex(/^[A-Za-z0-9_./-]{0,128}\*?$/, 'must be the name of a tool, or a prefix with "*"'),
+  v.regex(
+    /^(?:[A-Za-z0-9_./-]{0,128}|(?:prompt|resource|template):[^\s,*]{0,2048})\*?$/,
+    'must be the name of a tool, or a prefix with "*"',
+  ),
 );
 
 /** Semantic Versioning 2.0.0, for people; caches use `revision`. */

@@ -181,6 +181,8 @@ export const McpFinding = v.strictObject({
   rule: v.string(),
   /** The tool as its server names it; without one, the finding is about the server or the set. */
   tool: v.optional(v.string()),
+  /** The prompt, resource or template, as `prompt:<name>`, `resource:<uri>`, `template:<uri template>`. It is not pinned. */
+  item: v.optional(v.string()),
   /** Where in the definition, as a JSON Pointer. */
   path: v.optional(v.string()),
   message: v.string(),
@@ -201,6 +203,14 @@ export const PinnedTool = v.strictObject({
   effect: v.optional(v.picklist(['read', 'write', 'destructive'])),
 });
 export type PinnedTool = v.InferOutput<typeof PinnedTool>;
+
+/** A prompt, a resource or a template of resources, as a person has approved it: its definition, not what it contains. */
+export const PinnedContent = v.strictObject({
+  definition: v.record(v.string(), v.unknown()),
+  fingerprint: Fingerprint,
+  status: v.picklist(['valid', 'drifted']),
+});
+export type PinnedContent = v.InferOutput<typeof PinnedContent>;
 
 /** The authorization server of an MCP server, as a person has approved it. */
 export const McpAuthPin = v.strictObject({
@@ -231,6 +241,9 @@ export const McpPin = v.strictObject({
   serverInfo: v.looseObject({ name: v.string(), version: v.string() }),
   instructions: v.optional(v.string()),
   tools: v.array(PinnedTool),
+  prompts: v.optional(v.array(PinnedContent)),
+  resources: v.optional(v.array(PinnedContent)),
+  templates: v.optional(v.array(PinnedContent)),
   auth: v.optional(McpAuthPin),
 });
 export type McpPin = v.InferOutput<typeof McpPin>;

@@ -27,7 +27,16 @@ export type {
   SourceHit,
   WritableGroundingSource,
 } from './grounding-source.ts';
-export type { McpCall, McpCallResult, McpConnection, McpConnector } from './mcp/mcp-connector.ts';
+export type {
+  McpCall,
+  McpCallResult,
+  McpConnection,
+  McpConnector,
+  McpContentKind,
+  McpContentList,
+  McpLogMessage,
+  McpReading,
+} from './mcp/mcp-connector.ts';
 export type { ModelSource } from './model-source.ts';
 export type { Sandbox, SandboxOptions } from './sandbox.ts';
 export type { SecretScope, SecretSource, SecretText } from './secret-source.ts';

@@ -2,10 +2,12 @@
 
 import * as v from 'valibot';
 import { checkData } from '../base/json.ts';
-import type { McpValidationRequest, OfferedTool } from '../contracts/mcp/mcp-validation.ts';
+import type { McpContentOffer, McpValidationRequest, OfferedTool } from '../contracts/mcp/mcp-validation.ts';
 import type { McpConnection } from '../contracts/mcp/mcp-connector.ts';
 import { type McpAuthPin, type McpFinding, McpPin, type McpServer, type PinnedTool } from '../base/schema.ts';
 import { asRecord } from '../base/is-record.ts';
+import { toContentCandidate } from './content/candidate-content.ts';
+import type { OfferedLists } from './content/kinds.ts';
 import { changedFields } from './drift.ts';
 import { digestOf, fingerprintOf } from './fingerprint.ts';
 import { inspect, type InspectContext, type InspectedTool } from './inspect.ts';
@@ -15,6 +17,7 @@ import { exposedName } from './pinned-tools.ts';
 export interface Candidate {
   readonly tools: readonly OfferedTool[];
   readonly removed: readonly string[];
+  readonly content: McpContentOffer | undefined;
   readonly instructions: string | undefined;
   /** Those of tools that are left out on demand are not among them. */
   readonly findings: readonly McpFinding[];
@@ -31,6 +34,7 @@ export async function toCandidate(
     readonly server: McpServer;
     readonly offer: Pick<McpConnection, 'protocolVersion' | 'serverInfo' | 'instructions'> & {
       readonly tools: readonly unknown[];
+      readonly lists: OfferedLists;
       readonly auth?: McpAuthPin;
     };
     readonly wishes: Wishes;
@@ -42,13 +46,16 @@ export async function toCandidate(
   const { alias, url } = server;
   const inspection = inspect({ ...offer, instructions }, { alias, url, others });
   const tools = await Promise.all(inspection.tools.map((tool) => toOffered(tool, server, wishes)));
-  const findings = inspection.findings.filter(({ tool }) => tool === undefined || !wishes.leaveOut.includes(tool));
+  const content = await toContentCandidate(offer.lists, { pinned: server.pinned, leaveOut: wishes.leaveOut, others });
+  const ofTools = inspection.findings.filter(({ tool }) => tool === undefined || !wishes.leaveOut.includes(tool));
+  const findings = [...ofTools, ...content.findings];
   const included = tools.filter((tool) => tool.included);
   const pin = { protocolVersion, serverInfo, ...(instructions !== undefined && { instructions }) };
   const names = new Set(tools.map(({ name }) => name));
   return {
     tools,
     findings,
+    content: content.offer,
     instructions,
     removed: (server.pinned?.tools ?? []).map(({ definition }) => definition.name).filter((name) => !names.has(name)),
     // Of all that is offered, whatever is left out: what was looked at stays the same while a person chooses.
@@ -56,10 +63,11 @@ export async function toCandidate(
       instructions ?? null,
       tools.map(({ name, fingerprint = null }) => [name, fingerprint]),
       ...(auth ? [auth] : []),
+      ...content.fingerprints,
     ]),
     pin: findings.some(({ severity }) => severity === 'error')
       ? undefined
-      : v.parse(McpPin, { ...pin, tools: included.map(toPinned), ...(auth && { auth }) }), // what had no error in it fits
+      : v.parse(McpPin, { ...pin, ...content.pin, tools: included.map(toPinned), ...(auth && { auth }) }), // what had no error in it fits
   };
 }
 

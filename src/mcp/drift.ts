@@ -72,10 +72,10 @@ async function fingerprintOfLive(definition: unknown): Promise<string> {
 }
 
 /** The fields that differ. Names of fields that MCP does not know are the server's own words, and are not repeated. */
-export function changedFields(old: object, live: unknown): readonly string[] {
+export function changedFields(old: object, live: unknown, known = knownFields): readonly string[] {
   const [a, b] = [asRecord(old), asRecord(live)];
   const keys = Object.keys({ ...a, ...b }).filter((key) => textOf(a[key]) !== textOf(b[key]));
-  return [...new Set(keys.map((key) => knownFields.has(key) ? key : 'other'))].toSorted();
+  return [...new Set(keys.map((key) => known.has(key) ? key : 'other'))].toSorted();
 }
 
 /** Tells what is missing from `null`, and what is nested too deep from everything. */

@@ -8,8 +8,7 @@ import { error, type Remark } from './checks/finding.ts';
 import { checkName } from './checks/names.ts';
 import { checkInputSchema, checkSchema } from './checks/schemas.ts';
 import { checkSet } from './checks/set.ts';
-import { textsOf } from './checks/strings.ts';
-import { checkCharacters, checkWords } from './checks/text.ts';
+import { checkTexts } from './checks/texts.ts';
 import type { Offer } from './drift.ts';
 import { exposedName } from './pinned-tools.ts';
 
@@ -38,7 +37,6 @@ export interface Inspection {
 }
 
 const maxToolLength = 65_536;
-const maxText = 8192;
 const maxFindings = 500;
 
 /** Checks everything that a server offers. */
@@ -115,28 +113,6 @@ function checkTool(
 function checkOutputSchema(schema: unknown): readonly Remark[] {
   if (!isRecord(schema)) return [error('schema_root', 'must be an object', '/outputSchema')];
   return checkSchema(schema, '/outputSchema');
-}
-
-function checkTexts(value: unknown, others: ReadonlySet<string>, path = ''): readonly Remark[] {
-  return textsOf(value, path).flatMap((placed) => {
-    if (placed.text.length > maxText) {
-      return [error('text_length', `must be at most ${maxText} characters`, placed.path)];
-    }
-    const characters = checkCharacters(placed.text, placed.path);
-    if (!placed.isWords) return characters;
-    return [...characters, ...checkWords(placed.text, placed.path), ...checkMentions(placed, others)];
-  });
-}
-
-/** Everyday words are no evidence of a name. */
-function checkMentions(
-  { text, path }: { readonly text: string; readonly path: string },
-  others: ReadonlySet<string>,
-): readonly Remark[] {
-  const words = text.match(/[A-Za-z0-9_-]+/g) ?? [];
-  return words.some((word) => others.has(word) && /[_-]|[a-z][A-Z]/.test(word))
-    ? [error('other_tool', 'names a tool from elsewhere', path)]
-    : [];
 }
 
 function checkServer(

@@ -6,7 +6,9 @@ import { createTraceId } from '../events/trace-ids.ts';
 import type { McpValidation } from '../contracts/mcp/mcp-validation.ts';
 import { summaryOf } from '../events/payload-summary.ts';
 import type { Catalog } from '../contracts/catalog.ts';
-import type { McpConnector } from '../contracts/mcp/mcp-connector.ts';
+import type { McpConnector, McpContentKind } from '../contracts/mcp/mcp-connector.ts';
+import type { McpContent } from '../contracts/mcp/content-reader.ts';
+import { PinnaceError } from '../base/errors.ts';
 import { loadOnce } from '../base/load-once.ts';
 import type { McpServer, SecretRef } from '../base/schema.ts';
 import type { McpSignIn } from '../contracts/mcp/sign-in.ts';
@@ -14,6 +16,7 @@ import type { AnsweredQuestions } from '../contracts/mcp/answers.ts';
 import type { McpSignIns } from '../contracts/mcp/sign-ins.ts';
 import type { SecretSource } from '../contracts/secret-source.ts';
 import type { Storage } from '../contracts/storage.ts';
+import { type ContentWatch, createContentWatch } from './content/content-watch.ts';
 import type { McpPeople } from './people.ts';
 import { noSignIn } from './sign-in/sign-in-failures.ts';
 import type { Tool } from '../tools/tool.ts';
@@ -21,7 +24,7 @@ import type { Drift, ToolChange } from './drift.ts';
 import { createDriftWatch } from './drift-watch.ts';
 import { createMcpTool, type McpToolOptions } from './mcp-tool.ts';
 import { exposedName, type PinnedDefinition, pinnedDefinitions } from './pinned-tools.ts';
-import { storeDrift } from './records.ts';
+import { storeContentDrift, storeDrift } from './records.ts';
 import { openSession } from './session.ts';
 import type { Validation } from './validate-server.ts';
 
@@ -65,6 +68,8 @@ export interface McpServers {
   validate(serverId: string, validation: Validation): Promise<McpValidation>;
   /** The sign-ins of callers. @throws PinnaceError `not_found` where the composition has no sign-ins. */
   signIns(): Promise<McpSignIns>;
+  /** Prompts and resources. @throws PinnaceError `unavailable` without a connector. */
+  content(): Promise<McpContent>;
   /** Stores the answers of a person to the questions of a server. */
   answer(answering: AnsweredQuestions, options: { readonly signal: AbortSignal }): Promise<void>;
 }
@@ -80,12 +85,23 @@ export function createMcpServers(options: McpServersOptions): McpServers {
     onDrift: (server, found) => recordDrift(server, found, options),
   });
   const people = peopleOf(options);
-  const toolOptions: McpToolOptions | undefined = connector && {
+  const watch = createContentWatch({
+    ttlMs: driftTtlMs,
+    now,
+    onDrift: (server, kind, changed) => recordContentDrift(server, { kind, changed }, options),
+  });
+  const openConnections = connector && (() =>
+    openSession({
+      connector,
+      onToolsChanged: (server) => drift.flag(server),
+      onContentChanged: (server, kind) => flagContent(watch, server, kind),
+    }));
+  const toolOptions: McpToolOptions | undefined = openConnections && {
     drift,
     people,
     timeoutMs,
     maxLength,
-    openSession: () => openSession({ connector, onToolsChanged: (server) => drift.flag(server) }),
+    openSession: openConnections,
   };
   const made = new WeakMap<object, Promise<readonly KnownMcpTool[]>>();
   return {
@@ -97,9 +113,13 @@ export function createMcpServers(options: McpServersOptions): McpServers {
     },
     async validate(serverId, validation) {
       const { ownerOf, validateServer } = await import('./validate-server.ts'); // runs do without: the checks are fetched with the first look
-      const answer = await validateServer(serverId, validation, { ...options, drift, people });
+      const answer = await validateServer(serverId, validation, { ...options, drift, contentWatch: watch, people });
       if (validation.request.approve) await options.onWritten({ id: serverId, tenant: ownerOf(validation) });
       return answer;
+    },
+    async content() {
+      if (!openConnections) throw noConnector();
+      return (await loadContent()).createMcpContent({ watch, people, timeoutMs, openSession: openConnections });
     },
     async signIns() {
       if (!people || !options.signIn) throw noSignIn('not_found');
@@ -110,6 +130,21 @@ export function createMcpServers(options: McpServersOptions): McpServers {
       await (await people()).answer(answering, given);
     },
   };
+}
+
+const loadContent = /* @__PURE__ */ loadOnce(() => import('./content/create-content.ts'));
+
+/** A changed list of resources may be one of templates. */
+function flagContent(watch: ContentWatch, server: McpServer, kind: 'prompts' | 'resources'): void {
+  watch.flag(server, kind);
+  if (kind === 'resources') watch.flag(server, 'templates');
+}
+
+function noConnector(): PinnaceError {
+  return new PinnaceError('unavailable', 'Cannot read from MCP servers: this runtime has no way to them', {
+    retryable: false,
+    details: { reason: 'no_mcp_connector' },
+  });
 }
 
 function peopleOf({ sealKey, ...options }: McpServersOptions): (() => Promise<McpPeople>) | undefined {
@@ -173,6 +208,26 @@ async function recordDrift(
   const changed = tools.filter(({ kind }) => kind === 'changed').map(({ name }) => name);
   if (changed.length === 0 || !await storeDrift(catalog, server, changed)) return;
   // The catalog has it, and caches expire soon.
+  await Promise.resolve(onWritten(server)).catch((cause: unknown) => report?.(cause, { kind: 'mcp', id: server.id }));
+}
+
+/** Emits that prompts or resources are no longer what was approved, and stores it. What they are called is the server's words. */
+async function recordContentDrift(
+  server: McpServer,
+  drift: { readonly kind: McpContentKind; readonly changed: readonly string[] },
+  { emit, report, catalog, onWritten }: McpServersOptions,
+): Promise<void> {
+  emit({
+    traceId: createTraceId(),
+    actor: { type: 'system', id: 'mcp' },
+    action: 'mcp.content_changed',
+    target: { type: 'mcp-server', id: server.id },
+    status: 'denied',
+    latency: 0,
+    error: null,
+    payloadSummary: summaryOf({ kind: drift.kind, changed: drift.changed.length }),
+  });
+  if (!await storeContentDrift(catalog, server, drift)) return;
   await Promise.resolve(onWritten(server)).catch((cause: unknown) => report?.(cause, { kind: 'mcp', id: server.id }));
 }
 

@@ -3,6 +3,8 @@
 import { PinnaceError } from '../base/errors.ts';
 import type { Catalog, McpServerWriter } from '../contracts/catalog.ts';
 import type { McpServer } from '../base/schema.ts';
+import type { McpContentKind } from '../contracts/mcp/mcp-connector.ts';
+import { contentId, pinnedContent } from './content/kinds.ts';
 
 /** The catalog with a tenant's own records; without a tenant, the one with what is shared. */
 export function catalogOf(catalog: Catalog, tenant: string | undefined): Catalog | undefined {
@@ -31,6 +33,26 @@ export async function storeDrift(catalog: Catalog, server: McpServer, changed: r
     const record = await catalogOf(catalog, server.tenant)?.mcpServer?.(server.id);
     if (!record?.pinned || !isWriter(catalog) || fingerprints(record) !== fingerprints(server)) return false;
     await catalog.put('mcpServer', withDrifted(record, changed), { ifRevision: record.revision });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The same for prompts, resources or templates, by what identifies them. */
+export async function storeContentDrift(
+  catalog: Catalog,
+  server: McpServer,
+  { kind, changed }: { readonly kind: McpContentKind; readonly changed: readonly string[] },
+): Promise<boolean> {
+  try {
+    const record = await catalogOf(catalog, server.tenant)?.mcpServer?.(server.id);
+    if (!record?.pinned || !isWriter(catalog) || record.validatedAt !== server.validatedAt) return false;
+    const items = pinnedContent(record.pinned, kind).map((item) =>
+      changed.includes(contentId(kind, item.definition) ?? '') ? { ...item, status: 'drifted' as const } : item
+    );
+    const written = { ...record, pinned: { ...record.pinned, [kind]: items } };
+    await catalog.put('mcpServer', written, { ifRevision: record.revision });
     return true;
   } catch {
     return false;

@@ -13,6 +13,7 @@ export function mcpServersOnUse(options: McpServersOptions): McpServers {
     current: (server) => loaded?.current(server) ?? server, // no drift is observed before it is loaded
     toolsOf: async (server) => await (await servers()).toolsOf(server),
     answer: async (...given) => await (await servers()).answer(...given),
+    content: async () => await (await servers()).content(),
     signIns: async () => await (await servers()).signIns(),
     validate: async (serverId, validation) => await (await servers()).validate(serverId, validation),
   };

@@ -26,15 +26,22 @@ export interface McpSessionOptions {
   readonly connector: McpConnector;
   /** Called when a server says that its list of tools has changed. */
   readonly onToolsChanged: (server: McpServer) => void;
+  /** The same for its prompts and resources. */
+  readonly onContentChanged?: ((server: McpServer, kind: 'prompts' | 'resources') => void) | undefined;
 }
 
 /** Creates a session without connections. */
-export function openSession({ connector, onToolsChanged }: McpSessionOptions): McpSession {
+export function openSession({ connector, onToolsChanged, onContentChanged }: McpSessionOptions): McpSession {
   const open = new Map<string, Promise<McpConnection>>();
   const closing = new AbortController();
   const connect = async (server: McpServer, access: ServerAccess): Promise<McpConnection> => {
     closing.signal.throwIfAborted();
-    const options = { ...access, signal: closing.signal, onToolsChanged: () => onToolsChanged(server) };
+    const options = {
+      ...access,
+      signal: closing.signal,
+      onToolsChanged: () => onToolsChanged(server),
+      onContentChanged: (kind: 'prompts' | 'resources') => onContentChanged?.(server, kind),
+    };
     const connection = await connector.connect(server, options);
     if (!closing.signal.aborted) return connection;
     await connection.close();

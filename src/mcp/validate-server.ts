@@ -6,13 +6,15 @@ import { PinnaceError, toData } from '../base/errors.ts';
 import type { McpValidation, McpValidationRequest } from '../contracts/mcp/mcp-validation.ts';
 import { summaryOf } from '../events/payload-summary.ts';
 import type { Catalog } from '../contracts/catalog.ts';
-import type { McpAuthorization, McpConnector } from '../contracts/mcp/mcp-connector.ts';
+import type { McpAuthorization, McpConnection, McpConnector, McpContentKind } from '../contracts/mcp/mcp-connector.ts';
 import type { Principal } from '../base/principal.ts';
 import type { McpAuthPin, McpServer } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
 import { sharedRecord } from '../contracts/shared-record.ts';
 import { type Candidate, toCandidate } from './candidate.ts';
 import { compareWithPin } from './drift.ts';
+import type { ContentWatch } from './content/content-watch.ts';
+import { contentKinds, type OfferedLists, pinnedContent } from './content/kinds.ts';
 import type { DriftWatch } from './drift-watch.ts';
 import { namesElsewhere } from './other-tools.ts';
 import type { McpPeople } from './people.ts';
@@ -25,6 +27,7 @@ export interface ValidateOptions {
   readonly catalog: Catalog;
   readonly connector: McpConnector | undefined;
   readonly drift: DriftWatch;
+  readonly contentWatch: ContentWatch;
   /** Signs people in. Absent where the composition has no sign-ins. */
   readonly people: (() => Promise<McpPeople>) | undefined;
   readonly emit: Emit;
@@ -92,7 +95,7 @@ export async function validateServer(
 async function validate(
   serverId: string,
   validation: Validation,
-  { catalog, connector, drift, people, now }: ValidateOptions,
+  { catalog, connector, drift, contentWatch, people, now }: ValidateOptions,
 ): Promise<McpValidation> {
   const { request, signal, toolNames } = validation;
   const writer = request.approve ? requireWriter(catalog) : undefined;
@@ -104,13 +107,28 @@ async function validate(
   const candidate = await toCandidate({ server, offer, wishes: request, others });
   requireKnownEffects(request, candidate);
   if (!writer) {
-    if (offer.isCurrent) await drift.compare(server, () => Promise.resolve(offer)); // runs use this observation too
+    if (offer.isCurrent) await observe(server, offer, { drift, contentWatch });
     return toAnswer(server, { offer, candidate, approved: false });
   }
   requireSameOffer(request, candidate);
   const record = await toRecord(server, { candidate, offer, now: now() });
   const written = await writer.put('mcpServer', record, { ifRevision: server.revision });
   return toAnswer(written, { offer, candidate, approved: candidate.pin !== undefined });
+}
+
+/** Runs use this observation too. */
+async function observe(
+  server: McpServer,
+  offer: Looked,
+  { drift, contentWatch }: Pick<ValidateOptions, 'drift' | 'contentWatch'>,
+): Promise<void> {
+  await drift.compare(server, () => Promise.resolve(offer));
+  for (const kind of contentKinds) {
+    const list = offer.lists[kind];
+    if (list && pinnedContent(server.pinned, kind).length > 0) {
+      await contentWatch.compare(server, kind, () => Promise.resolve(list.items));
+    }
+  }
 }
 
 /** A tenant checks its own servers. What is shared it can read: that it may not check it is no secret. */
@@ -152,7 +170,12 @@ async function lookAt(
 /** What was approved before: an approval without a sign-in changes where people sign in, and nothing else. */
 function pinnedOffer({ pinned }: McpServer): Offered {
   const { protocolVersion = '', serverInfo = { name: '', version: '' }, instructions, tools = [] } = pinned ?? {};
-  return { protocolVersion, serverInfo, instructions, tools: tools.map(({ definition }) => definition) };
+  const listOf = (kind: McpContentKind) => ({
+    items: pinnedContent(pinned, kind).map(({ definition }) => definition),
+    isCut: false,
+  });
+  const lists = { prompts: listOf('prompts'), resources: listOf('resources'), templates: listOf('templates') };
+  return { protocolVersion, serverInfo, instructions, tools: tools.map(({ definition }) => definition), lists };
 }
 
 async function readOffer(
@@ -168,10 +191,28 @@ async function readOffer(
   const connection = await connector.connect(server, options);
   try {
     const { protocolVersion, serverInfo, instructions } = connection;
-    return { protocolVersion, serverInfo, instructions, tools: await connection.listTools(options) };
+    const tools = await connection.listTools(options);
+    return { protocolVersion, serverInfo, instructions, tools, lists: await readLists(connection, options) };
   } finally {
     await connection.close();
   }
+}
+
+/** A server whose prompts or resources cannot be listed may still have tools. */
+async function readLists(
+  connection: McpConnection,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<OfferedLists> {
+  const listOf = async (kind: McpContentKind) =>
+    await connection.listContent(kind, { signal }).catch((error: unknown) => {
+      if (error instanceof PinnaceError && error.details?.['reason'] === 'mcp_error') return undefined;
+      throw error;
+    });
+  return {
+    prompts: await listOf('prompts'),
+    resources: await listOf('resources'),
+    templates: await listOf('templates'),
+  };
 }
 
 /** A refused offer takes nothing away that was approved before: only tools that are offered otherwise by now are hidden. */
@@ -200,7 +241,7 @@ function toAnswer(
   },
 ): McpValidation {
   const { protocolVersion, serverInfo, auth, isCurrent } = offer;
-  const { tools, removed, findings, digest, instructions } = candidate;
+  const { tools, removed, content, findings, digest, instructions } = candidate;
   return {
     serverId: id,
     status,
@@ -214,6 +255,7 @@ function toAnswer(
     ...(auth && { auth, signedIn: isCurrent }),
     tools,
     removed,
+    ...(content && { content }),
     findings,
   };
 }

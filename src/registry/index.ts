@@ -18,7 +18,13 @@ export {
   ToolDefinition,
   type ToolDefinitionInput,
 } from '../base/schema.ts';
-export type { McpValidation, McpValidationInput, OfferedTool } from '../contracts/mcp/mcp-validation.ts';
+export type {
+  McpContentOffer,
+  McpValidation,
+  McpValidationInput,
+  OfferedContent,
+  OfferedTool,
+} from '../contracts/mcp/mcp-validation.ts';
 export type { CatalogExport } from './catalog-document.ts';
 export type { Collection, FoundRecords, Patch, Registration, VersionOptions } from './collection.ts';
 export type { Difference } from './diff.ts';

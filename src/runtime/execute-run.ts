@@ -26,6 +26,7 @@ import type { ReportedUsage } from './log/run-chunks.ts';
 import type { RunEnd } from './log/run-end.ts';
 import type { RunOptions } from './run-options.ts';
 import { programsOnUse } from './program/programs-on-use.ts';
+import type { RunScope } from '../tools/run-scope.ts';
 import { createSteering, type Steering } from './loop/steering.ts';
 
 /** Executes the run to its end, into its record. Never throws. */
@@ -36,9 +37,9 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
   const finalUsage = () => ({ ...usage, durationMs: now() - startedAt });
   const push = (chunk: UIMessageChunk): void => driver.push(chunk);
   const spans = createLoopSpans(options);
-  const files = createRunFiles(filesOf(options, push));
   const budget = createModelBudget(options.request.budget ?? {}, usage);
-  const calls = createRunCalls(options, { live, usage, budget, spans, push, files });
+  const files = createRunFiles(filesOf(options, { push, scope: () => calls.scope }));
+  const calls: RunCalls = createRunCalls(options, { live, usage, budget, spans, push, files });
   const steering = createSteering(live.inbox, { ...options, spans });
   const onPrompt = keepPrompts(options, { live, usage });
   const parts = { usage, budget, spans, calls, steering, push, files, onPrompt };
@@ -155,9 +156,14 @@ function waitingLoop(): Loop {
   return { read: () => Promise.resolve({ end: { type: 'awaiting_approval', finishReason: 'tool-calls' } }) };
 }
 
-function filesOf(options: RunOptions, push: (chunk: UIMessageChunk) => void): RunFilesOptions {
-  const { principal: { tenant }, abort: { signal }, request: { chat } } = options;
-  return { ...options, tenant, signal, push, answered: chat.messages.at(-1) };
+function filesOf(
+  options: RunOptions,
+  { push, scope }: { readonly push: (chunk: UIMessageChunk) => void; readonly scope: () => RunScope },
+): RunFilesOptions {
+  const { principal: { tenant }, abort: { signal }, request: { chat }, content } = options;
+  const readResource: RunFilesOptions['readResource'] = (resource) =>
+    content.readInRun({ ...options, signal, scope: scope() }, resource);
+  return { ...options, tenant, signal, push, answered: chat.messages.at(-1), readResource };
 }
 
 /** The model of the run and its fallbacks, each with its secret redacted. */

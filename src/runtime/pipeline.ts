@@ -14,6 +14,7 @@ import { createChats } from './chats/chats.ts';
 import { createLiveTexts } from './calls/live-texts.ts';
 import { createRuns } from './log/runs.ts';
 import { createGuard, createOperations } from './operations.ts';
+import { contentOnUse } from './resolve/mcp-content-on-use.ts';
 import { signInsOnUse } from './resolve/mcp-sign-ins-on-use.ts';
 import { createReadiness } from './readiness.ts';
 import { createRequestRefusals } from './request-refusals.ts';
@@ -46,6 +47,7 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
     ...createWatching(options, closing.signal),
     ...guarded,
     mcpSignIns: signInsOnUse(parts, guarded),
+    ...parts.content,
     blobs: createStoredFiles(parts, guarded),
     chats: createChats(parts, guarded),
     runs: parts.runs,
@@ -89,6 +91,7 @@ function createParts<P extends Plans>(
     slots: createSlots(),
     // An agent that is called as a tool works by a plan, whose agents may call agents: the one place where both meet.
     toolSetOf: createToolSets({ ...options, mcp, liveTexts, plans: () => plans }),
+    content: contentOnUse((): RuntimeParts => parts),
     liveTexts,
     startGate: createStartGate(now),
     dismiss,
@@ -97,7 +100,8 @@ function createParts<P extends Plans>(
   };
   const steps = stepsOnUse(shared);
   const plans = options.plans(steps);
-  return { parts: { ...shared, plans }, steps, plans };
+  const parts = { ...shared, plans };
+  return { parts, steps, plans };
 }
 
 /** The last ends of an audit are awaited for this long: longer than one commit takes in a storage that answers at all. */

@@ -50,7 +50,7 @@ type RunServices =
   >
   & Pick<
     RuntimeParts,
-    'recorder' | 'metrics' | 'digests' | 'report' | 'contextStrategy' | 'blobs' | 'egress' | 'sandbox'
+    'recorder' | 'metrics' | 'digests' | 'report' | 'contextStrategy' | 'blobs' | 'egress' | 'sandbox' | 'content'
   >
   & { readonly resolveSecret: Resolver['secret'] };
 

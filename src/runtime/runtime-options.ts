@@ -31,6 +31,7 @@ import type { CodeAgent } from './code-agents/agent-code.ts';
 import type { Runs } from './log/runs.ts';
 import type { Limits } from './resolve/limits.ts';
 import type { McpSource } from './resolve/mcp-tools.ts';
+import type { RuntimeContent } from './resolve/runtime-content.ts';
 import type { Resolver } from './resolve/resolver.ts';
 import type { ToolSetOf } from './resolve/tool-sets.ts';
 import type { StartGate } from './start-gate.ts';
@@ -101,6 +102,7 @@ export interface RuntimeParts extends RuntimeOptions {
   readonly interruptions: Interruptions;
   readonly slots: Slots;
   readonly toolSetOf: ToolSetOf;
+  readonly content: RuntimeContent;
   readonly liveTexts: LiveTexts;
   readonly startGate: StartGate;
   /** Stops the runs of these agents where they may no longer run. */

@@ -7,6 +7,7 @@ import type { RingEvent, WatchOptions } from '../events/event-ring.ts';
 import type { Report } from '../events/report.ts';
 import type { GuardedEffect } from '../permission/guarded.ts';
 import type { Decision } from '../permission/interruption.ts';
+import type { RuntimePrompts, RuntimeResources } from '../contracts/mcp/content.ts';
 import type { RuntimeSignIns } from '../contracts/mcp/sign-ins.ts';
 import type { McpValidation, McpValidationInput } from '../contracts/mcp/mcp-validation.ts';
 import type { Metrics } from '../base/metrics.ts';
@@ -178,6 +179,10 @@ export interface HostedRuntime extends Runtime {
   ): Promise<McpValidation>;
   /** Signs the principal in to MCP servers, and shows and revokes what was granted. */
   readonly mcpSignIns: RuntimeSignIns;
+  /** The prompts of the MCP servers that an agent selects. */
+  readonly prompts: RuntimePrompts;
+  /** Their resources. */
+  readonly resources: RuntimeResources;
   /**
    * Streams events as they are emitted: those of the principal's tenant and, to in-process principals, those of no tenant. A slow
    * reader loses events, receives their count, and delays nothing.

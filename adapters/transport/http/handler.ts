@@ -13,6 +13,7 @@ import type { HostedRuntime } from '../../../src/runtime/runtime.ts';
 import { dropBody, receiveBy } from '../signed/body.ts';
 import { approvalRoutes } from './routes/approvals.ts';
 import { createMetricsToken } from './metrics-token.ts';
+import { mcpContentRoutes } from './routes/mcp-content.ts';
 import { signInRoutes } from './routes/sign-ins.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { createGetPath } from './base-path.ts';
@@ -135,6 +136,7 @@ export function createApp(
   app.route('/v1', signInRoutes({ runtime, signed, maxBodyBytes }));
   const metricsToken = options.metricsToken === undefined ? undefined : createMetricsToken(options.metricsToken);
   app.route('/v1', operationRoutes({ runtime, signed, maxBodyBytes, capabilities, describe, metricsToken }));
+  app.route('/v1', mcpContentRoutes({ runtime, signed, maxBodyBytes }));
   app.route('/v1', eventRoutes({ runtime, signed, watchSession, keepAliveMs, now }));
   app.route('/v1', auditRoutes({ runtime, signed }));
   const authenticateMcp = mcp?.auth

@@ -35,9 +35,12 @@ export interface LimitOverrides {
   callsPerMinute?: number | undefined;
 }
 
-/** The tools of one MCP server that an agent may use: the pinned ones that `allow` names, without those of `mask`. */
+/**
+ * What of one MCP server an agent may use: the pinned tools that `allow` names, without those of `mask`. Prompts and resources are named
+ * `prompt:<name>`, `resource:<uri>` and `template:<uri template>`.
+ */
 export interface McpSelection {
-  /** Names of the server's tools, or prefixes with `*`. Default: all pinned tools. */
+  /** Names of the server's tools, or prefixes with `*`. Default: everything that is pinned. */
   allow?: string[] | undefined;
   /** Names or prefixes of tools that are hidden from this agent, even if `allow` names them. Default: none. */
   mask?: string[] | undefined;

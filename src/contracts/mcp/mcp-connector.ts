@@ -35,6 +35,31 @@ export interface McpCall {
   ) => void;
 }
 
+/** What a server may list besides tools; `templates` are those of resources. */
+export type McpContentKind = 'prompts' | 'resources' | 'templates';
+
+/** The raw definitions of one kind. */
+export interface McpContentList {
+  readonly items: readonly unknown[];
+  /** Whether the server lists more than was read. */
+  readonly isCut: boolean;
+}
+
+/** A request that changes nothing at the server. */
+export interface McpReading {
+  readonly method: 'resources/read' | 'prompts/get' | 'completion/complete';
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+/** A log message of a server; untrusted. */
+export interface McpLogMessage {
+  readonly level: string;
+  readonly logger?: string | undefined;
+  readonly data: unknown;
+}
+
 /** The access tokens of a connection. */
 export interface McpAuthorization {
   /** Returns the token for the next request; `undefined` without a sign-in. */
@@ -56,6 +81,13 @@ export interface McpConnection {
   readonly instructions: string | undefined;
   /** The raw definitions of all pages, unknown fields too. */
   listTools(options: { readonly signal: AbortSignal }): Promise<readonly unknown[]>;
+  /**
+   * The raw definitions of a kind, of up to 200 pages, 10,000 definitions and the longest list; none where the server does not declare
+   * the kind.
+   */
+  listContent(kind: McpContentKind, options: { readonly signal: AbortSignal }): Promise<McpContentList>;
+  /** Returns the raw result. Rejects with `not_found` for what the server does not know. */
+  read(request: McpReading): Promise<Readonly<Record<string, unknown>>>;
   callTool(call: McpCall): Promise<McpCallResult>;
   /** Stops running calls. Never rejects. */
   close(): Promise<void>;
@@ -84,6 +116,10 @@ export interface McpConnector {
       readonly signal: AbortSignal;
       /** Called when the server reports a changed list of tools, which may happen during a call. */
       readonly onToolsChanged?: () => void;
+      /** Called when the server reports a changed list of prompts or resources; a list of resources covers templates. */
+      readonly onContentChanged?: ((kind: 'prompts' | 'resources') => void) | undefined;
+      /** Receives the log messages of the server, at most 100 for each response. */
+      readonly onLog?: ((message: McpLogMessage) => void) | undefined;
     },
   ): Promise<McpConnection>;
 }

@@ -13,8 +13,11 @@ export const McpValidationRequest = v.strictObject({
   digest: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a digest of an answer'))),
   /** The effects of tools by name. A tool without an entry counts as destructive. */
   effects: v.optional(v.record(Name, v.picklist(['read', 'write', 'destructive'])), {}),
-  /** Tools that are not pinned: agents cannot see them, and findings in them are ignored. */
-  leaveOut: v.optional(v.array(Name), []),
+  /**
+   * Tools that are not pinned: agents cannot see them, and findings in them are ignored. Also prompts, resources and templates, as
+   * `prompt:<name>`, `resource:<uri>`, `template:<uri template>`.
+   */
+  leaveOut: v.optional(v.array(v.pipe(v.string(), v.minLength(1), v.maxLength(2100))), []),
 });
 export type McpValidationRequest = v.InferOutput<typeof McpValidationRequest>;
 export type McpValidationInput = v.InferInput<typeof McpValidationRequest>;
@@ -34,6 +37,32 @@ export interface OfferedTool {
   readonly effect?: PinnedTool['effect'];
   /** The server's raw definition: untrusted text, for a person to review. */
   readonly definition: unknown;
+}
+
+/** An offered prompt, resource or template, compared with the pin. */
+export interface OfferedContent {
+  /** The name of a prompt, the URI of a resource, the URI template of a template. */
+  readonly id: string;
+  /** How `leaveOut`, masks and findings name it: `prompt:<name>`, `resource:<uri>`, `template:<uri template>`. */
+  readonly label: string;
+  readonly fingerprint?: string;
+  readonly change: 'same' | 'changed' | 'added';
+  readonly changedFields: readonly string[];
+  /** Whether an approval pins it. One with a finding is not pinned. */
+  readonly included: boolean;
+  /** The server's raw definition: untrusted text, for a person to review. */
+  readonly definition: unknown;
+}
+
+/** What a server offers besides tools; of each kind the first 2,000. */
+export interface McpContentOffer {
+  readonly prompts: readonly OfferedContent[];
+  readonly resources: readonly OfferedContent[];
+  readonly templates: readonly OfferedContent[];
+  /** The labels of what is pinned and no longer offered. */
+  readonly removed: readonly string[];
+  /** How many are offered in all. */
+  readonly total: number;
 }
 
 /** The findings of a check and its outcome. */
@@ -57,5 +86,7 @@ export interface McpValidation {
   readonly tools: readonly OfferedTool[];
   /** Pinned tools that are no longer offered. */
   readonly removed: readonly string[];
+  /** Its prompts, resources and templates; absent where there are none. */
+  readonly content?: McpContentOffer;
   readonly findings: readonly McpFinding[];
 }

@@ -5,6 +5,7 @@ import type { Principal } from '../../base/principal.ts';
 import type { McpAuthPin, McpServer } from '../../base/schema.ts';
 import type { McpAuthorization } from '../../contracts/mcp/mcp-connector.ts';
 import type { McpChallenge } from '../../contracts/mcp/sign-in.ts';
+import type { OfferedLists } from '../content/kinds.ts';
 import { accessToken } from './grants.ts';
 import { signInRequired } from './sign-in-failures.ts';
 import type { SignInContext } from './sign-in-context.ts';
@@ -24,6 +25,7 @@ export interface Offered {
   readonly serverInfo: { readonly name: string; readonly version: string };
   readonly instructions: string | undefined;
   readonly tools: readonly unknown[];
+  readonly lists: OfferedLists;
 }
 
 /** What was seen. */

@@ -3,6 +3,11 @@
 import type { LanguageModelV4ToolResultOutput } from '@ai-sdk/provider';
 import type { UIMessage, UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { BlobStore } from '../../contracts/blob-store.ts';
+import type { Principal } from '../../base/principal.ts';
+import type { Agent } from '../../base/schema.ts';
+import type { McpResource } from '../../contracts/mcp/content.ts';
+import type { RunScope } from '../../tools/run-scope.ts';
+import type { RunRedaction } from '../calls/run-redaction.ts';
 import type { Egress } from '../../contracts/egress.ts';
 import type { SpanContext } from '../../contracts/span.ts';
 import type { ToolOutcome } from '../../tools/tool.ts';
@@ -16,7 +21,27 @@ export interface FileAccess {
   readonly tenant: string;
   readonly signal: AbortSignal;
   readonly limits: Pick<Limits, 'attachmentLength' | 'attachmentsLength'>;
+  /** Reads a resource of an MCP server; absent where messages cannot refer to any. */
+  readonly readResource?:
+    | ((resource: { readonly server: string; readonly uri: string }) => Promise<McpResource>)
+    | undefined;
 }
+
+/** The run that reads a resource of an MCP server. */
+export interface ResourceRun {
+  readonly agent: Agent;
+  readonly principal: Principal;
+  readonly redaction: RunRedaction;
+  readonly signal: AbortSignal;
+  /** Holds the connections of the run. */
+  readonly scope: RunScope;
+}
+
+/** Reads a resource of an MCP server in the name of a run's caller. Rejects as `runtime.resources.read`. */
+export type ReadInRun = (
+  run: ResourceRun,
+  resource: { readonly server: string; readonly uri: string },
+) => Promise<McpResource>;
 
 /** A file with its content. */
 export interface LoadedFile {
@@ -24,7 +49,9 @@ export interface LoadedFile {
   readonly mediaType: string;
   readonly base64: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly from: 'inline' | 'url' | 'stored';
+  readonly from: 'inline' | 'url' | 'stored' | 'resource';
+  /** Stands before the text of a resource: where it is from, and that it is untrusted. */
+  readonly source?: string;
 }
 
 /** The address of a file in a message, and what the message calls its type. */

@@ -1,16 +1,22 @@
 /** Loads one file of a message, wherever it is, and checks its size and type. */
 
 import { base64Size, fromBase64, toBase64 } from '../../tools/content/base64.ts';
+import { loadOnce } from '../../base/load-once.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import { fetchFile } from './fetch-file.ts';
 import type { FileAccess, FileAddress, LoadedFile } from './files.ts';
 import { fileTypeOf } from './file-type.ts';
-import { blobIdOf, readDataUrl } from './references.ts';
+import { requireLength } from './require-length.ts';
+import { blobIdOf, readDataUrl, resourceOf } from './references.ts';
+
+const loadResources = /* @__PURE__ */ loadOnce(() => import('./load-resource.ts'));
 
 /** Loads a file. @throws PinnaceError that says why it cannot be used. */
 export async function loadFile({ url, mediaType }: FileAddress, access: FileAccess): Promise<LoadedFile> {
   const id = blobIdOf(url);
   if (id !== undefined) return await loadStored(id, access);
+  const resource = resourceOf(url);
+  if (resource) return await (await loadResources()).loadResource(resource, access);
   const inline = readInline(url, access.limits);
   if (inline) return inline;
   const bytes = await fetchFile(url, access);
@@ -29,15 +35,6 @@ export function readInline(url: string, { attachmentLength }: FileAccess['limits
     });
   }
   return { mediaType: fileTypeOf(bytes, inline.mediaType), bytes, base64: inline.base64, from: 'inline' };
-}
-
-/** @throws PinnaceError `invalid_argument` with the reason `attachment_too_large`. */
-export function requireLength(size: number, most: number, what = 'a file'): void {
-  if (size <= most) return;
-  throw new PinnaceError('invalid_argument', `Cannot read ${what}: it has ${size} bytes, ${most} are allowed`, {
-    status: 413,
-    details: { reason: 'attachment_too_large', size, maxBytes: most },
-  });
 }
 
 async function loadStored(id: string, { blobs, tenant, signal, limits }: FileAccess): Promise<LoadedFile> {

@@ -5,7 +5,8 @@ import { createSlots } from '../../tools/slots.ts';
 import type { ModelMessage } from '../messages/model-messages.ts';
 import { isTextType } from './file-type.ts';
 import type { FileAccess, FileAddress, LoadedFile } from './files.ts';
-import { loadFile, requireLength } from './load-file.ts';
+import { loadFile } from './load-file.ts';
+import { requireLength } from './require-length.ts';
 import { outputWithFiles } from './result-files.ts';
 
 type UserContent = Exclude<Extract<ModelMessage, { role: 'user' }>['content'], string>;
@@ -152,12 +153,10 @@ function addressOf({ data, mediaType }: { readonly data: unknown; readonly media
 }
 
 /** Every model reads text; hardly one reads a text file. */
-function fileContent(part: FilePart, { mediaType, bytes, base64 }: LoadedFile): UserContent[number] {
+function fileContent(part: FilePart, { mediaType, bytes, base64, source }: LoadedFile): UserContent[number] {
   if (!isTextType(mediaType)) return { ...part, mediaType, data: base64 };
-  return {
-    type: 'text',
-    text: `File ${JSON.stringify(part.filename ?? '')} (${mediaType}):\n${new TextDecoder().decode(bytes)}`,
-  };
+  const heading = source ?? `File ${JSON.stringify(part.filename ?? '')} (${mediaType}):`;
+  return { type: 'text', text: `${heading}\n${new TextDecoder().decode(bytes)}` };
 }
 
 function leftOut({ filename }: { readonly filename?: string | undefined }, why: string) {

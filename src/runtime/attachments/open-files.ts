@@ -4,7 +4,8 @@ import { toData } from '../../base/errors.ts';
 import type { UIMessage } from '../../contracts/ai-types.ts';
 import type { Limits } from '../resolve/limits.ts';
 import type { LoadedFile, RunFiles, RunFilesOptions } from './files.ts';
-import { readInline, requireLength } from './load-file.ts';
+import { readInline } from './load-file.ts';
+import { requireLength } from './require-length.ts';
 import { loadFiles, requireCount } from './load-files.ts';
 import { blobUrl } from './references.ts';
 import { contentOf } from './result-files.ts';
@@ -20,7 +21,7 @@ export function openFiles(options: RunFilesOptions): Required<RunFiles> {
       loadFiles(messages, {
         ...options,
         async onLoaded(file, at) {
-          if (file.from === 'stored') return;
+          if (file.from === 'stored' || file.from === 'resource') return;
           const url = await store(file, file.from);
           const part = partOf(answered, at);
           if (url === undefined || part === undefined) return;

@@ -2,7 +2,7 @@
 
 import type { UIMessage } from '../../contracts/ai-types.ts';
 import { PinnaceError } from '../../base/errors.ts';
-import { blobIdOf } from '../attachments/references.ts';
+import { blobIdOf, resourceOf } from '../attachments/references.ts';
 import type { IssuedMetadata } from './issued-metadata.ts';
 import { isWaitingProgram, withoutInnerCalls } from './program-parts.ts';
 
@@ -13,7 +13,7 @@ type Part = UIMessage['parts'][number];
  * reached the client is shown with an unknown outcome, so that the model does not make it again unaware. Messages never speak to the
  * provider either: its metadata comes from `issued` alone, for parts of the last message.
  *
- * @throws PinnaceError `invalid_argument` for a file that is neither a data URL in base64, nor an https URL, nor a stored file.
+ * @throws PinnaceError `invalid_argument` for a file that is neither a data URL in base64, an https URL, a stored file nor a resource of an MCP server.
  */
 export function toHistory(messages: readonly UIMessage[], issued?: IssuedMetadata): UIMessage[] {
   requireReadableFiles(messages.flatMap(({ parts }) => parts));
@@ -37,10 +37,10 @@ function requireReadableFiles(parts: readonly Part[]): void {
     if (part.type === 'steering-message') requireReadableFiles(part.parts);
     if (part.type !== 'file' && part.type !== 'reasoning-file') continue;
     if (typeof part.url !== 'string' || blobIdOf(part.url) !== undefined) continue; // its type is checked with its part
-    if (/^https:/i.test(part.url) && part.type === 'file') continue;
+    if (part.type === 'file' && (/^https:/i.test(part.url) || resourceOf(part.url))) continue;
     if (!/^data:/i.test(part.url)) {
       throw refused(
-        'Cannot read a file by this address: send its content as a data URL, an https URL or the id of a stored file',
+        'Cannot read a file by this address: send its content as a data URL, an https URL, the id of a stored file or of a resource',
         'file_by_address',
       );
     }

@@ -3,6 +3,7 @@
 import type { McpValidation, McpValidationRequest } from '../../contracts/mcp/mcp-validation.ts';
 import type { Agent, McpSelection, McpServer, PinnedTool, ToolDefinition } from '../../base/schema.ts';
 import type { AnsweredQuestions } from '../../contracts/mcp/answers.ts';
+import type { McpContent } from '../../contracts/mcp/content-reader.ts';
 import type { McpSignIns } from '../../contracts/mcp/sign-ins.ts';
 import type { Principal } from '../../base/principal.ts';
 import type { Secret } from '../../base/secret.ts';
@@ -34,6 +35,8 @@ export interface McpSource {
     readonly secret: (server: McpServer) => Promise<Secret | undefined>;
     readonly toolNames: (server: McpServer) => Promise<readonly string[]>;
   }): Promise<McpValidation>;
+  /** Prompts and resources. Rejects with `unavailable` where the composition has no connector. */
+  content(): Promise<McpContent>;
   /** The sign-ins of callers. Rejects with `not_found` where the composition has no sign-ins. */
   signIns(): Promise<McpSignIns>;
   /** Stores the answers of a person to the questions of a server. */

@@ -254,6 +254,20 @@ function attacksOn({ ids: { runId, approvalId, planId, blobId } }: Filled): Read
     'POST /v1/mcp-sign-ins': { path: '/v1/mcp-sign-ins', body: { state: 'state-of-a', code: 'code-of-a' } },
     'GET /v1/mcp-servers/{id}/grant': { path: '/v1/mcp-servers/server-of-a/grant' },
     'DELETE /v1/mcp-servers/{id}/grant': { path: '/v1/mcp-servers/server-of-a/grant' },
+    'GET /v1/agents/{id}/prompts': { path: '/v1/agents/agent-of-a/prompts' },
+    'POST /v1/agents/{id}/prompts/get': {
+      path: '/v1/agents/agent-of-a/prompts/get',
+      body: { server: 'server-of-a', name: 'summary' },
+    },
+    'POST /v1/agents/{id}/prompts/complete': {
+      path: '/v1/agents/agent-of-a/prompts/complete',
+      body: { server: 'server-of-a', prompt: 'summary', argument: { name: 'id', value: '' } },
+    },
+    'GET /v1/agents/{id}/resources': { path: '/v1/agents/agent-of-a/resources' },
+    'POST /v1/agents/{id}/resources/read': {
+      path: '/v1/agents/agent-of-a/resources/read',
+      body: { server: 'server-of-a', uri: 'docs://secret' },
+    },
     'POST /v1/mcp-servers/{id}/validate': { path: '/v1/mcp-servers/server-of-a/validate', body: {} },
     'POST /v1/invalidations': { path: '/v1/invalidations', body: { keys: ['agent:agent-of-a', '*'] }, statuses: [204] },
     'POST /v1/prewarm': { path: '/v1/prewarm', body: { agentIds: ['agent-of-a'] }, statuses: own },

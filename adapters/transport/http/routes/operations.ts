@@ -34,6 +34,16 @@ const ManifestPage = v.object({
   nextPageToken: v.optional(v.string()),
 });
 
+const OfferedContent = v.object({
+  id: v.string(),
+  label: v.string(),
+  fingerprint: v.optional(v.string()),
+  change: v.picklist(['same', 'changed', 'added']),
+  changedFields: v.array(v.string()),
+  included: v.boolean(),
+  definition: v.unknown(),
+});
+
 const McpValidation = v.object({
   serverId: v.string(),
   status: v.picklist(['pending', 'valid', 'error']),
@@ -55,6 +65,13 @@ const McpValidation = v.object({
     definition: v.unknown(),
   })),
   removed: v.array(v.string()),
+  content: v.optional(v.object({
+    prompts: v.array(OfferedContent),
+    resources: v.array(OfferedContent),
+    templates: v.array(OfferedContent),
+    removed: v.array(v.string()),
+    total: v.number(),
+  })),
   findings: v.array(McpFinding),
 });
 

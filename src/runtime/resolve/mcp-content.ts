@@ -1,0 +1,222 @@
+/** Prompts and resources of the MCP servers that an agent selects, for its callers and as files of its runs. */
+
+import { PinnaceError } from '../../base/errors.ts';
+import { limitOf, readPageToken, writePageToken } from '../../base/page.ts';
+import { parse } from '../../base/parse.ts';
+import { type Principal, requireScope } from '../../base/principal.ts';
+import type { Agent } from '../../base/schema.ts';
+import {
+  McpCompletionRequest,
+  McpPromptRequest,
+  type McpResourceEntry,
+  type McpResourceQuery,
+  McpResourceRequest,
+  type McpTemplateEntry,
+  type RuntimePrompts,
+  type RuntimeResources,
+} from '../../contracts/mcp/content.ts';
+import type { ContentReader, ContentTarget } from '../../contracts/mcp/content-reader.ts';
+import { reportAt } from '../../events/report.ts';
+import { reportedHook } from '../../events/reported-port.ts';
+import { traceAt } from '../../events/span.ts';
+import { createTraceId } from '../../events/trace-ids.ts';
+import type { ReadInRun } from '../attachments/files.ts';
+import { createRunRedaction, type RunRedaction } from '../calls/run-redaction.ts';
+import type { RuntimeParts } from '../runtime-options.ts';
+import { type ClientRead, readForClient } from './client-access.ts';
+import { minLimits } from './limits.ts';
+import type { SelectedServer } from './mcp-tools.ts';
+import type { RuntimeContent } from './runtime-content.ts';
+
+/** Creates the methods. */
+export function createRuntimeContent(parts: RuntimeParts): RuntimeContent {
+  return {
+    prompts: createPrompts(parts),
+    resources: createResources(parts),
+    readInRun: createReadInRun(parts),
+  };
+}
+
+function createPrompts(parts: RuntimeParts): RuntimePrompts {
+  return {
+    async list(agentId, principal) {
+      const { agent, servers } = await equip(agentId, principal, parts);
+      const content = await parts.mcp.content();
+      return {
+        items: servers.flatMap(({ id, server }) => server ? content.prompts(server, agent.mcp[id] ?? {}) : []),
+      };
+    },
+    async get(agentId, input, principal, { signal } = {}) {
+      const { server, name, arguments: given } = parse(McpPromptRequest, input, { what: 'the prompt' });
+      const what = readOf('mcp.prompt.get', server, { name });
+      const asked = { agentId, principal, what, signal };
+      return await use(asked, parts, (reader, target) => reader.prompt(name, given, target));
+    },
+    async complete(agentId, input, principal, { signal } = {}) {
+      const { server, ...request } = parse(McpCompletionRequest, input, { what: 'the completion' });
+      requireOne(request);
+      const { prompt, uriTemplate } = request;
+      const what = readOf('mcp.complete', server, { prompt, uriTemplate });
+      const asked = { agentId, principal, what, signal };
+      return await use(asked, parts, (reader, target) => reader.complete(request, target));
+    },
+  };
+}
+
+function createResources(parts: RuntimeParts): RuntimeResources {
+  return {
+    async list(agentId, principal, query = {}) {
+      const { agent, servers } = await equip(agentId, principal, parts);
+      const content = await parts.mcp.content();
+      const wanted = servers.flatMap(({ id, server }) =>
+        server && (query.server ?? id) === id ? [{ server, selection: agent.mcp[id] ?? {} }] : []
+      );
+      const resources = wanted.flatMap(({ server, selection }) => content.resources(server, selection));
+      const templates = wanted.flatMap(({ server, selection }) => content.templates(server, selection));
+      return await pageOf(resources, templates, query);
+    },
+    async read(agentId, input, principal, { signal } = {}) {
+      const { server, uri } = parse(McpResourceRequest, input, { what: 'the resource' });
+      const what = readOf('mcp.resource.read', server, { uri });
+      return await use({ agentId, principal, what, signal }, parts, (reader, target) => reader.read(uri, target));
+    },
+  };
+}
+
+async function equip(agentId: string, principal: Principal, { resolver, requireOpen }: RuntimeParts) {
+  requireScope(principal, 'run:create', agentId);
+  requireOpen();
+  await resolver.refresh();
+  return await resolver.equip(agentId, principal);
+}
+
+/** Reads with a connection of its own. */
+async function use<T>(
+  { agentId, principal, what, signal }: Asked,
+  parts: RuntimeParts,
+  work: (reader: ContentReader, target: ContentTarget) => Promise<T>,
+): Promise<T> {
+  const { agent, servers } = await equip(agentId, principal, parts);
+  const redaction = createRunRedaction();
+  const until = signal ? AbortSignal.any([signal, parts.closing]) : parts.closing;
+  const target = targetOf({ agent, servers, principal, serverId: what.target.id, redaction, signal: until }, parts);
+  return await guardedRead(what, { agent, principal, parts }, async () => {
+    const reader = (await parts.mcp.content()).open();
+    try {
+      return await work(reader, target);
+    } finally {
+      await reader.close();
+    }
+  });
+}
+
+/** Reads a resource that a message refers to, in the name of the run's caller. */
+function createReadInRun(parts: RuntimeParts): ReadInRun {
+  return async ({ agent, principal, redaction, signal, scope }, { server, uri }) => {
+    const { servers } = await parts.resolver.equip(agent.id, principal);
+    const target = targetOf({ agent, servers, principal, serverId: server, redaction, signal }, parts);
+    const what = readOf('mcp.resource.read', server, { uri });
+    return await guardedRead(what, { agent, principal, parts }, async () => {
+      const content = await parts.mcp.content();
+      return await scope.keep(parts.mcp, () => content.open()).read(uri, target);
+    });
+  };
+}
+
+interface Asked {
+  readonly agentId: string;
+  readonly principal: Principal;
+  readonly what: ClientRead;
+  readonly signal: AbortSignal | undefined;
+}
+
+function readOf(action: string, server: string, input: Readonly<Record<string, unknown>>): ClientRead {
+  return {
+    action,
+    target: { type: 'mcp-server', id: server.slice(0, 128) },
+    attempt: 'Cannot read from the MCP server',
+    input,
+  };
+}
+
+/** Checked by the permission hook, within the agent's rate limit, observed; a refusal is audited. */
+async function guardedRead<T>(
+  what: ClientRead,
+  { agent, principal, parts }: {
+    readonly agent: Agent;
+    readonly principal: Principal;
+    readonly parts: RuntimeParts;
+  },
+  work: () => Promise<T>,
+): Promise<T> {
+  const { emit, now } = parts;
+  const traceId = createTraceId();
+  const actor = { type: 'user', id: principal.subject } as const;
+  const spanContext = traceAt({ traceId, tenant: principal.tenant, actor }, { emit, now });
+  const authorize = reportedHook(parts.authorize, reportAt(parts.report, { traceId }), 'authorize');
+  const options = { ...parts, agent, principal, authorize, limits: minLimits(parts.limits, agent.limits) };
+  return await readForClient(what, { spanContext, options }, work);
+}
+
+function targetOf(
+  { agent, servers, principal, serverId, redaction, signal }: {
+    readonly agent: Agent;
+    readonly servers: readonly SelectedServer[];
+    readonly principal: Principal;
+    readonly serverId: string;
+    readonly redaction: RunRedaction;
+    readonly signal: AbortSignal;
+  },
+  { resolver }: RuntimeParts,
+): ContentTarget {
+  const found = servers.find(({ id }) => id === serverId)?.server;
+  if (!found) {
+    throw new PinnaceError('not_found', 'Cannot read from the MCP server: the agent selects no server of this id', {
+      details: { reason: 'mcp_server_not_found' },
+    });
+  }
+  return {
+    server: found,
+    selection: agent.mcp[serverId] ?? {},
+    principal,
+    signal,
+    async secret({ secret, url }) {
+      if (!secret) return undefined;
+      const scope = { tenant: principal.tenant, agentId: agent.id, origin: new URL(url).origin };
+      const resolved = await resolver.secret(secret, scope);
+      redaction.add(resolved);
+      return resolved;
+    },
+    protect: (token) => redaction.add(token),
+    redact: (text) => redaction.text(text),
+  };
+}
+
+function requireOne(
+  { prompt, uriTemplate }: { readonly prompt?: string | undefined; readonly uriTemplate?: string | undefined },
+): void {
+  if ((prompt === undefined) !== (uriTemplate === undefined)) return;
+  throw new PinnaceError('invalid_argument', 'Cannot complete: name either "prompt" or "uriTemplate"', {
+    details: { reason: 'mcp_nothing_to_complete' },
+  });
+}
+
+async function pageOf(
+  resources: readonly McpResourceEntry[],
+  templates: readonly McpTemplateEntry[],
+  { query = '', server, limit, pageToken }: McpResourceQuery,
+) {
+  const most = limitOf({ ...(limit !== undefined && { limit }) });
+  const words = query.trim().toLowerCase();
+  const isWanted = (texts: readonly (string | undefined)[]): boolean =>
+    texts.some((text) => text?.toLowerCase().includes(words));
+  const found = resources.filter(({ uri, name, title }) => isWanted([uri, name, title]));
+  const of = { query: words, server: server ?? null };
+  const from = pageToken === undefined ? 0 : Number(await readPageToken(of, pageToken));
+  const items = found.slice(from, from + most);
+  const more = from + most < found.length && { nextPageToken: await writePageToken(of, String(from + most)) };
+  const shown = from > 0
+    ? []
+    : templates.filter(({ uriTemplate, name, title }) => isWanted([uriTemplate, name, title]));
+  return { items, templates: shown, total: found.length, ...more };
+}
