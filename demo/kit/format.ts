@@ -20,6 +20,11 @@ export function formatCost(cost: number): string {
   return `cost ${cost.toLocaleString('en', { maximumSignificantDigits: 3 })}`;
 }
 
+/** `0.123`, `12.3`, `1,234`: three digits below 100. */
+export function formatAmount(value: number): string {
+  return value.toLocaleString('en', { maximumSignificantDigits: value < 100 ? 3 : 12 });
+}
+
 /** `0.0123 USD`. */
 export function formatMoney({ amount, currency }: { readonly amount: number; readonly currency: string }): string {
   return `${amount.toLocaleString('en', { maximumSignificantDigits: 3 })} ${currency}`;

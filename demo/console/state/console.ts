@@ -10,6 +10,7 @@ import type { Activity, ConsoleControl, Readiness } from '../worker/control.ts';
 import type { PlanSteering } from '../../app/worker/control.ts';
 import type { Answer } from '../../registry/worker/control.ts';
 import { type Family, readPrometheus, seriesKey } from './prometheus.ts';
+import { type Totals, totalsOf } from './totals.ts';
 
 /** The parts of the console. */
 export type ConsoleTab = 'registry' | 'runs' | 'plans' | 'audit' | 'metrics';
@@ -35,6 +36,8 @@ export interface MetricsView {
   readonly families: readonly Family[];
   /** By family and series, the oldest first. */
   readonly history: ReadonlyMap<string, readonly number[]>;
+  /** What the charts draw: one entry for each reading of the last hour, the oldest first. */
+  readonly totals: readonly Totals[];
 }
 
 /** The console's state. */
@@ -53,7 +56,7 @@ export interface Console {
   readonly metrics: ReadonlySignal<Asked<MetricsView>>;
   /** Why the latest action failed. */
   readonly problem: ReadonlySignal<string | undefined>;
-  /** Starts watching. Returns a function that stops it. */
+  /** Starts watching, and reads the metrics at intervals. Returns a function that stops both. */
   open(): () => void;
   /** Subscribes again from the start after the subscription broke off. */
   readonly watch: () => void;
@@ -68,8 +71,14 @@ export interface Console {
   readMetrics(): Promise<void>;
 }
 
-/** The most values that a small chart shows. */
+/** The most values of a series whose growth is shown. */
 const mostValues = 60;
+/** How often the metrics are read while the console is open. */
+const readEveryMs = 5000;
+/** Rates over less than this would jump. */
+const shortestMs = 1000;
+/** The readings of an hour. */
+const mostReadings = 3_600_000 / readEveryMs;
 const asking = { type: 'asking' } as const;
 
 /** Creates the console over the way to the endpoint. */
@@ -122,6 +131,12 @@ export function createConsole(
     );
   }
 
+  async function readMetrics(): Promise<void> {
+    const answer = await settled(control.metrics());
+    const before = metrics.value.type === 'there' ? metrics.value.value : undefined;
+    metrics.value = answer.ok ? { type: 'there', value: viewOf(answer.value, before, now()) } : askedOf(answer);
+  }
+
   return {
     tab: signal('registry'),
     readiness,
@@ -135,7 +150,13 @@ export function createConsole(
     problem,
     open() {
       watch();
-      return () => control.leave();
+      const read = (): void => void (metrics.value.type !== 'refused' && readMetrics());
+      read();
+      const timer = setInterval(read, readEveryMs);
+      return () => {
+        clearInterval(timer);
+        control.leave();
+      };
     },
     watch,
     readPlan,
@@ -160,25 +181,22 @@ export function createConsole(
       verification.value = asking;
       verification.value = askedOf(await settled(control.verify()));
     },
-    async readMetrics() {
-      const answer = await settled(control.metrics());
-      const before = metrics.value.type === 'there'
-        ? metrics.value.value.history
-        : new Map<string, readonly number[]>();
-      metrics.value = answer.ok ? { type: 'there', value: viewOf(answer.value, before) } : askedOf(answer);
-    },
+    readMetrics,
   };
 }
 
-function viewOf(text: string, before: MetricsView['history']): MetricsView {
+function viewOf(text: string, before: MetricsView | undefined, at: number): MetricsView {
   const families = readPrometheus(text);
   const values = families.flatMap(({ name, samples }) =>
     samples.map(({ labels, value }): readonly [string, readonly number[]] => {
       const key = historyKey(name, labels);
-      return [key, [...before.get(key) ?? [], value].slice(-mostValues)];
+      return [key, [...before?.history.get(key) ?? [], value].slice(-mostValues)];
     })
   );
-  return { families, history: new Map(values) };
+  const earlier = before?.totals ?? [];
+  const isTooSoon = at - (earlier.at(-1)?.at ?? -Infinity) < shortestMs;
+  const totals = isTooSoon ? earlier : [...earlier, totalsOf(families, at)].slice(-mostReadings);
+  return { families, history: new Map(values), totals };
 }
 
 /** Names a series among all. */

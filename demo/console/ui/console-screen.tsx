@@ -14,6 +14,7 @@ import { GuideLink } from '../../kit/guide-link.tsx';
 import { OverScreen } from '../../kit/over-screen.tsx';
 import { leaveForm, RegistryContent } from '../../registry/ui/registry-content.tsx';
 import { useCurrentInView } from '../../kit/hooks/use-current-in-view.ts';
+import { SectionTabs } from '../../registry/ui/sections.tsx';
 import { AuditTab } from './audit-tab.tsx';
 import { MetricsTab } from './metrics-tab.tsx';
 import { PlansTab } from './plans-tab.tsx';
@@ -114,12 +115,12 @@ function deskOf(
   return desk;
 }
 
+/** The tabs besides those of the registry. */
 const tabs: readonly (readonly [ConsoleTab, label: string])[] = [
-  ['registry', 'Registry'],
   ['runs', 'Runs'],
   ['plans', 'Plans'],
-  ['audit', 'Audit'],
   ['metrics', 'Metrics'],
+  ['audit', 'Audit'],
 ];
 
 /** Where in the console the person is; empty for the list of agents. */
@@ -142,9 +143,9 @@ async function goInDesk(
 }
 
 function Tabs({ desk, playground }: { desk: Desk; playground: Playground }): JSX.Element {
-  const { tab, readiness } = desk.console;
+  const { console: { tab, readiness }, pages } = desk;
   const ready = readiness.value;
-  const strip = useCurrentInView<HTMLElement>(tab.value);
+  const strip = useCurrentInView<HTMLElement>(`${tab.value} ${pages.section.value}`);
   return (
     <>
       <div class='console-head'>
@@ -161,6 +162,11 @@ function Tabs({ desk, playground }: { desk: Desk; playground: Playground }): JSX
               {label}
             </button>
           ))}
+          <SectionTabs
+            pages={pages}
+            isShown={tab.value === 'registry'}
+            onChoose={() => (tab.value = 'registry')}
+          />
         </nav>
         {ready.type === 'refused' && (
           <p class='console-ready' data-testid='console-ready' data-status='unknown'>
@@ -189,7 +195,7 @@ function Tab(
     case 'registry':
       return (
         <div class='registry'>
-          <RegistryContent pages={pages} />
+          <RegistryContent pages={pages} hasTabs={false} />
         </div>
       );
     case 'runs':

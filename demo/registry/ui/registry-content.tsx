@@ -10,15 +10,15 @@ import { Sections } from './sections.tsx';
 import { TransferSection } from './transfer-section.tsx';
 import { VaultSection } from '../../vault/ui/vault-section.tsx';
 
-/** The list, the record or the form that is open. */
-export function RegistryContent({ pages }: { pages: RegistryPages }): JSX.Element {
+/** The list, the record or the form that is open. `hasTabs` false: the tabs of the registry are elsewhere. */
+export function RegistryContent({ pages, hasTabs = true }: { pages: RegistryPages; hasTabs?: boolean }): JSX.Element {
   const opened = pages.opened.value;
   const form = pages.form.value;
   if (form) return <RecordEdit pages={pages} form={form} />;
   if (opened) return <RecordPage key={`${opened.kind} ${opened.found.record.id}`} pages={pages} opened={opened} />;
   return (
     <>
-      <Sections pages={pages} />
+      {hasTabs && <Sections pages={pages} />}
       <Section pages={pages} />
     </>
   );

@@ -11,10 +11,26 @@ const sections: readonly { readonly section: Section; readonly label: string }[]
 
 /** The parts of the registry, one beside the other. */
 export function Sections({ pages }: { pages: RegistryPages }): JSX.Element {
-  const current = pages.section.value;
-  const strip = useCurrentInView<HTMLElement>(current);
+  const strip = useCurrentInView<HTMLElement>(pages.section.value);
   return (
     <nav ref={strip} class='tabs' aria-label='Parts of the registry'>
+      <SectionTabs pages={pages} />
+    </nav>
+  );
+}
+
+interface SectionTabsProps {
+  readonly pages: RegistryPages;
+  /** Whether the registry is what is shown. */
+  readonly isShown?: boolean;
+  readonly onChoose?: () => void;
+}
+
+/** The tabs of the registry, for a row that may have others. */
+export function SectionTabs({ pages, isShown = true, onChoose }: SectionTabsProps): JSX.Element {
+  const current = isShown ? pages.section.value : undefined;
+  return (
+    <>
       {sections.filter(({ section }) => pages.isHere || section !== 'vault').map(({ section, label }) => (
         <button
           key={section}
@@ -22,11 +38,14 @@ export function Sections({ pages }: { pages: RegistryPages }): JSX.Element {
           class='tab'
           data-testid={`registry-tab-${section}`}
           aria-pressed={section === current}
-          onClick={() => void pages.show(section)}
+          onClick={() => {
+            onChoose?.();
+            void pages.show(section);
+          }}
         >
           {label}
         </button>
       ))}
-    </nav>
+    </>
   );
 }

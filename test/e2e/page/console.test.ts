@@ -23,7 +23,7 @@ async function openAtEndpoint(as: Parameters<Served['certifyAs']>[0] = {}): Retu
 
 async function openTab(page: Page, tab: string): Promise<void> {
   if (await page.getByTestId('console').count() === 0) await page.getByTestId('open-console').click();
-  await page.getByTestId(`console-tab-${tab}`).click();
+  await page.getByTestId(tab === 'registry' ? 'registry-tab-agent' : `console-tab-${tab}`).click();
 }
 
 const refusal = (page: Page) => page.getByTestId('console-refusal');
@@ -82,6 +82,10 @@ describe('the console of an endpoint', () => {
     await page.getByTestId('console-verification').getByText('Whole').waitFor();
     await shoot(page, 'console-audit');
     await openTab(page, 'metrics');
+    await page.getByTestId('console-plot').first().waitFor();
+    await page.getByTestId('console-plot').first().hover();
+    await shoot(page, 'console-metrics');
+    await page.getByTestId('console-all').getByText('All metrics').click();
     await page.getByTestId('console-metric').first().waitFor();
     expect(problems).toEqual([]);
   });
@@ -108,7 +112,7 @@ describe('the console of an endpoint', () => {
     await shoot(page, 'console-unknown');
     const known = await openAtEndpoint();
     await openTab(known.page, 'metrics');
-    await known.page.getByTestId('console-metric').first().waitFor();
+    await known.page.getByTestId('console-chart').first().waitFor();
     await known.page.route(`${served.endpoint}/**`, (route) => route.abort());
     await openTab(known.page, 'audit');
     await refusal(known.page).getByText('The endpoint did not respond').waitFor();

@@ -49,7 +49,7 @@ export const consoleScreens = {
     await page.getByTestId('console-verify').click();
     await page.getByTestId('console-verification').getByText('Whole').waitFor();
   }),
-  'console-metrics': next('The metrics of an endpoint', clicks('console-tab-metrics', 'console-metric')),
+  'console-metrics': next('The metrics of an endpoint', clicks('console-tab-metrics', 'console-plot')),
   'console-refused': first('A page without permission', async (page, { endpoint }) => {
     await answers(page, `${endpoint}/v1/events*`, { status: 403, code: 'forbidden' });
     await chooseEndpoint(page, endpoint);

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Activity, ConsoleControl } from '../../../../demo/console/worker/control.ts';
 import type { Answer } from '../../../../demo/registry/worker/control.ts';
 import { toData } from '../../../../src/base/errors.ts';
@@ -64,7 +64,7 @@ async function openTab(tab: string, answers?: Partial<ConsoleControl>): Promise<
   page = await mount({ endpointConsole: control });
   await page.playground.settings.usePinnace('https://agents.example');
   await page.click('open-console');
-  await page.click(`console-tab-${tab}`);
+  await page.click(tab);
   return asked;
 }
 
@@ -80,14 +80,14 @@ describe('the console', () => {
   });
 
   it('shows the endpoint’s registry without what is the page’s own', async () => {
-    await openTab('registry');
+    await openTab('registry-tab-agent');
     await page.find('registry-tab-agent');
     expect(page.all('registry-tab-vault')).toHaveLength(0);
     await vi.waitFor(() => expect(text('console-ready')).toContain('storage ok'));
   });
 
   it('shows runs as they are reported, cancels one, and opens the inspector', async () => {
-    const asked = await openTab('runs');
+    const asked = await openTab('console-tab-runs');
     await vi.waitFor(() => expect(page.all('console-run')).toHaveLength(2));
     expect(page.all('console-run')[1]?.textContent).toContain('unavailable');
     await page.click('console-cancel');
@@ -95,7 +95,7 @@ describe('the console', () => {
   });
 
   it('asks the audit by filters, and says where its chain is broken', async () => {
-    const asked = await openTab('audit');
+    const asked = await openTab('console-tab-audit');
     await page.find('console-audit-entry');
     const actor = await page.find('console-audit-actor') as HTMLInputElement; // it is one
     actor.value = 'ada';
@@ -107,7 +107,7 @@ describe('the console', () => {
 
   it('shows metrics, and how they have grown', async () => {
     let count = 7;
-    await openTab('metrics', {
+    await openTab('console-tab-metrics', {
       metrics: () =>
         Promise.resolve({
           ok: true,
@@ -117,14 +117,47 @@ describe('the console', () => {
     await vi.waitFor(() => expect(text('console-metric')).toContain('completed7'));
     await page.click('console-tab-runs');
     await page.click('console-tab-metrics');
-    await vi.waitFor(() => expect(text('console-metric')).toContain('8+1'));
+    await vi.waitFor(() => expect(text('console-metric')).toMatch(/\d\+\d/));
+  });
+
+  it('draws runs over time, and says the numbers of the point that the arrow keys choose', async () => {
+    let completed = 0;
+    let at = Date.now();
+    vi.spyOn(Date, 'now').mockImplementation(() => (at += 60_000));
+    onTestFinished(() => void vi.restoreAllMocks());
+    await openTab('console-tab-metrics', {
+      metrics: () =>
+        Promise.resolve({
+          ok: true,
+          value: `# TYPE pinnace_runs_total counter\npinnace_runs_total{state="completed"} ${(completed += 2)}\n`,
+        }),
+    });
+    for (let reads = 0; reads < 3; reads++) {
+      await page.click('console-tab-runs');
+      await page.find('console-runs');
+      const before = completed;
+      await page.click('console-tab-metrics');
+      await vi.waitFor(() => expect(completed).toBeGreaterThan(before));
+    }
+    await vi.waitFor(() =>
+      expect(page.all('console-plot')[0]?.querySelector('path')?.getAttribute('d')).toMatch(/^M.*L/)
+    );
+    const plot = page.all('console-plot')[0];
+    expect(plot?.getAttribute('aria-label')).toContain('Runs over time: Completed, latest');
+    const latest = text('console-chart');
+    plot?.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowLeft', bubbles: true }));
+    await vi.waitFor(() => expect(text('console-chart')).not.toBe(latest));
   });
 
   it.each(['runs', 'plans', 'audit', 'metrics'])(
     'says in plain words that the page may not see the %s',
     async (tab) => {
       const refuse = (): Promise<Answer<never>> => Promise.resolve(forbidden);
-      await openTab(tab, { watch: (onActivity) => onActivity(forbidden), audit: refuse, metrics: refuse });
+      await openTab(`console-tab-${tab}`, {
+        watch: (onActivity) => onActivity(forbidden),
+        audit: refuse,
+        metrics: refuse,
+      });
       await vi.waitFor(() => expect(text('console-refusal')).toContain('It takes the scope “admin”'));
     },
   );
