@@ -89,11 +89,50 @@ export function checkJsonDepth(text: string): number {
 
 /** Returns JSON whose text is the same for the same data: keys sorted, nothing between. */
 export function canonicalJson(data: unknown): string {
-  return JSON.stringify(data, (_key, value: unknown) => isRecord(value) ? sorted(value) : value) ?? 'null';
+  const sorted = isSimple(data, maxJsonDepth) ? sortedDeep(data) : undefined;
+  // Native code writes data that is sorted several times as fast as data that a function has to sort.
+  const text = sorted === undefined ? JSON.stringify(data, sortedValue) : JSON.stringify(sorted);
+  return text ?? 'null';
 }
 
-function sorted(record: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+/** Whether the data writes itself, and is no cycle. */
+function isSimple(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (depth === 0 || 'toJSON' in value) return false;
+  if (Array.isArray(value)) return value.every((item) => isSimple(item, depth - 1));
+  for (const key in value) { // allocates no list, and an inherited field does no harm
+    if (!isSimple((value as Record<string, unknown>)[key], depth - 1)) return false;
+  }
+  return true;
+}
+
+function sortedDeep(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortedDeep);
+  if (!isRecord(value)) return value;
+  const fields: Record<string, unknown> = {};
+  for (const key of inOrder(Object.keys(value))) {
+    // As a definition: an assignment of `__proto__` would set the prototype.
+    if (key === '__proto__') Object.defineProperty(fields, key, { value: sortedDeep(value[key]), enumerable: true });
+    else fields[key] = sortedDeep(value[key]);
+  }
+  return fields;
+}
+
+/** Sorts in place, by insertion: objects have few keys. */
+function inOrder(keys: string[]): readonly string[] {
+  if (keys.length > 32) return keys.toSorted();
+  for (let i = 1; i < keys.length; i++) {
+    const key = keys[i]!; // below the length, as all here
+    let at = i;
+    for (; at > 0 && keys[at - 1]! > key; at--) keys[at] = keys[at - 1]!;
+    keys[at] = key;
+  }
+  return keys;
+}
+
+function sortedValue(_key: string, value: unknown): unknown {
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function checkScalar(value: unknown): void {

@@ -61,10 +61,18 @@ const double = new DataView(new ArrayBuffer(8));
 function encodeNumber(part: number): string {
   if (!Number.isFinite(part)) throw invalidKey('one of its numbers is not finite');
   double.setFloat64(0, part === 0 ? 0 : part); // no negative zero
-  const flip = part < 0 ? 255 : 0;
-  let text = numberTag;
-  for (let i = 0; i < 8; i++) text += String.fromCharCode(double.getUint8(i) ^ (i === 0 && flip === 0 ? 128 : flip));
-  return text;
+  const flip = part < 0 ? 0xffff_ffff : 0;
+  const [high, low] = [double.getUint32(0) ^ (flip === 0 ? 0x8000_0000 : flip), double.getUint32(4) ^ flip];
+  return numberTag + String.fromCharCode(
+    high >>> 24,
+    (high >>> 16) & 255,
+    (high >>> 8) & 255,
+    high & 255,
+    low >>> 24,
+    (low >>> 16) & 255,
+    (low >>> 8) & 255,
+    low & 255,
+  );
 }
 
 const ascii = /^[\0-\x7f]*$/;

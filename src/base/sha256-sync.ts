@@ -14,16 +14,13 @@ const encoder = new TextEncoder();
 
 /** Returns the SHA-256 of a text's UTF-8 bytes as hexadecimal digits. */
 export function sha256Sync(text: string): string {
-  return hexOfWords(finish(initial, encoder.encode(text), 0));
+  return hexOfWords(finish(initial, text, 0));
 }
 
 /** Returns a function that computes the HMAC-SHA-256 of a text's UTF-8 bytes as hexadecimal digits. The key has at most 64 bytes. */
 export function hmacSha256Sync(key: Uint8Array): (text: string) => string {
   const [inner, outer] = [afterKey(key, 0x36), afterKey(key, 0x5c)];
-  return (text) => {
-    const words = finish(inner, encoder.encode(text), blockBytes);
-    return hexOfWords(finish(outer, bytesOfWords(words), blockBytes));
-  };
+  return (text) => hexOfWords(finish(outer, bytesOfWords(finish(inner, text, blockBytes)), blockBytes));
 }
 
 /** The state after the block that the key makes with a pad: the same for every text. */
@@ -31,7 +28,7 @@ function afterKey(key: Uint8Array, pad: number): Int32Array {
   const block = new Int32Array(16);
   for (let i = 0; i < blockBytes; i++) block[i >> 2]! |= ((key[i] ?? 0) ^ pad) << (24 - (i & 3) * 8);
   const state = initial.slice();
-  compress(state, new Int32Array(64), block);
+  compress(state, new Int32Array(64), { words: block, at: 0 });
   return state;
 }
 
@@ -39,10 +36,13 @@ function afterKey(key: Uint8Array, pad: number): Int32Array {
 const schedule = new Int32Array(64);
 
 /** The state after the last bytes of a message, of which `before` bytes are in the given state. */
-function finish(given: Int32Array, bytes: Uint8Array, before: number): Int32Array {
-  const words = padded(bytes, before);
+function finish(given: Int32Array, message: string | Uint8Array, before: number): Int32Array {
+  const words = typeof message === 'string'
+    ? paddedAscii(message, before) ?? padded(encoder.encode(message), before)
+    : padded(message, before);
   const state = given.slice();
-  for (let at = 0; at < words.length; at += 16) compress(state, schedule, words.subarray(at, at + 16));
+  const block = { words, at: 0 };
+  for (; block.at < words.length; block.at += 16) compress(state, schedule, block);
   return state;
 }
 
@@ -58,25 +58,49 @@ function hexOfWords(words: Int32Array): string {
 
 /** The message as 32-bit words, with its end mark and its length in bits. */
 function padded(bytes: Uint8Array, before: number): Int32Array {
-  const length = ((bytes.length + 8) >> 6) * 16 + 16;
-  const words = new Int32Array(length);
+  const words = emptyWords(bytes.length, before);
   for (let i = 0; i < bytes.length; i++) words[i >> 2]! |= bytes[i]! << (24 - (i & 3) * 8);
-  words[bytes.length >> 2]! |= 0x80 << (24 - (bytes.length & 3) * 8);
-  const total = before + bytes.length;
+  return words;
+}
+
+/** The same for a text whose bytes are its characters, without encoding it first; `undefined` for every other text. */
+function paddedAscii(text: string, before: number): Int32Array | undefined {
+  const words = emptyWords(text.length, before);
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code > 0x7f) return undefined;
+    words[i >> 2]! |= code << (24 - (i & 3) * 8);
+  }
+  return words;
+}
+
+/** The words of a message of this length, with its end mark and its length in bits alone. */
+function emptyWords(bytes: number, before: number): Int32Array {
+  const length = ((bytes + 8) >> 6) * 16 + 16;
+  const words = new Int32Array(length);
+  words[bytes >> 2] = 0x80 << (24 - (bytes & 3) * 8);
+  const total = before + bytes;
   words[length - 2] = Math.floor(total / 0x2000_0000);
   words[length - 1] = total << 3;
   return words;
 }
 
-function compress(state: Int32Array, w: Int32Array, block: Int32Array): void {
-  w.set(block);
+function compress(
+  state: Int32Array,
+  w: Int32Array,
+  { words, at }: { readonly words: Int32Array; readonly at: number },
+): void {
+  for (let i = 0; i < 16; i++) w[i] = words[at + i]!;
   for (let i = 16; i < 64; i++) {
-    const [x, y] = [w[i - 15]!, w[i - 2]!];
+    const x = w[i - 15]!;
+    const y = w[i - 2]!;
     const s0 = rotate(x, 7) ^ rotate(x, 18) ^ (x >>> 3);
     const s1 = rotate(y, 17) ^ rotate(y, 19) ^ (y >>> 10);
     w[i] = (w[i - 16]! + s0 + w[i - 7]! + s1) | 0;
   }
-  let [a, b, c, d, e, f, g, h] = state as unknown as [number, number, number, number, number, number, number, number];
+  // Not by destructuring: the iterator of a typed array takes as long as the rounds.
+  let a = state[0]!, b = state[1]!, c = state[2]!, d = state[3]!;
+  let e = state[4]!, f = state[5]!, g = state[6]!, h = state[7]!;
   for (let i = 0; i < 64; i++) {
     const s1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
     const t1 = (h + s1 + ((e & f) ^ (~e & g)) + constants[i]! + w[i]!) | 0;
@@ -91,8 +115,14 @@ function compress(state: Int32Array, w: Int32Array, block: Int32Array): void {
     b = a;
     a = (t1 + t2) | 0;
   }
-  const sums = [a, b, c, d, e, f, g, h];
-  for (let i = 0; i < 8; i++) state[i]! += sums[i]!;
+  state[0]! += a;
+  state[1]! += b;
+  state[2]! += c;
+  state[3]! += d;
+  state[4]! += e;
+  state[5]! += f;
+  state[6]! += g;
+  state[7]! += h;
 }
 
 function rotate(word: number, by: number): number {

@@ -8,7 +8,7 @@ import { answeringStorage } from '../log/answering-storage.ts';
 import { PinnaceError, toLoggable } from '../base/errors.ts';
 import { createEventLog, type EventLog } from './event-log.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
-import type { Emit } from './events.ts';
+import { createTimestamps, type Emit } from './events.ts';
 import { type Report, unreported } from './report.ts';
 import type { SummaryValue } from '../contracts/span.ts';
 import { summaryOf } from './payload-summary.ts';
@@ -77,6 +77,7 @@ export interface RecorderOptions {
 /** Creates a recorder. */
 export function createRecorder({ audit, emit, now, report = unreported }: RecorderOptions): Recorder {
   if (!audit) return unrecorded;
+  const timestamp = createTimestamps();
   const write = async (
     effect: SideEffect,
     how: Pick<ObservedEvent, 'status' | 'latency'> & Omit<SpanEnd, 'status'>,
@@ -84,7 +85,7 @@ export function createRecorder({ audit, emit, now, report = unreported }: Record
     const { tenant, payload = {}, ...facts } = effect;
     const { status, latency, error = null, payload: result = {} } = how;
     await audit.log(tenant).append([{
-      timestamp: new Date(now()).toISOString(),
+      timestamp: timestamp(now()),
       ...facts,
       status,
       latency,

@@ -21,7 +21,7 @@ import {
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 import { listEvents } from './list-events.ts';
 import { createBatches } from '../log/batches.ts';
-import { commitHead, readHead } from '../log/head.ts';
+import { commitHead, type Head as StoredHead, readHead } from '../log/head.ts';
 import type { Page } from '../base/page.ts';
 import type { Change, Storage, Watchable } from '../contracts/storage.ts';
 import type { Verification, VerifyOptions } from './verify-chain.ts';
@@ -79,7 +79,7 @@ export function createEventChain<Kept extends StoredEvent>(
   { storage, name = 'events', retentionMs }: EventLogOptions,
 ): EventChain<Kept> {
   const ttl = retentionMs === undefined ? {} : { ttlMs: retentionMs };
-  const chain: StoredChain<Kept> = { storage, prefix: [form.root, name], ttl, form };
+  const chain: WritableChain<Kept> = { storage, prefix: [form.root, name], ttl, form, written: undefined };
   const add = createBatches<Waiting>((queue) => appendGroup(chain, takeFitting(queue, ({ drafts }) => sizeOf(drafts))));
   return {
     async append(events) {
@@ -96,6 +96,12 @@ export function createEventChain<Kept extends StoredEvent>(
       return await verifyChain(chain, options);
     },
   };
+}
+
+/** A chain as one of its writers sees it. */
+interface WritableChain<Kept extends StoredEvent> extends StoredChain<Kept> {
+  /** The head of this writer's last commit, which it need not read again. A commit behind an older head conflicts. */
+  written: StoredHead<WrittenHead> | undefined;
 }
 
 async function readBounds({ storage, prefix, form }: StoredChain<StoredEvent>): Promise<Bounds> {
@@ -116,7 +122,7 @@ function takeFitting<T>(queue: T[], size: (item: T) => number): T[] {
   return queue.splice(0, end < 0 ? queue.length : end);
 }
 
-async function appendGroup(chain: StoredChain<StoredEvent>, group: readonly Waiting[]): Promise<void> {
+async function appendGroup(chain: WritableChain<StoredEvent>, group: readonly Waiting[]): Promise<void> {
   try {
     const drafts = group.flatMap((waiting) => waiting.drafts);
     while (drafts.length > 0) await appendSome(chain, takeFitting(drafts, (draft) => sizeOf([draft])));
@@ -126,16 +132,20 @@ async function appendGroup(chain: StoredChain<StoredEvent>, group: readonly Wait
   }
 }
 
-async function appendSome(chain: StoredChain<StoredEvent>, drafts: readonly Draft[]): Promise<void> {
+async function appendSome(chain: WritableChain<StoredEvent>, drafts: readonly Draft[]): Promise<void> {
   const { storage, prefix } = chain;
   const key = [...prefix, 'head'];
   for (let tries = 0; tries < maxTries; tries++) {
-    const before = await readHead<WrittenHead>(storage, key);
+    const before = chain.written ?? await readHead<WrittenHead>(storage, key);
+    chain.written = undefined; // until this commit is known to be the last one
     const { head, changes } = await link(chain, before?.value ?? origin, drafts);
     const by = crypto.randomUUID(); // two instances may add the same event at the same time: only this differs
+    const value = { ...head, by };
     const own = (stored: WrittenHead): boolean => stored.by === by;
-    const result = await commitHead(storage, { key, value: { ...head, by }, before, changes, own });
-    if (result.ok) return;
+    const result = await commitHead(storage, { key, value, before, changes, own });
+    if (!result.ok) continue;
+    chain.written = { value, version: result.version };
+    return;
   }
   throw new PinnaceError(
     'unavailable',
@@ -156,8 +166,8 @@ async function link({ prefix, ttl, form }: StoredChain<StoredEvent>, from: Head,
     const number = head.seq + 1;
     const text = textAt(number);
     const tie: Link = { prevHash: head.hash, hash: await hashOf(head.hash, text) };
-    changes.push({ key: [...prefix, form.records, number], value: recordOf(number, text, tie), ...ttl });
-    for (const place of places) changes.push({ key: [...prefix, ...place, number], value: true, ...ttl });
+    changes.push({ key: prefix.concat(form.records, number), value: recordOf(number, text, tie), ...ttl });
+    for (const place of places) changes.push({ key: prefix.concat(place, number), value: true, ...ttl });
     head = { seq: head.seq + count, hash: tie.hash };
   }
   return { head, changes };

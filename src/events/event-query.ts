@@ -67,7 +67,10 @@ export function createPlaces(): Places {
       return values.reduce((sum, { known }) => sum + known.size, 0);
     },
     add(event) {
-      for (const { field, known } of values) known.add(indexed(fieldOf(event, field)));
+      for (const { field, known } of values) {
+        const value = fieldOf(event, field);
+        if (!known.has(value)) known.add(indexed(value)); // most events of a run have the same values
+      }
     },
     keys: () => values.flatMap(({ field, known }) => [...known].map((value) => [field, value])),
   };

@@ -68,8 +68,8 @@ function stamp(
   return { timestamp, traceId, ...facts };
 }
 
-/** Returns the function that formats a time. It caches the current second, because events come in bursts. */
-function createTimestamps(): (time: number) => string {
+/** Returns the function that formats a time as ISO 8601. It caches the current second, because events come in bursts. */
+export function createTimestamps(): (time: number) => string {
   let [second, text] = [NaN, ''];
   return (time) => {
     const now = Math.floor(time / 1000);

@@ -30,6 +30,8 @@ function atEndOfTask(run: () => unknown): () => void {
   return () => clearTimeout(timer);
 }
 
+const turn = Promise.resolve();
+
 /** Creates a schedule. */
 export function createCommitSchedule({ work, isDue, tick, now }: CommitScheduleOptions): CommitSchedule {
   let lastAt = -Infinity;
@@ -38,6 +40,7 @@ export function createCommitSchedule({ work, isDue, tick, now }: CommitScheduleO
   let running: Promise<void> | undefined;
   const execute = async (): Promise<void> => {
     lastAt = now();
+    await turn; // the calls of a step are added one after the other, and go into one commit
     await work();
     running = undefined;
     if (isDue()) request();

@@ -48,10 +48,17 @@ export function createRunRedaction(): RunRedaction {
     const rest = found?.redaction.end() ?? '';
     return found && rest !== '' ? [found.withText(rest)] : [];
   };
-  const piece = (chunk: DeltaChunk, redact: Redactor): readonly UIMessageChunk[] => {
+  const openText = (chunk: DeltaChunk, redact: Redactor): OpenText => {
     const key = keyOf(chunk);
-    const known = open.get(key) ?? { redaction: redact.begin(), withText: (part: string) => withPiece(chunk, part) };
-    open.set(key, known);
+    let known = open.get(key);
+    if (!known) {
+      known = { redaction: redact.begin(), withText: (part) => withPiece(chunk, part) };
+      open.set(key, known);
+    }
+    return known;
+  };
+  const piece = (chunk: DeltaChunk, redact: Redactor): readonly UIMessageChunk[] => {
+    const known = openText(chunk, redact);
     const delta = chunk.type === 'tool-input-delta' ? chunk.inputTextDelta : chunk.delta;
     const safe = known.redaction.push(delta);
     if (safe === delta) return [chunk];
@@ -135,7 +142,10 @@ function hasNoSecret(data: unknown, redact: (text: string) => string): boolean {
   if (typeof data !== 'object' || data === null) return true;
   if (Array.isArray(data)) return data.every((item) => hasNoSecret(item, redact));
   if ('toJSON' in data) return false;
-  return Object.entries(data).every(([name, value]) => redact(name) === name && hasNoSecret(value, redact));
+  for (const name of Object.keys(data)) {
+    if (redact(name) !== name || !hasNoSecret((data as Readonly<Record<string, unknown>>)[name], redact)) return false;
+  }
+  return true;
 }
 
 function rewrite<T>(data: T, redact: (text: string) => string): T {

@@ -87,7 +87,10 @@ class Step<Tool> implements StepContent<Tool> {
   take(parts: readonly LanguageModelV4StreamPart[]): UIMessageChunk[] {
     const chunks: UIMessageChunk[] = [];
     try {
-      for (const part of parts) chunks.push(...this.#takeOne(part));
+      for (const part of parts) {
+        if (part.type === 'text-delta' && part.providerMetadata === undefined) this.#extendText(part, chunks);
+        else chunks.push(...this.#takeOne(part));
+      }
     } catch (error) {
       this.#failure = error;
     }
@@ -166,6 +169,15 @@ class Step<Tool> implements StepContent<Tool> {
     this.#open.set(`${kind}:${id}`, { id: shownId, block });
     this.#content.push(block);
     return { type, id: shownId, ...metadataOf(providerMetadata) };
+  }
+
+  /** As `#extend`, for what nearly all parts are. */
+  #extendText(part: StreamPart<'text-delta'>, chunks: UIMessageChunk[]): void {
+    const { delta } = part;
+    const { id, block } = this.#opened(part);
+    block.text += delta;
+    this.#text += delta;
+    if (delta !== '') chunks.push({ type: 'text-delta', id, delta });
   }
 
   #extend(part: StreamPart<'text-delta' | 'reasoning-delta'>): readonly UIMessageChunk[] {

@@ -17,6 +17,18 @@ describe.each([
     expect(await all(create({ storage, name: 'other' }))).toEqual([]);
   });
 
+  it('reads its head only when another writer may have moved it', async () => {
+    const storage = memoryStorage();
+    let reads = 0;
+    const log = create({ storage: { ...storage, get: (key) => (reads++, storage.get(key)) } });
+    for (let ms = 1; ms <= 5; ms++) await log.append([at(ms)]);
+    expect(reads).toBe(1);
+    await create({ storage }).append([at(6)]);
+    await log.append([at(7)]);
+    expect(await all(log)).toEqual([1, 2, 3, 4, 5, 6, 7].map((ms) => at(ms)));
+    expect(await log.verify()).toMatchObject({ ok: true, checked: 7 });
+  });
+
   it('returns its bounds, and reports new events', async () => {
     let time = 0;
     const storage = memoryStorage({ now: () => time });

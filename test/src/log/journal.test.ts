@@ -246,6 +246,15 @@ describe('a journal that only checks its head', () => {
     expect(await itemsOf(storage)).toEqual(['a', 'b']);
   });
 
+  it('commits together what several callers of one turn wait for', async () => {
+    let commits = 0;
+    const storage = faulty((commit) => (commits += 1, commit()));
+    const { journal } = await create(storage);
+    await Promise.all(['a', 'b', 'c'].map((item) => (journal.append([item]), journal.flush())));
+    expect(commits).toBe(2); // the creation, and the three
+    expect(await itemsOf(storage)).toEqual(['a', 'b', 'c']);
+  });
+
   it('commits nothing more after an end that was committed with others', async () => {
     let commits = 0;
     const storage = faulty((commit) => (commits += 1, commit()));
@@ -254,7 +263,7 @@ describe('a journal that only checks its head', () => {
     const first = journal.flush();
     journal.append(['end'], { state: 'ended' });
     await Promise.all([first, journal.flush()]);
-    expect(commits).toBe(3); // the creation, the first item, the end
+    expect(commits).toBe(2); // the creation, and what came in one turn
     expect(await itemsOf(storage)).toEqual(['a', 'end']);
   });
 });
