@@ -19,6 +19,9 @@ const core = isLong || namesFiles ? everyCoreTest : platformTests;
 /** Files share a process, apart from those that measure it. Named files run alone, in the project that is named with them. */
 const shared = namesFiles ? { isolate: true } : { isolate: false, exclude: measuringTests };
 const alone = namesFiles ? [] : measuringTests;
+/** What every part of the playground's page imports. */
+const pageBase =
+  /preload-helper|[\\/]node_modules[\\/](preact|@preact|comlink)[\\/]|[\\/]src[\\/]base[\\/](errors|is-record)\.ts$/;
 const setupInNode = 'fake-indexeddb/auto';
 /** A machine may be busy or slow: these find what hangs, not what is late. */
 const patience = {
@@ -89,7 +92,16 @@ export default defineConfig(async ({ mode }) => ({
   resolve: { alias: [...alias] },
   plugins: [contentSecurityPolicy(), docsSite(), offline()],
   optimizeDeps: { entries: ['index.html', 'worker.ts'] },
-  build: { outDir: '../dist-demo', emptyOutDir: true, target: 'es2024', sourcemap: true },
+  build: {
+    outDir: '../dist-demo',
+    emptyOutDir: true,
+    target: 'es2024',
+    sourcemap: true,
+    rolldownOptions: {
+      // What the page and all that it loads later share is one file, not one for each set of sharers.
+      output: { codeSplitting: { groups: [{ name: 'page-base', test: pageBase }] } },
+    },
+  },
   worker: {
     format: 'es' as const,
     rolldownOptions: {

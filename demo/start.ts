@@ -129,7 +129,7 @@ console.log(`
 
   ${JSON.stringify(mcpClient)}
 
-  Or choose it in the playground: the model's badge, then “Pinnace endpoint”.
+  Or choose it in the playground: the model's badge, then “A Pinnace server”.
   Stop both with Ctrl+C.
 `);
 if (process.stdout.isTTY && !process.env['CI']) vite.openBrowser();

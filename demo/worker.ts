@@ -73,7 +73,8 @@ const runtime: PlanningRuntime = createBrowserRuntime({
     inspector.models({
       model(provider, secret) {
         if (provider.kind === 'rehearsal') return rehearsal(); // most visits call it: it comes with this worker, in one request
-        return modelSource({ egress, privateOrigins: ['loopback', ...choice.origins()] }).model(provider, secret);
+        const privateOrigins = ['loopback', ...choice.origins()] as const;
+        return modelSource({ egress, privateOrigins, custom: choice.custom() }).model(provider, secret);
       },
     }),
   sinks: [inspector.sink],
@@ -88,6 +89,7 @@ const runtime: PlanningRuntime = createBrowserRuntime({
 const control: Control = {
   agents: async () => cardsOf(registry.tools.map(({ definition }) => definition), await registry.registered()),
   useEndpoint: (endpoint) => choice.use(endpoint),
+  useBrowserModel: (port) => choice.useBrowser(port),
   steerPlan: (planId, how) => runtime.planner[how](planId, localPrincipal()),
   startedAt: () => startedAt,
   close: () => globalThis.close(),

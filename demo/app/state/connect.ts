@@ -15,6 +15,8 @@ export interface Connection {
   readonly agents: readonly AgentCard[];
   readonly control: RemoteControl;
   readonly transport: Transport;
+  /** Gives the worker a port to the browser's own model, which it uses from the next run on. */
+  readonly connectBrowserModel: (port: MessagePort) => Promise<void>;
   /** Connects to the tree, which opens on first use. */
   readonly connectTree: () => TreeControl;
   readonly connectRegistry: () => RegistryControl;
@@ -58,6 +60,7 @@ export async function connect(
       close: () => void control.close(),
       startedAt: () => control.startedAt(),
       transport: connectRuntime(port2),
+      connectBrowserModel: (to) => control.useBrowserModel(transfer(to, [to])),
       connectTree: () => connectTo<TreeControl>(control, 'openTree'),
       connectRegistry: () => connectTo<RegistryControl>(control, 'openRegistry'),
       connectKnowledge: () => connectTo<KnowledgeControl>(control, 'openKnowledge'),

@@ -149,7 +149,17 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     runsSince: options.runsSince,
     chosen: () => endpointOf(settings.choice.value),
   });
-  const settings = createSettings({ control, notes, connect: (url) => transports.connect(url) });
+  const settings = createSettings({
+    control,
+    notes,
+    connect: (url) => transports.connect(url),
+    async serveBrowser() {
+      const { serveBrowserModel } = await import('../../../adapters/models/browser/page.ts');
+      const { port1, port2 } = new MessageChannel();
+      serveBrowserModel(port1); // until the worker uses another model
+      await options.connectBrowserModel(port2);
+    },
+  });
   const cards = signal(agents);
   const overlay = signal<Overlay>('none');
   const chatOptions: ChatsOptions = {

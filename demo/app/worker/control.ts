@@ -32,6 +32,8 @@ export interface Control {
   agents(): Promise<readonly AgentCard[]>;
   /** The next run uses this endpoint; `undefined`: the embedded rehearsal model. Rejects nothing: a wrong key shows in the run. */
   useEndpoint(endpoint: Endpoint | undefined): void;
+  /** The next run uses the model of the page's browser, which `serveBrowserModel` has on the other end of this port. */
+  useBrowserModel(port: MessagePort): void;
   /** Pauses a plan, which then starts nothing more, lets it go on, or cancels it. */
   steerPlan(planId: string, how: PlanSteering): Promise<void>;
   /** When the worker started, in milliseconds since 1970. */

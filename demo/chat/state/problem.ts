@@ -39,6 +39,26 @@ const byReason: Readonly<Record<string, Problem>> = {
       'Check the base URL and the name of the model. Some models cannot use tools. The inspector’s “Prompt” shows what the provider said.',
     remedies: ['settings', 'retry'],
   },
+  page_gone: {
+    title: 'The page with the browser’s model was closed',
+    advice: 'The answer ended with it. Try again.',
+    remedies: retry,
+  },
+  context_overflow: {
+    title: 'This chat is too long for the model',
+    advice: 'Start a new chat, or connect a model that reads more.',
+    remedies: ['new-chat', 'settings'],
+  },
+  no_browser_model: {
+    title: 'This browser has no model of its own',
+    advice: 'Connect another model.',
+    remedies: settings,
+  },
+  needs_gesture: {
+    title: 'The browser’s model is not downloaded',
+    advice: 'Download it in the model settings.',
+    remedies: settings,
+  },
   model_code: {
     title: 'The model’s code has a bug',
     advice: 'The runtime passes the cause to “onError”. With “npm start”, the browser’s console shows it.',

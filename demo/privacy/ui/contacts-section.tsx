@@ -39,6 +39,6 @@ function reasonOf(origin: string, choice: ModelChoice): string {
   if (choice.type === 'endpoint' && URL.parse(choice.baseUrl)?.origin === origin) {
     return 'The model you connected';
   }
-  if (choice.type === 'pinnace' && URL.parse(choice.url)?.origin === origin) return 'Your Pinnace endpoint';
+  if (choice.type === 'pinnace' && URL.parse(choice.url)?.origin === origin) return 'Your Pinnace server';
   return 'A provider, an MCP server or a tool that you have registered, or an endpoint that was connected before';
 }

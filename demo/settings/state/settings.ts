@@ -19,6 +19,7 @@ export interface RemoteControl {
  */
 export type ModelChoice =
   | { readonly type: 'rehearsal' }
+  | { readonly type: 'browser' }
   | {
     readonly type: 'endpoint';
     readonly baseUrl: string;
@@ -34,6 +35,8 @@ export interface Settings {
   /** Takes up the choice of the last visit. */
   restore(): Promise<void>;
   useRehearsal(): Promise<void>;
+  /** Has the browser's own model answer, which must be ready. */
+  useBrowser(): Promise<void>;
   /** Passes the endpoint to the worker. The page does not retain the key. */
   useEndpoint(endpoint: Endpoint): Promise<void>;
   /** Has the agents run by a Pinnace endpoint. Rejects, and changes nothing, when this page cannot be certified for it. */
@@ -42,20 +45,24 @@ export interface Settings {
 
 /** What the settings work on. */
 export interface SettingsOptions {
-  readonly control: Omit<RemoteControl, 'steerPlan'>;
+  readonly control: Pick<RemoteControl, 'useEndpoint'>;
   readonly notes: Notes;
   /** Connects to a Pinnace endpoint. */
   readonly connect: (url: string) => Promise<void>;
+  /** Connects the worker with the browser's model. */
+  readonly serveBrowser: () => Promise<void>;
 }
 
+const RememberedModel = v.object({ type: v.literal('browser') });
 const RememberedUrl = v.object({ url: v.string() });
 const Remembered = v.object({ baseUrl: v.string(), model: v.string(), keyless: v.boolean() });
 
 /** Creates the settings, at first the rehearsal model. */
-export function createSettings({ control, notes, connect }: SettingsOptions): Settings {
+export function createSettings({ control, notes, connect, serveBrowser }: SettingsOptions): Settings {
   const choice = signal<ModelChoice>({ type: 'rehearsal' });
   const choose = (chosen: ModelChoice): void => {
     notes.write('pinnace', chosen.type === 'pinnace' ? { url: chosen.url } : undefined);
+    notes.write('model', chosen.type === 'browser' ? { type: 'browser' } : undefined);
     notes.write('endpoint', chosen.type === 'endpoint' ? storedOf(chosen) : undefined);
     choice.value = chosen;
   };
@@ -64,6 +71,11 @@ export function createSettings({ control, notes, connect }: SettingsOptions): Se
     async restore() {
       const pinnace = notes.read('pinnace', RememberedUrl);
       if (pinnace) choice.value = { type: 'pinnace', url: pinnace.url };
+      if (!pinnace && notes.read('model', RememberedModel)) {
+        await serveBrowser();
+        choice.value = { type: 'browser' };
+        return;
+      }
       const remembered = pinnace ? undefined : notes.read('endpoint', Remembered);
       if (!remembered) return;
       const { baseUrl, model, keyless } = remembered;
@@ -73,6 +85,10 @@ export function createSettings({ control, notes, connect }: SettingsOptions): Se
     async useRehearsal() {
       await control.useEndpoint(undefined);
       choose({ type: 'rehearsal' });
+    },
+    async useBrowser() {
+      await serveBrowser();
+      choose({ type: 'browser' });
     },
     async useEndpoint(endpoint) {
       await control.useEndpoint(endpoint);
@@ -94,6 +110,7 @@ export const scriptedLabel = 'rehearsal';
 /** The model in the badge's words. */
 export function modelLabel(choice: ModelChoice): string {
   if (choice.type === 'pinnace') return hostOf(choice.url);
+  if (choice.type === 'browser') return 'Browser’s own model';
   return choice.type === 'rehearsal' ? scriptedLabel : `${hostOf(choice.baseUrl)} · ${choice.model}`;
 }
 

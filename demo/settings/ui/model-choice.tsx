@@ -1,46 +1,71 @@
 import type { Signal } from '@preact/signals';
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import type { ModelChoice as Chosen } from '../state/settings.ts';
 
-type Type = Chosen['type'];
+/** What a person chooses from. */
+export type Source = Chosen['type'];
 
-const choices: readonly { readonly value: Type; readonly title: string; readonly text: string }[] = [
+const choices: readonly { readonly value: Source; readonly title: string; readonly text: string }[] = [
   {
-    value: 'rehearsal',
-    title: 'Rehearsal',
-    text: 'A small scripted model inside this page. Free, instant, offline: nothing leaves the page.',
+    value: 'browser',
+    title: 'This browser',
+    text: 'The model that comes with the browser. No key, no cost; nothing leaves this device.',
   },
   {
     value: 'endpoint',
-    title: 'Your endpoint',
-    text: 'Any OpenAI-compatible endpoint. Messages and tool results are sent there, straight from this page.',
+    title: 'A model server, with your key',
+    text: 'Any OpenAI-compatible address. Messages and tool results are sent there, straight from this page.',
   },
   {
     value: 'pinnace',
-    title: 'Pinnace endpoint',
-    text: 'The agents and their tools run there, not in this page. Every request is signed.',
+    title: 'A Pinnace server',
+    text: 'Agents and tools run there instead of in this page, with the server’s own models. Every request is signed.',
+  },
+  {
+    value: 'rehearsal',
+    title: 'Scripted demo',
+    text: 'No AI: a script that calls the real tools. Free, instant, offline.',
   },
 ];
 
+interface ModelChoiceProps {
+  readonly source: Signal<Source>;
+  /** What a choice needs to know, shown below the chosen one. */
+  readonly children: ComponentChildren;
+  /** A word beside a title. */
+  readonly states: Partial<Record<Source, string | undefined>>;
+}
+
 /** The choice of who answers. */
-export function ModelChoice({ type }: { type: Signal<Type> }): JSX.Element {
+export function ModelChoice({ source, children, states }: ModelChoiceProps): JSX.Element {
   return (
     <fieldset class='model-choice'>
       <legend class='visually-hidden'>Which model answers</legend>
-      {choices.map(({ value, title, text }) => (
-        <label key={value} class='choice' data-chosen={type.value === value}>
-          <input
-            type='radio'
-            name='type'
-            value={value}
-            checked={type.value === value}
-            data-testid={`settings-${value}`}
-            onChange={() => (type.value = value)}
-          />
-          <span class='choice-title'>{title}</span>
-          <span class='choice-text'>{text}</span>
-        </label>
-      ))}
+      {choices.map(({ value, title, text }) => {
+        const isChosen = source.value === value;
+        return (
+          <div key={value} class='choice' data-chosen={isChosen}>
+            <label class='choice-label'>
+              <input
+                type='radio'
+                name='type'
+                value={value}
+                checked={isChosen}
+                data-testid={`settings-${value}`}
+                onChange={() => (source.value = value)}
+              />
+              <span class='choice-title'>
+                {title}
+                {states[value] !== undefined && (
+                  <span class='choice-state' data-testid={`state-${value}`}>{states[value]}</span>
+                )}
+              </span>
+              <span class='choice-text'>{text}</span>
+            </label>
+            {isChosen && children}
+          </div>
+        );
+      })}
     </fieldset>
   );
 }

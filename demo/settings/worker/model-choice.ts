@@ -1,10 +1,16 @@
-/** Which model server the sample agents use: the one a person connected, else the provider of the registry. */
+/** Which model the sample agents use: the one a person connected, else the provider of the registry. */
 
 import { staticCatalog } from '../../../adapters/catalog/static.ts';
 import type { memorySecrets } from '../../../adapters/secrets/memory.ts';
 import type { Catalog, McpServerWriter } from '../../../src/contracts/catalog.ts';
+import type { CustomModel } from '../../../adapters/models/source.ts';
+import type { LanguageModel } from '../../../src/contracts/ai-types.ts';
+import { loadOnce } from '../../../src/base/load-once.ts';
 import { originOf } from '../../../src/base/secret-origins.ts';
 import type { Endpoint } from '../../app/worker/control.ts';
+
+/** The provider that the sample agents name. */
+const providerId = 'default';
 
 /** The secret that holds the key of the connected model server. */
 export const keySecret = 'endpoint-key';
@@ -13,6 +19,10 @@ export const keySecret = 'endpoint-key';
 export interface ModelChoice {
   /** The next run uses this endpoint; `undefined`: the provider of the registry. */
   readonly use: (endpoint: Endpoint | undefined) => void;
+  /** The next run uses the model of the browser, over a port to the page. */
+  readonly useBrowser: (port: MessagePort) => void;
+  /** The models of providers of kind `custom`. */
+  readonly custom: () => Readonly<Record<string, CustomModel>>;
   /** The origin of the connected server, which may be on the person's own network. */
   readonly origins: () => readonly string[];
   /** The registry with the connected provider in front of its own. */
@@ -29,8 +39,26 @@ interface ModelChoiceOptions {
 export function createModelChoice({ secrets, onChanged }: ModelChoiceOptions): ModelChoice {
   let origins: readonly string[] = [];
   let connected: Catalog | undefined;
+  let browser: { readonly port: MessagePort; readonly model: LanguageModel } | undefined;
+  const endBrowser = (): void => {
+    browser?.port.close();
+    browser = undefined;
+  };
   return {
+    custom() {
+      const model = browser?.model;
+      return model ? { [providerId]: () => model } : {};
+    },
+    useBrowser(port) {
+      endBrowser();
+      browser = { port, model: browserOnUse(port) };
+      origins = [];
+      secrets.set(keySecret, undefined);
+      connected = staticCatalog({ agents: [], providers: [{ id: providerId, kind: 'custom', model: 'browser' }] });
+      onChanged();
+    },
     use(endpoint) {
+      endBrowser();
       const origin = endpoint && originOf(endpoint.baseUrl);
       origins = origin === undefined ? [] : [origin];
       const key = endpoint?.apiKey;
@@ -48,5 +76,18 @@ export function createModelChoice({ secrets, onChanged }: ModelChoiceOptions): M
 
 function providerOf({ baseUrl, model, apiKey }: Endpoint) {
   const secret = apiKey === undefined ? undefined : { id: keySecret };
-  return { id: 'default', kind: 'openai-compatible' as const, baseUrl, model, ...(secret && { secret }) };
+  return { id: providerId, kind: 'openai-compatible' as const, baseUrl, model, ...(secret && { secret }) };
+}
+
+/** The code of the port is loaded with the first call. */
+function browserOnUse(port: MessagePort): LanguageModel {
+  const model = loadOnce(async () => (await import('../../../adapters/models/browser/worker.ts')).browserModel(port));
+  return {
+    specificationVersion: 'v4',
+    provider: 'browser',
+    modelId: 'browser',
+    supportedUrls: {},
+    doStream: async (call) => await (await model()).doStream(call),
+    doGenerate: async (call) => await (await model()).doGenerate(call),
+  };
 }

@@ -87,7 +87,7 @@ export const chatScreens = {
     await page.getByTestId('settings-save').click();
     await page.locator('[aria-invalid=true]').first().waitFor();
   }),
-  'settings-pinnace': next('A Pinnace endpoint', async (page) => {
+  'settings-pinnace': next('A Pinnace server', async (page) => {
     await page.getByTestId('settings-pinnace').check();
     await page.getByTestId('settings-url').waitFor();
   }),

@@ -16,7 +16,7 @@ const shared = {
 };
 
 /** The part of a link that holds an agent. */
-async function linkTo(document: object): Promise<string> {
+export async function linkTo(document: object): Promise<string> {
   const packed = new Blob([JSON.stringify(document)]).stream().pipeThrough(new CompressionStream('deflate-raw'));
   return `#agent=${Buffer.from(await new Response(packed).arrayBuffer()).toString('base64url')}`;
 }

@@ -22,11 +22,15 @@ function refusing(): TextStore {
 function create(store: TextStore): { settings: Settings; used: (Endpoint | undefined)[] } {
   const used: (Endpoint | undefined)[] = [];
   const control = {
-    agents: () => Promise.resolve([]),
     useEndpoint: (endpoint: Endpoint | undefined) => Promise.resolve(void used.push(endpoint)),
   };
   return {
-    settings: createSettings({ control, notes: createNotes(() => store), connect: () => Promise.resolve() }),
+    settings: createSettings({
+      control,
+      notes: createNotes(() => store),
+      connect: () => Promise.resolve(),
+      serveBrowser: () => Promise.resolve(),
+    }),
     used,
   };
 }

@@ -1,10 +1,14 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { PinnaceError } from '../../../../src/base/errors.ts';
+import { fakePromptApi } from '../../../fixtures/browser-model/prompt-api.ts';
 import { mount, type Page } from '../../../fixtures/page/playground.tsx';
 
 let page: Page;
 
-afterEach(() => page.unmount());
+afterEach(() => {
+  page.unmount();
+  vi.unstubAllGlobals();
+});
 
 const remembered = { endpoint: { baseUrl: 'https://api.example.com/v1', model: 'large', keyless: false } };
 
@@ -115,7 +119,7 @@ describe('SettingsDialog', () => {
   });
 });
 
-describe('SettingsDialog, a Pinnace endpoint', () => {
+describe('SettingsDialog, a Pinnace server', () => {
   async function choose(url?: string): Promise<void> {
     await page.click('model-badge');
     await page.click('settings-pinnace');
@@ -170,5 +174,74 @@ describe('SettingsDialog, a Pinnace endpoint', () => {
     await page.click('settings-save');
     await vi.waitFor(() => expect(page.all('model-badge')[0]?.dataset['model']).toBe('rehearsal'));
     expect(page.notes.has('pinnace.pinnace')).toBe(false);
+  });
+});
+
+describe('SettingsDialog, the browser’s own model', () => {
+  async function choose(): Promise<void> {
+    await page.click('model-badge');
+    await page.click('settings-browser');
+    await page.find('browser-model');
+  }
+
+  it('says where the browser has none, and cannot be chosen', async () => {
+    page = await mount();
+    await choose();
+    await vi.waitFor(() => expect(page.all('state-browser')[0]?.textContent).toBe('Not available'));
+    expect(page.all('browser-model')[0]?.textContent).toContain('Chrome 148');
+    expect(page.all('settings-save')[0]).toHaveProperty('disabled', true);
+  });
+
+  it('answers where it is ready, is remembered, and is connected again on the next visit', async () => {
+    vi.stubGlobal('LanguageModel', fakePromptApi());
+    page = await mount();
+    await choose();
+    await vi.waitFor(() => expect(page.all('settings-save')[0]).toHaveProperty('disabled', false));
+    await page.click('settings-save');
+    await vi.waitFor(() => expect(page.all('model-badge')[0]?.dataset['model']).toBe('browser'));
+    expect(page.browserPorts).toHaveLength(1);
+    expect(page.notes.get('pinnace.model')).toBe('{"type":"browser"}');
+    page.unmount();
+    page = await mount({ notes: { model: { type: 'browser' } } });
+    expect(page.all('model-badge')[0]?.dataset['model']).toBe('browser');
+    expect(page.browserPorts).toHaveLength(1);
+  });
+
+  it('is downloaded at a click, with progress', async () => {
+    const state = { availability: 'downloadable' as const };
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const ready = fakePromptApi();
+    vi.stubGlobal('LanguageModel', {
+      availability: () => Promise.resolve(state.availability),
+      async create(options: { readonly monitor?: (monitor: EventTarget) => void }) {
+        const monitor = new EventTarget();
+        options.monitor?.(monitor);
+        monitor.dispatchEvent(Object.assign(new Event('downloadprogress'), { loaded: 0.42 }));
+        await promise;
+        Object.assign(state, { availability: 'available' });
+        return await ready.create();
+      },
+    });
+    page = await mount();
+    await choose();
+    await vi.waitFor(() => expect(page.all('state-browser')[0]?.textContent).toBe('Download needed'));
+    await page.click('browser-download');
+    const bar = await page.find('browser-progress');
+    await vi.waitFor(() => expect(bar.parentElement?.textContent).toContain('42 %'));
+    resolve();
+    await vi.waitFor(() => expect(page.all('state-browser')[0]?.textContent).toBe('Ready'));
+    expect(page.all('settings-save')[0]).toHaveProperty('disabled', false);
+  });
+
+  it('says why a download failed', async () => {
+    vi.stubGlobal(
+      'LanguageModel',
+      fakePromptApi({ availability: 'downloadable', refusal: new DOMException('x', 'NetworkError') }),
+    );
+    page = await mount();
+    await choose();
+    await page.click('browser-download');
+    expect((await page.find('browser-problem')).textContent).toContain('could not download');
+    expect(page.all('settings-save')[0]).toHaveProperty('disabled', true);
   });
 });
