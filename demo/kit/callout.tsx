@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from 'preact';
+import type { JSX } from 'preact';
 import { describeProblem, type Remedy } from '../chat/state/problem.ts';
 import type { ErrorShape } from '../chat/state/run-data.ts';
 import { Icon } from './icon.tsx';
@@ -24,7 +24,8 @@ interface ErrorCalloutProps {
 /** What went wrong, what the runtime said, and what to do. */
 export function ErrorCallout({ error, isLimit, traceId, isLast, onRemedy }: ErrorCalloutProps): JSX.Element {
   const { title, advice, remedies } = describeProblem(error);
-  const usable = isLast ? remedies.filter((remedy) => remedy !== 'retry' || error.code !== 'cancelled') : [];
+  const offered = remedies.includes('retry') ? remedies : [...remedies, 'retry' as const];
+  const usable = isLast ? offered.filter((remedy) => remedy !== 'retry' || error.code !== 'cancelled') : [];
   return (
     <div
       class={`callout ${isLimit ? 'is-warning' : 'is-error'}`}
@@ -56,19 +57,6 @@ export function ErrorCallout({ error, isLimit, traceId, isLast, onRemedy }: Erro
           </div>
         )}
       </div>
-    </div>
-  );
-}
-
-/** A line with a hint. */
-export function Notice(
-  { children, testId, action }: { children: ComponentChildren; testId?: string; action?: ComponentChildren },
-): JSX.Element {
-  return (
-    <div class='notice' role='status' data-testid={testId}>
-      <Icon name='info' />
-      <p>{children}</p>
-      {action}
     </div>
   );
 }

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 import { hostOf } from '../../endpoint/state/endpoint.ts';
 import type { Playground } from '../state/playground.ts';
-import { Notice } from '../../kit/callout.tsx';
+import { Notice } from '../../kit/notice.tsx';
 import { Composer } from '../../composer/ui/composer.tsx';
 import { lazy } from '../../kit/lazy.tsx';
 import { Markdown } from '../../markdown/ui/lazy-markdown.tsx';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { Playground } from '../state/playground.ts';
-import { Notice } from '../../kit/callout.tsx';
+import { Notice } from '../../kit/notice.tsx';
 
 /** Why chats are not stored or cannot be read, and what to do. */
 export function StorageNotice({ playground }: { playground: Playground }): JSX.Element | null {

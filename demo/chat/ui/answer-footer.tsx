@@ -2,10 +2,9 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { canGoOn, isUndecided } from '../state/approval.ts';
-import { answerText, type AssistantMessage, type Outcome } from '../state/message.ts';
+import { answerText, type AssistantMessage } from '../state/message.ts';
 import { planOf, planToFollow } from '../../plan/state/plan.ts';
 import type { Playground } from '../../app/state/playground.ts';
-import { describeProblem } from '../state/problem.ts';
 import { CopyButton } from '../../kit/copy-button.tsx';
 import { formatCount, formatDuration, formatMoney } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';
@@ -38,7 +37,8 @@ export function AnswerFooter({ message, playground, isLast }: AnswerFooterProps)
             label='Copy'
           />
         )}
-        {isLast && !isUndecided(message) && !isOffered(message.outcome.value) && (
+        {/* The callout of an error has its own button to retry. */}
+        {isLast && !isUndecided(message) && !('error' in message.outcome.value) && (
           <button
             type='button'
             class='quiet-button'
@@ -87,11 +87,6 @@ export function InspectButton(
       <span>Inspect</span>
     </button>
   );
-}
-
-/** Whether the callout above has a button for it already. */
-function isOffered(outcome: Outcome): boolean {
-  return 'error' in outcome && describeProblem(outcome.error).remedies.includes('retry');
 }
 
 function costOf({ model, startedAt, outcome, facts }: AssistantMessage): string[] {

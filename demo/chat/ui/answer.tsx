@@ -20,7 +20,7 @@ import {
 import { agentOf, type Playground, showPlace } from '../../app/state/playground.ts';
 import type { Remedy } from '../state/problem.ts';
 import { AnswerFooter, InspectButton } from './answer-footer.tsx';
-import { ErrorCallout } from '../../kit/callout.tsx';
+import { lazy } from '../../kit/lazy.tsx';
 import { Citations, type CitationScope } from './citation.tsx';
 import { CitedSources } from './cited-sources.tsx';
 import { Compaction } from './compaction.tsx';
@@ -44,6 +44,8 @@ interface AnswerProps {
   readonly playground: Playground;
   readonly isLast: boolean;
 }
+
+const ErrorCallout = lazy(async () => (await import('../../kit/callout.tsx')).ErrorCallout);
 
 /** What an agent answers: its parts in order, then how it ended. */
 export function Answer(
