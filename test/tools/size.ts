@@ -74,7 +74,7 @@ const budgets: Readonly<Record<string, number>> = {
   'demo/inspector/ui/inspector-screen.tsx': 31,
   'demo/find/ui/find-bar.tsx': 12,
   'demo/files/ui/files.tsx': 13,
-  'demo/kit/callout.tsx': 16,
+  'demo/kit/callout.tsx': 10,
   'demo/settings/ui/settings-dialog.tsx': 17,
   'adapters/models/browser/page.ts': 8,
   'adapters/models/browser/worker.ts': 4,

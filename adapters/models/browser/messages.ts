@@ -25,7 +25,10 @@ export function toMessages(
 ): ConvertedPrompt {
   const start = prompt.findIndex(({ role }) => role !== 'system');
   const first = start === -1 ? prompt : prompt.slice(0, start);
-  const system = [...first.map((message) => String(message.content)), ...describeTools(tools)].join('\n\n');
+  const system = [
+    ...first.flatMap((message) => message.role === 'system' ? [message.content] : []),
+    ...describeTools(tools),
+  ].join('\n\n');
   const messages: PromptMessage[] = system === '' ? [] : [{ role: 'system', content: system }];
   let before = '';
   let unreadable = 0;

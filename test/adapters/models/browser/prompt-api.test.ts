@@ -1,4 +1,4 @@
 import { fakePromptApi } from '../../../fixtures/browser-model/prompt-api.ts';
 import { promptApiContract } from '../../../fixtures/browser-model/prompt-api-contract.ts';
 
-promptApiContract('the Prompt API of tests', () => fakePromptApi());
+promptApiContract(() => fakePromptApi());
