@@ -7,6 +7,8 @@ interface TextFieldProps {
   readonly name: string;
   readonly value: string;
   readonly help?: string;
+  /** What is wrong with the value; shown in place of the help. */
+  readonly error?: string | undefined;
   readonly placeholder?: string;
   /** More than one: as many lines. */
   readonly rows?: number;
@@ -17,17 +19,19 @@ interface TextFieldProps {
 
 /** A text field whose value is stored in another form; the text is not reformatted while the person types. */
 export function TextField(
-  { label, name, value, help, placeholder, rows = 1, taken, onInput }: TextFieldProps,
+  { label, name, value, help, error, placeholder, rows = 1, taken, onInput }: TextFieldProps,
 ): JSX.Element {
   const id = useId();
   const written = useSignal(value);
   if (taken(written.peek()) !== value) written.value = value;
+  const text = error ?? help;
   const attributes = {
     id,
     name,
     placeholder,
     'data-testid': name,
-    'aria-describedby': help === undefined ? undefined : `${id}-help`,
+    'aria-invalid': error !== undefined,
+    'aria-describedby': text === undefined ? undefined : `${id}-help`,
     autocomplete: 'off',
     spellcheck: false,
     value: written.value,
@@ -42,7 +46,7 @@ export function TextField(
       {rows > 1
         ? <textarea class='is-code' rows={rows} {...attributes} />
         : <input type='text' autocapitalize='off' {...attributes} />}
-      {help !== undefined && <p id={`${id}-help`} class='field-help'>{help}</p>}
+      {text !== undefined && <p id={`${id}-help`} class={error === undefined ? 'field-help' : 'field-error'}>{text}</p>}
     </div>
   );
 }

@@ -6,6 +6,7 @@ import type { Answer, AnyRecord, RegistryControl } from '../../registry/worker/c
 import { createToolFinder, type ToolFinder } from './builder-tools.ts';
 import { createMcpCheck, type McpCheck } from '../../registry/state/mcp-check.ts';
 import { type RecordForm } from '../../registry/state/record-form.ts';
+import { nameOf } from '../../registry/state/record-words.ts';
 import { openRecordForm } from '../../registry/state/registry-pages.ts';
 import { createVaultPage, type VaultPage } from '../../vault/state/vault-page.ts';
 
@@ -114,7 +115,7 @@ export function createBuilder({ control, onChanged, announce }: BuilderOptions):
 
   /** What was made is the agent's at once. */
   async function give(kind: Side['kind'], record: AnyRecord, made: RecordForm): Promise<void> {
-    announce(`${record.id} is saved`);
+    announce(`${nameOf(record)} is saved`);
     onChanged();
     if (kind === 'mcpServer') return await openServer(record, made);
     if (kind === 'tool') put('entryTools', record.id);

@@ -7,13 +7,15 @@ type Config = Readonly<Record<string, unknown>>;
 
 interface HttpFormProps {
   readonly config: Config;
+  /** What the registry says of the configuration. */
+  readonly error?: string | undefined;
   readonly onChange: (config: Config) => void;
 }
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 
 /** The template of a request and its response fields. */
-export function HttpForm({ config, onChange }: HttpFormProps): JSX.Element {
+export function HttpForm({ config, error, onChange }: HttpFormProps): JSX.Element {
   const template = readTemplate(config);
   const set = (part: Partial<HttpTemplate>): void => onChange(writeTemplate(config, { ...template, ...part }));
   const field = (name: keyof HttpTemplate) => ({
@@ -35,6 +37,7 @@ export function HttpForm({ config, onChange }: HttpFormProps): JSX.Element {
         />
         <TextField
           {...field('url')}
+          error={error}
           label='URL'
           placeholder='https://api.example.com/v1/items/{id}?q={query}'
           help='{name} is an input of the tool. The host is fixed; models cannot change it.'

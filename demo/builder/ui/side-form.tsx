@@ -19,7 +19,7 @@ export function SideForm({ builder, side }: { builder: Builder; side: Side }): J
   const { kind, form, server } = side;
   const element = useRef<HTMLFormElement>(null);
   useEffect(() => element.current?.querySelector('input')?.focus({ preventScroll: true }), []);
-  useEffect(() => element.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(), [form.errors.value]);
+  useEffect(() => element.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(), [form.refusals.value]);
   if (server) return <Approval builder={builder} server={server} />;
   const shown = (names: readonly string[]) =>
     form.fields.filter(({ name }) => names.some((each) => name === each || name.startsWith(`${each}.`)));

@@ -38,7 +38,9 @@ export function ToolWork({ form, control }: ToolWorkProps): JSX.Element | null {
   return (
     <div class='tool-work' data-testid='tool-work'>
       {!written && <p class='field-error'>The configuration below is not valid JSON. Fix it there first.</p>}
-      {written && type === 'http' && <HttpForm config={written} onChange={setConfig} />}
+      {written && type === 'http' && (
+        <HttpForm config={written} error={form.errors.value['config']} onChange={setConfig} />
+      )}
       {written && type === 'code' && (
         <CodeEditor
           label='Code'

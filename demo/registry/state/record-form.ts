@@ -13,6 +13,7 @@ import {
   withFields,
   wrongIn,
 } from './record-fields.ts';
+import { createLiveCheck } from './live-check.ts';
 import { kinds } from './record-forms.ts';
 
 /** A conflicting change. */
@@ -39,6 +40,8 @@ export interface RecordForm {
   readonly values: ReadonlySignal<FieldValues>;
   /** Errors by field. */
   readonly errors: ReadonlySignal<Readonly<Record<string, string>>>;
+  /** How often saving was refused because of a field: the first of them then gets the focus. */
+  readonly refusals: ReadonlySignal<number>;
   /** What is wrong besides. */
   readonly problem: ReadonlySignal<string | undefined>;
   readonly conflict: ReadonlySignal<Conflict | undefined>;
@@ -60,24 +63,47 @@ interface RecordFormOptions {
   /** The record that is edited; without one, the form creates one. */
   readonly record?: AnyRecord;
   readonly choices: Choices;
+  /** Says what is wrong with the record, without writing it; checked while the person types. */
+  readonly check?: (record: object) => Promise<Answer<unknown>>;
   /** Writes the record; `version` is the revision that it must have, of one that is there. */
   readonly write: (record: object, version: number | undefined) => Promise<Answer<AnyRecord>>;
 }
 
 /** Creates the form. */
-export function createRecordForm({ kind, record, choices, write }: RecordFormOptions): RecordForm {
+export function createRecordForm({ kind, record, choices, check, write }: RecordFormOptions): RecordForm {
   const fields = kinds[kind].fields.filter(({ isFixed }) => !(isFixed && record));
   let base = record;
   const saved = signal(valuesOf(fields, record));
   const values = signal(saved.value);
   const errors = signal<Readonly<Record<string, string>>>({});
+  const refusals = signal(0);
   const problem = signal<string | undefined>(undefined);
   const conflict = signal<Conflict | undefined>(undefined);
   const isSaving = signal(false);
   const changed = computed(() => changedFields(fields, saved.value, values.value));
+  /** Fields that the person has written in since the last save: others are not called wrong before they are filled in. */
+  const touched = new Set<string>();
+  const draft = (): object => withFields(base ?? {}, base ? changed.value : fields, values.value);
+  const live = check && createLiveCheck({ check: () => check(draft()), onAnswer: showLive });
+
+  /** Shows what is wrong in the fields that were written in, beside what saving has found in others. */
+  function showLive(answer: Answer<unknown>): void {
+    if (!answer.ok && answer.error.code !== 'invalid_argument' && answer.error.code !== 'conflict') return;
+    const found = answer.ok ? [] : placed(answer.error);
+    const others = Object.entries(errors.value).filter(([field]) => !touched.has(field));
+    errors.value = Object.fromEntries([
+      ...others,
+      ...found.filter(({ field }) => touched.has(field)).toReversed().map(({ field, text }) => [field, text]),
+    ]);
+  }
+
+  const placed = (error: ErrorData): readonly { readonly field: string; readonly text: string }[] =>
+    issuesOf(error).flatMap((issue) => placeIssue(issue, fields, values.value) ?? []);
 
   function rebase(latest: AnyRecord, mine: readonly FieldSpec[]): void {
     base = latest;
+    touched.clear();
+    live?.cancel();
     batch(() => {
       const stored = mine.map(({ name }) => [name, values.value[name] ?? '']);
       saved.value = valuesOf(fields, latest);
@@ -95,10 +121,11 @@ export function createRecordForm({ kind, record, choices, write }: RecordFormOpt
       conflict.value = { latest, changed: now.map(({ label }) => label) };
       return;
     }
-    const placed = issuesOf(error).flatMap((issue) => placeIssue(issue, fields, values.value) ?? []);
+    const issues = placed(error);
     // Only the first issue of a field is shown.
-    errors.value = Object.fromEntries(placed.toReversed().map(({ field, text }) => [field, text]));
-    problem.value = placed.length > 0 ? undefined : `${error.message}.`;
+    errors.value = Object.fromEntries(issues.toReversed().map(({ field, text }) => [field, text]));
+    if (issues.length > 0) refusals.value++;
+    problem.value = issues.length > 0 ? undefined : `${error.message}.`;
   }
 
   return {
@@ -108,27 +135,30 @@ export function createRecordForm({ kind, record, choices, write }: RecordFormOpt
     choices,
     values,
     errors,
+    refusals,
     problem,
     conflict,
     isDirty: computed(() => changed.value.length > 0),
     isSaving,
     set(field, value) {
       values.value = { ...values.value, [field]: value };
+      touched.add(field);
+      live?.schedule();
       if (errors.value[field] === undefined) return;
       const { [field]: _, ...others } = errors.value;
       errors.value = others;
     },
-    draft: () => withFields(base ?? {}, base ? changed.value : fields, values.value),
+    draft,
     async save() {
+      live?.cancel();
       problem.value = undefined;
-      const wrong = fields.flatMap((field) => {
-        const why = wrongIn(field, values.value[field.name] ?? '');
-        return why === undefined ? [] : [[field.name, why]];
-      });
-      errors.value = Object.fromEntries(wrong);
-      if (wrong.length > 0) return undefined;
+      errors.value = wrongFields(fields, values.value);
+      if (Object.keys(errors.value).length > 0) {
+        refusals.value++;
+        return undefined;
+      }
       isSaving.value = true;
-      const answer = await write(this.draft(), base?.revision).catch(unreachable);
+      const answer = await write(draft(), base?.revision).catch(unreachable);
       isSaving.value = false;
       if (!answer.ok) {
         refuse(answer.error);
@@ -144,6 +174,14 @@ export function createRecordForm({ kind, record, choices, write }: RecordFormOpt
       if (conflict.value) rebase(conflict.value.latest, changed.value);
     },
   };
+}
+
+/** The errors that are found without the registry, by field. */
+function wrongFields(fields: readonly FieldSpec[], values: FieldValues): Readonly<Record<string, string>> {
+  return Object.fromEntries(fields.flatMap((field) => {
+    const why = wrongIn(field, values[field.name] ?? '');
+    return why === undefined ? [] : [[field.name, why]];
+  }));
 }
 
 /** Where the registry says so by a reason alone, the field that it is about. */

@@ -4,6 +4,7 @@ import { batch, type ReadonlySignal, signal } from '@preact/signals';
 import type { HistoryEntry, RecordKind } from '../../../src/registry/index.ts';
 import type { Page } from '../../../src/runtime/index.ts';
 import type { Answer, AnyRecord, FoundRecord, RegistryControl } from '../worker/control.ts';
+import { tryRecord } from './live-check.ts';
 import { nameOf } from './record-words.ts';
 import { everything, type Filter, type Listing, queryOf } from './registry-list.ts';
 import { createMcpCheck, type McpCheck } from './mcp-check.ts';
@@ -220,6 +221,7 @@ export async function openRecordForm(
     kind,
     choices: await choicesOf(control),
     ...(record && { record }),
+    check: (next) => tryRecord(control, kind, next),
     write: (next, version) =>
       version === undefined ? control.create(kind, next) : control.replace(kind, next as AnyRecord, version), // a record with changes
   });

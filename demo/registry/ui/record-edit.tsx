@@ -11,10 +11,10 @@ import { Problem } from '../../kit/problem.tsx';
 /** The form that creates or changes a record. Errors are shown beside their fields. */
 export function RecordEdit({ pages, form }: { pages: RegistryPages; form: RecordForm }): JSX.Element {
   const element = useRef<HTMLFormElement>(null);
-  const { errors, problem, isDirty, isSaving, conflict, isNew } = form;
+  const { refusals, problem, isDirty, isSaving, conflict, isNew } = form;
   const at = form.fields.findIndex(({ name }) => name === 'paramsSchema'); // the tool work is shown before it
   const work = at < 0 ? form.fields.length : at;
-  useEffect(() => element.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(), [errors.value]);
+  useEffect(() => element.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(), [refusals.value]);
   return (
     <form
       ref={element}

@@ -47,6 +47,17 @@ describe('an HTTP tool in its form', () => {
     await page.find('trial'); // the tool can be tried there, too
   });
 
+  it('says while it is typed that a broken address cannot be called', async () => {
+    await newTool();
+    await page.type('field-name', 'weather');
+    await page.type('http-url', 'not a url at all');
+    await vi.waitFor(() => expect(page.all('http-url')[0]?.getAttribute('aria-invalid')).toBe('true'));
+    await page.click('record-save');
+    expect(page.all('record-page')).toEqual([]);
+    await page.type('http-url', 'https://api.example.com/weather');
+    await vi.waitFor(() => expect(page.all('http-url')[0]?.getAttribute('aria-invalid')).toBe('false'));
+  });
+
   it('has a row for each placeholder, removed with it unless text was entered', async () => {
     const names = (): readonly string[] => page.all('param-name').map((name) => (name as HTMLInputElement).value);
     await newTool();

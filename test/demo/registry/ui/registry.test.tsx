@@ -84,6 +84,27 @@ describe('the registry screen', () => {
     expect(text('record-history')).toContain('Registered by the playground');
   });
 
+  it('says while a person types what the registry would refuse, in the fields that were written in alone', async () => {
+    await edit('drill');
+    const field = await page.find('field-entryTools');
+    field.focus();
+    await page.type('field-entryTools', 'calculator\ncalculater');
+    await vi.waitFor(() => expect(text('help-entryTools')).toContain('“calculater” is no tool that is known here'));
+    expect(document.activeElement).toBe(field);
+    await page.type('field-entryTools', 'calculator');
+    await vi.waitFor(() => expect(page.all('field-entryTools')[0]?.getAttribute('aria-invalid')).toBe('false'));
+    await page.click('record-discard');
+    expect(await host.catalog.agent('drill')).toMatchObject({ revision: 1 });
+  });
+
+  it('calls no empty field of a new record wrong before it is filled in', async () => {
+    await page.click('registry-tab-agent');
+    await page.click('record-new');
+    await page.type('field-id', 'not an id');
+    await vi.waitFor(() => expect(page.all('field-id')[0]?.getAttribute('aria-invalid')).toBe('true'));
+    expect(page.all('field-name')[0]?.getAttribute('aria-invalid')).toBe('false');
+  });
+
   it('says beside each field what is wrong with it, and gives the first the focus', async () => {
     await edit('drill');
     await page.type('field-name', '');
