@@ -95,10 +95,10 @@ export function canonicalJson(data: unknown): string {
   return text ?? 'null';
 }
 
-/** Whether the data writes itself, and is no cycle. */
+/** Whether the data can be copied field by field, and writes itself: not where an assignment would set a prototype. */
 function isSimple(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
-  if (depth === 0 || 'toJSON' in value) return false;
+  if (depth === 0 || 'toJSON' in value || Object.hasOwn(value, '__proto__')) return false;
   if (Array.isArray(value)) return value.every((item) => isSimple(item, depth - 1));
   for (const key in value) { // allocates no list, and an inherited field does no harm
     if (!isSimple((value as Record<string, unknown>)[key], depth - 1)) return false;
@@ -111,9 +111,7 @@ function sortedDeep(value: unknown): unknown {
   if (!isRecord(value)) return value;
   const fields: Record<string, unknown> = {};
   for (const key of inOrder(Object.keys(value))) {
-    // As a definition: an assignment of `__proto__` would set the prototype.
-    if (key === '__proto__') Object.defineProperty(fields, key, { value: sortedDeep(value[key]), enumerable: true });
-    else fields[key] = sortedDeep(value[key]);
+    fields[key] = sortedDeep(value[key]);
   }
   return fields;
 }

@@ -14,13 +14,16 @@ const encoder = new TextEncoder();
 
 /** Returns the SHA-256 of a text's UTF-8 bytes as hexadecimal digits. */
 export function sha256Sync(text: string): string {
-  return hexOfWords(finish(initial, text, 0));
+  return hexOfWords(finish(initial, encoder.encode(text), 0));
 }
 
 /** Returns a function that computes the HMAC-SHA-256 of a text's UTF-8 bytes as hexadecimal digits. The key has at most 64 bytes. */
 export function hmacSha256Sync(key: Uint8Array): (text: string) => string {
   const [inner, outer] = [afterKey(key, 0x36), afterKey(key, 0x5c)];
-  return (text) => hexOfWords(finish(outer, bytesOfWords(finish(inner, text, blockBytes)), blockBytes));
+  return (text) => {
+    const words = finish(inner, encoder.encode(text), blockBytes);
+    return hexOfWords(finish(outer, bytesOfWords(words), blockBytes));
+  };
 }
 
 /** The state after the block that the key makes with a pad: the same for every text. */
@@ -36,10 +39,8 @@ function afterKey(key: Uint8Array, pad: number): Int32Array {
 const schedule = new Int32Array(64);
 
 /** The state after the last bytes of a message, of which `before` bytes are in the given state. */
-function finish(given: Int32Array, message: string | Uint8Array, before: number): Int32Array {
-  const words = typeof message === 'string'
-    ? paddedAscii(message, before) ?? padded(encoder.encode(message), before)
-    : padded(message, before);
+function finish(given: Int32Array, bytes: Uint8Array, before: number): Int32Array {
+  const words = padded(bytes, before);
   const state = given.slice();
   const block = { words, at: 0 };
   for (; block.at < words.length; block.at += 16) compress(state, schedule, block);
@@ -58,28 +59,11 @@ function hexOfWords(words: Int32Array): string {
 
 /** The message as 32-bit words, with its end mark and its length in bits. */
 function padded(bytes: Uint8Array, before: number): Int32Array {
-  const words = emptyWords(bytes.length, before);
-  for (let i = 0; i < bytes.length; i++) words[i >> 2]! |= bytes[i]! << (24 - (i & 3) * 8);
-  return words;
-}
-
-/** The same for a text whose bytes are its characters, without encoding it first; `undefined` for every other text. */
-function paddedAscii(text: string, before: number): Int32Array | undefined {
-  const words = emptyWords(text.length, before);
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code > 0x7f) return undefined;
-    words[i >> 2]! |= code << (24 - (i & 3) * 8);
-  }
-  return words;
-}
-
-/** The words of a message of this length, with its end mark and its length in bits alone. */
-function emptyWords(bytes: number, before: number): Int32Array {
-  const length = ((bytes + 8) >> 6) * 16 + 16;
+  const length = ((bytes.length + 8) >> 6) * 16 + 16;
   const words = new Int32Array(length);
-  words[bytes >> 2] = 0x80 << (24 - (bytes & 3) * 8);
-  const total = before + bytes;
+  for (let i = 0; i < bytes.length; i++) words[i >> 2]! |= bytes[i]! << (24 - (i & 3) * 8);
+  words[bytes.length >> 2]! |= 0x80 << (24 - (bytes.length & 3) * 8);
+  const total = before + bytes.length;
   words[length - 2] = Math.floor(total / 0x2000_0000);
   words[length - 1] = total << 3;
   return words;

@@ -19,7 +19,7 @@ import {
   type StoredEvent,
 } from './event-records.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
-import { listEvents } from './list-events.ts';
+import { loadOnce } from '../base/load-once.ts';
 import { createBatches } from '../log/batches.ts';
 import { commitHead, type Head as StoredHead, readHead } from '../log/head.ts';
 import type { Page } from '../base/page.ts';
@@ -71,6 +71,8 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+const loadList = /* @__PURE__ */ loadOnce(() => import('./list-events.ts')); // no run reads the chain
+
 const maxTries = 50;
 
 /** Opens a chain. All instances over one storage write the same one. */
@@ -88,7 +90,10 @@ export function createEventChain<Kept extends StoredEvent>(
       add({ drafts: form.draft(events), resolve, reject });
       await promise;
     },
-    list: (query = {}) => listEvents(chain, query),
+    async list(query = {}) {
+      const { listEvents } = await loadList();
+      return await listEvents(chain, query);
+    },
     bounds: () => readBounds(chain),
     watch: (onNews) => watchKey(storage, [...chain.prefix, 'head'], onNews),
     async verify(options = {}) {

@@ -1,6 +1,7 @@
 /** Grounding: one question to every kind of source, one list of hits with a confidence that means something. */
 
 import { type ErrorData, PinnaceError } from '../base/errors.ts';
+import { loadOnce } from '../base/load-once.ts';
 import { parse } from '../base/parse.ts';
 import type { GroundingSource, WritableGroundingSource } from '../contracts/grounding-source.ts';
 import type { OnError } from '../events/on-error.ts';
@@ -8,7 +9,9 @@ import { createReport } from '../events/report.ts';
 import { type InnerFacts, type SpanEvent, statusOfError, within } from '../events/span.ts';
 import { type GroundingCallOptions, requireAccess, tenantOf } from './access.ts';
 import { ForgetInput, type GroundingAnswer, RememberInput, type RetrieveInput, RetrieveRequest } from './request.ts';
-import { retrieve, type RetrieveOptions } from './retrieve.ts';
+import type { RetrieveOptions } from './retrieve.ts';
+
+const load = /* @__PURE__ */ loadOnce(() => import('./retrieve.ts'));
 
 /** What grounding is composed of. */
 export interface CreateGroundingOptions extends RetrieveOptions {
@@ -60,6 +63,7 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
       const request = parse(RetrieveRequest, input, { what: 'the question' });
       const call = reporting(request.dataSourceId ?? '', given);
       return await within(call.span, factsOf('retrieve', request.dataSourceId, request.dataSourceIds), async (span) => {
+        const { retrieve } = await load();
         const answer = await retrieve(byId, request, { ...options, call });
         for (const { dataSourceId: id, error } of answer.sources) {
           if (error && statusOfError(error) === 'denied') span?.emit(denied(id, error));

@@ -2,12 +2,15 @@
 
 import * as v from 'valibot';
 import { fromData, PinnaceError } from '../base/errors.ts';
+import { loadOnce } from '../base/load-once.ts';
 import { defineValibotTool } from '../tools/valibot-tool.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
 import type { GroundingCallOptions } from './access.ts';
-import { type ContextOptions, createContext, type GroundingContext } from './context.ts';
+import type { ContextOptions, GroundingContext } from './context.ts';
 import type { Grounding } from './create-grounding.ts';
 import { type GroundingAnswer, type RetrieveInput, RetrieveRequest, type SourceReport } from './request.ts';
+
+const loadContext = /* @__PURE__ */ loadOnce(() => import('./context.ts'));
 
 const { entries: asked } = RetrieveRequest;
 /** An agent sends words, not vectors, and knows sources by their ids. */
@@ -47,6 +50,7 @@ export function retrieveTool(grounding: Grounding, options: RetrieveToolOptions)
       const hits = answer.hits.map((hit) => ({ ...hit, content: context.redact(hit.content) }));
       const asksWords = (question.query ?? '').trim() !== '';
       const answered = asksWords ? answer.answered : undefined; // filters have no doubt
+      const { createContext } = await loadContext();
       return toOutput(await createContext(hits, { ...options.budget, answered, number: context.cite }), answer);
     },
   });

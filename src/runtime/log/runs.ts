@@ -8,17 +8,20 @@ import { groupCommits } from '../../log/group-commit.ts';
 import { steadyStorage } from '../../log/outage.ts';
 import type { Storage } from '../../contracts/storage.ts';
 import type { SentMessage } from '../steering/inbox.ts';
-import { acceptRequested, type Sending, sendMessage } from '../steering/send.ts';
+import type { acceptRequested, Sending } from '../steering/send.ts';
 import { createLiveRun, type LiveRun } from './live-run.ts';
 import { type Principal, requireScope, type Scope } from '../../base/principal.ts';
 import { type Claim, type ClaimOptions, type ClaimParts, claimRun, findRun } from './claim-run.ts';
 import { chatKey, mayAccess, type RunState } from './run-record.ts';
 import { type RunStatus, toStatus } from './run-status.ts';
+import { loadOnce } from '../../base/load-once.ts';
 import { earlierChunks } from './earlier-chunks.ts';
 import { createCursor, type RunCursor } from './run-cursor.ts';
 import { createRunSignals, type RunSignals } from './run-signals.ts';
 import { badCursor, expired, notFound } from './run-errors.ts';
 import { readRun } from './stored-run.ts';
+
+const loadSending = /* @__PURE__ */ loadOnce(() => import('../steering/send.ts'));
 
 /** An agent that a tenant runs. Two tenants may each have their own agent with one id. */
 export interface RunningAgent {
@@ -129,10 +132,18 @@ function openShared(options: RunsOptions, closing: AbortSignal): Shared {
     onCancel: (runId) => lives.get(runId)?.abort('cancelled'),
     onMessage(runId, messageId) {
       const live = lives.get(runId);
-      if (live) void acceptRequested({ runId, messageId, inbox: live.inbox }, stored);
+      if (live) void acceptSent({ runId, messageId, inbox: live.inbox }, stored);
     },
   }, closing);
   return { options, grouped, stored, lives, signals, tick: createCommitTick(options.commitSpacingMs, now) };
+}
+
+async function acceptSent(...request: Parameters<typeof acceptRequested>): Promise<void> {
+  try {
+    await (await loadSending()).acceptRequested(...request);
+  } catch {
+    // The code did not load. The sender repeats its signal until it has an answer.
+  }
 }
 
 interface Asked {
@@ -195,6 +206,7 @@ function readingOf(shared: Shared): Pick<Runs, 'answer' | 'cursor' | 'cancel' | 
     async send(principal, sending) {
       const { runId } = sending;
       const { state } = await statusOf(shared, { principal, runId, scope: 'run:create' });
+      const { sendMessage } = await loadSending();
       return await sendMessage(sending, { ...shared, state, live: lives.get(runId) });
     },
     async ofChat(principal, chatId, { ended = false } = {}) {

@@ -1,36 +1,25 @@
 /** Makes a tool of an HTTP request described as data: its origin is fixed, and the input fills in only what the template names. */
 
 import { isRecord } from '../../base/is-record.ts';
+import { loadOnce } from '../../base/load-once.ts';
 import type * as v from 'valibot';
 import { PinnaceError } from '../../base/errors.ts';
 import { parse } from '../../base/parse.ts';
-import type { Egress } from '../../contracts/egress.ts';
 import { ToolDefinition } from '../../base/schema.ts';
-import { type HttpToolOutput, shapeAnswer } from './answer.ts';
-import { buildRequest } from './request.ts';
-import {
-  HttpToolConfig,
-  type HttpToolConfigInput,
-  isIdempotent,
-  isReadOnly,
-  needsApproval,
-  secretNames,
-} from './config.ts';
+import type { HttpToolOptions } from './call-http.ts';
+import { HttpToolConfig, type HttpToolConfigInput, isReadOnly, needsApproval, secretNames } from './config.ts';
 import { checkBy } from '../json-schema/json-schema.ts';
-import { withinRequest } from './request-span.ts';
-import { type RetryOptions, withRetries } from '../retry.ts';
 import type { TemplateValues } from './template.ts';
-import type { Tool, ToolContext } from '../tool.ts';
+import type { Tool } from '../tool.ts';
 
 /** The stored definition of a tool of type `http`. */
 export type HttpToolDefinition =
   & Omit<v.InferInput<typeof ToolDefinition>, 'name' | 'type' | 'config'>
   & { readonly name?: string; readonly type?: 'http'; readonly config: HttpToolConfigInput };
 
-/** What the tool works with. */
-export interface HttpToolOptions extends Pick<RetryOptions, 'random' | 'wait'> {
-  readonly egress: Egress;
-}
+export type { HttpToolOptions } from './call-http.ts';
+
+const load = /* @__PURE__ */ loadOnce(() => import('./call-http.ts'));
 
 /**
  * Creates the tool. Whether a call needs an approval is decided elsewhere: see `needsApproval`.
@@ -51,8 +40,10 @@ export function createHttpTool(definition: HttpToolDefinition, options: HttpTool
     check: (value) =>
       isRecord(value) ? check(value) : { ok: false, issues: [{ path: '', message: 'must be an object' }] },
     // `check` has let nothing but objects through, and invokeTool calls nothing that was not checked.
-    execute: async (input, context) =>
-      await callHttp(config, input as TemplateValues['input'], { ...options, ...context }),
+    async execute(input, context) {
+      const { callHttp } = await load();
+      return await callHttp(config, input as TemplateValues['input'], { ...options, ...context });
+    },
   };
 }
 
@@ -70,47 +61,4 @@ function checkSecrets({ id, secrets }: ToolDefinition, config: HttpToolConfig): 
     `Cannot define tool "${id}": its template uses the secret "${missing}", which its "secrets" must list`,
     { details: { reason: 'secret_not_listed' } },
   );
-}
-
-type HttpCallOptions =
-  & HttpToolOptions
-  & Pick<ToolContext, 'signal' | 'secrets' | 'redact' | 'span' | 'principal' | 'report'>;
-
-async function callHttp(
-  config: HttpToolConfig,
-  input: TemplateValues['input'],
-  { egress, signal, secrets, redact, span, report, principal: { tenant }, ...clock }: HttpCallOptions,
-): Promise<HttpToolOutput> {
-  const { method, origin, redirectOrigins, maxBytes, timeoutMs, retries } = config;
-  const circuit = `${tenant} ${method} ${config.path}`; // one tenant's bad key or quota is no other's failure
-  const terms = { origins: [origin, ...redirectOrigins], maxBytes, timeoutMs, signal, circuit };
-  const send = async (): Promise<HttpToolOutput> => {
-    const { request, ...secretParts } = buildRequest(config, { input, secrets });
-    return await withinRequest(span, { origin, method }, async (trace) => {
-      const answer = await egress.fetch(request, { ...terms, ...secretParts, ...trace.options });
-      trace.note(answer);
-      return await shapeAnswer(answer, config, { redact });
-    });
-  };
-  if (isIdempotent(config)) {
-    return await withRetries(send, { ...clock, retries, signal, ...(report && { onRetry: report }) });
-  }
-  try {
-    return await send();
-  } catch (error) {
-    throw withDoubt(error);
-  }
-}
-
-/** A request that changes something and whose answer is lost may have changed it: to try again is not for a machine. */
-function withDoubt(error: unknown): unknown {
-  if (!(error instanceof PinnaceError)) return error;
-  const { code, message, details } = error;
-  const isLost = code === 'deadline_exceeded' || details?.['reason'] === 'unreachable';
-  const isServersFault = code === 'unavailable' && details?.['reason'] === 'http_status';
-  if (!isLost && !isServersFault) return error;
-  return new PinnaceError('outcome_unknown', `${message}; whether the request had its effect is not known`, {
-    cause: error,
-    details: { reason: 'answer_lost' },
-  });
 }
