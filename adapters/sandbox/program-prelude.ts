@@ -20,7 +20,8 @@ const CellPromise = Promise;
 const CellError = Error;
 const isProcess = typeof Deno !== 'undefined';
 const later = turns();
-const { stdin } = isProcess ? Deno : {};
+const targets = isProcess ? EventTarget.prototype : undefined;
+const { preventDefault } = Event.prototype;
 const port = isProcess ? processPort(Deno) : workerPort();
 
 let maxOutputLength = 0;
@@ -42,24 +43,31 @@ addEventListener('error', (event) => {
   finish('{"ok":false,"reason":"code_failed"}');
 });
 ${walls}
+// Deno reports rejections by this method, and ends without it. This one takes no other event.
+if (isProcess) fix(targets, 'dispatchEvent', (event) => void apply(preventDefault, event, []));
 ${replies}
-/** Each piece of work runs after all promises have settled. A timer would take milliseconds. */
+/** Calls afterTurn once all promises have settled. A timer would take milliseconds; messages of a channel can be too early in Deno. */
 function turns() {
-  if (typeof setImmediate === 'function') return setImmediate;
-  const { port1, port2 } = new MessageChannel();
-  const works = [];
-  port1.onmessage = () => works.shift()();
-  const wake = port2.postMessage.bind(port2);
-  const { push } = works;
-  return (one) => {
-    apply(push, works, [one]);
-    wake(0);
+  const turn = () => {
+    try {
+      afterTurn();
+    } catch {
+      finish('{"ok":false,"reason":"code_failed"}');
+    }
   };
+  if (isProcess) {
+    const wait = setImmediate;
+    return () => void wait(turn);
+  }
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = turn;
+  const wake = port2.postMessage.bind(port2);
+  return () => wake(0);
 }
 
 function workerPort() {
   addEventListener('message', (event) => receive(event.data));
-  return { post: postMessage.bind(globalThis), exit() {} };
+  return { post: postMessage.bind(globalThis), wait() {}, exit() {} };
 }
 
 function processPort({ stdin, stdout, exit }) {
@@ -68,27 +76,31 @@ function processPort({ stdin, stdout, exit }) {
     const bytes = encode(text + '\n');
     for (let at = 0; at < bytes.length;) at += stdout.writeSync(bytes.subarray(at));
   };
-  return { post, exit };
+  return { post, wait: lines(stdin, exit), exit };
 }
 
-async function readLines(stdin) {
+/** Blocks until the host has sent a line: nothing else happens meanwhile, and an asynchronous read takes a thread. */
+function lines(stdin, exit) {
   const decoder = new TextDecoder();
   const decode = decoder.decode.bind(decoder);
   const bytes = new Uint8Array(65_536);
   const { slice, indexOf } = String.prototype;
   const part = bytes.subarray.bind(bytes);
-  const read = stdin.read.bind(stdin);
+  const read = stdin.readSync.bind(stdin);
   let text = '';
-  for (;;) {
-    const count = await read(bytes);
-    if (count === null) return port.exit();
-    text += decode(part(0, count), { stream: true });
-    for (let end = apply(indexOf, text, ['\n']); end >= 0; end = apply(indexOf, text, ['\n'])) {
-      const line = apply(slice, text, [0, end]);
-      text = apply(slice, text, [end + 1]);
-      receive(line);
+  return () => {
+    for (;;) {
+      const end = apply(indexOf, text, ['\n']);
+      if (end >= 0) {
+        const line = apply(slice, text, [0, end]);
+        text = apply(slice, text, [end + 1]);
+        return receive(line);
+      }
+      const count = read(bytes);
+      if (count === null) return exit();
+      text += decode(part(0, count), { stream: true });
     }
-  }
+  };
 }
 
 function receive(text) {
@@ -120,7 +132,7 @@ function start() {
   ({ maxOutputLength, recorded } = starting);
   control(starting);
   execute(work);
-  later(afterTurn);
+  later();
 }
 
 async function load(url) {
@@ -167,7 +179,8 @@ function afterTurn() {
   report('{"t":"idle","open":' + open + '}');
   flush();
   isReady = true;
-  take();
+  if (taken === inbox.length) port.wait();
+  else take();
 }
 
 let taken = 0;
@@ -189,7 +202,7 @@ function settle({ n, ok, output, code, message }) {
   if (unsent.length > next) send();
   if (ok) found.resolve(output);
   else found.reject(toolError(code, message));
-  later(afterTurn);
+  later();
 }
 
 let next = 0;
@@ -275,11 +288,14 @@ const { imul } = Math;
 
 function controlTemporal(at) {
   const instant = () => Temporal.Instant.fromEpochMilliseconds(at);
-  const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const zoned = (timeZone = zone) => instant().toZonedDateTimeISO(timeZone);
+  const { DateTimeFormat } = Intl;
+  const { resolvedOptions } = DateTimeFormat.prototype;
+  let found;
+  const zone = () => found ??= apply(resolvedOptions, new DateTimeFormat(), []).timeZone; // the first one takes 10 ms
+  const zoned = (timeZone = zone()) => instant().toZonedDateTimeISO(timeZone);
   fix(Temporal, 'Now', {
     instant,
-    timeZoneId: () => zone,
+    timeZoneId: zone,
     zonedDateTimeISO: zoned,
     plainDateTimeISO: (timeZone) => zoned(timeZone).toPlainDateTime(),
     plainDateISO: (timeZone) => zoned(timeZone).toPlainDate(),
@@ -288,5 +304,8 @@ function controlTemporal(at) {
 }
 
 // Never settles: until then a process does not look for what was taken away.
-if (isProcess) await readLines(stdin);
+if (isProcess) {
+  port.wait();
+  await new CellPromise(() => {});
+}
 `;
