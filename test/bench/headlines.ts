@@ -23,6 +23,16 @@ export const headlines: readonly Headline[] = [
   { what: 'Cold start on Deno, bundled', title: /^Cold start/, figure: /the bundled/ },
   { what: 'A tool call through all checks, CPU', title: /^Tools/, figure: /^invokeTool/ },
   {
+    what: 'A program of one call on Deno; peer: an empty process',
+    title: /^Programs on Deno/,
+    figure: /^A program of one/,
+  },
+  {
+    what: 'Tokens of 50 calls in a program; peer: parallel calls',
+    title: /^Tokens of programs/,
+    figure: /^50 calls.*parallel/,
+  },
+  {
     what: 'Finding one of 5,000 tools: first hit, first five',
     title: /^Finding tools$/,
     figure: /^Recall @1\/@5, Pinnace/,

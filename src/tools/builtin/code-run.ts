@@ -15,7 +15,7 @@ export const maxProgramOutput = 16_384;
 const declarationsLength = 6_000;
 
 const Input = v.strictObject({
-  code: v.pipe(v.string(), v.minLength(1), v.description('The body of `async (tools) => { … }`, in plain JavaScript')),
+  code: v.pipe(v.string(), v.minLength(1)), // the description of the tool says what it is
 });
 
 const guide =

@@ -1,0 +1,13 @@
+/** What programs cost on Deno, in time and in tokens. Both parts run on Deno: Node has no sandbox. */
+
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import process from 'node:process';
+
+for (const part of ['speed.ts', 'tokens.ts']) {
+  const { status } = spawnSync('deno', ['run', '-A', '--no-check', join(import.meta.dirname, part)], {
+    stdio: 'inherit',
+    cwd: join(import.meta.dirname, '../../..'),
+  });
+  if (status !== 0) process.exit(1);
+}
