@@ -20,7 +20,7 @@ return { open: orders.filter((one) => one.status === 'open').reduce((sum, one) =
 /** The characters of a prompt without the names of its fields: providers write their own. */
 function charactersOf(value: unknown): number {
   if (typeof value === 'string') return value.length;
-  if (typeof value !== 'object' || value === null) return String(value ?? '').length;
+  if (typeof value !== 'object' || value === null) return 0;
   return Object.entries(value).reduce((sum, [key, one]) => sum + (key === 'type' ? 0 : charactersOf(one)), 0);
 }
 
