@@ -13,6 +13,8 @@ export interface TakeOverOptions<S> {
   readonly ttlMs: number;
   /** Whether to take over a journal with this head; always when absent. */
   readonly when?: (head: JournalHead<S>) => boolean;
+  /** The state of the new owner; unchanged when absent. */
+  readonly next?: (state: S) => S;
 }
 
 /**
@@ -20,10 +22,12 @@ export interface TakeOverOptions<S> {
  * was first, or when `when` returns false.
  */
 export async function takeOver<S>(options: TakeOverOptions<S>): Promise<StoredJournal<S> | undefined> {
-  const { storage, prefix, now, ttlMs, when = () => true } = options;
+  const { storage, prefix, now, ttlMs, when = () => true, next = (state) => state } = options;
   const found = await readJournal<S>(storage, prefix);
   if (!found || !when(found.head)) return undefined;
-  const head = { ...found.head, fence: found.head.fence + 1, owner: crypto.randomUUID(), at: now() };
+  const { head: before } = found;
+  const owned = { state: next(before.state), fence: before.fence + 1, owner: crypto.randomUUID(), at: now() };
+  const head = { ...before, ...owned };
   const own = ({ owner }: JournalHead<S>): boolean => owner === head.owner;
   const result = await commitHead(storage, { key: headKey(prefix), value: head, before: found, ttlMs, own });
   if (!result.ok) return undefined;

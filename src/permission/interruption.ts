@@ -32,6 +32,8 @@ export interface Interruption {
   readonly state: 'pending' | 'approved' | 'denied' | 'answered' | 'spent' | 'closed';
   readonly decidedBy?: string;
   readonly reason?: string;
+  /** What was decided, in a record that is spent. Absent in records of earlier versions. */
+  readonly approved?: boolean;
   /** One random mark of each write: an instance whose answer was lost finds its own. */
   readonly marks?: readonly string[];
   /** The answer as canonical JSON, to recognize a repetition. */
@@ -94,8 +96,11 @@ export interface Interruptions {
   ): Promise<void>;
   /** Checks that a decision can be stored. @throws PinnaceError as `decide`. */
   requirePending(principal: Principal, runId: string, id: string): Promise<void>;
-  /** Spends a decision: of all callers, on every instance, one receives what was decided, the others why there is nothing to spend. */
-  spend(id: string, claim: SpendClaim): Promise<SpentDecision | Unspendable>;
+  /**
+   * Spends a decision: of all callers, on every instance, one receives what was decided, the others why there is nothing to spend.
+   * `again`: also returns a decision that was spent before. For a caller that has taken over from one that is lost.
+   */
+  spend(id: string, claim: SpendClaim, options?: { readonly again?: boolean }): Promise<SpentDecision | Unspendable>;
 }
 
 /** An answer to a question, and what is to be committed with it. */
@@ -201,17 +206,25 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
       const state = approved ? 'approved' : 'denied';
       if (!await write({ ...found.record, ...decision, state }, found.version, 0)) throw alreadyDecided();
     },
-    async spend(id, claim) {
+    async spend(id, claim, { again = false } = {}) {
       const found = await outlast(() => read(id), graceMs);
       const unspendable = whyUnspendable(found?.record, claim, now());
-      if (!found || unspendable) return { unspendable: unspendable ?? 'approval_not_found' };
-      const { state, reason } = found.record;
-      if (!await write({ ...found.record, state: 'spent' }, found.version, graceMs)) {
-        return { unspendable: 'approval_spent' };
-      }
-      return { approved: state === 'approved', kind: found.record.kind, ...(reason !== undefined && { reason }) };
+      if (!found) return { unspendable: 'approval_not_found' };
+      const decision = decisionOf(found.record);
+      if (unspendable) return again && isSpentWith(found.record, unspendable) ? decision : { unspendable };
+      const spent = { ...found.record, state: 'spent' as const, approved: decision.approved };
+      return await write(spent, found.version, graceMs) ? decision : { unspendable: 'approval_spent' };
     },
   };
+}
+
+function decisionOf({ state, kind, reason, approved = state === 'approved' }: Interruption): SpentDecision {
+  return { approved, kind, ...(reason !== undefined && { reason }) };
+}
+
+/** Whether nothing but an earlier spending is in the way, and what was decided is on record. */
+function isSpentWith({ approved }: Interruption, unspendable: UnspendableReason): boolean {
+  return unspendable === 'approval_spent' && approved !== undefined;
 }
 
 function newInterruption(facts: NewInterruption, expiresAt: number): Interruption {

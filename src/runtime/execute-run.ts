@@ -1,6 +1,6 @@
 /** Executes one run: the driver reads the loop, the live run records its chunks. */
 
-import type { UIMessageChunk } from '../contracts/ai-types.ts';
+import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
 import { toPinnaceError } from '../base/errors.ts';
 import { reportHidden } from '../events/report.ts';
 import type { SpanEnd } from '../events/span.ts';
@@ -125,11 +125,12 @@ async function openLoop(
   const decided = [...spent, ...await programs.resumed()];
   const settling = { calls: decided, invoke, approvals, push, signal, traceId, isSuspended };
   const settled = await settleCalls(chat.messages, settling);
+  if (options.resumed?.programs.length) push({ type: 'finish-step' }); // the lost run has not ended the step of its programs
   if (settled.waiting > 0) return waitingLoop();
   const models = modelsOf(options, spans);
-  const messages = decided.length === 0
-    ? options.messages
-    : withContext(toModelMessages(settled.messages, issued), context);
+  const toModel = options.resumed?.toModel ??
+    ((all: readonly UIMessage[]) => withContext(toModelMessages(all, issued), context));
+  const messages = decided.length === 0 ? options.messages : toModel(settled.messages);
   return startLoop({
     ...options,
     ...composed,

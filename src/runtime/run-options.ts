@@ -50,7 +50,16 @@ type RunServices =
   >
   & Pick<
     RuntimeParts,
-    'recorder' | 'metrics' | 'digests' | 'report' | 'contextStrategy' | 'blobs' | 'egress' | 'sandbox' | 'content'
+    | 'recorder'
+    | 'metrics'
+    | 'digests'
+    | 'report'
+    | 'contextStrategy'
+    | 'blobs'
+    | 'egress'
+    | 'sandbox'
+    | 'content'
+    | 'runs'
   >
   & { readonly resolveSecret: Resolver['secret'] };
 

@@ -16,8 +16,15 @@ export function callStart(runId: string, call: CallRecord, ttlMs: number): Chang
   return { key: callKey(runId, call.toolCallId), value: call, ttlMs };
 }
 
-/** The ids of the calls of a run that were recorded as started. */
-export async function startedCalls(runId: string, storage: Storage): Promise<ReadonlySet<string>> {
+/** The calls of a run that were recorded as started. */
+export interface StartedCalls {
+  /** Whether the call has started, or one of the calls of its program. */
+  has(toolCallId: string): boolean;
+}
+
+/** Reads the calls of a run that were recorded as started. */
+export async function startedCalls(runId: string, storage: Storage): Promise<StartedCalls> {
   const entries = await storage.list({ prefix: [...runPrefix(runId), 'call'], limit: 1000 });
-  return new Set(entries.map(({ value }) => (value as CallRecord).toolCallId)); // written by this module alone
+  const ids = entries.map(({ value }) => (value as CallRecord).toolCallId); // written by this module alone
+  return { has: (toolCallId) => ids.some((id) => id === toolCallId || id.startsWith(`${toolCallId}/`)) };
 }

@@ -2,7 +2,10 @@
 
 import { PinnaceError } from '../../base/errors.ts';
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
+import type { StartedCalls } from '../calls/call-record.ts';
+import { isSuspended } from '../messages/program-parts.ts';
 import type { Item } from './parent-run.ts';
+import type { LostProgram } from './resumed-run.ts';
 
 /** A log that is cut. */
 export interface Cut {
@@ -14,6 +17,8 @@ export interface Cut {
   readonly dropped: readonly Item[];
   /** Chunks of the fork's own that complete what is shared. */
   readonly completing: readonly UIMessageChunk[];
+  /** The programs of the last shared step that go on first; that step ends with them. */
+  readonly programs: readonly LostProgram[];
 }
 
 const opening: ReadonlySet<string> = new Set(['start', 'data-run', 'data-manifest', 'data-fork']);
@@ -31,25 +36,68 @@ export function cutBefore(items: readonly Item[], step: number): Cut {
   const isNext = start === undefined && step === starts.length + 1 && ends.length === starts.length;
   if (start === undefined && !isNext) throw noSuchStep(step, starts.length);
   const at = start ?? (ends.at(-1) ?? items.findLastIndex(({ chunk }) => opening.has(chunk.type))) + 1;
-  const cut = { step, ...split(items, at), completing: [] };
+  const cut = { step, ...split(items, at), completing: [], programs: [] };
   requireSettled(cut.kept);
   return cut;
 }
 
 /**
  * Cuts the log of a run whose instance was lost: behind its last step, where calls of that were made or started; else before it, so that
- * its model is asked again.
+ * its model is asked again. Programs of that step go on: what ended them in the log is left out.
  */
-export function cutLost(items: readonly Item[], started: ReadonlySet<string>): Cut {
+export function cutLost(
+  items: readonly Item[],
+  { started, programs }: { readonly started: StartedCalls; readonly programs: readonly LostProgram[] },
+): Cut {
   const starts = indexesOf(items, 'start-step');
   const ends = indexesOf(items, 'finish-step');
   if (starts.length === ends.length) return cutBefore(items, starts.length + 1);
   const step = starts.length;
   const torn = items.slice(starts.at(-1));
-  if (!torn.some(({ chunk }) => isMade(chunk, started))) return cutBefore(items, step);
-  const last = torn.findLast(({ chunk }) => isOfStep(chunk));
+  const losses = programs.length === 0 ? [] : lossesIn(torn);
+  const open = programs.filter(({ toolCallId }) => isOpenIn(torn, { toolCallId, losses }));
+  if (open.length === 0 && !torn.some(({ chunk }) => isMade(chunk, started))) return cutBefore(items, step);
+  const last = torn.findLast(({ chunk }) => isOfStep(chunk) && (open.length === 0 || !losses.includes(chunk)));
   const at = items.findIndex(({ seq }) => seq === last?.seq) + 1;
-  return { step: step + 1, ...split(items, at), completing: [{ type: 'finish-step' }] };
+  const ids = new Set(open.map(({ toolCallId }) => toolCallId));
+  const completing: readonly UIMessageChunk[] = open.length === 0
+    ? [{ type: 'finish-step' }]
+    : losses.filter((chunk) => !ids.has(callOf(chunk) ?? ''));
+  return { step: step + 1, ...split(items, at), completing, programs: open };
+}
+
+/** The chunks that ended calls when the run was found to be lost. */
+function lossesIn(torn: readonly Item[]): readonly UIMessageChunk[] {
+  const lost = new Set(torn.flatMap(({ chunk }) => isLoss(chunk) ? [callOf(chunk)] : []));
+  return torn.flatMap(({ chunk }) => isError(chunk) && lost.has(callOf(chunk)) ? [chunk] : []);
+}
+
+function isError({ type }: UIMessageChunk): boolean {
+  return type === 'tool-output-error' || type === 'tool-input-error' || type === 'data-tool-error';
+}
+
+function isLoss(chunk: UIMessageChunk): boolean {
+  if (chunk.type !== 'data-tool-error' || !('data' in chunk)) return false;
+  const { details } = chunk.data as { readonly details?: { readonly reason?: unknown } }; // `toolErrorPart` alone writes it
+  return details?.reason === 'worker_lost';
+}
+
+function callOf(chunk: UIMessageChunk): string | undefined {
+  if ('toolCallId' in chunk) return chunk.toolCallId;
+  return 'data' in chunk ? (chunk.data as { readonly toolCallId?: string }).toolCallId : undefined;
+}
+
+/** Whether these chunks have the call without a result of its own. */
+function isOpenIn(
+  torn: readonly Item[],
+  { toolCallId, losses }: { readonly toolCallId: string; readonly losses: readonly UIMessageChunk[] },
+): boolean {
+  const own = torn.flatMap(({ chunk }) => callOf(chunk) === toolCallId ? [chunk] : []);
+  return own.some(({ type }) => type === 'tool-input-available') &&
+    !own.some((chunk) =>
+      (chunk.type === 'tool-output-available' && !isSuspended(chunk.output)) ||
+      (chunk.type === 'tool-output-error' && !losses.includes(chunk))
+    );
 }
 
 function split(items: readonly Item[], at: number): Pick<Cut, 'kept' | 'dropped'> {
@@ -58,7 +106,7 @@ function split(items: readonly Item[], at: number): Pick<Cut, 'kept' | 'dropped'
 }
 
 /** Whether a call has an output, or was recorded as started: its model had answered. */
-function isMade(chunk: UIMessageChunk, started: ReadonlySet<string>): boolean {
+function isMade(chunk: UIMessageChunk, started: StartedCalls): boolean {
   if (!('toolCallId' in chunk)) return false;
   return chunk.type === 'tool-output-available' || started.has(chunk.toolCallId);
 }

@@ -1,6 +1,7 @@
 /** Tools that change nothing: calls that may act are answered from the record of an earlier run. */
 
 import { type ErrorData, fromData, PinnaceError } from '../../base/errors.ts';
+import { sha256Sync } from '../../base/sha256-sync.ts';
 import { canonicalJson } from '../../base/json.ts';
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { Tool } from '../../tools/tool.ts';
@@ -15,8 +16,11 @@ export interface RecordedOutcomes {
   take(toolName: string, input: unknown): RecordedOutcome | undefined;
 }
 
-/** Collects the outcomes of the calls in these chunks. */
-export function recordedOutcomes(chunks: readonly UIMessageChunk[]): RecordedOutcomes {
+/** Collects the outcomes of the calls in these chunks, and `inner`: those inside of programs, by the digests of tool and input. */
+export function recordedOutcomes(
+  chunks: readonly UIMessageChunk[],
+  inner: ReadonlyMap<string, RecordedOutcome[]> = new Map(),
+): RecordedOutcomes {
   const calls = new Map<string, string>();
   const outcomes = new Map<string, RecordedOutcome[]>();
   const add = (toolCallId: string, outcome: RecordedOutcome): void => {
@@ -37,7 +41,12 @@ export function recordedOutcomes(chunks: readonly UIMessageChunk[]): RecordedOut
       });
     }
   }
-  return { take: (toolName, input) => outcomes.get(keyOf(toolName, input))?.shift() };
+  return {
+    take(toolName, input) {
+      const key = keyOf(toolName, input);
+      return outcomes.get(key)?.shift() ?? (inner.size > 0 ? inner.get(sha256Sync(key))?.shift() : undefined);
+    },
+  };
 }
 
 function keyOf(toolName: string, input: unknown): string {

@@ -28,12 +28,13 @@ export interface ForkFacts {
   readonly isExact: boolean;
   /** The chunks that show what was changed of the shared steps. */
   readonly edited: readonly UIMessageChunk[];
+  readonly toModel: ResumedRun['toModel'];
 }
 
 /** Returns where the run goes on, with what its claim writes. */
 export function resumedRun(parts: RuntimeParts, plan: ForkPlan, facts: ForkFacts): ResumedRun {
   const { cut } = plan;
-  const { note, edited } = facts;
+  const { note, edited, toModel } = facts;
   const ids = cut.kept.flatMap(({ chunk }) =>
     chunk.type === 'text-start' || chunk.type === 'reasoning-start' ? [`${chunk.type.slice(0, -6)}:${chunk.id}`] : []
   );
@@ -42,6 +43,8 @@ export function resumedRun(parts: RuntimeParts, plan: ForkPlan, facts: ForkFacts
     shownIds: ids,
     used: { tokens: note?.tokens ?? 0, cost: note?.cost },
     opening: [...edited, ...cut.completing],
+    programs: cut.programs,
+    toModel,
     claim: {
       ...logOf(parts, plan, facts),
       beside: indexChanges(parts, plan, facts),

@@ -25,6 +25,7 @@ import { foldChunks } from './fold-chunks.ts';
 import { resumedRun } from './fork-claim.ts';
 import type { ForkOptions } from './fork-options.ts';
 import type { ForkPlan } from './fork-plan.ts';
+import { programOutcomes } from './stored-programs.ts';
 import { noteOf } from './parent-run.ts';
 import type { Resuming, RunOrigin } from './run-origin.ts';
 import { promptDigest, type StepNote } from './step-notes.ts';
@@ -53,7 +54,7 @@ export function forkOrigin(parts: RuntimeParts, plan: ForkPlan): RunOrigin {
         continues: state.continues,
       };
       const isExact = plan.changed.length === 0 && note !== undefined && await isSame(parts, note, { resumed, run });
-      const facts = { resolved: resumed, run, note, isExact, edited: messages.edited };
+      const facts = { resolved: resumed, run, note, isExact, edited: messages.edited, toModel: messages.toModel };
       return { ...resumed, resumed: resumedRun(parts, plan, facts) };
     },
   };
@@ -104,7 +105,8 @@ async function withTools(
   let toolSet = await allowedToday(parts, resolved, { today, principal });
   if (effects === 'dry') {
     const own = new Set(discovery?.tools);
-    const recorded = recordedOutcomes(cut.dropped.map(({ chunk }) => chunk));
+    const dropped = cut.dropped.map(({ chunk }) => chunk);
+    const recorded = recordedOutcomes(dropped, await programOutcomes(parent, dropped, parts.storage));
     toolSet = {
       ...toolSet,
       tools: dryTools(toolSet.tools, recorded, (tool) => mayAct(tool.definition) && !own.has(tool)),
@@ -160,6 +162,7 @@ function withBudget(request: RunRequest, note: StepNote | undefined): RunRequest
 interface Messages {
   readonly request: RunRequest;
   readonly model: readonly ModelMessage[];
+  readonly toModel: (messages: readonly UIMessage[]) => readonly ModelMessage[];
   /** The chunks that show what was changed of the shared steps. */
   readonly edited: readonly UIMessageChunk[];
 }
@@ -176,19 +179,24 @@ async function messagesOf(
   const chunks = [...cut.kept.map(({ chunk }) => chunk), ...edited, ...cut.completing];
   const given = settledIn(request.chat.messages, chunks);
   const own: UIMessage = foldChunks({ id: `msg_${parent.runId}`, role: 'assistant', parts: [] }, answerIn(chunks));
-  const messages = own.parts.length === 0 ? given : [...given, own];
+  const hasOwn = own.parts.length > 0;
+  const messages = hasOwn ? [...given, own] : given;
   const before = continues === undefined
     ? undefined
     : await readIssued(storage, { principal, agentId, chatId: parent.state.chatId, runId: continues });
-  const model = newestCompaction([own])
-    ? [...withContext(toModelMessages(messages, issuedIn(chunks)), request.context)]
-    : [
-      ...withContext(toModelMessages(given, before), request.context),
-      ...toModelMessages(own.parts.length === 0 ? [] : [own], issuedIn(chunks)),
-    ];
   const { provider, model: { modelId } } = resolved;
-  if (provider.id !== basis.providerId || modelId !== basis.modelId) leaveProvider(model);
-  return { request: { ...request, chat: { ...request.chat, messages } }, model, edited };
+  const toModel = (all: readonly UIMessage[]): readonly ModelMessage[] => {
+    const answers = hasOwn ? all.slice(-1) : [];
+    const model = newestCompaction(answers)
+      ? [...withContext(toModelMessages(all, issuedIn(chunks)), request.context)]
+      : [
+        ...withContext(toModelMessages(all.slice(0, all.length - answers.length), before), request.context),
+        ...toModelMessages(answers, issuedIn(chunks)),
+      ];
+    if (provider.id !== basis.providerId || modelId !== basis.modelId) leaveProvider(model);
+    return model;
+  };
+  return { request: { ...request, chat: { ...request.chat, messages } }, model: toModel(messages), toModel, edited };
 }
 
 /** The chunks that edit outputs of shared steps, and that add a message behind them. */

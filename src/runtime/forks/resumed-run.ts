@@ -2,9 +2,17 @@
 
 import type { Key } from '../../base/key.ts';
 import type { Money } from '../../base/record-fields.ts';
-import type { UIMessageChunk } from '../../contracts/ai-types.ts';
+import type { UIMessage, UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { Change } from '../../contracts/storage.ts';
 import type { RunState } from '../log/run-record.ts';
+import type { ModelMessage } from '../messages/model-messages.ts';
+import type { ProgramHome } from '../program/program-record.ts';
+
+/** A program that has a journal, and whose run was lost. */
+export interface LostProgram {
+  readonly toolCallId: string;
+  readonly home: ProgramHome;
+}
 
 /** Where a run goes on. */
 export interface ResumedRun {
@@ -16,6 +24,10 @@ export interface ResumedRun {
   readonly used: { readonly tokens: number; readonly cost?: Money | undefined };
   /** The chunks before its first step that are its own. */
   readonly opening: readonly UIMessageChunk[];
+  /** The programs of its last step before, which were lost: they go on first. */
+  readonly programs: readonly LostProgram[];
+  /** Returns the chat as the model receives it, once the programs have gone on. */
+  readonly toModel: (messages: readonly UIMessage[]) => readonly ModelMessage[];
   /** What the claim writes: the state, the first items of the log and the number of the last one, and other changes. */
   readonly claim: {
     readonly state: Pick<RunState, 'parent' | 'expiresAt'>;

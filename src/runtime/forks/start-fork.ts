@@ -14,6 +14,7 @@ import type { ForkEntry, ForkListOptions } from './fork-options.ts';
 import { forkOrigin } from './fork-origin.ts';
 import type { ForkPlan } from './fork-plan.ts';
 import { changedFields, parseForkRequest } from './fork-request.ts';
+import { findLostPrograms } from './stored-programs.ts';
 import { type ParentRun, readParent } from './parent-run.ts';
 import type { RunOrigin } from './run-origin.ts';
 
@@ -87,7 +88,11 @@ async function planOf(
   }
   if (changed.length > 0 || effects === 'dry') throw noStep();
   requireLost(parent.state);
-  const cut: Cut = cutLost(parent.items, await startedCalls(parent.runId, storage));
+  const [started, programs] = await Promise.all([
+    startedCalls(parent.runId, storage),
+    findLostPrograms(parent, storage),
+  ]);
+  const cut: Cut = cutLost(parent.items, { started, programs });
   return { parent, cut, options, changed, effects: 'live', isContinued: true };
 }
 

@@ -11,7 +11,11 @@ export const waitingOutput = { $suspended: true } as const;
 /** Whether a part is a program that was still waiting when the chat went on. */
 export function isWaitingProgram(part: Part): boolean {
   if (!isProgram(part) || !('output' in part)) return false;
-  const { output }: { readonly output?: unknown } = part;
+  return isSuspended(part.output);
+}
+
+/** Whether an output is that of a program which waits for people. */
+export function isSuspended(output: unknown): boolean {
   return typeof output === 'object' && output !== null && '$suspended' in output;
 }
 

@@ -86,6 +86,7 @@ function newProgram(
     seed,
     at: now(),
     status: 'running',
+    driver: runId,
   };
   const past = { code, outs: [], begun: new Map(), asked: new Map() };
   return { home: { runId, id }, state, past, decisions: new Map(), taken: undefined };

@@ -24,6 +24,14 @@ export interface ProgramState {
   /** The time that the program sees, in milliseconds since 1970. */
   readonly at: number;
   readonly status: 'running' | 'suspended' | 'ended';
+  /** The run that executes it, or has suspended it. Absent in records of earlier versions. */
+  readonly driver?: string;
+}
+
+/** Where a program is stored: the run that started it, and its id there. */
+export interface ProgramHome {
+  readonly runId: string;
+  readonly id: string;
 }
 
 /** An outcome as it was delivered. */

@@ -15,7 +15,7 @@ const load = /* @__PURE__ */ loadOnce(() => import('./programs.ts'));
 export interface ProgramsOnUse extends Pick<RunPrograms, 'isSuspended'> {
   /** Whether a program waits for people now. */
   readonly isWaiting: boolean;
-  /** Returns the calls of `code_run` that go on with the programs of the chat's last message. */
+  /** Returns the calls of `code_run` that go on with the programs of the chat's last message, and of a run that was lost. */
   resumed(): Promise<readonly CallForApproval[]>;
 }
 
@@ -26,7 +26,7 @@ export function programsOnUse(
   options: RunOptions,
   { calls, ...targets }: Pick<ProgramTargets, 'approvals' | 'push'> & { readonly calls: RunCalls },
 ): ProgramsOnUse {
-  const { sandbox, request: { chat } } = options;
+  const { sandbox, request: { chat }, resumed } = options;
   if (!sandbox || !('open' in sandbox)) return none;
   let host: RunPrograms | undefined;
   const run = { ...options, ...targets, options, sandbox, invoke: calls.invoke, acted: calls.acted };
@@ -44,7 +44,7 @@ export function programsOnUse(
     },
     isSuspended: (toolCallId) => host?.isSuspended(toolCallId) ?? false,
     async resumed() {
-      if (!programsIn(chat.messages.at(-1)).isWaiting) return [];
+      if (!resumed?.programs.length && !programsIn(chat.messages.at(-1)).isWaiting) return [];
       const { resumePrograms } = await load();
       return await resumePrograms(options, { host: await open(), timeZone: sandbox.timeZone });
     },

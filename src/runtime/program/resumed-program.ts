@@ -2,13 +2,7 @@
 
 import type { StoredJournal } from '../../log/journal-record.ts';
 import type { SpentDecision, Unspendable } from '../../permission/interruption.ts';
-import type { ProgramPast, ProgramState } from './program-record.ts';
-
-/** Where a program is stored: the run that started it, and its id there. */
-export interface ProgramHome {
-  readonly runId: string;
-  readonly id: string;
-}
+import type { ProgramHome, ProgramPast, ProgramState } from './program-record.ts';
 
 /** A program to run from its start, with what it did before. */
 export interface Resumed {

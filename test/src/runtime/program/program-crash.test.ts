@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { encodeSse } from '../../../../adapters/transport/http/sse.ts';
-import { localPrincipal, type Storage } from '../../../../src/index.ts';
+import { localPrincipal, type Storage, type UIMessageChunk } from '../../../../src/index.ts';
+import { forked } from '../../../fixtures/forks/forks.ts';
 import { killedAfter } from '../../../fixtures/chance/killed-storage.ts';
+import { callsTools, says, scriptedModel } from '../../../fixtures/model.ts';
+import { programSandbox } from '../../../fixtures/program-cells.ts';
 import { decideAll, double, outputOf, programRuntime, sender, take } from '../../../fixtures/programs.ts';
+import { lastData, testRuntime } from '../../../fixtures/runtime.ts';
 
 const principal = localPrincipal();
 const refusal = 'Cannot go on with the program: another run goes on with it';
@@ -19,6 +23,49 @@ const moments = Array.from({ length: 16 }, (_, at) => at + 1);
 
 function instance(storage: Storage, tool: ReturnType<typeof sender>['tool'], ms = 0) {
   return programRuntime(program, { storage, tools: [double, tool], now: () => Date.now() + ms }).runtime;
+}
+
+/** An instance whose model writes the program until it has its result, and that records inputs. */
+function continuing(storage: Storage, tool: ReturnType<typeof sender>['tool'], { ms = 0, code = program } = {}) {
+  const { model: inner } = scriptedModel(says());
+  const doStream: typeof inner.doStream = (options) => {
+    const isDone = options.prompt.some(({ role }) => role === 'tool');
+    const script = isDone ? says('Done') : callsTools({ tool: 'code_run', input: { code }, id: 'p' });
+    return scriptedModel(script).model.doStream(options);
+  };
+  return testRuntime({
+    model: { ...inner, doStream },
+    storage,
+    tools: [double, tool],
+    sandbox: programSandbox(),
+    programs: true,
+    keep: 'inputs',
+    agent: { entryTools: ['*', 'code_run'] },
+    now: () => Date.now() + ms,
+  });
+}
+
+async function lastRun(storage: Storage, tool: ReturnType<typeof sender>['tool'], ms: number) {
+  const runtime = continuing(storage, tool, { ms });
+  return { runtime, run: await runtime.runs.ofChat(principal, 'chat-1', { ended: true }) };
+}
+
+/** The result of the program in the last of these chunks. */
+function resultIn(chunks: readonly UIMessageChunk[]): unknown {
+  const ends = chunks.flatMap((chunk) =>
+    'toolCallId' in chunk && chunk.toolCallId === 'p' && chunk.type === 'tool-output-available' ? [chunk.output] : []
+  );
+  return ends.at(-1);
+}
+
+/** Each has arrived once, or the program knows that this is unknown. */
+function expectOnce(sent: readonly string[], result: unknown, where: string): void {
+  expect(eachOnce(sent), `${where}: ${sent.join()}`).toBe(true);
+  expect(result, where).toHaveLength(names.length);
+  for (const [i, outcome] of (result as readonly unknown[]).entries()) {
+    expect([names[i], 'outcome_unknown'], where).toContain(outcome);
+    if (outcome === names[i]) expect(sent, where).toContain(names[i]);
+  }
 }
 
 function eachOnce(sent: readonly string[]): boolean {
@@ -49,6 +96,37 @@ describe('a program whose instance is killed', () => {
     expect(killed).toBeGreaterThan(4);
   });
 
+  it('goes on when its run is continued, wherever both were killed: each message is sent once, or known as unknown', async () => {
+    let [killed, replayed, unknown] = [0, 0, 0];
+    for (const first of moments) {
+      for (const second of [1, 2, 3, 5, 8, 99]) {
+        const where = `killed after ${first}, then after ${second}`;
+        const inner = memoryStorage();
+        const { tool, sent } = sender();
+        const one = killedAfter(inner, first);
+        if (!await Promise.race([one.killed, take(continuing(one.storage, tool)).then(() => false)])) break;
+        killed++;
+        const { run } = await lastRun(inner, tool, 60_000);
+        if (!run) break; // it was killed before its claim
+        const two = killedAfter(inner, second);
+        const again = forked(continuing(two.storage, tool, { ms: 60_000 }), run.runId, {});
+        let chunks = await Promise.race([two.killed, again.then((made) => made.chunks)]);
+        if (chunks === true) {
+          const { runtime, run: next } = await lastRun(inner, tool, 120_000);
+          ({ chunks } = await forked(runtime, next?.runId ?? '', {}));
+        }
+        expect(lastData(chunks, 'data-run')['state'], where).toBe('completed');
+        const result = resultIn(chunks);
+        expectOnce(sent, result, where);
+        if (Number(lastData(chunks, 'data-program')['replayed']) > 0) replayed++;
+        if (JSON.stringify(result).includes('outcome_unknown')) unknown++;
+      }
+    }
+    expect(killed).toBeGreaterThan(20);
+    expect(replayed).toBeGreaterThan(5);
+    expect(unknown).toBeGreaterThan(0);
+  });
+
   it('sends each approved message once at most, wherever the run that goes on was killed', async () => {
     const outputs: unknown[] = [];
     let killed = 0;
@@ -60,14 +138,17 @@ describe('a program whose instance is killed', () => {
       const { storage, killed: isKilled } = killedAfter(inner, commits);
       const ended = take(instance(storage, tool), [answer]).then(() => false);
       if (await Promise.race([isKilled, ended])) killed++;
-      turn = await take(instance(inner, tool, 60_000), [answer]);
+      const later = instance(inner, tool, 60_000);
+      await later.runs.ofChat(principal, 'chat-1', { ended: true }); // finds it lost
+      turn = await take(later, [answer]);
       expect(eachOnce(sent), `killed after ${commits}: ${sent.join()}`).toBe(true);
       const output = outputOf(turn.message);
-      if (output !== refusal) expect(sent, `killed after ${commits}`).toEqual(names);
+      if (output !== refusal) expectOnce(sent, output, `killed after ${commits}`);
       outputs.push(output);
     }
     expect(killed).toBeGreaterThan(4);
-    expect(outputs[0]).toEqual(names); // killed before it had the decisions: the next run goes on
-    for (const output of outputs) expect([names, refusal]).toContainEqual(output);
+    expect(outputs[0]).toEqual(names); // killed before it went on: the next run does
+    expect(outputs.filter((output) => output !== refusal).length).toBeGreaterThan(4);
+    expect(outputs.at(-1)).toBe(refusal); // the program has ended
   });
 });
