@@ -10,6 +10,8 @@ import type { PlanReply } from '../../src/contracts/plans.ts';
 import type { RemoteChats } from './client/chats.ts';
 import type { StoredBlob } from '../../src/contracts/blob-store.ts';
 import { localPrincipal, type Principal } from '../../src/base/principal.ts';
+import { callContent, type ContentCall, workerContent } from './chat/worker-content.ts';
+import type { RemotePrompts, RemoteResources } from './client/mcp-content.ts';
 import { callChats, type ChatCall, workerChats } from './chat/worker-chats.ts';
 import { type ChatDefaults, type ChatLink, createChatTransport, type Opened } from './chat/chat-transport.ts';
 import { orNotStarted } from './chat/or-not-started.ts';
@@ -44,6 +46,7 @@ interface Wire {
   events(options: Omit<WatchOptions, 'signal'>): Answer<ReadableStream<RingEvent>>;
   readFile(id: string): Promise<Answer<StoredBlob>>;
   chats(call: ChatCall): Promise<Answer<unknown>>;
+  content(call: ContentCall): Promise<Answer<unknown>>;
 }
 
 /**
@@ -51,7 +54,7 @@ interface Wire {
  * so do not pass it on.
  */
 export function exposeRuntime(
-  runtime: Runtime & Partial<Pick<HostedRuntime, 'events' | 'report' | 'runs' | 'chats'>> & {
+  runtime: Runtime & Partial<Pick<HostedRuntime, 'events' | 'report' | 'runs' | 'chats' | 'prompts' | 'resources'>> & {
     readonly blobs?: Pick<HostedRuntime['blobs'], 'get'>;
   },
   endpoint: Endpoint = globalThis as unknown as Endpoint,
@@ -99,6 +102,7 @@ export function exposeRuntime(
     close: (drainMs) => answerOf(() => runtime.close({ drainMs })),
     readFile: (id) => answerOf(async () => await (runtime.blobs ?? noFiles()).get(id, principal)),
     chats: (call) => answerOf(async () => await callChats(runtime.chats, principal, call)),
+    content: (call) => answerOf(async () => await callContent(runtime, principal, call)),
     events(options) {
       if (!runtime.events) return { ok: false, error: toData(unwatched()) };
       const value = runtime.events(principal, options);
@@ -191,6 +195,10 @@ export type ConnectedRuntime = Runtime & ChatTransport<UIMessage> & {
   readFile(id: string): Promise<Blob>;
   /** The page's chats that the worker has stored: those of requests with `chat.store`. */
   readonly chats: RemoteChats;
+  /** The prompts of the MCP servers that an agent of the worker selects. */
+  readonly prompts: RemotePrompts;
+  /** Their resources. */
+  readonly resources: RemoteResources;
 };
 
 /**
@@ -227,6 +235,7 @@ export function connectRuntime(
       return new Blob([bytes], { type: mediaType });
     },
     chats: workerChats(async (call) => valueOf(await wire.chats(call))),
+    ...workerContent(async (call) => valueOf(await wire.content(call))),
     async events({ signal, ...options } = {}) {
       const stream = valueOf(await wire.events(options));
       return signal ? stopped(stream, signal) : stream;

@@ -79,6 +79,7 @@ const budgets: Readonly<Record<string, number>> = {
   'adapters/grounding/office-text.ts': 14,
   'demo/inspector/ui/inspector-screen.tsx': 31,
   'demo/find/ui/find-bar.tsx': 12,
+  'demo/composer/ui/command-menu.tsx': 12,
   'demo/files/ui/files.tsx': 13,
   'demo/kit/callout.tsx': 10,
   'demo/settings/ui/settings-dialog.tsx': 17,

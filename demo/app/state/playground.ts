@@ -13,6 +13,7 @@ import type { RemoteEndpoint } from '../../endpoint/state/connect-endpoint.ts';
 import type { Schedule } from '../../kit/hooks/frame-queue.ts';
 import type { ChatStore } from '../../chat/store/chat-store.ts';
 import type { AttachedFile } from '../../files/state/attached-file.ts';
+import type { McpContent } from '../../chat/state/run.ts';
 import type { ToolPart } from '../../chat/state/message.ts';
 import type { Notes } from './notes.ts';
 import { createOffline, type Offline } from '../../offline/state/offline.ts';
@@ -84,6 +85,8 @@ export interface Playground {
   send(text: string, files?: readonly AttachedFile[]): boolean;
   /** Reads a stored file of the page's worker, or of an endpoint. */
   readonly readFile: (url: string, via: string | undefined) => Promise<Blob>;
+  /** The MCP servers' prompts and resources, where the next message goes. */
+  readonly mcp: () => Promise<McpContent>;
   retry(): void;
   /** Sends a message once more with this text, or first requests the endpoint's key as `send` does. */
   edit(messageId: string, text: string): boolean;
@@ -251,6 +254,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
           given.agents,
         ),
       readFile: (url, via) => transports.to(via).readFile(url),
+      mcp: () => transports.to(transports.chosen()).mcp(),
       send(text, files) {
         if (!isReady()) return false;
         chats.send(text, files);

@@ -15,5 +15,6 @@ export function connectRuntime(port: MessagePort): Transport {
     send: (runId, message) => runtime.send(runId, message, localPrincipal()),
     reply: (runId, reply) => runtime.reply(runId, reply, localPrincipal()),
     readFile: (url) => runtime.readFile(url),
+    mcp: () => Promise.resolve(runtime),
   };
 }

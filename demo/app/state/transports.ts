@@ -53,6 +53,7 @@ export function createTransports(
         send: async (...message) => await (await connected(endpoint)).send(...message),
         reply: async (...reply) => await (await connected(endpoint)).reply(...reply),
         readFile: async (url) => await (await connected(endpoint)).readFile(url),
+        mcp: async () => await (await connected(endpoint)).mcp(),
       };
     },
   };

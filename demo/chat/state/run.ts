@@ -1,6 +1,7 @@
 /** One run for the page: reads its stream into an answer, and can stop it. */
 
 import { batch, type ReadonlySignal } from '@preact/signals';
+import type { ConnectedRuntime } from '../../../adapters/transport/comlink.ts';
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../../src/contracts/ai-types.ts';
 import { type ErrorData, toData } from '../../../src/base/errors.ts';
 import type { Decision } from '../../../src/permission/interruption.ts';
@@ -34,7 +35,12 @@ export interface Transport extends Pick<ChatTransport<UIMessage>, 'sendMessages'
   reply(runId: string, reply: { readonly askId: string; readonly answer: unknown }): Promise<void>;
   /** Reads a stored file by its `pinnace-blob:` address. Rejects with `not_found`. */
   readFile(url: string): Promise<Blob>;
+  /** The prompts and resources of MCP servers. Rejects when the endpoint is not reached. */
+  mcp(): Promise<McpContent>;
 }
+
+/** The prompts and resources of MCP servers. */
+export type McpContent = Pick<ConnectedRuntime, 'prompts' | 'resources'>;
 
 /** A run that is going on. */
 export interface Run {

@@ -7,6 +7,7 @@ import { nextFrame } from '../../kit/hooks/frame-queue.ts';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
 import { AttachButton, takeFiles, takeText } from '../../files/ui/attach-button.tsx';
 import { DraftFiles } from '../../files/ui/lazy-files.tsx';
+import { CommandMenu } from './lazy-commands.tsx';
 import { Icon } from '../../kit/icon.tsx';
 
 /** Where a message is written, sent, and its run stopped. */
@@ -45,6 +46,7 @@ export function Composer({ chat, playground }: { chat: Chat; playground: Playgro
         <p class='attach-problem' role='alert' data-testid='attach-problem'>{chat.attachProblem.value}</p>
       )}
       {files.length > 0 && <DraftFiles chat={chat} onRemoved={() => playground.focusRequests.value++} />}
+      {draft.startsWith('/') && <CommandMenu chat={chat} playground={playground} />}
       <MessageField chat={chat} playground={playground} onEnter={send} />
       <div class='composer-foot'>
         <p class='hints'>

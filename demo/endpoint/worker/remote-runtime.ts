@@ -4,11 +4,24 @@ import type { Client } from '../../../adapters/transport/client.ts';
 import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { StoredFiles } from '../../../src/runtime/attachments/stored-file.ts';
-import type { RunCall, Runtime } from '../../../src/runtime/runtime.ts';
+import type { McpCompletionRequest, McpPromptRequest, McpResourceRequest } from '../../../src/contracts/mcp/content.ts';
+import type { HostedRuntime, RunCall, Runtime } from '../../../src/runtime/runtime.ts';
 
 /** Returns the runtime. Aborting a run's signal cancels the run at the endpoint; its stream then says so. */
-export function remoteRuntime(client: Client): Runtime & { readonly blobs: Pick<StoredFiles, 'get'> } {
+export function remoteRuntime(
+  client: Client,
+): Runtime & Pick<HostedRuntime, 'prompts' | 'resources'> & { readonly blobs: Pick<StoredFiles, 'get'> } {
+  const { prompts, resources } = client;
   return {
+    prompts: {
+      list: (agentId) => prompts.list(agentId),
+      get: (agentId, request) => prompts.get(agentId, request as McpPromptRequest), // the endpoint checks it
+      complete: (agentId, request) => prompts.complete(agentId, request as McpCompletionRequest),
+    },
+    resources: {
+      list: (agentId, _principal, query) => resources.list(agentId, query),
+      read: (agentId, request) => resources.read(agentId, request as McpResourceRequest),
+    },
     blobs: {
       async get(id, _principal, options) {
         const blob = await client.blobs.read(id, options);

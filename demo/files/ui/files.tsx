@@ -38,6 +38,11 @@ export function Files({ files, playground }: FilesProps): JSX.Element {
 /** What a page may show as an image: no SVG. */
 const image = /^image\/(?:png|jpeg|gif|webp)$/;
 
+/** Whether it is a resource of an MCP server, which each run reads again. */
+function isResource(url: string): boolean {
+  return url.startsWith('pinnace-mcp:');
+}
+
 function FileView({ file, playground }: { file: ShownFile; playground: Playground }): JSX.Element {
   const { name, mediaType, url, via } = file;
   const src = useSignal<string | undefined>(undefined);
@@ -54,7 +59,7 @@ function FileView({ file, playground }: { file: ShownFile; playground: Playgroun
       }
     };
     isMissing.value = url === '';
-    if (image.test(mediaType) && url !== '') void show();
+    if (image.test(mediaType) && url !== '' && !isResource(url)) void show();
     return () => void (isHere = false);
   }, [url, via]);
   const download = (): void => {
@@ -69,6 +74,14 @@ function FileView({ file, playground }: { file: ShownFile; playground: Playgroun
             <Icon name='file' />
             <span class='file-name'>{name}</span>
             <span class='file-facts'>not available any more</span>
+          </p>
+        )
+        : isResource(url)
+        ? (
+          <p class='file' data-testid='file-resource'>
+            <Icon name='file' />
+            <span class='file-name'>{name}</span>
+            <span class='file-facts'>{factsOf(file)}</span>
           </p>
         )
         : (
@@ -88,7 +101,8 @@ function FileView({ file, playground }: { file: ShownFile; playground: Playgroun
   );
 }
 
-function factsOf({ mediaType, size }: ShownFile): string {
+function factsOf({ mediaType, size, url }: ShownFile): string {
+  if (isResource(url)) return 'read from its MCP server with each message';
   return size === undefined ? mediaType : `${mediaType}, ${formatBytes(size)}`;
 }
 
@@ -115,9 +129,9 @@ export function DraftFiles({ chat, onRemoved }: { chat: Chat; onRemoved: () => v
     <ul class='files is-draft' aria-label='Attached files'>
       {chat.attached.value.map((file, i) => (
         <li key={i} class='file' data-testid='attached'>
-          {image.test(file.mediaType) ? <img src={file.url} alt='' /> : <Icon name='file' />}
+          {image.test(file.mediaType) && !isResource(file.url) ? <img src={file.url} alt='' /> : <Icon name='file' />}
           <span class='file-name'>{file.name}</span>
-          <span class='file-facts'>{formatBytes(file.size)}</span>
+          <span class='file-facts'>{factsOf(file)}</span>
           {file.name.startsWith('Pasted text') && (
             <button
               type='button'

@@ -5,6 +5,7 @@ import { formatCount } from '../../kit/format.ts';
 import { JsonView } from '../../kit/json-view.tsx';
 import { effectWords } from './effect-words.ts';
 import { Findings } from './findings.tsx';
+import { McpContentReport } from './mcp-content-report.tsx';
 
 /** What an MCP server offers, beside what was approved; and the approval. */
 export function McpReport({ report, check }: { report: McpValidation; check: McpCheck }): JSX.Element {
@@ -32,6 +33,7 @@ export function McpReport({ report, check }: { report: McpValidation; check: Mcp
           </li>
         ))}
       </ul>
+      {report.content && <McpContentReport content={report.content} check={check} />}
       {errors > 0 && (
         <p class='registry-faint'>
           {formatCount(errors, 'error')}: this offer cannot be approved. Leave out the tools with errors. Tools approved

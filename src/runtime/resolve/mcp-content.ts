@@ -41,6 +41,7 @@ function createPrompts(parts: RuntimeParts): RuntimePrompts {
   return {
     async list(agentId, principal) {
       const { agent, servers } = await equip(agentId, principal, parts);
+      if (servers.length === 0) return { items: [] };
       const content = await parts.mcp.content();
       return {
         items: servers.flatMap(({ id, server }) => server ? content.prompts(server, agent.mcp[id] ?? {}) : []),
@@ -67,6 +68,7 @@ function createResources(parts: RuntimeParts): RuntimeResources {
   return {
     async list(agentId, principal, query = {}) {
       const { agent, servers } = await equip(agentId, principal, parts);
+      if (servers.length === 0) return { items: [], templates: [], total: 0 };
       const content = await parts.mcp.content();
       const wanted = servers.flatMap(({ id, server }) =>
         server && (query.server ?? id) === id ? [{ server, selection: agent.mcp[id] ?? {} }] : []

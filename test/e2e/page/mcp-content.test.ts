@@ -1,0 +1,91 @@
+import type { Page } from 'playwright';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startEverythingServer } from '../../tools/servers/everything-server.ts';
+import type { TestServer } from '../../tools/servers/http-server.ts';
+import { usePlayground } from '../../tools/browsers/playground.ts';
+
+const { open, shoot } = usePlayground();
+let everything: TestServer;
+beforeAll(async () => {
+  everything = await startEverythingServer();
+});
+afterAll(() => everything.close());
+
+/** Approves the server, and gives it to the first agent. */
+async function useServer(page: Page): Promise<void> {
+  await page.getByTestId('open-registry').click();
+  await page.getByTestId('registry-tab-mcpServer').click();
+  await page.getByTestId('record-new').click();
+  for (const [name, value] of Object.entries({ id: 'everything', alias: 'every', url: `${everything.url}/mcp` })) {
+    await page.getByTestId(`field-${name}`).fill(value);
+  }
+  await page.getByTestId('record-save').click();
+  await page.getByTestId('record-page').waitFor();
+  await page.getByTestId('mcp-validate').click();
+  await page.getByTestId('mcp-content').scrollIntoViewIfNeeded();
+  await shoot(page, 'mcp-content-report');
+  await page.getByTestId('mcp-approve').click();
+  await page.getByTestId('mcp-approved').waitFor();
+  await page.getByTestId('registry-back').click();
+  await page.getByTestId('registry-tab-agent').click();
+  await page.locator('[data-testid=registry-row][data-id=navigator]').click();
+  await page.getByTestId('record-edit').click();
+  await page.getByTestId('field-mcp').fill('everything');
+  await page.getByTestId('record-save').click();
+  await page.getByTestId('record-page').waitFor();
+  await page.getByTestId('registry-close').click();
+}
+
+describe('prompts and resources of an MCP server in the composer', () => {
+  it('are listed by "/", filled in with completions, inserted and attached', async () => {
+    const { page, problems } = await open({ height: 1000 });
+    await useServer(page);
+    const composer = page.getByTestId('composer');
+    await composer.fill('/');
+    const command = page.getByTestId('command');
+    await command.filter({ hasText: '/every.args-prompt' }).waitFor();
+    await shoot(page, 'mcp-commands');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await shoot(page, 'mcp-commands-dark');
+    await page.emulateMedia({ colorScheme: 'light' });
+    await composer.fill('/every.compl');
+    await expect.poll(() => command.count()).toBe(1);
+    await composer.press('Enter');
+    const department = page.getByTestId('command-department');
+    await department.fill('E');
+    await expect.poll(() => page.locator('#command-department option').count()).toBe(1);
+    await page.getByTestId('command-finish').click();
+    await page.getByText('Fill in “name”.').waitFor();
+    await department.fill('Engineering');
+    await page.getByTestId('command-name').fill('Ann');
+    await shoot(page, 'mcp-command-form');
+    await page.setViewportSize({ width: 390, height: 800 });
+    await shoot(page, 'mcp-command-form-phone');
+    await page.setViewportSize({ width: 1280, height: 1000 });
+    await page.getByTestId('command-name').press('Enter');
+    await expect.poll(() => composer.inputValue()).toMatch(/Ann.*Engineering|Engineering.*Ann/);
+    await composer.fill('/dynamic');
+    await command.filter({ hasText: 'resource/dynamic/text' }).click();
+    await page.getByTestId('command-resourceId').fill('7');
+    await page.getByTestId('command-finish').click();
+    await page.getByTestId('attached').getByText('every: demo://resource/dynamic/text/7').waitFor();
+    expect(await composer.inputValue()).toBe('');
+    await composer.fill('Sum it up');
+    await shoot(page, 'mcp-attached');
+    await composer.press('Enter');
+    await page.getByTestId('file-resource').waitFor();
+    await page.locator('[data-testid=message][data-role=assistant]').first().waitFor();
+    await expect.poll(() => page.getByTestId('stop').count()).toBe(0);
+    await shoot(page, 'mcp-attached-sent');
+    expect(problems).toEqual([]);
+  });
+
+  it('leave "/" a text where an agent has none', async () => {
+    const { page, problems } = await open();
+    const composer = page.getByTestId('composer');
+    await composer.fill('/no such command');
+    await composer.press('Enter');
+    await page.locator('[data-testid=message][data-role=user]').getByText('/no such command').waitFor();
+    expect(problems).toEqual([]);
+  });
+});
