@@ -1,4 +1,4 @@
-/** The context window of a run, which summarizes with the model of the run. */
+/** The context window of a run, which summarizes with the model of the run, or its fallbacks. */
 
 import { reportedHook } from '../../events/reported-port.ts';
 import type { RunOptions } from '../run-options.ts';
@@ -7,6 +7,7 @@ import type { LoopSpans } from '../loop/loop-spans.ts';
 import type { ModelBudget } from '../model/model-budget.ts';
 import type { ModelChain } from '../model/model-chain.ts';
 import { definitionTokens, type StepTools } from '../loop/step-tools.ts';
+import type { ResolvedModel } from '../resolve/resolve-model.ts';
 import { lastCitation } from '../messages/citations.ts';
 import { type ContextWindow, createContextWindow } from './context-window.ts';
 
@@ -20,7 +21,7 @@ export function createRunContext(
     readonly spans: LoopSpans;
     readonly usage: Usage;
     readonly budget: ModelBudget;
-    readonly models: Pick<ModelChain, 'current'>;
+    readonly models: Pick<ModelChain, 'current' | 'left'>;
     readonly tools: Pick<StepTools, 'current'>;
   },
 ): ContextWindow {
@@ -38,9 +39,22 @@ export function createRunContext(
     async summarize(messages, { mostTokens }) {
       if (!maySummarize()) return undefined;
       const { summarize } = await import('./summarize.ts'); // most chats do without
-      const { resolved: model } = models.current;
+      const chain = {
+        first: models.current.resolved,
+        fallbacks: models.left,
+        onResolved: ({ secret }: ResolvedModel) => secret && redaction.add(secret),
+      };
       const redact = (text: string): string => redaction.text(text);
-      return await summarize(messages, { ...options, model, signal, spans, usage, budget, mostTokens, redact });
+      return await summarize(messages, {
+        ...options,
+        models: chain,
+        signal,
+        spans,
+        usage,
+        budget,
+        mostTokens,
+        redact,
+      });
     },
     onTrimmed(payload) {
       const target = { type: 'agent', id: agent.id } as const;

@@ -10,16 +10,15 @@ import type { Usage } from '../loop/loop-options.ts';
 import type { LoopSpans } from '../loop/loop-spans.ts';
 import { toPrompt } from '../messages/model-prompt.ts';
 import type { ModelBudget } from '../model/model-budget.ts';
-import type { ResolvedModel } from '../resolve/resolve-model.ts';
-import { callModelOnce } from '../model/model-turn.ts';
+import { callModelOnce, type ModelTurnOptions } from '../model/model-turn.ts';
 import type { Limits } from '../resolve/limits.ts';
 import { transcriptOf } from './transcript.ts';
 
 /** What a summary is made with. */
 export interface SummarizeOptions {
   readonly agent: Agent;
-  /** The model that answers in the run. */
-  readonly model: ResolvedModel;
+  /** The model that answers in the run, and the fallbacks that it has left. */
+  readonly models: ModelTurnOptions['models'];
   readonly limits: Limits;
   readonly metrics: Metrics;
   readonly report: Report;
@@ -46,7 +45,7 @@ const longestSummary = 8_192;
 /** Reasoning models need room before they write. */
 const mostOutputTokens = 16_384;
 
-/** Returns the summary of these messages. Rejects with the error of the model; one that says nothing is `unavailable`. */
+/** Returns the summary of these messages. Rejects with the error of the last model; one that says nothing is `unavailable`. */
 export async function summarize(
   messages: readonly LanguageModelV4Message[],
   { redact, usage, ...options }: SummarizeOptions,
@@ -68,16 +67,22 @@ export async function summarize(
 
 function callOf(
   messages: readonly LanguageModelV4Message[],
-  { agent, limits, mostTokens, model, ...options }: Omit<SummarizeOptions, 'usage' | 'redact'>,
+  { agent, mostTokens, ...options }: Omit<SummarizeOptions, 'usage' | 'redact'>,
 ) {
-  const maxOutputTokens = Math.min(mostOutputTokens, Math.ceil(model.contextTokens / 8));
-  const content = transcriptOf(messages, mostTokens);
+  const { contextTokens } = options.models.first;
+  const maxOutputTokens = Math.min(mostOutputTokens, Math.ceil(contextTokens / 8));
+  const promptOf = (most: number) => toPrompt(instructions, [{ role: 'user', content: transcriptOf(messages, most) }]);
   return {
     ...options,
-    limits,
     agent: { ...agent, modelSettings: { ...agent.modelSettings, maxOutputTokens } },
-    models: { first: model, fallbacks: [], onResolved: () => undefined },
-    prompt: toPrompt(instructions, [{ role: 'user', content }]),
+    prompt: promptOf(mostTokens),
+    /** A fallback with a smaller window gets the newest of the messages. */
+    fit(prompt: LanguageModelV4Message[], otherTokens: number) {
+      if (otherTokens < contextTokens) {
+        prompt.splice(0, prompt.length, ...promptOf(mostTokens * otherTokens / contextTokens));
+      }
+      return Promise.resolve();
+    },
     tools: [],
   };
 }

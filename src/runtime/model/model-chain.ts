@@ -18,6 +18,8 @@ export interface ModelInUse extends ModelWatch, Pick<ResolvedModel, 'provider'> 
 /** The models of one run. A model that has taken over stays. */
 export interface ModelChain {
   readonly current: ModelInUse;
+  /** The fallbacks that were not tried. */
+  readonly left: readonly FallbackModel[];
   /**
    * Makes the next model that can be used the current one, after `prepare`: a model for which that rejects is skipped. Rejects with the
    * error of the last model where none is left, or none may take over.
@@ -54,6 +56,7 @@ export function createModelChain(options: ModelChainOptions): ModelChain {
   const tried: Tried[] = [];
   let current = inUse(options.first, options);
   return {
+    left,
     get current() {
       return current;
     },

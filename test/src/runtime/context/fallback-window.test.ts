@@ -5,7 +5,7 @@ import { defineTool, localPrincipal, type ProviderInput } from '../../../../src/
 import { callsTools, says } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest, textOf, userMessage } from '../../../fixtures/runtime.ts';
 import { apiError, fallbackRuntime, namedModel, type Script } from '../loop/fallback-runtime.ts';
-import { longChat, promptText, smallWindow } from './long-chat.ts';
+import { isSummary, longChat, promptText, smallWindow } from './long-chat.ts';
 
 const me = localPrincipal();
 const fails: Script = () => Promise.reject(apiError(401));
@@ -108,5 +108,37 @@ describe('the context window of a fallback', () => {
     expect(textOf(await readAll(await runtime.run(runRequest(), me)))).toBe('done');
     const sent = promptText(second.calls.at(-1));
     expect([sent.includes('result 0 '), sent.includes('result 11 ')]).toEqual([isWhole, true]);
+  });
+});
+
+describe('a summary that the model cannot make', () => {
+  it('is made by the fallbacks of the agent', async () => {
+    const models = {
+      one: namedModel('first', fails),
+      two: namedModel('second', says('They talked about letters.'), says('Hello')),
+    };
+    const { sink, events } = memorySink();
+    const agent = smallWindow;
+    const chunks = await readAll(await fallbackRuntime(models, { agent, sinks: [sink] }).run(long, me));
+    expect(lastData(chunks, 'data-compaction')).toMatchObject({ summary: 'They talked about letters.' });
+    expect(textOf(chunks)).toBe('Hello');
+    expect(models.two.calls.map(isSummary)).toEqual([true, false]);
+    expect(events.filter(({ action }) => action === 'model.fallback')).toHaveLength(2); // of the summary, and of the answer
+  });
+
+  it('has the newest messages that fit a fallback with a smaller window', async () => {
+    const models = {
+      one: namedModel('first', fails),
+      two: namedModel('second', says('They talked about letters.'), says('Hello')),
+    };
+    const longer = runRequest({ chat: { id: 'chat-1', messages: longChat(60) } });
+    const runtime = fallbackRuntime(models, {
+      agent: { contextTokens: 8_000 },
+      providers: { two: { contextTokens: 2_000 } },
+    });
+    await readAll(await runtime.run(longer, me));
+    const sent = promptText(models.two.calls.find(isSummary));
+    expect(sent.length / 4).toBeLessThan(2_000);
+    expect(sent).not.toContain('question 0 ');
   });
 });
