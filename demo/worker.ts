@@ -89,6 +89,7 @@ const runtime: PlanningRuntime = createBrowserRuntime({
 const control: Control = {
   agents: async () => cardsOf(registry.tools.map(({ definition }) => definition), await registry.registered()),
   useEndpoint: (endpoint) => choice.use(endpoint),
+  connectedEndpoint: () => choice.endpoint(),
   useBrowserModel: (port) => choice.useBrowser(port),
   steerPlan: (planId, how) => runtime.planner[how](planId, localPrincipal()),
   startedAt: () => startedAt,

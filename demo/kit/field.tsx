@@ -12,12 +12,14 @@ interface FieldProps {
   readonly error: string | undefined;
   readonly isSecret?: boolean;
   readonly disabled?: boolean;
+  /** The id of a list of values to pick from. */
+  readonly list?: string;
   readonly field?: { current: HTMLInputElement | null };
 }
 
 /** A line to fill in, with its label, and with what helps or what is wrong. It holds its own value. */
 export function Field(props: FieldProps): JSX.Element {
-  const { name, label, testId, value, placeholder, help, error, isSecret, disabled = false, field } = props;
+  const { name, label, testId, value, placeholder, help, error, isSecret, disabled = false, field, list } = props;
   const id = useId();
   const attributes = {
     id,
@@ -25,6 +27,7 @@ export function Field(props: FieldProps): JSX.Element {
     placeholder,
     disabled,
     ref: field ?? null,
+    list,
     defaultValue: value,
     autocomplete: 'off',
     spellcheck: false,

@@ -113,12 +113,16 @@ function KeyNotice({ playground: { settings, overlay } }: { playground: Playgrou
       testId='key-notice'
       action={
         <>
-          <button type='button' class='button' onClick={() => (overlay.value = 'settings')}>Enter the key</button>
+          <button type='button' class='button' onClick={() => (overlay.value = 'settings')}>
+            {choice.inVault ? 'Open the vault' : 'Enter the key'}
+          </button>
           <button type='button' class='button' onClick={() => void settings.useRehearsal()}>Use rehearsal</button>
         </>
       }
     >
-      The key of {hostOf(choice.baseUrl)} was not stored. Enter it again to continue with {choice.model}.
+      {choice.inVault
+        ? `Open the vault to continue with ${choice.model}.`
+        : `The key of ${hostOf(choice.baseUrl)} was not stored. Enter it again to continue with ${choice.model}.`}
     </Notice>
   );
 }

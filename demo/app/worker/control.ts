@@ -22,6 +22,8 @@ export interface Endpoint {
   readonly baseUrl: string;
   readonly model: string;
   readonly apiKey?: string;
+  /** The vault's secret that holds the key. */
+  readonly secretId?: string;
 }
 
 /** What can be done with a plan besides answering it. */
@@ -32,6 +34,8 @@ export interface Control {
   agents(): Promise<readonly AgentCard[]>;
   /** The next run uses this endpoint; `undefined`: the embedded rehearsal model. Rejects nothing: a wrong key shows in the run. */
   useEndpoint(endpoint: Endpoint | undefined): void;
+  /** The endpoint in use: a worker that outlasts a reload still has its key. */
+  connectedEndpoint(): Pick<Endpoint, 'baseUrl' | 'model'> | undefined;
   /** The next run uses the model of the page's browser, which `serveBrowserModel` has on the other end of this port. */
   useBrowserModel(port: MessagePort): void;
   /** Pauses a plan, which then starts nothing more, lets it go on, or cancels it. */

@@ -49,6 +49,11 @@ const byReason: Readonly<Record<string, Problem>> = {
     advice: 'Start a new chat, or connect a model that reads more.',
     remedies: ['new-chat', 'settings'],
   },
+  vault_locked: {
+    title: 'The vault is locked',
+    advice: 'It holds the key of the model. Open it in the model settings.',
+    remedies: settings,
+  },
   no_browser_model: {
     title: 'This browser has no model of its own',
     advice: 'Connect another model.',

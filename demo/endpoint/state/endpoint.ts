@@ -9,10 +9,12 @@ export interface EndpointFields {
   readonly apiKey: string;
   /** The endpoint needs no key, as a model on this computer. */
   readonly keyless: boolean;
+  /** The key is in the vault already: without another one, it is used. */
+  readonly hasStored?: boolean;
 }
 
 /** What is wrong, by field. */
-export type FieldErrors = Partial<Record<'baseUrl' | 'model' | 'apiKey' | 'url', string>>;
+export type FieldErrors = Partial<Record<'baseUrl' | 'model' | 'apiKey' | 'passphrase' | 'url', string>>;
 
 /** Returns the endpoint, or a text for every field that is wrong. */
 export function checkEndpoint(
@@ -23,11 +25,11 @@ export function checkEndpoint(
   const apiKey = fields.apiKey.trim();
   const errors: FieldErrors = {
     ...(!url.ok && { baseUrl: url.why }),
-    ...(model === '' && { model: 'Enter the model name that the endpoint uses' }),
-    ...checkKey(apiKey, fields.keyless),
+    ...(model === '' && { model: 'Enter the name of the model at the server' }),
+    ...checkKey(apiKey, fields.keyless || (fields.hasStored === true && apiKey === '')),
   };
   if (!url.ok || Object.keys(errors).length > 0) return { ok: false, errors };
-  return { ok: true, endpoint: { baseUrl: url.baseUrl, model, ...(!fields.keyless && { apiKey }) } };
+  return { ok: true, endpoint: { baseUrl: url.baseUrl, model, ...(!fields.keyless && apiKey !== '' && { apiKey }) } };
 }
 
 /** Returns the address of a Pinnace endpoint as its client takes it, or what is wrong with it. */
@@ -62,7 +64,7 @@ function checkBaseUrl(text: string): { ok: true; baseUrl: string } | { ok: false
 
 function checkKey(apiKey: string, keyless: boolean): FieldErrors {
   if (keyless) return {};
-  if (apiKey === '') return { apiKey: 'Enter the key, or tick “This endpoint needs no key”' };
+  if (apiKey === '') return { apiKey: 'Enter the key, or tick “This server needs no key”' };
   // What fits into an HTTP header: anything else was pasted along by mistake.
   return /^[\x21-\x7e]+$/.test(apiKey)
     ? {}

@@ -1,41 +1,47 @@
 import { type Signal, useSignal } from '@preact/signals';
-import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import type { JSX, RefObject } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import { type FieldErrors, hostOf } from '../state/endpoint.ts';
 import type { ModelChoice } from '../../settings/state/settings.ts';
+import { listModels, type ServerReply, testModel } from '../../settings/state/ask-server.ts';
+import { hostedProviders, providerAt } from '../../settings/state/providers.ts';
+import type { VaultControl } from '../../registry/worker/control.ts';
 import { Field } from '../../kit/field.tsx';
+import { KeyPlace } from './key-place.tsx';
 
-/** The fields of an endpoint. They hold their own values; the key is in its field and nowhere else. */
-export function EndpointForm({ choice, errors }: { choice: ModelChoice; errors: Signal<FieldErrors> }): JSX.Element {
+interface EndpointFormProps {
+  readonly choice: ModelChoice;
+  readonly errors: Signal<FieldErrors>;
+  readonly connectVault: () => VaultControl;
+}
+
+type Input = RefObject<HTMLInputElement | null>;
+
+/** The fields of a model server. They hold their own values; the key is in its field and nowhere else. */
+export function EndpointForm({ choice, errors, connectVault }: EndpointFormProps): JSX.Element {
   const known = choice.type === 'endpoint' ? choice : { baseUrl: '', model: '', keyless: false, locked: false };
   const keyless = useSignal(known.keyless);
-  const key = useRef<HTMLInputElement>(null);
+  const at = useSignal(known.baseUrl);
+  const [address, model, key] = [
+    useRef<HTMLInputElement>(null),
+    useRef<HTMLInputElement>(null),
+    useRef<HTMLInputElement>(null),
+  ];
   useEffect(() => {
     if (known.locked) key.current?.focus();
   }, []);
-  const { baseUrl, model, apiKey } = errors.value;
-  const keyHelp = known.locked
-    ? `The key for ${hostOf(known.baseUrl)} was not stored. Enter it again.`
-    : 'Held in the agent worker’s memory and sent only to this endpoint. It is never stored; enter it again after a reload.';
   return (
-    <div class='fields'>
+    <div class='fields' onInput={() => (at.value = address.current?.value ?? '')}>
+      <Provider at={at} address={address} />
       <Field
         name='baseUrl'
-        label='Base URL'
+        label='Address of the server'
         testId='settings-base-url'
         value={known.baseUrl}
         placeholder='https://api.example.com/v1'
-        help='Remembered in this browser. The endpoint must allow requests from web pages (CORS).'
-        error={baseUrl}
-      />
-      <Field
-        name='model'
-        label='Model'
-        testId='settings-model'
-        value={known.model}
-        placeholder='model name at the endpoint'
-        help='Remembered in this browser.'
-        error={model}
+        help='Remembered in this browser. The server must allow requests from web pages (CORS).'
+        error={errors.value.baseUrl}
+        field={address}
       />
       <Field
         name='apiKey'
@@ -44,11 +50,16 @@ export function EndpointForm({ choice, errors }: { choice: ModelChoice; errors: 
         testId='settings-key'
         value=''
         placeholder=''
-        help={keyHelp}
-        error={apiKey}
+        help={known.locked && choice.type === 'endpoint' && choice.inVault
+          ? 'The key is in the vault: leave this empty, and open the vault below.'
+          : known.locked
+          ? `The key for ${hostOf(known.baseUrl)} was not stored. Enter it again.`
+          : 'Sent only to this server.'}
+        error={errors.value.apiKey}
         disabled={keyless.value}
         field={key}
       />
+      <KeyLink at={at.value} />
       <label class='tick'>
         <input
           type='checkbox'
@@ -57,8 +68,121 @@ export function EndpointForm({ choice, errors }: { choice: ModelChoice; errors: 
           checked={keyless.value}
           onChange={({ currentTarget }) => (keyless.value = currentTarget.checked)}
         />
-        This endpoint needs no key
+        This server needs no key
       </label>
+      {!keyless.value && <KeyPlace choice={choice} errors={errors} connectVault={connectVault} />}
+      <ModelField known={known.model} error={errors.value.model} inputs={{ address, model, key }} />
     </div>
+  );
+}
+
+/** Fills in the address of a hosted provider. */
+function Provider({ at, address }: { at: Signal<string>; address: Input }): JSX.Element {
+  return (
+    <label class='field'>
+      <span class='field-label'>Provider</span>
+      <select
+        data-testid='settings-provider'
+        value={providerAt(at.value)?.id ?? ''}
+        onChange={({ currentTarget: { value } }) => {
+          at.value = hostedProviders.find(({ id }) => id === value)?.baseUrl ?? '';
+          if (address.current) address.current.value = at.value;
+        }}
+      >
+        <option value=''>Another server</option>
+        {hostedProviders.map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
+      </select>
+    </label>
+  );
+}
+
+function KeyLink({ at }: { at: string }): JSX.Element | null {
+  const provider = providerAt(at);
+  if (!provider) return null;
+  return (
+    <p class='field-help'>
+      <a href={provider.keys} target='_blank' rel='noopener noreferrer'>Create a key at {provider.name}</a>
+    </p>
+  );
+}
+
+interface ModelFieldProps {
+  readonly known: string;
+  readonly error: string | undefined;
+  readonly inputs: { readonly address: Input; readonly model: Input; readonly key: Input };
+}
+
+/** The model's name, with the server's list to pick from, and a try of both. */
+function ModelField({ known, error, inputs }: ModelFieldProps): JSX.Element {
+  const listId = useId();
+  const models = useSignal<readonly string[]>([]);
+  const said = useSignal<{ readonly ok: boolean; readonly text: string } | undefined>(undefined);
+  const isBusy = useSignal(false);
+  const ask = async <T,>(work: () => Promise<ServerReply<T>>, words: (value: T) => string): Promise<void> => {
+    isBusy.value = true;
+    said.value = undefined;
+    const reply = await work();
+    said.value = reply.ok ? { ok: true, text: words(reply.value) } : reply;
+    isBusy.value = false;
+  };
+  const access = () => ({
+    baseUrl: (inputs.address.current?.value ?? '').trim().replace(/\/+$/, ''),
+    ...(inputs.key.current?.value && { apiKey: inputs.key.current.value.trim() }),
+  });
+  const onList = () =>
+    ask(() => listModels(access()), (found) => {
+      models.value = found;
+      return `${found.length} models. Start to type a name, or open the list of the field.`;
+    });
+  const onTest = () =>
+    ask(
+      () => testModel({ ...access(), model: (inputs.model.current?.value ?? '').trim() }),
+      (ms) => `It works: the answer began after ${(ms / 1000).toFixed(1)} s.`,
+    );
+  return (
+    <>
+      <Field
+        name='model'
+        label='Model'
+        testId='settings-model'
+        value={known}
+        placeholder='name of the model at the server'
+        help='Remembered in this browser.'
+        error={error}
+        field={inputs.model}
+        list={listId}
+      />
+      <datalist id={listId} data-testid='settings-models'>
+        {models.value.map((name) => <option key={name} value={name} />)}
+      </datalist>
+      <div class='button-row'>
+        <button
+          type='button'
+          class='button'
+          data-testid='settings-list'
+          disabled={isBusy.value}
+          onClick={() => void onList()}
+        >
+          List models
+        </button>
+        <button
+          type='button'
+          class='button'
+          data-testid='settings-test'
+          disabled={isBusy.value}
+          onClick={() => void onTest()}
+        >
+          Test the connection
+        </button>
+      </div>
+      <p
+        class={said.value?.ok === false ? 'field-error' : 'field-help'}
+        role='status'
+        data-testid='settings-said'
+        data-ok={said.value?.ok}
+      >
+        {isBusy.value ? 'Asking the server…' : said.value?.text}
+      </p>
+    </>
   );
 }

@@ -10,12 +10,13 @@ import type { Notes } from '../../app/state/notes.ts';
 export interface RemoteControl {
   agents(): Promise<readonly AgentCard[]>;
   useEndpoint(endpoint: Endpoint | undefined): Promise<void>;
+  connectedEndpoint(): Promise<Pick<Endpoint, 'baseUrl' | 'model'> | undefined>;
   steerPlan(planId: string, how: PlanSteering): Promise<void>;
 }
 
 /**
- * The model in use, or the Pinnace endpoint that runs the agents in place of this page. `locked`: the model's endpoint had a key,
- * which is not stored and must be entered again.
+ * The model in use, or the Pinnace endpoint that runs the agents in place of this page. `locked`: the key of the model's endpoint must
+ * be entered again, or the vault opened that holds it.
  */
 export type ModelChoice =
   | { readonly type: 'rehearsal' }
@@ -26,6 +27,8 @@ export type ModelChoice =
     readonly model: string;
     readonly keyless: boolean;
     readonly locked: boolean;
+    /** The key is in the vault. */
+    readonly inVault?: boolean | undefined;
   }
   | { readonly type: 'pinnace'; readonly url: string };
 
@@ -45,7 +48,7 @@ export interface Settings {
 
 /** What the settings work on. */
 export interface SettingsOptions {
-  readonly control: Pick<RemoteControl, 'useEndpoint'>;
+  readonly control: Pick<RemoteControl, 'useEndpoint' | 'connectedEndpoint'>;
   readonly notes: Notes;
   /** Connects to a Pinnace endpoint. */
   readonly connect: (url: string) => Promise<void>;
@@ -55,7 +58,12 @@ export interface SettingsOptions {
 
 const RememberedModel = v.object({ type: v.literal('browser') });
 const RememberedUrl = v.object({ url: v.string() });
-const Remembered = v.object({ baseUrl: v.string(), model: v.string(), keyless: v.boolean() });
+const Remembered = v.object({
+  baseUrl: v.string(),
+  model: v.string(),
+  keyless: v.boolean(),
+  inVault: v.optional(v.boolean()),
+});
 
 /** Creates the settings, at first the rehearsal model. */
 export function createSettings({ control, notes, connect, serveBrowser }: SettingsOptions): Settings {
@@ -79,8 +87,11 @@ export function createSettings({ control, notes, connect, serveBrowser }: Settin
       const remembered = pinnace ? undefined : notes.read('endpoint', Remembered);
       if (!remembered) return;
       const { baseUrl, model, keyless } = remembered;
+      // A worker that outlasted a reload still has the key.
+      const used = keyless ? undefined : await control.connectedEndpoint();
+      const locked = !keyless && (used?.baseUrl !== baseUrl || used.model !== model);
       if (keyless) await control.useEndpoint({ baseUrl, model });
-      choice.value = { type: 'endpoint', baseUrl, model, keyless, locked: !keyless };
+      choice.value = { type: 'endpoint', ...remembered, locked };
     },
     async useRehearsal() {
       await control.useEndpoint(undefined);
@@ -92,9 +103,10 @@ export function createSettings({ control, notes, connect, serveBrowser }: Settin
     },
     async useEndpoint(endpoint) {
       await control.useEndpoint(endpoint);
-      const { baseUrl, model } = endpoint;
-      const keyless = endpoint.apiKey === undefined;
-      choose({ type: 'endpoint', baseUrl, model, keyless, locked: false });
+      const { baseUrl, model, apiKey, secretId } = endpoint;
+      const inVault = secretId !== undefined;
+      const keyless = apiKey === undefined && !inVault;
+      choose({ type: 'endpoint', baseUrl, model, keyless, locked: false, ...(inVault && { inVault }) });
     },
     async usePinnace(url) {
       await connect(url);
@@ -119,6 +131,6 @@ export function endpointOf(choice: ModelChoice): string | undefined {
   return choice.type === 'pinnace' ? choice.url : undefined;
 }
 
-function storedOf({ baseUrl, model, keyless }: Extract<ModelChoice, { type: 'endpoint' }>): unknown {
-  return { baseUrl, model, keyless };
+function storedOf({ baseUrl, model, keyless, inVault }: Extract<ModelChoice, { type: 'endpoint' }>): unknown {
+  return { baseUrl, model, keyless, ...(inVault && { inVault }) };
 }

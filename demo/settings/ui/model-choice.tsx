@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import type { ModelChoice as Chosen } from '../state/settings.ts';
 
 /** What a person chooses from. */
-export type Source = Chosen['type'];
+export type Source = Chosen['type'] | 'local';
 
 const choices: readonly { readonly value: Source; readonly title: string; readonly text: string }[] = [
   {
@@ -12,9 +12,15 @@ const choices: readonly { readonly value: Source; readonly title: string; readon
     text: 'The model that comes with the browser. No key, no cost; nothing leaves this device.',
   },
   {
+    value: 'local',
+    title: 'This computer',
+    text: 'A model of Ollama, LM Studio, llama.cpp or vLLM that runs here. Nothing is sent elsewhere.',
+  },
+  {
     value: 'endpoint',
     title: 'A model server, with your key',
-    text: 'Any OpenAI-compatible address. Messages and tool results are sent there, straight from this page.',
+    text: 'OpenRouter, OpenAI, Groq and others, or any OpenAI-compatible address. Messages and tool results are sent ' +
+      'there, straight from this page.',
   },
   {
     value: 'pinnace',

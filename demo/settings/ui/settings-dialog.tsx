@@ -11,19 +11,22 @@ import {
 } from '../../endpoint/state/endpoint.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import { describeProblem } from '../../chat/state/problem.ts';
-import type { ModelChoice as Choice, Settings } from '../state/settings.ts';
 import { type BrowserState, createBrowserState } from '../state/browser-state.ts';
 import { BrowserForm } from './browser-form.tsx';
 import { Dialog } from '../../kit/dialog.tsx';
 import { EndpointForm } from '../../endpoint/ui/endpoint-form.tsx';
 import { Icon } from '../../kit/icon.tsx';
-import { ModelChoice } from './model-choice.tsx';
+import { keepInVault } from '../state/keep-key.ts';
+import { type FoundServer, lookForServers } from '../state/local-servers.ts';
+import { LocalForm } from './local-form.tsx';
+import { ModelChoice, type Source } from './model-choice.tsx';
 import { PinnaceForm } from '../../endpoint/ui/pinnace-form.tsx';
 
 /** The source of answers: the browser's own model, a model server, a Pinnace server, or the scripted demo. */
 export function SettingsDialog({ playground }: { playground: Playground }): JSX.Element {
   const { settings, overlay } = playground;
-  const type = useSignal(settings.choice.value.type);
+  const type = useSignal<Source>(settings.choice.value.type);
+  const found = useSignal<readonly FoundServer[] | undefined>(undefined);
   const errors = useSignal<FieldErrors>({});
   const failure = useSignal('');
   const form = useRef<HTMLFormElement>(null);
@@ -41,7 +44,7 @@ export function SettingsDialog({ playground }: { playground: Playground }): JSX.
     event.preventDefault();
     failure.value = '';
     try {
-      errors.value = await save(settings, { type: type.value, form: form.current });
+      errors.value = await save(playground, { type: type.value, form: form.current });
       if (Object.keys(errors.value).length > 0) return focusFirst(form.current, errors.value);
       close();
       playground.focusRequests.value++;
@@ -60,7 +63,10 @@ export function SettingsDialog({ playground }: { playground: Playground }): JSX.
         </header>
         <ModelChoice source={type} states={{ browser: stateOf(browser) }}>
           {type.value === 'browser' && <BrowserForm browser={browser} />}
-          {type.value === 'endpoint' && <EndpointForm choice={settings.choice.value} errors={errors} />}
+          {type.value === 'local' && <LocalForm found={found} look={() => lookForServers()} />}
+          {type.value === 'endpoint' && (
+            <EndpointForm choice={settings.choice.value} errors={errors} connectVault={playground.registry.connect} />
+          )}
           {type.value === 'pinnace' && <PinnaceForm choice={settings.choice.value} errors={errors} />}
         </ModelChoice>
         {failure.value !== '' && <p class='field-error' role='alert' data-testid='settings-failure'>{failure.value}</p>}
@@ -70,7 +76,8 @@ export function SettingsDialog({ playground }: { playground: Playground }): JSX.
             type='submit'
             class='button is-primary'
             data-testid='settings-save'
-            disabled={type.value === 'browser' && browser.availability.value !== 'available'}
+            disabled={(type.value === 'browser' && browser.availability.value !== 'available') ||
+              (type.value === 'local' && !hasModel(found.value))}
           >
             {submitLabels[type.value]}
           </button>
@@ -80,7 +87,13 @@ export function SettingsDialog({ playground }: { playground: Playground }): JSX.
   );
 }
 
-const submitLabels: Readonly<Record<Choice['type'], string>> = {
+/** Whether a server on this computer has a model to use. */
+function hasModel(found: readonly FoundServer[] = []): boolean {
+  return found.some(({ state }) => state.type === 'open' && state.models.length > 0);
+}
+
+const submitLabels: Readonly<Record<Source, string>> = {
+  local: 'Use this model',
   browser: 'Use this browser’s model',
   endpoint: 'Use this model',
   pinnace: 'Use this server',
@@ -100,10 +113,10 @@ function stateOf({ availability: { value } }: BrowserState): string | undefined 
 
 /** Applies the choice, or returns the errors of its fields. */
 async function save(
-  settings: Settings,
-  { type, form }: { readonly type: Choice['type']; readonly form: HTMLFormElement | null },
+  { settings, registry }: Playground,
+  { type, form }: { readonly type: Source; readonly form: HTMLFormElement | null },
 ): Promise<FieldErrors> {
-  const { url, ...fields } = fieldsOf(form);
+  const { url, keep, passphrase, local, ...fields } = fieldsOf(form);
   switch (type) {
     case 'rehearsal':
       await settings.useRehearsal();
@@ -112,9 +125,23 @@ async function save(
       await settings.useBrowser();
       return {};
     case 'endpoint': {
-      const checked = checkEndpoint(fields);
-      if (checked.ok) await settings.useEndpoint(checked.endpoint);
-      return checked.ok ? {} : checked.errors;
+      const { value: known } = settings.choice;
+      const hasStored = keep === 'vault' && known.type === 'endpoint' && known.inVault === true &&
+        known.baseUrl === fields.baseUrl.trim();
+      const checked = checkEndpoint({ ...fields, hasStored });
+      if (!checked.ok) return checked.errors;
+      if (keep !== 'vault' || fields.keyless) await settings.useEndpoint(checked.endpoint);
+      else {
+        const stored = await keepInVault(registry.connect(), checked.endpoint, passphrase);
+        if (!stored.ok) return { passphrase: `${stored.error.message}.` };
+        await settings.useEndpoint(stored.value);
+      }
+      return {};
+    }
+    case 'local': {
+      const [baseUrl = '', ...model] = local.split(' ');
+      await settings.useEndpoint({ baseUrl, model: model.join(' ') });
+      return {};
     }
     case 'pinnace': {
       const checked = checkPinnaceUrl(url);
@@ -126,26 +153,28 @@ async function save(
   }
 }
 
-function explain(type: Choice['type'], error: unknown): string {
+function explain(type: Source, error: unknown): string {
   if (type !== 'pinnace') return 'The page’s worker did not take the settings. Reload the page and try again.';
   const { title, advice } = describeProblem(toData(error));
   return `${title}. ${advice}`;
 }
 
 /** The key is read here and nowhere else, and goes to the worker. */
-function fieldsOf(form: HTMLFormElement | null): EndpointFields & { readonly url: string } {
+function fieldsOf(
+  form: HTMLFormElement | null,
+): EndpointFields & Readonly<Record<'url' | 'keep' | 'passphrase' | 'local', string>> {
   const data = new FormData(form ?? undefined);
   const text = (name: string): string => {
     const value = data.get(name);
     return typeof value === 'string' ? value : '';
   };
   const [baseUrl, model, apiKey, url] = [text('baseUrl'), text('model'), text('apiKey'), text('url')];
-  return { baseUrl, model, apiKey, url, keyless: data.has('keyless') };
+  const [keep, passphrase, local] = [text('keep'), text('passphrase'), text('local')];
+  return { baseUrl, model, apiKey, url, keep, passphrase, local, keyless: data.has('keyless') };
 }
 
 function forgetKey(form: HTMLFormElement | null): void {
-  const field = form?.querySelector<HTMLInputElement>('input[name=apiKey]');
-  if (field) field.value = '';
+  for (const field of form?.querySelectorAll<HTMLInputElement>('input[type=password]') ?? []) field.value = '';
 }
 
 function focusFirst(form: HTMLFormElement | null, errors: FieldErrors): void {

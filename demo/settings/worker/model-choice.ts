@@ -23,6 +23,8 @@ export interface ModelChoice {
   readonly useBrowser: (port: MessagePort) => void;
   /** The models of providers of kind `custom`. */
   readonly custom: () => Readonly<Record<string, CustomModel>>;
+  /** The endpoint in use, without its key. */
+  readonly endpoint: () => Pick<Endpoint, 'baseUrl' | 'model'> | undefined;
   /** The origin of the connected server, which may be on the person's own network. */
   readonly origins: () => readonly string[];
   /** The registry with the connected provider in front of its own. */
@@ -38,6 +40,7 @@ interface ModelChoiceOptions {
 /** Creates the choice: no endpoint is connected. */
 export function createModelChoice({ secrets, onChanged }: ModelChoiceOptions): ModelChoice {
   let origins: readonly string[] = [];
+  let used: Pick<Endpoint, 'baseUrl' | 'model'> | undefined;
   let connected: Catalog | undefined;
   let browser: { readonly port: MessagePort; readonly model: LanguageModel } | undefined;
   const endBrowser = (): void => {
@@ -51,6 +54,7 @@ export function createModelChoice({ secrets, onChanged }: ModelChoiceOptions): M
     },
     useBrowser(port) {
       endBrowser();
+      used = undefined;
       browser = { port, model: browserOnUse(port) };
       origins = [];
       secrets.set(keySecret, undefined);
@@ -59,6 +63,7 @@ export function createModelChoice({ secrets, onChanged }: ModelChoiceOptions): M
     },
     use(endpoint) {
       endBrowser();
+      used = endpoint && { baseUrl: endpoint.baseUrl, model: endpoint.model };
       const origin = endpoint && originOf(endpoint.baseUrl);
       origins = origin === undefined ? [] : [origin];
       const key = endpoint?.apiKey;
@@ -66,6 +71,7 @@ export function createModelChoice({ secrets, onChanged }: ModelChoiceOptions): M
       connected = endpoint && staticCatalog({ agents: [], providers: [providerOf(endpoint)] });
       onChanged();
     },
+    endpoint: () => used,
     origins: () => origins,
     over: (registry) => ({
       ...registry,
@@ -74,8 +80,8 @@ export function createModelChoice({ secrets, onChanged }: ModelChoiceOptions): M
   };
 }
 
-function providerOf({ baseUrl, model, apiKey }: Endpoint) {
-  const secret = apiKey === undefined ? undefined : { id: keySecret };
+function providerOf({ baseUrl, model, apiKey, secretId = apiKey === undefined ? undefined : keySecret }: Endpoint) {
+  const secret = secretId === undefined ? undefined : { id: secretId };
   return { id: providerId, kind: 'openai-compatible' as const, baseUrl, model, ...(secret && { secret }) };
 }
 

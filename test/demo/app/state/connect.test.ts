@@ -25,6 +25,7 @@ function control(agents: readonly AgentCard[]): Control {
   return {
     agents: async () => agents,
     useEndpoint: nothing,
+    connectedEndpoint: nothing,
     useBrowserModel: nothing,
     steerPlan: async () => undefined,
     open: nothing,

@@ -22,6 +22,7 @@ function refusing(): TextStore {
 function create(store: TextStore): { settings: Settings; used: (Endpoint | undefined)[] } {
   const used: (Endpoint | undefined)[] = [];
   const control = {
+    connectedEndpoint: () => Promise.resolve(undefined),
     useEndpoint: (endpoint: Endpoint | undefined) => Promise.resolve(void used.push(endpoint)),
   };
   return {
@@ -153,7 +154,7 @@ describe('checkEndpoint', () => {
     [{ baseUrl: 'http://localhost.example.com' }, 'baseUrl', 'requests are encrypted'],
     [{ baseUrl: 'https://me:secret@example.com' }, 'baseUrl', 'its own field'],
     [{ baseUrl: 'https://example.com/v1?key=secret' }, 'baseUrl', '“?”'],
-    [{ model: ' ' }, 'model', 'Enter the model name'],
+    [{ model: ' ' }, 'model', 'Enter the name of the model'],
     [{ apiKey: '' }, 'apiKey', 'Enter the key'],
     [{ apiKey: 'sk 1' }, 'apiKey', 'Paste it again'],
     [{ apiKey: 'sk-…' }, 'apiKey', 'Paste it again'],
