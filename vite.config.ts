@@ -86,6 +86,9 @@ async function browserProject(): Promise<TestProjectInlineConfiguration> {
   };
 }
 
+/** What cells of code are made of: it is loaded with the first of them. */
+const ofCells = /adapters[\\/]sandbox[\\/](bridge|prelude|program-prelude)\.ts$/;
+
 export default defineConfig(async ({ mode }) => ({
   root: 'demo',
   base: './',
@@ -111,7 +114,7 @@ export default defineConfig(async ({ mode }) => ({
             // The libraries of models and MCP servers share zod; the worker loads neither at its start.
             { name: 'worker-zod', test: /node_modules[\\/]zod[\\/]/, priority: 1 },
             // What the worker shares with what it loads later is one file, not one for each set of sharers.
-            { name: 'worker-shared', minShareCount: 2 },
+            { name: 'worker-shared', minShareCount: 2, test: (id: string) => !ofCells.test(id) },
           ],
         },
       },

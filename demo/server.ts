@@ -77,6 +77,7 @@ const endpoint = createDenoEndpoint({
   privateOrigins,
   eventRetentionMs: 86_400_000,
   keep: 'inputs',
+  programs: true,
   onError: consoleErrors(),
   ...(metricsToken !== undefined && { metricsToken }),
   ...(kvPath !== undefined && { kvPath }),

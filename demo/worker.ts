@@ -80,6 +80,7 @@ const runtime: PlanningRuntime = createBrowserRuntime({
   sinks: [inspector.sink],
   sandbox: cells.sandbox,
   keep: 'inputs',
+  programs: true,
   ...(import.meta.env.DEV && { onError: consoleErrors() }), // `npm start`; a built page prints nothing
   mcp: (egress) => lazyMcp({ egress, isLocal: ['127.0.0.1', '[::1]', 'localhost'].includes(location.hostname) }),
   tools: () => registry.tools,

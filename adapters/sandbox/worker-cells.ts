@@ -1,10 +1,12 @@
 /** Cells of code in workers, as `worker.ts` describes them. */
 
 import type { PinnaceError } from '../../src/base/errors.ts';
-import { prelude } from './prelude.ts';
+import { loadOnce } from '../../src/base/load-once.ts';
 import { invalidCode } from './reply.ts';
 import type { Cell, Spawn } from './sandbox.ts';
 import { trustOwn } from './trusted.ts';
+
+const loadPrelude = /* @__PURE__ */ loadOnce(() => import('./prelude.ts'));
 
 let rules: ReturnType<typeof trustOwn> | undefined;
 /** One policy per realm: its name can be used once. */
@@ -23,7 +25,7 @@ export function findRealm(): Realm | undefined {
 /** Returns what starts cells in this realm; `undefined` in Deno. */
 export function findSpawn(): Spawn | undefined {
   const realm = findRealm();
-  return realm && (async (...args) => startWorker(await realm(), ...args));
+  return realm && (async (...args) => await startWorker(await realm(), ...args));
 }
 
 /** What {@link startModule} puts before the code. */
@@ -33,7 +35,8 @@ export const linesBefore = 2;
  * A worker from a `data:` URL has an origin of its own: no storage of the page belongs to it. It cannot load a module later
  * without a policy that lets pages do so too: so the code's module imports the prelude, which has run to its end before.
  */
-function startWorker(WorkerOfRealm: typeof Worker, ...[code, settings]: Parameters<Spawn>): Cell {
+async function startWorker(WorkerOfRealm: typeof Worker, ...[code, settings]: Parameters<Spawn>): Promise<Cell> {
+  const { prelude } = await loadPrelude();
   const { promise: reply, resolve, reject } = Promise.withResolvers<unknown>();
   const source = { prelude: prelude(settings), parameter: 'input', code };
   const end = startModule(WorkerOfRealm, source, { onMessage: resolve, onFailure: reject }).end;

@@ -235,7 +235,38 @@ const almanac: Sample = {
   panel: 'knowledge',
 };
 
-const samples: readonly Sample[] = [navigator, logbook, almanac, bosun, purser, commodore, drill];
+const quartermaster: Sample = {
+  agent: {
+    id: 'quartermaster',
+    name: 'Quartermaster',
+    role: 'assistant',
+    description: 'Writes a program for many calls, which runs in a sandbox and asks before deleting.',
+    tags: ['sample', 'programs'],
+    providerId: 'default',
+    entryTools: [
+      'code_run',
+      'notes_*',
+      'text_stats',
+      'calculator',
+      'current_time',
+      'convert_units',
+      'date_math',
+    ],
+    instructions: `You are Quartermaster, who does many things at once.
+
+- When a request needs more than one call, write one program with code_run. Return only what the answer needs.
+- Catch the errors of single calls, and return which failed. A person may deny a call.
+- Say what the program changed.`,
+  },
+  suggestions: [
+    'What time is it in Tokyo, in Berlin and in Lagos, and convert 26.2 miles to kilometres',
+    'Add a note "Buy rope and paint", add a note "Check the anchor chain" and add a note "Coil the old rope"',
+    'Count the words of every note',
+    'Delete every note about "rope"',
+  ],
+};
+
+const samples: readonly Sample[] = [navigator, logbook, almanac, bosun, purser, quartermaster, commodore, drill];
 
 /** The sample agents, as a catalog takes them. */
 export const sampleAgents: readonly AgentInput[] = samples.map(({ agent }) => agent);

@@ -129,10 +129,10 @@ function toOutcome(output: ResultPart['output']): Outcome {
   }
 }
 
-/** Some tools return their failure: `{ ok: false, error }`, or MCP's `{ isError: true, content }`. */
+/** Some tools return their failure: `{ ok: false, error }`, MCP's `{ isError: true, content }`, or a program's `{ isError: true, error }`. */
 function failureIn(value: unknown): Outcome | undefined {
   if (own(value, 'ok') === false && own(value, 'error') !== undefined) return failure(own(value, 'error'));
-  return own(value, 'isError') === true ? failure(own(value, 'content')) : undefined;
+  return own(value, 'isError') === true ? failure(own(value, 'content') ?? own(value, 'error')) : undefined;
 }
 
 function failure(thrown: unknown): Outcome {

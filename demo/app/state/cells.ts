@@ -2,7 +2,8 @@
 
 import { PinnaceError, toData } from '../../../src/base/errors.ts';
 import type { Cell } from '../../../adapters/sandbox/sandbox.ts';
-import { findSpawn } from '../../../adapters/sandbox/worker-cells.ts';
+import { findRealm, findSpawn, startModule } from '../../../adapters/sandbox/worker-cells.ts';
+import type { CellNews } from '../worker/page-programs.ts';
 import type { PageCells } from '../worker/page-cells.ts';
 
 const spawn = findSpawn();
@@ -26,4 +27,21 @@ export async function startCell(
 export function endCell(id: string): void {
   cells.get(id)?.end();
   cells.delete(id);
+}
+
+/** As `PageCells.open`. */
+export async function openCell(code: string, port: MessagePort): Promise<void> {
+  const send = (news: CellNews): void => port.postMessage(news);
+  const realm = findRealm();
+  if (!realm) return send({ error: toData(new PinnaceError('unavailable', 'This browser does not isolate programs')) });
+  const { programPrelude } = await import('../../../adapters/sandbox/program-prelude.ts');
+  const cell = startModule(await realm(), { prelude: programPrelude(), parameter: 'tools', code }, {
+    onMessage: (said) => send({ said }),
+    onFailure: (error) => send({ error: toData(error) }),
+  });
+  port.addEventListener(
+    'message',
+    ({ data }: MessageEvent<string | null>) => data === null ? cell.end() : cell.post(data),
+  );
+  port.start();
 }

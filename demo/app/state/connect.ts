@@ -78,6 +78,7 @@ function openCells(control: Remote<Control>): void {
   const load = () => import('./cells.ts');
   const cells: PageCells = {
     start: async (...cell) => await (await load()).startCell(...cell),
+    open: async (code, port) => (await load()).openCell(code, port),
     end: (id) => void load().then(({ endCell }) => endCell(id)),
   };
   expose(cells, port1);

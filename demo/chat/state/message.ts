@@ -156,6 +156,8 @@ export interface ToolCall {
   readonly failure?: ToolFailure | undefined;
   /** The approval request of the call. */
   readonly approval?: Approval | undefined;
+  /** What a program has done, as `data-program` says it. */
+  readonly program?: unknown;
   readonly startedAt: number;
   readonly endedAt?: number | undefined;
 }

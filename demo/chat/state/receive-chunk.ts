@@ -89,6 +89,7 @@ const handlers: Handlers = {
     const compaction = readAs(CompactionData, data);
     if (compaction) add({ type: 'compaction', id, ...compaction });
   },
+  'data-program': ({ calls }, { id = '', data }) => calls.update(id, { program: data }),
   'data-tool-error': ({ calls }, { data }) => {
     const failure = readAs(ToolFailure, data);
     if (failure) calls.fail(failure);

@@ -42,6 +42,7 @@ const StoredCall = v.object({
   errorText: v.optional(v.string()),
   failure: v.optional(ToolFailure),
   approval: v.optional(Approval),
+  program: v.optional(v.unknown()),
   startedAt: v.number(),
   endedAt: v.optional(v.number()),
 });

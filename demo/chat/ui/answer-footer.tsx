@@ -8,7 +8,7 @@ import type { Playground } from '../../app/state/playground.ts';
 import { CopyButton } from '../../kit/copy-button.tsx';
 import { formatCount, formatDuration, formatMoney } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';
-import { Fact } from './tool-details.tsx';
+import { Fact } from './fact.tsx';
 import { VersionSwitch } from './versions.tsx';
 
 interface AnswerFooterProps {

@@ -15,7 +15,6 @@ import {
   type Part,
   type SourcePart,
   type TextPart,
-  type ToolPart,
 } from '../state/message.ts';
 import { agentOf, type Playground, showPlace } from '../../app/state/playground.ts';
 import type { Remedy } from '../state/problem.ts';
@@ -30,6 +29,7 @@ import { PlanCard } from '../../plan/ui/lazy-plan.tsx';
 import { ConnectModel } from '../../settings/ui/connect-model.tsx';
 import { LeftReading } from './left-reading.tsx';
 import { Reasoning } from './reasoning.tsx';
+import { ProgramCard } from './lazy-program.tsx';
 import { ToolCard } from './tool-card.tsx';
 
 /** A message's index among all, also those that are not drawn. Keys move the focus here. */
@@ -120,10 +120,18 @@ function PartView({ part, agent, message, playground, isLast }: PartViewProps): 
     case 'reasoning':
       return <Reasoning part={part} />;
     case 'tool':
+      if (part.call.value.name === 'code_run') {
+        return (
+          <ProgramCard
+            part={part}
+            titleOf={(name) => titleOf(name, agent)}
+          />
+        );
+      }
       return (
         <ToolCard
           part={part}
-          title={titleOf(part, agent)}
+          title={titleOf(part.call.value.name, agent)}
           onDecide={(decision) => playground.decide(part, decision)}
         />
       );
@@ -152,8 +160,7 @@ function PartView({ part, agent, message, playground, isLast }: PartViewProps): 
 }
 
 /** The tool's title, as the agent's card has it. */
-function titleOf({ call }: ToolPart, { tools }: AgentCard): string | undefined {
-  const { name } = call.value;
+function titleOf(name: string, { tools }: AgentCard): string | undefined {
   return tools.find((tool) => tool.name === name)?.title;
 }
 

@@ -6,7 +6,10 @@ import type { ToolCall, ToolPart, ToolState } from '../state/message.ts';
 import { Approval } from './approval.tsx';
 import { formatDuration, summarize } from '../../kit/format.ts';
 import { Icon, type IconName } from '../../kit/icon.tsx';
-import { ToolDetails } from './tool-details.tsx';
+import { lazy } from '../../kit/lazy.tsx';
+
+/** Loaded when a card is opened. */
+const ToolDetails = lazy(async () => (await import('./tool-details.tsx')).ToolDetails);
 
 const states: Readonly<Record<ToolState, { readonly word: string; readonly icon?: IconName }>> = {
   starting: { word: 'Starting' },

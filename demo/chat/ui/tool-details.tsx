@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import type { ToolPart } from '../state/message.ts';
+import { Fact } from './fact.tsx';
 import { JsonView } from '../../kit/json-view.tsx';
 
 /** Everything about a tool call: input, output or error, and its log. */
@@ -19,16 +20,6 @@ export function ToolDetails({ part }: { part: ToolPart }): JSX.Element {
         {failure?.traceId !== undefined && <Fact name='Trace' value={failure.traceId} />}
         {!failure && errorText !== undefined && <Fact name='Error' value={errorText} />}
       </dl>
-    </div>
-  );
-}
-
-/** A name and its value, in a definition list. */
-export function Fact({ name, value }: { name: string; value: string }): JSX.Element {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
     </div>
   );
 }

@@ -3,7 +3,7 @@ import type { OpenedRun } from '../state/opened-run.ts';
 import type { RunSpan } from '../state/run-spans.ts';
 import { Icon } from '../../kit/icon.tsx';
 import { JsonView } from '../../kit/json-view.tsx';
-import { Fact } from '../../chat/ui/tool-details.tsx';
+import { Fact } from '../../chat/ui/fact.tsx';
 import { formatLength, formatMoment } from './moment.ts';
 import { RunDetails } from './run-details.tsx';
 import { wordOf } from './status.tsx';

@@ -13,6 +13,7 @@ import { outcomeChunks } from '../calls/call-chunks.ts';
 import type { CallMaker, CallResult, MadeCall, ProgramCall } from './drive-program.ts';
 import type { ProgramJournal } from './program-journal.ts';
 import type { ProgramTargets } from './program-targets.ts';
+import type { ProgramView } from './program-view.ts';
 
 /** A call that a person must approve. */
 export interface ProgramAsk {
@@ -40,7 +41,9 @@ export interface ProgramCallsOptions extends ProgramTargets {
   /** Aborts when the call of `code_run` must end. */
   readonly signal: AbortSignal;
   /** Is called when a call starts. */
-  readonly onCall: (call: { readonly tool: string; readonly acts: boolean }) => void;
+  readonly onCall: (call: { readonly n: number; readonly tool: string; readonly acts: boolean }) => void;
+  /** Is called when a call has an outcome, or waits for a person. */
+  readonly onReached: ProgramView['reached'];
 }
 
 /** The tool by which a program waits: the sandbox makes these calls for `setTimeout`. */
@@ -54,7 +57,8 @@ export function createProgramCalls(options: ProgramCallsOptions): CallMaker<Prog
   const signals = { reads: AbortSignal.any([options.signal, reads.signal]), acts: options.signal };
   return {
     stopReads: () => reads.abort('program_ended'),
-    replayed({ tool }, result) {
+    replayed({ n, tool }, result) {
+      if (tool !== sleepTool) options.onReached({ n, tool }, 'replayed', result.ok ? undefined : result.code);
       if (tool === findTool && result.ok) { for (const name of namesIn(result.output)) found.add(name); }
     },
     async make(call) {
@@ -93,13 +97,17 @@ async function makeCall(making: Making, options: ProgramCallsOptions): Promise<M
     return await decided({ ...making, toolCallId, approved: true, isShown: decision !== undefined }, options);
   }
   if (!decision) {
-    if (await options.approvals.needed(tool, input, toolCallId)) return { ask: { call, tool, input, toolCallId } };
+    if (await options.approvals.needed(tool, input, toolCallId)) {
+      options.onReached({ n: call.n, tool: definition.name }, 'waiting');
+      return { ask: { call, tool, input, toolCallId } };
+    }
     return { result: resultOf(await execute({ ...making, toolCallId, approved: false }, options)) };
   }
   if ('approved' in decision && decision.approved) {
     return await decided({ ...making, toolCallId, approved: true, isShown: true }, options);
   }
   const error = toData(refusal(definition.id, decision));
+  options.onReached({ n: call.n, tool: definition.name }, 'approved' in decision ? 'denied' : 'failed', error.code);
   show({ toolCallId, tool, input }, options);
   if ('approved' in decision) options.push({ type: 'tool-output-denied', toolCallId });
   else push({ ok: false, error }, { tool, toolCallId }, options);
@@ -124,10 +132,17 @@ async function decided(
 
 async function execute({ call, tool, input, toolCallId, approved, signals }: Executing, options: ProgramCallsOptions) {
   const acts = mayAct(tool.definition);
-  options.onCall({ tool: tool.definition.name, acts });
+  const { name } = tool.definition;
+  options.onCall({ n: call.n, tool: name, acts });
   if (acts) await options.journal.begin(call.n, call.digest);
   const signal = acts ? signals.acts : signals.reads;
-  return await options.invoke(tool, input, { toolCallId, signal, approved, inside: options.spanContext });
+  const outcome = await options.invoke(tool, input, { toolCallId, signal, approved, inside: options.spanContext });
+  options.onReached(
+    { n: call.n, tool: name },
+    outcome.ok ? 'done' : 'failed',
+    outcome.ok ? undefined : outcome.error.code,
+  );
+  return outcome;
 }
 
 function show(

@@ -147,6 +147,7 @@ async function drive(run: ProgramRun, program: Resumed, running: Running): Promi
       view.called(call);
       if (call.acts) run.acted(toolCallId);
     },
+    onReached: (...reached) => view.reached(...reached),
   });
   try {
     const cell = await sandbox.open(past.code, {

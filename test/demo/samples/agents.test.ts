@@ -54,7 +54,7 @@ describe('sampleAgents', () => {
   });
 
   it('allow only tools that there are', () => {
-    const ids = ['tool_find', ...tools.map(({ definition }) => definition.id)];
+    const ids = ['tool_find', 'code_run', ...tools.map(({ definition }) => definition.id)];
     for (const pattern of sampleAgents.flatMap(({ entryTools = [] }) => entryTools)) {
       expect(ids.some((id) => pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern), pattern)
         .toBe(true);

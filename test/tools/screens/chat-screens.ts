@@ -67,6 +67,18 @@ export const chatScreens = {
     await send(page, 'Call flaky with mode "error"');
     await ended(page);
   }),
+  'chat-program': first('A program with its calls and its code', async (page) => {
+    await choose(page, 'quartermaster');
+    await send(page, 'Add a note "Buy rope" and add a note "Coil the old rope"');
+    await ended(page);
+    await page.getByTestId('program-code').click();
+    await page.locator('.code-block .token-kwd').first().waitFor();
+  }),
+  'chat-program-waiting': next('A program that waits for decisions', async (page) => {
+    await send(page, 'Delete every note about "rope"');
+    await page.locator('[data-testid=program][data-state=suspended]').waitFor();
+    await page.getByTestId('approval').nth(1).waitFor();
+  }),
   'chat-approval': first('An approval', async (page) => {
     await choose(page, 'logbook');
     await page.getByTestId('suggestion').getByText('overboard').click();

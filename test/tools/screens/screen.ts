@@ -29,6 +29,8 @@ type State =
     | 'versions'
     | 'failed-tool'
     | 'approval'
+    | 'program'
+    | 'program-waiting'
     | 'cited'
     | 'find'
     | 'error'

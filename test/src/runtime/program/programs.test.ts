@@ -33,6 +33,9 @@ describe('code_run', () => {
       sideEffects: 1,
       replayed: 0,
       tools: { double: 3, send: 1 },
+      list: [1, 2, 3].map((n) => ({ n, tool: 'double', state: 'done', ms: expect.any(Number) })).concat([
+        { n: 4, tool: 'send', state: 'done', ms: expect.any(Number) },
+      ]),
     });
     expect(lastData(chunks, 'data-usage')).toMatchObject({ toolCalls: 5, steps: 2 });
     expect(JSON.stringify(model.calls[1]?.prompt)).toContain('"sum":12');
@@ -83,7 +86,11 @@ describe('code_run', () => {
     });
     const first = await take(runtime);
     expect(lastData(first.chunks, 'data-run')).toMatchObject({ state: 'awaiting_approval' });
-    expect(lastData(first.chunks, 'data-program')).toMatchObject({ state: 'suspended', calls: 1 });
+    expect(lastData(first.chunks, 'data-program')).toMatchObject({
+      state: 'suspended',
+      calls: 1,
+      list: [{ n: 1, tool: 'double', state: 'done' }, ...[2, 3, 4].map((n) => ({ n, tool: 'send', state: 'waiting' }))],
+    });
     expect(first.message.parts.filter(({ type }) => type === 'dynamic-tool')).toHaveLength(3);
     expect(sent).toEqual([]);
     const answered = await decideAll(runtime, first, (input) => (input as { to: string }).to !== 'bob');
@@ -91,7 +98,17 @@ describe('code_run', () => {
     const second = await take(runtime, [userMessage('Go'), answered]);
     expect(outputOf(second.message)).toEqual(['ada', 'forbidden', 'cy']);
     expect(sent.toSorted()).toEqual(['ada', 'cy']);
-    expect(lastData(second.chunks, 'data-program')).toMatchObject({ state: 'completed', replayed: 1, sideEffects: 2 });
+    expect(lastData(second.chunks, 'data-program')).toMatchObject({
+      state: 'completed',
+      replayed: 1,
+      sideEffects: 2,
+      list: [
+        { n: 1, tool: 'double', state: 'replayed' },
+        { n: 2, tool: 'send', state: 'done' },
+        { n: 3, tool: 'send', state: 'denied', code: 'forbidden' },
+        { n: 4, tool: 'send', state: 'done' },
+      ],
+    });
     expect(lastData(second.chunks, 'data-run')).toMatchObject({ state: 'completed' });
     const states = second.message.parts.flatMap((part) => part.type === 'dynamic-tool' ? [part.state] : []);
     expect(states).toEqual(['output-available', 'output-denied', 'output-available']);

@@ -1,0 +1,153 @@
+import { useComputed, useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useId } from 'preact/hooks';
+import { formatCount, formatDuration } from '../../kit/format.ts';
+import { Icon, type IconName } from '../../kit/icon.tsx';
+import { JsonView } from '../../kit/json-view.tsx';
+import { Markdown } from '../../markdown/ui/lazy-markdown.tsx';
+import type { ToolCall, ToolPart } from '../state/message.ts';
+import {
+  codeOf,
+  notListed,
+  type Program,
+  type ProgramCall,
+  programOf,
+  resultOf,
+  summaryOf,
+  wordsOfCall,
+} from '../state/program.ts';
+import '../styles/program.css';
+import { ToolCard } from './tool-card.tsx';
+
+interface ProgramCardProps {
+  readonly part: ToolPart;
+  /** The titles of the agent's tools, by name. */
+  readonly titleOf?: (tool: string) => string | undefined;
+}
+
+const looks: Readonly<Record<Program['state'], { readonly word: string; readonly icon?: IconName }>> = {
+  running: { word: 'Running' },
+  suspended: { word: 'Waiting for you', icon: 'wait' },
+  completed: { word: 'Done', icon: 'check' },
+  failed: { word: 'Failed', icon: 'cross' },
+};
+
+/** A program that the model wrote: the calls that it makes, and its code and result on demand. */
+export function ProgramCard({ part, titleOf = () => undefined }: ProgramCardProps): JSX.Element {
+  const call = part.call.value;
+  const program = programOf(call);
+  if (!program) return <ToolCard part={part} title='Program' />;
+  const { word, icon } = looks[program.state];
+  const code = codeOf(call);
+  const result = resultOf(call);
+  return (
+    <section
+      role='group'
+      class='tool-card program-card'
+      data-testid='program'
+      data-state={program.state}
+      aria-label={`Program: ${word}`}
+    >
+      <header class='program-head'>
+        <span class='tool-state'>{icon ? <Icon name={icon} /> : <span class='spinner' />}</span>
+        <span class='tool-name'>Program</span>
+        <span class='program-summary' data-testid='program-summary'>{summaryOf(program)}</span>
+        <span class='tool-time'>
+          {word}
+          <Time call={call} program={program} />
+        </span>
+      </header>
+      <Calls program={program} titleOf={titleOf} />
+      <Failure call={call} program={program} />
+      {program.state === 'suspended' && (
+        <p class='program-note'>The program goes on after your decisions. Calls that it has made are not repeated.</p>
+      )}
+      {code !== undefined && (
+        <Folded label='Code' testId='program-code'>
+          {() => <Code part={part} />}
+        </Folded>
+      )}
+      {result && (
+        <Folded label='Result' testId='program-result'>
+          {() => <JsonView label='Result' value={result.value} />}
+        </Folded>
+      )}
+    </section>
+  );
+}
+
+function Time({ call: { startedAt, endedAt }, program }: { call: ToolCall; program: Program }): JSX.Element | null {
+  if (endedAt === undefined || program.state === 'suspended') return null;
+  return <time>{formatDuration(endedAt - startedAt)}</time>;
+}
+
+const marks: Readonly<Record<ProgramCall['state'], IconName>> = {
+  running: 'wait',
+  done: 'check',
+  failed: 'cross',
+  denied: 'hand',
+  waiting: 'wait',
+  replayed: 'check',
+};
+
+function Calls({ program, titleOf }: Required<Pick<ProgramCardProps, 'titleOf'>> & { program: Program }): JSX.Element {
+  const more = notListed(program);
+  return (
+    <ol class='program-calls' aria-label='Calls of the program'>
+      {program.list.toSorted((a, b) => a.n - b.n).map((one) => (
+        <li key={one.n} data-testid='program-call' data-state={one.state}>
+          <Icon name={marks[one.state]} />
+          <span>
+            {titleOf(one.tool) ?? one.tool}: {wordsOfCall(one)}
+          </span>
+        </li>
+      ))}
+      {more > 0 && <li class='program-more'>and {formatCount(more, 'more call')}</li>}
+    </ol>
+  );
+}
+
+/** What the code threw, or why it was stopped. */
+function Failure({ call, program }: { call: ToolCall; program: Program }): JSX.Element | null {
+  if (program.state !== 'failed') return null;
+  const { error } = (call.output ?? {}) as { readonly error?: unknown };
+  const text = typeof error === 'string' ? error : call.failure?.message ?? call.errorText;
+  return text === undefined ? null : <p class='tool-problem'>{text}</p>;
+}
+
+/** The code, as code in an answer is shown. */
+function Code({ part: { call } }: { part: ToolPart }): JSX.Element {
+  const text = useComputed(() => {
+    const code = codeOf(call.value) ?? '';
+    const fence = '`'.repeat(Math.max(3, ...[...code.matchAll(/`+/g)].map(([ticks]) => ticks.length + 1)));
+    return `${fence}js\n${code}\n${fence}`;
+  });
+  return <Markdown text={text} isLive={false} />;
+}
+
+interface FoldedProps {
+  readonly label: string;
+  readonly testId: string;
+  readonly children: () => JSX.Element;
+}
+
+function Folded({ label, testId, children }: FoldedProps): JSX.Element {
+  const isOpen = useSignal(false);
+  const id = useId();
+  return (
+    <section class='program-fold'>
+      <button
+        type='button'
+        class='quiet-button'
+        data-testid={testId}
+        aria-expanded={isOpen.value}
+        aria-controls={id}
+        onClick={() => (isOpen.value = !isOpen.value)}
+      >
+        <Icon name='chevron' />
+        {label}
+      </button>
+      <div id={id} hidden={!isOpen.value}>{isOpen.value && children()}</div>
+    </section>
+  );
+}
