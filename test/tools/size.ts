@@ -81,7 +81,7 @@ const budgets: Readonly<Record<string, number>> = {
   'demo/forks/ui/steps-panel.tsx': 22,
   'demo/chat/ui/program-card.tsx': 24,
   'demo/chat/ui/tool-details.tsx': 11,
-  'adapters/sandbox/program-prelude.ts': 4,
+  'adapters/sandbox/program-prelude.ts': 5,
   'demo/find/ui/find-bar.tsx': 12,
   'demo/composer/ui/command-menu.tsx': 12,
   'demo/files/ui/files.tsx': 13,

@@ -32,16 +32,20 @@ export function endCell(id: string): void {
 /** As `PageCells.open`. */
 export async function openCell(code: string, port: MessagePort): Promise<void> {
   const send = (news: CellNews): void => port.postMessage(news);
-  const realm = findRealm();
-  if (!realm) return send({ error: toData(new PinnaceError('unavailable', 'This browser does not isolate programs')) });
-  const { programPrelude } = await import('../../../adapters/sandbox/program-prelude.ts');
-  const cell = startModule(await realm(), { prelude: programPrelude(), parameter: 'tools', code }, {
-    onMessage: (said) => send({ said }),
-    onFailure: (error) => send({ error: toData(error) }),
-  });
-  port.addEventListener(
-    'message',
-    ({ data }: MessageEvent<string | null>) => data === null ? cell.end() : cell.post(data),
-  );
-  port.start();
+  try {
+    const realm = findRealm();
+    if (!realm) throw new PinnaceError('unavailable', 'Cannot run the program: this browser does not isolate it');
+    const { programPrelude } = await import('../../../adapters/sandbox/program-prelude.ts');
+    const cell = startModule(await realm(), { prelude: programPrelude(), parameter: 'tools', code }, {
+      onMessage: (said) => send({ said }),
+      onFailure: (error) => send({ error: toData(error) }),
+    });
+    port.addEventListener(
+      'message',
+      ({ data }: MessageEvent<string | null>) => data === null ? cell.end() : cell.post(data),
+    );
+    port.start();
+  } catch (error) {
+    send({ error: toData(error) });
+  }
 }

@@ -78,7 +78,14 @@ function openCells(control: Remote<Control>): void {
   const load = () => import('./cells.ts');
   const cells: PageCells = {
     start: async (...cell) => await (await load()).startCell(...cell),
-    open: async (code, port) => (await load()).openCell(code, port),
+    open: (code, port) =>
+      void load().then(
+        ({ openCell }) => openCell(code, port),
+        () =>
+          port.postMessage({
+            error: { code: 'unavailable', message: 'The page could not load programs', retryable: true },
+          }),
+      ),
     end: (id) => void load().then(({ endCell }) => endCell(id)),
   };
   expose(cells, port1);

@@ -20,11 +20,11 @@ export function openPageProgram(
     {
       sendsCode: false,
       linesBefore,
-      async start(code, { onMessage, onFailure }) {
+      async start(code, listener) {
         const { port1, port2 } = new MessageChannel();
         port1.addEventListener('message', ({ data }: MessageEvent<CellNews>) => {
-          if ('error' in data) onFailure(fromData(data.error));
-          else onMessage(data.said);
+          if ('error' in data) listener.onFailure(fromData(data.error));
+          else listener.onMessage(data.said);
         });
         port1.start();
         await page.open(code, transfer(port2, [port2]));
