@@ -51,21 +51,40 @@ export async function readStepNote(
   return (await storage.get([...runPrefix(runId), 'step', step]))?.value as StepNote | undefined; // only `stepNote` writes it
 }
 
+type Prompt = readonly LanguageModelV4Message[];
+
 /** The steps of a run send the same messages again, so each is digested once. */
 const digests = new WeakMap<LanguageModelV4Message, string>();
+/** The starts of prompts by their last message. */
+const starts = new WeakMap<LanguageModelV4Message, { readonly start: Prompt; readonly digest: string }>();
 
 /** Longer texts, as files, are hashed without blocking. */
 const longest = 65_536;
 
-/** SHA-256 over the digests of the prompt's messages in canonical JSON. */
-export async function promptDigest(prompt: readonly LanguageModelV4Message[]): Promise<string> {
-  const parts: string[] = [];
-  for (const message of prompt) {
+/**
+ * SHA-256 over digests: that of the prompt up to its last user message, and those of each message behind it, in canonical JSON. A long
+ * chat is hashed once, by the platform: in JavaScript it takes ten times as long.
+ */
+export async function promptDigest(prompt: Prompt): Promise<string> {
+  const count = prompt.findLastIndex(({ role }) => role === 'user') + 1;
+  const parts = [await startDigest(prompt.slice(0, count))];
+  for (const message of prompt.slice(count)) {
     const known = digests.get(message) ?? await digestOf(message);
     digests.set(message, known);
     parts.push(known);
   }
   return sha256Sync(parts.join('\n'));
+}
+
+async function startDigest(start: Prompt): Promise<string> {
+  const last = start.at(-1);
+  const known = last && starts.get(last);
+  if (known?.start.length === start.length && known.start.every((message, i) => message === start[i])) {
+    return known.digest;
+  }
+  const digest = await sha256(canonicalJson(start));
+  if (last) starts.set(last, { start, digest });
+  return digest;
 }
 
 function digestOf(message: LanguageModelV4Message): string | Promise<string> {

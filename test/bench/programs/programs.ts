@@ -1,4 +1,4 @@
-/** What programs cost on Deno, in time and in tokens. Both parts run on Deno: Node has no sandbox. */
+/** What programs cost on Deno, in time and in tokens, and what recorded inputs cost. Programs run on Deno: Node has no sandbox. */
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -11,3 +11,5 @@ for (const part of ['speed.ts', 'tokens.ts']) {
   });
   if (status !== 0) process.exit(1);
 }
+
+await import('./keep.ts');
