@@ -145,7 +145,9 @@ async function prepare(
   const agent = await narrowToSources(resolved.agent, above, (id) => resolver.agent(id, principal));
   const toolSet = await parts.toolSetOf(agent, resolved.tools, resolved.servers);
   if (resolved.secret) redaction.add(resolved.secret);
-  const stepTools = createStepTools({ agent, toolSet, discovery: parts.discovery, principal, chatId: taskId });
+  const { discovery } = parts;
+  const { contextTokens } = resolved;
+  const stepTools = createStepTools({ agent, toolSet, discovery, contextTokens, principal, chatId: taskId });
   await stepTools.restore();
   const isReachable = await reachableBy(above, (id) => resolver.agent(id, principal));
   const tools = stepTools.current().filter((tool) =>

@@ -209,7 +209,9 @@ async function resolveRun(
   await checkInlineFiles(request.chat.messages.at(-1), limits);
   const plan = await takePlan(parts.plans, request, { principal, key: idempotency?.key, span });
   const { chat } = request;
-  const stepTools = createStepTools({ agent, toolSet, discovery: parts.discovery, principal, chatId: chat.id });
+  const { discovery } = parts;
+  const { contextTokens } = found;
+  const stepTools = createStepTools({ agent, toolSet, discovery, contextTokens, principal, chatId: chat.id });
   if (!plan && !origin) void stepTools.restore().catch(() => undefined); // beside the claim; the run waits for it, or tries again
   const continues = approvalsRequestedIn(chat.messages.at(-1)).length > 0
     ? await findContinued(parts.storage, principal, chat.id)

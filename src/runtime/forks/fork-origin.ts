@@ -100,7 +100,7 @@ async function withTools(
   { parent, cut, effects }: ForkPlan,
   { resolved, run: { principal }, today }: Resolving & { readonly today: Agent | undefined },
 ): Promise<ResolvedRun> {
-  const { agent, request: { chat } } = resolved;
+  const { agent, contextTokens, request: { chat } } = resolved;
   const { discovery } = parts;
   let toolSet = await allowedToday(parts, resolved, { today, principal });
   if (effects === 'dry') {
@@ -117,7 +117,7 @@ async function withTools(
   return {
     ...resolved,
     toolSet,
-    stepTools: createStepTools({ agent, toolSet, discovery, principal, chatId: chat.id, active }),
+    stepTools: createStepTools({ agent, toolSet, discovery, contextTokens, principal, chatId: chat.id, active }),
   };
 }
 

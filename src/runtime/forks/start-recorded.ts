@@ -24,10 +24,11 @@ export function recordedOrigin({ discovery }: RuntimeParts, { calls, effects }: 
   return {
     agent: (today) => today,
     resume(resolved, { principal }) {
-      const { agent, toolSet, request: { chat } } = resolved;
+      const { agent, toolSet, contextTokens, request: { chat } } = resolved;
       const tools = dryTools(toolSet.tools, recordedOutcomes(calls), isReplaced);
       const replaced = { ...toolSet, tools };
-      const stepTools = createStepTools({ agent, toolSet: replaced, discovery, principal, chatId: chat.id });
+      const given = { agent, toolSet: replaced, discovery, contextTokens, principal, chatId: chat.id };
+      const stepTools = createStepTools(given);
       return Promise.resolve({ ...resolved, toolSet: replaced, stepTools });
     },
   };

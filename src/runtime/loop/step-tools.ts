@@ -26,20 +26,28 @@ interface StepToolsOptions {
   readonly agent: Agent;
   readonly toolSet: ToolSet;
   readonly discovery: Discovery<Tool> | undefined;
+  /** The context window of the model. */
+  readonly contextTokens: number;
   readonly principal: Principal;
   readonly chatId: string;
   /** The names of further tools that are active from the start. */
   readonly active?: readonly string[] | undefined;
 }
 
+/** The share of the context window that definitions may take: the rest is for the chat and the answer. */
+const largestShare = 0.5;
+
 /**
  * Creates the tools of a run. An agent whose allowlist names `tool_find` starts with the discovery tools, with those that the allowlist
- * names one by one, and with retrieval from its data sources; discovery finds those that it allows by a prefix.
+ * names one by one, and with retrieval from its data sources; discovery finds those that it allows by a prefix. An agent whose
+ * definitions take more than half of the context window has discovery as well: it could not run without.
  */
 export function createStepTools(options: StepToolsOptions): StepTools {
-  const { toolSet: { tools }, discovery } = options;
+  const { toolSet: { tools }, discovery, contextTokens } = options;
   const [find] = discovery?.tools ?? [];
-  return find && discovery && tools.includes(find) ? discovered(options, discovery) : {
+  const isNamed = find !== undefined && tools.includes(find);
+  const isOn = find && (isNamed || definitionTokens(tools) > contextTokens * largestShare);
+  return discovery && isOn ? discovered(options, discovery, isNamed ? tools : [...tools, ...discovery.tools]) : {
     restore: () => Promise.resolve(),
     discovered: () => Promise.resolve(undefined),
     ...steps(() => tools),
@@ -88,9 +96,10 @@ function isAvailable({ isAvailable: check }: Tool): boolean {
 function discovered(
   { agent, toolSet: { tools }, principal, chatId, active: further = [] }: StepToolsOptions,
   discovery: Discovery<Tool>,
+  all: readonly Tool[],
 ): StepTools {
   const templates = new Set(discovery.tools);
-  const byName = new Map(tools.map((tool) => [tool.definition.name, tool]));
+  const byName = new Map(all.map((tool) => [tool.definition.name, tool]));
   const named = namedTools(agent);
   const active = tools.filter((tool) => named.has(tool.definition.id) && !templates.has(tool));
   const run = discovery.open(tools, {

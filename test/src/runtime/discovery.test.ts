@@ -29,6 +29,26 @@ const loads = (...names: string[]) => callsTools({ tool: 'tool_load', input: { n
 const uses = (tool: string) => callsTools({ tool, input: {} });
 
 describe('discovery in a run', () => {
+  it('is on without being named when the definitions take more than half of the context window', async () => {
+    const script = [
+      callsTools({ tool: 'tool_find', input: { query: 'archive a ticket' } }),
+      loads('crm_archive_ticket'),
+      uses('crm_archive_ticket'),
+      says('Done'),
+    ];
+    const scripted = scriptedModel(...script);
+    const agent = { entryTools: ['crm_*', 'crm_list_poem'], contextTokens: 3_000 };
+    const runtime = testRuntime({ model: scripted.model, tools: many, agent });
+    const chunks = await readAll(await runtime.run(runRequest(), localPrincipal()));
+    expect(seen(scripted, 0)).toEqual([...four, 'crm_list_poem']);
+    expect(seen(scripted, 2)).toEqual([...four, 'crm_list_poem', 'crm_archive_ticket']);
+    expect(lastData(chunks, 'data-run')['state']).toBe('completed');
+    const roomy = scriptedModel(says('Done'));
+    const other = testRuntime({ model: roomy.model, tools: many, agent: { entryTools: ['crm_*'] } });
+    await readAll(await other.run(runRequest(), localPrincipal()));
+    expect(seen(roomy, 0)).toHaveLength(50);
+  });
+
   it('starts with four tools, finds among fifty, and calls what it loaded in the next step', async () => {
     const scripted = scriptedModel(
       callsTools({ tool: 'tool_find', input: { query: 'archive a ticket' } }),
