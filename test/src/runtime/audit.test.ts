@@ -5,7 +5,7 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createAudit, createRegistry, defineTool, localPrincipal, type Storage } from '../../../src/index.ts';
 import { createPrincipal } from '../../../src/base/principal.ts';
 import { faultsOf } from '../../fixtures/events.ts';
-import { virtualTime } from '../../fixtures/faults/virtual-time.ts';
+import { virtualTime } from '../../../src/simulation/time/virtual-time.ts';
 import { callsTools, says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
 

@@ -12,7 +12,7 @@ import {
   PinnaceError,
   type UIMessageChunk,
 } from '../../../../src/index.ts';
-import { type Chance, createChance } from '../../../fixtures/chance/chance.ts';
+import { type Chance, createChance } from '../../../../src/simulation/chance.ts';
 import { faultsOf } from '../../../fixtures/events.ts';
 import { callsTools, says, scriptedModel, stallingStream, streamOf } from '../../../fixtures/model.ts';
 import { canary, randomTools } from '../../../fixtures/hostile/random-tools.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, inject, it } from 'vitest';
-import { createChance } from '../../../fixtures/chance/chance.ts';
+import { createChance } from '../../../../src/simulation/chance.ts';
 import { failedSeeds } from '../../../fixtures/failed-seeds.ts';
 import { type Fault, faults } from '../../../fixtures/faults/faults.ts';
 import { plain } from '../../../fixtures/faults/fixtures.ts';

@@ -13,7 +13,7 @@ import {
   type Planner,
 } from '../../../../src/index.ts';
 import type { PlanOutcome } from '../../../../src/planner/index.ts';
-import { type Chance, createChance } from '../../../fixtures/chance/chance.ts';
+import { type Chance, createChance } from '../../../../src/simulation/chance.ts';
 import { faultsOf } from '../../../fixtures/events.ts';
 import { callsTools, says, scriptedModel, streamOf } from '../../../fixtures/model.ts';
 import { canary, randomTools } from '../../../fixtures/hostile/random-tools.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, inject, it } from 'vitest';
-import { createChance } from '../../../fixtures/chance/chance.ts';
+import { createChance } from '../../../../src/simulation/chance.ts';
 import { failedSeeds } from '../../../fixtures/failed-seeds.ts';
 import { fixtures } from '../../../fixtures/faults/fixtures.ts';
 import { type Fault, faultsElsewhere } from '../../../fixtures/faults/faults.ts';

@@ -10,7 +10,7 @@ import {
   type UIMessageChunk,
 } from '../../../../src/index.ts';
 import { runs } from '../../../fixtures/budget.ts';
-import { type Chance, createChance } from '../../../fixtures/chance/chance.ts';
+import { type Chance, createChance } from '../../../../src/simulation/chance.ts';
 import { callsTools, says, type ScriptedModel, scriptedModel, streamOf } from '../../../fixtures/model.ts';
 import { lastData, runRequest, terminalChunks, testRuntime } from '../../../fixtures/runtime.ts';
 

@@ -1,0 +1,56 @@
+/** Timers that fire when they are told to. */
+
+interface Timer {
+  readonly id: number;
+  at: number;
+  readonly everyMs: number | undefined;
+  readonly callback: () => void;
+  /** Does not keep a process alive, and is not counted. */
+  readonly isSilent: boolean;
+}
+
+/** The timers of a thread. */
+export interface Timers {
+  readonly now: () => number;
+  readonly setTimeout: (callback: (...given: unknown[]) => void, ms?: number, ...given: unknown[]) => number;
+  readonly setInterval: (callback: (...given: unknown[]) => void, ms?: number, ...given: unknown[]) => number;
+  readonly clear: (id: unknown) => void;
+  /** As `AbortSignal.timeout` sets one. */
+  readonly setSilent: (callback: () => void, ms: number) => void;
+  readonly count: () => number;
+  readonly drop: () => void;
+  /** Fires the next timer that is due by then; `false` when there is none. */
+  readonly fire: (until: number) => boolean;
+  readonly skipTo: (until: number) => void;
+}
+
+/** Creates timers whose time starts then. */
+export function createTimers(start: number): Timers {
+  const timers = new Map<number, Timer>();
+  let time = start;
+  let ids = 0;
+  const set = (callback: () => void, ms: number, { everyMs, isSilent = false }: Partial<Timer> = {}): number => {
+    const id = ++ids;
+    timers.set(id, { id, at: time + Math.max(1, ms), everyMs, callback, isSilent });
+    return id;
+  };
+  return {
+    now: () => time,
+    setTimeout: (callback, ms = 0, ...given) => set(() => callback(...given), ms),
+    setInterval: (callback, ms = 0, ...given) => set(() => callback(...given), ms, { everyMs: Math.max(1, ms) }),
+    clear: (id) => void timers.delete(Number(id)),
+    setSilent: (callback, ms) => void set(callback, ms, { isSilent: true }),
+    count: () => timers.values().filter(({ isSilent }) => !isSilent).toArray().length,
+    drop: () => timers.clear(),
+    fire(until) {
+      const next = [...timers.values()].reduce<Timer | undefined>((a, b) => a && a.at <= b.at ? a : b, undefined);
+      if (!next || next.at > until) return false;
+      time = Math.max(time, next.at);
+      if (next.everyMs === undefined) timers.delete(next.id);
+      else next.at += next.everyMs;
+      next.callback();
+      return true;
+    },
+    skipTo: (until) => void (time = Math.max(time, until)),
+  };
+}
