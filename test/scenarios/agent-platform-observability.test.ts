@@ -4,7 +4,8 @@ import { memorySink } from '../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../adapters/storage/memory.ts';
 import { createAudit, createTree, defineTool, localPrincipal, PinnaceError, treeTools } from '../../src/index.ts';
 import { readSummary } from '../../src/events/payload-summary.ts';
-import { faultsOf, linesOf } from '../fixtures/events.ts';
+import { linesOf } from '../fixtures/events.ts';
+import { eventProblems } from '../../src/simulation/invariants/event-problems.ts';
 import { callsTools, says, scriptedModel, streamOf } from '../fixtures/model.ts';
 import { readAll, runRequest, testRuntime, userMessage } from '../fixtures/runtime.ts';
 
@@ -101,7 +102,7 @@ describe('Observability and Safety Controls', () => {
       ['agent', 'boolean'],
       ['plan', 'boolean'],
     ]);
-    expect(faultsOf(events)).toEqual([]);
+    expect(eventProblems(events)).toEqual([]);
     expect(JSON.stringify(events)).not.toContain('SECRET');
     await Promise.all([runtime.close(), failing.close()]);
   });

@@ -14,7 +14,12 @@ export function createReplacements(): Replacements {
       for (const [name, value] of Object.entries(members)) {
         const own = Object.getOwnPropertyDescriptor(owner, name);
         undo.push(() => void (own ? Object.defineProperty(owner, name, own) : Reflect.deleteProperty(owner, name)));
-        Object.defineProperty(owner, name, { value, configurable: true, enumerable: own?.enumerable ?? true, writable: true });
+        Object.defineProperty(owner, name, {
+          value,
+          configurable: true,
+          enumerable: own?.enumerable ?? true,
+          writable: true,
+        });
       }
     },
     restore() {

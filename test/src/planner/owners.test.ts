@@ -6,7 +6,8 @@ import { createPlanner, type ObservedEvent, type Storage } from '../../../src/in
 import type { RunAgent } from '../../../src/planner/index.ts';
 import { createPrincipal } from '../../../src/base/principal.ts';
 import { checkOrder } from '../../fixtures/plans/plan-order.ts';
-import { faultsOf, linesOf } from '../../fixtures/events.ts';
+import { linesOf } from '../../fixtures/events.ts';
+import { eventProblems } from '../../../src/simulation/invariants/event-problems.ts';
 import { done, eventsOf, me, next, resultsOf, testClock, testPlanner } from '../../fixtures/plan.ts';
 
 /** An agent whose children wait for a sign, one for each process. */
@@ -54,7 +55,7 @@ describe('two processes with one plan', () => {
     const ends = told.filter(({ action }) => action === 'agent.end').map(({ target }) => target.id);
     expect(ends).toEqual(['1-1', '1-2', '1']); // nothing was emitted twice
     // The steps of the first go on until it has noticed.
-    expect(faultsOf(told).filter((fault) => !fault.endsWith('step: outlives its parent'))).toEqual([]);
+    expect(eventProblems(told).filter((fault) => !fault.endsWith('step: outlives its parent'))).toEqual([]);
   });
 
   it('wait for the same outcome', async () => {
@@ -158,7 +159,7 @@ describe('a plan', () => {
       'plan > agent ok',
       'plan ok',
     ]);
-    expect(faultsOf(told)).toEqual([]);
+    expect(eventProblems(told)).toEqual([]);
     expect(told.every((event) => event.traceId === traceId)).toBe(true);
     expect(told[0]).toMatchObject({ parentSpanId, target: { type: 'plan', id: planId } });
     expect(JSON.stringify(told)).not.toContain('SECRET');

@@ -4,7 +4,7 @@ import { memorySink } from '../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createAudit, createRegistry, defineTool, localPrincipal, type Storage } from '../../../src/index.ts';
 import { createPrincipal } from '../../../src/base/principal.ts';
-import { faultsOf } from '../../fixtures/events.ts';
+import { eventProblems } from '../../../src/simulation/invariants/event-problems.ts';
 import { virtualTime } from '../../../src/simulation/time/virtual-time.ts';
 import { callsTools, says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
@@ -69,7 +69,7 @@ describe('the audit', () => {
     expect(seen).toMatchObject([{ action: 'tool.call', status: 'pending', target: { type: 'tool', id: 'write' } }]);
     const entries = await entriesOf(audit);
     expect(entries.map(({ action, status }) => `${action} ${status}`)).toEqual(['tool.call pending', 'tool.call ok']);
-    expect(faultsOf(entries)).toEqual([]);
+    expect(eventProblems(entries)).toEqual([]);
     const { traceId, spanId, actor } = events.find(({ action }) => action === 'tool.call')!;
     expect(entries[1]).toMatchObject({ traceId, spanId, actor });
     expect(entries[1]?.payloadSummary).toMatch(
@@ -220,7 +220,7 @@ describe('the audit', () => {
     expect(done).toEqual([]);
     const entries = (await audit.log('local').list()).items.map(({ event }) => event);
     expect(entries).toMatchObject([{ status: 'pending' }, { status: 'error', error: { code: 'deadline_exceeded' } }]);
-    expect(faultsOf(entries)).toEqual([]);
+    expect(eventProblems(entries)).toEqual([]);
   });
 
   it('is written completely by close, even on a slow storage', async () => {

@@ -14,7 +14,8 @@ import {
 } from '../../../src/index.ts';
 import { createPrincipal } from '../../../src/base/principal.ts';
 import { readSummary } from '../../../src/events/payload-summary.ts';
-import { faultsOf, linesOf } from '../../fixtures/events.ts';
+import { linesOf } from '../../fixtures/events.ts';
+import { eventProblems } from '../../../src/simulation/invariants/event-problems.ts';
 import { callsTools, says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
 import { readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
 import * as v from 'valibot';
@@ -53,7 +54,7 @@ describe('the events of a run', () => {
       'run > step ok',
       'run ok',
     ]);
-    expect(faultsOf(events)).toEqual([]);
+    expect(eventProblems(events)).toEqual([]);
     expect(new Set(events.map(({ traceId }) => traceId)).size).toBe(1);
     const [begun, , , called] = events;
     expect(begun).toMatchObject({ actor: { type: 'user', id: 'local' }, target: { type: 'agent', id: 'helper' } });
@@ -149,7 +150,7 @@ describe('the events of a run', () => {
       'run > step cancelled',
       'run cancelled',
     ]);
-    expect(faultsOf(events)).toEqual([]);
+    expect(eventProblems(events)).toEqual([]);
   });
 
   it.each([
@@ -168,7 +169,7 @@ describe('the events of a run', () => {
       `run > step ${status}`,
       `run ${status}`,
     ]);
-    expect(faultsOf(events)).toEqual([]);
+    expect(eventProblems(events)).toEqual([]);
   });
 
   it('show secrets by name, in the span that needed them', async () => {
@@ -261,7 +262,7 @@ describe('the events of a run', () => {
     await tooLate.promise;
     const own = linesOf(events).filter((line) => line.includes('db.')).map((line) => line.split('tool.call > ')[1]);
     expect(own).toEqual(['db.query pending', 'db.query ok', 'db.open pending', 'db.open cancelled']);
-    expect(faultsOf(events)).toEqual([]);
+    expect(eventProblems(events)).toEqual([]);
   });
 
   it('show changes of a tree by the changed nodes', async () => {

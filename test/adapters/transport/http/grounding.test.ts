@@ -11,7 +11,7 @@ import {
   localPrincipal,
   type Scope,
 } from '../../../../src/index.ts';
-import { faultsOf } from '../../../fixtures/events.ts';
+import { eventProblems } from '../../../../src/simulation/invariants/event-problems.ts';
 import { says, scriptedModel } from '../../../fixtures/model.ts';
 import { testRuntime } from '../../../fixtures/runtime.ts';
 
@@ -111,7 +111,7 @@ describe('grounding over HTTP', () => {
       target: { type: 'data-source', id: 'handbook' },
       payloadSummary: 'files=2',
     });
-    expect(faultsOf(events)).toEqual([]);
+    expect(eventProblems(events)).toEqual([]);
     const [ingesting] = events;
     expect(ingesting).toMatchObject({ action: 'grounding.ingest', traceId: entries[0]?.traceId });
     const within = events.filter(({ parentSpanId }) => parentSpanId === ingesting?.spanId);

@@ -3,7 +3,7 @@ import { memorySink } from '../../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { createAudit, createPlanner, createPrincipal, localPrincipal } from '../../../../src/index.ts';
 import type { RunAgent } from '../../../../src/planner/index.ts';
-import { faultsOf } from '../../../fixtures/events.ts';
+import { eventProblems } from '../../../../src/simulation/invariants/event-problems.ts';
 import { says, scriptedModel, stallingStream } from '../../../fixtures/model.ts';
 import { next } from '../../../fixtures/plan.ts';
 import { testRuntime } from '../../../fixtures/runtime.ts';
@@ -134,7 +134,7 @@ describe('plans over HTTP', () => {
     expect(told.map(({ action, status }) => `${action} ${status}`)).toEqual(
       ['plan.pause ok', 'plan.resume ok', 'plan.cancel ok'],
     );
-    expect(faultsOf(events)).toEqual([]);
+    expect(eventProblems(events)).toEqual([]);
   });
 
   it('stay as they are when the audit cannot be written', async () => {

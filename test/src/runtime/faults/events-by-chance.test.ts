@@ -13,7 +13,7 @@ import {
   type UIMessageChunk,
 } from '../../../../src/index.ts';
 import { type Chance, createChance } from '../../../../src/simulation/chance.ts';
-import { faultsOf } from '../../../fixtures/events.ts';
+import { eventProblems } from '../../../../src/simulation/invariants/event-problems.ts';
 import { callsTools, says, scriptedModel, stallingStream, streamOf } from '../../../fixtures/model.ts';
 import { canary, randomTools } from '../../../fixtures/hostile/random-tools.ts';
 import { readAll, runRequest } from '../../../fixtures/runtime.ts';
@@ -87,13 +87,13 @@ describe('the events of any run', () => {
       const { audit } = await runBy(seed, [sink, stored.sink]);
       await stored.flush();
       const hint = `seed ${seed}`;
-      expect(faultsOf(events), hint).toEqual([]);
+      expect(eventProblems(events), hint).toEqual([]);
       expect(events.at(-1)?.action, hint).toBe('run.end');
       expect(await stored.log.verify(), hint).toMatchObject({ ok: true, checked: events.length });
       expect(await audit.log('local').verify(), hint).toMatchObject({ ok: true });
       const { items } = await audit.log('local').list({ limit: 100 });
       const begun = items.map(({ event }) => event).filter(({ status }) => status !== 'denied'); // rejected calls never started
-      expect(faultsOf(begun), hint).toEqual([]);
+      expect(eventProblems(begun), hint).toEqual([]);
       expect(JSON.stringify([events, items]), hint).not.toContain('canary-0123456789');
     }
   });

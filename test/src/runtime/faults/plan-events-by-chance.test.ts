@@ -14,7 +14,7 @@ import {
 } from '../../../../src/index.ts';
 import type { PlanOutcome } from '../../../../src/planner/index.ts';
 import { type Chance, createChance } from '../../../../src/simulation/chance.ts';
-import { faultsOf } from '../../../fixtures/events.ts';
+import { eventProblems } from '../../../../src/simulation/invariants/event-problems.ts';
 import { callsTools, says, scriptedModel, streamOf } from '../../../fixtures/model.ts';
 import { canary, randomTools } from '../../../fixtures/hostile/random-tools.ts';
 
@@ -109,14 +109,14 @@ describe('the events of any plan', () => {
       ends.add(outcome?.state);
       await stored.flush();
       const hint = `seed ${seed}`;
-      expect(faultsOf(events), hint).toEqual([]);
+      expect(eventProblems(events), hint).toEqual([]);
       expect(await stored.log.verify(), hint).toMatchObject({ ok: true, checked: events.length });
       expect(await audit.log('local').verify(), hint).toMatchObject({ ok: true });
       const { items } = await audit.log('local').list({ limit: 200 });
       const begun = items.map(({ event }) => event).filter(({ spanId, status }) =>
         spanId !== undefined && status !== 'denied'
       ); // rejected calls never started
-      expect(faultsOf(begun), hint).toEqual([]);
+      expect(eventProblems(begun), hint).toEqual([]);
       expect(JSON.stringify([events, items]), hint).not.toContain('canary-0123456789');
     }
     expect(ends.size).toBeGreaterThan(1); // chance has seen some of what there is

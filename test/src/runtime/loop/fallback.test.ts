@@ -5,7 +5,7 @@ import { memorySecrets } from '../../../../adapters/secrets/memory.ts';
 import { memorySink } from '../../../../adapters/sinks/memory.ts';
 import { defineTool, localPrincipal, type UIMessageChunk } from '../../../../src/index.ts';
 import { callsTools, says, stallingStream } from '../../../fixtures/model.ts';
-import { faultsOf } from '../../../fixtures/events.ts';
+import { eventProblems } from '../../../../src/simulation/invariants/event-problems.ts';
 import { lastData, readAll, runRequest, textOf } from '../../../fixtures/runtime.ts';
 import { apiError, fallbackRuntime, namedModel, type Script } from './fallback-runtime.ts';
 
@@ -64,7 +64,7 @@ describe('a fallback takes over', () => {
     ]);
     expect(lastData(chunks, 'data-model')).toEqual({ providerId: 'two', modelId: 'second' });
     expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'completed' });
-    expect(faultsOf(events)).toEqual([]);
+    expect(eventProblems(events)).toEqual([]);
     expect(events.find(({ action }) => action === 'model.fallback')).toMatchObject({
       target: { type: 'model', id: 'second' },
       payloadSummary: expect.stringContaining(`reason=${reason}`),
@@ -88,7 +88,7 @@ describe('a fallback takes over', () => {
   ])('when the first model %s within the time of the first chunk', async (_, script) => {
     const { chunks, events, calls } = await runWith(script, { firstChunkMs: 20 });
     expect([textOf(chunks), calls]).toEqual(['I take over', { first: 1, second: 1 }]);
-    expect(faultsOf(events)).toEqual([]);
+    expect(eventProblems(events)).toEqual([]);
     expect(events.filter(({ action, status }) => action === 'model.call' && status !== 'pending')).toMatchObject([
       { target: { id: 'first' }, status: 'error', error: { details: { reason: 'first_chunk_timeout' } } },
       { target: { id: 'second' }, status: 'ok' },

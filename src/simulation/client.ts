@@ -1,0 +1,109 @@
+/** The client of a simulated instance: it sends requests, and reads their streams. */
+
+import { toData } from '../base/errors.ts';
+import { isRecord } from '../base/is-record.ts';
+import { localPrincipal, type Principal } from '../base/principal.ts';
+import type { UIMessageChunk } from '../contracts/ai-types.ts';
+import type { RunRequestInput } from '../runtime/run-request.ts';
+import type { HostedRuntime } from '../runtime/runtime.ts';
+import type { Instance } from './instance.ts';
+import type { Phase, SentRequest } from './records.ts';
+
+/** What `simulate` needs of a runtime. */
+export type SimulatedRuntime = Pick<HostedRuntime, 'run' | 'resume' | 'close'>;
+
+/** Sends requests to an instance. */
+export interface SimulatedClient<R extends SimulatedRuntime = SimulatedRuntime> {
+  readonly runtime: R;
+  /** `retry` sends the same requests as `first` to another instance; `after` sends others, with the same content. */
+  readonly phase: Phase;
+  /**
+   * Sends a request and reads its stream to the end. Never rejects: `ended` says how the request ended. The default key is the same
+   * for the same number of requests before. Never resolves when the instance is killed or the client disconnects.
+   */
+  send(
+    request: RunRequestInput,
+    options?: { readonly key?: string; readonly principal?: Principal },
+  ): Promise<SentRequest>;
+}
+
+/** A client, and what `simulate` observes of it. */
+export interface ObservedClient<R extends SimulatedRuntime> {
+  readonly client: SimulatedClient<R>;
+  readonly requests: SentRequest[];
+  /** The principal of each run. */
+  readonly principals: Map<string, Principal>;
+  /** Resolves when it has disconnected. */
+  readonly left: Promise<void>;
+}
+
+/** Creates a client. */
+export function createClient<R extends SimulatedRuntime>(
+  runtime: R,
+  { phase, instance }: { readonly phase: Phase; readonly instance: Instance },
+): ObservedClient<R> {
+  const requests: SentRequest[] = [];
+  const principals = new Map<string, Principal>();
+  const { promise: left, resolve: leave } = Promise.withResolvers<void>();
+  const signal = phase === 'after' ? undefined : instance.stop.signal;
+  const client: SimulatedClient<R> = {
+    runtime,
+    phase,
+    async send(request, { key: given, principal = localPrincipal() } = {}) {
+      const at = requests.length;
+      const key = `${given ?? `simulated-request-${at + 1}`}${phase === 'after' ? '-after' : ''}`;
+      const chunks: UIMessageChunk[] = [];
+      const note = (ended: string, error?: unknown): SentRequest => {
+        const runId = chunks.find(({ type }) => type === 'data-run') as { readonly id?: string } | undefined;
+        if (runId?.id !== undefined) principals.set(runId.id, principal);
+        const facts = { key, runId: runId?.id, ended, chunks, text: lastText(chunks) };
+        return requests[at] = error === undefined ? facts : { ...facts, error };
+      };
+      note('open');
+      try {
+        const stream = await runtime.run(request, principal, { signal, idempotencyKey: key });
+        if (await readTo(chunks, stream, instance) === 'left') {
+          note('left');
+          leave();
+          return await new Promise<never>(() => undefined);
+        }
+        return note(endOf(chunks));
+      } catch (error) {
+        const { code, details } = toData(error);
+        return note(['refused', code, details?.['reason']].filter(Boolean).join(' '), error);
+      }
+    },
+  };
+  return { client, requests, principals, left };
+}
+
+/** Each read is a step. A fault that answers `left` makes the client disconnect. */
+async function readTo(
+  chunks: UIMessageChunk[],
+  stream: ReadableStream<UIMessageChunk>,
+  { call }: Instance,
+): Promise<'left' | 'read'> {
+  const reader = stream.getReader();
+  for (;;) {
+    if (await call('client.read', [], () => Promise.resolve('goes on')) === 'left') {
+      await reader.cancel();
+      return 'left';
+    }
+    const { done, value } = await reader.read();
+    if (done) return 'read';
+    chunks.push(value);
+  }
+}
+
+function endOf(chunks: readonly UIMessageChunk[]): string {
+  const last = chunks.findLast(({ type }) => type === 'data-run');
+  if (!last || !('data' in last) || !isRecord(last.data)) return 'broken off';
+  const { state, error } = last.data;
+  const { code, details } = isRecord(error) ? error : {};
+  return [state, code, isRecord(details) ? details['reason'] : undefined].filter(Boolean).join(' ');
+}
+
+function lastText(chunks: readonly UIMessageChunk[]): string {
+  const start = chunks.findLastIndex(({ type }) => type === 'start-step');
+  return chunks.slice(start + 1).map((chunk) => chunk.type === 'text-delta' ? chunk.delta : '').join('');
+}

@@ -1,0 +1,69 @@
+/** What a simulation found. */
+
+import type { StruckFault } from './outcome.ts';
+
+/** How far a simulation is. */
+export interface Progress {
+  readonly done: number;
+  readonly total: number;
+  readonly failures: number;
+}
+
+/** A scenario that went wrong. */
+export interface Failure {
+  /** Repeats it, with the same options: `simulate({ …, seeds: [seed] })`. 0: the scenario without a fault. */
+  readonly seed: number;
+  /** The faults that are needed for it. */
+  readonly faults: readonly StruckFault[];
+  /** How the requests of the first client ended. */
+  readonly ended: readonly string[];
+  readonly problems: readonly string[];
+}
+
+/** The report of a simulation. Equal for equal options, in every runtime. */
+export interface SimulationReport {
+  readonly v: 1;
+  readonly ok: boolean;
+  /** Scenarios that ran, without those that repeat a failure with fewer faults. */
+  readonly scenarios: number;
+  /** How many of them a fault has struck. */
+  readonly struck: number;
+  /** Calls of ports in the scenario without a fault. */
+  readonly steps: number;
+  /** How many different faults have struck. */
+  readonly faults: number;
+  readonly failures: readonly Failure[];
+  /** Whether it stopped at `maxFailures`. */
+  readonly isCutShort: boolean;
+}
+
+/** Returns the report as text. Failures with the same problems are joined. */
+export function toText(report: SimulationReport): string {
+  const { scenarios, struck, steps, faults, failures, isCutShort } = report;
+  const facts = `${scenarios} scenarios, ${faults} kinds of faults at ${steps} steps, ${struck} struck`;
+  if (failures.length === 0) return `Simulation passed: ${facts}.`;
+  const groups = Map.groupBy(failures, ({ problems }) => problems.join('\n'));
+  const cut = isCutShort ? ' Stopped early: raise "maxFailures" to see more.' : '';
+  const title = `Simulation failed: ${failures.length} of ${scenarios} scenarios (${facts}).${cut}`;
+  return [title, ...groups.values().map(groupText)].join('\n\n');
+}
+
+function groupText(group: readonly Failure[]): string {
+  const [first] = group as [Failure]; // a group has a member
+  const seeds = group.map(({ seed }) => seed);
+  const repeat = `Repeat with seeds: [${first.seed}]${
+    seeds.length > 1 ? `; also seeds ${seeds.slice(1).join(', ')}` : ''
+  }`;
+  return [
+    ...first.problems.map((problem) => `- ${problem}`),
+    ...first.faults.map(({ fault, step }) => `  fault: ${fault}, at ${step}`),
+    ...(first.faults.length === 0 ? ['  without any fault'] : []),
+    `  requests ended: ${first.ended.join(', ') || 'none was sent'}`,
+    `  ${first.seed === 0 ? 'The scenario itself fails: repair it first' : repeat}`,
+  ].join('\n');
+}
+
+/** @throws Error with the text of the report when it has a failure, for test runners. */
+export function expectNoFailures(report: SimulationReport): void {
+  if (!report.ok) throw new Error(toText(report));
+}
