@@ -42,6 +42,9 @@ export function toText(report: SimulationReport): string {
   const { scenarios, struck, steps, faults, failures, isCutShort } = report;
   const facts = `${scenarios} scenarios, ${faults} kinds of faults at ${steps} steps, ${struck} struck`;
   if (failures.length === 0) return `Simulation passed: ${facts}.`;
+  if (failures[0]?.seed === 0) {
+    return `Simulation failed without any fault: repair this first.\n\n${groupText(failures)}`;
+  }
   const groups = Map.groupBy(failures, ({ problems }) => problems.join('\n'));
   const cut = isCutShort ? ' Stopped early: raise "maxFailures" to see more.' : '';
   const title = `Simulation failed: ${failures.length} of ${scenarios} scenarios (${facts}).${cut}`;
@@ -57,9 +60,8 @@ function groupText(group: readonly Failure[]): string {
   return [
     ...first.problems.map((problem) => `- ${problem}`),
     ...first.faults.map(({ fault, step }) => `  fault: ${fault}, at ${step}`),
-    ...(first.faults.length === 0 ? ['  without any fault'] : []),
     `  requests ended: ${first.ended.join(', ') || 'none was sent'}`,
-    `  ${first.seed === 0 ? 'The scenario itself fails: repair it first' : repeat}`,
+    ...(first.seed === 0 ? [] : [`  ${repeat}`]),
   ].join('\n');
 }
 

@@ -6,7 +6,7 @@ import { shownKey } from './value-text.ts';
 
 /** A commit that was rejected, or that never answered. */
 export interface UnknownCommit {
-  readonly made: readonly { readonly change: Change; readonly states: readonly KeyState[]; readonly state: KeyState }[];
+  readonly made: readonly { readonly change: Change; readonly states: KeyState[]; readonly state: KeyState }[];
   readonly start: number;
 }
 

@@ -1,19 +1,10 @@
 /** Checks the answers of a storage against the rules of its port, while an app uses it. */
 
-import { type Key, keyText } from '../../base/key.ts';
+import type { Key } from '../../base/key.ts';
 import type { Change, CommitResult, Entry, Storage } from '../../contracts/storage.ts';
-import {
-  changedState,
-  type Interval,
-  type KeyState,
-  matchesRead,
-  matchesVersion,
-  mayBeAbsent,
-  mayConflict,
-  readState,
-  statesDuring,
-  unknownState,
-} from './key-history.ts';
+import { changedState, type KeyState, matchesVersion, mayConflict } from './key-history.ts';
+import { createHistories, type Histories } from './histories.ts';
+import { listProblem } from './list-rules.ts';
 import { partsWritten, type UnknownCommit } from './partial-commit.ts';
 import { shownKey } from './value-text.ts';
 
@@ -33,127 +24,95 @@ export interface StorageCheck {
 /** Creates a check. All writes must go through it. */
 export function createStorageCheck(name: string, now: () => number): StorageCheck {
   const problems = new Set<string>();
-  const histories = new Map<string, KeyState[]>();
-  const unknown: UnknownCommit[] = [];
-  let operations = 0;
-  const broken = (what: string): void => void problems.add(`${name} ${what}`);
-  const historyOf = (key: Key): KeyState[] => {
-    const id = keyText(key);
-    const known = histories.get(id) ?? [unknownState()];
-    histories.set(id, known);
-    return known;
-  };
-  const during = async <T>(work: () => Promise<T>): Promise<{ readonly value: T; readonly at: Interval }> => {
-    const start = ++operations;
-    const value = await work();
-    return { value, at: { start, end: ++operations } };
-  };
-  const checkEntry = (key: Key, entry: Entry | undefined, { at, method }: { at: Interval; method: string }): void => {
-    const states = historyOf(key);
-    const match = statesDuring(states, at).find((state) => matchesRead(state, entry, now()));
-    if (!match) {
-      const isOld = states.some((state) => matchesRead(state, entry, now()));
-      const what = !entry ? 'misses' : isOld ? 'returns an old value of' : 'returns a value that was never written to';
-      return broken(`${method} ${what} ${shownKey(key)}`);
-    }
-    if (match.isAny) histories.set(keyText(key), settled(states, match, readState(entry, at.start)));
-    else if (entry) match.version = entry.version;
-  };
+  const broken = (what: string | undefined): void => void (what === undefined || problems.add(`${name} ${what}`));
+  const histories = createHistories(now);
+  const unknown = new Set<UnknownCommit>();
   return {
     problems,
     async get(key, work) {
-      const { value, at } = await during(work);
-      checkEntry(key, value, { at, method: 'get' });
-      return value;
+      const start = histories.tick();
+      const entry = await work();
+      broken(histories.readProblem(key, entry, { at: { start, end: histories.tick() }, method: 'get' }));
+      return entry;
     },
     async list(options, work) {
-      const { value, at } = await during(work);
-      for (const entry of value) checkEntry(entry.key, entry, { at, method: 'list' });
-      const problem = listProblem(options, value);
-      if (problem) broken(`list ${problem}`);
-      const listed = new Set(value.map(({ key }) => keyText(key)));
-      const [first, last] = boundsOf(options, value);
-      for (const [id, states] of histories) {
-        if (listed.has(id) || !id.startsWith(first.prefix) || id <= first.after || id > last) continue;
-        if (statesDuring(states, at).every((state) => !mayBeAbsent(state, now()))) broken('list leaves out an entry');
-      }
-      return value;
+      const start = histories.tick();
+      const entries = await work();
+      const at = { start, end: histories.tick() };
+      for (const entry of entries) broken(histories.readProblem(entry.key, entry, { at, method: 'list' }));
+      broken(listProblem(options, entries) ?? histories.missingProblem(options, entries, at));
+      return entries;
     },
     async commit(changes, work) {
-      const start = ++operations;
-      const made = changes.filter(({ keep }) => !keep).map((change) => {
-        const [states, state] = [historyOf(change.key), changedState(change, { start, now: now() })];
-        states.push(state);
-        return { change, states, state };
-      });
-      const attempt: UnknownCommit = { made, start };
-      unknown.push(attempt);
+      const start = histories.tick();
+      const attempt = { start, made: startChanges(histories, changes, { start, now: now() }) };
+      unknown.add(attempt);
       const result = await work();
-      unknown.splice(unknown.indexOf(attempt), 1);
-      const at = { start, end: ++operations };
-      const own = new Set(made.map(({ state }) => state));
-      const others = ({ key }: Change): readonly KeyState[] =>
-        statesDuring(historyOf(key), at).filter((one) => !own.has(one));
-      const checked = changes.flatMap((change) =>
-        change.ifVersion === undefined ? [] : [{ change, ifVersion: change.ifVersion }]
-      );
-      if (result.ok) {
-        for (const { change, ifVersion } of checked) {
-          if (others(change).some((state) => matchesVersion(state, ifVersion, now()))) continue;
-          broken(`commit ignores that the version of ${shownKey(change.key)} has changed`);
-        }
-        for (const one of made) acknowledge(one, { at, version: result.version });
-      } else {
-        const mayBe = checked.some(({ change, ifVersion }) =>
-          others(change).some((state) => mayConflict(state, ifVersion, now()))
-        );
-        if (!mayBe) broken('commit reports a conflict, though every version is as expected');
-        for (const { states, state } of made) states.splice(states.indexOf(state), 1);
-      }
+      unknown.delete(attempt);
+      broken(commitProblem(histories, { changes, attempt, result, now: now() }));
       return result;
     },
     async checkUnknown(storage) {
-      for (const attempt of unknown.splice(0)) {
-        const problem = await partsWritten(attempt, { storage, now });
-        if (problem) broken(problem);
-      }
+      for (const attempt of unknown) broken(await partsWritten(attempt, { storage, now }));
+      unknown.clear();
     },
   };
 }
 
-function settled(states: readonly KeyState[], old: KeyState, found: KeyState): KeyState[] {
-  return states.map((state) => state === old ? found : state);
+function startChanges(
+  histories: Histories,
+  changes: readonly Change[],
+  at: { readonly start: number; readonly now: number },
+): UnknownCommit['made'] {
+  return changes.filter(({ keep }) => !keep).map((change) => {
+    const state = changedState(change, at);
+    const states = histories.of(change.key);
+    states.push(state);
+    return { change, states, state };
+  });
+}
+
+/** Notes the result of a commit, and returns what is wrong with it. */
+function commitProblem(
+  histories: Histories,
+  { changes, attempt: { start, made }, result, now }: {
+    readonly changes: readonly Change[];
+    readonly attempt: UnknownCommit;
+    readonly result: CommitResult;
+    readonly now: number;
+  },
+): string | undefined {
+  const at = { start, end: histories.tick() };
+  const own = new Set(made.map(({ state }) => state));
+  const checked = changes.flatMap(({ key, ifVersion }) => {
+    const states = ifVersion === undefined ? [] : histories.during(key, at).filter((state) => !own.has(state));
+    return ifVersion === undefined ? [] : [{ key, ifVersion, states }];
+  });
+  if (!result.ok) {
+    for (const { states, state } of made) states.splice(states.indexOf(state), 1);
+    const mayBe = checked.some(({ states, ifVersion }) => states.some((state) => mayConflict(state, ifVersion, now)));
+    return mayBe ? undefined : 'commit reports a conflict, though every version is as expected';
+  }
+  for (const { states, state } of made) acknowledge(states, state, { start, end: at.end, version: result.version });
+  const ignored = checked.find(({ states, ifVersion }) =>
+    !states.some((state) => matchesVersion(state, ifVersion, now))
+  );
+  return ignored && `commit ignores that the version of ${shownKey(ignored.key)} has changed`;
 }
 
 /** The change is written: what was acknowledged before it started no longer holds. */
 function acknowledge(
-  { states, state }: { readonly states: KeyState[]; readonly state: KeyState },
-  { at, version }: { readonly at: Interval; readonly version: string },
+  states: readonly KeyState[],
+  state: KeyState,
+  { start, end, version }: { readonly start: number; readonly end: number; readonly version: string },
 ): void {
   state.version = version;
-  state.acknowledgedAt = at.end;
+  state.acknowledgedAt = end;
   for (const other of states) {
     if (other === state) continue;
-    const isBefore = other.acknowledgedAt < at.start ||
-      other.acknowledgedAt === Infinity && other.isChecked && other.from < at.start;
-    if (isBefore) other.until = Math.min(other.until, at.end);
+    // A commit that was rejected, and that checks its version, can no longer be written.
+    const isBefore = other.acknowledgedAt < start ||
+      other.acknowledgedAt === Infinity && other.isChecked && other.from < start;
+    if (isBefore) other.until = Math.min(other.until, end);
   }
-}
-
-function listProblem({ prefix, after, limit }: ListOptions, entries: readonly Entry[]): string | undefined {
-  const ids = entries.map(({ key }) => keyText(key));
-  const first = prefix.length === 0 ? '' : keyText(prefix);
-  if (ids.some((id, at) => at > 0 && id <= (ids[at - 1] ?? ''))) return 'returns entries out of order';
-  if (ids.some((id) => !id.startsWith(first))) return 'returns entries outside of the prefix';
-  if (after && ids.some((id) => id <= keyText(after))) return 'returns entries that are not after the given key';
-  return ids.length > limit ? 'returns more entries than the limit' : undefined;
-}
-
-/** The texts of keys between which every entry must be listed. */
-function boundsOf({ prefix, after, limit }: ListOptions, entries: readonly Entry[]) {
-  const last = entries.length < limit ? undefined : entries.at(-1);
-  return [
-    { prefix: prefix.length === 0 ? '' : keyText(prefix), after: after ? keyText(after) : '' },
-    last ? keyText(last.key) : '\xff',
-  ] as const;
 }

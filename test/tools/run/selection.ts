@@ -24,6 +24,7 @@ export const platformTests: string[] = [
   'test/src/permission/{redaction,regex}/*.test.ts',
   'test/src/planner/crash.test.ts',
   'test/src/runtime/{run-log,runtime}.test.ts',
+  'test/src/simulation/{same-report,virtual-time}.test.ts',
   'test/src/runtime/{calls,faults,loop}/*.test.ts',
   'test/src/tools/builtin/{calculator,current-time}.test.ts',
   'test/src/tools/http/*.test.ts',

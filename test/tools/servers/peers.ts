@@ -6,6 +6,7 @@ import type { TestProject } from 'vitest/node';
 import { startCorsProxy } from './cors-proxy.ts';
 import { startEverythingServer } from './everything-server.ts';
 import { startFaultServer } from './fault-server.ts';
+import { startReportServer } from './report-server.ts';
 import { startWatchedServer } from './watched-server.ts';
 
 /** The base URLs of the servers. */
@@ -18,6 +19,8 @@ export interface Peers {
   readonly everything: string;
   /** See `watched-server.ts`. A test appends its own path, so that its requests are counted separately. */
   readonly watched: string;
+  /** See `report-server.ts`. */
+  readonly reports: string;
 }
 
 declare module 'vitest' {
@@ -35,11 +38,12 @@ declare module 'vitest' {
 /** Starts the servers and returns the function that closes them. */
 export default async function setup({ provide, name }: TestProject): Promise<() => Promise<void>> {
   const aimock = await startAimock();
-  const [faults, proxy, everything, watched] = await Promise.all([
+  const [faults, proxy, everything, watched, reports] = await Promise.all([
     startFaultServer(),
     startCorsProxy(aimock.url),
     startEverythingServer(),
     startWatchedServer(),
+    startReportServer(),
   ]);
   provide('faultSeed', Number(process.env['FAULT_SEED'] ?? 1));
   const isLong = process.env['PINNACE_TEST'] === 'long';
@@ -51,9 +55,10 @@ export default async function setup({ provide, name }: TestProject): Promise<() 
     aimock: `${proxy.url}/v1`,
     everything: everything.url,
     watched: watched.url,
+    reports: reports.url,
   });
   return async () => {
-    await Promise.all([faults.close(), proxy.close(), everything.close(), watched.close()]);
+    await Promise.all([faults.close(), proxy.close(), everything.close(), watched.close(), reports.close()]);
     await aimock.stop();
   };
 }
