@@ -94,6 +94,7 @@ export const guideGroups: readonly GuideGroup[] = [
     guides: [
       { page: 'testing', title: 'Test an app', words: 'unit tests fake mock model approvals stream' },
       { page: 'forks', title: 'Forks', words: 'time travel replay what if continue' },
+      { page: 'simulation', title: 'Simulation', words: 'faults seeds virtual time crash test invariants' },
       { page: 'evals', title: 'Evals', words: 'test cases checks judge recorded compare regression' },
     ],
   },

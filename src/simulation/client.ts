@@ -21,10 +21,10 @@ export interface SimulatedClient<R extends SimulatedRuntime = SimulatedRuntime> 
    * Sends a request and reads its stream to the end. Never rejects: `ended` says how the request ended. The default key is the same
    * for the same number of requests before. Never resolves when the instance is killed or the client disconnects.
    */
-  send(
+  readonly send: (
     request: RunRequestInput,
     options?: { readonly key?: string; readonly principal?: Principal },
-  ): Promise<SentRequest>;
+  ) => Promise<SentRequest>;
 }
 
 /** A client, and what `simulate` observes of it. */

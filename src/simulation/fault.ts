@@ -44,9 +44,9 @@ export interface StruckCall {
 /** The instance whose call is struck. */
 export interface StruckInstance {
   /** Kills it: nothing that it does has any effect from now on. */
-  kill(): void;
+  readonly kill: () => void;
   /** Moves its clock, and no other. */
-  jump(ms: number): void;
+  readonly jump: (ms: number) => void;
   /** Aborts the requests of its client. */
   readonly stop: AbortController;
 }

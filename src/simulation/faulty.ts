@@ -20,7 +20,7 @@ export function wrapPort<P extends object>(
     const own = Object.hasOwn(special, id) ? special[id] : undefined;
     return own?.(method) ?? ((...args) => call(id === '' ? name : `${name}.${id}`, args, () => method(...args)));
   };
-  if (typeof port === 'function') return wrap(port as Method, '') as P; // any function can be called so
+  if (typeof port === 'function') return wrap(port, '') as P; // any function can be called so
   const known = new Map<PropertyKey, unknown>();
   const read = (id: PropertyKey): unknown => {
     const value: unknown = Reflect.get(port, id, port);

@@ -22,12 +22,12 @@ export interface LaunchContext<W> extends WorldContext {
    * are named `storage.commit 4`, `catalog.agent 1`, `secrets.resolve 1`, `model.call 2`, `tool.<id> 1`, `mcp.callTool 1`,
    * `egress.fetch 1`, `authorize 1`, `sink 7`, and so on.
    */
-  ports<O extends CreateRuntimeOptions>(options: O): O;
+  readonly ports: <O extends CreateRuntimeOptions>(options: O) => O;
   /**
    * Returns a port of your own with faults: what a tool calls, or what lies below an adapter. Its methods return promises. A port with
    * `get`, `list` and `commit` is also checked against the rules of `Storage`.
    */
-  port<P extends object>(name: string, port: P): P;
+  readonly port: <P extends object>(name: string, port: P) => P;
 }
 
 /** Options of {@link simulate}. */

@@ -3,9 +3,9 @@
 /** Work under way. */
 export interface Answers {
   /** Returns a promise that settles as the work does, when `release` delivers it; at once while time does not pass. */
-  hold<T>(work: Promise<T>): Promise<T>;
+  readonly hold: <T>(work: Promise<T>) => Promise<T>;
   /** Delivers what is ready. Returns whether the event loop must turn again before time may pass. */
-  release(): boolean;
+  readonly release: () => boolean;
 }
 
 /** Answers that are delivered one by one, in the order in which they are ready. Time passes for work that is not. */

@@ -2,7 +2,7 @@
 
 /** Functions of the platform that are replaced until they are restored. */
 export interface Replacements {
-  replace(owner: object, members: Readonly<Record<string, unknown>>): void;
+  readonly replace: (owner: object, members: Readonly<Record<string, unknown>>) => void;
   restore(): void;
 }
 
@@ -23,7 +23,7 @@ export function createReplacements(): Replacements {
       }
     },
     restore() {
-      for (const one of undo.splice(0).reverse()) one();
+      for (const one of undo.splice(0).toReversed()) one();
     },
   };
 }
