@@ -3,6 +3,9 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Agent, RecordKind } from '../../../src/registry/index.ts';
 import type { Answer, AnyRecord, RegistryControl } from '../../registry/worker/control.ts';
+import type { Playground } from '../../app/state/playground.ts';
+import { createPreview, type Preview } from './preview.ts';
+import { type Template, templates } from './templates.ts';
 import { createToolFinder, type ToolFinder } from './builder-tools.ts';
 import { createMcpCheck, type McpCheck } from '../../registry/state/mcp-check.ts';
 import { type RecordForm } from '../../registry/state/record-form.ts';
@@ -37,6 +40,13 @@ export interface Builder {
   readonly sources: ReadonlySignal<readonly AnyRecord[]>;
   readonly finder: ToolFinder;
   readonly vault: VaultPage;
+  readonly preview: Preview;
+  /** The template that was chosen last. */
+  readonly template: ReadonlySignal<Template | undefined>;
+  /** Whether nothing was written yet besides what a template filled in. */
+  readonly isUnwritten: ReadonlySignal<boolean>;
+  /** Fills in the form from a template, and a message for the preview. */
+  use(template: Template): void;
   readonly control: RegistryControl;
   /** Starts a new agent. */
   start(): Promise<void>;
@@ -54,6 +64,7 @@ export interface Builder {
 }
 
 interface BuilderOptions {
+  readonly playground: Playground;
   readonly control: RegistryControl;
   /** Called after a change of the registry. */
   readonly onChanged: () => void;
@@ -68,7 +79,7 @@ export function stepOf(field: string): Step {
 }
 
 /** Creates the builder. Calls the worker only after `start`. */
-export function createBuilder({ control, onChanged, announce }: BuilderOptions): Builder {
+export function createBuilder({ playground, control, onChanged, announce }: BuilderOptions): Builder {
   const step = signal<Step>('about');
   const form = signal<RecordForm | undefined>(undefined);
   const side = signal<Side | undefined>(undefined);
@@ -77,6 +88,9 @@ export function createBuilder({ control, onChanged, announce }: BuilderOptions):
   const servers = signal<readonly AnyRecord[]>([]);
   const sources = signal<readonly AnyRecord[]>([]);
   const finder = createToolFinder(control);
+  const written = computed(() => form.value?.values.value && form.value.draft());
+  const preview = createPreview({ playground, control, record: written });
+  const starting = createTemplateChoice({ form, preview });
 
   async function list(kind: RecordKind): Promise<readonly AnyRecord[]> {
     const page = await control.list(kind, { limit: 200 }).catch(() => undefined);
@@ -145,6 +159,8 @@ export function createBuilder({ control, onChanged, announce }: BuilderOptions):
     sources,
     finder,
     vault: createVaultPage({ control, announce }),
+    preview,
+    ...starting,
     control,
     async start() {
       const made = await openRecordForm(control, 'agent');
@@ -195,6 +211,30 @@ export function createBuilder({ control, onChanged, announce }: BuilderOptions):
         onChanged();
       }
       return saved.value;
+    },
+  };
+}
+
+/** The templates of a new agent. */
+function createTemplateChoice(
+  { form, preview }: { readonly form: ReadonlySignal<RecordForm | undefined>; readonly preview: Preview },
+): Pick<Builder, 'template' | 'isUnwritten' | 'use'> {
+  const template = signal<Template | undefined>(undefined);
+  const filled = new Set(templates.flatMap(({ values }) => Object.keys(values)));
+  const holds = (expected: Template['values']): boolean =>
+    [...filled].every((field) => (form.value?.values.value[field] ?? '') === (expected[field] ?? ''));
+  const isUnwritten = computed(() =>
+    form.value?.isNew === true && (holds({}) || (template.value !== undefined && holds(template.value.values)))
+  );
+  return {
+    template,
+    isUnwritten,
+    use(next) {
+      batch(() => {
+        for (const field of filled) form.value?.set(field, next.values[field] ?? '');
+        template.value = next;
+        preview.draft.value = next.tryWith;
+      });
     },
   };
 }

@@ -10,6 +10,8 @@ import { Problem } from '../../kit/problem.tsx';
 import { ConflictNotice, FormFields } from '../../registry/ui/record-edit.tsx';
 import { VaultSection } from '../../vault/ui/vault-section.tsx';
 import { useCurrentInView } from '../../kit/hooks/use-current-in-view.ts';
+import { PreviewPane } from './preview-pane.tsx';
+import { TemplateCards } from './template-cards.tsx';
 import { SideForm } from './side-form.tsx';
 import { ToolsStep } from './tools-step.tsx';
 import { TryStep } from './try-step.tsx';
@@ -34,7 +36,14 @@ export function BuilderScreen({ playground }: { playground: Playground }): JSX.E
     >
       <div class='registry'>
         {side.value && <SideForm builder={builder} side={side.value} />}
-        {!side.value && form.value && <Steps builder={builder} step={step.value} playground={playground} />}
+        {!side.value && form.value && (
+          <div class='builder-columns'>
+            <div>
+              <Steps builder={builder} step={step.value} playground={playground} />
+            </div>
+            <PreviewPane preview={builder.preview} />
+          </div>
+        )}
       </div>
     </OverScreen>
   );
@@ -131,6 +140,7 @@ function StepView({ builder, step, playground }: StepViewProps): JSX.Element | n
     case 'about':
       return (
         <>
+          {builder.isUnwritten.value && <TemplateCards builder={builder} />}
           <p class='registry-faint'>Its name and instructions. You can change everything later.</p>
           <FormFields form={form} fields={fields('name', 'description', 'instructions')} />
         </>
@@ -197,6 +207,7 @@ async function tryOut(agentId: string, playground: Playground): Promise<void> {
 
 const builderOf = oncePer((playground: Playground): Builder => {
   const builder = createBuilder({
+    playground,
     control: playground.registry.connect(),
     onChanged: () => void playground.refreshAgents().catch(() => undefined), // the chats go on with the cards that there are
     announce: (text) => void (playground.announcement.value = text),

@@ -1,12 +1,11 @@
 import type { JSX } from 'preact';
-import { useRef } from 'preact/hooks';
 import { type Compare, createCompare, type Side } from '../state/compare.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import { oncePer } from '../../kit/hooks/once-per.ts';
 import { uncover } from '../../app/ui/over-chat.ts';
 import { OverScreen } from '../../kit/over-screen.tsx';
-import { Icon } from '../../kit/icon.tsx';
 import { CompareSide } from './compare-side.tsx';
+import { SmallComposer } from './small-composer.tsx';
 
 /** Two agents, or two variants of one, side by side: the same message, two answers, what each took. */
 export function CompareScreen({ playground }: { playground: Playground }): JSX.Element {
@@ -38,65 +37,17 @@ export function CompareScreen({ playground }: { playground: Playground }): JSX.E
           />
         ))}
       </div>
-      <CompareField compare={compare} />
-    </OverScreen>
-  );
-}
-
-/** The message to both. */
-function CompareField({ compare }: { compare: Compare }): JSX.Element {
-  const field = useRef<HTMLTextAreaElement>(null);
-  const isBusy = compare.isRunning.value;
-  const send = (): void => {
-    if (!isBusy) void compare.send();
-  };
-  return (
-    <form
-      class='composer compare-composer'
-      onSubmit={(event) => {
-        event.preventDefault();
-        send();
-      }}
-    >
-      <textarea
-        ref={field}
-        data-testid='compare-text'
-        aria-label='Message to both'
-        placeholder='Message to both'
-        rows={2}
-        enterkeyhint='send'
-        value={compare.draft.value}
-        onInput={({ currentTarget }) => (compare.draft.value = currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
-          event.preventDefault();
-          send();
-        }}
+      <SmallComposer
+        draft={compare.draft}
+        isBusy={compare.isRunning.value}
+        label='Message to both'
+        sendLabel='Send to both'
+        stopLabel='Stop both'
+        name='compare'
+        onSend={() => void compare.send()}
+        onStop={() => compare.stop()}
       />
-      <div class='composer-foot'>
-        <p class='hints'>
-          <span>
-            <kbd>Enter</kbd> sends to both
-          </span>
-        </p>
-        {isBusy
-          ? (
-            <button type='button' class='send is-stop' data-testid='compare-stop' onClick={() => compare.stop()}>
-              <Icon name='stop' /> Stop both
-            </button>
-          )
-          : (
-            <button
-              type='submit'
-              class='send'
-              data-testid='compare-send'
-              disabled={compare.draft.value.trim() === ''}
-            >
-              <Icon name='send' /> Send to both
-            </button>
-          )}
-      </div>
-    </form>
+    </OverScreen>
   );
 }
 

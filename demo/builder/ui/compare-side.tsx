@@ -1,13 +1,12 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useEffect, useId } from 'preact/hooks';
 import { isRunning } from '../../chat/state/chat.ts';
 import { type Compare, figuresOf, type Side } from '../state/compare.ts';
 import type { AssistantMessage } from '../../chat/state/message.ts';
-import { Answer, type InFeed } from '../../chat/ui/answer.tsx';
 import { formatDuration } from '../../kit/format.ts';
 import { Problem } from '../../kit/problem.tsx';
-import { useFollow } from '../../chat/ui/use-follow.ts';
+import { SmallThread } from './small-thread.tsx';
 
 interface CompareSideProps {
   readonly side: Side;
@@ -17,52 +16,20 @@ interface CompareSideProps {
 
 /** One column: who answers, what it said, and what that took. */
 export function CompareSide({ side, compare, onKeep }: CompareSideProps): JSX.Element {
-  const scroller = useRef<HTMLDivElement>(null);
-  const content = useRef<HTMLDivElement>(null);
   const chat = side.playground.chats.current.value;
   const messages = chat.messages.value;
-  useFollow({ scroller, content, isOn: () => side.playground.chats.current.peek().messages.peek().length > 0 });
   const last = messages.at(-1);
-  const inFeed = (i: number): InFeed => ({ 'aria-posinset': i + 1, 'aria-setsize': messages.length });
   return (
     <section class='compare-side' aria-label={`Side ${side.name}`} data-testid={`side-${side.name}`}>
       <Who side={side} compare={compare} />
       <Problem text={side.problem.value} testId='side-problem' />
-      <div
-        class='compare-thread'
-        ref={scroller}
-        tabIndex={0}
-        role={messages.length > 0 ? 'feed' : 'region'}
-        aria-label={`Answers of side ${side.name}`}
-      >
-        <div ref={content}>
-          {messages.length === 0 && (
-            <p class='registry-faint' data-testid='side-empty'>
-              {side.name === 'B' && compare.isSame.value
-                ? 'Same as A. Choose another agent, model or prompt above.'
-                : 'The answer appears here.'}
-            </p>
-          )}
-          {messages.map((message, i) =>
-            message.role === 'user'
-              ? (
-                <article key={message.id} class='message question' {...inFeed(i)}>
-                  <h2 class='visually-hidden'>You</h2>
-                  <p>{message.text}</p>
-                </article>
-              )
-              : (
-                <Answer
-                  key={message.id}
-                  message={message}
-                  playground={side.playground}
-                  isLast={i === messages.length - 1}
-                  inFeed={inFeed(i)}
-                />
-              )
-          )}
-        </div>
-      </div>
+      <SmallThread playground={side.playground} label={`Answers of side ${side.name}`}>
+        <p class='registry-faint' data-testid='side-empty'>
+          {side.name === 'B' && compare.isSame.value
+            ? 'Same as A. Choose another agent, model or prompt above.'
+            : 'The answer appears here.'}
+        </p>
+      </SmallThread>
       <footer class='compare-foot'>
         {last?.role === 'assistant' ? <Took answer={last} side={side} /> : <p />}
         <button

@@ -67,6 +67,8 @@ export interface Variation {
 export interface VariantControl {
   /** Returns a variant of an agent that runs until the page closes and is in no registry. */
   varyAgent(agentId: string, variation: Variation): Promise<Answer<Agent>>;
+  /** Returns a variant of a record that is not saved. `invalid_argument` when an agent cannot be so. */
+  draftAgent(record: object): Promise<Answer<Agent>>;
 }
 
 /** Tries unregistered tools: form definitions of type `http` and `code`. */

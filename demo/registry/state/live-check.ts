@@ -55,13 +55,17 @@ const maintained = new Set(['revision', 'createdAt', 'updatedAt', 'tenant', 'bou
 /** Stands in for texts that are not written yet, so that the rules beyond the schema are checked too. */
 const stillEmpty = { name: 'new_record', description: 'Not written yet' };
 
-/** Returns what the registry says of a record, without writing it: an import that is only tried. */
+/**
+ * Returns what the registry says of a record, without writing it: an import that is only tried. Empty fields count only where they were
+ * `touched`.
+ */
 export function tryRecord(
   control: Pick<RegistryControl, 'importAll'>,
   kind: RecordKind,
-  record: object,
+  { record, touched }: { readonly record: object; readonly touched: ReadonlySet<string> },
 ): Promise<Answer<unknown>> {
-  const fields = Object.entries(record).filter(([name, value]) => !maintained.has(name) && value !== '');
+  const fields = Object.entries(record)
+    .filter(([name, value]) => !maintained.has(name) && (value !== '' || touched.has(name)));
   const isNamed = kind === 'agent' || kind === 'tool';
   const tried = { id: 'new-record', ...(isNamed && stillEmpty), ...Object.fromEntries(fields) };
   return control.importAll({ format: 'pinnace-catalog', formatVersion: 1, [parts[kind]]: [tried] }, true);

@@ -64,7 +64,9 @@ interface RecordFormOptions {
   readonly record?: AnyRecord;
   readonly choices: Choices;
   /** Says what is wrong with the record, without writing it; checked while the person types. */
-  readonly check?: (record: object) => Promise<Answer<unknown>>;
+  readonly check?: (
+    given: { readonly record: object; readonly touched: ReadonlySet<string> },
+  ) => Promise<Answer<unknown>>;
   /** Writes the record; `version` is the revision that it must have, of one that is there. */
   readonly write: (record: object, version: number | undefined) => Promise<Answer<AnyRecord>>;
 }
@@ -84,7 +86,7 @@ export function createRecordForm({ kind, record, choices, check, write }: Record
   /** Fields that the person has written in since the last save: others are not called wrong before they are filled in. */
   const touched = new Set<string>();
   const draft = (): object => withFields(base ?? {}, base ? changed.value : fields, values.value);
-  const live = check && createLiveCheck({ check: () => check(draft()), onAnswer: showLive });
+  const live = check && createLiveCheck({ check: () => check({ record: draft(), touched }), onAnswer: showLive });
 
   /** Shows what is wrong in the fields that were written in, beside what saving has found in others. */
   function showLive(answer: Answer<unknown>): void {

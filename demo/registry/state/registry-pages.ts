@@ -221,7 +221,7 @@ export async function openRecordForm(
     kind,
     choices: await choicesOf(control),
     ...(record && { record }),
-    check: (next) => tryRecord(control, kind, next),
+    check: (given) => tryRecord(control, kind, given),
     write: (next, version) =>
       version === undefined ? control.create(kind, next) : control.replace(kind, next as AnyRecord, version), // a record with changes
   });

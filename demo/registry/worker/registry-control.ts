@@ -2,6 +2,7 @@
 
 import type { Agent, Collection, RecordKind, Registration } from '../../../src/registry/index.ts';
 import { localPrincipal, type Manifest, PinnaceError, type Registry } from '../../../src/index.ts';
+import { readRecord } from '../../../src/tools/records/record-kinds.ts';
 import type { Variants } from '../../builder/worker/variants.ts';
 import { answer } from './answer.ts';
 import type { Answer, AnyRecord, RegistryControl } from './control.ts';
@@ -66,6 +67,8 @@ export function createRegistryControl(
         const { availableTools: _, ...record } = agent as Agent & { readonly availableTools?: unknown }; // an agent has them
         return variants.add(record, variation);
       }),
+    draftAgent: (record) =>
+      answering(() => variants.add(readRecord.agent({ ...record, id: 'preview' }, 'the agent'), {})),
     reviewDocument: async (data) => await (await trials()).reviewDocument(data),
     callTool: async (...of) => await (await trials()).callTool(...of),
   };

@@ -21,6 +21,10 @@ const pick = async (testId: string, name: string, value: string): Promise<void> 
   box.click();
 };
 
+/** The agent of a request. */
+const sentTo = (at: number): string =>
+  String(new Map(Object.entries(page.transport.sent[at]?.body ?? {})).get('agentId'));
+
 async function openPage(): Promise<void> {
   host = hostedRegistry();
   page = await mount({ registry: host.control });
@@ -57,6 +61,38 @@ describe('an agent that is made step by step', () => {
     expect(text('share')).not.toContain('too large');
     const found = await host.control.get('agent', 'harbour-master');
     expect(found).toMatchObject({ value: { record: { entryTools: ['calculator', 'tides'] } } });
+  });
+
+  it('starts from a template, and is tried beside its form before anything is saved', async () => {
+    await openBuilder();
+    page.all('template').find(({ dataset }) => dataset['template'] === 'exact')?.click();
+    await vi.waitFor(() => expect(page.all('field-name')[0]).toHaveProperty('value', 'Calculator'));
+    expect(page.all('preview-text')[0]).toHaveProperty('value', 'Convert 26.2 miles to kilometres');
+    await page.click('preview-send');
+    await vi.waitFor(() => expect(page.transport.sent).toHaveLength(1));
+    const agentId = sentTo(0);
+    expect(await host.catalog.agent(agentId)).toMatchObject({
+      name: 'Calculator',
+      entryTools: ['calculator', 'date_math', 'convert_units', 'current_time'],
+    });
+    page.transport.close();
+    await page.type('field-name', 'Counter');
+    expect((await page.find('preview-stale')).textContent).toContain('starts a new chat');
+    await page.type('preview-text', 'Again');
+    await page.click('preview-send');
+    await vi.waitFor(() => expect(page.transport.sent).toHaveLength(2));
+    expect(sentTo(1)).not.toBe(agentId);
+    const stored = await host.control.list('agent', { text: 'Counter' });
+    expect(stored).toMatchObject({ value: { items: [] } });
+    expect(page.all('chat-item')).toEqual([]);
+  });
+
+  it('says in the preview why the agent cannot run as it is written', async () => {
+    await openBuilder();
+    await page.type('preview-text', 'Hello');
+    await page.click('preview-send');
+    expect((await page.find('preview-problem')).textContent).toMatch(/name/i);
+    expect(page.transport.sent).toEqual([]);
   });
 
   it('gets a bench of 500 tools with the four that find them, and loses both together', async () => {
