@@ -21,10 +21,20 @@ const root = document.getElementById('app') ?? document.body;
 const notes = createNotes(() => localStorage);
 const theme = createTheme({ notes, root: document.documentElement });
 
-start({ notes, theme }).catch((error: unknown) => {
-  const reason = error instanceof Error ? error.message : 'Unknown reason';
-  render(<StartFailure reason={reason} onReload={() => location.reload()} />, root);
-});
+// The window of a sign-in comes back to this address.
+if (new URLSearchParams(location.search).has('sign-in')) void endSignIn();
+else {
+  start({ notes, theme }).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : 'Unknown reason';
+    render(<StartFailure reason={reason} onReload={() => location.reload()} />, root);
+  });
+}
+
+async function endSignIn(): Promise<void> {
+  const { endWindow, passOn } = await import('./settings/state/sign-in-return.ts');
+  passOn(location.href);
+  endWindow(root);
+}
 
 async function start(shared: { notes: Notes; theme: Signal<Theme> }): Promise<void> {
   const [{ connection, runsSince, close }, { createBrowserChatStore }] = await Promise.all([

@@ -7,7 +7,9 @@ import { listModels, type ServerReply, testModel } from '../../settings/state/as
 import { hostedProviders, providerAt } from '../../settings/state/providers.ts';
 import type { VaultControl } from '../../registry/worker/control.ts';
 import { Field } from '../../kit/field.tsx';
+import { openRouterUrl } from '../../settings/state/openrouter.ts';
 import { KeyPlace } from './key-place.tsx';
+import { OpenRouter } from './open-router.tsx';
 
 interface EndpointFormProps {
   readonly choice: ModelChoice;
@@ -30,9 +32,17 @@ export function EndpointForm({ choice, errors, connectVault }: EndpointFormProps
   useEffect(() => {
     if (known.locked) key.current?.focus();
   }, []);
+  const onKey = (value: string): void => {
+    at.value = openRouterUrl;
+    keyless.value = false;
+    fill(address, openRouterUrl);
+    fill(key, value);
+    if (model.current?.value === '') fill(model, 'openrouter/auto'); // it chooses a model by itself
+  };
   return (
     <div class='fields' onInput={() => (at.value = address.current?.value ?? '')}>
       <Provider at={at} address={address} />
+      {(at.value === '' || providerAt(at.value)?.id === 'openrouter') && <OpenRouter onKey={onKey} />}
       <Field
         name='baseUrl'
         label='Address of the server'
@@ -76,6 +86,10 @@ export function EndpointForm({ choice, errors, connectVault }: EndpointFormProps
   );
 }
 
+function fill({ current }: Input, value: string): void {
+  if (current) current.value = value;
+}
+
 /** Fills in the address of a hosted provider. */
 function Provider({ at, address }: { at: Signal<string>; address: Input }): JSX.Element {
   return (
@@ -86,7 +100,7 @@ function Provider({ at, address }: { at: Signal<string>; address: Input }): JSX.
         value={providerAt(at.value)?.id ?? ''}
         onChange={({ currentTarget: { value } }) => {
           at.value = hostedProviders.find(({ id }) => id === value)?.baseUrl ?? '';
-          if (address.current) address.current.value = at.value;
+          fill(address, at.value);
         }}
       >
         <option value=''>Another server</option>

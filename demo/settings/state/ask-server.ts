@@ -102,8 +102,8 @@ const hints: Readonly<Record<number, string>> = {
   429: 'The provider accepts no more requests for now.',
 };
 
-/** The provider's own words, without keys. */
-async function refusal(
+/** Returns the provider's own words, without keys. */
+export async function refusal(
   { baseUrl }: ServerAccess,
   response: Response,
   requestBodyValues?: unknown,

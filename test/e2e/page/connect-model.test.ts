@@ -3,9 +3,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { send, usePlayground } from '../../tools/browsers/playground.ts';
 import { tooWide, violationsInBoth } from '../../tools/screens/look.ts';
 import { type ModelServer, startModelServer } from '../../tools/servers/model-server.ts';
+import { startOpenRouter } from '../../tools/servers/openrouter.ts';
 
 const { newContext, open, shoot } = usePlayground();
-const servers: ModelServer[] = [];
+const servers: Pick<ModelServer, 'close'>[] = [];
 afterEach(() => servers.splice(0).forEach((server) => server.close()));
 
 /** Starts a server that the browser finds at this address. */
@@ -159,5 +160,55 @@ describe('a hosted provider', () => {
     await page.getByTestId('composer').waitFor();
     expect(await page.getByTestId('key-notice').count()).toBe(0);
     expect(await ask(page, 'Good evening')).toContain('Good evening');
+  });
+});
+
+describe('the sign-in with OpenRouter', () => {
+  it.each([['wide', 1280, 800], ['phone', 390, 844]])(
+    'gets a key without copying one, and a model answers: %s',
+    async (name, width, height) => {
+      const context = await newContext({ width, height });
+      const server = await startOpenRouter();
+      servers.push(server);
+      await context.route('https://openrouter.ai/**', async (route) => {
+        const url = route.request().url().replace('https://openrouter.ai', server.origin);
+        await route.fulfill({ response: await route.fetch({ url, maxRedirects: 0 }) });
+      });
+      const { page, problems } = await open({ context });
+      await choose(page, 'endpoint');
+      const [popup] = await Promise.all([
+        context.waitForEvent('page'),
+        page.getByTestId('openrouter-sign-in').click(),
+      ]);
+      await shoot(page, `model-openrouter-${name}`);
+      await Promise.all([popup.waitForEvent('close'), popup.getByText('Authorize').click()]);
+      await page.locator('[data-testid=openrouter-state][data-state=done]').waitFor();
+      expect(await page.getByTestId('settings-key').inputValue()).toBe([...server.keys][0]);
+      expect(await page.getByTestId('settings-model').inputValue()).toBe('openrouter/auto');
+      expect(await violationsInBoth(page)).toEqual([]);
+      expect(await tooWide(page)).toEqual([]);
+      await page.getByTestId('settings-save').click();
+      await page.getByTestId('settings-dialog').waitFor({ state: 'hidden' });
+      expect(await ask(page, 'Good morning')).toContain('openrouter/auto read');
+      expect(problems).toEqual([]);
+    },
+  );
+
+  it('says when the person declines', async () => {
+    const context = await newContext();
+    const server = await startOpenRouter();
+    servers.push(server);
+    await context.route('https://openrouter.ai/**', async (route) => {
+      const url = route.request().url().replace('https://openrouter.ai', server.origin);
+      await route.fulfill({ response: await route.fetch({ url, maxRedirects: 0 }) });
+    });
+    const { page } = await open({ context });
+    await choose(page, 'endpoint');
+    const [popup] = await Promise.all([
+      context.waitForEvent('page'),
+      page.getByTestId('openrouter-sign-in').click(),
+    ]);
+    await popup.getByText('Decline').click();
+    expect(await page.getByTestId('openrouter-problem').textContent()).toContain('canceled');
   });
 });
