@@ -23,7 +23,7 @@ const minuteMs = 60_000;
 const maxTries = 20;
 
 /**
- * Takes one token.
+ * Takes one token. Instances whose clocks differ by some time allow at most the tokens of that time more, once.
  *
  * @throws PinnaceError `rate_limited` with the time until the next token; `unavailable` when too many callers try at the same time.
  */
@@ -46,7 +46,8 @@ export async function takeToken(
       );
     }
     const by = crypto.randomUUID();
-    const value: Bucket = { tokens: filled - 1, at: time, by };
+    // Never back: of two instances whose clocks differ, each would fill the bucket again with the difference.
+    const value: Bucket = { tokens: filled - 1, at: Math.max(at, time), by };
     // A full bucket equals no bucket, so it expires once it has filled.
     const change = { key, value, ifVersion: entry?.version ?? null, ttlMs: 2 * minuteMs };
     const result = await commitOwn(storage, [change], {
