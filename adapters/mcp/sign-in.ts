@@ -57,7 +57,7 @@ const load = /* @__PURE__ */ loadOnce(() =>
   }))
 );
 
-/** The library's errors quote the authorization server, so they are mapped by kind and dropped. */
+/** The library's errors quote the authorization server, so they are mapped by kind; its own mistakes stay as the cause. */
 async function withOAuth<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -67,7 +67,7 @@ async function withOAuth<T>(work: () => Promise<T>): Promise<T> {
     if (error.cause instanceof PinnaceError) throw error.cause;
     if ('expected' in error && 'received' in error) throw otherIssuer();
     if ('code' in error && error.code === 'invalid_grant') throw invalidGrant();
-    throw invalidAuthAnswer();
+    throw invalidAuthAnswer(error);
   }
 }
 

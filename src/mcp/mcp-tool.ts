@@ -3,7 +3,7 @@
 import { PinnaceError } from '../base/errors.ts';
 import { isRecord } from '../base/is-record.ts';
 import type { McpInputResponses } from '../contracts/mcp/answers.ts';
-import type { McpCallResult, McpConnection } from '../contracts/mcp/mcp-connector.ts';
+import type { McpCall, McpCallResult, McpConnection } from '../contracts/mcp/mcp-connector.ts';
 import type { McpServer } from '../base/schema.ts';
 import { type Span, within } from '../events/span.ts';
 import { toolError } from '../tools/failure.ts';
@@ -183,12 +183,8 @@ function callOver(connection: McpConnection, call: PinnedCall, options: McpToolO
   const { pinned: { pinned: { definition } }, input, responses, span, context } = call;
   const { signal, log, progress: onProgress } = context;
   let lines = 0;
-  const ask = context.askWhileOpen;
   return connection.callTool({
-    onQuestion: ask && options.people && (async (params) => {
-      const people = await options.people?.();
-      return await people?.askWhileOpen(askingOf(call), params, { ask, signal }) ?? { action: 'cancel' };
-    }),
+    onQuestion: answersWhileOpen(call, options),
     name: definition.name,
     input,
     responses,
@@ -203,6 +199,20 @@ function callOver(connection: McpConnection, call: PinnedCall, options: McpToolO
       }
     },
   });
+}
+
+/** Answers questions inside the open call. Failures cancel the question: the connection tells them to the server alone. */
+function answersWhileOpen(call: PinnedCall, { people: loadPeople }: McpToolOptions): McpCall['onQuestion'] {
+  const { server, context: { askWhileOpen: ask, signal, report } } = call;
+  if (!ask || !loadPeople) return undefined;
+  return async (params) => {
+    try {
+      return await (await loadPeople()).askWhileOpen(askingOf(call), params, { ask, signal });
+    } catch (cause) {
+      report?.(cause, { kind: 'mcp', id: server.id });
+      return { action: 'cancel' };
+    }
+  };
 }
 
 function questionWithoutPerson(): PinnaceError {

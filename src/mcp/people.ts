@@ -12,6 +12,7 @@ import type { McpSignIns } from '../contracts/mcp/sign-ins.ts';
 import type { SecretSource } from '../contracts/secret-source.ts';
 import type { Storage } from '../contracts/storage.ts';
 import type { Emit } from '../events/events.ts';
+import { type Report, unreported } from '../events/report.ts';
 import { askOpenQuestion } from './questions/open-question.ts';
 import {
   type AskingTool,
@@ -38,6 +39,7 @@ export interface McpPeopleOptions {
   /** The key that seals tokens and answers. */
   readonly sealKey: SecretRef;
   readonly emit: Emit;
+  readonly report?: Report;
   readonly now: () => number;
 }
 
@@ -76,7 +78,7 @@ export interface McpPeople {
   ): Promise<McpAnswer>;
   /** Stores the answers of a person. */
   answer(answering: Parameters<typeof storeAnswers>[0], options: Signaled): Promise<void>;
-  look(options: Omit<LookAtAuth, 'context'> & { readonly signal: AbortSignal }): Promise<LookedAtAuth>;
+  look(options: Omit<LookAtAuth, 'context' | 'report'> & { readonly signal: AbortSignal }): Promise<LookedAtAuth>;
 }
 
 interface Signaled {
@@ -85,7 +87,7 @@ interface Signaled {
 
 /** Creates it. */
 export function createMcpPeople(options: McpPeopleOptions): McpPeople {
-  const { storage, secrets, signIn, sealKey, emit, now } = options;
+  const { storage, secrets, signIn, sealKey, emit, report = unreported, now } = options;
   const contextOf = (signal: AbortSignal): SignInContext => {
     if (!signIn) throw noSignIn();
     return { oauth: signIn, secrets, ...asking(signal), signal };
@@ -109,8 +111,8 @@ export function createMcpPeople(options: McpPeopleOptions): McpPeople {
       return await takeAnswers(interruptionId, tool, asking(signal));
     },
     askWhileOpen: (tool, params, { ask, signal }) =>
-      askOpenQuestion(tool, params, { ask, signal, context: asking(signal) }),
+      askOpenQuestion(tool, params, { ask, signal, report, context: asking(signal) }),
     answer: (answering, { signal }) => storeAnswers(answering, asking(signal)),
-    look: ({ signal, ...look }) => lookAtAuth({ ...look, context: contextOf(signal) }),
+    look: ({ signal, ...look }) => lookAtAuth({ ...look, report, context: contextOf(signal) }),
   };
 }

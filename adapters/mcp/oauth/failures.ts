@@ -13,8 +13,21 @@ export function unsafeServer(why: string): PinnaceError {
 }
 
 /** The error of an answer that is not what OAuth says. */
-export function invalidAuthAnswer(): PinnaceError {
-  return unavailable('mcp_auth_invalid', 'its authorization server answers something other than OAuth');
+export function invalidAuthAnswer(cause?: unknown): PinnaceError {
+  const why = 'its authorization server answers something other than OAuth';
+  const isOurs = cause instanceof TypeError || cause instanceof RangeError || cause instanceof ReferenceError; // others quote the server
+  return unavailable('mcp_auth_invalid', why, { ...errorCode(cause), ...(isOurs && { cause }) });
+}
+
+/** The codes that OAuth defines (RFC 6749, 4.1.2.1 and 5.2; RFC 8707). No other text of a server is passed on. */
+const oauthErrors: ReadonlySet<unknown> = new Set(
+  ('invalid_request unauthorized_client access_denied unsupported_response_type invalid_scope server_error ' +
+    'temporarily_unavailable invalid_client invalid_grant unsupported_grant_type invalid_target').split(' '),
+);
+
+function errorCode(error: unknown): { readonly oauthError?: string } {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : error;
+  return typeof code === 'string' && oauthErrors.has(code) ? { oauthError: code } : {};
 }
 
 /** The error of an MCP server whose metadata names other authorization servers than the record. */
@@ -34,10 +47,10 @@ export function otherIssuer(): PinnaceError {
   });
 }
 
-/** The error of a sign-in that the person, or the authorization server, refused. */
-export function refusedSignIn(): PinnaceError {
+/** The error of a sign-in that the person, or the authorization server, refused; with the code of the refusal, where OAuth defines it. */
+export function refusedSignIn(code: string | undefined): PinnaceError {
   return new PinnaceError('forbidden', 'Cannot sign in to the MCP server: its authorization server refuses', {
-    details: { reason: 'mcp_sign_in_refused' },
+    details: { reason: 'mcp_sign_in_refused', ...errorCode(code) },
   });
 }
 
@@ -48,9 +61,14 @@ export function invalidGrant(): PinnaceError {
   });
 }
 
-function unavailable(reason: string, why: string): PinnaceError {
+function unavailable(
+  reason: string,
+  why: string,
+  { cause, ...facts }: { readonly cause?: unknown; readonly oauthError?: string } = {},
+): PinnaceError {
   return new PinnaceError('unavailable', `Cannot sign in to the MCP server: ${why}`, {
     retryable: false,
-    details: { reason },
+    details: { reason, ...facts },
+    ...(cause !== undefined && { cause }),
   });
 }

@@ -40,7 +40,7 @@ export async function finish(
 ): Promise<McpTokens> {
   const { issuer: expectedIssuer, issParameterSupported } = auth;
   validateAuthorizationResponseIssuer({ iss: answer.iss, expectedIssuer, issParameterSupported });
-  if (answer.error !== undefined || answer.code === undefined) throw refusedSignIn();
+  if (answer.error !== undefined || answer.code === undefined) throw refusedSignIn(answer.error);
   const tokens = await exchangeAuthorization(auth.issuer, {
     metadata: metadataOf(auth),
     clientInformation: informationOf(client, auth),

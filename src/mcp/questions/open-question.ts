@@ -4,6 +4,7 @@ import { PinnaceError } from '../../base/errors.ts';
 import { waitAtMost } from '../../base/timer.ts';
 import type { McpAnswer } from '../../contracts/mcp/answers.ts';
 import type { AskWhileOpen } from '../../contracts/mcp/interaction.ts';
+import type { Report } from '../../events/report.ts';
 import { continuationKey } from '../sign-in/continuation.ts';
 import { type AskingTool, isAnswered, type QuestionContext, questionInteraction, takeAnswers } from './questions.ts';
 
@@ -17,17 +18,19 @@ const canceled: McpAnswer = { action: 'cancel' };
 export async function askOpenQuestion(
   tool: AskingTool,
   params: unknown,
-  { ask, signal, context }: {
+  { ask, signal, report, context }: {
     readonly ask: AskWhileOpen;
     readonly signal: AbortSignal;
+    readonly report: Report;
     readonly context: QuestionContext;
   },
 ): Promise<McpAnswer> {
   const inputRequests = { [key]: { method: 'elicitation/create', params } };
   const interaction = await questionInteraction(tool, { inputRequests }, { round: 1, context }).catch(
     (error: unknown) => {
-      if (error instanceof PinnaceError) return undefined;
-      throw error;
+      if (!(error instanceof PinnaceError)) throw error;
+      report(error, { kind: 'mcp', id: tool.server.id }); // the server only learns that nobody answers
+      return undefined;
     },
   );
   if (!interaction) return canceled;

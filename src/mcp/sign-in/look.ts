@@ -6,8 +6,9 @@ import type { McpAuthPin, McpServer } from '../../base/schema.ts';
 import type { McpAuthorization } from '../../contracts/mcp/mcp-connector.ts';
 import type { McpChallenge } from '../../contracts/mcp/sign-in.ts';
 import type { OfferedLists } from '../content/kinds.ts';
+import type { Report } from '../../events/report.ts';
 import { accessToken } from './grants.ts';
-import { signInRequired } from './sign-in-failures.ts';
+import { isSignInRequired, signInRequired } from './sign-in-failures.ts';
 import type { SignInContext } from './sign-in-context.ts';
 
 /** The server, and the way to read its offer. */
@@ -16,6 +17,7 @@ export interface LookAtAuth {
   readonly principal: Principal;
   /** Connects and lists. */
   readonly readOffer: (authorization: McpAuthorization) => Promise<Offered>;
+  readonly report: Report;
   readonly context: SignInContext;
 }
 
@@ -36,7 +38,9 @@ export interface LookedAtAuth {
 }
 
 /** Looks. A token is sent only where the metadata is still what was approved. */
-export async function lookAtAuth({ server, principal, readOffer, context }: LookAtAuth): Promise<LookedAtAuth> {
+export async function lookAtAuth(
+  { server, principal, readOffer, report, context }: LookAtAuth,
+): Promise<LookedAtAuth> {
   const { url, auth, pinned } = server;
   const pin = pinned?.auth;
   const issuer = auth?.issuer ?? '';
@@ -57,6 +61,7 @@ export async function lookAtAuth({ server, principal, readOffer, context }: Look
   };
   const offer = await readOffer(authorization).catch((error: unknown) => {
     if (!challenge) throw error;
+    if (!isSignInRequired(error)) report(error, { kind: 'mcp', id: server.id }); // the look only says that nobody is signed in
     return undefined;
   });
   if (offer && before) return { auth: before, offer };

@@ -48,6 +48,11 @@ export function signInRequired(alias: string): PinnaceError {
   });
 }
 
+/** Whether an error is `signInRequired`. */
+export function isSignInRequired(error: unknown): boolean {
+  return error instanceof PinnaceError && error.details?.['reason'] === 'mcp_sign_in_required';
+}
+
 /** The error of a composition without sign-ins: `not_found` for its routes, `unavailable` for a call that needs one. */
 export function noSignIn(code: 'not_found' | 'unavailable' = 'unavailable'): PinnaceError {
   return new PinnaceError(code, 'Cannot sign in to the MCP server: the composition has no "mcpSignIn"', {

@@ -1,5 +1,6 @@
 /** The runtime's methods of sign-ins to MCP servers. Each is a side effect that the hook decides on and the audit records. */
 
+import { PinnaceError } from '../../base/errors.ts';
 import { parse } from '../../base/parse.ts';
 import { type Principal, requireScope } from '../../base/principal.ts';
 import { McpAnswers } from '../../contracts/mcp/answers.ts';
@@ -9,9 +10,9 @@ import type { HostedRuntime } from '../runtime.ts';
 
 /** Creates the methods. */
 export function createRuntimeSignIns(
-  { mcp, interruptions, closing: signal, requireOpen }: Pick<
+  { mcp, interruptions, report, closing: signal, requireOpen }: Pick<
     RuntimeParts,
-    'mcp' | 'interruptions' | 'closing' | 'requireOpen'
+    'mcp' | 'interruptions' | 'report' | 'closing' | 'requireOpen'
   >,
   { guard }: Pick<HostedRuntime, 'guard'>,
 ): RuntimeSignIns {
@@ -37,7 +38,10 @@ export function createRuntimeSignIns(
         at.emit({ action: 'mcp.sign_in', target: targetOf(serverId), status: 'ok' });
         if (!interruption) return;
         const decided = interruptions.decide(principal, interruption.runId, interruption.id, { approved: true });
-        await decided.catch(() => undefined); // decided or expired: the grant is stored, and the next call uses it
+        // The grant is stored, and the next call uses it: the sign-in has not failed.
+        await decided.catch((error: unknown) => {
+          if (!isOver(error)) report(error, { kind: 'mcp', id: serverId, runId: interruption.runId });
+        });
       });
     },
     async grant(serverId, principal) {
@@ -67,4 +71,9 @@ export function createRuntimeSignIns(
       await guard(effect, async () => (await mcp.signIns()).revoke(serverId, { principal, signal }));
     },
   };
+}
+
+/** Whether the person has decided otherwise meanwhile, or took too long. */
+function isOver(error: unknown): boolean {
+  return error instanceof PinnaceError && ['already_decided', 'approval_expired', 'not_found'].includes(error.code);
 }

@@ -236,11 +236,13 @@ async function legacyWorld(question?: object) {
   const { model } = scriptedModel(callsTools({ tool: 'docs__echo', input: { text: 'hello' } }), says('ok'));
   const secrets = memorySecrets({ seal: { value: sealKey, origins: ['code'] } });
   const mcp = mcpConnector2026({ egress: egressTo(peer.handle) });
-  const runtime = testRuntime({ model, catalog: registry, storage, secrets, mcp, sealKey: { id: 'seal' } });
+  const reported: unknown[] = [];
+  const onError = (cause: unknown) => void reported.push(cause);
+  const runtime = testRuntime({ model, catalog: registry, storage, secrets, mcp, sealKey: { id: 'seal' }, onError });
   const me = localPrincipal();
   const { digest } = await runtime.validateMcpServer('docs', {}, me);
   await runtime.validateMcpServer('docs', { approve: true, digest, effects: { echo: 'read' } }, me);
-  return { runtime, me, answered };
+  return { runtime, me, answered, reported };
 }
 
 describe('a question of a server of 2025-11-25, inside an open call', () => {
@@ -262,10 +264,13 @@ describe('a question of a server of 2025-11-25, inside an open call', () => {
     expect(JSON.stringify(chunks)).not.toContain('CANARY');
   });
 
-  it('is canceled, and shown to nobody, where it asks for a secret', async () => {
-    const { runtime, me, answered } = await legacyWorld(form({ properties: { password: { type: 'string' } } }));
+  it('is canceled, and shown to nobody but the host, where it asks for a secret', async () => {
+    const { runtime, me, answered, reported } = await legacyWorld(
+      form({ properties: { password: { type: 'string' } } }),
+    );
     const chunks = await readAll(await runtime.run(runRequest(), me));
     expect(await answered).toEqual({ action: 'cancel' });
+    expect(reported).toContainEqual(expect.objectContaining({ details: { reason: 'mcp_secret_asked' } }));
     expect(chunks.some(({ type }) => type === 'data-interruption')).toBe(false);
   });
 

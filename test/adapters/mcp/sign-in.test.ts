@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { continued, person, signInWorld } from '../../fixtures/mcp/oauth-peer.ts';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import type { Storage } from '../../../src/index.ts';
+import { continued, person, redirectUri, signInWorld } from '../../fixtures/mcp/oauth-peer.ts';
 import { lastData } from '../../fixtures/runtime.ts';
 
 describe('a sign-in to an MCP server', () => {
@@ -22,5 +24,61 @@ describe('a sign-in to an MCP server', () => {
       output: { content: [{ type: 'text', text: 'hello' }] },
     });
     expect(world.oauth.peer.of('tools/call')).toHaveLength(1);
+  });
+
+  it('is finished where its interruption cannot be written, and the cause is reported', async () => {
+    const kept = memoryStorage();
+    const cause = new Error('disk');
+    let isFull = false;
+    const storage: Storage = {
+      ...kept,
+      async commit(changes) {
+        if (isFull && changes.some(({ key }) => key[0] === 'interruption')) throw cause;
+        return await kept.commit(changes);
+      },
+    };
+    const reported: unknown[] = [];
+    const world = await signInWorld({ kept: storage, onError: (error) => void reported.push(error) });
+    await world.prepare();
+    const bob = person('bob');
+    const waiting = await world.run({}, bob);
+    isFull = true;
+    await world.signIn(bob, { interruptionId: String(lastData(waiting, 'data-interruption')['id']) });
+    expect(reported).toContain(cause);
+    isFull = false;
+    expect(await world.runtime.mcpSignIns.grant('docs', bob)).toMatchObject({ state: 'active' });
+  });
+
+  it('says which refusal it was, and nothing else that the authorization server wrote', async () => {
+    const world = await signInWorld();
+    await world.approve();
+    const ann = person();
+    for (const error of ['access_denied', 'server_error', 'CANARY']) {
+      const { url } = await world.runtime.mcpSignIns.start('docs', { redirectUri }, ann);
+      const { state, iss } = await world.oauth.consent(url);
+      const failed = await world.runtime.mcpSignIns.finish({ state, iss, error }, ann).catch((thrown: unknown) =>
+        thrown
+      );
+      const { details } = failed as { readonly details: unknown };
+      const code = error === 'CANARY' ? {} : { oauthError: error };
+      expect(details).toEqual({ reason: 'mcp_sign_in_refused', ...code });
+    }
+  });
+
+  it('is looked at as missing where its token cannot be refreshed, and the cause is reported', async () => {
+    let isDown = false;
+    const reported: unknown[] = [];
+    const world = await signInWorld({
+      expiresIn: 1,
+      onError: (error) => void reported.push(error),
+      first: (request) =>
+        isDown && new URL(request.url).pathname === '/token' ? new Response(null, { status: 500 }) : undefined,
+    });
+    await world.prepare();
+    isDown = true;
+    world.oauth.valid.clear();
+    const look = await world.runtime.validateMcpServer('docs', {}, person('ann', { deployment: true }));
+    expect(look).toMatchObject({ signedIn: false });
+    expect(reported).toContainEqual(expect.objectContaining({ code: 'unavailable' }));
   });
 });
