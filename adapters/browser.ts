@@ -9,6 +9,8 @@ import type { Catalog } from '../src/contracts/catalog.ts';
 import type { Egress } from '../src/contracts/egress.ts';
 import type { EventSink } from '../src/contracts/event-sink.ts';
 import type { McpConnector } from '../src/contracts/mcp/mcp-connector.ts';
+import type { McpSignIn } from '../src/contracts/mcp/sign-in.ts';
+import type { SecretRef } from '../src/base/schema.ts';
 import type { ModelSource } from '../src/contracts/model-source.ts';
 import type { SecretSource } from '../src/contracts/secret-source.ts';
 import type { ClosableStorage, Watchable } from '../src/contracts/storage.ts';
@@ -66,6 +68,10 @@ export interface BrowserRuntimeOptions {
   readonly keep?: 'stream' | 'inputs';
   /** As that of `createRuntime`: agents that name `code_run` may write programs. */
   readonly programs?: boolean;
+  /** Signs the user in to MCP servers, such as `(egress) => mcpSignIn({ egress, redirectUris })`; needs `sealKey`. */
+  readonly mcpSignIn?: (egress: Egress) => McpSignIn;
+  /** The secret that seals tokens and answers for MCP servers in the database, as that of `createRuntime`. */
+  readonly sealKey?: SecretRef;
   /** Runs code tools; default: `workerSandbox()`. A shared worker cannot start workers and needs one whose code runs in its page. */
   readonly sandbox?: Sandbox;
 }
@@ -90,6 +96,8 @@ export function createBrowserRuntime(
     mcp,
     keep = 'stream',
     programs = false,
+    mcpSignIn,
+    sealKey,
     sandbox = workerSandbox(),
     auditRetentionMs = 30 * 86_400_000,
     storage = indexedDbStorage({ name, ...(format && { format }) }),
@@ -114,6 +122,8 @@ export function createBrowserRuntime(
     ...(onError && { onError }),
     ...(grounding && { grounding: grounding(storage) }),
     ...(mcp && { mcp: mcp(egress) }),
+    ...(mcpSignIn && { mcpSignIn: mcpSignIn(egress) }),
+    ...(sealKey && { sealKey }),
   });
   sweepPlans(runtime.planner, { intervalMs: planLeaseMs / 3, report: runtime.report }); // resumes plans after a reload; ends with the worker
   return runtime;

@@ -19,6 +19,7 @@ import type { CertificateSource } from './client/credential.ts';
 import { parseEventId, type Position } from './client/follow.ts';
 import { createRemoteGrounding, type RemoteGrounding } from './client/grounding.ts';
 import { createRemoteContent, type RemotePrompts, type RemoteResources } from './client/mcp-content.ts';
+import { createRemoteMcpSignIns, type RemoteMcpSignIns } from './client/mcp-sign-ins.ts';
 import { createRemotePlans, type RemotePlans } from './client/plans.ts';
 import { createRemoteRegistry, type RemoteRegistry } from './client/registry.ts';
 import { queryOf } from './client/query.ts';
@@ -112,6 +113,8 @@ export interface Client extends ChatTransport<UIMessage> {
   reply(runId: string, reply: PlanReply, options?: CallOptions): Promise<void>;
   /** Checks what an MCP server offers, and with `approve` pins it. */
   validateMcpServer(serverId: string, request?: McpValidationInput, options?: CallOptions): Promise<McpValidation>;
+  /** Signs the caller in to MCP servers, and answers their questions. */
+  readonly mcpSignIns: RemoteMcpSignIns;
   /** The plans that runs of the endpoint have started. */
   readonly plans: RemotePlans;
   /**
@@ -153,6 +156,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     call,
     ...createRemoteContent(call),
+    mcpSignIns: createRemoteMcpSignIns(call),
     plans: createRemotePlans(call),
     registry: createRemoteRegistry((request) => callRoute(connection, request)),
     grounding: createRemoteGrounding(connection),

@@ -8,11 +8,13 @@ import type { RingEvent, WatchOptions } from '../../src/events/event-ring.ts';
 import type { Decision } from '../../src/permission/interruption.ts';
 import type { PlanReply } from '../../src/contracts/plans.ts';
 import type { RemoteChats } from './client/chats.ts';
+import type { RemoteMcpSignIns } from './client/mcp-sign-ins.ts';
 import type { StoredBlob } from '../../src/contracts/blob-store.ts';
 import { localPrincipal, type Principal } from '../../src/base/principal.ts';
 import { callContent, type ContentCall, workerContent } from './chat/worker-content.ts';
 import type { RemotePrompts, RemoteResources } from './client/mcp-content.ts';
 import { callChats, type ChatCall, workerChats } from './chat/worker-chats.ts';
+import { callSignIns, type SignInCall, workerSignIns } from './chat/worker-sign-ins.ts';
 import { type ChatDefaults, type ChatLink, createChatTransport, type Opened } from './chat/chat-transport.ts';
 import { orNotStarted } from './chat/or-not-started.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
@@ -47,6 +49,7 @@ interface Wire {
   readFile(id: string): Promise<Answer<StoredBlob>>;
   chats(call: ChatCall): Promise<Answer<unknown>>;
   content(call: ContentCall): Promise<Answer<unknown>>;
+  signIns(call: SignInCall): Promise<Answer<unknown>>;
 }
 
 /**
@@ -54,9 +57,12 @@ interface Wire {
  * so do not pass it on.
  */
 export function exposeRuntime(
-  runtime: Runtime & Partial<Pick<HostedRuntime, 'events' | 'report' | 'runs' | 'chats' | 'prompts' | 'resources'>> & {
-    readonly blobs?: Pick<HostedRuntime['blobs'], 'get'>;
-  },
+  runtime:
+    & Runtime
+    & Partial<Pick<HostedRuntime, 'events' | 'report' | 'runs' | 'chats' | 'prompts' | 'resources' | 'mcpSignIns'>>
+    & {
+      readonly blobs?: Pick<HostedRuntime['blobs'], 'get'>;
+    },
   endpoint: Endpoint = globalThis as unknown as Endpoint,
 ): void {
   if ('onconnect' in endpoint) return exposeToPages(runtime, endpoint);
@@ -103,6 +109,7 @@ export function exposeRuntime(
     readFile: (id) => answerOf(async () => await (runtime.blobs ?? noFiles()).get(id, principal)),
     chats: (call) => answerOf(async () => await callChats(runtime.chats, principal, call)),
     content: (call) => answerOf(async () => await callContent(runtime, principal, call)),
+    signIns: (call) => answerOf(async () => await callSignIns(runtime.mcpSignIns, principal, call)),
     events(options) {
       if (!runtime.events) return { ok: false, error: toData(unwatched()) };
       const value = runtime.events(principal, options);
@@ -199,6 +206,8 @@ export type ConnectedRuntime = Runtime & ChatTransport<UIMessage> & {
   readonly prompts: RemotePrompts;
   /** Their resources. */
   readonly resources: RemoteResources;
+  /** Signs the page's user in to MCP servers, and answers their questions. */
+  readonly mcpSignIns: RemoteMcpSignIns;
 };
 
 /**
@@ -236,6 +245,7 @@ export function connectRuntime(
     },
     chats: workerChats(async (call) => valueOf(await wire.chats(call))),
     ...workerContent(async (call) => valueOf(await wire.content(call))),
+    mcpSignIns: workerSignIns(async (call) => valueOf(await wire.signIns(call))),
     async events({ signal, ...options } = {}) {
       const stream = valueOf(await wire.events(options));
       return signal ? stopped(stream, signal) : stream;
