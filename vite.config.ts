@@ -4,6 +4,7 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 import { alias, packageAlias } from './demo/alias.ts';
 import { contentSecurityPolicy, policy } from './demo/csp.ts';
 import { offline } from './demo/offline/plugin.ts';
+import { signInCallback } from './demo/oauth/plugin.ts';
 import { docsSite } from './demo/site/plugin.ts';
 import { slowestFiles } from './test/tools/run/slowest-files.ts';
 import { unhandledErrors } from './test/tools/run/unhandled-errors.ts';
@@ -93,7 +94,7 @@ export default defineConfig(async ({ mode }) => ({
   root: 'demo',
   base: './',
   resolve: { alias: [...alias] },
-  plugins: [contentSecurityPolicy(), docsSite(), offline()],
+  plugins: [contentSecurityPolicy(), signInCallback(), docsSite(), offline()],
   optimizeDeps: { entries: ['index.html', 'worker.ts'] },
   build: {
     outDir: '../dist-demo',
@@ -112,7 +113,9 @@ export default defineConfig(async ({ mode }) => ({
         codeSplitting: {
           groups: [
             // The libraries of models and MCP servers share zod; the worker loads neither at its start.
-            { name: 'worker-zod', test: /node_modules[\\/]zod[\\/]/, priority: 1 },
+            { name: 'worker-zod', test: /node_modules[\\/]zod[\\/]/, priority: 2 },
+            // Connections to MCP servers and sign-ins to them share their library.
+            { name: 'worker-mcp', test: /node_modules[\\/]@modelcontextprotocol[\\/]|[\\/]sdk-2026\.ts$/, priority: 1 },
             // What the worker shares with what it loads later is one file, not one for each set of sharers.
             { name: 'worker-shared', minShareCount: 2, test: (id: string) => !ofCells.test(id) },
           ],

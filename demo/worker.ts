@@ -23,7 +23,9 @@ import { exclusively } from './knowledge/worker/exclusively.ts';
 import { lazyKnowledgeHost } from './knowledge/worker/lazy-host.ts';
 import { reportContacts } from './privacy/worker/contacts.ts';
 import { createRegistryHost } from './registry/worker/host.ts';
-import { lazyMcp } from './registry/worker/lazy-mcp.ts';
+import { lazyMcp } from './mcp/worker/lazy-mcp.ts';
+import { lazySignIn } from './mcp/worker/lazy-sign-in.ts';
+import { sealSecret } from './mcp/seal-secret.ts';
 import { cardsOf } from './samples/agents.ts';
 import { pageSamples } from './samples/page-samples.ts';
 import { createModelChoice, keySecret } from './settings/worker/model-choice.ts';
@@ -35,6 +37,8 @@ import { createVaultHost } from './vault/worker/vault-host.ts';
 
 const startedAt = Date.now();
 reportContacts();
+const isLocal = ['127.0.0.1', '[::1]', 'localhost'].includes(location.hostname);
+const pageFolder = new URL(/\/assets\/[^/]*$/.test(location.pathname) ? '../' : './', location.href); // a build has this script there
 const storage = openStorage('pinnace');
 const observability = { audit: createAudit({ storage, retentionMs: 30 * 86_400_000 }), ring: createEventRing() };
 const ownSecrets = memorySecrets();
@@ -82,7 +86,9 @@ const runtime: PlanningRuntime = createBrowserRuntime({
   keep: 'inputs',
   programs: true,
   ...(import.meta.env.DEV && { onError: consoleErrors() }), // `npm start`; a built page prints nothing
-  mcp: (egress) => lazyMcp({ egress, isLocal: ['127.0.0.1', '[::1]', 'localhost'].includes(location.hostname) }),
+  mcp: (egress) => lazyMcp({ egress, isLocal }),
+  mcpSignIn: (egress) => lazySignIn({ egress, isLocal, redirectUri: new URL('oauth/callback.html', pageFolder).href }),
+  sealKey: { id: sealSecret },
   tools: () => registry.tools,
   grounding: () => knowledge.grounding,
 });

@@ -52,17 +52,18 @@ interface Wire {
   signIns(call: SignInCall): Promise<Answer<unknown>>;
 }
 
+/** A runtime, with what it has of the operations that a page calls. */
+type ExposedRuntime =
+  & Runtime
+  & Partial<Pick<HostedRuntime, 'events' | 'report' | 'runs' | 'chats' | 'prompts' | 'resources' | 'mcpSignIns'>>
+  & { readonly blobs?: Pick<HostedRuntime['blobs'], 'get'> };
+
 /**
  * Serves a runtime on the worker's own port, or on the port that is passed. The owner of the other end is the local principal,
  * so do not pass it on.
  */
 export function exposeRuntime(
-  runtime:
-    & Runtime
-    & Partial<Pick<HostedRuntime, 'events' | 'report' | 'runs' | 'chats' | 'prompts' | 'resources' | 'mcpSignIns'>>
-    & {
-      readonly blobs?: Pick<HostedRuntime['blobs'], 'get'>;
-    },
+  runtime: ExposedRuntime,
   endpoint: Endpoint = globalThis as unknown as Endpoint,
 ): void {
   if ('onconnect' in endpoint) return exposeToPages(runtime, endpoint);
@@ -122,8 +123,6 @@ export function exposeRuntime(
 function noFiles(): never {
   throw new PinnaceError('unavailable', 'Cannot read the file: the runtime stores none', { retryable: false });
 }
-
-type ExposedRuntime = Parameters<typeof exposeRuntime>[0];
 
 /** Serves every page that connects to a shared worker. */
 function exposeToPages(runtime: ExposedRuntime, worker: Endpoint): void {

@@ -90,8 +90,10 @@ export interface Playground {
   retry(): void;
   /** Sends a message once more with this text, or first requests the endpoint's key as `send` does. */
   edit(messageId: string, text: string): boolean;
-  /** Decides on a call that waits in the open chat. */
-  decide(part: ToolPart, decision: Decision): void;
+  /** Decides on a call that waits in a chat. `send` sends the decision, where it is not an approval. */
+  decide(part: ToolPart, decision: Decision, send?: () => Promise<void>): void;
+  /** The sign-ins and answers for MCP servers of the page's worker, or of an endpoint. */
+  readonly signIns: (via: string | undefined) => Promise<McpContent['mcpSignIns']>;
   /** Answers a question of the plan in the open chat. */
   reply(question: PlanQuestion, answer: Answer): void;
   /** Pauses the plan in the open chat, lets it go on, or cancels it, if it is this page's worker that runs it. */
@@ -268,7 +270,8 @@ export function createPlayground(options: PlaygroundOptions): Playground {
       retry() {
         if (isReady()) chats.retry();
       },
-      decide: (part, decision) => void chats.decide(part, decision),
+      decide: (part, decision, send) => void chats.decide(part, decision, send),
+      signIns: async (via) => (await transports.to(via).mcp()).mcpSignIns,
       reply: (question, answer) => void chats.reply(question, answer),
       // The plan view shows the result.
       steerPlan: (how) => void chats.steerPlan(how).catch(() => undefined),

@@ -60,7 +60,7 @@ export function SideForm({ builder, side }: { builder: Builder; side: Side }): J
 function Approval({ builder, server }: { builder: Builder; server: NonNullable<Side['server']> }): JSX.Element {
   return (
     <div class='registry-page' data-testid='side-server'>
-      <McpSections server={server.record as McpServer} check={server.check} />
+      <McpSections server={server.record as McpServer} check={server.check} control={builder.control} />
       <div class='dialog-foot'>
         <button type='button' class='button is-primary' data-testid='side-leave' onClick={() => builder.leave()}>
           Back to the agent

@@ -2,8 +2,8 @@
 
 import type { ErrorData } from '../../../src/base/errors.ts';
 import type { Decision } from '../../../src/permission/interruption.ts';
-import type { AssistantMessage, ToolPart } from './message.ts';
-import type { Approval } from './run-data.ts';
+import type { AssistantMessage, ToolCall, ToolPart } from './message.ts';
+import type { Approval, Need } from './run-data.ts';
 
 /** The calls of an answer that wait for a person, decided or not. */
 export function waitingCalls({ parts }: AssistantMessage): readonly ToolPart[] {
@@ -23,6 +23,19 @@ export function canGoOn(message: AssistantMessage): boolean {
 /** Whether every decision was made here: decisions from elsewhere are not applied without a request. */
 export function isDecidedHere(message: AssistantMessage): boolean {
   return canGoOn(message) && waitingCalls(message).every(({ call }) => call.value.approval?.decision !== 'elsewhere');
+}
+
+/** What the call's MCP server needs of the person now: for a call that waits, or while it is open. */
+export function openNeed({ state, approval, need }: ToolCall): Need | undefined {
+  if (!need || need.answer) return undefined;
+  if (need.isOpen) return state === 'running' ? need : undefined;
+  return state === 'waiting' && approval?.id === need.id && approval.decision === undefined ? need : undefined;
+}
+
+/** Notes what the person did about the need. */
+export function answeredNeed({ call }: ToolPart, answer: string): void {
+  const { need } = call.value;
+  if (need) call.value = { ...call.value, need: { ...need, answer } };
 }
 
 /** Shows the decision on the card at once, and then the result of sending it. */

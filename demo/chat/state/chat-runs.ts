@@ -51,8 +51,8 @@ export interface ChatRuns {
   goOn(chat: Chat): boolean;
   /** Joins the run of the last answer, where a reload has cut it off. Does nothing with a plan of a worker that has ended. */
   rejoin(chat: Chat): void;
-  /** Decides on a call of the last answer, and goes on when it was the last one that waited. */
-  decide(chat: Chat, part: ToolPart, decision: Decision): Promise<void>;
+  /** Decides on a call of the last answer, and goes on when it was the last one that waited. `send` replaces the sending of an approval. */
+  decide(chat: Chat, part: ToolPart, decision: Decision, send?: () => Promise<void>): Promise<void>;
   /** Answers a question of the last answer's plan, and shows how it goes on. */
   reply(chat: Chat, question: PlanQuestion, answer: Answer): Promise<void>;
   /** Pauses the last answer's plan, lets it go on, or cancels it. Does nothing with plans of endpoints, and with those that have ended. */
@@ -176,11 +176,11 @@ function calls(
       if (plan && answer.via === undefined) void steerPlan(plan.planId, 'cancel').catch(() => undefined);
       return waiting.length > 0 || plan !== undefined;
     },
-    async decide(chat, part, decision) {
+    async decide(chat, part, decision, send) {
       const answer = lastAnswer(chat.messages.value);
       if (!answer || !waitingCalls(answer).includes(part)) return;
       const transport = transports.to(answer.via);
-      await decideCall(part, { decision, send: ({ runId, id }) => transport.decide(runId, id, decision) });
+      await decideCall(part, { decision, send: send ?? (({ runId, id }) => transport.decide(runId, id, decision)) });
       if (!isStored(chat) || lastAnswer(chat.messages.value) !== answer) return;
       void saving.save(chat, answer);
       if (isDecidedHere(answer)) goOn(chat);

@@ -10,7 +10,7 @@ import { createRemoval, type Removal } from './removal.ts';
 import { createSending, isReady, type Sending } from './sending.ts';
 import { followTabs } from './follow-tabs.ts';
 import type { ChatStore } from '../store/chat-store.ts';
-import type { ToolPart } from './message.ts';
+import type { Message, ToolPart } from './message.ts';
 import type { AttachedFile } from '../../files/state/attached-file.ts';
 import { followDrafts } from '../../composer/state/drafts.ts';
 import type { Notes } from '../../app/state/notes.ts';
@@ -46,7 +46,7 @@ export interface Chats {
   /** Puts a chat above the others, or back. */
   pin(chat: Chat, isPinned: boolean): void;
   /** Decides on a call that waits in the open chat. */
-  decide(part: ToolPart, decision: Decision): Promise<void>;
+  decide(part: ToolPart, decision: Decision, send?: () => Promise<void>): Promise<void>;
   /** Answers a question of the plan in the open chat. */
   reply(question: PlanQuestion, answer: Answer): Promise<void>;
   /** Pauses the plan in the open chat, lets it go on, or cancels it. Does nothing with plans of endpoints. */
@@ -131,6 +131,12 @@ export function createChats(options: ChatsOptions): Chats {
     await elsewhere.onSaved(chat, await chatStore.save(headOf(chat), { messages: chat.all.value, from: Infinity }));
   }
 
+  /** A person may have opened another chat meanwhile. */
+  function chatOf(part: ToolPart): Chat {
+    const has = (message: Message): boolean => message.role === 'assistant' && message.parts.value.includes(part);
+    return all.value.find(({ messages }) => messages.value.some(has)) ?? current.value;
+  }
+
   return {
     deletedElsewhere: deletion.title,
     list: computed(() => all.value.toSorted((a, b) => b.updatedAt.value - a.updatedAt.value)),
@@ -145,7 +151,7 @@ export function createChats(options: ChatsOptions): Chats {
     retry: () => sending.retry(current.value),
     edit: (messageId, text) => sending.edit(current.value, messageId, text),
     ...changes({ current, save }),
-    decide: (part, decision) => runs.decide(current.value, part, decision),
+    decide: (part, decision, send) => runs.decide(chatOf(part), part, decision, send),
     reply: (question, answer) => runs.reply(current.value, question, answer),
     steerPlan: (how) => runs.steer(current.value, how),
     adopt: shelf.adopt,

@@ -11,6 +11,7 @@ import type {
   Fallback,
   LogLine,
   Manifest,
+  Need,
   RunData,
   ToolFailure,
   Usage,
@@ -158,6 +159,8 @@ export interface ToolCall {
   readonly approval?: Approval | undefined;
   /** What a program has done, as `data-program` says it. */
   readonly program?: unknown;
+  /** What its MCP server needs of the person. */
+  readonly need?: Need | undefined;
   readonly startedAt: number;
   readonly endedAt?: number | undefined;
 }

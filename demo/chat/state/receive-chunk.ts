@@ -13,6 +13,7 @@ import {
   type ErrorShape,
   Fallback,
   Manifest,
+  Need,
   readAs,
   RunData,
   ToolFailure,
@@ -90,6 +91,10 @@ const handlers: Handlers = {
     if (compaction) add({ type: 'compaction', id, ...compaction });
   },
   'data-program': ({ calls }, { id = '', data }) => calls.update(id, { program: data }),
+  'data-interruption': ({ calls }, { data }) => {
+    const need = readAs(Need, data);
+    if (need) calls.update(need.toolCallId, { need });
+  },
   'data-tool-error': ({ calls }, { data }) => {
     const failure = readAs(ToolFailure, data);
     if (failure) calls.fail(failure);

@@ -128,6 +128,18 @@ export type Approval = v.InferOutput<typeof Approval> & {
   readonly isPending?: boolean;
 };
 
+/** `data-interruption`: what an MCP server needs of a person before a call can go on. Its card reads the rest. */
+export const Need = v.looseObject({
+  id: v.string(),
+  kind: v.string(),
+  toolCallId: v.string(),
+  /** The call waits for the answer now, in its running run. */
+  isOpen: v.optional(v.boolean()),
+  /** What the person did. */
+  answer: v.optional(v.string()),
+});
+export type Need = v.InferOutput<typeof Need>;
+
 /** A line that a tool wrote while it worked. */
 export const LogLine = v.object({ level: v.optional(v.string(), 'info'), text: v.string() });
 export type LogLine = v.InferOutput<typeof LogLine>;

@@ -35,12 +35,12 @@ export interface Transport extends Pick<ChatTransport<UIMessage>, 'sendMessages'
   reply(runId: string, reply: { readonly askId: string; readonly answer: unknown }): Promise<void>;
   /** Reads a stored file by its `pinnace-blob:` address. Rejects with `not_found`. */
   readFile(url: string): Promise<Blob>;
-  /** The prompts and resources of MCP servers. Rejects when the endpoint is not reached. */
+  /** What MCP servers have, and need of the person. Rejects when the endpoint is not reached. */
   mcp(): Promise<McpContent>;
 }
 
-/** The prompts and resources of MCP servers. */
-export type McpContent = Pick<ConnectedRuntime, 'prompts' | 'resources'>;
+/** The prompts and resources of MCP servers, sign-ins to them, and answers to their questions. */
+export type McpContent = Pick<ConnectedRuntime, 'prompts' | 'resources' | 'mcpSignIns'>;
 
 /** A run that is going on. */
 export interface Run {

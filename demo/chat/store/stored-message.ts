@@ -26,6 +26,7 @@ import {
   Fallback,
   LogLine,
   Manifest,
+  Need,
   readAs,
   RunData,
   ToolFailure,
@@ -43,6 +44,7 @@ const StoredCall = v.object({
   failure: v.optional(ToolFailure),
   approval: v.optional(Approval),
   program: v.optional(v.unknown()),
+  need: v.optional(Need),
   startedAt: v.number(),
   endedAt: v.optional(v.number()),
 });

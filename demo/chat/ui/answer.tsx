@@ -2,7 +2,8 @@ import type { Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { AgentCard } from '../../app/worker/control.ts';
-import { isUndecided } from '../state/approval.ts';
+import { isUndecided, openNeed } from '../state/approval.ts';
+import { NeedCard } from '../../mcp/ui/lazy-need.tsx';
 import { openQuestions, planOf } from '../../plan/state/plan.ts';
 import { placeOf } from '../../knowledge/worker/place.ts';
 import { citable, type CitedSource } from '../state/citations.ts';
@@ -15,6 +16,7 @@ import {
   type Part,
   type SourcePart,
   type TextPart,
+  type ToolPart,
 } from '../state/message.ts';
 import { agentOf, type Playground, showPlace } from '../../app/state/playground.ts';
 import type { Remedy } from '../state/problem.ts';
@@ -132,6 +134,7 @@ function PartView({ part, agent, message, playground, isLast }: PartViewProps): 
         <ToolCard
           part={part}
           title={titleOf(part.call.value.name, agent)}
+          need={needOf(part, message, playground)}
           onDecide={(decision) => playground.decide(part, decision)}
         />
       );
@@ -157,6 +160,11 @@ function PartView({ part, agent, message, playground, isLast }: PartViewProps): 
     default:
       return part satisfies never;
   }
+}
+
+function needOf(part: ToolPart, { via }: AssistantMessage, playground: Playground): JSX.Element | undefined {
+  const need = openNeed(part.call.value);
+  return need && <NeedCard part={part} need={need} via={via} playground={playground} />;
 }
 
 /** The tool's title, as the agent's card has it. */

@@ -94,12 +94,22 @@ export function Problem({ text, testId }: { text: string | undefined; testId: st
   return text === undefined ? null : <p class='field-error' role='alert' data-testid={testId}>{text}</p>;
 }
 
-function answerOf({ state, approval }: ToolCall): string {
+function answerOf({ state, approval, need }: ToolCall): string {
   const { decision, problem } = approval ?? {};
   if (decision === 'elsewhere') return state === 'waiting' ? problem ?? '' : 'Decided elsewhere';
-  if (decision?.approved) return 'You approved this call';
+  const ofNeed = need?.id === approval?.id ? need : undefined;
+  if (decision?.approved) {
+    return ofNeed ? answeredWords[`${ofNeed.kind} ${ofNeed.answer}`] ?? 'You answered' : 'You approved this call';
+  }
+  if (decision && ofNeed?.kind === 'sign_in') return 'You did not sign in; the call was not made';
   if (decision) {
     return decision.reason === undefined ? 'You denied this call' : `You denied this call: ${decision.reason}`;
   }
   return problem ?? 'You continued without deciding; the call was not made';
 }
+
+const answeredWords: Readonly<Record<string, string>> = {
+  'sign_in accept': 'You signed in',
+  'elicitation decline': 'You declined to answer',
+  'elicitation cancel': 'You canceled the question',
+};

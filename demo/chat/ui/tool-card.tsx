@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId } from 'preact/hooks';
 import type { Decision } from '../../../src/permission/interruption.ts';
 import type { ToolCall, ToolPart, ToolState } from '../state/message.ts';
@@ -27,10 +27,12 @@ interface ToolCardProps {
   readonly part: ToolPart;
   readonly title?: string | undefined;
   readonly onDecide?: (decision: Decision) => void;
+  /** Shown in place of the approval while the call's MCP server needs the person. */
+  readonly need?: ComponentChildren;
 }
 
 /** One tool call: name, state, approval, and details on demand. */
-export function ToolCard({ part, title: known, onDecide = () => undefined }: ToolCardProps): JSX.Element {
+export function ToolCard({ part, title: known, onDecide = () => undefined, need }: ToolCardProps): JSX.Element {
   const isOpen = useSignal(false);
   const id = useId();
   const call = part.call.value;
@@ -63,7 +65,7 @@ export function ToolCard({ part, title: known, onDecide = () => undefined }: Too
         <Icon name='chevron' />
       </button>
       <ToolProblem call={call} />
-      <Approval call={call} onDecide={onDecide} />
+      {need ?? <Approval call={call} onDecide={onDecide} />}
       <div id={id} hidden={!isOpen.value}>{isOpen.value && <ToolDetails part={part} />}</div>
     </section>
   );

@@ -29,6 +29,11 @@ export function httpRegistry(client: Client): RegistryControl {
         }
       }),
     validate: (serverId, request) => answer(() => client.validateMcpServer(serverId, request)),
+    signIns: () => answer(() => []),
+    grant: (serverId) => answer(() => client.mcpSignIns.grant(serverId)),
+    startSignIn: (serverId, redirectUri) => answer(() => client.mcpSignIns.start(serverId, { redirectUri })),
+    finishSignIn: (callback) => answer(() => client.mcpSignIns.finish(callback)),
+    signOut: (serverId) => answer(() => client.mcpSignIns.revoke(serverId)),
     exportAll: () => answer(() => client.registry.export()),
     importAll: (data, dryRun) => answer(() => client.registry.import(data, { dryRun })),
     vault: () => notHere('its secrets are stored at the endpoint'),

@@ -2,6 +2,8 @@
 
 import type { Client } from '../../../adapters/transport/client.ts';
 import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
+import type { McpAnswers } from '../../../src/contracts/mcp/answers.ts';
+import type { McpSignInCallback, McpSignInRequest, RuntimeSignIns } from '../../../src/contracts/mcp/sign-ins.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { StoredFiles } from '../../../src/runtime/attachments/stored-file.ts';
 import type { McpCompletionRequest, McpPromptRequest, McpResourceRequest } from '../../../src/contracts/mcp/content.ts';
@@ -10,7 +12,9 @@ import type { HostedRuntime, RunCall, Runtime } from '../../../src/runtime/runti
 /** Returns the runtime. Aborting a run's signal cancels the run at the endpoint; its stream then says so. */
 export function remoteRuntime(
   client: Client,
-): Runtime & Pick<HostedRuntime, 'prompts' | 'resources'> & { readonly blobs: Pick<StoredFiles, 'get'> } {
+): Runtime & Pick<HostedRuntime, 'prompts' | 'resources' | 'mcpSignIns'> & {
+  readonly blobs: Pick<StoredFiles, 'get'>;
+} {
   const { prompts, resources } = client;
   return {
     prompts: {
@@ -28,6 +32,7 @@ export function remoteRuntime(
         return { bytes: new Uint8Array(await blob.arrayBuffer()), mediaType: blob.type };
       },
     },
+    mcpSignIns: signInsOf(client),
     run: (request, _principal, call) => startedBy(client, call, (given) => client.run(request, given)),
     fork: (runId, options, _principal, call) => startedBy(client, call, (given) => client.fork(runId, options, given)),
     async resume(runId, after, { signal }) {
@@ -46,6 +51,17 @@ export function remoteRuntime(
     manifest: () => Promise.reject(notOffered()),
     invalidate: () => Promise.reject(notOffered()),
     close: () => Promise.resolve(),
+  };
+}
+
+/** The endpoint checks what is sent. */
+function signInsOf({ mcpSignIns }: Client): RuntimeSignIns {
+  return {
+    start: (serverId, request) => mcpSignIns.start(serverId, request as McpSignInRequest),
+    finish: (callback) => mcpSignIns.finish(callback as McpSignInCallback),
+    grant: (serverId) => mcpSignIns.grant(serverId),
+    revoke: (serverId) => mcpSignIns.revoke(serverId),
+    answer: (runId, id, given) => mcpSignIns.answer(runId, id, (given as McpAnswers).answers),
   };
 }
 

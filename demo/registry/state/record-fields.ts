@@ -12,6 +12,7 @@ export type FieldType =
   | 'area'
   | 'number'
   | 'commas'
+  | 'words'
   | 'lines'
   | 'choice'
   | 'flag'
@@ -42,6 +43,8 @@ export interface FieldSpec {
   readonly isShownApart?: boolean;
   /** It can be set once: with the registration. */
   readonly isFixed?: boolean;
+  /** The place of the record that exists with this field alone: empty, there is none. */
+  readonly owns?: string;
   /** Whether its JSON is a list instead of an object. */
   readonly isList?: boolean;
 }
@@ -117,6 +120,10 @@ const codecs: Readonly<Record<FieldType, Codec>> = {
   },
   commas: { read: (value) => listOf(value).join(', '), write: (written) => entriesOf(written, /[,\n]/) },
   lines,
+  words: {
+    read: (value) => listOf(value).join(' '),
+    write: (written) => written.trim() === '' ? undefined : entriesOf(written, /\s+/),
+  },
   flag: { read: (value) => value === true ? 'yes' : 'no', write: (written) => written === 'yes' },
   secret: {
     read: (value) => idOf(value),
@@ -153,6 +160,9 @@ export function changedFields(
 export function withFields(record: object, fields: readonly FieldSpec[], values: FieldValues): object {
   const next = structuredClone(record);
   for (const { name, as } of fields) setAt(next, name.split('.'), codecs[as].write(values[name] ?? ''));
+  for (const { name, owns } of fields) {
+    if (owns !== undefined && valueAt(next, name) === undefined) setAt(next, owns.split('.'), undefined);
+  }
   return next;
 }
 

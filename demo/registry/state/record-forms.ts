@@ -59,6 +59,35 @@ const toolTypes = ['http', 'function', 'extension', 'code', 'datastore', 'agent'
 const providerKinds = ['openai-compatible', 'rehearsal', 'custom'];
 const sourceKinds = ['text', 'vector', 'records', 'code'];
 
+/** Who signs in to an MCP server, and where. */
+const signInFields: readonly FieldSpec[] = [
+  {
+    name: 'auth.issuer',
+    label: 'Issuer',
+    as: 'optional',
+    group: 'Sign-in',
+    owns: 'auth',
+    help:
+      'For servers with OAuth, in place of the secret: the authorization server that you trust, like https://login.example.com.',
+  },
+  { ...choice('auth.grantee', 'Who signs in', ['user', 'tenant']), group: 'Sign-in' },
+  {
+    name: 'auth.scopes',
+    label: 'Scopes',
+    as: 'words',
+    group: 'Sign-in',
+    help: 'The most that is requested, separated by spaces. Empty: what the server asks for.',
+  },
+  {
+    name: 'auth.client.id',
+    label: 'Client id',
+    as: 'optional',
+    group: 'Sign-in',
+    owns: 'auth.client',
+    help: 'Of a client that you registered at the issuer. Empty: this page registers itself.',
+  },
+];
+
 /** The kinds, in the order in which people meet them. */
 export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
   agent: {
@@ -174,6 +203,7 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
       { name: 'url', label: 'URL', as: 'text', help: 'The URL of its Streamable HTTP endpoint.' },
       version,
       { ...secret, help: 'Sent as a bearer token, to this URL alone. One of the vault, by its name: see “Secrets”.' },
+      ...signInFields,
       {
         name: 'media',
         label: 'Media',

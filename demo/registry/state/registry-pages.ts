@@ -11,6 +11,7 @@ import { createMcpCheck, type McpCheck } from './mcp-check.ts';
 import { type Choices, createRecordForm, type RecordForm } from './record-form.ts';
 import { createTransfer, type Transfer } from './transfer.ts';
 import { createVaultPage, type VaultPage } from '../../vault/state/vault-page.ts';
+import { sealSecret } from '../../mcp/seal-secret.ts';
 import { problemOf } from '../../kit/answer-problem.ts';
 
 export type { Filter, Listing } from './registry-list.ts';
@@ -236,6 +237,6 @@ async function choicesOf(control: RegistryControl): Promise<Choices> {
   ]);
   return {
     providers: providers?.ok ? providers.value.items.map(({ id }) => id) : [],
-    secrets: vault?.ok ? vault.value.secrets.map(({ id }) => id) : [],
+    secrets: vault?.ok ? vault.value.secrets.map(({ id }) => id).filter((id) => id !== sealSecret) : [],
   };
 }

@@ -4,19 +4,33 @@ import type { Effect, McpCheck } from '../state/mcp-check.ts';
 import { formatCount } from '../../kit/format.ts';
 import { JsonView } from '../../kit/json-view.tsx';
 import { effectWords } from './effect-words.ts';
+import { Facts } from '../../kit/facts.tsx';
 import { Findings } from './findings.tsx';
 import { McpContentReport } from './mcp-content-report.tsx';
+import { factsOf } from './sign-in-facts.ts';
 
 /** What an MCP server offers, beside what was approved; and the approval. */
 export function McpReport({ report, check }: { report: McpValidation; check: McpCheck }): JSX.Element {
-  const { serverInfo, protocolVersion, instructions, instructionsChanged, tools, removed, findings } = report;
+  const { serverInfo, protocolVersion, instructions, instructionsChanged, tools, removed, findings, auth, signedIn } =
+    report;
   const errors = findings.filter(({ severity }) => severity === 'error').length;
   const included = tools.filter((tool) => tool.included).length;
   return (
     <div class='registry-report' data-testid='mcp-report'>
-      <p class='registry-faint'>
-        {serverInfo.name} {serverInfo.version}, protocol {protocolVersion}, {formatCount(tools.length, 'tool')}
-      </p>
+      {auth && (
+        <div data-testid='mcp-auth'>
+          <p>An approval lets people sign in here, and nowhere else:</p>
+          <Facts facts={factsOf(auth)} />
+        </div>
+      )}
+      {signedIn === false && (
+        <p class='registry-faint'>You have not signed in: these are the tools that were approved before.</p>
+      )}
+      {serverInfo.name !== '' && (
+        <p class='registry-faint'>
+          {serverInfo.name} {serverInfo.version}, protocol {protocolVersion}, {formatCount(tools.length, 'tool')}
+        </p>
+      )}
       {instructions !== undefined && (
         <details class='registry-reason' open={instructionsChanged}>
           <summary>Its instructions{instructionsChanged && ', other than approved'}</summary>
@@ -48,7 +62,7 @@ export function McpReport({ report, check }: { report: McpValidation; check: Mcp
           disabled={check.isBusy.value || errors > 0}
           onClick={() => void check.approve()}
         >
-          Approve {formatCount(included, 'tool')}
+          Approve {signedIn === false && included === 0 ? 'the sign-in' : formatCount(included, 'tool')}
         </button>
       </div>
     </div>

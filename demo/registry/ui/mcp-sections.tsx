@@ -1,18 +1,26 @@
 import type { JSX } from 'preact';
-import type { McpServer } from '../../../src/registry/index.ts';
+import type { McpServer, McpValidation } from '../../../src/registry/index.ts';
 import type { McpCheck } from '../state/mcp-check.ts';
+import type { SignInControl } from '../worker/control.ts';
 import { formatCount } from '../../kit/format.ts';
 import { effectWords } from './effect-words.ts';
 import { Findings } from './findings.tsx';
 import { McpReport } from './mcp-report.tsx';
+import { lazy } from '../../kit/lazy.tsx';
 import { Problem } from '../../kit/problem.tsx';
 import { formatTime } from './record-history.tsx';
 
+/** Fetched with the first server that people sign in to. */
+const SignInSection = lazy(async () => (await import('./sign-in-section.tsx')).SignInSection);
+
 /** What was approved of an MCP server, and what it offers now. */
-export function McpSections({ server, check }: { server: McpServer; check: McpCheck }): JSX.Element {
+export function McpSections(
+  { server, check, control }: { server: McpServer; check: McpCheck; control: SignInControl },
+): JSX.Element {
   const report = check.report.value;
   return (
     <>
+      {server.auth && <SignInSection server={server} check={check} control={control} />}
       <section>
         <h2>Tools on this server</h2>
         <p class='registry-faint'>
@@ -31,9 +39,7 @@ export function McpSections({ server, check }: { server: McpServer; check: McpCh
         </div>
         <Problem text={check.problem.value} testId='mcp-problem' />
         {report && !report.approved && <McpReport report={report} check={check} />}
-        {report?.approved && (
-          <p role='status' data-testid='mcp-approved'>Approved: agents that select this server can use its tools.</p>
-        )}
+        {report?.approved && <p role='status' data-testid='mcp-approved'>{approvedWords(report)}</p>}
       </section>
       <section>
         <h2>Approved tools</h2>
@@ -43,9 +49,19 @@ export function McpSections({ server, check }: { server: McpServer; check: McpCh
   );
 }
 
+/** The tools of a server with sign-in are seen by those who have signed in. */
+function approvedWords({ signedIn }: McpValidation): string {
+  return signedIn === false
+    ? 'Approved. Sign in, then validate again to see the tools.'
+    : 'Approved: agents that select this server can use its tools.';
+}
+
 function Pinned({ server: { pinned, status, validatedAt, findings } }: { server: McpServer }): JSX.Element {
   if (!pinned) return <p class='registry-faint' data-testid='mcp-pinned'>No tools are approved, so agents see none.</p>;
   const { serverInfo, protocolVersion, tools } = pinned;
+  if (tools.length === 0 && serverInfo.name === '') {
+    return <p class='registry-faint' data-testid='mcp-pinned'>The sign-in is approved, and no tools yet.</p>;
+  }
   return (
     <div data-testid='mcp-pinned' data-status={status}>
       <p class='registry-faint'>

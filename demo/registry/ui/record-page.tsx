@@ -91,7 +91,9 @@ function Special({ pages, opened: { found: { record, isGiven, tools }, check } }
       </>
     );
   }
-  if ('alias' in record && record.readOnly !== true) return <McpSections server={record} check={check} />;
+  if ('alias' in record && record.readOnly !== true) {
+    return <McpSections server={record} check={check} control={pages.control} />;
+  }
   return null;
 }
 

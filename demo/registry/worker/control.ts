@@ -11,6 +11,7 @@ import type {
   RecordKind,
   RegistryQuery,
 } from '../../../src/registry/index.ts';
+import type { McpGrant, McpSignInCallback, McpSignInStart } from '../../../src/contracts/mcp/sign-ins.ts';
 import type { Manifest } from '../../../src/index.ts';
 import type { Page } from '../../../src/runtime/index.ts';
 import type { TrialControl, VariantControl } from '../../builder/worker/control.ts';
@@ -35,7 +36,7 @@ export interface FoundRecord {
 }
 
 /** The registry of the page's worker. */
-export interface RegistryControl extends VaultControl, TrialControl, VariantControl {
+export interface RegistryControl extends VaultControl, SignInControl, TrialControl, VariantControl {
   list(kind: RecordKind, query: RegistryQuery): Promise<Answer<Page<AnyRecord>>>;
   get(kind: RecordKind, id: string): Promise<Answer<FoundRecord>>;
   /** Registers a record; without an id it is given one. */
@@ -72,4 +73,23 @@ export interface VaultControl {
   /** Declares which origins may receive a secret; its value stays. */
   bindSecret(secretId: string, origins: readonly string[]): Promise<Answer<void>>;
   removeSecret(secretId: string): Promise<Answer<void>>;
+}
+
+/** A sign-in of the page's person at an MCP server. `locked`: its tokens open with the vault. */
+export interface SignInRow extends Pick<McpGrant, 'issuer' | 'scopes' | 'expiresAt'> {
+  readonly serverId: string;
+  readonly alias: string;
+  readonly resource: string;
+  readonly state: 'active' | 'broken' | 'locked';
+}
+
+/** The sign-ins to MCP servers. Tokens go in and never come out. */
+export interface SignInControl {
+  /** The sign-ins at all servers; none at an endpoint, which has those of many people. */
+  signIns(): Promise<Answer<readonly SignInRow[]>>;
+  grant(serverId: string): Promise<Answer<McpGrant>>;
+  startSignIn(serverId: string, redirectUri: string): Promise<Answer<McpSignInStart>>;
+  finishSignIn(callback: McpSignInCallback): Promise<Answer<void>>;
+  /** Erases the tokens, and revokes them where the authorization server can. */
+  signOut(serverId: string): Promise<Answer<void>>;
 }

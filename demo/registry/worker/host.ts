@@ -48,7 +48,7 @@ export interface RegistryHostOptions {
   /** Fetches what tries tools. */
   readonly trials: () => Promise<TrialControl>;
   /** The runtime over the same storage. Called lazily. */
-  readonly runtime: () => Pick<HostedRuntime, 'manifest' | 'invalidate' | 'validateMcpServer'>;
+  readonly runtime: () => Pick<HostedRuntime, 'manifest' | 'invalidate' | 'validateMcpServer' | 'mcpSignIns'>;
 }
 
 /** Creates the host. Reads and writes nothing before the first call. */

@@ -1,11 +1,12 @@
 /** What the page can do with the registry of its worker. */
 
 import type { Agent, Collection, RecordKind, Registration } from '../../../src/registry/index.ts';
-import { localPrincipal, type Manifest, PinnaceError, type Registry } from '../../../src/index.ts';
+import { loadOnce } from '../../../src/base/load-once.ts';
+import { localPrincipal, type Manifest, PinnaceError, type Principal, type Registry } from '../../../src/index.ts';
 import { readRecord } from '../../../src/tools/records/record-kinds.ts';
 import type { Variants } from '../../builder/worker/variants.ts';
 import { answer } from './answer.ts';
-import type { Answer, AnyRecord, RegistryControl } from './control.ts';
+import type { Answer, AnyRecord, RegistryControl, SignInControl } from './control.ts';
 import type { RegistryHostOptions } from './host.ts';
 import type { ToolSwitches } from './tool-switches.ts';
 
@@ -57,6 +58,7 @@ export function createRegistryControl(
         isGiven(kind, id) ? { items: [] } : collectionOf(registry, kind).history(id, { limit: 20, pageToken })
       ),
     validate: (serverId, request) => answering(() => runtime().validateMcpServer(serverId, request, principal)),
+    ...signInsOf({ registry, runtime, answering, principal }),
     exportAll: () => answering(() => registry.export()),
     importAll: (data, dryRun) => answering(() => registry.import(data, { dryRun, principal })),
     ...vault,
@@ -73,6 +75,28 @@ export function createRegistryControl(
     callTool: async (...of) => await (await trials()).callTool(...of),
   };
 }
+
+function signInsOf(
+  { registry, runtime, answering, principal }: Pick<RegistryControlOptions, 'registry' | 'runtime'> & {
+    readonly answering: <T>(work: () => T | Promise<T>) => Promise<Answer<T>>;
+    readonly principal: Principal;
+  },
+): SignInControl {
+  return {
+    signIns: () =>
+      answering(async () => {
+        const { items } = await registry.mcpServers.list({ limit: 200 });
+        return items.length === 0 ? [] : await (await loadSignInRows()).signInRows(items, runtime());
+      }),
+    grant: (serverId) => answering(() => runtime().mcpSignIns.grant(serverId, principal)),
+    startSignIn: (serverId, redirectUri) =>
+      answering(() => runtime().mcpSignIns.start(serverId, { redirectUri }, principal)),
+    finishSignIn: (callback) => answering(() => runtime().mcpSignIns.finish(callback, principal)),
+    signOut: (serverId) => answering(() => runtime().mcpSignIns.revoke(serverId, principal)),
+  };
+}
+
+const loadSignInRows = /* @__PURE__ */ loadOnce(() => import('../../mcp/worker/sign-in-rows.ts'));
 
 type Found = AnyRecord & { readonly availableTools?: unknown };
 

@@ -1,13 +1,15 @@
 /** The page of the vault: opened and locked, with the names of its secrets. No value stays here. */
 
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { Answer, VaultControl, VaultState } from '../../registry/worker/control.ts';
+import type { Answer, SignInControl, SignInRow, VaultControl, VaultState } from '../../registry/worker/control.ts';
 import { problemOf } from '../../kit/answer-problem.ts';
 
 /** The page. */
 export interface VaultPage {
   /** `undefined` until the first answer. */
   readonly state: ReadonlySignal<VaultState | undefined>;
+  /** The sign-ins to MCP servers. */
+  readonly signIns: ReadonlySignal<readonly SignInRow[]>;
   readonly isBusy: ReadonlySignal<boolean>;
   /** Why the latest action failed. */
   readonly problem: ReadonlySignal<string | undefined>;
@@ -19,23 +21,30 @@ export interface VaultPage {
   /** Declares where a secret may go: origins, as a person writes them. */
   bind(secretId: string, origins: string): Promise<boolean>;
   remove(secretId: string): Promise<boolean>;
+  signOut(row: SignInRow): Promise<boolean>;
 }
 
 interface VaultPageOptions {
-  readonly control: VaultControl;
+  readonly control: VaultControl & Pick<SignInControl, 'signIns' | 'signOut'>;
   readonly announce: (text: string) => void;
 }
 
 /** Creates the page. Calls nothing before `load`. */
 export function createVaultPage({ control, announce }: VaultPageOptions): VaultPage {
   const state = signal<VaultState | undefined>(undefined);
+  const signIns = signal<readonly SignInRow[]>([]);
   const isBusy = signal(false);
   const problem = signal<string | undefined>(undefined);
 
   async function load(): Promise<void> {
-    const answer = await control.vault().catch(() => undefined);
+    const [answer, rows] = await Promise.all([
+      control.vault().catch(() => undefined),
+      control.signIns().catch(() => undefined),
+    ]);
     if (answer?.ok) state.value = answer.value;
     else problem.value = problemOf(answer, 'The vault did not respond');
+    if (rows?.ok) signIns.value = rows.value;
+    else problem.value ??= problemOf(rows, 'The sign-ins could not be read');
   }
 
   async function change(asking: () => Promise<Answer<void>>, done: string): Promise<boolean> {
@@ -51,6 +60,7 @@ export function createVaultPage({ control, announce }: VaultPageOptions): VaultP
 
   return {
     state,
+    signIns,
     isBusy,
     problem,
     load,
@@ -61,6 +71,7 @@ export function createVaultPage({ control, announce }: VaultPageOptions): VaultP
     bind: (secretId, origins) =>
       change(() => control.bindSecret(secretId, originsIn(origins)), `${secretId} may go to other sites now`),
     remove: (secretId) => change(() => control.removeSecret(secretId), `${secretId} is removed`),
+    signOut: ({ serverId, alias }) => change(() => control.signOut(serverId), `Signed out of ${alias}`),
   };
 }
 

@@ -1,10 +1,12 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
+import { sealSecret } from '../../mcp/seal-secret.ts';
 import type { VaultState } from '../../registry/worker/control.ts';
 import type { VaultPage } from '../state/vault-page.ts';
 import { GuideLink } from '../../kit/guide-link.tsx';
 import { Problem } from '../../kit/problem.tsx';
+import { SignIns } from './sign-ins.tsx';
 
 /** The vault: its passphrase, the names of its secrets, and a form for one more. Values go in and are never shown. */
 export function VaultSection({ vault }: { vault: VaultPage }): JSX.Element {
@@ -18,6 +20,7 @@ export function VaultSection({ vault }: { vault: VaultPage }): JSX.Element {
       {state &&
         (state.isOpen ? <OpenVault vault={vault} /> : <Unlock vault={vault} isNew={state.secrets.length === 0} />)}
       {state && <Secrets vault={vault} state={state} />}
+      {vault.signIns.value.length > 0 && <SignIns vault={vault} />}
     </div>
   );
 }
@@ -189,7 +192,8 @@ function Binding({ vault, id, origins }: { vault: VaultPage; id: string; origins
   );
 }
 
-function Secrets({ vault, state: { secrets, isOpen } }: { vault: VaultPage; state: VaultState }): JSX.Element {
+function Secrets({ vault, state: { secrets: all, isOpen } }: { vault: VaultPage; state: VaultState }): JSX.Element {
+  const secrets = all.filter(({ id }) => id !== sealSecret);
   if (secrets.length === 0) {
     return (
       <p class='registry-faint' data-testid='vault-empty'>

@@ -3,6 +3,8 @@
 import { loadOnce } from '../../../src/base/load-once.ts';
 import type { SecretVersion, Vault } from '../../../adapters/secrets/vault.ts';
 import type { SecretSource } from '../../../src/index.ts';
+import { createSealKeys } from '../../mcp/worker/seal-keys.ts';
+import { sealSecret } from '../../mcp/seal-secret.ts';
 import { answer } from '../../registry/worker/answer.ts';
 import type { VaultControl, VaultState } from '../../registry/worker/control.ts';
 
@@ -29,6 +31,7 @@ interface VaultHostOptions {
 export function createVaultHost({ load, own, ownSecrets, onChanged }: VaultHostOptions): VaultHost {
   let isOpen = false;
   const vault = loadOnce(load);
+  const sealKeys = createSealKeys({ vault, isOpen: () => isOpen });
   const change = (work: (vault: HostedVault) => unknown) =>
     answer(async () => {
       await work(await vault());
@@ -36,8 +39,11 @@ export function createVaultHost({ load, own, ownSecrets, onChanged }: VaultHostO
     });
   return {
     secrets: {
-      resolve: async (ref, options) =>
-        own.has(ref.id) ? ownSecrets.resolve(ref, options) : (await vault()).resolve(ref, options),
+      async resolve(ref, options) {
+        if (own.has(ref.id)) return await ownSecrets.resolve(ref, options);
+        if (ref.id === sealSecret) return await sealKeys.resolve(ref, options);
+        return await (await vault()).resolve(ref, options);
+      },
     },
     control: {
       vault: () =>

@@ -5,6 +5,7 @@ import { parse } from '../../base/parse.ts';
 import { type Principal, requireScope } from '../../base/principal.ts';
 import { McpAnswers } from '../../contracts/mcp/answers.ts';
 import { McpSignInCallback, McpSignInRequest, type RuntimeSignIns } from '../../contracts/mcp/sign-ins.ts';
+import type { ErrorContext, Report } from '../../events/report.ts';
 import type { RuntimeParts } from '../runtime-options.ts';
 import type { HostedRuntime } from '../runtime.ts';
 
@@ -38,10 +39,7 @@ export function createRuntimeSignIns(
         at.emit({ action: 'mcp.sign_in', target: targetOf(serverId), status: 'ok' });
         if (!interruption) return;
         const decided = interruptions.decide(principal, interruption.runId, interruption.id, { approved: true });
-        // The grant is stored, and the next call uses it: the sign-in has not failed.
-        await decided.catch((error: unknown) => {
-          if (!isOver(error)) report(error, { kind: 'mcp', id: serverId, runId: interruption.runId });
-        });
+        await decided.catch(reportUnlessOver(report, { kind: 'mcp', id: serverId, runId: interruption.runId }));
       });
     },
     async grant(serverId, principal) {
@@ -73,7 +71,10 @@ export function createRuntimeSignIns(
   };
 }
 
-/** Whether the person has decided otherwise meanwhile, or took too long. */
-function isOver(error: unknown): boolean {
-  return error instanceof PinnaceError && ['already_decided', 'approval_expired', 'not_found'].includes(error.code);
+/** The grant is stored, and the next call uses it: the sign-in has not failed. The person may have decided otherwise, or too late. */
+function reportUnlessOver(report: Report, context: ErrorContext): (error: unknown) => void {
+  return (error) => {
+    const { code = '' } = error instanceof PinnaceError ? error : {};
+    if (!['already_decided', 'approval_expired', 'not_found'].includes(code)) report(error, context);
+  };
 }

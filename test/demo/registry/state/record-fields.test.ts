@@ -53,7 +53,19 @@ const full: { readonly [Kind in RecordKind]: CatalogInputs[Kind] } = {
     secrets: [{ id: 'key' }],
     config: { method: 'GET', url: 'https://weather.example/{port}' },
   },
-  mcpServer: { id: 'files', alias: 'files', url: 'https://files.example/mcp', secret: { id: 'key' }, media: true },
+  mcpServer: {
+    id: 'files',
+    alias: 'files',
+    url: 'https://files.example/mcp',
+    secret: { id: 'key' },
+    auth: {
+      issuer: 'https://login.example',
+      grantee: 'tenant',
+      scopes: ['read', 'write'],
+      client: { id: 'page', secret: { id: 'key' } },
+    },
+    media: true,
+  },
   provider: {
     id: 'lab',
     kind: 'openai-compatible',
@@ -90,9 +102,9 @@ describe.each(kindNames)('the form of %s', (kind) => {
 
   it('shows every field that its author can set', () => {
     const stored = ['tenant', 'state', 'revision', 'createdAt', 'updatedAt'];
-    // What the check of a server says, who names a tool, names of before and bounds of calls are not for this form. A page neither
-    // signs in to servers nor runs programs: these fields are written in code, or over HTTP.
-    const elsewhere = ['status', 'findings', 'pinned', 'validatedAt', 'boundAgents', 'renamedFrom', 'auth', 'callers'];
+    // What the check of a server says, who names a tool, names of before and bounds of calls are not for this form. A page runs no
+    // programs: their field is written in code, or over HTTP.
+    const elsewhere = ['status', 'findings', 'pinned', 'validatedAt', 'boundAgents', 'renamedFrom', 'callers'];
     const limits = kind === 'tool' ? ['limits'] : [];
     const shown = new Set(fields.map(({ name }) => name.split('.', 1)[0]));
     const missing = Object.keys(recordSchemas[kind].entries).filter((name) => !shown.has(name));

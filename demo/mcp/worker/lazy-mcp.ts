@@ -3,6 +3,7 @@
 import { browserEgress } from '../../../adapters/egress/browser.ts';
 import type { Egress } from '../../../src/contracts/egress.ts';
 import type { McpConnector } from '../../../src/contracts/mcp/mcp-connector.ts';
+import { loopbackOrigins } from './loopback-origins.ts';
 
 interface LazyMcpOptions {
   readonly egress: Egress;
@@ -14,15 +15,10 @@ interface LazyMcpOptions {
 export function lazyMcp({ egress, isLocal }: LazyMcpOptions): McpConnector {
   return {
     async connect(server, options) {
-      const { mcpConnector } = await import('../../../adapters/mcp/client.ts');
-      const { origin } = new URL(server.url);
-      const isNeighbour = isLocal && isLoopback(origin);
-      const way = isNeighbour ? browserEgress({ loopback: [origin] }) : egress;
-      return await mcpConnector({ egress: way }).connect(server, options);
+      const { mcpConnector2026 } = await import('../../../adapters/mcp/client-2026.ts');
+      const loopback = isLocal ? loopbackOrigins([server.url]) : [];
+      const way = loopback.length > 0 ? browserEgress({ loopback }) : egress;
+      return await mcpConnector2026({ egress: way }).connect(server, options);
     },
   };
-}
-
-function isLoopback(origin: string): boolean {
-  return /^https?:\/\/(?:127\.0\.0\.1|\[::1\])(?::\d+)?$/.test(origin);
 }

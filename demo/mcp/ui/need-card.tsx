@@ -1,0 +1,24 @@
+import type { JSX } from 'preact';
+import type { Playground } from '../../app/state/playground.ts';
+import type { ToolPart } from '../../chat/state/message.ts';
+import { type Need, readAs } from '../../chat/state/run-data.ts';
+import { NeedData } from '../state/need-data.ts';
+import { QuestionCard } from './question-card.tsx';
+import { SignInCard } from './sign-in-card.tsx';
+
+/** The call, what its server needs, and where the run is. */
+export interface NeedCardProps {
+  readonly part: ToolPart;
+  readonly need: NeedData;
+  readonly via: string | undefined;
+  readonly playground: Playground;
+}
+
+/** What an MCP server needs of the person before a call goes on. */
+export function NeedCard(
+  { need: given, ...props }: Omit<NeedCardProps, 'need'> & { readonly need: Need },
+): JSX.Element {
+  const need = readAs(NeedData, given);
+  if (!need) return <p class='field-error'>This page cannot show what the server asks. Reload the page.</p>;
+  return need.kind === 'sign_in' ? <SignInCard {...props} need={need} /> : <QuestionCard {...props} need={need} />;
+}
