@@ -1,6 +1,6 @@
 /** Encodes values as bytes, for stores that hold bytes. */
 
-import { Deserializer, Serializer } from 'node:v8';
+import { deserialize, Deserializer, serialize as serializeWhole, Serializer } from 'node:v8';
 import { invalid } from './changes.ts';
 
 /** The most bytes of a serialised value. Text takes one byte a character, or two where it holds any above U+00FF. */
@@ -24,12 +24,30 @@ export function encodeValue(value: unknown): Uint8Array<ArrayBuffer> {
 
 /** Decodes the bytes of {@link encodeValue}. */
 export function decodeValue(bytes: Uint8Array): unknown {
+  if (!hasClasses()) return deserialize(bytes);
   const deserializer = new Deserializer(bytes);
   deserializer.readHeader();
   return deserializer.readValue();
 }
 
+/** Bun has no `Serializer`. Its `serialize` keeps views, in a format of its own. */
+function hasClasses(): boolean {
+  return typeof (globalThis as { Bun?: unknown }).Bun === 'undefined';
+}
+
 function serialize(value: unknown): Uint8Array<ArrayBuffer> {
+  return hasClasses() ? serializeByClass(value) : serializeByFunction(value);
+}
+
+function serializeByFunction(value: unknown): Uint8Array<ArrayBuffer> {
+  try {
+    return new Uint8Array(serializeWhole(value));
+  } catch {
+    throw notKept();
+  }
+}
+
+function serializeByClass(value: unknown): Uint8Array<ArrayBuffer> {
   const serializer = new Serializer();
   serializer.writeHeader();
   try {
