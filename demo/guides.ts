@@ -74,6 +74,7 @@ export const guideGroups: readonly GuideGroup[] = [
     title: 'Serve, observe and protect',
     guides: [
       { page: 'react', title: 'React', words: 'usechat hook transport client ai sdk' },
+      { page: 'ag-ui', title: 'AG-UI', words: 'copilotkit protocol http agent interrupt state events' },
       { page: 'node', title: 'Node', words: 'express hono server' },
       { page: 'platforms', title: 'Bun, Cloudflare, Next.js', words: 'workers durable object route handler edge' },
       { page: 'endpoint', title: 'Endpoint', words: 'http api signed routes' },

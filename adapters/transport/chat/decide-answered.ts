@@ -29,7 +29,7 @@ export async function decideAnswered(messages: readonly UIMessage[], decide: Dec
 }
 
 /** As a code over HTTP, as a reason in process. */
-function isDecided({ code, details }: PinnaceError): boolean {
+export function isDecided({ code, details }: PinnaceError): boolean {
   return code === 'already_decided' || details?.['reason'] === 'already_decided';
 }
 

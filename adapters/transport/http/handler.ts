@@ -11,6 +11,7 @@ import type { Planner } from '../../../src/planner/planner.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
 import type { HostedRuntime } from '../../../src/runtime/runtime.ts';
 import { dropBody, receiveBy } from '../signed/body.ts';
+import { aguiRoutes } from './routes/agui.ts';
 import { approvalRoutes } from './routes/approvals.ts';
 import { createMetricsToken } from './metrics-token.ts';
 import { mcpContentRoutes } from './routes/mcp-content.ts';
@@ -128,7 +129,7 @@ export function createApp(
   const describe = () => describeApp(app);
   const withFiles = { runtime, signed, maxBodyBytes: options.maxBodyBytes ?? largeBodyBytes };
   const starting = { ...withFiles, signedOnce, watchSession, quotas, admission, keepAliveMs };
-  for (const routes of [runRoutes, forkRoutes, chatRoutes]) app.route('/v1', routes(starting));
+  for (const routes of [runRoutes, forkRoutes, chatRoutes, aguiRoutes]) app.route('/v1', routes(starting));
   app.route('/v1', storedChatRoutes({ runtime, signed, maxBodyBytes }));
   app.route('/v1', blobRoutes(withFiles));
   app.route('/v1', messageRoutes({ runtime, signed, maxBodyBytes }));

@@ -8,14 +8,26 @@ export const sseHeaders: Readonly<Record<string, string>> = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
-  'x-vercel-ai-ui-message-stream': 'v1',
 };
+
+/** The header by which clients of the AI SDK know their stream. */
+export const uiStreamHeaders: Readonly<Record<string, string>> = { 'x-vercel-ai-ui-message-stream': 'v1' };
+
+/** How the chunks of a run are written. */
+export interface SseDialect {
+  /** The frames of one event, whose text is a chunk as JSON. */
+  readonly frames: (event: { readonly seq: number; readonly text: string }) => string;
+  /** The frames that end the stream. */
+  readonly end: () => string;
+}
 
 /** What an encoder needs besides the cursor. */
 export interface SseOptions {
   /** Chunks as JSON texts that follow the first event, without ids: what earlier runs have added to the message. */
   readonly earlier?: readonly string[];
   readonly runId: string;
+  /** Another dialect than the AI SDK's. */
+  readonly dialect?: SseDialect | undefined;
   /** The time without an event after which a comment is sent. */
   readonly keepAliveMs: number;
   readonly metrics: Metrics;
@@ -24,15 +36,13 @@ export interface SseOptions {
 const encoder = new TextEncoder();
 const opening = encoder.encode('retry: 1000\n\n');
 const keepAlive = encoder.encode(': keep-alive\n\n');
-const done = encoder.encode('data: [DONE]\n\n');
 
 /**
  * Returns the bytes of a run's events, each with the id `<runId>:<seq>`. Events are read on demand, so a slow reader fills no buffer.
  * Canceling the stream leaves the run, which continues for `detachGraceMs`.
  */
 export function encodeSse(cursor: RunCursor, options: SseOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const { runId, keepAliveMs, metrics } = options;
-  let earlier = options.earlier ?? [];
+  const { keepAliveMs, metrics, dialect = uiDialect(options) } = options;
   let timer: ReturnType<typeof setInterval> | undefined;
   let idle = false;
   const close = (): void => {
@@ -55,24 +65,27 @@ export function encodeSse(cursor: RunCursor, options: SseOptions): ReadableStrea
       idle = false;
       if (events) {
         let frames = '';
-        for (const { seq, text } of events) {
-          frames += `id: ${runId}:${seq}
-data: ${text}
-
-`;
-          for (const before of earlier) {
-            frames += `data: ${before}
-
-`; // after the first event, which starts the message
-          }
-          earlier = [];
-        }
+        for (const event of events) frames += dialect.frames(event);
         return controller.enqueue(encoder.encode(frames));
       }
-      controller.enqueue(done);
+      controller.enqueue(encoder.encode(dialect.end()));
       close();
       controller.close();
     },
     cancel: close,
   }, { highWaterMark: 0 });
+}
+
+/** The stream of the AI SDK. */
+function uiDialect({ runId, earlier: given = [] }: SseOptions): SseDialect {
+  let earlier = given;
+  return {
+    frames({ seq, text }) {
+      let frames = `id: ${runId}:${seq}\ndata: ${text}\n\n`;
+      for (const before of earlier) frames += `data: ${before}\n\n`; // after the first event, which starts the message
+      earlier = [];
+      return frames;
+    },
+    end: () => 'data: [DONE]\n\n',
+  };
 }

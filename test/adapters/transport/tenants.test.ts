@@ -223,6 +223,15 @@ function attacksOn({ ids: { runId, approvalId, planId, blobId } }: Filled): Read
       path: '/v1/agents/agent-of-a/chat',
       body: { id: 'chat-of-a', messages: [userMessage('Hello'), answeredFor({ runId, approvalId })] },
     },
+    'POST /v1/agents/{id}/agui': {
+      path: '/v1/agents/agent-of-a/agui',
+      body: {
+        threadId: 'chat-of-a',
+        runId: 'run-of-b',
+        messages: [],
+        resume: [{ interruptId: `${runId}:${approvalId}:msg_1`, status: 'resolved', payload: { approved: true } }],
+      },
+    },
     'GET /v1/agents/{id}/chat/{chatId}/stream': {
       path: '/v1/agents/agent-of-a/chat/chat-of-a/stream',
       statuses: [204],

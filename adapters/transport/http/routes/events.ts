@@ -111,6 +111,5 @@ async function streamEvents(
     metrics: runtime.metrics,
     onClosed,
   });
-  const { 'x-vercel-ai-ui-message-stream': _, ...headers } = sseHeaders;
-  return new Response(bytes, { headers });
+  return new Response(bytes, { headers: sseHeaders });
 }

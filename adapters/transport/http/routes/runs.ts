@@ -18,7 +18,7 @@ import { empty, json, lastEventId, named, shapeOf, type SignedOperation } from '
 import { runInProgress } from '../problem.ts';
 import type { Quotas } from '../quotas.ts';
 import { ErrorData, Time, Usage } from '../schemas.ts';
-import { encodeSse, sseHeaders } from '../sse.ts';
+import { encodeSse, type SseDialect, sseHeaders, uiStreamHeaders } from '../sse.ts';
 import { runStream } from '../stream-parts.ts';
 import { traceHeader } from '../trace.ts';
 
@@ -249,16 +249,19 @@ interface StreamedRun {
   readonly earlier?: readonly string[];
   /** Whether the run was started by an earlier request with the same idempotency key. */
   readonly replayed?: boolean;
+  /** How the chunks are written; as the AI SDK reads them when absent. */
+  readonly dialect?: SseDialect;
 }
 
 /** The response that streams a run. */
 export function streamResponse(
   { runtime, keepAliveMs }: Pick<RunRoutesOptions, 'runtime' | 'keepAliveMs'>,
-  { cursor, runId, traceId, earlier = [], replayed = false }: StreamedRun,
+  { cursor, runId, traceId, earlier = [], replayed = false, dialect }: StreamedRun,
 ): Response {
-  return new Response(encodeSse(cursor, { runId, earlier, keepAliveMs, metrics: runtime.metrics }), {
+  return new Response(encodeSse(cursor, { runId, earlier, keepAliveMs, metrics: runtime.metrics, dialect }), {
     headers: {
       ...sseHeaders,
+      ...(!dialect && uiStreamHeaders),
       'x-run-id': runId,
       [traceHeader]: traceId,
       'location': `/v1/runs/${runId}/stream`,
