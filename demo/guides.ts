@@ -35,6 +35,7 @@ export const guideGroups: readonly GuideGroup[] = [
       { page: 'models', title: 'Models', words: 'providers openai anthropic google sdk loop' },
       { page: 'chats', title: 'Stored chats', words: 'threads history list rename delete retention memory' },
       { page: 'context', title: 'Long chats', words: 'context window tokens summary compaction trim limits' },
+      { page: 'memory', title: 'Memory', words: 'remember person subject privacy gdpr erase delete retention' },
       { page: 'steering', title: 'Steering', words: 'message while running send interrupt queue' },
       { page: 'budgets', title: 'Fallbacks and budgets', words: 'fallback model price cost tokens money limit' },
       { page: 'attachments', title: 'Attachments', words: 'image file upload pdf audio blob data url vision' },

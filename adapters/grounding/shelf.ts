@@ -167,6 +167,11 @@ async function save(state: State): Promise<void> {
   }
 }
 
+/** A snapshot holds words of what was removed. */
+async function dropSnapshot({ snapshots, log }: State): Promise<void> {
+  if (await snapshots?.find()) await snapshots?.write(log.version(), new Uint8Array());
+}
+
 /** An abort does not fail the call: the items are stored already. */
 async function settle(state: State, signal: AbortSignal, options: { readonly measure: boolean }): Promise<void> {
   try {
@@ -215,15 +220,17 @@ async function write(state: State, work: () => Promise<boolean>): Promise<void> 
   throw new PinnaceError('conflict', 'Cannot write to the data source: other instances keep writing to it; try again');
 }
 
-/** A log is rewritten when a fifth of its rows are removed, and at least this many. */
+/** A log is rewritten when a fifth of its rows are removed, and at least this many; and when all are, so that no text of them stays. */
 const fewestDead = 1_000;
 
 async function afterWriting(state: State, signal: AbortSignal): Promise<void> {
   const { held, log, engine } = state;
-  if (held.dead >= Math.max(fewestDead, (held.items.size + held.dead) / 5)) {
+  const isEmptied = held.items.size === 0 && held.dead > 0;
+  if (isEmptied || held.dead >= Math.max(fewestDead, (held.items.size + held.dead) / 5)) {
     const rows = held.items.values().map((item) => engine.rowOf?.(item) ?? { item });
     if (await log.rewrite(rows)) held.dead = 0;
   }
+  if (isEmptied) await dropSnapshot(state);
   await settle(state, signal, { measure: true });
 }
 

@@ -3,6 +3,7 @@
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/contracts/ai-types.ts';
 import type { McpValidation, McpValidationInput } from '../../src/contracts/mcp/mcp-validation.ts';
 import type { CallOptions } from './client/call-options.ts';
+import type { ErasedPerson } from '../person-data.ts';
 import type { PlanReply } from '../../src/contracts/plans.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import type { ForkEntry, ForkListOptions, ForkOptions } from '../../src/runtime/forks/fork-options.ts';
@@ -134,6 +135,11 @@ export interface Client extends ChatTransport<UIMessage> {
   readonly prompts: RemotePrompts;
   /** Their resources. */
   readonly resources: RemoteResources;
+  /**
+   * Removes a subject's stored chats, the logs of their runs, and its memory. Needs the scope `admin`. Repeating the call removes
+   * what is left.
+   */
+  erasePerson(subject: string, options?: CallOptions): Promise<ErasedPerson>;
   /** The data sources of the endpoint. */
   readonly grounding: RemoteGrounding;
   /** Calls any other route, such as `call('GET', '/v1/agents/helper/manifest')`. Returns the JSON of the response, or its plain text. */
@@ -185,6 +191,8 @@ export function createClient(options: ClientOptions): Client {
         ...given,
         body,
       }) as McpValidation, // safe: as `status`
+    erasePerson: async (subject, given) =>
+      await call('DELETE', `/v1/subjects/${encodeURIComponent(subject)}`, given) as ErasedPerson, // safe: as `status`
     audit: createRemoteAudit((request) => callRoute(connection, request)),
     events: ({ signal = never(), ...wanted } = {}) => watchEvents(connection, { ...wanted, signal }),
     ...createChatTransport(chatLink(connection, call), options),

@@ -7,7 +7,7 @@ export type GroundingKind = 'search' | 'vector' | 'structured' | 'code';
 
 /** A question to one source. */
 export interface GroundingRequest {
-  /** The owner of the data: part of the storage key, never a filter. */
+  /** The owner of the data: part of the storage key, never a filter. A tenant, or a tenant with a subject. */
   readonly tenant: string;
   readonly query?: string | undefined;
   readonly embedding?: ArrayLike<number> | undefined;
@@ -93,6 +93,8 @@ export interface GroundingSource {
   readonly capabilities: GroundingCapabilities;
   /** How much its hits count beside those of other sources, as measured; 1 when absent. `weights` of `createGrounding` replace it. */
   readonly quality?: number;
+  /** Whose the items are: of the caller's tenant (when absent), or of the caller's subject alone (`perSubject`). */
+  readonly scope?: 'tenant' | 'subject';
   retrieve(request: GroundingRequest, signal: AbortSignal): Promise<readonly SourceHit[]>;
   stats(tenant: string, signal: AbortSignal): Promise<GroundingStats>;
 }

@@ -3,6 +3,8 @@
 import { PinnaceError } from '../base/errors.ts';
 import { reportedHook } from '../events/reported-port.ts';
 import type { Filter } from '../contracts/filter.ts';
+import type { GroundingSource } from '../contracts/grounding-source.ts';
+import { requireScope } from '../base/principal.ts';
 import { refusal, requestPermission } from '../permission/authorize.ts';
 import type { Authorize } from '../contracts/authorize.ts';
 import type { SpanContext } from '../events/span.ts';
@@ -34,6 +36,8 @@ export interface AccessHooks {
 export interface GroundingCallOptions {
   readonly principal?: Principal | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Another subject of the tenant, for sources per subject; needs the scope `admin`. */
+  readonly subject?: string | undefined;
   /** The calling agent, for the hooks. */
   readonly agentId?: string | undefined;
   /** Called in addition to the host's own hook. */
@@ -54,6 +58,19 @@ export interface Wanted {
 /** The tenant whose data a call is about. */
 export function tenantOf({ principal }: GroundingCallOptions): string {
   return principal?.tenant ?? 'local';
+}
+
+/**
+ * Whose data of a source a call is about. For a source per subject it is never a tenant's name, so no tenant can be one.
+ *
+ * @throws PinnaceError `forbidden` for another subject without the scope `admin`.
+ */
+export function ownerOf({ scope }: Pick<GroundingSource, 'scope'>, call: GroundingCallOptions): string {
+  const tenant = tenantOf(call);
+  if (scope !== 'subject') return tenant;
+  const { principal, subject } = call;
+  if (principal && subject !== undefined && subject !== principal.subject) requireScope(principal, 'admin');
+  return JSON.stringify([tenant, subject ?? principal?.subject ?? 'local']);
 }
 
 /**

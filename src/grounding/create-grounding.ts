@@ -7,7 +7,7 @@ import type { GroundingSource, WritableGroundingSource } from '../contracts/grou
 import type { OnError } from '../events/on-error.ts';
 import { createReport } from '../events/report.ts';
 import { type InnerFacts, type SpanEvent, statusOfError, within } from '../events/span.ts';
-import { type GroundingCallOptions, requireAccess, tenantOf } from './access.ts';
+import { type GroundingCallOptions, ownerOf, requireAccess } from './access.ts';
 import { ForgetInput, type GroundingAnswer, RememberInput, type RetrieveInput, RetrieveRequest } from './request.ts';
 import type { RetrieveOptions } from './retrieve.ts';
 
@@ -52,9 +52,9 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
   const byId = distinct(options.sources);
   const report = createReport(options.onError);
   const reporting = (id: string, call: GroundingCallOptions): GroundingCallOptions => {
-    const { principal, signal, agentId, authorize, span } = call; // by name: "signal" may be a getter, as of an AbortController
+    const { principal, signal, subject, agentId, authorize, span } = call; // by name: "signal" may be a getter, as of an AbortController
     const own: GroundingCallOptions['report'] = (cause, more) => report(cause, { kind: 'grounding', id, ...more });
-    return { principal, signal, agentId, authorize, span, report: call.report ?? own };
+    return { principal, signal, subject, agentId, authorize, span, report: call.report ?? own };
   };
   return {
     sources: [...byId.values()],
@@ -84,7 +84,7 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
       const { dataSourceId, items, idempotencyKey } = parse(RememberInput, input, { what: 'what to remember' });
       const call = reporting(dataSourceId, given);
       const source = writable(byId, dataSourceId);
-      const request = { tenant: tenantOf(call), items: items.map(withLines), idempotencyKey };
+      const request = { tenant: ownerOf(source, call), items: items.map(withLines), idempotencyKey };
       return await within(call.span, factsOf('remember', dataSourceId), async () => {
         await requireAccess(options, { action: 'grounding.remember', dataSourceId, call });
         return { ids: await source.remember(request, signalOf(call)) };
@@ -98,7 +98,7 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
       return await within(call.span, factsOf('forget', dataSourceId), async () => {
         const rights = await requireAccess(options, { action: 'grounding.forget', dataSourceId, call });
         const all = [...filters ?? [], ...rights];
-        const request = { tenant: tenantOf(call), ids, ...(all.length > 0 && { filters: all }) };
+        const request = { tenant: ownerOf(source, call), ids, ...(all.length > 0 && { filters: all }) };
         return { forgotten: await source.forget(request, signalOf(call)) };
       });
     },

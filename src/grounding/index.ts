@@ -25,4 +25,5 @@ export {
   RetrieveRequest,
   type SourceReport,
 } from './request.ts';
+export { perSubject, type PerSubjectOptions } from './per-subject.ts';
 export type { RetrievalRecord } from './retrieve.ts';

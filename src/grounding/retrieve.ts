@@ -3,7 +3,7 @@
 import { PinnaceError } from '../base/errors.ts';
 import { hidesCause } from '../events/report.ts';
 import type { GroundingSource } from '../contracts/grounding-source.ts';
-import { type AccessHooks, type GroundingCallOptions, requireAccess, tenantOf } from './access.ts';
+import { type AccessHooks, type GroundingCallOptions, ownerOf, requireAccess, tenantOf } from './access.ts';
 import { querySource, type SourceAnswer, unknownSource } from './ask-source.ts';
 import { calibrated, type Calibration } from './calibration.ts';
 import { type Citation, citationsOf } from './citation.ts';
@@ -103,7 +103,7 @@ async function queryAll(
         });
         const depth = ids.length > 1 ? Math.min(200, topK * 3) : topK; // a hit that others rank high may rank low here
         return {
-          tenant: tenantOf(call),
+          tenant: ownerOf(source, call),
           query,
           embedding,
           filters: [...filters, ...rights],

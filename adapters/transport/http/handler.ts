@@ -39,6 +39,7 @@ import { requireAddress } from './require-address.ts';
 import { registryRoutes } from './routes/registry.ts';
 import { runRoutes } from './routes/runs.ts';
 import { storedChatRoutes } from './routes/stored-chats.ts';
+import { subjectRoutes } from './routes/subjects.ts';
 import { setTrace } from './trace.ts';
 
 /** The options of an endpoint. */
@@ -131,6 +132,7 @@ export function createApp(
   const starting = { ...withFiles, signedOnce, watchSession, quotas, admission, keepAliveMs };
   for (const routes of [runRoutes, forkRoutes, chatRoutes, aguiRoutes]) app.route('/v1', routes(starting));
   app.route('/v1', storedChatRoutes({ runtime, signed, maxBodyBytes }));
+  app.route('/v1', subjectRoutes({ runtime, signed, grounding: grounding?.grounding }));
   app.route('/v1', blobRoutes(withFiles));
   app.route('/v1', messageRoutes({ runtime, signed, maxBodyBytes }));
   app.route('/v1', approvalRoutes({ runtime, signed, maxBodyBytes }));

@@ -65,13 +65,14 @@ const perCall = 50;
  * the last recorded piece, and the missing pieces of a changed one are deleted. A file that cannot be read
  * is reported as failed, and the others continue. Rights are those of `remember` and `forget`.
  *
- * @throws PinnaceError what the data source throws, and `cancelled` with the signal; calling again continues from there.
+ * @throws PinnaceError `invalid_argument` for a source per subject, what the data source throws, and `cancelled` with the signal; calling again continues from there.
  */
 export async function ingest(
   grounding: Grounding,
   options: IngestOptions,
   call: GroundingCallOptions = {},
 ): Promise<IngestReport> {
+  requireShared(grounding, options.dataSourceId);
   const files: IngestProgress[] = [];
   let written = 0;
   for (const file of options.files) {
@@ -81,6 +82,14 @@ export async function ingest(
     written += count;
   }
   return { files, written };
+}
+
+/** A memory of persons has no files: what is noted of them would outlive the person's data. */
+function requireShared({ sources }: Grounding, dataSourceId: string): void {
+  if (sources.find(({ id }) => id === dataSourceId)?.scope !== 'subject') return;
+  throw new PinnaceError('invalid_argument', 'Cannot ingest files into a source per subject: use "remember"', {
+    details: { reason: 'source_per_subject' },
+  });
 }
 
 /**

@@ -300,6 +300,8 @@ function attacksOn({ ids: { runId, approvalId, planId, blobId } }: Filled): Read
     'POST /v1/plans/{id}/pause': { path: `/v1/plans/${planId}/pause` },
     'POST /v1/plans/{id}/resume': { path: `/v1/plans/${planId}/resume` },
     'POST /v1/plans/{id}/cancel': { path: `/v1/plans/${planId}/cancel` },
+    // A subject of tenant a is none of b's: nothing is removed.
+    'DELETE /v1/subjects/{subject}': { path: '/v1/subjects/subject-a', statuses: own },
     'GET /v1/audit': { path: '/v1/audit', statuses: own },
     'GET /v1/audit/verification': { path: '/v1/audit/verification', statuses: own },
     'GET /v1/events': { path: '/v1/events', headers: { 'last-event-id': '0' }, statuses: own },
