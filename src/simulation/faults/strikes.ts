@@ -98,7 +98,7 @@ export function stops({ instance, go }: StruckCall): Promise<unknown> {
 }
 
 /** Each strike on an instance is the next of these, and the last from then on. */
-export function inTurn(...strikes: readonly FaultStrike[]): FaultStrike {
+export function inTurn<C extends StruckCall>(...strikes: readonly ((call: C) => unknown)[]): (call: C) => unknown {
   const counts = new WeakMap<StruckInstance, number>();
   return (call) => {
     const count = counts.get(call.instance) ?? 0;
