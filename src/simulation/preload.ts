@@ -28,5 +28,14 @@ export async function preload(): Promise<void> {
     import('../mcp/mcp-servers.ts'),
     import('../mcp/validate-server.ts'),
     import('../mcp/people.ts'),
+    import('../events/list-events.ts'),
+    import('../grounding/retrieve.ts'),
+    import('../grounding/context.ts'),
+    import('../mcp/content/create-content.ts'),
+    import('../runtime/attachments/load-resource.ts'),
+    import('../runtime/steering/send.ts'),
+    import('../runtime/resolve/mcp-content.ts'),
+    import('../tools/http/call-http.ts'),
+    import('../tree/stored/open-stored.ts'),
   ]);
 }

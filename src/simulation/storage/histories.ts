@@ -52,7 +52,7 @@ export function createHistories(now: () => number): Histories {
       if (match?.isAny) states[states.indexOf(match)] = readState(entry, at.start);
       else if (match && entry) match.version = entry.version;
       if (match) return undefined;
-      const isOld = states.some((state) => matchesRead(state, entry, now()));
+      const isOld = states.some((state) => !state.isAny && matchesRead(state, entry, now()));
       const what = !entry ? 'misses' : isOld ? 'returns an old value of' : 'returns a value that was not written to';
       return `${method} ${what} ${shownKey(key)}`;
     },
