@@ -22,6 +22,7 @@ import {
   type ToolsOf,
 } from '../../../src/index.ts';
 import { callsTools, says, type ScriptedModel, scriptedModel, stallingStream } from '../../fixtures/model.ts';
+import { localSandbox } from '../../fixtures/program-cells.ts';
 import { testRuntime } from '../../fixtures/runtime.ts';
 
 const token = 'a-token-for-tests-only';
@@ -110,6 +111,13 @@ const statesOf = (message: UIMessage | undefined): unknown[] =>
   message?.parts.flatMap((part) =>
     part.type === 'data-run' && 'data' in part ? [(part.data as { state: string }).state] : []
   ) ?? [];
+/** The calls inside of programs that are in this state. */
+const innerCallsOf = (message: UIMessage | undefined, state: string) =>
+  message?.parts.flatMap((part) =>
+    part.type === 'dynamic-tool' && part.state === state
+      ? [{ id: part.approval?.id ?? '', to: (part.input as { to: string }).to }]
+      : []
+  ) ?? [];
 const approvalOf = (message: UIMessage | undefined): string => (toolOf(message)['approval'] as { id: string }).id;
 
 /** Says `start`, and then nothing until it is stopped. */
@@ -168,6 +176,32 @@ describe.each(Object.entries(ways))('useChat with %s', (way, connect) => {
     expect(sent).toEqual(approved ? ['Ada'] : []);
     expect(statesOf(page.chat.messages.at(-1))).toEqual(['awaiting_approval', 'completed']);
     if (!approved) expect(JSON.stringify(model.calls.at(-1)?.prompt)).toContain('as I say');
+  });
+
+  it('decides on the calls inside of a program, each by itself, and goes on with it', async () => {
+    const code = `const all = await Promise.allSettled(['Ada', 'Bob', 'Cy'].map((to) => tools.send({ to })));
+      return all.map((one) => one.value ?? one.reason.code);`;
+    const model = scriptedModel(callsTools({ tool: 'code_run', input: { code }, id: 'p' }), says('Done'));
+    const agent = { entryTools: ['*', 'code_run'] };
+    const runtime = testRuntime({
+      model: model.model,
+      tools: [add, send],
+      sandbox: localSandbox(),
+      programs: true,
+      agent,
+    });
+    const page = await render({ transport: connect(runtime), sendAutomaticallyWhen: answered });
+    await page.chat.sendMessage({ text: 'Send all' });
+    const waiting = () => innerCallsOf(page.chat.messages.at(-1), 'approval-requested');
+    await until(() => expect(waiting()).toHaveLength(3));
+    expect(sent).toEqual([]);
+    for (const { id, to } of waiting()) await page.chat.addToolApprovalResponse({ id, approved: to !== 'Bob' });
+    await until(() => expect(textOf(page.chat.messages.at(-1))).toBe('Done'));
+    expect(sent.toSorted()).toEqual(['Ada', 'Cy']);
+    const program = page.chat.messages.at(-1)?.parts.find(({ type }) => type === 'tool-code_run');
+    expect(program).toMatchObject({ state: 'output-available', output: ['sent to Ada', 'forbidden', 'sent to Cy'] });
+    expect(page.chat.messages).toHaveLength(2);
+    expect(model.calls).toHaveLength(2);
   });
 
   it('continues without sendAutomaticallyWhen when the chat is sent again', async () => {
