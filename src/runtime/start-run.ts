@@ -211,7 +211,8 @@ async function resolveRun(
   const { chat } = request;
   const { discovery } = parts;
   const { contextTokens } = found;
-  const stepTools = createStepTools({ agent, toolSet, discovery, contextTokens, principal, chatId: chat.id });
+  const asked = chat.messages;
+  const stepTools = createStepTools({ agent, toolSet, discovery, contextTokens, principal, chatId: chat.id, asked });
   if (!plan && !origin) void stepTools.restore().catch(() => undefined); // beside the claim; the run waits for it, or tries again
   const continues = approvalsRequestedIn(chat.messages.at(-1)).length > 0
     ? await findContinued(parts.storage, principal, chat.id)

@@ -116,8 +116,8 @@ export interface Tool {
   readonly secretOrigin?: string;
   /** Whether the tool can be used now: a step does not offer one that cannot. Absent: always. */
   readonly isAvailable?: () => boolean;
-  /** Returns the tool as a model sees it beside these ones, which a description may list. Absent: as it is. */
-  readonly beside?: (others: readonly Tool[]) => Tool;
+  /** Returns the tool as a model sees it beside these ones, which a description may list for this request. Absent: as it is. */
+  readonly beside?: (others: readonly Tool[], request: string) => Tool;
   /** Gets an input that passed the check. The model receives a `PinnaceError` that it throws, and no other error. */
   readonly execute: (input: unknown, context: ToolContext) => unknown;
 }

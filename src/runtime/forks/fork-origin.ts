@@ -114,10 +114,11 @@ async function withTools(
   }
   if (toolSet === resolved.toolSet && !parent.basis.active) return resolved;
   const active = [...parent.basis.active ?? [], ...loadedIn(cut)];
+  const given = { agent, toolSet, discovery, contextTokens, principal, chatId: chat.id };
   return {
     ...resolved,
     toolSet,
-    stepTools: createStepTools({ agent, toolSet, discovery, contextTokens, principal, chatId: chat.id, active }),
+    stepTools: createStepTools({ ...given, active, asked: chat.messages }),
   };
 }
 

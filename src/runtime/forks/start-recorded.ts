@@ -27,7 +27,8 @@ export function recordedOrigin({ discovery }: RuntimeParts, { calls, effects }: 
       const { agent, toolSet, contextTokens, request: { chat } } = resolved;
       const tools = dryTools(toolSet.tools, recordedOutcomes(calls), isReplaced);
       const replaced = { ...toolSet, tools };
-      const given = { agent, toolSet: replaced, discovery, contextTokens, principal, chatId: chat.id };
+      const asked = chat.messages;
+      const given = { agent, toolSet: replaced, discovery, contextTokens, principal, chatId: chat.id, asked };
       const stepTools = createStepTools(given);
       return Promise.resolve({ ...resolved, toolSet: replaced, stepTools });
     },

@@ -2,6 +2,7 @@
 
 import * as v from 'valibot';
 import { PinnaceError } from '../../base/errors.ts';
+import { bestFirst } from '../schema/best-first.ts';
 import { declarationOf } from '../schema/declaration.ts';
 import { codeRunId, type ProgramHost, programHostKey } from '../program-host.ts';
 import type { Tool } from '../tool.ts';
@@ -37,14 +38,15 @@ export function codeRunTool(): Tool {
     input: Input,
     execute: async ({ code }, context) => await hostOf(context.scope).run(code, context),
   });
-  const described = new WeakMap<readonly Tool[], Tool>();
+  const described = new WeakMap<readonly Tool[], { readonly request: string; readonly tool: Tool }>();
   return {
     ...tool,
-    beside(others) {
-      const known = described.get(others) ??
-        { ...tool, definition: { ...tool.definition, description: describe(others) } };
-      described.set(others, known);
-      return known;
+    beside(others, request) {
+      const known = described.get(others);
+      if (known?.request === request) return known.tool;
+      const made = { ...tool, definition: { ...tool.definition, description: describe(others, request) } };
+      described.set(others, { request, tool: made });
+      return made;
     },
   };
 }
@@ -70,16 +72,23 @@ export function isCallable({ definition: { id, type, callers } }: Tool): boolean
 /** The tools by which a model finds and loads others: in programs, `tool_find` is enough. */
 const ofDiscovery = new Set(['tool_find', 'tool_describe', 'tool_load', 'tool_active']);
 
-/** The guide and the declarations of the tools, the first ones first, as many as there is room for. */
-function describe(others: readonly Tool[]): string {
-  const callable = others.filter((tool) => isCallable(tool) && !ofDiscovery.has(tool.definition.name));
+/** The declarations of the first tools, as many as there is room for. */
+function declared(tools: readonly Tool[]): readonly string[] {
   const declarations: string[] = [];
   let left = declarationsLength;
-  for (const { definition } of callable) {
+  for (const { definition } of tools) {
     const text = declarationOf(definition);
     if ((left -= text.length + 1) < 0) break;
     declarations.push(text);
   }
+  return declarations;
+}
+
+/** The guide and the declarations of the tools, as many as there is room for: those that match the request best. */
+function describe(others: readonly Tool[], request: string): string {
+  const callable = others.filter((tool) => isCallable(tool) && !ofDiscovery.has(tool.definition.name));
+  const all = declared(callable);
+  const declarations = all.length === callable.length ? all : declared(bestFirst(callable, request));
   const more = callable.length - declarations.length;
   const hasFind = others.some(({ definition: { name } }) => name === 'tool_find');
   return [

@@ -79,6 +79,29 @@ describe('code_run', () => {
     expect(outputOf(message)).toEqual([1, 'forbidden', 'forbidden', 'not_found', 'invalid_argument']);
   });
 
+  it('declares the tools first that match the request, where there is no room for all', async () => {
+    const tools = Array.from({ length: 120 }, (_, i) =>
+      defineTool({
+        id: i === 119 ? 'invoices_list' : `machine_${i}`,
+        description: i === 119
+          ? 'Lists what customers have to pay'
+          : `Starts machine number ${i} of the workshop at once`,
+        callers: ['program'],
+        input: v.strictObject({ number: v.number() }),
+        execute: () => 1,
+      }));
+    const { runtime, model } = programRuntime('return 1', { tools });
+    const descriptionFor = async (text: string): Promise<string> => {
+      await take(runtime, [userMessage(text)]);
+      const found = model.calls.at(-1)?.tools?.find(({ name }) => name === 'code_run');
+      return found?.type === 'function' ? found.description ?? '' : '';
+    };
+    expect(await descriptionFor('Which invoice is open?')).toMatch(/as JSON.*\n\n.*\ninvoices_list\(/s);
+    const other = await descriptionFor('Start all machines');
+    expect(other).not.toContain('invoices_list');
+    expect(other).toMatch(/and \d+ more tools$/);
+  });
+
   it('suspends the program at calls that a person must approve, and goes on with the decisions', async () => {
     const { tool, sent } = sender('always');
     const { runtime, model } = programRuntime(`const x = await tools.double({ x: 4 }); ${sendAll}`, {
