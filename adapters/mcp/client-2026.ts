@@ -39,7 +39,7 @@ const loadChallenges = /* @__PURE__ */ loadOnce(() =>
   optionalPackage('@modelcontextprotocol/client', async () => (await import('./oauth/challenge.ts')).challengeOf)
 );
 
-async function openSession({ url, fetch, questions, signal }: OpenOptions): Promise<McpSession> {
+async function openSession({ url, fetch, questions, logLevel, signal }: OpenOptions): Promise<McpSession> {
   const { Client, StreamableHTTPClientTransport } = await loadSdk();
   const client = new Client(clientInfo, {
     capabilities: questions ? { elicitation: { form: {}, url: {} } } : {}, // no other: the server cannot query the model
@@ -57,6 +57,10 @@ async function openSession({ url, fetch, questions, signal }: OpenOptions): Prom
     transport,
     connect: () => client.connect(transport, { signal, timeout: longestTimeoutMs }),
   });
+  const isModern = client.getNegotiatedProtocolVersion() === '2026-07-28';
+  if (logLevel && !isModern && client.getServerCapabilities()?.logging) {
+    await client.setLoggingLevel(logLevel, { signal });
+  }
   return {
     protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
     serverInfo: serverInfoOf(client.getServerVersion()),
@@ -67,7 +71,7 @@ async function openSession({ url, fetch, questions, signal }: OpenOptions): Prom
     async call(call, until) {
       open.add(call);
       try {
-        return await client.callTool(paramsOf(call), {
+        return await client.callTool(paramsOf(call, isModern ? logLevel : undefined), {
           signal: until,
           timeout: longestTimeoutMs,
           toolDefinition: forHeaders(call),

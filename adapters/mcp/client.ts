@@ -31,7 +31,7 @@ export function mcpConnector(options: McpConnectorOptions): McpConnector {
 
 const loadSdk = /* @__PURE__ */ loadOnce(() => optionalPackage('@modelcontextprotocol/sdk', () => import('./sdk.ts')));
 
-async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSession> {
+async function openSession({ url, fetch, logLevel, signal }: OpenOptions): Promise<McpSession> {
   const { Client, ResultSchema, StreamableHTTPClientTransport } = await loadSdk();
   // The library's default validator compiles code. Without capabilities, the server cannot send requests.
   const client = new Client(clientInfo, { capabilities: {}, jsonSchemaValidator: linearValidator });
@@ -41,6 +41,7 @@ async function openSession({ url, fetch, signal }: OpenOptions): Promise<McpSess
     transport,
     connect: () => client.connect(transport, { signal, timeout: longestTimeoutMs }),
   });
+  if (logLevel && client.getServerCapabilities()?.logging) await client.setLoggingLevel(logLevel, { signal });
   return {
     protocolVersion: transport.protocolVersion ?? '',
     serverInfo: serverInfoOf(client.getServerVersion()),

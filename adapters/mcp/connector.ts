@@ -10,7 +10,7 @@ import { connectionClosed, signInUnsupported } from './failures.ts';
 import { createMcpFetch } from './mcp-fetch.ts';
 import { createNotices, type Listeners } from './notices.ts';
 import { createReader } from './reader.ts';
-import type { OpenSession } from './session.ts';
+import type { LogLevel, OpenSession } from './session.ts';
 import { createSessions, type LiveSession } from './sessions.ts';
 import { inOurWords, within } from './within.ts';
 
@@ -24,6 +24,8 @@ export interface McpConnectorOptions {
   readonly connectTimeoutMs?: number;
   /** For the list of all tools; 30 s when absent. */
   readonly listTimeoutMs?: number;
+  /** The least level of log messages that servers are asked to send. Absent: servers of 2026-07-28 send none, older ones as they like. */
+  readonly logLevel?: LogLevel;
 }
 
 /** Creates the connector over a library that opens sessions. */
@@ -56,7 +58,8 @@ async function challengesFor(
 
 const defaults = { maxBytes: 4_194_304, connectTimeoutMs: 15_000, listTimeoutMs: 30_000 };
 
-interface Context extends Required<McpConnectorOptions>, Listeners {
+interface Context extends Required<Omit<McpConnectorOptions, 'logLevel'>>, Listeners {
+  readonly logLevel?: LogLevel;
   readonly open: OpenSession;
   readonly server: McpServer;
   readonly secret: Secret | undefined;
@@ -70,7 +73,7 @@ interface Context extends Required<McpConnectorOptions>, Listeners {
 const maxAnswerMs = 900_000;
 
 async function openSession(context: Context, ...signals: readonly AbortSignal[]): Promise<LiveSession> {
-  const { open, egress, server, secret, challenges, questions, maxBytes, life } = context;
+  const { open, egress, server, secret, challenges, questions, maxBytes, life, logLevel } = context;
   const { connectTimeoutMs: timeoutMs } = context;
   const url = new URL(server.url);
   url.hash = '';
@@ -87,7 +90,8 @@ async function openSession(context: Context, ...signals: readonly AbortSignal[])
   const { fetch, faultBehind } = guarded;
   const session = await within(
     { signals: [...signals, life.signal], timeoutMs },
-    (until) => inOurWords({ method: 'initialize', faultBehind }, () => open({ url, fetch, questions, signal: until })),
+    (until) =>
+      inOurWords({ method: 'initialize', faultBehind }, () => open({ url, fetch, questions, logLevel, signal: until })),
   );
   return { ...guarded, session };
 }

@@ -10,8 +10,13 @@ export interface OpenOptions {
   readonly fetch: McpFetch['fetch'];
   /** Whether a person can answer questions. */
   readonly questions: boolean;
+  /** The least level of log messages; absent: the server is not asked for any. */
+  readonly logLevel?: LogLevel | undefined;
   readonly signal: AbortSignal;
 }
+
+/** The levels of log messages. */
+export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency';
 
 /** The methods that read. */
 export type ReadMethod = McpReading['method'] | ListMethod;
@@ -78,11 +83,15 @@ export function progressOf(
   };
 }
 
-/** Returns the parameters of `tools/call`. */
-export function paramsOf({ name, input, responses, traceparent }: McpCall): {
+/** Returns the parameters of `tools/call`. `logLevel` asks a server of 2026-07-28 for log messages. */
+export function paramsOf({ name, input, responses, traceparent }: McpCall, logLevel?: LogLevel): {
   readonly name: string;
   readonly arguments: Record<string, unknown>;
-  readonly _meta?: { readonly traceparent: string };
+  readonly _meta?: Readonly<Record<string, string>>;
 } {
-  return { name, arguments: { ...input }, ...responses, ...(traceparent !== undefined && { _meta: { traceparent } }) };
+  const meta = {
+    ...(traceparent !== undefined && { traceparent }),
+    ...(logLevel !== undefined && { 'io.modelcontextprotocol/logLevel': logLevel }),
+  };
+  return { name, arguments: { ...input }, ...responses, ...(Object.keys(meta).length > 0 && { _meta: meta }) };
 }

@@ -25,6 +25,7 @@ import { createDriftWatch } from './drift-watch.ts';
 import { createMcpTool, type McpToolOptions } from './mcp-tool.ts';
 import { exposedName, type PinnedDefinition, pinnedDefinitions } from './pinned-tools.ts';
 import { storeContentDrift, storeDrift } from './records.ts';
+import { createServerLog } from './server-log.ts';
 import { openSession } from './session.ts';
 import type { Validation } from './validate-server.ts';
 
@@ -95,6 +96,7 @@ export function createMcpServers(options: McpServersOptions): McpServers {
       connector,
       onToolsChanged: (server) => drift.flag(server),
       onContentChanged: (server, kind) => flagContent(watch, server, kind),
+      logOf: (server, access) => createServerLog(server, access, options),
     }));
   const toolOptions: McpToolOptions | undefined = openConnections && {
     drift,

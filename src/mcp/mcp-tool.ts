@@ -177,12 +177,9 @@ async function compareNow(
   await drift.compare(server, async () => ({ tools: await connection.listTools({ signal }), instructions }));
 }
 
-const maxProgressLines = 50;
-
 function callOver(connection: McpConnection, call: PinnedCall, options: McpToolOptions): Promise<McpCallResult> {
   const { pinned: { pinned: { definition } }, input, responses, span, context } = call;
-  const { signal, log, progress: onProgress } = context;
-  let lines = 0;
+  const { signal, progress: onProgress } = context;
   return connection.callTool({
     onQuestion: answersWhileOpen(call, options),
     name: definition.name,
@@ -192,11 +189,12 @@ function callOver(connection: McpConnection, call: PinnedCall, options: McpToolO
     signal,
     timeoutMs: options.timeoutMs,
     traceparent: span && toTraceparent(span),
-    onProgress({ progress, total }) {
-      onProgress?.({ progress, ...(total !== undefined && { total }) }); // the message is the server's words
-      if (++lines <= maxProgressLines) {
-        log(total === undefined ? `At ${progress}` : `At ${progress} of ${total}`, 'debug');
-      }
+    onProgress({ progress, total, message }) {
+      onProgress?.({
+        progress,
+        ...(total !== undefined && { total }),
+        ...(message !== undefined && { message: message.replace(/\p{C}/gu, ' ') }), // the server's words, for people
+      });
     },
   });
 }

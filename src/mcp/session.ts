@@ -1,7 +1,7 @@
 /** The connections of one run: one for each server, opened with the first call, closed with the run. */
 
 import { PinnaceError } from '../base/errors.ts';
-import type { McpAuthorization, McpConnection, McpConnector } from '../contracts/mcp/mcp-connector.ts';
+import type { McpAuthorization, McpConnection, McpConnector, McpLogMessage } from '../contracts/mcp/mcp-connector.ts';
 import type { McpServer } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Closable } from '../tools/run-scope.ts';
@@ -28,16 +28,24 @@ export interface McpSessionOptions {
   readonly onToolsChanged: (server: McpServer) => void;
   /** The same for its prompts and resources. */
   readonly onContentChanged?: ((server: McpServer, kind: 'prompts' | 'resources') => void) | undefined;
+  /** Returns what takes the log of a connection, and its authorization. */
+  readonly logOf?: LogOf | undefined;
 }
 
+type LogOf = (server: McpServer, access: ServerAccess) => {
+  readonly authorization: McpAuthorization | undefined;
+  readonly onLog: (message: McpLogMessage) => void;
+};
+
 /** Creates a session without connections. */
-export function openSession({ connector, onToolsChanged, onContentChanged }: McpSessionOptions): McpSession {
+export function openSession({ connector, onToolsChanged, onContentChanged, logOf }: McpSessionOptions): McpSession {
   const open = new Map<string, Promise<McpConnection>>();
   const closing = new AbortController();
   const connect = async (server: McpServer, access: ServerAccess): Promise<McpConnection> => {
     closing.signal.throwIfAborted();
     const options = {
       ...access,
+      ...logOf?.(server, access),
       signal: closing.signal,
       onToolsChanged: () => onToolsChanged(server),
       onContentChanged: (kind: 'prompts' | 'resources') => onContentChanged?.(server, kind),

@@ -49,6 +49,19 @@ const ModelPart = v.object({
   data: v.object({ providerId: v.string(), modelId: v.string() }),
 });
 
+/** How far a call is. */
+const ToolProgressPart = v.object({
+  type: v.literal('data-tool-progress'),
+  id: v.string(),
+  data: v.object({
+    toolCallId: v.string(),
+    progress: v.number(),
+    total: v.optional(v.number()),
+    message: v.optional(v.string()),
+  }),
+  transient: v.literal(true),
+});
+
 /** The answer as data, where the request or the agent has an `output`. */
 const OutputPart = v.object({ type: v.literal('data-output'), id: v.string(), data: v.unknown() });
 
@@ -150,6 +163,7 @@ const parts: Readonly<Record<string, Shape>> = {
   'data-steering': named('SteeringPart', shapeOf(SteeringPart)),
   'data-attachment': named('AttachmentPart', shapeOf(AttachmentPart)),
   'data-tool-log': named('ToolLogPart', shapeOf(ToolLogPart)),
+  'data-tool-progress': named('ToolProgressPart', shapeOf(ToolProgressPart)),
 };
 
 const otherChunk = named('UIMessageChunk', () => ({

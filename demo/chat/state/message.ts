@@ -14,6 +14,7 @@ import type {
   Need,
   RunData,
   ToolFailure,
+  ToolProgress,
   Usage,
 } from './run-data.ts';
 
@@ -155,6 +156,8 @@ export interface ToolCall {
   readonly output?: unknown;
   readonly errorText?: string | undefined;
   readonly failure?: ToolFailure | undefined;
+  /** How far it is. */
+  readonly progress?: ToolProgress | undefined;
   /** The approval request of the call. */
   readonly approval?: Approval | undefined;
   /** What a program has done, as `data-program` says it. */

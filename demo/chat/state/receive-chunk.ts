@@ -18,6 +18,7 @@ import {
   RunData,
   ToolFailure,
   ToolLog,
+  ToolProgress,
   Usage,
 } from './run-data.ts';
 import type { Texts } from './texts.ts';
@@ -98,6 +99,10 @@ const handlers: Handlers = {
   'data-tool-error': ({ calls }, { data }) => {
     const failure = readAs(ToolFailure, data);
     if (failure) calls.fail(failure);
+  },
+  'data-tool-progress': ({ calls }, { data }) => {
+    const progress = readAs(ToolProgress, data);
+    if (progress) calls.update(progress.toolCallId, { progress });
   },
   'data-tool-log': ({ calls }, { data }) => {
     const log = readAs(ToolLog, data);

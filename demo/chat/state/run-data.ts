@@ -147,6 +147,15 @@ export type LogLine = v.InferOutput<typeof LogLine>;
 /** `data-tool-log`: a log line with its call. */
 export const ToolLog = v.object({ toolCallId: v.string(), ...LogLine.entries });
 
+/** `data-tool-progress`: how far a call is. */
+export const ToolProgress = v.object({
+  toolCallId: v.string(),
+  progress: v.number(),
+  total: v.optional(v.number()),
+  message: v.optional(v.string()),
+});
+export type ToolProgress = v.InferOutput<typeof ToolProgress>;
+
 /** Returns the value as the schema describes it, or nothing: what is malformed is not worth breaking an answer. */
 export function readAs<S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> | undefined {
   const result = v.safeParse(schema, value);

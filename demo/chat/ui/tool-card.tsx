@@ -64,6 +64,7 @@ export function ToolCard({ part, title: known, onDecide = () => undefined, need 
         </span>
         <Icon name='chevron' />
       </button>
+      <ToolProgress call={call} />
       <ToolProblem call={call} />
       {need ?? <Approval call={call} onDecide={onDecide} />}
       <div id={id} hidden={!isOpen.value}>{isOpen.value && <ToolDetails part={part} />}</div>
@@ -73,6 +74,17 @@ export function ToolCard({ part, title: known, onDecide = () => undefined, need 
 
 function stateOf({ state, approval }: ToolCall): { readonly word: string; readonly icon?: IconName } {
   return state === 'waiting' && approval?.decision ? { word: 'Decided', icon: 'wait' } : states[state];
+}
+
+/** How far the call is, as the tool says. */
+function ToolProgress({ call: { state, progress: at } }: { call: ToolCall }): JSX.Element | null {
+  if (state !== 'running' || !at) return null;
+  return (
+    <p class='tool-progress' data-testid='tool-progress'>
+      <progress value={at.total && at.progress} max={at.total} aria-label='Progress' />
+      <span>{at.message ?? (at.total ? `${at.progress} of ${at.total}` : at.progress)}</span>
+    </p>
+  );
 }
 
 /** Why the call failed; visible without opening the card. */

@@ -16,6 +16,7 @@ import { createCitations } from '../messages/citations.ts';
 import type { LoopSpans } from '../loop/loop-spans.ts';
 import type { ModelBudget } from '../model/model-budget.ts';
 import type { RunOptions } from '../run-options.ts';
+import { createCallProgress } from './call-progress.ts';
 import { callStart } from './call-record.ts';
 import { type CallOptions, callTool } from './call-tool.ts';
 import { createLiveCalls, type LiveCalls } from './live-calls.ts';
@@ -95,6 +96,7 @@ export function createRunCalls(options: RunOptions, targets: CallTargets): RunCa
       cite: citeOf(toolCallId),
       prepared: prepared.take(tool, input, toolCallId),
       log: logOf(toolCallId, options, push),
+      progress: createCallProgress(toolCallId, { redact: options.redaction.text, now: options.now, push }),
       onStart: () => calls.started(toolCallId, tool, input),
       onSpan: (fail: (error: ErrorData) => void) => calls.opened(toolCallId, fail),
     };

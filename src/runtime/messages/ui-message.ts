@@ -42,6 +42,13 @@ export interface PinnaceDataParts {
   readonly 'tool-error': ErrorData & { readonly toolCallId: string; readonly tool: string; readonly attempt: number };
   /** What a tool has logged for people. */
   readonly 'tool-log': { readonly toolCallId: string; readonly level: string; readonly text: string };
+  /** How far a tool is; arrives at `onData` only. `message` may be the words of an MCP server. */
+  readonly 'tool-progress': {
+    readonly toolCallId: string;
+    readonly progress: number;
+    readonly total?: number;
+    readonly message?: string;
+  };
   /** The plan that the run follows. */
   readonly plan: Readonly<Record<string, unknown>>;
   /** The sources that the answer cites. */

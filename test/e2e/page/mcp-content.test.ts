@@ -24,6 +24,7 @@ async function useServer(page: Page): Promise<void> {
   await page.getByTestId('mcp-validate').click();
   await page.getByTestId('mcp-content').scrollIntoViewIfNeeded();
   await shoot(page, 'mcp-content-report');
+  await page.getByLabel('What trigger-long-running-operation does').selectOption('read');
   await page.getByTestId('mcp-approve').click();
   await page.getByTestId('mcp-approved').waitFor();
   await page.getByTestId('registry-back').click();
@@ -77,6 +78,18 @@ describe('prompts and resources of an MCP server in the composer', () => {
     await page.locator('[data-testid=message][data-role=assistant]').first().waitFor();
     await expect.poll(() => page.getByTestId('stop').count()).toBe(0);
     await shoot(page, 'mcp-attached-sent');
+    expect(problems).toEqual([]);
+  });
+
+  it('show the progress of a call on its card', async () => {
+    const { page, problems } = await open({ height: 1000 });
+    await useServer(page);
+    await page.getByTestId('composer').fill('Call every__trigger-long-running-operation with duration 6 and steps 6');
+    await page.getByTestId('composer').press('Enter');
+    await page.getByTestId('tool-progress').first().waitFor();
+    await shoot(page, 'mcp-progress');
+    await page.getByTestId('stop').click();
+    await expect.poll(() => page.getByTestId('stop').count()).toBe(0);
     expect(problems).toEqual([]);
   });
 
