@@ -8,6 +8,7 @@ import { linearValidator } from '../linear-validator.ts';
 import { optionalPackage } from '../optional-package.ts';
 import type { StandardSchemaV1 } from './sdk-2026.ts';
 import { connectorOver, type McpConnectorOptions } from './connector.ts';
+import { requireOpened } from './url-questions.ts';
 import {
   clientInfo,
   connectUntil,
@@ -68,7 +69,9 @@ async function openSession({ url, fetch, questions, logLevel, signal }: OpenOpti
     capabilities: { ...client.getServerCapabilities() },
     request: async (method, params, until) =>
       await client.request({ method, params }, anything, { signal: until, timeout: longestTimeoutMs }),
-    async call(call, until) {
+    async call(given, until) {
+      if (!isModern) requireOpened(given.responses);
+      const call = isModern ? given : { ...given, responses: undefined };
       open.add(call);
       try {
         return await client.callTool(paramsOf(call, isModern ? logLevel : undefined), {

@@ -12,6 +12,7 @@ import { createNotices, type Listeners } from './notices.ts';
 import { createReader } from './reader.ts';
 import type { LogLevel, OpenSession } from './session.ts';
 import { createSessions, type LiveSession } from './sessions.ts';
+import { toUrlQuestions } from './url-questions.ts';
 import { inOurWords, within } from './within.ts';
 
 /** The options of a connector. */
@@ -102,7 +103,10 @@ function toConnection(first: LiveSession, context: Context): McpConnection {
   const sessions = createSessions(first, () => openSession(context));
   const callOnce = async (live: LiveSession, call: McpCall, signal: AbortSignal) => {
     const { session, faultBehind, resultBehind } = live;
-    const frame = await inOurWords({ method: 'tools/call', faultBehind }, () => session.call(call, signal));
+    const frame = await inOurWords(
+      { method: 'tools/call', faultBehind },
+      () => session.call(call, signal).catch((error: unknown) => toUrlQuestions(error, context.questions)),
+    );
     return readCallResult(resultBehind(frame), context);
   };
   return {

@@ -21,6 +21,7 @@ import {
   storeAnswers,
   takeAnswers,
 } from './questions/questions.ts';
+import { countStepUp } from './people-limits.ts';
 import { authorizationFor, wantedSignIn } from './sign-in/authorization.ts';
 import { readContinuation, signInInteraction } from './sign-in/continuation.ts';
 import { createSignIns } from './sign-in/create-sign-ins.ts';
@@ -103,6 +104,7 @@ export function createMcpPeople(options: McpPeopleOptions): McpPeople {
       if (!wanted) return undefined;
       const earlier = interruptionId === undefined ? undefined : await readContinuation(storage, interruptionId);
       if (wanted.isStepUp && earlier?.kind === 'sign_in' && earlier.isStepUp) throw scopeRefused(); // one for each call
+      if (wanted.isStepUp) await countStepUp(server.id, principal, { storage, now });
       return signInInteraction({ server, principal, wanted }, { storage, now });
     },
     ask: (tool, required, { round, signal }) => questionInteraction(tool, required, { round, context: asking(signal) }),

@@ -14,6 +14,7 @@ import type {
 } from '../../contracts/mcp/answers.ts';
 import type { Interaction } from '../../contracts/mcp/interaction.ts';
 import type { Storage } from '../../contracts/storage.ts';
+import { pendingKey, requireRoomForQuestion } from '../people-limits.ts';
 import { continuationKey, hostOf } from '../sign-in/continuation.ts';
 import type { Sealed, Seals } from '../sign-in/seal.ts';
 import { type Ask, compile, readAsks } from './read-asks.ts';
@@ -38,6 +39,8 @@ interface QuestionRecord {
   readonly kind: 'elicitation';
   readonly runId: string;
   readonly tenant: string;
+  /** Whose run has asked. */
+  readonly subject: string;
   readonly serverId: string;
   /** SHA-256 over the call: server, pin, tool and input. */
   readonly call: string;
@@ -64,8 +67,9 @@ export async function questionInteraction(
   { round, context }: { readonly round: number; readonly context: QuestionContext },
 ): Promise<Interaction> {
   if (round > maxRounds) throw tooManyRounds();
+  await requireRoomForQuestion(tool.principal, context);
   const asks = readAsks(required.inputRequests);
-  const { server: { id: serverId, alias, url }, principal: { tenant } } = tool;
+  const { server: { id: serverId, alias, url }, principal: { tenant, subject } } = tool;
   const call = await callDigest(tool);
   const question: Question = { ...required, asks };
   return {
@@ -74,8 +78,11 @@ export async function questionInteraction(
     data: { server: { id: serverId, alias, host: hostOf(url) }, asks },
     async save({ id, runId, expiresAt }) {
       const sealed = await context.seals(tenant).seal(question, boundTo(id, { call, round }));
-      const value: QuestionRecord = { kind: 'elicitation', runId, tenant, serverId, call, round, expiresAt, sealed };
-      await context.storage.commit([{ key: continuationKey(id), value, ttlMs: ttlOf(expiresAt, context) }]);
+      const facts = { runId, tenant, subject, serverId };
+      const value: QuestionRecord = { kind: 'elicitation', ...facts, call, round, expiresAt, sealed };
+      const ttlMs = ttlOf(expiresAt, context);
+      const pending = { key: pendingKey({ tenant, subject }, id), value: true, ttlMs };
+      await context.storage.commit([{ key: continuationKey(id), value, ttlMs }, pending]);
     },
   };
 }
@@ -98,7 +105,8 @@ export async function storeAnswers(
     value: { ...record, sealedAnswers },
     ttlMs: ttlOf(record.expiresAt, context),
   };
-  if (!(await context.storage.commit([{ ...change, ifVersion: version }])).ok) throw answeredAlready();
+  const answered = { key: pendingKey(record, id) };
+  if (!(await context.storage.commit([{ ...change, ifVersion: version }, answered])).ok) throw answeredAlready();
 }
 
 /** Whether a person has answered. */

@@ -95,8 +95,7 @@ export function createRunCalls(options: RunOptions, targets: CallTargets): RunCa
         (await loadAsking()).askWhileOpen(interaction, { facts: options, toolCallId, push }),
       cite: citeOf(toolCallId),
       prepared: prepared.take(tool, input, toolCallId),
-      log: logOf(toolCallId, options, push),
-      progress: createCallProgress(toolCallId, { redact: options.redaction.text, now: options.now, push }),
+      ...shownBy(toolCallId, options, push),
       onStart: () => calls.started(toolCallId, tool, input),
       onSpan: (fail: (error: ErrorData) => void) => calls.opened(toolCallId, fail),
     };
@@ -176,11 +175,15 @@ function delegationOf({ agent }: RunOptions, { budget, push }: CallTargets): Del
   };
 }
 
-/** Redact before truncating, so partial secrets cannot leak. */
-function logOf(toolCallId: string, { redaction }: RunOptions, push: CallTargets['push']) {
-  return (text: string, level = 'info'): void => {
-    const data = { toolCallId, level, text: redaction.text(text).slice(0, 4096) };
-    push({ type: 'data-tool-log', data, transient: true });
+/** What a call shows while it works. Redact before truncating, so partial secrets cannot leak. */
+function shownBy(toolCallId: string, { redaction, now }: RunOptions, push: CallTargets['push']) {
+  const redact = (text: string): string => redaction.text(text);
+  return {
+    log(text: string, level = 'info'): void {
+      const data = { toolCallId, level, text: redact(text).slice(0, 4096) };
+      push({ type: 'data-tool-log', data, transient: true });
+    },
+    progress: createCallProgress(toolCallId, { redact, now, push }),
   };
 }
 

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Key } from '../../../src/base/key.ts';
-import { continued, createOAuthPeer, issuer, mcpOrigin, person, signInWorld } from '../../fixtures/mcp/oauth-peer.ts';
+import {
+  continued,
+  createOAuthPeer,
+  issuer,
+  mcpOrigin,
+  person,
+  signInWorld,
+  type SignInWorldOptions,
+} from '../../fixtures/mcp/oauth-peer.ts';
 import { lastData } from '../../fixtures/runtime.ts';
 import type { Storage } from '../../../src/index.ts';
 
@@ -158,7 +166,7 @@ describe('a refresh', () => {
 
 describe('a call that needs more than was granted', () => {
   /** A server that wants `write` for calls. */
-  async function stepUp() {
+  async function stepUp(options: SignInWorldOptions = {}) {
     let allowed = false;
     const first = async (request: Request) => {
       const { pathname } = new URL(request.url);
@@ -166,7 +174,7 @@ describe('a call that needs more than was granted', () => {
       const header = 'Bearer error="insufficient_scope", scope="write"';
       return new Response(null, { status: 403, headers: { 'www-authenticate': header } });
     };
-    const world = await signInWorld({ first });
+    const world = await signInWorld({ ...options, first });
     await world.prepare();
     return { world, allow: () => (allowed = true) };
   }
@@ -196,6 +204,21 @@ describe('a call that needs more than was granted', () => {
     expect(after.find(({ type }) => type === 'data-tool-error')).toMatchObject({
       data: { code: 'forbidden', details: { reason: 'mcp_scope_refused' } },
     });
+  });
+
+  it('asks a person three times in an hour, on all instances', async () => {
+    let time = Date.now();
+    const { world } = await stepUp({ now: () => time, expiresIn: 36_000 });
+    const second = await signInWorld({ oauth: world.oauth, storage: world.storage, now: () => time });
+    for (const instance of [world, second, world]) {
+      expect(lastData(await instance.run(), 'data-interruption')).toMatchObject({ kind: 'sign_in' });
+      time += 60_000;
+    }
+    expect((await second.run()).find(({ type }) => type === 'data-tool-error')).toMatchObject({
+      data: { code: 'rate_limited', retryAfterMs: 3_420_000, details: { reason: 'mcp_step_up_limit' } },
+    });
+    time += 3_420_001;
+    expect(lastData(await second.run(), 'data-interruption')).toMatchObject({ kind: 'sign_in' });
   });
 
   it('is not asked for by the interruption of another person', async () => {

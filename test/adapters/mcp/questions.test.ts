@@ -4,7 +4,7 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createRegistry, localPrincipal, type UIMessageChunk } from '../../../src/index.ts';
 import { mcpConnector2026 } from '../../../adapters/mcp/client-2026.ts';
 import { echoing, secret, server } from '../../contracts/mcp/check.ts';
-import { createPeer, event, type PeerMessage, result } from '../../contracts/mcp/peer.ts';
+import { createPeer, event, failure, type Peer, type PeerMessage, result } from '../../contracts/mcp/peer.ts';
 import { egressTo } from '../../fixtures/mcp/mcp-peer.ts';
 import { continued, person, sealKey, signInWorld } from '../../fixtures/mcp/oauth-peer.ts';
 import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
@@ -201,6 +201,93 @@ describe('a question of an MCP server', () => {
   });
 });
 
+describe('a question that outlives its instance', () => {
+  it('is answered at another instance, which continues the call', async () => {
+    const world = await asking({ state: 'kept' });
+    const waiting = await world.run(); // this instance never does anything again
+    const second = await signInWorld({ oauth: world.oauth, storage: world.storage });
+    const id = String(lastData(waiting, 'data-interruption')['id']);
+    const answers = { who: { action: 'accept', content: { name: 'Ann' } } };
+    await second.runtime.mcpSignIns.answer(runIdOf(waiting), id, { answers }, person());
+    const after = await second.run(continued(waiting));
+    expect(after.find(({ type }) => type === 'tool-output-available')).toMatchObject({
+      output: { content: [{ text: 'thanks' }] },
+    });
+    expect(world.calls()[1]).toMatchObject({ requestState: 'kept 1', inputResponses: { who: { action: 'accept' } } });
+  });
+
+  it('is one of at most 50 that wait for a person, until it is answered', async () => {
+    const world = await asking({ rounds: 99 });
+    const first = await world.run();
+    const others = Array.from(
+      { length: 49 },
+      (_, i) => ({ key: ['mcp-pending', 'acme', 'ann', `apr_${i}`], value: true }),
+    );
+    await world.storage.commit(others);
+    const refused = await world.run();
+    expect(refused.find(({ type }) => type === 'data-tool-error')).toMatchObject({
+      data: { code: 'rate_limited', details: { reason: 'mcp_too_many_questions' } },
+    });
+    await answer(world, first, { who: { action: 'accept', content: { name: 'Ann' } } });
+    expect(lastData(await world.run(), 'data-interruption')).toMatchObject({ kind: 'elicitation' });
+  });
+});
+
+/** A server of 2025-11-25 that refuses calls until its URLs were opened. */
+async function urlWorld(url = 'https://pay.example.com/confirm?id=7') {
+  let refusals = 1;
+  const peer = createPeer('legacy', {
+    'tools/call': (message) => {
+      if (refusals-- <= 0) return undefined;
+      const elicitations = [{ mode: 'url', elicitationId: 'e1', url, message: 'Confirm the payment' }];
+      return failure(message, -32_042, { data: { elicitations } });
+    },
+  });
+  return { ...await legacyRuntime(peer), peer };
+}
+
+describe('a server of 2025-11-25 that refuses a call with -32042', () => {
+  it('gets the call again once the person has opened its URLs', async () => {
+    const { runtime, me, peer } = await urlWorld();
+    const waiting = await readAll(await runtime.run(runRequest(), me));
+    const asked = lastData(waiting, 'data-interruption');
+    expect(asked).toMatchObject({
+      kind: 'elicitation',
+      asks: [{ key: 'url-1', mode: 'url', url: 'https://pay.example.com/confirm?id=7', host: 'pay.example.com' }],
+    });
+    expect(asked).not.toHaveProperty('isOpen');
+    await runtime.mcpSignIns.answer(runIdOf(waiting), String(asked['id']), {
+      answers: { 'url-1': { action: 'accept' } },
+    }, me);
+    const after = await readAll(await runtime.run(runRequest(continued(waiting)), me));
+    expect(after.some(({ type }) => type === 'tool-output-available')).toBe(true);
+    const calls = peer.of('tools/call').map(({ params }) => params);
+    expect(calls).toHaveLength(2);
+    expect(calls[1]).not.toHaveProperty('inputResponses');
+  });
+
+  it('gets no other call when the person declines', async () => {
+    const { runtime, me, peer } = await urlWorld();
+    const waiting = await readAll(await runtime.run(runRequest(), me));
+    const id = String(lastData(waiting, 'data-interruption')['id']);
+    await runtime.mcpSignIns.answer(runIdOf(waiting), id, { answers: { 'url-1': { action: 'decline' } } }, me);
+    const after = await readAll(await runtime.run(runRequest(continued(waiting)), me));
+    expect(after.find(({ type }) => type === 'data-tool-error')).toMatchObject({
+      data: { code: 'forbidden', details: { reason: 'mcp_question_declined' } },
+    });
+    expect(peer.of('tools/call')).toHaveLength(1);
+  });
+
+  it('asks nobody for another address than https', async () => {
+    const { runtime, me } = await urlWorld('http://pay.example.com/');
+    const chunks = await readAll(await runtime.run(runRequest(), me));
+    expect(chunks.some(({ type }) => type === 'data-interruption')).toBe(false);
+    expect(chunks.find(({ type }) => type === 'data-tool-error')).toMatchObject({
+      data: { details: { reason: 'mcp_invalid_question' } },
+    });
+  });
+});
+
 /** A server of 2025-11-25 whose tool asks on the stream of its call, and says what it was answered. */
 function askingLegacy(question: object = name) {
   const answered = Promise.withResolvers<unknown>();
@@ -228,12 +315,16 @@ function askingLegacy(question: object = name) {
 /** A runtime whose agent calls that tool. */
 async function legacyWorld(question?: object) {
   const { peer, answered } = askingLegacy(question);
+  return { ...await legacyRuntime(peer), answered };
+}
+
+async function legacyRuntime(peer: Peer) {
   const storage = memoryStorage();
   const registry = createRegistry({ storage });
   await registry.put('provider', { id: 'default', kind: 'custom' });
   await registry.put('agent', { id: 'helper', name: 'Helper', providerId: 'default', mcp: { docs: {} } });
   await registry.put('mcpServer', { id: 'docs', alias: 'docs', url: 'https://mcp.example.com/mcp' });
-  const { model } = scriptedModel(callsTools({ tool: 'docs__echo', input: { text: 'hello' } }), says('ok'));
+  const { model } = scriptedModel(callsTools({ tool: 'docs__echo', input: { text: 'hello' } }), says('ok'), says('ok'));
   const secrets = memorySecrets({ seal: { value: sealKey, origins: ['code'] } });
   const mcp = mcpConnector2026({ egress: egressTo(peer.handle) });
   const reported: unknown[] = [];
@@ -242,7 +333,7 @@ async function legacyWorld(question?: object) {
   const me = localPrincipal();
   const { digest } = await runtime.validateMcpServer('docs', {}, me);
   await runtime.validateMcpServer('docs', { approve: true, digest, effects: { echo: 'read' } }, me);
-  return { runtime, me, answered, reported };
+  return { runtime, me, reported };
 }
 
 describe('a question of a server of 2025-11-25, inside an open call', () => {

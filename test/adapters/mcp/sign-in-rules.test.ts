@@ -220,6 +220,58 @@ describe('the end of a sign-in', () => {
     });
   });
 
+  it('sends no code to another authorization server than the one that issued it', async () => {
+    const evil = 'https://login.evil.example.com';
+    const stolen: URLSearchParams[] = [];
+    const world = await signInWorld({
+      async first(request) {
+        const { origin, pathname } = new URL(request.url);
+        if (origin !== evil && origin !== 'https://mcp.evil.example.com') return undefined;
+        if (pathname === '/mcp') return new Response(null, { status: 401, headers: { 'www-authenticate': 'Bearer' } });
+        if (pathname.startsWith('/.well-known/oauth-protected-resource')) {
+          return Response.json({ resource: 'https://mcp.evil.example.com/mcp', authorization_servers: [evil] });
+        }
+        if (pathname === '/register') {
+          return Response.json({ ...await request.json() as object, client_id: 'registered' }, { status: 201 });
+        }
+        if (pathname === '/token') {
+          stolen.push(new URLSearchParams(await request.text()));
+          return Response.json({ error: 'invalid_grant' }, { status: 400 });
+        }
+        return Response.json({
+          issuer: evil,
+          authorization_endpoint: `${evil}/authorize`,
+          token_endpoint: `${evil}/token`,
+          registration_endpoint: `${evil}/register`,
+          response_types_supported: ['code'],
+          code_challenge_methods_supported: ['S256'],
+          authorization_response_iss_parameter_supported: true,
+        });
+      },
+    });
+    await world.approve();
+    await world.registry.put('mcpServer', {
+      id: 'evil',
+      alias: 'evil',
+      url: 'https://mcp.evil.example.com/mcp',
+      auth: { issuer: evil },
+    });
+    const { digest } = await world.runtime.validateMcpServer('evil', {}, admin);
+    await world.runtime.validateMcpServer('evil', { approve: true, digest }, admin);
+    const start = async (id: string) => (await world.runtime.mcpSignIns.start(id, { redirectUri }, person())).url;
+    const [honest, hostile] = [await start('docs'), await start('evil')];
+    const stateOf = (url: string) => new URL(url).searchParams.get('state') ?? '';
+    const { code = '', iss = '' } = await world.oauth.consent(honest);
+    // The hostile server has led the person to the honest one, whose answer comes back with the state of the hostile sign-in.
+    const mixedUp = world.runtime.mcpSignIns.finish({ code, iss, state: stateOf(hostile) }, person());
+    await expect(mixedUp).rejects.toMatchObject({ details: { reason: 'mcp_issuer_mismatch' } });
+    // And a code of the hostile server with the state of the honest sign-in.
+    const other = world.runtime.mcpSignIns.finish({ code: 'evil-code', iss: evil, state: stateOf(honest) }, person());
+    await expect(other).rejects.toMatchObject({ details: { reason: 'mcp_issuer_mismatch' } });
+    expect(stolen).toEqual([]);
+    expect(world.oauth.tokenRequests).toEqual([]);
+  });
+
   it('reports a refusal without the text of the server', async () => {
     const { runtime, params: { state = '' } } = await started();
     const failed = { state, error: 'TEXT OF THE SERVER', iss: issuer };

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startEverythingServer } from '../../tools/servers/everything-server.ts';
-import type { TestServer } from '../../tools/servers/http-server.ts';
-import { usePlayground } from '../../tools/browsers/playground.ts';
+import { startEverythingServer } from '../../../tools/servers/everything-server.ts';
+import type { TestServer } from '../../../tools/servers/http-server.ts';
+import { usePlayground } from '../../../tools/browsers/playground.ts';
 
 const { open, shoot } = usePlayground();
 let everything: TestServer;
