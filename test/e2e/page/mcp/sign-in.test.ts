@@ -1,7 +1,7 @@
 import type { BrowserContext, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { send, usePlayground } from '../../tools/browsers/playground.ts';
-import { type OAuthServers, startOAuthServers } from '../../tools/servers/oauth-servers.ts';
+import { send, usePlayground } from '../../../tools/browsers/playground.ts';
+import { type OAuthServers, startOAuthServers } from '../../../tools/servers/oauth-servers.ts';
 
 const { open, newContext, shoot } = usePlayground();
 let servers: OAuthServers;
