@@ -2,8 +2,9 @@
 
 import { headlines } from './headlines.ts';
 import type { Report, Row } from './measure.ts';
+import { whyMissed } from './misses.ts';
 
-/** Returns the page: the machine, how many bars were met, and each benchmark's figures with bar and peer. */
+/** Returns the page: the machine, how many bars were met, and each benchmark's figures with bar, peer and reasons of misses. */
 export function tableOf(reports: readonly Report[]): string {
   return [
     '# What was measured',
@@ -14,6 +15,7 @@ export function tableOf(reports: readonly Report[]): string {
       `## ${title}`,
       '',
       ...linesOf('figure', rows.map((row) => ({ ...row, what: row.figure }))),
+      ...reasonsOf(title, rows),
     ]),
     '',
   ].join('\n');
@@ -38,6 +40,16 @@ export function withFigures(page: string, table: string): string {
     throw new Error('The page has no place for the figures: <!-- figures --> and <!-- /figures -->');
   }
   return page.replace(found, (_, start: string, end: string) => `${start}\n${table}\n\n${end}`);
+}
+
+/** Why rows of a table miss their bars, where that is known. */
+function reasonsOf(title: string, rows: readonly Row[]): string[] {
+  const missed = rows.filter(({ met }) => met === false);
+  const known = missed.flatMap(({ figure }) => {
+    const why = whyMissed(title, figure);
+    return why === undefined ? [] : [`- Missed: ${cellOf(figure)}. ${why}`];
+  });
+  return known.length === 0 ? [] : ['', ...known];
 }
 
 function summaryOf(reports: readonly Report[]): string {

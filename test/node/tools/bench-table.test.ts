@@ -36,6 +36,16 @@ describe('tableOf', () => {
     expect(page).toContain('| load | 9 s | <= 8 s |  |  | **missed** |');
     expect(page).toContain('| size | 1 B |  |  |  |  |');
   });
+
+  it('says why a bar is missed where a profile has shown it, and nothing of a bar that is met', () => {
+    const row = { figure: 'Pinnace, every result on record', value: '7 us', bar: '<= 6 us' };
+    const title = '10,000 tasks, 16 at once: CPU per task';
+    expect(tableOf([reportOf(title, { ...row, met: false })])).toMatch(
+      /^- Missed: Pinnace, every result on record\. \S/m,
+    );
+    expect(tableOf([reportOf(title, { ...row, met: true })])).not.toContain('Missed');
+    expect(tableOf([reportOf('Others', { ...row, met: false })])).not.toContain('Missed');
+  });
 });
 
 describe('readmeTableOf', () => {
