@@ -1,4 +1,6 @@
+import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { describeProblem, type Remedy } from '../chat/state/problem.ts';
 import type { ErrorShape } from '../chat/state/run-data.ts';
 import { Icon } from './icon.tsx';
@@ -16,13 +18,15 @@ interface ErrorCalloutProps {
   /** A limit was reached; the text so far remains. */
   readonly isLimit: boolean;
   readonly traceId: string | undefined;
+  /** Returns what the provider said about a run of this page; absent where that is not known. */
+  readonly saidOf?: ((traceId: string) => Promise<string | undefined>) | undefined;
   /** Whether the remedies can be used here. */
   readonly isLast: boolean;
   readonly onRemedy: (remedy: Remedy) => void;
 }
 
-/** What went wrong, what the runtime said, and what to do. */
-export function ErrorCallout({ error, isLimit, traceId, isLast, onRemedy }: ErrorCalloutProps): JSX.Element {
+/** What went wrong, what the provider said, and what to do; the code and the trace are folded. */
+export function ErrorCallout({ error, isLimit, traceId, saidOf, isLast, onRemedy }: ErrorCalloutProps): JSX.Element {
   const { title, advice, remedies } = describeProblem(error);
   const offered = remedies.includes('retry') ? remedies : [...remedies, 'retry' as const];
   const usable = isLast ? offered.filter((remedy) => remedy !== 'retry' || error.code !== 'cancelled') : [];
@@ -37,10 +41,12 @@ export function ErrorCallout({ error, isLimit, traceId, isLast, onRemedy }: Erro
       <div>
         <h3>{title}</h3>
         <p>{advice}</p>
-        <p class='callout-message'>
+        {saidOf && traceId !== undefined && <Said traceId={traceId} saidOf={saidOf} />}
+        <details class='callout-message'>
+          <summary>Details</summary>
           <code class='code-chip'>{error.code}</code> {error.message}
           {traceId !== undefined && <span class='trace'>Trace {traceId}</span>}
-        </p>
+        </details>
         {usable.length > 0 && (
           <div class='button-row'>
             {usable.map((remedy, i) => (
@@ -59,4 +65,19 @@ export function ErrorCallout({ error, isLimit, traceId, isLast, onRemedy }: Erro
       </div>
     </div>
   );
+}
+
+interface SaidProps {
+  readonly traceId: string;
+  readonly saidOf: (traceId: string) => Promise<string | undefined>;
+}
+
+/** The provider's own words. They are in the worker's memory alone: after a reload there are none. */
+function Said({ traceId, saidOf }: SaidProps): JSX.Element | null {
+  const said = useSignal<string | undefined>(undefined);
+  useEffect(() => {
+    void saidOf(traceId).then((text) => (said.value = text), () => undefined); // the advice stands without them
+  }, [traceId]);
+  if (said.value === undefined) return null;
+  return <p class='callout-said' data-testid='callout-said'>The provider said: “{said.value}”</p>;
 }

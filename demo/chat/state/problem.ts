@@ -35,8 +35,7 @@ const byReason: Readonly<Record<string, Problem>> = {
   },
   provider_invalid_request: {
     title: 'The endpoint refused the request',
-    advice:
-      'Check the base URL and the name of the model. Some models cannot use tools. The inspector’s “Prompt” shows what the provider said.',
+    advice: 'Check the base URL and the name of the model. Some models cannot use tools.',
     remedies: ['settings', 'retry'],
   },
   page_gone: {

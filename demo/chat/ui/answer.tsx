@@ -20,6 +20,7 @@ import {
 } from '../state/message.ts';
 import { agentOf, type Playground, showPlace } from '../../app/state/playground.ts';
 import type { Remedy } from '../state/problem.ts';
+import type { ErrorShape } from '../state/run-data.ts';
 import { AnswerFooter, InspectButton } from './answer-footer.tsx';
 import { lazy } from '../../kit/lazy.tsx';
 import { Citations, type CitationScope } from './citation.tsx';
@@ -247,6 +248,9 @@ function Ending({ message, outcome, playground, isLast }: AnswerProps & { outcom
           error={outcome.error}
           isLimit={outcome.type === 'limited'}
           traceId={message.facts.value.run?.traceId}
+          saidOf={message.via === undefined && isProviders(outcome.error)
+            ? (traceId) => playground.inspector.connect().said(traceId)
+            : undefined}
           isLast={isLast}
           onRemedy={(remedy) => apply(remedy, playground)}
         />
@@ -254,6 +258,12 @@ function Ending({ message, outcome, playground, isLast }: AnswerProps & { outcom
     default:
       return outcome satisfies never;
   }
+}
+
+/** Whether a model's provider reported the error. */
+function isProviders({ details }: ErrorShape): boolean {
+  const reason = details?.['reason'];
+  return typeof reason === 'string' && reason.startsWith('provider_');
 }
 
 /** Whether there is something that a person has yet to answer. */

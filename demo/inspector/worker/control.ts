@@ -110,6 +110,8 @@ export interface InspectorControl {
   run(traceId: string): Promise<Found<RunRecord>>;
   /** The prompts of a run; none for a run from before this page: they are held in memory alone. */
   prompts(traceId: string): Promise<readonly Prompt[]>;
+  /** What the provider said when it refused the last call of a run, without keys; `undefined` where it said nothing. */
+  said(traceId: string): Promise<string | undefined>;
   /** What a run was started from. */
   inputs(runId: string): Promise<Found<RunInputs>>;
   /** From now on `onNews` receives news a few times a second. */

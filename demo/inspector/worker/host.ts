@@ -49,6 +49,7 @@ export function createInspectorHost({ storage, runtime, bounds }: InspectorHostO
       list: () => recorder.list(),
       run: (traceId) => found(() => recorder.run(traceId)),
       prompts: (traceId) => Promise.resolve(prompts.of(traceId)),
+      said: (traceId) => Promise.resolve(prompts.of(traceId).at(-1)?.said),
       inputs: (runId) => found(() => inputsOf(runId, runtime())),
       watch: (onNews) => Promise.resolve(recorder.watch(onNews)),
       erase: () =>

@@ -147,6 +147,23 @@ describe('a hosted provider', () => {
     expect(problems).toEqual([]);
   });
 
+  it('is quoted where it refuses a run, with the code folded', async () => {
+    const server = await startModelServer({ models: ['large'], keys: new Set([key]) });
+    servers.push(server);
+    const { page } = await open();
+    await fill(page, { model: 'nope' });
+    await page.getByTestId('settings-base-url').fill(`${server.origin}/v1`);
+    await page.getByTestId('settings-save').click();
+    await ask(page, 'Good morning');
+    expect(await page.getByTestId('callout-said').textContent()).toBe(
+      'The provider said: “The model "nope" does not exist”',
+    );
+    expect(await page.getByTestId('error-callout').getByText('invalid_argument').isVisible()).toBe(false);
+    await shoot(page, 'model-refused');
+    expect(await violationsInBoth(page)).toEqual([]);
+    expect(await tooWide(page)).toEqual([]);
+  });
+
   it('keeps a key with the tab’s worker where that outlasts a reload', async () => {
     const context = await newContext({ lasting: true });
     const server = await startModelServer({ models: ['large'], keys: new Set([key]) });

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { PinnaceError } from '../../../../src/base/errors.ts';
+import { fakeInspector } from '../../../fixtures/page/inspector.ts';
 import { answer, mount, type Page, send } from '../../../fixtures/page/playground.tsx';
 
 let page: Page;
@@ -187,6 +188,28 @@ describe('a conversation', () => {
     expect(callout.textContent).toContain(error.message);
     await page.click('remedy-settings');
     await page.find('settings-dialog');
+  });
+
+  it('repeats what the provider said, and folds the code and the trace', async () => {
+    const prompt = { spanId: 's', model: 'm', messages: [], tools: [], settings: {}, said: 'You exceeded your quota' };
+    page = await mount({ inspector: fakeInspector({ prompts: [prompt] }).control });
+    await send(page, 'Hi');
+    const error = {
+      code: 'rate_limited',
+      message: 'The model endpoint takes no more requests for now',
+      retryable: true,
+      details: { reason: 'provider_rate_limited' },
+    };
+    page.transport.write(
+      { type: 'data-run', data: { runId: 'r', traceId: 'trace-1', state: 'failed', error } },
+      { type: 'error', errorText: error.message },
+    );
+    page.transport.close();
+    expect((await page.find('callout-said')).textContent).toBe('The provider said: “You exceeded your quota”');
+    const details = page.all('error-callout')[0]?.querySelector('details');
+    expect(details?.open).toBe(false);
+    expect(details?.textContent).toContain('rate_limited');
+    expect(details?.textContent).toContain('trace-1');
   });
 
   it('tries again from the callout', async () => {
