@@ -12,12 +12,15 @@ import { modelSource } from '../adapters/models/source.ts';
 import { memorySecrets } from '../adapters/secrets/memory.ts';
 import { exposeRuntime } from '../adapters/transport/comlink.ts';
 import { localPrincipal } from '../src/base/principal.ts';
+import type { Egress } from '../src/contracts/egress.ts';
+import type { ModelSource } from '../src/contracts/model-source.ts';
 import type { PlanningRuntime } from '../src/create-runtime.ts';
 import { createAudit } from '../src/events/audit.ts';
 import { createEventRing } from '../src/events/event-ring.ts';
 import type { Control } from './app/worker/control.ts';
 import { lazyTrials } from './builder/worker/lazy-trials.ts';
 import { createPageSandbox } from './app/worker/page-cells.ts';
+import { lazyEvals } from './evals/worker/lazy-host.ts';
 import { createInspectorHost } from './inspector/worker/host.ts';
 import { exclusively } from './knowledge/worker/exclusively.ts';
 import { lazyKnowledgeHost } from './knowledge/worker/lazy-host.ts';
@@ -67,24 +70,33 @@ const registry = createRegistryHost({
   runtime: () => runtime,
 });
 
+const catalog = choice.over(registry.catalog);
+const models = (egress: Egress): ModelSource => ({
+  model(provider, secret) {
+    if (provider.kind === 'rehearsal') return rehearsal(); // most visits call it: it comes with this worker, in one request
+    const privateOrigins = ['loopback', ...choice.origins()] as const;
+    return modelSource({ egress, privateOrigins, custom: choice.custom() }).model(provider, secret);
+  },
+});
+/** What runs and test cases are composed of alike. */
+const parts = { secrets, sandbox: cells.sandbox, keep: 'inputs', programs: true } as const;
+const evals = lazyEvals({
+  storage,
+  runtime: () => runtime,
+  catalog,
+  models,
+  parts: () => ({ ...parts, tools: registry.tools, grounding: knowledge.grounding }),
+});
+
 const runtime: PlanningRuntime = createBrowserRuntime({
+  ...parts,
   name: 'pinnace',
   storage,
   observability,
-  catalog: choice.over(registry.catalog),
+  catalog,
   secrets: inspector.secrets(secrets),
-  models: (egress) =>
-    inspector.models({
-      model(provider, secret) {
-        if (provider.kind === 'rehearsal') return rehearsal(); // most visits call it: it comes with this worker, in one request
-        const privateOrigins = ['loopback', ...choice.origins()] as const;
-        return modelSource({ egress, privateOrigins, custom: choice.custom() }).model(provider, secret);
-      },
-    }),
+  models: (egress) => inspector.models(models(egress)),
   sinks: [inspector.sink],
-  sandbox: cells.sandbox,
-  keep: 'inputs',
-  programs: true,
   ...(import.meta.env.DEV && { onError: consoleErrors() }), // `npm start`; a built page prints nothing
   mcp: (egress) => lazyMcp({ egress, isLocal }),
   mcpSignIn: (egress) => lazySignIn({ egress, isLocal, redirectUri: new URL('oauth/callback.html', pageFolder).href }),
@@ -107,6 +119,7 @@ const control: Control = {
   openRegistry: (port) => expose(registry.control, port),
   openKnowledge: (port) => expose(knowledge.control, port),
   openInspector: (port) => expose(inspector.control, port),
+  openEvals: (port) => expose(evals, port),
 };
 
 exposeControl(control);

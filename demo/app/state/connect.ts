@@ -3,6 +3,7 @@
 import { type Endpoint, expose, type Remote, transfer, wrap } from 'comlink';
 import type { AgentCard, Control } from '../worker/control.ts';
 import type { PageCells } from '../worker/page-cells.ts';
+import type { EvalsControl } from '../../evals/worker/control.ts';
 import type { InspectorControl } from '../../inspector/worker/control.ts';
 import type { KnowledgeControl } from '../../knowledge/worker/control.ts';
 import type { RegistryControl } from '../../registry/worker/control.ts';
@@ -22,6 +23,7 @@ export interface Connection {
   readonly connectRegistry: () => RegistryControl;
   readonly connectKnowledge: () => KnowledgeControl;
   readonly connectInspector: () => InspectorControl;
+  readonly connectEvals: () => EvalsControl;
 }
 
 interface ConnectOptions {
@@ -65,6 +67,7 @@ export async function connect(
       connectRegistry: () => connectTo<RegistryControl>(control, 'openRegistry'),
       connectKnowledge: () => connectTo<KnowledgeControl>(control, 'openKnowledge'),
       connectInspector: () => connectTo<InspectorControl>(control, 'openInspector'),
+      connectEvals: () => connectTo<EvalsControl>(control, 'openEvals'),
     };
   } finally {
     clearTimeout(timer);
@@ -95,7 +98,7 @@ function openCells(control: Remote<Control>): void {
 /** Connects to one more interface of the worker, on a port of its own. */
 function connectTo<C>(
   control: Remote<Control>,
-  open: 'openTree' | 'openRegistry' | 'openKnowledge' | 'openInspector',
+  open: 'openTree' | 'openRegistry' | 'openKnowledge' | 'openInspector' | 'openEvals',
 ): Remote<C> {
   const { port1, port2 } = new MessageChannel();
   void control[open](transfer(port1, [port1]));

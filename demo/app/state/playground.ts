@@ -192,6 +192,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
   const inspector: InspectorAccess = {
     shown: signal<InspectorPlace | undefined>(undefined),
     connect: options.connectInspector,
+    evals: options.connectEvals,
     runAt: (...args) => transports.runAt(...args),
     to: (via) => transports.to(via),
   };

@@ -1,6 +1,7 @@
 /** The pages over the chat: what each shows, and that only one is open. */
 
 import { effect, type Signal, untracked } from '@preact/signals';
+import type { EvalsControl } from '../../evals/worker/control.ts';
 import type { InspectorControl } from '../../inspector/worker/control.ts';
 import type { Transport } from '../../chat/state/run.ts';
 import type { KnowledgeControl } from '../../knowledge/worker/control.ts';
@@ -27,12 +28,14 @@ export interface KnowledgeAccess {
 export interface InspectorAccess {
   readonly shown: Signal<InspectorPlace | undefined>;
   readonly connect: () => InspectorControl;
+  /** The test cases of this page. */
+  readonly evals: () => EvalsControl;
   readonly runAt: ConnectedTransports['runAt'];
   /** The way to the runs of an endpoint, or of this page. */
   readonly to: (via: string | undefined) => Transport;
 }
 
-/** What the inspector shows: a run, or the list of them. */
+/** What the inspector shows: a run, or the list of them; the trace `evals` stands for the test cases. */
 export interface InspectorPlace {
   readonly traceId?: string | undefined;
   /** The plan that it follows; then the run that started the plan is shown. */

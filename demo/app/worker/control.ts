@@ -56,6 +56,8 @@ export interface Control {
   openKnowledge(port: MessagePort): void;
   /** Exposes what is known of runs on this port, as an `InspectorControl`. */
   openInspector(port: MessagePort): void;
+  /** Exposes the test cases on this port, as an `EvalsControl`. */
+  openEvals(port: MessagePort): void;
 }
 
 /** A Pinnace endpoint, and who certifies this page's key for it. */

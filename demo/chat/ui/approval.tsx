@@ -30,8 +30,7 @@ function Question({ call: { approval, input }, onDecide }: ApprovalProps): JSX.E
   return (
     <form
       class='approval'
-      aria-labelledby={`${id}-question`}
-      aria-describedby={`${id}-facts`}
+      aria-labelledby={`${id}-question ${id}-facts`} // several calls may wait at once
       aria-busy={isPending}
       data-testid='approval'
       onSubmit={(event) => {

@@ -3,12 +3,19 @@ import { useSignalEffect } from '@preact/signals';
 import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { createInspector, type Inspector, inspectorTabs } from '../state/inspector.ts';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
+import { lazy } from '../../kit/lazy.tsx';
 import { Swell } from '../../kit/mark.tsx';
 import { oncePer } from '../../kit/hooks/once-per.ts';
 import { OverScreen } from '../../kit/over-screen.tsx';
 import { Elsewhere } from './elsewhere.tsx';
+import { NotLoaded } from './not-loaded.tsx';
 import { RunList } from './run-list.tsx';
 import { RunView } from './run-view.tsx';
+
+const EvalsPanel = lazy(async () => (await import('../../evals/ui/evals-panel.tsx')).EvalsPanel, {
+  StandIn: Loading,
+  Failure: NotLoaded,
+});
 
 /** What happened in runs, over the chat, which goes on behind it. */
 export function InspectorScreen({ playground }: { playground: Playground }): JSX.Element {
@@ -48,6 +55,7 @@ export function InspectorScreen({ playground }: { playground: Playground }): JSX
 function Content({ inspector, playground }: { inspector: Inspector; playground: Playground }): JSX.Element | null {
   const run = inspector.opened.value;
   const place = playground.inspector.shown.value;
+  if (isEvals(place)) return <EvalsPanel playground={playground} />;
   if (run) {
     return <RunView key={run.record.value.head.traceId} run={run} inspector={inspector} playground={playground} />;
   }
@@ -55,6 +63,10 @@ function Content({ inspector, playground }: { inspector: Inspector; playground: 
   if (refusal) return <Elsewhere url={place?.via ?? ''} traceId={place?.traceId ?? ''} refusal={refusal} />;
   if (place?.traceId === undefined) return <RunList inspector={inspector} playground={playground} />;
   return inspector.problem.value === undefined ? <Loading /> : null;
+}
+
+function isEvals(place: Playground['inspector']['shown']['value']): boolean {
+  return place?.traceId === 'evals';
 }
 
 function Loading(): JSX.Element {
@@ -68,6 +80,7 @@ function Loading(): JSX.Element {
 
 function titleOf({ opened }: Inspector, { agents, inspector: { shown } }: Playground): string {
   const run = opened.value;
+  if (isEvals(shown.value)) return 'Test cases';
   if (run) return `Run of ${agentOf(agents, run.record.value.head.agentId).name}`;
   return shown.value?.traceId === undefined ? 'Runs' : 'Run';
 }
@@ -91,6 +104,7 @@ function useTab(inspector: Inspector, { inspector: { shown } }: Playground): voi
 function showPlace(inspector: Inspector, place: Playground['inspector']['shown']['value']): void {
   if (!place) return;
   if (place.traceId === undefined) void inspector.showList();
+  else if (isEvals(place)) inspector.leave();
   else void inspector.open(place.traceId, place);
 }
 

@@ -39,6 +39,14 @@ export function RunList({ inspector, playground }: RunListProps): JSX.Element {
       <div class='run-list-head'>
         <p class='inspector-faint'>What your agents did in this browser: each model call, tool call and secret.</p>
         <div class='button-row'>
+          <button
+            type='button'
+            class='button'
+            data-testid='open-evals'
+            onClick={() => (playground.inspector.shown.value = { traceId: 'evals' })}
+          >
+            Test cases
+          </button>
           <OpenFile onFile={takeFile} />
           {list && list.runs.length > 0 && <Erase inspector={inspector} />}
         </div>

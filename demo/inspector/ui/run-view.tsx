@@ -7,6 +7,7 @@ import { formatCount, formatDuration } from '../../kit/format.ts';
 import { useCurrentInView } from '../../kit/hooks/use-current-in-view.ts';
 import { lazy } from '../../kit/lazy.tsx';
 import { EventsView } from './events-view.tsx';
+import { NotLoaded } from './not-loaded.tsx';
 import { PromptView } from './prompt-view.tsx';
 import { SaveRun } from './save-run.tsx';
 import { Status, wordOf } from './status.tsx';
@@ -16,13 +17,10 @@ import { UsageView } from './usage-view.tsx';
 
 /** Loaded with its style sheet when it is first shown. */
 const StepsPanel = lazy(async () => (await import('../../forks/ui/steps-panel.tsx')).StepsPanel, {
-  Failure: ({ onRetry }) => (
-    <div class='inspector-empty' role='alert'>
-      <p>The steps could not be loaded. Check your network connection.</p>
-      <button type='button' class='button' onClick={onRetry}>Try again</button>
-    </div>
-  ),
+  Failure: NotLoaded,
 });
+
+const SaveCase = lazy(async () => (await import('../../evals/ui/save-case.tsx')).SaveCase);
 
 interface RunViewProps {
   readonly run: OpenedRun;
@@ -45,6 +43,7 @@ export function RunView({ run, inspector, playground }: RunViewProps): JSX.Eleme
     <div class='run-view' data-testid='run-view' data-live={isLive}>
       <div class='run-summary'>
         <Summary run={run} />
+        <SaveCase run={run} playground={playground} />
         <SaveRun run={run} inspector={inspector} />
       </div>
       <Tabs inspector={inspector} />

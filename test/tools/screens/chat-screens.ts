@@ -39,6 +39,13 @@ export const chatScreens = {
   'run-tools': next('The tools of a run with their reasons', clicks('run-tab-tools', 'tools-view')),
   'run-prompt': next('The prompt of a run', clicks('run-tab-prompt', 'prompt-tool')),
   'run-usage': next('A run’s time and tokens', clicks('run-tab-usage', 'usage-step')),
+  'evals': next('Test cases and their report', async (page) => {
+    await page.getByTestId('save-case').click();
+    await page.getByTestId('open-evals').click();
+    await page.getByTestId('eval-run').click();
+    await page.getByTestId('eval-totals').waitFor();
+    await page.getByTestId('eval-case').locator('summary').first().click();
+  }),
   'runs-list': next('The runs', clicks('inspector-back', 'run-row')),
   'privacy': next('Privacy and data: storage and network activity', clicks('open-privacy', 'holding')),
   'privacy-erase': next('Confirmation before erasing all data', clicks('erase', 'erase-question')),

@@ -49,6 +49,7 @@ type State =
   | 'run-table'
   | 'fork-form'
   | 'fork-comparison'
+  | 'evals'
   | `builder-${'http' | 'code' | 'provider' | 'saved'}`
   | 'compare-answers'
   | 'privacy-erase'

@@ -36,6 +36,7 @@ function control(agents: readonly AgentCard[]): Control {
     openRegistry: nothing,
     openKnowledge: nothing,
     openInspector: nothing,
+    openEvals: () => undefined,
   };
 }
 

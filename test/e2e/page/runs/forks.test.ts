@@ -1,7 +1,7 @@
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { send, usePlayground } from '../../tools/browsers/playground.ts';
-import { chooseEndpoint, type Served, serveWithEndpoint } from '../../tools/servers/endpoint-page.ts';
+import { send, usePlayground } from '../../../tools/browsers/playground.ts';
+import { chooseEndpoint, type Served, serveWithEndpoint } from '../../../tools/servers/endpoint-page.ts';
 
 const { open, shoot } = usePlayground();
 

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
-import { usePlayground } from '../../tools/browsers/playground.ts';
-import { choose, ended } from '../../tools/screens/ways.ts';
+import { usePlayground } from '../../../tools/browsers/playground.ts';
+import { choose, ended } from '../../../tools/screens/ways.ts';
 
 const { open, newContext, shoot } = usePlayground();
 
