@@ -108,6 +108,7 @@ describe('forks in the inspector', () => {
     await shoot(page, 'forks-form-phone');
     await page.getByTestId('fork-output').fill('{ "text": "6 * 7 = 99" }');
     await startFork(page);
+    await page.getByTestId('fork-right').getByText(/\d+ ms · \d+ tokens/).waitFor();
     await shoot(page, 'forks-comparison-phone');
     const [left, right] = await Promise.all([
       page.getByTestId('fork-left').boundingBox(),
