@@ -19,8 +19,8 @@ const found: Readonly<Record<Bug, RegExp>> = {
 
 describe('a simulation of an app over an adapter of its own', () => {
   it('passes when the adapter keeps the rules', async () => {
-    expect(toText(await simulateAdapter(undefined, 200))).toMatch(
-      /^Simulation passed: 200 scenarios, .* 200 struck\.$/,
+    expect(toText(await simulateAdapter(undefined, 120))).toMatch(
+      /^Simulation passed: 120 scenarios, .* 120 struck\.$/,
     );
   });
 
@@ -39,7 +39,7 @@ describe('a simulation of an app over an adapter of its own', () => {
 
 describe('a simulation of an app over the storage in memory', () => {
   it('finds nothing wrong', async () => {
-    const report = await simulate({ ...appOver(memoryStorage), seeds: 300 });
-    expect(toText(report)).toMatch(/^Simulation passed: 300 scenarios/);
+    const report = await simulate({ ...appOver(memoryStorage), seeds: 150 });
+    expect(toText(report)).toMatch(/^Simulation passed: 150 scenarios/);
   });
 });

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { expect, it } from 'vitest';
 
-const root = join(import.meta.dirname, '../../src');
+const root = join(import.meta.dirname, '../../../src');
 
 /** The modules that a file loads on demand, as paths in `src`. */
 async function loadedBy(path: string): Promise<readonly string[]> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createEventQueue } from '../bench/simulation/event-queue.ts';
-import { type RunCost, type Scenario, simulate } from '../bench/simulation/model.ts';
+import { createEventQueue } from '../../bench/simulation/event-queue.ts';
+import { type RunCost, type Scenario, simulate } from '../../bench/simulation/model.ts';
 
 const cost: RunCost = {
   startCpuMs: 2,
