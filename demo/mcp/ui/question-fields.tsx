@@ -41,9 +41,13 @@ function Field(props: FieldProps): JSX.Element {
   const title = isRequired || as === 'flag' ? label : `${label} (optional)`;
   const isList = as === 'choices';
   return (
-    <div class='field' role={isList ? 'group' : undefined} aria-labelledby={isList ? `${id}-label` : undefined}>
+    <div
+      class={as === 'flag' || isList ? 'mcp-choices' : 'field'}
+      role={isList ? 'group' : undefined}
+      aria-labelledby={isList ? `${id}-label` : undefined}
+    >
       {as !== 'flag' && !isList && <label for={id}>{title}</label>}
-      {isList && <span id={`${id}-label`}>{title}</span>}
+      {isList && <b id={`${id}-label`}>{title}</b>}
       <Input {...props} id={id} described={described} testId={`ask-${name}`} />
       {described !== undefined && (
         <p id={described} class={problem === undefined ? 'field-help' : 'field-error'} data-testid={`ask-${name}-note`}>

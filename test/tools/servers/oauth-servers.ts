@@ -1,13 +1,11 @@
 /** An authorization server of `oidc-provider`, and an MCP server of the SDK that takes its tokens, for pages of other origins too. */
 
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
-import { createMcpHandler, Server as McpServer } from '@modelcontextprotocol/server';
+import { Server as McpServer } from '@modelcontextprotocol/server';
 import { createLocalJWKSet, exportJWK, generateKeyPair, jwtVerify } from 'jose';
 import { Provider } from 'oidc-provider';
 import { closeServer, corsHeaders, listen } from './http-server.ts';
-
-/** Makes an MCP server for one request. */
-export type MakeMcpServer = () => McpServer;
+import { mcpListener } from './mcp-listener.ts';
 
 /** The running servers. */
 export interface OAuthServers {
@@ -122,31 +120,6 @@ function guarded({ mcpOrigin, mcpUrl, issuer, keys, serve }: {
       () => response.writeHead(401, { 'www-authenticate': 'Bearer scope="read"' }).end(),
     );
   };
-}
-
-/** An MCP server behind `node:http`. */
-export function mcpListener(make: MakeMcpServer): RequestListener {
-  const handler = createMcpHandler(() => make());
-  return (request, response) => void answer(request, response, (asked) => handler.fetch(asked));
-}
-
-async function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  handle: (request: Request) => Promise<Response>,
-): Promise<void> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(request.headers)) if (typeof value === 'string') headers.set(name, value);
-  const { method = 'GET', url = '/' } = request;
-  const body = chunks.length === 0 ? {} : { body: Buffer.concat(chunks) };
-  const answered = await handle(
-    new Request(new URL(url, `http://${headers.get('host')}`), { method, headers, ...body }),
-  );
-  response.writeHead(answered.status, Object.fromEntries(answered.headers));
-  for await (const chunk of answered.body ?? []) response.write(chunk);
-  response.end();
 }
 
 /** A server with one tool. */
