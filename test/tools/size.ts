@@ -41,11 +41,11 @@ const budgets: Readonly<Record<string, number>> = {
   'src/runtime/chats/open-chats.ts': 13.5,
   'src/runtime/attachments/check-upload.ts': 2,
   'src/registry/open-records.ts': 33,
-  'src/mcp/mcp-servers.ts': 24.5,
+  'src/mcp/mcp-servers.ts': 27.5,
   'src/mcp/content/create-content.ts': 6.5,
   'src/runtime/resolve/mcp-content.ts': 11,
   'src/runtime/attachments/load-resource.ts': 2.5,
-  'src/mcp/people.ts': 21, // with the check of JSON Schemas, which tools share
+  'src/mcp/people.ts': 21.5, // with the check of JSON Schemas, which tools share
   'src/mcp/validate-server.ts': 26,
   'src/runtime/resolve/mcp-sign-ins.ts': 4,
   'src/runtime/calls/ask-person.ts': 1,
