@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { templates } from '../../demo/create/src/templates.ts';
-import { type Finished, runIn } from '../tools/apps/new-apps.ts';
+import { templates } from '../../../demo/create/src/templates.ts';
+import { type Finished, runIn } from '../../tools/apps/new-apps.ts';
 
-const root = join(import.meta.dirname, '../..');
+const root = join(import.meta.dirname, '../../..');
 const command = join(root, 'demo/create/src/cli.ts');
 let folder: string;
 

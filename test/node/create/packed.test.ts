@@ -2,10 +2,10 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { templates } from '../../demo/create/src/templates.ts';
-import { type Finished, runIn } from '../tools/apps/new-apps.ts';
+import { templates } from '../../../demo/create/src/templates.ts';
+import { type Finished, runIn } from '../../tools/apps/new-apps.ts';
 
-const root = join(import.meta.dirname, '../..');
+const root = join(import.meta.dirname, '../../..');
 let folder: string;
 let listed: readonly string[];
 

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { OTLPTraceExporter as Exporter2 } from 'otel2-exporter';
 import { BasicTracerProvider, BatchSpanProcessor as Processor2 } from 'otel2-sdk';
 import { afterEach, describe, expect, it } from 'vitest';
-import { staticCatalog } from '../../adapters/catalog/static.ts';
-import { eventIds } from '../../adapters/sinks/otel-ids.ts';
-import { otelSink } from '../../adapters/sinks/otel.ts';
-import { memoryStorage } from '../../adapters/storage/memory.ts';
-import { otlpSink } from '../../demo/examples/opentelemetry/otlp-sink.ts';
-import { createRuntime, defineTool, type EventSink, localPrincipal } from '../../src/index.ts';
-import { fakeModel, readRun } from '../contracts/index.ts';
-import { runRequest } from '../fixtures/runtime.ts';
-import { closeServer, listen } from '../tools/servers/http-server.ts';
+import { staticCatalog } from '../../../adapters/catalog/static.ts';
+import { eventIds } from '../../../adapters/sinks/otel-ids.ts';
+import { otelSink } from '../../../adapters/sinks/otel.ts';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { otlpSink } from '../../../demo/examples/opentelemetry/otlp-sink.ts';
+import { createRuntime, defineTool, type EventSink, localPrincipal } from '../../../src/index.ts';
+import { fakeModel, readRun } from '../../contracts/index.ts';
+import { runRequest } from '../../fixtures/runtime.ts';
+import { closeServer, listen } from '../../tools/servers/http-server.ts';
 
 interface JsonSpan {
   readonly name: string;
@@ -149,7 +149,7 @@ describe.each([['3', otlpSink], ['2', otlpSink2]])('a back end with OTLP, behind
 });
 
 it('stands in the guide with the lines that are tested', async () => {
-  const root = join(import.meta.dirname, '../..');
+  const root = join(import.meta.dirname, '../../..');
   const example = await readFile(join(root, 'demo/examples/opentelemetry/otlp-sink.ts'), 'utf8');
   const guide = await readFile(join(root, 'docs/opentelemetry.md'), 'utf8');
   const code = example.slice(example.indexOf('import '));

@@ -1,11 +1,11 @@
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { describe, expect, it } from 'vitest';
-import { eventIds } from '../../adapters/sinks/otel-ids.ts';
-import { otelSink } from '../../adapters/sinks/otel.ts';
-import { createEmit } from '../../src/events/events.ts';
-import { startSpan } from '../../src/events/span.ts';
-import { readSpans } from '../tools/otlp.ts';
+import { eventIds } from '../../../adapters/sinks/otel-ids.ts';
+import { otelSink } from '../../../adapters/sinks/otel.ts';
+import { createEmit } from '../../../src/events/events.ts';
+import { startSpan } from '../../../src/events/span.ts';
+import { readSpans } from '../../tools/otlp.ts';
 
 describe('spans over OTLP', () => {
   it('arrive at a collector with the ids, the parents and the attributes of the events', () => {
