@@ -46,6 +46,39 @@ describe('a run that is killed and continued', () => {
     expect(killed).toBeGreaterThan(2);
   });
 
+  it('acts once at most when a fork is killed at each of its own steps and continued', async () => {
+    let [killed, before] = [0, 0];
+    for (let commits = 0; commits <= 12; commits++) {
+      const where = `killed after ${commits}`;
+      const inner = memoryStorage();
+      const kit = forkTools();
+      const { runId } = await ran(testRuntime({ model: model(), storage: inner, tools: kit.tools, keep: 'inputs' }));
+      expect(kit.effects).toHaveLength(1);
+      const lost = killedAfter(inner, commits);
+      const own = testRuntime({ model: model(), storage: lost.storage, tools: kit.tools, keep: 'inputs' });
+      const options = { atStep: 1, chatId: 'fork', effects: 'live' as const };
+      const ended = forked(own, runId, options).then(() => false);
+      if (!await Promise.race([lost.killed, ended])) continue;
+      killed++;
+      const runtime = later(inner, kit.tools, 60_000);
+      const fork = await runtime.runs.ofChat(principal, 'fork', { ended: true });
+      const { items } = await runtime.forks(runId, principal);
+      expect(items.map((item) => item.runId), where).toEqual(fork ? [fork.runId] : []); // listed with its claim
+      if (!fork) {
+        before++;
+        expect(kit.effects, where).toHaveLength(1);
+        continue;
+      }
+      const { chunks } = await forked(runtime, fork.runId, {});
+      expect(lastData(chunks, 'data-run')['state'], where).toBe('completed');
+      expect(kit.effects.length, where).toBeLessThanOrEqual(2);
+      if (!JSON.stringify(chunks).includes('outcome_unknown')) expect(kit.effects, where).toHaveLength(2);
+      expect(await runtime.runs.status(principal, runId), where).toMatchObject({ state: 'completed' });
+    }
+    expect(killed - before).toBeGreaterThan(1); // the claim, the side effect, the end
+    expect(before).toBeGreaterThan(0);
+  });
+
   it('takes no copy of what it shares: a fork is written with less than 2 KiB', async () => {
     const inner = memoryStorage();
     let bytes = 0;

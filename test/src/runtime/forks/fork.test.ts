@@ -124,6 +124,25 @@ describe('fork', () => {
     expect(stepsOf(rest.chunks)).toBe(stepsOf(budgeted.chunks));
   });
 
+  it('leaves the stored chat of its run as it is, and is not in it', async () => {
+    const { runtime } = forkRuntime({ model: scriptedModel(says('One'), says('Two'), says('Three')).model });
+    const request = runRequest({ chat: { id: 'stored', messages: [userMessage('Count')], store: true } });
+    const { runId } = await ran(runtime, request);
+    const before = await runtime.chats.get('stored', principal);
+    const fork = await forked(runtime, runId, { atStep: 1 });
+    expect(textOf(fork.chunks)).toBe('Two');
+    const after = await runtime.chats.get('stored', principal);
+    expect(after.messages).toEqual(before.messages);
+    const { items } = await runtime.chats.list(principal);
+    expect(items.map(({ chatId }) => chatId)).toEqual(['stored']);
+    expect(await runtime.runs.ofChat(principal, 'stored', { ended: true })).toMatchObject({ runId });
+    const next = await ran(
+      runtime,
+      runRequest({ chat: { id: 'stored', messages: [userMessage('On', 'm2')], store: true } }),
+    );
+    expect(textOf(next.chunks)).toBe('Three');
+  });
+
   it('lists the forks of a run', async () => {
     const { runtime } = forkRuntime({ model: scriptedModel(says('One')).model });
     const { runId } = await ran(runtime);
