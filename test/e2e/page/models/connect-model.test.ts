@@ -1,9 +1,9 @@
 import type { BrowserContext, Page } from 'playwright';
 import { afterEach, describe, expect, it } from 'vitest';
-import { send, usePlayground } from '../../tools/browsers/playground.ts';
-import { tooWide, violationsInBoth } from '../../tools/screens/look.ts';
-import { type ModelServer, startModelServer } from '../../tools/servers/model-server.ts';
-import { startOpenRouter } from '../../tools/servers/openrouter.ts';
+import { send, usePlayground } from '../../../tools/browsers/playground.ts';
+import { tooWide, violationsInBoth } from '../../../tools/screens/look.ts';
+import { type ModelServer, startModelServer } from '../../../tools/servers/model-server.ts';
+import { startOpenRouter } from '../../../tools/servers/openrouter.ts';
 
 const { newContext, open, shoot } = usePlayground();
 const servers: Pick<ModelServer, 'close'>[] = [];

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright';
 import { describe, expect, inject, it } from 'vitest';
-import { send, usePlayground } from '../../tools/browsers/playground.ts';
-import { tooWide, violationsInBoth } from '../../tools/screens/look.ts';
-import { linkTo } from '../../tools/screens/workshop-screens.ts';
+import { send, usePlayground } from '../../../tools/browsers/playground.ts';
+import { tooWide, violationsInBoth } from '../../../tools/screens/look.ts';
+import { linkTo } from '../../../tools/screens/workshop-screens.ts';
 
 const { newContext, open, shoot } = usePlayground();
 
