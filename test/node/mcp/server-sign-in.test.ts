@@ -3,12 +3,12 @@ import { Client, ClientCredentialsProvider, StreamableHTTPClientTransport } from
 import { exportJWK, generateKeyPair } from 'jose';
 import { Provider } from 'oidc-provider';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { denoEgress } from '../../adapters/egress/deno.ts';
-import { toNodeListener } from '../../adapters/node.ts';
-import { bearerAuthenticator } from '../../adapters/transport/bearer-authenticator.ts';
-import { listedResources } from '../../adapters/transport/mcp-content.ts';
-import { mcpEndpoint } from '../fixtures/mcp/mcp-host.ts';
-import { closeServer, listen } from '../tools/servers/http-server.ts';
+import { denoEgress } from '../../../adapters/egress/deno.ts';
+import { toNodeListener } from '../../../adapters/node.ts';
+import { bearerAuthenticator } from '../../../adapters/transport/bearer-authenticator.ts';
+import { listedResources } from '../../../adapters/transport/mcp-content.ts';
+import { mcpEndpoint } from '../../fixtures/mcp/mcp-host.ts';
+import { closeServer, listen } from '../../tools/servers/http-server.ts';
 
 const servers: Server[] = [];
 
