@@ -54,6 +54,7 @@ export const guideGroups: readonly GuideGroup[] = [
       { page: 'mcp-content', title: 'Resources and prompts of MCP servers', words: 'attach template completion' },
       { page: 'mcp-sign-in', title: 'Sign in to an MCP server', words: 'oauth' },
       { page: 'mcp-answers', title: 'Questions of MCP servers', words: 'elicitation forms' },
+      { page: 'webmcp', title: 'WebMCP', words: 'modelContext page tools browser agent register' },
       { page: 'mcp-server', title: 'MCP server', words: 'resources prompts serve' },
       { page: 'mcp-questions', title: 'Questions to MCP clients', words: 'elicitation sessions' },
     ],

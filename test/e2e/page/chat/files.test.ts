@@ -1,7 +1,7 @@
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
-import { usePlayground } from '../../tools/browsers/playground.ts';
-import { tooWide, violationsInBoth } from '../../tools/screens/look.ts';
+import { usePlayground } from '../../../tools/browsers/playground.ts';
+import { tooWide, violationsInBoth } from '../../../tools/screens/look.ts';
 
 const { open, shoot } = usePlayground();
 

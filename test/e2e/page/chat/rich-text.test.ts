@@ -1,7 +1,7 @@
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
-import { violations } from '../../tools/browsers/axe.ts';
-import { send, usePlayground } from '../../tools/browsers/playground.ts';
+import { violations } from '../../../tools/browsers/axe.ts';
+import { send, usePlayground } from '../../../tools/browsers/playground.ts';
 
 const { open, shoot } = usePlayground();
 

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
-import { send, usePlayground } from '../../tools/browsers/playground.ts';
+import { send, usePlayground } from '../../../tools/browsers/playground.ts';
 
 const { newContext, open, shoot } = usePlayground();
 

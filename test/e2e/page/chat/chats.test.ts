@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
-import { violations } from '../../tools/browsers/axe.ts';
-import { send, usePlayground } from '../../tools/browsers/playground.ts';
+import { violations } from '../../../tools/browsers/axe.ts';
+import { send, usePlayground } from '../../../tools/browsers/playground.ts';
 
 const { newContext, open, shoot } = usePlayground();
 

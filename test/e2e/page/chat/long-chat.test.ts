@@ -1,7 +1,7 @@
 import type { Page } from 'playwright';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { keepLongChat } from '../../tools/browsers/long-chat.ts';
-import { usePlayground } from '../../tools/browsers/playground.ts';
+import { keepLongChat } from '../../../tools/browsers/long-chat.ts';
+import { usePlayground } from '../../../tools/browsers/playground.ts';
 
 const { open, shoot } = usePlayground();
 const count = 400;
