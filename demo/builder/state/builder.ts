@@ -3,8 +3,6 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Agent, RecordKind } from '../../../src/registry/index.ts';
 import type { Answer, AnyRecord, RegistryControl } from '../../registry/worker/control.ts';
-import type { Playground } from '../../app/state/playground.ts';
-import { createPreview, type Preview } from './preview.ts';
 import { type Template, templates } from './templates.ts';
 import { createToolFinder, type ToolFinder } from './builder-tools.ts';
 import { createMcpCheck, type McpCheck } from '../../registry/state/mcp-check.ts';
@@ -40,7 +38,10 @@ export interface Builder {
   readonly sources: ReadonlySignal<readonly AnyRecord[]>;
   readonly finder: ToolFinder;
   readonly vault: VaultPage;
-  readonly preview: Preview;
+  /** The agent as it is written now. */
+  readonly written: ReadonlySignal<object | undefined>;
+  /** The message to the preview that is being written. */
+  readonly previewDraft: Signal<string>;
   /** The template that was chosen last. */
   readonly template: ReadonlySignal<Template | undefined>;
   /** Whether nothing was written yet besides what a template filled in. */
@@ -64,7 +65,6 @@ export interface Builder {
 }
 
 interface BuilderOptions {
-  readonly playground: Playground;
   readonly control: RegistryControl;
   /** Called after a change of the registry. */
   readonly onChanged: () => void;
@@ -79,7 +79,7 @@ export function stepOf(field: string): Step {
 }
 
 /** Creates the builder. Calls the worker only after `start`. */
-export function createBuilder({ playground, control, onChanged, announce }: BuilderOptions): Builder {
+export function createBuilder({ control, onChanged, announce }: BuilderOptions): Builder {
   const step = signal<Step>('about');
   const form = signal<RecordForm | undefined>(undefined);
   const side = signal<Side | undefined>(undefined);
@@ -89,8 +89,8 @@ export function createBuilder({ playground, control, onChanged, announce }: Buil
   const sources = signal<readonly AnyRecord[]>([]);
   const finder = createToolFinder(control);
   const written = computed(() => form.value?.values.value && form.value.draft());
-  const preview = createPreview({ playground, control, record: written });
-  const starting = createTemplateChoice({ form, preview });
+  const previewDraft = signal('');
+  const starting = createTemplateChoice({ form, previewDraft });
 
   async function list(kind: RecordKind): Promise<readonly AnyRecord[]> {
     const page = await control.list(kind, { limit: 200 }).catch(() => undefined);
@@ -159,7 +159,8 @@ export function createBuilder({ playground, control, onChanged, announce }: Buil
     sources,
     finder,
     vault: createVaultPage({ control, announce }),
-    preview,
+    written,
+    previewDraft,
     ...starting,
     control,
     async start() {
@@ -217,7 +218,10 @@ export function createBuilder({ playground, control, onChanged, announce }: Buil
 
 /** The templates of a new agent. */
 function createTemplateChoice(
-  { form, preview }: { readonly form: ReadonlySignal<RecordForm | undefined>; readonly preview: Preview },
+  { form, previewDraft }: {
+    readonly form: ReadonlySignal<RecordForm | undefined>;
+    readonly previewDraft: Signal<string>;
+  },
 ): Pick<Builder, 'template' | 'isUnwritten' | 'use'> {
   const template = signal<Template | undefined>(undefined);
   const filled = new Set(templates.flatMap(({ values }) => Object.keys(values)));
@@ -233,7 +237,7 @@ function createTemplateChoice(
       batch(() => {
         for (const field of filled) form.value?.set(field, next.values[field] ?? '');
         template.value = next;
-        preview.draft.value = next.tryWith;
+        previewDraft.value = next.tryWith;
       });
     },
   };

@@ -1,18 +1,16 @@
 /** The agent as it is written now, in a chat of its own that is not stored. */
 
-import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
 import { isRunning } from '../../chat/state/chat.ts';
 import { modelLabel } from '../../settings/state/settings.ts';
 import { problemOf } from '../../kit/answer-problem.ts';
-import type { RegistryControl } from '../../registry/worker/control.ts';
+import type { Builder } from './builder.ts';
 
 /** A chat with an agent that is not saved. */
 export interface Preview {
   /** The page of the preview, with its own chat. */
   readonly playground: Playground;
-  /** The message that is being written. */
-  readonly draft: Signal<string>;
   readonly isRunning: ReadonlySignal<boolean>;
   /** Whether the form has changed since the chat started: the next message starts a new one. */
   readonly isStale: ReadonlySignal<boolean>;
@@ -25,14 +23,12 @@ export interface Preview {
 
 interface PreviewOptions {
   readonly playground: Playground;
-  readonly control: Pick<RegistryControl, 'draftAgent'>;
-  /** The record as it is written now. */
-  readonly record: ReadonlySignal<object | undefined>;
+  readonly builder: Pick<Builder, 'control' | 'written' | 'previewDraft'>;
 }
 
 /** Creates the preview. Calls the worker only when a message is sent. */
-export function createPreview({ playground, control, record }: PreviewOptions): Preview {
-  const draft = signal('');
+export function createPreview({ playground, builder }: PreviewOptions): Preview {
+  const { control, written: record, previewDraft: draft } = builder;
   const problem = signal<string | undefined>(undefined);
   /** What the chat runs, and the text of its record. */
   const running = signal<{ readonly id: string; readonly written: string } | undefined>(undefined);
@@ -59,7 +55,6 @@ export function createPreview({ playground, control, record }: PreviewOptions): 
 
   return {
     playground: own,
-    draft,
     problem,
     isRunning: computed(() => isRunning(own.chats.current.value)),
     isStale: computed(() => running.value !== undefined && running.value.written !== written.value),

@@ -10,7 +10,7 @@ import { Problem } from '../../kit/problem.tsx';
 import { ConflictNotice, FormFields } from '../../registry/ui/record-edit.tsx';
 import { VaultSection } from '../../vault/ui/vault-section.tsx';
 import { useCurrentInView } from '../../kit/hooks/use-current-in-view.ts';
-import { PreviewPane } from './preview-pane.tsx';
+import { PreviewPane } from './lazy-preview.tsx';
 import { TemplateCards } from './template-cards.tsx';
 import { SideForm } from './side-form.tsx';
 import { ToolsStep } from './tools-step.tsx';
@@ -41,7 +41,7 @@ export function BuilderScreen({ playground }: { playground: Playground }): JSX.E
             <div>
               <Steps builder={builder} step={step.value} playground={playground} />
             </div>
-            <PreviewPane preview={builder.preview} />
+            <PreviewPane builder={builder} playground={playground} />
           </div>
         )}
       </div>
@@ -207,7 +207,6 @@ async function tryOut(agentId: string, playground: Playground): Promise<void> {
 
 const builderOf = oncePer((playground: Playground): Builder => {
   const builder = createBuilder({
-    playground,
     control: playground.registry.connect(),
     onChanged: () => void playground.refreshAgents().catch(() => undefined), // the chats go on with the cards that there are
     announce: (text) => void (playground.announcement.value = text),

@@ -1,11 +1,15 @@
 import type { JSX } from 'preact';
 import { Problem } from '../../kit/problem.tsx';
-import type { Preview } from '../state/preview.ts';
+import type { Playground } from '../../app/state/playground.ts';
+import { oncePer } from '../../kit/hooks/once-per.ts';
+import type { Builder } from '../state/builder.ts';
+import { createPreview, type Preview } from '../state/preview.ts';
 import { SmallComposer } from './small-composer.tsx';
 import { SmallThread } from './small-thread.tsx';
 
 /** A chat with the agent as it is written, beside its form. */
-export function PreviewPane({ preview }: { preview: Preview }): JSX.Element {
+export function PreviewPane({ builder, playground }: { builder: Builder; playground: Playground }): JSX.Element {
+  const preview = previewOf(builder)(playground);
   return (
     <aside class='builder-preview' aria-label='Preview' data-testid='builder-preview'>
       <h2>Preview</h2>
@@ -19,7 +23,7 @@ export function PreviewPane({ preview }: { preview: Preview }): JSX.Element {
         </p>
       )}
       <SmallComposer
-        draft={preview.draft}
+        draft={builder.previewDraft}
         isBusy={preview.isRunning.value}
         label='Message to the preview'
         sendLabel='Send'
@@ -31,3 +35,8 @@ export function PreviewPane({ preview }: { preview: Preview }): JSX.Element {
     </aside>
   );
 }
+
+/** The chat of the preview stays as long as the form does. */
+const previewOf = oncePer((builder: Builder) =>
+  oncePer((playground: Playground): Preview => createPreview({ builder, playground }))
+);

@@ -57,22 +57,34 @@ async function everyMetric(): Promise<ReadonlyMap<string, Family>> {
   });
   const agents = [
     { id: 'helper', name: 'Helper', providerId: 'demo', entryTools: ['calculator'] },
+    { id: 'patient', name: 'Patient', providerId: 'held', entryTools: ['calculator'] },
     { id: 'fragile', name: 'Fragile', providerId: 'down', fallbacks: [{ providerId: 'demo' }] },
   ];
-  const providers = ['demo', 'down'].map((id) => ({ id, kind: 'rehearsal' as const }));
+  const providers = ['demo', 'down', 'held'].map((id) => ({ id, kind: 'rehearsal' as const }));
   const catalog = staticCatalog({ agents, providers });
   const store = eventStore({ storage });
   const refused = Object.assign(new Error('No'), { name: 'AI_APICallError', statusCode: 401, isRetryable: false });
   const working = rehearsal({ delayMs: 0 });
   const down = { ...working, doStream: () => Promise.reject(refused) };
-  const models = { model: ({ id }: { readonly id: string }) => id === 'down' ? down : working };
+  const sent = Promise.withResolvers<void>();
+  /** Answers once a message was sent to its run. */
+  const held = {
+    ...working,
+    doStream: async (options: Parameters<typeof working.doStream>[0]) => {
+      await sent.promise;
+      return await working.doStream(options);
+    },
+  };
+  const sources = new Map([['down', down], ['held', held]]);
+  const models = { model: ({ id }: { readonly id: string }) => sources.get(id) ?? working };
   const runtime = createRuntime({ catalog, models, storage, tools: [fail], ring: createEventRing({ store }) });
   gaugeSink(runtime.metrics, 'events', store);
   const messages = [{ id: 'm1', role: 'user' as const, parts: [{ type: 'text' as const, text: 'What is 6 * 7?' }] }];
   const request = { agentId: 'helper', chat: { id: 'c1', messages }, budget: { tokens: 10_000 } };
   for (let i = 0; i < 2; i++) await Array.fromAsync(await runtime.run(request, localPrincipal()));
-  const { runId } = await runtime.start(request, localPrincipal(), {});
+  const { runId } = await runtime.start({ ...request, agentId: 'patient' }, localPrincipal(), {});
   await runtime.send(runId, { parts: [{ type: 'text', text: 'And 6 * 8?' }] }, localPrincipal());
+  sent.resolve();
   const cursor = await runtime.runs.cursor(localPrincipal(), runId, 0);
   await new Response(encodeSse(cursor, { runId, keepAliveMs: 60_000, metrics: runtime.metrics })).text();
   await runtime.planner.run(
