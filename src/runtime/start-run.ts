@@ -158,8 +158,10 @@ async function claimAndExecute(parts: RuntimeParts, requested: RunRequest, claim
   for (let stale = 0;; stale++) {
     const { invalidations } = resolver;
     // A plan is taken before the claim, once. After some conflicts, what is invalidated from now on stops the run instead.
-    const check = requested.planner || stale === maxStale ? await resolver.refresh() : await resolver.currentCheck();
-    const chat = claimant.origin ? undefined : await openChatOf(parts, requested, claimant.principal);
+    const [check, chat] = await Promise.all([
+      requested.planner || stale === maxStale ? resolver.refresh() : resolver.currentCheck(),
+      claimant.origin ? undefined : openChatOf(parts, requested, claimant.principal),
+    ]);
     const request = chat?.request ?? requested;
     const named = await resolveRun(parts, request, claimant);
     const resolved = await claimant.origin?.resume(named, claimant) ?? named;

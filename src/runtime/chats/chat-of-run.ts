@@ -27,13 +27,13 @@ export async function openChatOf(
 /** Adds the answer to the chat when the run has ended. Where that fails, the next reader of the chat does it. */
 export function settleWhenEnded(
   parts: RuntimeParts,
-  { chat: { opened: { answerKey: key } }, live, runId }: {
+  { chat: { opened }, live, runId }: {
     readonly chat: ChatOfRun;
     readonly live: LiveRun;
     readonly runId: string;
   },
 ): void {
-  const settled = live.closed.then(async () => await (await loadChats()).settleAnswer(parts, { key, runId }))
+  const settled = live.closed.then(async () => await opened.settle(runId))
     .catch(() => undefined)
     .finally(() => parts.answers.delete(settled));
   parts.answers.add(settled);

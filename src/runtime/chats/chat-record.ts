@@ -16,6 +16,8 @@ export interface ChatRecord extends Omit<ChatSummary, 'chatId'> {
   readonly generation: string;
   /** The number of the next message. */
   readonly next: number;
+  /** The run that was claimed last: its answer has the number before `next`. */
+  readonly lastRunId?: string;
   /** A delete has started: the chat no longer exists for its owner. */
   readonly deleting?: true;
 }
@@ -68,15 +70,15 @@ export function listKey(owner: Owner, chatId: string, updatedAt: number): Key {
   return [...listPrefix(owner), -updatedAt, chatId];
 }
 
-/** The keys of a chat's messages. */
-export function messagesPrefix(owner: Owner, chatId: string, { generation }: ChatRecord): Key {
-  return [...prefixOf(owner), 'message', chatId, generation];
+/** The keys of a chat's messages; without the record, also of deleted chats of the same id. */
+export function messagesPrefix(owner: Owner, chatId: string, record?: ChatRecord): Key {
+  return [...prefixOf(owner), 'message', chatId, ...(record ? [record.generation] : [])];
 }
 
 /** The chat as its owner sees it. */
 export function toSummary(
   chatId: string,
-  { generation: _, next: __, deleting: ___, ...record }: ChatRecord,
+  { generation: _, next: __, deleting: ___, lastRunId: ____, ...record }: ChatRecord,
 ): ChatSummary {
   return { chatId, ...record };
 }

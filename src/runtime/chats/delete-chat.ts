@@ -19,6 +19,7 @@ import {
   readChat,
   recordKey,
 } from './chat-record.ts';
+import { takeRecent } from './recent-chats.ts';
 
 /** The chat to delete, and who deletes it. */
 export interface Deleting {
@@ -30,6 +31,7 @@ export interface Deleting {
 /** Deletes the chat. From the first commit on it does not exist for its owner; repeating the call completes an interrupted one. */
 export async function deleteStored(parts: ChatParts, { owner, chatId, principal }: Deleting): Promise<DeletedChat> {
   const found = await markDeleted(parts, owner, chatId);
+  takeRecent(parts, owner, chatId);
   if (!found) return { messages: 0, runs: 0, running: 0 };
   return await finishDelete(parts, { owner, chatId, found, principal });
 }

@@ -25,9 +25,9 @@ import {
   recordKey,
   toSummary,
 } from './chat-record.ts';
+import { takeRecent } from './recent-chats.ts';
 import { Title } from './title.ts';
 
-export { settleAnswer } from './answers.ts';
 export { ownerOf } from './chat-record.ts';
 export { deleteStored } from './delete-chat.ts';
 export { openChat } from './start-in-chat.ts';
@@ -151,7 +151,9 @@ export async function renameChat(
       { key: recordKey(owner, chatId), value: record, ifVersion: found.version, ...ttl },
       { key: listKey(owner, chatId, updatedAt), value: record, ...ttl },
     ]);
-    if (written.ok) return toSummary(chatId, record);
+    if (!written.ok) continue;
+    takeRecent(parts, owner, chatId);
+    return toSummary(chatId, record);
   }
   throw busyChat();
 }

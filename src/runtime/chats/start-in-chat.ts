@@ -1,15 +1,13 @@
 /** Starts a run in a stored chat: adds what was sent to what is stored, and reserves the place of the answer. */
 
-import type { Key } from '../../base/key.ts';
 import type { UIMessage } from '../../contracts/ai-types.ts';
 import type { Change } from '../../contracts/storage.ts';
 import { PinnaceError } from '../../base/errors.ts';
-import { readPages } from '../../log/pages.ts';
 import type { Principal } from '../../base/principal.ts';
 import { approvalsRequestedIn } from '../calls/approvals.ts';
 import { messagesToSend } from '../messages/compaction.ts';
 import type { RunRequest } from '../run-request.ts';
-import { resolveEntry, type Stored } from './answers.ts';
+import { settleAnswer } from './answers.ts';
 import {
   busyChat,
   type ChatParts,
@@ -22,48 +20,72 @@ import {
   type MessageEntry,
   messagesPrefix,
   type Owner,
-  readChat,
   recordKey,
 } from './chat-record.ts';
 import { finishDelete } from './delete-chat.ts';
 import { maxMessageLength } from './fit-message.ts';
 import { type Merged, mergeSent } from './merge-sent.ts';
+import { putRecent, takeRecent } from './recent-chats.ts';
+import { readWhole } from './read-whole.ts';
 import { titleOf } from './title.ts';
 
 /** A chat that is ready for a run. */
 export interface OpenedChat {
   /** What the model is sent: the stored messages and the new ones. */
   readonly messages: UIMessage[];
-  /** Where the answer will be. */
-  readonly answerKey: Key;
   /** The changes that the claim of the run makes. They conflict at the record when the chat was changed meanwhile. */
   changes(runId: string): readonly Change[];
+  /** Adds the answer of the run, which has ended, and remembers the chat for the next one. */
+  settle(runId: string): Promise<void>;
 }
 
 /**
- * Opens the chat of a request.
+ * Opens the chat of a request. A chat that this instance has answered last is not read: the claim conflicts where it has changed. A plan
+ * is taken once, before the claim, so its chat is always read, and so is a chat before it rejects a request.
  *
  * @throws PinnaceError `invalid_argument` for messages that cannot be added, `conflict` (`chat_changed`, `chat_busy`), `forbidden` when
  * an agent has answered in it that the caller may not run.
  */
 export async function openChat(parts: ChatParts, request: RunRequest, principal: Principal): Promise<OpenedChat> {
+  const { chat: { id }, planner } = request;
+  for (let recent = planner ? undefined : takeRecent(parts, principal, id);; recent = undefined) {
+    const chat = recent ?? await findChat(parts, principal, id);
+    try {
+      return addToChat(parts, { request, principal, chat });
+    } catch (rejection) {
+      if (!recent) throw rejection;
+    }
+  }
+}
+
+function addToChat(
+  parts: ChatParts,
+  { request, principal, chat: { found, stored } }: {
+    readonly request: RunRequest;
+    readonly principal: Principal;
+    readonly chat: Awaited<ReturnType<typeof readWhole>>;
+  },
+): OpenedChat {
   const { agentId, chat: { id: chatId, messages: sent } } = request;
   const owner: Owner = principal;
-  const found = await findChat(parts, owner, chatId);
   if (found && !mayRead(principal, found.record)) throw otherAgent();
   const record = withRun(parts, { record: found?.record, sent, agentId });
   const prefix = messagesPrefix(owner, chatId, record);
-  const stored = found ? await readMessages(parts, prefix) : [];
   const merged = mergeSent(stored, { sent, next: record.next });
   checkLengths(merged, parts);
   const last = merged.messages.at(-1);
   const isContinued = approvalsRequestedIn(last).length > 0;
   const answerAt = isContinued ? merged.lastNumber : merged.next;
   const answerKey = [...prefix, answerAt];
+  const lastRun = (lastRunId: string, updatedAt: number): ChatRecord => ({
+    ...record,
+    next: answerAt + 1,
+    lastRunId,
+    updatedAt,
+  });
   const answered = stored.find(({ number }) => number === answerAt)?.entry.runIds ?? [];
   return {
     messages: messagesToSend(merged.messages),
-    answerKey,
     changes(runId) {
       const at = parts.now();
       const ttl = lifetime(parts, at);
@@ -71,7 +93,7 @@ export async function openChat(parts: ChatParts, request: RunRequest, principal:
         ? { message: last, runIds: [...answered.slice(-mostRuns), runId], pending: true, at }
         : { runIds: [runId], pending: true, at };
       return [
-        ...recordChanges(parts, { owner, chatId, found, record: { ...record, next: answerAt + 1, updatedAt: at } }),
+        ...recordChanges(parts, { owner, chatId, found, record: lastRun(runId, at) }),
         ...merged.cut.map(({ key }) => ({ key })),
         ...merged.added.filter(({ number }) => number !== answerAt).map(({ number, message }) => {
           const value: MessageEntry = { message, at };
@@ -80,28 +102,29 @@ export async function openChat(parts: ChatParts, request: RunRequest, principal:
         { key: answerKey, value: slot, ...ttl },
       ];
     },
+    async settle(runId) {
+      await settleAnswer(parts, { key: answerKey, runId });
+      if (merged.messages.length > mostRemembered) return;
+      const { found: now, stored: all } = await readWhole(parts, owner, chatId);
+      if (now && !now.record.deleting) putRecent(parts, { owner, chatId, chat: { found: now, stored: all } });
+    },
   };
 }
 
 /** A message that more runs than these have written forgets the oldest. */
 const mostRuns = 15;
 
-/** Reads the record. A delete that was interrupted is completed first. */
-async function findChat(parts: ChatParts, owner: Owner, chatId: string): Promise<FoundChat | undefined> {
+/** A longer chat is read at the start of each run. */
+const mostRemembered = 90;
+
+/** Reads the chat. A delete that was interrupted is completed first. */
+async function findChat(parts: ChatParts, owner: Owner, chatId: string): ReturnType<typeof readWhole> {
   for (let tries = 0; tries < maxTries; tries++) {
-    const found = await readChat(parts, owner, chatId);
-    if (!found?.record.deleting) return found;
-    await finishDelete(parts, { owner, chatId, found });
+    const chat = await readWhole(parts, owner, chatId);
+    if (!chat.found?.record.deleting) return chat;
+    await finishDelete(parts, { owner, chatId, found: chat.found });
   }
   throw busyChat();
-}
-
-async function readMessages(parts: ChatParts, prefix: Key): Promise<readonly Stored[]> {
-  const stored: Stored[] = [];
-  for await (const page of readPages(parts.storage, { prefix, limit: 100 })) {
-    stored.push(...await Promise.all(page.map((entry) => resolveEntry(parts, entry))));
-  }
-  return stored;
 }
 
 function withRun(

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { type AgentInput, localPrincipal, type PlanningRuntime, type Storage } from '../../../src/index.ts';
 import { says, scriptedModel } from '../../fixtures/model.ts';
@@ -8,7 +8,7 @@ import {
   type SteppedStorage,
   steppedStorage,
 } from '../../fixtures/faults/round-trips.ts';
-import { readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
+import { readAll, runRequest, testRuntime, userMessage } from '../../fixtures/runtime.ts';
 import { signedEndpoint } from '../../fixtures/signed-endpoint.ts';
 
 const me = localPrincipal();
@@ -21,7 +21,7 @@ function withoutChecks({ checks: _, ...storage }: Storage): Storage {
 function stage(inner: Storage = memoryStorage(), agent: Partial<AgentInput> = {}) {
   const stepped = steppedStorage(inner);
   const { model, calls } = scriptedModel(says('Hi'));
-  return { stepped, calls, runtime: testRuntime({ model, agent, storage: stepped.storage }) };
+  return { stepped, calls, model, runtime: testRuntime({ model, agent, storage: stepped.storage }) };
 }
 
 /** Starts a run, counts the round trips until its model is called, and lets the run end. */
@@ -37,6 +37,11 @@ async function tripsOf(
   await releaseUntil(readAll('body' in answer ? answer.body : answer), stepped);
   stepped.isStepped = false;
   return trips;
+}
+
+/** Waits until the answer of a stored chat is in the chat, and the chat was read for its next run. */
+async function settled({ stepped }: ReturnType<typeof stage>): Promise<void> {
+  await releaseUntil(vi.waitUntil(() => stepped.operations.at(-1) === 'list chats'), stepped);
 }
 
 let runs = 0;
@@ -95,5 +100,24 @@ describe('from a request to the model', () => {
     const on = stage(withoutChecks(memoryStorage()));
     await tripsOf(on, inProcess(on.runtime));
     expect(await tripsOf(on, inProcess(on.runtime))).toBe(2);
+  });
+
+  it('a run in a stored chat that this instance has answered takes one round trip, another one two', async () => {
+    const on = stage();
+    const inChat = (runtime: PlanningRuntime, id: string) => () => {
+      const messages = [userMessage('Hi', `message-${runs++}`)];
+      return runtime.run(runRequest({ chat: { id, messages, store: true } }), me, { idempotencyKey: `key-${runs}` });
+    };
+    await on.runtime.chats.list(me); // loads their code, which is no round trip
+    expect(await tripsOf(on, inChat(on.runtime, 'known'))).toBe(2); // a cold instance
+    await settled(on);
+    on.stepped.operations.length = 0;
+    expect(await tripsOf(on, inChat(on.runtime, 'known'))).toBe(1);
+    expect(on.stepped.operations[0]).toMatch(/^commit run,chat,idempotency,bulletin,chats/);
+    await settled(on);
+    expect(await tripsOf(on, inChat(on.runtime, 'new'))).toBe(2);
+    const other = { ...on, runtime: testRuntime({ model: on.model, storage: on.stepped.storage }) };
+    await tripsOf(other, inProcess(other.runtime));
+    expect(await tripsOf(other, inChat(other.runtime, 'known'))).toBe(2);
   });
 });

@@ -185,6 +185,41 @@ describe('a stored chat', () => {
     expect(await wordsOf(runtime)).toEqual(['user: Hello', 'assistant: one']);
   });
 
+  it('has every message, whichever instance answers, and after a rename or a delete by another one', async () => {
+    const storage = memoryStorage();
+    const { model, calls } = scriptedModel(...Array.from({ length: 9 }, (_, i) => says(`answer ${i}`)));
+    const [left, right] = [testRuntime({ model, storage }), testRuntime({ model, storage })] as const;
+    for (const [i, runtime] of [left, left, right, left, right, right].entries()) {
+      await send(runtime, [userMessage(`question ${i}`, `m${i}`)]);
+      const before = Array.from({ length: i }, (_, n) => [`question ${n}`, `answer ${n}`]).flat();
+      expect(promptOf(calls[i])).toMatch(new RegExp([...before, `question ${i}`].join('.*')));
+    }
+    const { version } = await right.chats.get('c1', me);
+    await left.chats.rename('c1', { title: 'Renamed', version }, me);
+    await send(right, [userMessage('question 6', 'm6')]);
+    expect(await right.chats.get('c1', me)).toMatchObject({ title: 'Renamed' });
+    await left.chats.delete('c1', me);
+    await send(right, [userMessage('fresh', 'm7')]);
+    expect(promptOf(calls[7])).not.toContain('question');
+    expect(await wordsOf(left)).toEqual(['user: fresh', 'assistant: answer 7']);
+  });
+
+  it('is read again before it rejects a message that another instance has made valid', async () => {
+    const storage = memoryStorage();
+    const { model } = scriptedModel(...Array.from({ length: 4 }, () => says('Hi')));
+    const [left, right] = [testRuntime({ model, storage }), testRuntime({ model, storage })] as const;
+    await send(left, [userMessage('First', 'm1')]);
+    await send(right, [userMessage('Second', 'm2')]);
+    const { messages } = await right.chats.get('c1', me);
+    await send(left, [messages[3]!, userMessage('Third', 'm3')]);
+    expect(await wordsOf(left)).toHaveLength(6);
+    const unknown = { ...messages[3]!, id: 'foreign' };
+    await expect(send(left, [unknown, userMessage('Fourth', 'm4')])).rejects.toMatchObject({
+      details: { reason: 'chat_foreign_answer' },
+    });
+    expect(await wordsOf(right)).toHaveLength(6);
+  });
+
   it('takes no more messages than its limit, and none that is longer than a stored value', async () => {
     const { runtime } = counting({ limits: { chatMessages: 3, partLength: 2_000_000 } });
     const long = userMessage('x'.repeat(1_100_000), 'm1');
