@@ -25,9 +25,9 @@ export function formatAmount(value: number): string {
   return value.toLocaleString('en', { maximumSignificantDigits: value < 100 ? 3 : 12 });
 }
 
-/** `0.0123 USD`. */
+/** `0.0123 USD`; the amount alone where the currency is empty. */
 export function formatMoney({ amount, currency }: { readonly amount: number; readonly currency: string }): string {
-  return `${amount.toLocaleString('en', { maximumSignificantDigits: 3 })} ${currency}`;
+  return `${amount.toLocaleString('en', { maximumSignificantDigits: 3 })} ${currency}`.trim();
 }
 
 /** `850 tokens`, `3.1K tokens`: where there is little room. */

@@ -2,7 +2,10 @@ import type { JSX } from 'preact';
 import type { Chat } from '../../chat/state/chat.ts';
 import { agentOf, type Playground, showBeside } from '../state/playground.ts';
 import { Icon } from '../../kit/icon.tsx';
+import { lazy } from '../../kit/lazy.tsx';
 import { ModelBadge } from '../../settings/ui/model-badge.tsx';
+
+const ChatTotals = lazy(async () => (await import('../../chat/ui/chat-totals.tsx')).ChatTotals);
 
 /** What is open, and which model answers. */
 export function TopBar({ chat, playground }: { chat: Chat; playground: Playground }): JSX.Element {
@@ -25,6 +28,8 @@ export function TopBar({ chat, playground }: { chat: Chat; playground: Playgroun
         <span class='top-agent'>{title === '' ? 'New chat' : agent.name}</span>
         {title !== '' && <h1 class='top-chat'>{title}</h1>}
       </div>
+      {/* The footer of a single answer says the same. */}
+      {chat.messages.value.length > 2 && <ChatTotals chat={chat} />}
       <ModelBadge playground={playground} />
       <button
         type='button'

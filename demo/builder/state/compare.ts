@@ -2,12 +2,10 @@
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Agent, Provider } from '../../../src/registry/index.ts';
-import { formatMoney } from '../../kit/format.ts';
 import type { Variation } from '../worker/control.ts';
 import type { AgentCard } from '../../app/worker/control.ts';
 import type { RegistryControl } from '../../registry/worker/control.ts';
 import { isRunning } from '../../chat/state/chat.ts';
-import type { AssistantMessage } from '../../chat/state/message.ts';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
 import { problemOf } from '../../kit/answer-problem.ts';
 
@@ -183,40 +181,4 @@ function ownSide({ name, playground, control, providers }: OwnSideOptions): OwnS
       return made?.ok ? made.value.id : undefined;
     },
   };
-}
-
-/** What an answer took. */
-export interface Figures {
-  readonly tokensIn: number | undefined;
-  readonly tokensOut: number | undefined;
-  readonly durationMs: number | undefined;
-  /** In words, where the provider's record has prices. */
-  readonly cost: string | undefined;
-}
-
-/** Returns the figures of an answer. */
-export function figuresOf({ facts, outcome, startedAt }: AssistantMessage, provider: Provider | undefined): Figures {
-  const { usage } = facts.value;
-  const ended = outcome.value.type === 'running' ? undefined : outcome.value.endedAt - startedAt;
-  const { inputTokens, outputTokens } = usage ?? {};
-  return {
-    tokensIn: inputTokens,
-    tokensOut: outputTokens,
-    durationMs: usage?.durationMs || ended,
-    cost: usage?.cost ? formatMoney(usage.cost) : costOf({ inputTokens, outputTokens }, provider?.prices),
-  };
-}
-
-function costOf(
-  { inputTokens, outputTokens }: {
-    readonly inputTokens: number | undefined;
-    readonly outputTokens: number | undefined;
-  },
-  prices: Provider['prices'],
-): string | undefined {
-  if (!prices || (prices.input === undefined && prices.output === undefined)) return undefined;
-  if (inputTokens === undefined && outputTokens === undefined) return undefined;
-  const millions = (inputTokens ?? 0) * (prices.input ?? 0) + (outputTokens ?? 0) * (prices.output ?? 0);
-  const amount = (millions / 1_000_000).toLocaleString('en', { maximumSignificantDigits: 3 });
-  return `${amount} ${prices.currency ?? ''}`.trim();
 }

@@ -5,12 +5,15 @@ import { type Chat, isRunning } from '../state/chat.ts';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
 import { dayOf } from '../../kit/format.ts';
 import { Icon, type IconName } from '../../kit/icon.tsx';
+import { lazy } from '../../kit/lazy.tsx';
 import { uncover } from '../../app/ui/over-chat.ts';
+
+const TotalsDialog = lazy(async () => (await import('./chat-totals.tsx')).TotalsDialog);
 
 /** What is done with one chat of the list. */
 interface Doing {
   readonly chatId: string;
-  readonly what: 'choosing' | 'renaming';
+  readonly what: 'choosing' | 'renaming' | 'totals';
 }
 
 /** The earlier chats: those that are pinned, then the others by day. */
@@ -93,9 +96,15 @@ function ChatItem({ chat, playground, doing }: ChatItemProps): JSX.Element {
           chat={chat}
           playground={playground}
           onRename={() => (doing.value = { chatId: chat.id, what: 'renaming' })}
+          onTotals={async () => {
+            if (chat.loaded.value === 'absent') await chats.open(chat.id);
+            more.current?.focus(); // the dialog restores the focus to it
+            doing.value = { chatId: chat.id, what: 'totals' };
+          }}
           onDone={close}
         />
       )}
+      {done === 'totals' && <TotalsDialog chat={chat} onClose={close} />}
     </li>
   );
 }
@@ -104,11 +113,12 @@ interface ChoicesProps {
   readonly chat: Chat;
   readonly playground: Playground;
   readonly onRename: () => void;
+  readonly onTotals: () => Promise<void>;
   readonly onDone: () => void;
 }
 
 /** What can be done with a chat. */
-function Choices({ chat, playground, onRename, onDone }: ChoicesProps): JSX.Element {
+function Choices({ chat, playground, onRename, onTotals, onDone }: ChoicesProps): JSX.Element {
   const { chats } = playground;
   const first = useRef<HTMLDivElement>(null);
   const isPinned = chat.pinned.value;
@@ -133,6 +143,7 @@ function Choices({ chat, playground, onRename, onDone }: ChoicesProps): JSX.Elem
         void import('../store/save-chat.ts').then(({ saveChat }) => saveChat(chat, playground));
         onDone();
       })}
+      {choice('Usage', 'info', 'chat-usage', () => void onTotals())}
       {choice('Delete', 'trash', 'delete-chat', () => {
         onDone();
         void chats.remove(chat.id);
@@ -142,7 +153,7 @@ function Choices({ chat, playground, onRename, onDone }: ChoicesProps): JSX.Elem
   );
 }
 
-function Rename({ chat, playground: { chats }, onDone }: Omit<ChoicesProps, 'onRename'>): JSX.Element {
+function Rename({ chat, playground: { chats }, onDone }: Omit<ChoicesProps, 'onRename' | 'onTotals'>): JSX.Element {
   const field = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => field.current?.select(), []);
   const rename = (): void => {

@@ -1,0 +1,85 @@
+/** What answers took: tokens, time and cost. */
+
+import type { Provider } from '../../../src/registry/index.ts';
+import { formatMoney } from '../../kit/format.ts';
+import type { AssistantMessage, Message } from './message.ts';
+
+/** What an answer took. */
+export interface Figures {
+  readonly tokensIn: number | undefined;
+  readonly tokensOut: number | undefined;
+  readonly durationMs: number | undefined;
+  /** In words, where the provider's record has prices. */
+  readonly cost: string | undefined;
+}
+
+/** What the answers of a chat took together. */
+export interface ChatFigures {
+  readonly tokens: number;
+  readonly tokensIn: number;
+  readonly tokensOut: number;
+  /** The part of `tokensIn` that was read from the provider's cache. */
+  readonly cachedTokens: number;
+  readonly toolCalls: number;
+  readonly durationMs: number;
+  /** One amount for each currency, in words. */
+  readonly costs: readonly string[];
+  /** How many answers have figures. */
+  readonly answers: number;
+  /** How many of those have a cost. */
+  readonly priced: number;
+  /** Part of the tokens is an estimate. */
+  readonly isEstimated: boolean;
+}
+
+/** Returns the figures of an answer. */
+export function figuresOf({ facts, outcome, startedAt }: AssistantMessage, provider: Provider | undefined): Figures {
+  const { usage } = facts.value;
+  const ended = outcome.value.type === 'running' ? undefined : outcome.value.endedAt - startedAt;
+  const { inputTokens, outputTokens } = usage ?? {};
+  return {
+    tokensIn: inputTokens,
+    tokensOut: outputTokens,
+    durationMs: usage?.durationMs || ended,
+    cost: usage?.cost ? formatMoney(usage.cost) : costOf({ inputTokens, outputTokens }, provider?.prices),
+  };
+}
+
+/** Returns the sums over the answers among these messages. Their costs are those that the runtime recorded. */
+export function sumOf(messages: readonly Message[]): ChatFigures {
+  const usages = messages.flatMap((message) => message.role === 'assistant' ? message.facts.value.usage ?? [] : []);
+  const sum = (of: (usage: (typeof usages)[number]) => number | undefined): number =>
+    usages.reduce((total, usage) => total + (of(usage) ?? 0), 0);
+  const costs = usages.flatMap(({ cost }) => cost ?? []);
+  const amounts = Map.groupBy(costs, ({ currency }) => currency);
+  return {
+    // Some providers count reasoning in the total only; others have no total.
+    tokens: sum(({ totalTokens = 0, inputTokens = 0, outputTokens = 0 }) =>
+      Math.max(totalTokens, inputTokens + outputTokens)
+    ),
+    tokensIn: sum(({ inputTokens }) => inputTokens),
+    tokensOut: sum(({ outputTokens }) => outputTokens),
+    cachedTokens: sum(({ cachedInputTokens }) => cachedInputTokens),
+    toolCalls: sum(({ toolCalls }) => toolCalls),
+    durationMs: sum(({ durationMs }) => durationMs),
+    costs: [...amounts].map(([currency, of]) =>
+      formatMoney({ currency, amount: of.reduce((total, { amount }) => total + amount, 0) })
+    ),
+    answers: usages.length,
+    priced: costs.length,
+    isEstimated: usages.some(({ estimated }) => estimated === true),
+  };
+}
+
+function costOf(
+  { inputTokens, outputTokens }: {
+    readonly inputTokens: number | undefined;
+    readonly outputTokens: number | undefined;
+  },
+  prices: Provider['prices'],
+): string | undefined {
+  if (!prices || (prices.input === undefined && prices.output === undefined)) return undefined;
+  if (inputTokens === undefined && outputTokens === undefined) return undefined;
+  const millions = (inputTokens ?? 0) * (prices.input ?? 0) + (outputTokens ?? 0) * (prices.output ?? 0);
+  return formatMoney({ amount: millions / 1_000_000, currency: prices.currency ?? '' });
+}

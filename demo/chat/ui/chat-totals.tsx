@@ -1,0 +1,66 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { Dialog } from '../../kit/dialog.tsx';
+import { formatCount, formatDuration, formatTokens } from '../../kit/format.ts';
+import type { Chat } from '../state/chat.ts';
+import { type ChatFigures, sumOf } from '../state/figures.ts';
+import { Fact } from './fact.tsx';
+import '../styles/totals.css';
+
+/** The tokens and the cost of the shown answers, with details in a dialog. Nothing before an answer has figures. */
+export function ChatTotals({ chat }: { chat: Chat }): JSX.Element | null {
+  const isOpen = useSignal(false);
+  const figures = sumOf(chat.messages.value);
+  if (figures.tokens === 0 && figures.costs.length === 0) return null;
+  return (
+    <>
+      <button
+        type='button'
+        class='quiet-button chat-totals'
+        data-testid='chat-totals'
+        title='Tokens and cost of this chat'
+        aria-haspopup='dialog'
+        onClick={() => (isOpen.value = true)}
+      >
+        <span>{figures.isEstimated && '≈ '}{formatTokens(figures.tokens)}</span>
+        {figures.costs.map((cost) => <span key={cost} class='chat-totals-cost'>· {cost}</span>)}
+      </button>
+      {isOpen.value && <TotalsDialog chat={chat} onClose={() => (isOpen.value = false)} />}
+    </>
+  );
+}
+
+/** The details of those figures. */
+export function TotalsDialog({ chat, onClose }: { readonly chat: Chat; readonly onClose: () => void }): JSX.Element {
+  return (
+    <Dialog class='totals' label='Tokens and cost of this chat' testId='totals' onClose={onClose}>
+      <h2>Tokens and cost of this chat</h2>
+      <Details figures={sumOf(chat.messages.value)} />
+      <button type='button' class='button' data-testid='totals-close' onClick={onClose}>Close</button>
+    </Dialog>
+  );
+}
+
+function Details({ figures }: { figures: ChatFigures }): JSX.Element {
+  const { tokensIn, tokensOut, cachedTokens, toolCalls, durationMs, costs, answers, priced, isEstimated } = figures;
+  const about = isEstimated ? 'about ' : '';
+  return (
+    <>
+      <dl class='facts'>
+        <Fact name='Answers' value={answers.toLocaleString('en')} />
+        <Fact name='Tokens in' value={`${about}${tokensIn.toLocaleString('en')}`} />
+        {cachedTokens > 0 && <Fact name='From the cache' value={`${formatCount(cachedTokens, 'token')} of those in`} />}
+        <Fact name='Tokens out' value={`${about}${tokensOut.toLocaleString('en')}`} />
+        {toolCalls > 0 && <Fact name='Tool calls' value={toolCalls.toLocaleString('en')} />}
+        {durationMs > 0 && <Fact name='Time' value={formatDuration(durationMs)} />}
+        <Fact name='Cost' value={costs.join(' + ') || 'Unknown'} />
+      </dl>
+      <p class='totals-note'>
+        {priced === 0
+          ? 'The cost is known where the provider’s record in the registry has prices.'
+          : priced < answers && `${answers - priced} of ${formatCount(answers, 'answer')} had no prices.`}{' '}
+        Other versions of an answer are not counted.
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,54 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { memoryStorage } from '../../../../adapters/storage/memory.ts';
+import { answer, mount, type Page, send } from '../../../fixtures/page/playground.tsx';
+
+let page: Page;
+
+afterEach(() => page.unmount());
+
+async function answerWith(usage: object): Promise<void> {
+  page.transport.write({ type: 'data-usage', data: usage });
+  await answer(page, 'One');
+}
+
+const totals = (): string => page.all('chat-totals')[0]?.textContent ?? '';
+
+it('A chat shows the tokens and the cost of its answers, with details on request', async () => {
+  page = await mount();
+  await send(page, 'First');
+  await answerWith({ inputTokens: 1000, outputTokens: 200, cost: { amount: 0.01, currency: 'USD' } });
+  expect(page.all('chat-totals')).toEqual([]); // the answer says it itself
+  await send(page, 'Second');
+  await vi.waitFor(() => expect(page.transport.sent).toHaveLength(2));
+  await answerWith({ inputTokens: 2000, outputTokens: 300, cachedInputTokens: 900 });
+  await vi.waitFor(() => expect(totals()).toBe('3.5K tokens· 0.01 USD'));
+  await page.click('chat-totals');
+  const details = (await page.find('totals')).textContent;
+  expect(details).toContain('Tokens in3,000');
+  expect(details).toContain('From the cache900 tokens of those in');
+  expect(details).toContain('Tokens out500');
+  expect(details).toContain('Cost0.01 USD');
+  expect(details).toContain('1 of 2 answers had no prices.');
+  await page.click('totals-close');
+  await vi.waitFor(() => expect(page.all('totals')).toEqual([]));
+  await page.click('new-chat');
+  await vi.waitFor(() => expect(page.all('chat-totals')).toEqual([]));
+});
+
+it('The menu of a chat opens the same details, also of a chat that was not read yet', async () => {
+  const storage = memoryStorage();
+  page = await mount({ storage });
+  await send(page, 'First');
+  await answerWith({ inputTokens: 1000, outputTokens: 200 });
+  const { id } = page.playground.chats.current.value;
+  await page.playground.chats.current.value.run.value?.ended;
+  await vi.waitFor(async () => expect(await storage.list({ prefix: ['message', id], limit: 9 })).toHaveLength(2));
+  page.unmount();
+  page = await mount({ storage });
+  await vi.waitFor(() => expect(page.all('chat-item')).toHaveLength(1));
+  await page.click('chat-more');
+  await page.click('chat-usage');
+  expect((await page.find('totals')).textContent).toContain('Tokens in1,000');
+  await page.click('totals-close');
+  await vi.waitFor(() => expect(page.all('totals')).toEqual([]));
+});
