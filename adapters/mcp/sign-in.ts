@@ -3,7 +3,7 @@
 import { PinnaceError } from '../../src/base/errors.ts';
 import { loadOnce } from '../../src/base/load-once.ts';
 import type { Egress } from '../../src/contracts/egress.ts';
-import type { McpSignIn } from '../../src/contracts/mcp/sign-in.ts';
+import type { McpClientMetadata, McpSignIn } from '../../src/contracts/mcp/sign-in.ts';
 import { optionalPackage } from '../optional-package.ts';
 import { invalidAuthAnswer, invalidGrant, otherIssuer } from './oauth/failures.ts';
 
@@ -13,7 +13,12 @@ export interface McpSignInOptions {
   readonly egress: Egress;
   /** The redirect URIs of the chat back end; a sign-in names one of them exactly. */
   readonly redirectUris: readonly string[];
-  /** The client's metadata document, an https URL: the client id of authorization servers that read such documents. */
+  /**
+   * The public https URL of the endpoint, such as `https://agents.example.com`. Its `/oauth/client.json` is then the client id of
+   * authorization servers that read metadata documents; `createHandler` serves it with the same `mcpSignIn`.
+   */
+  readonly endpointUrl?: string;
+  /** A metadata document that you serve yourself, an https URL, instead of that of `endpointUrl`. */
   readonly clientMetadataUrl?: string;
   /** The name that people see when they sign in; `Pinnace` when absent. */
   readonly clientName?: string;
@@ -24,18 +29,21 @@ export interface McpSignInOptions {
 /**
  * Creates the client of authorization servers.
  *
- * @throws PinnaceError `invalid_argument` for a redirect URI that is neither https nor of this machine.
+ * @throws PinnaceError `invalid_argument` for a redirect URI or an `endpointUrl` that is neither https nor of this machine.
  * @example
  * const signIn = mcpSignIn({ egress: denoEgress(), redirectUris: ['https://chat.example.com/mcp/callback'] });
  */
 export function mcpSignIn(options: McpSignInOptions): McpSignIn {
-  const { egress, redirectUris, clientMetadataUrl, clientName = 'Pinnace', loopback = [] } = options;
+  const { egress, redirectUris, clientName = 'Pinnace', loopback = [] } = options;
+  const clientMetadata = options.clientMetadataUrl === undefined ? metadataOf(options, clientName) : undefined;
+  const clientMetadataUrl = options.clientMetadataUrl ?? clientMetadata?.client_id;
   checkUrls([...redirectUris, ...(clientMetadataUrl === undefined ? [] : [clientMetadataUrl])]);
   const isSafe = (url: URL): boolean =>
     url.username === '' && url.password === '' && (url.protocol === 'https:' || loopback.includes(url.origin));
   return {
     redirectUris,
     clientMetadataUrl,
+    clientMetadata,
     discover: (server, { signal }) =>
       withOAuth(async () => {
         const { discover } = await load();
@@ -71,16 +79,34 @@ async function withOAuth<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+function metadataOf({ endpointUrl, redirectUris }: McpSignInOptions, name: string): McpClientMetadata | undefined {
+  if (endpointUrl === undefined) return undefined;
+  if (/[?#]/.test(endpointUrl)) throw invalidUrl(endpointUrl);
+  return {
+    client_id: `${endpointUrl.replace(/\/$/, '')}/oauth/client.json`,
+    client_name: name,
+    redirect_uris: redirectUris,
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: 'none',
+  };
+}
+
 function checkUrls(urls: readonly string[]): void {
   const wrong = urls.find((text) => {
     const url = URL.parse(text);
     const isHttp = url?.protocol === 'http:' && loopbackHosts.has(url.hostname);
     return url === null || url.hash !== '' || url.username !== '' || !(url.protocol === 'https:' || isHttp);
   });
-  if (wrong === undefined) return;
-  throw new PinnaceError(
+  if (wrong !== undefined) throw invalidUrl(wrong);
+}
+
+function invalidUrl(text: string): PinnaceError {
+  return new PinnaceError(
     'invalid_argument',
-    `Cannot sign people in with ${JSON.stringify(wrong)}: it must be an https address without a fragment`,
+    `Cannot sign people in with ${
+      JSON.stringify(text)
+    }: use an https address without a fragment, for an endpoint without a query`,
     { details: { reason: 'invalid_redirect_uri' } },
   );
 }

@@ -6,6 +6,7 @@ import { cors } from 'hono/cors';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { PinnaceError, toPinnaceError } from '../../../src/base/errors.ts';
 import type { Authenticator, NonceVerifier } from '../../../src/contracts/authenticator.ts';
+import type { McpSignIn } from '../../../src/contracts/mcp/sign-in.ts';
 import { reportHidden } from '../../../src/events/report.ts';
 import type { Planner } from '../../../src/planner/planner.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
@@ -15,6 +16,7 @@ import { aguiRoutes } from './routes/agui.ts';
 import { approvalRoutes } from './routes/approvals.ts';
 import { createMetricsToken } from './metrics-token.ts';
 import { mcpContentRoutes } from './routes/mcp-content.ts';
+import { clientMetadataRoutes } from './routes/client-metadata.ts';
 import { signInRoutes } from './routes/sign-ins.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { createGetPath } from './base-path.ts';
@@ -65,6 +67,11 @@ export interface HandlerOptions {
   readonly origins?: readonly string[];
   /** Serves MCP clients at `/mcp`; absent, nothing is served there. */
   readonly mcp?: McpRouteOptions;
+  /**
+   * The sign-in of the runtime. With its `endpointUrl`, the endpoint serves the OAuth client ID metadata document at
+   * `/oauth/client.json`; absent, nothing is served there.
+   */
+  readonly mcpSignIn?: Pick<McpSignIn, 'clientMetadata'>;
   /** Serves the registries, at `/v1/agents` and so on; absent, they are not served. */
   readonly registry?: Registry;
   /** Serves grounding, at `/v1/grounding` and `/v1/data-sources/:id/ingest`; absent, it is not served. */
@@ -153,6 +160,8 @@ export function createApp(
   const forMcp = { authenticate: authenticateMcp, origins, watchSession, maxBodyBytes, keepAliveMs, now };
   if (host) app.route('/mcp', mcpRoutes({ mcp: host, ...forMcp }));
   if (mcp?.auth) app.get(`${wellKnownPath}/*`, protectedResource(mcp.auth));
+  const clientMetadata = options.mcpSignIn?.clientMetadata;
+  if (clientMetadata) app.route('/oauth', clientMetadataRoutes(clientMetadata));
   if (registry) app.route('/v1', registryRoutes({ registry, runtime, signed, maxBodyBytes }));
   if (grounding) app.route('/v1', groundingRoutes({ ...grounding, runtime, signed, maxBodyBytes }));
   if (planner) app.route('/v1', planRoutes({ planner, signed, maxBodyBytes }));

@@ -43,6 +43,17 @@ interface Terms {
   readonly signal: AbortSignal;
 }
 
+/** The metadata document of a public client (OAuth Client ID Metadata Document, draft-ietf-oauth-client-id-metadata-document). */
+export interface McpClientMetadata {
+  /** The URL of the document itself. */
+  readonly client_id: string;
+  readonly client_name: string;
+  readonly redirect_uris: readonly string[];
+  readonly grant_types: readonly string[];
+  readonly response_types: readonly string[];
+  readonly token_endpoint_auth_method: 'none';
+}
+
 /**
  * Signs people in at authorization servers. Every request goes over the guarded egress to an origin of the pin, follows no redirect,
  * and has a body of at most 64 KiB and 10 seconds. Errors contain no text of the server.
@@ -58,6 +69,8 @@ export interface McpSignIn {
   readonly redirectUris: readonly string[];
   /** The client id of authorization servers that read a client's metadata document. */
   readonly clientMetadataUrl?: string | undefined;
+  /** The document at this URL, where the endpoint serves it. */
+  readonly clientMetadata?: McpClientMetadata | undefined;
   /** Reads the metadata of an MCP server and of the one issuer that a person trusts. */
   discover(
     server: { readonly url: string; readonly issuer: string; readonly resourceMetadata?: string | undefined },

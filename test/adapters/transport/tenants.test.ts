@@ -81,6 +81,11 @@ async function setup() {
   const model = scriptedModel(callsTools({ tool: 'wipe', input: { what: marker } }), says('Hi')).model;
   const mcp = fakeMcp();
   const grounding = createGrounding({ sources: [textSource({ id: 'handbook', storage })], records: registry });
+  const signIn = mcpSignIn({
+    egress: createOAuthPeer().egress,
+    redirectUris: ['https://chat.example.com/callback'],
+    endpointUrl: 'https://agents.example.com',
+  });
   const runtime = createRuntime({
     catalog: registry,
     storage,
@@ -88,7 +93,7 @@ async function setup() {
     grounding,
     tools: [wipe],
     mcp: mcp.connector,
-    mcpSignIn: mcpSignIn({ egress: createOAuthPeer().egress, redirectUris: ['https://chat.example.com/callback'] }),
+    mcpSignIn: signIn,
     secrets: memorySecrets({ seal: { value: sealKey, origins: ['code'] } }),
     sealKey: { id: 'seal' },
     models: { model: () => model },
@@ -101,7 +106,7 @@ async function setup() {
   }));
   const authenticator = bearerAuthenticator({ tokens });
   const withAll = { registry, planner, grounding: { grounding, storage } };
-  const handle = createHandler(runtime, { authenticator, metricsToken: scrapeToken, ...withAll });
+  const handle = createHandler(runtime, { authenticator, metricsToken: scrapeToken, mcpSignIn: signIn, ...withAll });
   const senderOf = (tenant: string): Send => async (method, path, { body, headers = {} } = {}) => {
     const request = new Request(`http://127.0.0.1${path}`, {
       method,
@@ -306,6 +311,7 @@ function attacksOn({ ids: { runId, approvalId, planId, blobId } }: Filled): Read
     'GET /v1/audit/verification': { path: '/v1/audit/verification', statuses: own },
     'GET /v1/events': { path: '/v1/events', headers: { 'last-event-id': '0' }, statuses: own },
     'GET /v1/metrics': { path: '/v1/metrics', statuses: own },
+    'GET /oauth/client.json': { path: '/oauth/client.json', statuses: own },
     'GET /v1/healthz': { path: '/v1/healthz', statuses: own },
     'GET /v1/readyz': { path: '/v1/readyz', statuses: own },
     'GET /v1/openapi.json': { path: '/v1/openapi.json', statuses: own },
@@ -389,7 +395,8 @@ describe('every route of an endpoint', () => {
     const filled = await fill(await setup());
     const before = await stateOf(filled);
     const attacks = attacksOn(filled);
-    const open = ['GET /v1/healthz', 'GET /v1/readyz', 'GET /v1/openapi.json', 'GET /v1/metrics'];
+    const open = ['healthz', 'readyz', 'openapi.json', 'metrics'].map((name) => `GET /v1/${name}`);
+    open.push('GET /oauth/client.json');
     for (const route of (await routesOf(filled)).filter((one) => !open.includes(one))) {
       const attack = attacks[route]!;
       const headers = { ...attack.headers, authorization: `Bearer ${scrapeToken}` };

@@ -1,3 +1,5 @@
+import { mcpSignIn } from '../../../../adapters/mcp/sign-in.ts';
+import { createOAuthPeer } from '../../../fixtures/mcp/oauth-peer.ts';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { textSource } from '../../../../adapters/grounding/text.ts';
@@ -80,6 +82,11 @@ async function setup() {
     registry,
     planner,
     grounding: { grounding, storage },
+    mcpSignIn: mcpSignIn({
+      egress: createOAuthPeer().egress,
+      redirectUris: ['https://chat.example.com/callback'],
+      endpointUrl: 'https://agents.example.com',
+    }),
   };
   const handle = createHandler(runtime, options);
   const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
@@ -155,7 +162,7 @@ describe('the OpenAPI document', () => {
     const { document, send } = await setup();
     for (const { path, method, operation } of operationsOf(document)) {
       const where = `${method} ${path}`;
-      const isOpen = ['/v1/healthz', '/v1/readyz', '/v1/openapi.json'].includes(path);
+      const isOpen = ['/v1/healthz', '/v1/readyz', '/v1/openapi.json', '/oauth/client.json'].includes(path);
       expect(operation.security.length, where).toBe(isOpen ? 0 : 1);
       const anonymous = await send(method.toUpperCase(), path, undefined, { authorization: 'none' });
       expect(anonymous.status === 401, where).toBe(!isOpen);
@@ -266,7 +273,7 @@ describe('a response', () => {
     await response(ingest, 'POST', streamed);
     const hits = await send('POST', '/v1/grounding/handbook/retrieve', { query: 'jib' });
     expect(await response('/v1/grounding/{source}/retrieve', 'POST', hits)).toMatchObject({ hits: [{ rank: 1 }] });
-    for (const path of ['/v1/healthz', '/v1/readyz', '/v1/openapi.json', '/v1/metrics']) {
+    for (const path of ['/v1/healthz', '/v1/readyz', '/v1/openapi.json', '/v1/metrics', '/oauth/client.json']) {
       await response(path, 'GET', await send('GET', path));
     }
     const invalidation = await send('POST', '/v1/invalidations', { keys: ['*'] });
