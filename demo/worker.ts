@@ -37,6 +37,7 @@ import { sampleTools } from './tools/index.ts';
 import { lazyTreeHost } from './tree/worker/lazy-host.ts';
 import { treeAgentId } from './tree/worker/tools.ts';
 import { createVaultHost } from './vault/worker/vault-host.ts';
+import { lazyWebmcp } from './webmcp/worker/lazy-webmcp.ts';
 
 const startedAt = Date.now();
 reportContacts();
@@ -56,6 +57,7 @@ const { secrets, control: vault } = createVaultHost({
   onChanged: () => runtime.invalidate(['secrets']),
 });
 const cells = createPageSandbox();
+const webmcp = lazyWebmcp({ runtime: () => runtime });
 const inspector = createInspectorHost({ storage: openStorage('pinnace-runs'), runtime: () => runtime });
 const tree = lazyTreeHost({ storage, runtime: () => runtime });
 const knowledge = lazyKnowledgeHost({ storage, exclusively });
@@ -98,7 +100,7 @@ const runtime: PlanningRuntime = createBrowserRuntime({
   models: (egress) => inspector.models(models(egress)),
   sinks: [inspector.sink],
   ...(import.meta.env.DEV && { onError: consoleErrors() }), // `npm start`; a built page prints nothing
-  mcp: (egress) => lazyMcp({ egress, isLocal }),
+  mcp: (egress) => webmcp.over(lazyMcp({ egress, isLocal })),
   mcpSignIn: (egress) => lazySignIn({ egress, isLocal, redirectUri: new URL('oauth/callback.html', pageFolder).href }),
   sealKey: { id: sealSecret },
   tools: () => registry.tools,
@@ -114,6 +116,8 @@ const control: Control = {
   startedAt: () => startedAt,
   close: () => globalThis.close(),
   openCells: (port) => cells.connect(port),
+  openPageTools: (port) => webmcp.connectPage(port),
+  offerAgentTools: (agentId, port) => webmcp.offer(agentId, port),
   open: (port) => exposeRuntime(runtime, port),
   openTree: (port) => expose(tree.control, port),
   openRegistry: (port) => expose(registry.control, port),

@@ -18,6 +18,11 @@ export interface Connection {
   readonly transport: Transport;
   /** Gives the worker a port to the browser's own model, which it uses from the next run on. */
   readonly connectBrowserModel: (port: MessagePort) => Promise<void>;
+  /** Gives the worker a port to the page's tools, and one through which the page offers an agent's tools to the browser. */
+  readonly webmcp: {
+    readonly connectPage: (port: MessagePort) => Promise<void>;
+    readonly offerAgent: (agentId: string, port: MessagePort) => Promise<void>;
+  };
   /** Connects to the tree, which opens on first use. */
   readonly connectTree: () => TreeControl;
   readonly connectRegistry: () => RegistryControl;
@@ -63,6 +68,10 @@ export async function connect(
       startedAt: () => control.startedAt(),
       transport: connectRuntime(port2),
       connectBrowserModel: (to) => control.useBrowserModel(transfer(to, [to])),
+      webmcp: {
+        connectPage: (to) => control.openPageTools(transfer(to, [to])),
+        offerAgent: (agentId, to) => control.offerAgentTools(agentId, transfer(to, [to])),
+      },
       connectTree: () => connectTo<TreeControl>(control, 'openTree'),
       connectRegistry: () => connectTo<RegistryControl>(control, 'openRegistry'),
       connectKnowledge: () => connectTo<KnowledgeControl>(control, 'openKnowledge'),

@@ -73,6 +73,8 @@ export interface Playground {
   readonly crash: (hash: string) => void;
   /** Whether the privacy page is shown. `quiet` stops all writers; reload the page afterwards. */
   readonly privacy: { readonly isShown: Signal<boolean>; readonly quiet: () => Promise<void> };
+  /** The ways to the worker's side of WebMCP. */
+  readonly webmcp: Connection['webmcp'];
   /** What is made or compared over the chat, if anything. */
   readonly workshop: Signal<Workshop | undefined>;
   /** Where in the builder the person is. */
@@ -229,6 +231,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
       connect: options.connectKnowledge,
     },
     privacy,
+    webmcp: options.webmcp,
     tour: { isShown: signal(false), notes },
     crash: options.crash,
     announcement: signal(''),

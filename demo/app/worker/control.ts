@@ -46,6 +46,10 @@ export interface Control {
   close(): void;
   /** Runs code tools by a `PageCells` on this port; only a shared worker needs it. */
   openCells(port: MessagePort): void;
+  /** Uses the tools of the page, which `servePageTools` has on the other end of this port. */
+  openPageTools(port: MessagePort): void;
+  /** Answers the `offerAgentTools` of the page on the other end of this port, with all tools of the agent. */
+  offerAgentTools(agentId: string, port: MessagePort): Promise<void>;
   /** Exposes the runtime on this port; the page then calls `connectRuntime` on the other end. */
   open(port: MessagePort): void;
   /** Exposes the tree on this port, as a `TreeControl`. */

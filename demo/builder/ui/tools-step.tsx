@@ -1,11 +1,13 @@
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
+import { modelContext } from '../../../adapters/webmcp/model-context.ts';
 import type { AnyRecord } from '../../registry/worker/control.ts';
 import type { Builder } from '../state/builder.ts';
 import { discoveryPattern } from '../state/builder-tools.ts';
 import { lineOf, nameOf } from '../../registry/state/record-words.ts';
 import { formatCount } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';
+import { pageToolsUrl } from '../../webmcp/page-url.ts';
 
 /** What the agent may use: tools by search, whole benches, own ones, MCP servers, data sources. */
 export function ToolsStep({ builder }: { builder: Builder }): JSX.Element {
@@ -24,6 +26,11 @@ export function ToolsStep({ builder }: { builder: Builder }): JSX.Element {
             Code tool
           </Make>
           <Make builder={builder} kind='mcpServer' preset={{}} testId='make-server'>MCP server by URL</Make>
+          {modelContext() && !hasPage(builder) && (
+            <Make builder={builder} kind='mcpServer' preset={pageServer()} testId='make-page-tools'>
+              Tools of this page
+            </Make>
+          )}
         </div>
       </section>
       <Search builder={builder} />
@@ -35,6 +42,15 @@ export function ToolsStep({ builder }: { builder: Builder }): JSX.Element {
 }
 
 const codeToStart = JSON.stringify({ code: '// input is what the model sends; return what it gets\nreturn input;\n' });
+
+/** The record that stands for the page. */
+function pageServer(): Readonly<Record<string, string>> {
+  return { id: 'page', alias: 'page', url: pageToolsUrl() };
+}
+
+function hasPage({ servers }: Builder): boolean {
+  return servers.value.some((server) => 'url' in server && server.url === pageToolsUrl());
+}
 
 function Make({ builder, kind, preset, testId, children }: {
   readonly builder: Builder;

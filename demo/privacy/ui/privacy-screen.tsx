@@ -1,14 +1,19 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { modelContext } from '../../../adapters/webmcp/model-context.ts';
 import { createBrowserWork } from '../state/browser-work.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import { createPrivacyPage, type PrivacyPage } from '../state/privacy-page.ts';
 import { oncePer } from '../../kit/hooks/once-per.ts';
+import { lazy } from '../../kit/lazy.tsx';
 import { OverScreen } from '../../kit/over-screen.tsx';
 import { ContactsSection } from './contacts-section.tsx';
 import { StoredSection } from './stored-section.tsx';
 import { OfflineSection } from './offline-section.tsx';
 import { WholeSection } from './whole-section.tsx';
+
+/** For the few browsers that have WebMCP. */
+const OfferSection = lazy(async () => (await import('../../webmcp/ui/offer-section.tsx')).OfferSection);
 
 /** The page's stored data, and how to erase, export and import it. */
 export function PrivacyScreen({ playground }: { playground: Playground }): JSX.Element {
@@ -35,6 +40,7 @@ export function PrivacyScreen({ playground }: { playground: Playground }): JSX.E
       <ContactsSection choice={playground.settings.choice.value} />
       <StoredSection page={page} />
       <WholeSection page={page} />
+      {modelContext() && <OfferSection playground={playground} />}
       <OfflineSection offline={playground.offline} />
     </OverScreen>
   );

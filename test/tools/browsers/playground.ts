@@ -50,10 +50,14 @@ type BrowserName = 'chromium' | 'firefox';
 /** Returns the playground to the tests of a file; the browser starts before them and stops after them. */
 export function usePlayground(
   name: BrowserName = process.env['E2E_BROWSER'] === 'firefox' ? 'firefox' : 'chromium',
+  /** Further arguments of Chromium's command line. */
+  args: readonly string[] = [],
 ): Playground {
   let browser: Browser;
   beforeAll(async () => {
-    browser = name === 'firefox' ? await launchFirefox() : await browserType.launch(chromium);
+    browser = name === 'firefox'
+      ? await launchFirefox()
+      : await browserType.launch({ ...chromium, args: [...chromium.args, ...args] });
   });
   afterAll(() => browser.close());
   const newContext: Playground['newContext'] = async (

@@ -32,6 +32,8 @@ function control(agents: readonly AgentCard[]): Control {
     startedAt: () => 0,
     close: nothing,
     openCells: nothing,
+    openPageTools: nothing,
+    offerAgentTools: async () => undefined,
     openTree: nothing,
     openRegistry: nothing,
     openKnowledge: nothing,
