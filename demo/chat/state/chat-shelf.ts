@@ -12,7 +12,9 @@ export interface ChatShelf {
   /** Creates an empty chat, which is not held until its first message. */
   readonly blank: (agentId: string) => Chat;
   readonly add: (chat: Chat) => void;
-  /** Adds a chat in place of one with its id, opens it, and stores all of it. */
+  /** Adds a chat in place of one with its id, and opens it. */
+  readonly open: (chat: Chat) => void;
+  /** Opens a chat as `open` does, and stores all of it. */
   readonly adopt: (chat: Chat) => Promise<void>;
   /** Removes a chat. If it is open, an empty one takes its place. */
   readonly takeOut: (chat: Chat) => void;
@@ -35,17 +37,20 @@ export function createShelf({ chatStore, now, createId, defaultAgentId }: ShelfO
   const current = signal(blank(defaultAgentId));
   const find = (chatId: string | undefined): Chat | undefined => all.value.find(({ id }) => id === chatId);
   const add = (chat: Chat): void => void (all.value = [...all.value, chat]);
+  const open = (chat: Chat): void =>
+    batch(() => {
+      all.value = [...all.value.filter(({ id }) => id !== chat.id), chat];
+      current.value = chat;
+    });
   return {
     all,
     current,
     find,
     blank,
     add,
+    open,
     async adopt(chat) {
-      batch(() => {
-        all.value = [...all.value.filter(({ id }) => id !== chat.id), chat];
-        current.value = chat;
-      });
+      open(chat);
       await chatStore.save(headOf(chat), { messages: chat.all.value, from: 0 });
     },
     takeOut(chat) {

@@ -236,7 +236,9 @@ function removing(
     forgetRemoved: () => removal.close(),
     async undoRemove() {
       const chat = removal.undo();
-      if (chat) await shelf.adopt(chat);
+      if (!chat) return;
+      await chatStore.save(headOf(chat), { messages: chat.all.value, from: 0 }); // a chat that is shown again is stored
+      shelf.open(chat);
     },
   };
 }

@@ -58,11 +58,6 @@ interface CommandsOptions {
 const mostPrompts = 8;
 const mostResources = 6;
 
-/** Whether a draft may be a command. */
-export function isCommand(draft: string): boolean {
-  return /^\/[^\n]{0,100}$/.test(draft);
-}
-
 /** Creates the menu. The agent's prompts are read once, resources for each query. */
 export function createCommands({ chat, mcp, onDone }: CommandsOptions): Commands {
   const agentId = chat.agentId.peek();

@@ -14,15 +14,10 @@ export function blobIdOf(url: string): string | undefined {
   return /^[\w.-]{1,128}$/.test(id) ? id : undefined;
 }
 
-/** Stands before the server and the URI of a resource. */
-const resourceScheme = 'pinnace-mcp:';
-
-/** The address of a resource of an MCP server in messages: the id of the server's record, a slash, and the encoded URI. */
-export function resourceUrl(server: string, uri: string): string {
-  return `${resourceScheme}${server}/${encodeURIComponent(uri)}`;
-}
-
-/** The server and the URI in such an address; `undefined` for any other text. */
+/**
+ * The server and the URI in the address of a resource in messages, `pinnace-mcp:<id of the server's record>/<encoded URI>`; `undefined`
+ * for any other text.
+ */
 export function resourceOf(url: string): { readonly server: string; readonly uri: string } | undefined {
   const match = /^pinnace-mcp:([\w.-]{1,128})\/([^/?#]{1,6144})$/.exec(url);
   if (!match) return undefined;

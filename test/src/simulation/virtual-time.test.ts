@@ -32,6 +32,20 @@ describe('virtual time', () => {
     expect([count, signal.aborted, (signal.reason as DOMException).name]).toEqual([3, true, 'TimeoutError']);
   });
 
+  it.runIf(typeof process === 'object' && process.release.name === 'node')(
+    'gives Node’s own code timers as it expects them, and does not count those that keep no process alive',
+    () => {
+      using time = virtualTime();
+      const timer = setTimeout(() => undefined, 1_000);
+      expect(time.timers).toBe(1);
+      expect(timer.unref().hasRef()).toBe(false);
+      expect(time.timers).toBe(0);
+      expect(timer.ref().hasRef()).toBe(true);
+      clearTimeout(timer);
+      expect(time.timers).toBe(0);
+    },
+  );
+
   it('makes randomness the same for the same seed', () => {
     const valuesOf = (seed: number): unknown => {
       using _ = virtualTime({ seed });

@@ -66,7 +66,16 @@ describe('a shared record', () => {
 
 describe('the registry screen', () => {
   it('lists agents and tools, by text, tag, state and page', async () => {
-    expect(ids()).toEqual(['almanac', 'bosun', 'commodore', 'drill', 'logbook', 'navigator', 'purser']);
+    expect(ids()).toEqual([
+      'almanac',
+      'bosun',
+      'commodore',
+      'drill',
+      'logbook',
+      'navigator',
+      'purser',
+      'quartermaster',
+    ]);
     await page.type('registry-text', 'notes');
     await vi.waitFor(() => expect(ids()).toEqual(['logbook']));
     await page.click('registry-tab-tool');

@@ -55,7 +55,7 @@ describe('models on this computer', () => {
     await page.getByTestId('local-look').click();
     await page.getByTestId('local-model').selectOption({ label: 'tiny' });
     await page.getByTestId('settings-save').click();
-    expect(await page.getByTestId('model-badge').textContent()).toContain('tiny');
+    await page.getByTestId('model-badge').getByText('tiny').waitFor();
     expect(await ask(page, 'Good morning')).toContain('tiny read');
     expect(server.requests).toContain('POST /v1/chat/completions');
   });

@@ -96,7 +96,7 @@ describe('forks in the inspector', () => {
     await page.getByTestId('run-tab-steps').click();
     await page.getByTestId('fork-parent').getByText('a fork from step 2').waitFor();
     await page.getByTestId('fork-compare').click();
-    await page.getByTestId('fork-pair').waitFor();
+    await page.getByTestId('fork-pair').first().waitFor();
     expect(hashOf(page)).toMatch(/\/steps\/run_\w+/);
   });
 
