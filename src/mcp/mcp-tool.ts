@@ -193,7 +193,8 @@ function callOver(connection: McpConnection, call: PinnedCall, options: McpToolO
       onProgress?.({
         progress,
         ...(total !== undefined && { total }),
-        ...(message !== undefined && { message: message.replace(/\p{C}/gu, ' ') }), // the server's words, for people
+        // The server's words, for people. Redacted first: a changed character would hide a secret.
+        ...(message !== undefined && { message: context.redact(message).replace(/\p{C}/gu, ' ') }),
       });
     },
   });

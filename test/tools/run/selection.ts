@@ -40,6 +40,8 @@ export const platformTests: string[] = [
  */
 export const measuringTests: string[] = [
   'test/node/{fuzz,parity,regex-cpu,soak}.test.ts',
+  'test/node/docs/docs.test.ts',
+  'test/src/simulation/{planted-bugs,same-report,simulate}.test.ts',
   'test/adapters/transport/{endpoint,http/body-intake}.test.ts',
   'test/src/log/{answering-storage,cache,journal,outage}.test.ts',
   'test/src/runtime/{audit,readiness}.test.ts',
