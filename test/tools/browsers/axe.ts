@@ -41,6 +41,10 @@ async function violationsOf(
 /** Runs in the page: until everything that moves has come to rest. */
 export async function settled(): Promise<void> {
   await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-  const moving = document.getAnimations().filter(({ effect }) => effect?.getTiming().iterations !== Infinity);
+  const moving = document.getAnimations().filter(({ effect }) => {
+    // What is folded away is not drawn, so its transitions never end.
+    const isDrawn = !(effect instanceof KeyframeEffect) || effect.target?.checkVisibility() !== false;
+    return isDrawn && effect?.getTiming().iterations !== Infinity;
+  });
   await Promise.all(moving.map(({ finished }) => finished.catch(() => undefined)));
 }
