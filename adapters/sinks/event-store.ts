@@ -42,7 +42,7 @@ export function eventStore(
   const all = async (what: 'flush' | 'close'): Promise<void> =>
     void await Promise.all([...tenants.values()].map((tenant) => tenant.queue[what]()));
   return {
-    hear(event, tenant) {
+    observe(event, tenant) {
       if (tenant !== undefined) of(tenant).queue.sink(event);
     },
     log: (tenant) => of(tenant).log,

@@ -47,7 +47,7 @@ export function createPostgresNews({ clients, channel, notify, onFailed, pollMs 
     awaited = probePrefix + crypto.randomUUID();
     void notify(awaited).catch(() => undefined); // out of reach: polled until it arrives
   };
-  const hear = (text: string): void => {
+  const onText = (text: string): void => {
     if (text === awaited) [awaited, unheard] = [undefined, 0];
     else if (!text.startsWith(probePrefix)) news.emit(text.split(' '));
   };
@@ -55,7 +55,7 @@ export function createPostgresNews({ clients, channel, notify, onFailed, pollMs 
     listener = openListener(clients);
     // Before it listened, and while the connection was lost, anything may have come. The client listens again by itself.
     const onListen = (): void => (news.emitAll(), probe());
-    void listener.listen(channel, hear, onListen).catch((cause: unknown) => isClosed || onFailed(cause));
+    void listener.listen(channel, onText, onListen).catch((cause: unknown) => isClosed || onFailed(cause));
   };
   const replaceListener = (): void => {
     if (clients.given) return;

@@ -11,7 +11,7 @@ import {
 /** Labels of one series, as `{ layer: 'l1' }`. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** Hears of everything that is counted and timed. It must not throw. */
+/** Receives every count and duration. It must not throw. */
 export interface MetricsObserver {
   /** Something was added to a counter. */
   count(name: CounterName, labels: Labels, by: number): void;

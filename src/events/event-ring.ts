@@ -32,7 +32,7 @@ export interface EventRing {
   /** The number of the last event. */
   readonly lastSeq: number;
   /** Takes an event and its tenant, and wakes subscribers without waiting for them. */
-  readonly hear: (event: ObservedEvent, tenant: string | undefined) => void;
+  readonly observe: (event: ObservedEvent, tenant: string | undefined) => void;
   /** Subscribes to the visible events. */
   readonly watch: (
     isVisible: (tenant: string | undefined) => boolean,
@@ -94,8 +94,8 @@ export function createEventRing({ capacity = 2000, store }: EventRingOptions = {
     get lastSeq() {
       return last;
     },
-    hear(event, tenant) {
-      store?.hear(event, tenant);
+    observe(event, tenant) {
+      store?.observe(event, tenant);
       if (capacity === 0) return;
       entries[++last % capacity] = { event, tenant };
       if (waiting.size === 0) return;

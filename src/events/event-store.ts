@@ -9,7 +9,7 @@ import type { ObservedEvent } from '../contracts/event-sink.ts';
  */
 export interface EventStore {
   /** Takes an event without waiting for its commit. */
-  readonly hear: (event: ObservedEvent, tenant: string | undefined) => void;
+  readonly observe: (event: ObservedEvent, tenant: string | undefined) => void;
   readonly log: (tenant: string) => EventBlocks;
 }
 

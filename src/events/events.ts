@@ -22,7 +22,7 @@ export const unobserved: Emit = () => undefined;
 export interface EmitOptions {
   readonly sinks: readonly EventSink[];
   /** Holds the last events for subscribers. */
-  readonly ring?: Pick<EventRing, 'capacity' | 'hear' | 'store'> | undefined;
+  readonly ring?: Pick<EventRing, 'capacity' | 'observe' | 'store'> | undefined;
   readonly now: () => number;
   /** Receives what a sink throws. */
   readonly report?: Report;
@@ -36,7 +36,7 @@ export function createEmit({ sinks, ring: given, now, report = unreported }: Emi
   return (emitted) => {
     const { tenant, error } = emitted;
     const stamped = stamp(emitted, timestamp(now()), error && toLoggable(error));
-    ring?.hear(stamped, tenant);
+    ring?.observe(stamped, tenant);
     for (const [at, sink] of sinks.entries()) {
       try {
         const result: unknown = sink(stamped);

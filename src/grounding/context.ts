@@ -62,7 +62,7 @@ export async function createContext(
   return { text, citations, tokens: estimateTokens(text), omitted };
 }
 
-/** What a model is told when the passages are only the nearest ones. */
+/** The note for the model when the passages are only the nearest ones. */
 function doubtOf(answered: number | undefined): string {
   if (answered === undefined || answered >= leastAnswered) return '';
   return `Probably not in the sources: the chance that they answer this is ${

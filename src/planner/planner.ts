@@ -88,8 +88,8 @@ export interface Planner {
    * Answers a question, or with `{ approved, reason? }` decides on a call. A plan without an owner continues here.
    *
    * @throws PinnaceError `invalid_argument` for an answer that breaks the question's schema (the question stays open), `forbidden`
-   * without the scope `tool:approve`, `not_found`, `already_decided` (409), `approval_expired` (410), `conflict` when nobody waits
-   * for it any more.
+   * without the scope `tool:approve`, `not_found`, `already_decided` (409), `approval_expired` (410), `conflict` when the plan
+   * no longer waits for it.
    */
   reply(
     planId: string,

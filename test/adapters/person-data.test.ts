@@ -89,7 +89,7 @@ describe('a memory per subject', () => {
     await expect(run({ open })).resolves.toBeUndefined();
   });
 
-  it('shows each person only what the same person has told', async () => {
+  it('shows each person only the items of the same person', async () => {
     const { tell, recall, person, grounding } = setup();
     await tell(person('ada'), 'Ada drops anchor at noon');
     await tell(person('bo'), 'Bo weighs anchor at dusk');

@@ -29,7 +29,7 @@ export async function askOpenQuestion(
   const interaction = await questionInteraction(tool, { inputRequests }, { round: 1, context }).catch(
     (error: unknown) => {
       if (!(error instanceof PinnaceError)) throw error;
-      report(error, { kind: 'mcp', id: tool.server.id }); // the server only learns that nobody answers
+      report(error, { kind: 'mcp', id: tool.server.id }); // the server only learns that there is no answer
       return undefined;
     },
   );

@@ -61,7 +61,7 @@ export async function lookAtAuth(
   };
   const offer = await readOffer(authorization).catch((error: unknown) => {
     if (!challenge) throw error;
-    if (!isSignInRequired(error)) report(error, { kind: 'mcp', id: server.id }); // the look only says that nobody is signed in
+    if (!isSignInRequired(error)) report(error, { kind: 'mcp', id: server.id }); // the result only says that a sign-in is missing
     return undefined;
   });
   if (offer && before) return { auth: before, offer };

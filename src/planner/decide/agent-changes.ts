@@ -16,7 +16,7 @@ export function createAgent(state: PlanState, event: EventOf<'agent.created'>): 
   if (parent ? hasEnded(parent) : id !== '1') return 'there is no such living parent';
   if (!isNext) return 'the address is not the next';
   if (event.key !== undefined && parent?.keys?.has(event.key)) return 'there is a child with this key';
-  const after = event.after?.map((address) => state.agents.get(address)) ?? nobody;
+  const after = event.after?.map((address) => state.agents.get(address)) ?? noAgents;
   if (after.includes(undefined)) return 'it comes after an agent that does not exist';
   const above = parent?.account ?? state.account;
   use(above, 'agents', 1);
@@ -114,7 +114,7 @@ function isNextAddress({ id: { length }, children }: AgentState, id: string): bo
   return number === children.length + 1;
 }
 
-const nobody: readonly (AgentState | undefined)[] = [];
+const noAgents: readonly (AgentState | undefined)[] = [];
 /** How an agent waits for nothing. */
 export const noWait = { mode: 'none' } as const;
 const untilTasksEnd = { mode: 'message' } as const;

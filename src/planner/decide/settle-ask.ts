@@ -33,7 +33,7 @@ export function settleUnanswered(draft: Draft, ask: AskFacts): void {
     draft.add({ type: 'ask.expired', ask: ask.ask });
     if (!activity) return;
     if (ask.kind === 'lost_call') return failLost(draft, activity);
-    const error = failure('approval_required', 'Nobody has approved the call in time', { reason: 'human_timeout' });
+    const error = failure('approval_required', 'The call was not approved in time', { reason: 'human_timeout' });
     draft.add({ type: 'step.failed', step: activity.id, error, attempt: 1 });
     return;
   }
@@ -44,7 +44,11 @@ export function settleUnanswered(draft: Draft, ask: AskFacts): void {
   const agent = draft.state.agents.get(ask.agent);
   draft.add({ type: 'ask.expired', ask: ask.ask });
   if (ask.onTimeout === 'fail' && agent) {
-    fail(draft, agent, failure('deadline_exceeded', 'Nobody has answered in time', { reason: 'human_timeout' }));
+    fail(
+      draft,
+      agent,
+      failure('deadline_exceeded', 'The question was not answered in time', { reason: 'human_timeout' }),
+    );
   }
 }
 
@@ -86,7 +90,7 @@ function settleLost(draft: Draft, activity: Activity, answer: unknown): void {
 
 function failLost(draft: Draft, activity: Activity): void {
   const cause = draft.settings.allowHuman ? undefined : humanRequired('look into it').details;
-  const error = failure('outcome_unknown', 'Nobody knows whether it was done: the process ended in the middle of it');
+  const error = failure('outcome_unknown', 'The process ended during the call, so its outcome is unknown');
   failActivity(draft, activity, {
     error: { ...error, details: { reason: 'worker_lost', ...(cause && { needed: cause['reason'] }) } },
   });

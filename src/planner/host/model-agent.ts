@@ -178,7 +178,7 @@ function sayItem(item: InboxItem): StepInput {
       return say(`Message ${item.id} from ${item.from}${wish}`, shown(item.body));
     }
     case 'answer': {
-      const answer = item.answer ? shown(item.answer) : 'Nobody has answered in time';
+      const answer = item.answer ? shown(item.answer) : 'Not answered in time';
       return item.callId === undefined
         ? say('A person has answered', answer)
         : { type: 'outcome', callId: item.callId, outcome: { ok: true, output: answer } };

@@ -50,7 +50,7 @@ const inputs = {
 const descriptions: Readonly<Record<keyof typeof inputs, string>> = {
   create:
     'Makes a sub-agent for a part of the goal and answers its address. Sub-agents run at the same time, unless "after" names ' +
-    'siblings whose results one needs; you are told their results when all have ended. State goal, bounds and form of the result: ' +
+    'siblings whose results one needs; you receive their results when all have ended. State goal, bounds and form of the result: ' +
     'a sub-agent knows nothing else. The same "key" is the same sub-agent.',
   send:
     'Sends a message to "parent", or to a child or sibling by key or address. With "expectReply" you wait for the answer; ' +

@@ -89,7 +89,7 @@ function ancestors(parent: ForkedFrom | undefined): readonly string[] {
   return parent ? [parent.runId, ...parent.prefix.map(({ runId }) => runId)] : [];
 }
 
-/** Models use the id of a call again: the journals of a run are told apart by how often it was used before. */
+/** Models use the id of a call again: the number of earlier uses distinguishes the journals of a run. */
 function placesOf(
   runIds: readonly string[],
   { toolCallId, uses }: { readonly toolCallId: string; readonly uses: number },

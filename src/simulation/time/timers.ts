@@ -1,4 +1,4 @@
-/** Timers that fire when they are told to. */
+/** Timers that fire when a scenario moves its clock. */
 
 interface Timer {
   readonly id: number;

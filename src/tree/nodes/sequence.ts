@@ -12,9 +12,9 @@ export interface BlockWatcher {
   grow(room: number): void;
   /** The block is new; its depths count from 0 at the root of its run. */
   create(number: number): void;
-  /** `left` was split before `index`; its tail is now `right`. Told afterwards. */
+  /** `left` was split before `index`; its tail is now `right`. Called afterwards. */
   split(left: number, right: number, index: number): void;
-  /** `right` is going to be appended to `left`. Told before. */
+  /** `right` is going to be appended to `left`. Called before. */
   merge(left: number, right: number): void;
 }
 

@@ -278,7 +278,7 @@ describe('a server of 2025-11-25 that refuses a call with -32042', () => {
     expect(peer.of('tools/call')).toHaveLength(1);
   });
 
-  it('asks nobody for another address than https', async () => {
+  it('shows no question for another address than https', async () => {
     const { runtime, me } = await urlWorld('http://pay.example.com/');
     const chunks = await readAll(await runtime.run(runRequest(), me));
     expect(chunks.some(({ type }) => type === 'data-interruption')).toBe(false);
@@ -355,7 +355,7 @@ describe('a question of a server of 2025-11-25, inside an open call', () => {
     expect(JSON.stringify(chunks)).not.toContain('CANARY');
   });
 
-  it('is canceled, and shown to nobody but the host, where it asks for a secret', async () => {
+  it('is canceled, and reported to the host alone, where it asks for a secret', async () => {
     const { runtime, me, answered, reported } = await legacyWorld(
       form({ properties: { password: { type: 'string' } } }),
     );

@@ -71,7 +71,7 @@ describe('a signed request that starts a run', () => {
     expect(events).toContain('request.refused');
   });
 
-  it('uses up its nonce where it is refused, and the refusal is not told to a replay', async () => {
+  it('uses up its nonce where it is refused, and a replay does not learn the refusal', async () => {
     const { instances, sign } = await stage({ agent: { state: 'disabled' } });
     const request = await sign();
     expect(await answerOf(instances[0], request)).toBe('403 forbidden');

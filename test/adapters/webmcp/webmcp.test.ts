@@ -77,14 +77,14 @@ describe('the tools of a page, for an agent', () => {
     expect(JSON.stringify(result)).not.toContain('password');
   });
 
-  it('end with the call that is cancelled, and are told so', async () => {
+  it('end with the call that is canceled, by its signal', async () => {
     const { context, connection } = await connected();
-    const told = Promise.withResolvers<void>();
+    const aborted = Promise.withResolvers<void>();
     const started = Promise.withResolvers<void>();
     const execute = (_: unknown, options?: { signal?: AbortSignal }): Promise<never> =>
       new Promise((_resolve, reject) => {
         options?.signal?.addEventListener('abort', () => {
-          told.resolve();
+          aborted.resolve();
           reject(new Error('ended'));
         });
         started.resolve();
@@ -95,7 +95,7 @@ describe('the tools of a page, for an agent', () => {
     await started.promise;
     abort.abort(new Error('enough'));
     await expect(call).rejects.toThrow('enough');
-    await told.promise;
+    await aborted.promise;
   });
 
   it('are out of reach without a page: unavailable, reason page_gone', async () => {
@@ -215,7 +215,7 @@ describe('the tools of an agent, for the browser', () => {
     expect(questions).toHaveLength(2);
   });
 
-  it('are refused as approval_required where nobody can be asked', async () => {
+  it('are refused as approval_required where approvals are not possible', async () => {
     const { run } = await offered({ only: '*' });
     expect(await run('wipe', { what: 'a' })).toMatchObject({ error: { code: 'approval_required' } });
     expect(deleted).toEqual([]);

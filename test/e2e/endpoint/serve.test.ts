@@ -56,7 +56,7 @@ describe('the sample endpoint under deno serve', () => {
     expect(text.endsWith((await rest.text()).replace('retry: 1000\n\n', ''))).toBe(true);
   });
 
-  it('keeps its agents in a registry, which anybody with the token can list and change', async () => {
+  it('stores its agents in a registry, which callers with the token can list and change', async () => {
     const headers = { 'authorization': `Bearer ${endpoint.token}`, 'content-type': 'application/json' };
     const agents = `${endpoint.url}/v1/agents`;
     const { items } = await (await fetch(`${agents}?tags=sample`, { headers })).json();

@@ -135,7 +135,7 @@ describe('two instances on one Deno KV file', () => {
     expect(await (await call(b, path)).json()).toMatchObject({ state: 'cancelled' });
   });
 
-  it('hear of an invalidation at the other before its next request', async () => {
+  it('receive an invalidation from the other before their next request', async () => {
     for (let round = 0; round < 10; round++) {
       for (const endpoint of [a, b]) await (await run(endpoint, 'hello')).text();
       await writeAgent({ state: 'disabled' });

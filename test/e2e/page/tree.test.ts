@@ -20,7 +20,7 @@ async function press(page: Page, ...keys: readonly string[]): Promise<void> {
 }
 
 describe('the tree beside the chat', () => {
-  it('is walked and opened by the keyboard, as a screen reader hears it', async () => {
+  it('is walked and opened by the keyboard, with roles for screen readers', async () => {
     const { page, problems } = await open();
     await page.getByTestId('tree-list').focus();
     const active = page.locator('[role=treeitem][aria-selected=true]');

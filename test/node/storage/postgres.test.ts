@@ -86,7 +86,7 @@ describe.skipIf(postgresPrograms === undefined)('postgresStorage', () => {
     expect((await instances[0]?.get(['sum']))?.value).toBe(40);
   });
 
-  it('hears what another instance commits', async () => {
+  it('receives what another instance commits', async () => {
     const table = `t${tables++}`;
     const [reader, writer] = [fresh({ table }), fresh({ table })];
     const stop = new AbortController();

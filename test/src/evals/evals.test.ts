@@ -76,7 +76,7 @@ describe('evals', () => {
     expectPass(second);
   });
 
-  it('answer tools from the case, or make them as told', async () => {
+  it('answer tools from the case, or with a given function', async () => {
     const { cases, effects } = await recordedCases();
     expect(effects).toHaveLength(1);
     const counts = { recorded: 0, reads: 0, live: 1 };

@@ -38,13 +38,13 @@ const actionsOf = (seen: readonly RingEvent[]): string[] =>
 describe('createEventRing', () => {
   it('returns events as they come, and with `after` earlier ones', async () => {
     const ring = createEventRing();
-    ring.hear(event('a'), 't');
-    ring.hear(event('b'), 't');
+    ring.observe(event('a'), 't');
+    ring.observe(event('b'), 't');
     const news = ring.watch(everyone);
     const all = ring.watch(everyone, { after: 0 });
     const last = ring.watch(everyone, { after: 1 });
     const waiting = take(news, 1);
-    ring.hear(event('c'), 't');
+    ring.observe(event('c'), 't');
     expect(actionsOf(await waiting)).toEqual(['3 c']);
     expect(actionsOf(await take(all, 3))).toEqual(['1 a', '2 b', '3 c']);
     expect(actionsOf(await take(last, 2))).toEqual(['2 b', '3 c']);
@@ -53,10 +53,10 @@ describe('createEventRing', () => {
 
   it('returns only matching and visible events', async () => {
     const ring = createEventRing();
-    ring.hear(event('a'), 'other');
-    ring.hear(event('a', { target: { type: 'tool', id: 'sub' } }), 't');
-    ring.hear(event('a', { actor: { type: 'agent', id: 'helper' } }), 't');
-    ring.hear(event('a'), undefined);
+    ring.observe(event('a'), 'other');
+    ring.observe(event('a', { target: { type: 'tool', id: 'sub' } }), 't');
+    ring.observe(event('a', { actor: { type: 'agent', id: 'helper' } }), 't');
+    ring.observe(event('a'), undefined);
     const seen = await take(ring.watch((tenant) => tenant === 't', { after: 0 }), 2);
     expect(seen.map(({ seq }) => seq)).toEqual([2, 3]);
     const [mine] = await take(ring.watch(everyone, { after: 0, filter: { actor: 'helper', target: 'add' } }), 1);
@@ -66,14 +66,14 @@ describe('createEventRing', () => {
   it('reports dropped events to a slow subscriber, and waits for none', async () => {
     const ring = createEventRing({ capacity: 3 });
     const slow = ring.watch(everyone);
-    for (let i = 1; i <= 10; i++) ring.hear(event(`e${i}`), 't');
+    for (let i = 1; i <= 10; i++) ring.observe(event(`e${i}`), 't');
     const seen = await take(slow, 3);
     expect(seen.map(({ seq, dropped }) => [seq, dropped])).toEqual([[8, 7], [9, undefined], [10, undefined]]);
   });
 
   it('starts with the oldest event for a number of another instance', async () => {
     const ring = createEventRing();
-    ring.hear(event('a'), 't');
+    ring.observe(event('a'), 't');
     expect(actionsOf(await take(ring.watch(everyone, { after: 5000 }), 1))).toEqual(['1 a']);
   });
 
@@ -86,6 +86,6 @@ describe('createEventRing', () => {
     expect(await take(ring.watch(everyone, { after: 0, signal: stop.signal }), 1)).toEqual([]);
     const left = ring.watch(everyone);
     await left.cancel();
-    ring.hear(event('a'), 't');
+    ring.observe(event('a'), 't');
   });
 });

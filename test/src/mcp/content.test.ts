@@ -104,7 +104,7 @@ const hidden = { code: 'forbidden', details: { reason: 'mcp_drifted' } };
 const unknown = { code: 'not_found', details: { reason: 'mcp_content_not_found' } };
 
 describe('prompts and resources of an MCP server', () => {
-  it('are shown with the tools, and exist for nobody before they are approved', async () => {
+  it('are listed with the tools, and cannot be read before they are approved', async () => {
     const { look, runtime, read, mcp } = await setUp();
     const { content } = await look();
     expect(content).toMatchObject({

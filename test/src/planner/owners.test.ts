@@ -118,7 +118,7 @@ describe('a plan', () => {
     );
   });
 
-  it('leaves nothing that anybody must look at when it has ended', async () => {
+  it('needs no further attention when it has ended', async () => {
     const { planner, storage } = testPlanner(async () => done(1));
     await planner.run({ goal: 'g' }, me);
     expect(await storage.list({ prefix: ['plan-due'], limit: 10 })).toEqual([]);

@@ -144,7 +144,7 @@ function parseError(): Response {
   return Response.json({ jsonrpc: '2.0', id: null, error }, { status: 400 });
 }
 
-/** MCP clients know bearer tokens, not signatures: a 401 offers both, and a token that lacks a scope is told which. */
+/** MCP clients know bearer tokens, not signatures: a 401 offers both, and a 403 names the scope that the token lacks. */
 function offerBearer(auth: McpAuthOptions | undefined): MiddlewareHandler {
   return async (c, next) => {
     await next();

@@ -149,7 +149,7 @@ export async function answerStart(
   options: RunRoutesOptions,
   { runId, known }: Started,
 ): Promise<Response> {
-  if (known) await c.var.nonce?.commit(); // a replay is not even told that the run exists
+  if (known) await c.var.nonce?.commit(); // a replay must not learn that the run exists
   if (known?.state === 'running') throw runInProgress(runId, known.lastSeq);
   const { traceId } = known ?? c.var.trace;
   const cursor = await options.runtime.runs.answer(c.var.principal, runId);

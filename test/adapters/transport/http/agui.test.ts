@@ -187,7 +187,7 @@ describe("the protocol's own client of AG-UI", () => {
     expect(agent.messages.at(-1)).toMatchObject({ content: 'One' });
   });
 
-  it('is told of its own tools, which runs do not call', async () => {
+  it('gets a notice of tools of its own, which runs do not call', async () => {
     const { ask, events } = await setup('Hello');
     await ask('Hi', { tools: [{ name: 'highlight', description: 'Highlights', parameters: {} }] });
     expect(events).toContainEqual(expect.objectContaining({ name: 'tools-not-used', value: ['highlight'] }));

@@ -119,7 +119,7 @@ describe('an MCP client that signs in', () => {
     });
   });
 
-  it('is told which scope its token lacks', async () => {
+  it('receives the scope that its token lacks', async () => {
     const { ask, token } = await setup({ scopes: ['agents:use', 'agents:admin'] });
     const response = await ask(await token());
     expect(response.status).toBe(403);

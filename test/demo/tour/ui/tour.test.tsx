@@ -118,7 +118,7 @@ describe('the tour', () => {
     expect(page.all('tour-step').some((step) => step.dataset['visited'] === 'true')).toBe(false);
   });
 
-  it('stops reading by itself in the middle of a stream, so that nobody is too late for it', async () => {
+  it('stops reading by itself in the middle of a stream, so that a slow visitor does not miss it', async () => {
     page = await mount({ agents: [...agents, agentNamed('drill')], notes: { tour: { at: 7, chats: {}, seen: [] } } });
     await page.click('open-tour');
     await page.click('tour-start');

@@ -81,7 +81,7 @@ describe('questions of MCP servers in the built playground', () => {
     expect(problems).toEqual([]);
   });
 
-  it('can be declined or canceled, which the server is told', async () => {
+  it('can be declined or canceled, and the server receives which', async () => {
     const { page } = await open({ width: 390, height: 844, dark: true });
     await prepare(page);
     await asked(page, 'form');
