@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import { isRecord } from '../../src/base/is-record.ts';
-import { type ListedPageTool, type ModelContext, modelContext } from './model-context.ts';
+import { type ListedPageTool, type ModelContext, modelContext, type PageToolDefinition } from './model-context.ts';
 import { answerPort, callPort, type PortCaller } from './port-calls.ts';
 import { type AgentTool, type AgentToolAnswer, readCall } from './protocol.ts';
 
@@ -13,8 +13,8 @@ const mostText = 1_000_000;
 /** How long a person may take to decide on a call. */
 const decideMs = 60_000;
 
-/** The names that {@link offerAgentTools} has registered in this page: agents are not offered their own tools. */
-const offered = new Set<string>();
+/** The names that each {@link offerAgentTools} has registered in this page: agents are not offered their own tools. */
+const offers = new Set<ReadonlySet<string>>();
 
 /**
  * Answers a worker's `pageToolsConnector` on the other end of the port with the tools that this page registers, its forms included.
@@ -32,7 +32,7 @@ export function servePageTools(
 ): () => void {
   const own = async (): Promise<readonly ListedPageTool[]> =>
     (await context.getTools()).filter(({ name, origin }) =>
-      !offered.has(name) && (origin === undefined || origin === globalThis.origin)
+      !isOffered(name) && (origin === undefined || origin === globalThis.origin)
     );
   const server = answerPort(port, {
     list: async () => (await own()).map(definitionOf),
@@ -51,6 +51,10 @@ export function servePageTools(
   };
 }
 
+function isOffered(name: string): boolean {
+  return offers.values().some((names) => names.has(name));
+}
+
 /** What a person should decide on. */
 export interface ToolQuestion {
   readonly name: string;
@@ -64,6 +68,8 @@ export interface ToolQuestion {
 export interface OfferOptions {
   /** Asks the person; resolves with the decision. Without it, calls that need approval are refused. */
   readonly confirm?: (question: ToolQuestion) => Promise<boolean>;
+  /** Receives why the tools could not be registered again after a change. */
+  readonly onError?: (error: unknown) => void;
   readonly context?: ModelContext;
 }
 
@@ -72,38 +78,53 @@ export interface OfferOptions {
  * they change. Inputs are checked, and calls are allowed, limited and audited in the worker. A call that needs approval asks `confirm`;
  * in a hidden page, and after 60 seconds without a decision, it is refused. Errors are values: `{ error: { code, message } }`.
  *
- * @throws PinnaceError `unavailable` (`no_webmcp`) where the browser has no WebMCP.
+ * @throws PinnaceError `unavailable` (`no_webmcp`) where the browser has no WebMCP, and what the browser throws for a name that the page
+ * has registered itself.
  * @example
  * const stop = await offerAgentTools(port, { confirm: ({ text }) => ask(text) });
  */
 export async function offerAgentTools(
   port: MessagePort,
-  { confirm, context = required() }: OfferOptions = {},
+  { confirm, onError = () => {}, context = required() }: OfferOptions = {},
 ): Promise<() => void> {
   let registered = new AbortController();
+  const offered = new Set<string>();
+  offers.add(offered);
   let turn: Promise<void> = Promise.resolve();
-  const worker = callPort(port, { onChanged: () => void (turn = turn.then(register)) });
+  const worker = callPort(port, { onChanged: () => void (turn = turn.then(register).catch(onError)) });
+  const withdraw = (): void => {
+    registered.abort();
+    offers.delete(offered);
+    worker.close();
+  };
 
   async function register(): Promise<void> {
     const tools = await worker.request('list', {}) as readonly AgentTool[]; // our own worker says so
     registered.abort();
     registered = new AbortController();
     offered.clear();
-    for (const tool of tools) {
-      offered.add(tool.name);
-      await context.registerTool(
-        { ...tool, execute: (input, options = {}) => answer(tool.name, input, { worker, confirm, ...options }) },
-        { signal: registered.signal },
-      );
+    for (const tool of tools) await offer(tool);
+  }
+
+  async function offer(tool: AgentTool): Promise<void> {
+    offered.add(tool.name); // before the page lists it
+    const run: PageToolDefinition['execute'] = (input, options = {}) =>
+      answer(tool.name, input, { worker, confirm, ...options });
+    try {
+      await context.registerTool({ ...tool, execute: run }, { signal: registered.signal });
+    } catch (error) {
+      offered.delete(tool.name); // the page has a tool of this name
+      throw error;
     }
   }
 
-  await register();
-  return () => {
-    registered.abort();
-    offered.clear();
-    worker.close();
-  };
+  try {
+    await register();
+  } catch (error) {
+    withdraw();
+    throw error;
+  }
+  return withdraw;
 }
 
 interface AnswerOptions {

@@ -24,7 +24,10 @@ export interface PortServer {
 
 /** The end of a port that asks. */
 export interface PortCaller {
-  /** Rejects with the error of the other end, the reason of the signal, or `unavailable` (`page_gone`) once the port is closed. */
+  /**
+   * Rejects with the error of the other end, the reason of the signal, or `unavailable`: `page_gone` when the port closes during the
+   * request, `no_page` when it was closed before.
+   */
   request(method: string, params: unknown, options?: { readonly signal?: AbortSignal }): Promise<unknown>;
   close(): void;
 }
@@ -85,7 +88,7 @@ export function callPort(port: MessagePort, { onChanged }: { readonly onChanged?
     close,
     async request(method, params, { signal } = {}) {
       signal?.throwIfAborted();
-      if (isClosed) throw pageGone();
+      if (isClosed) throw noPage();
       const id = ++latest;
       const call = Promise.withResolvers<unknown>();
       const onAbort = (): void => {
@@ -105,9 +108,17 @@ export function callPort(port: MessagePort, { onChanged }: { readonly onChanged?
   };
 }
 
-/** The page that had the other end is closed. */
-export function pageGone(): PinnaceError {
-  return new PinnaceError('unavailable', 'Cannot reach the page: it is closed', {
+/** Nothing was sent: there is no page. */
+export function noPage(): PinnaceError {
+  return new PinnaceError('unavailable', 'Cannot reach the page: it is closed, or was never connected', {
+    retryable: true,
+    details: { reason: 'no_page' },
+  });
+}
+
+/** The page that had the other end was closed during the request. */
+function pageGone(): PinnaceError {
+  return new PinnaceError('unavailable', 'The page was closed before it answered', {
     retryable: true,
     details: { reason: 'page_gone' },
   });

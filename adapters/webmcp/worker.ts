@@ -5,7 +5,7 @@ import type { Principal } from '../../src/base/principal.ts';
 import type { McpCall, McpCallResult, McpConnection, McpConnector } from '../../src/contracts/mcp/mcp-connector.ts';
 import type { AgentTools } from '../../src/runtime/resolve/agent-tools.ts';
 import type { Tool } from '../../src/tools/tool.ts';
-import { answerPort, callPort, pageGone, type PortCaller } from './port-calls.ts';
+import { answerPort, callPort, noPage, type PortCaller } from './port-calls.ts';
 import { type AgentTool, type AgentToolAnswer, readCall } from './protocol.ts';
 
 /** A connector that also reaches the page. */
@@ -53,7 +53,7 @@ function connectionTo(
 ): McpConnection {
   const open = (): PortCaller => {
     const found = page();
-    if (!found) throw pageGone();
+    if (!found) throw noPage();
     return found;
   };
   if (onToolsChanged) listeners.add(onToolsChanged);

@@ -250,5 +250,7 @@ function withDoubt(error: unknown, { pinned: { definition } }: PinnedCall): unkn
 
 /** Refusals that come before anything is done. */
 function isBeforeTheCall({ details }: PinnaceError): boolean {
-  return details?.['reason'] === 'mcp_auth' || details?.['reason'] === 'protocol_unsupported';
+  return beforeTheCall.has(details?.['reason']);
 }
+
+const beforeTheCall: ReadonlySet<unknown> = new Set(['mcp_auth', 'protocol_unsupported', 'no_page']);

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import * as v from 'valibot';
 import { offerAgentTools, servePageTools, type ToolQuestion } from '../../../adapters/webmcp/page.ts';
+import { answerPort } from '../../../adapters/webmcp/port-calls.ts';
 import { pageToolsConnector, serveAgentTools } from '../../../adapters/webmcp/worker.ts';
 import { staticCatalog } from '../../../adapters/catalog/static.ts';
 import { rehearsal } from '../../../adapters/models/rehearsal.ts';
@@ -98,12 +99,32 @@ describe('the tools of a page, for an agent', () => {
     await aborted.promise;
   });
 
-  it('are out of reach without a page: unavailable, reason page_gone', async () => {
+  it('are out of reach without a page: unavailable, reason no_page', async () => {
     const connection = await pageToolsConnector({ url }).connect(server, { secret: undefined, signal });
     await expect(connection.listTools({ signal })).rejects.toMatchObject({
       code: 'unavailable',
-      details: { reason: 'page_gone' },
+      details: { reason: 'no_page' },
     });
+  });
+
+  it('report a page that closes during a call as page_gone: the call may have had its effect', async () => {
+    const { context, connection } = await connected();
+    const started = Promise.withResolvers<void>();
+    const execute = (): Promise<never> => {
+      started.resolve();
+      return new Promise(() => {});
+    };
+    await context.registerTool({ ...paint, execute }, { signal });
+    const connector = pageToolsConnector({ url });
+    const { port1, port2 } = new MessageChannel();
+    const stop = servePageTools(port1, { context });
+    connector.connectPage(port2);
+    const other = await connector.connect(server, { secret: undefined, signal });
+    const call = other.callTool(callOf('paint'));
+    await started.promise;
+    stop();
+    await expect(call).rejects.toMatchObject({ code: 'unavailable', details: { reason: 'page_gone' } });
+    expect(await connection.listTools({ signal })).toHaveLength(1);
   });
 
   it('leave other MCP servers to the connector that is given', async () => {
@@ -219,6 +240,42 @@ describe('the tools of an agent, for the browser', () => {
     const { run } = await offered({ only: '*' });
     expect(await run('wipe', { what: 'a' })).toMatchObject({ error: { code: 'approval_required' } });
     expect(deleted).toEqual([]);
+  });
+
+  it('stay offered when another agent of the page withdraws its own', async () => {
+    const { context } = await offered();
+    const { port1, port2 } = new MessageChannel();
+    const serving = answerPort(port1, { list: () => Promise.resolve([{ ...paint, execute: undefined }]) });
+    const withdraw = await offerAgentTools(port2, { context });
+    const { connection } = await connected(context);
+    expect(await connection.listTools({ signal })).toEqual([]);
+    withdraw();
+    serving.close();
+    expect((await context.getTools()).map(({ name }) => name)).toEqual(['greet']);
+    expect(await connection.listTools({ signal })).toEqual([]);
+  });
+
+  it('report a change that the browser refuses, and take the next one', async () => {
+    const context = new FakeModelContext();
+    const { port1, port2 } = new MessageChannel();
+    let list = [paint];
+    const serving = answerPort(port1, { list: () => Promise.resolve(list.map(({ execute: _, ...one }) => one)) });
+    const failed = Promise.withResolvers<unknown>();
+    const stop = await offerAgentTools(port2, { context, onError: failed.resolve });
+    onTestFinished(() => {
+      stop();
+      serving.close();
+    });
+    await context.registerTool({ ...paint, name: 'print' }, { signal });
+    list = [{ ...paint, name: 'print' }];
+    serving.changed();
+    expect(await failed.promise).toMatchObject({ name: 'InvalidStateError' });
+    const changed = Promise.withResolvers<void>();
+    list = [{ ...paint, name: 'draw' }];
+    context.addEventListener('toolchange', () => changed.resolve());
+    serving.changed();
+    await changed.promise;
+    expect((await context.getTools()).map(({ name }) => name)).toContain('draw');
   });
 
   it('are not offered back to agents of the same page', async () => {

@@ -51,7 +51,7 @@ export function aguiRoutes(options: AguiRoutesOptions): Hono<SignedEnv> {
     await decideResumed(input, (...decided) => runtime.decide(...decided, principal));
     const { threadId, runId: named } = input;
     const given = c.req.header('idempotency-key') ??
-      `"agui-${await sha256(JSON.stringify([agentId, threadId, named]))}"`;
+      `"agui-${await sha256(JSON.stringify([principal.subject, agentId, threadId, named]))}"`;
     const idempotency = { key: parseIdempotencyKey(given), fingerprint };
     const { runId, known } = await startWith(c, { request, idempotency }, options);
     const cursor = await runtime.runs.answer(principal, runId);

@@ -43,6 +43,7 @@ async function setup(...scripts: readonly FakeScript[]) {
     agents: '*' as const,
     scopes: tenant === 'a' ? scopes : scopes.filter((scope) => scope !== 'admin'),
   })));
+  tokens.push({ ...tokens[0]!, digest: await digestOfToken('token-of-grace'), subject: 'grace' });
   const handler = createHandler(runtime, { authenticator: bearerAuthenticator({ tokens }) });
   const bodies: string[] = [];
   const agentOf = (tenant: string, given: Partial<ConstructorParameters<typeof HttpAgent>[0]> = {}) =>
@@ -203,6 +204,16 @@ describe('the route of AG-UI', () => {
     const again = await handler(new Request(url, { method: 'POST', headers, body: bodies[0]! }));
     expect(await again.text()).toContain('One');
     expect(fake.requests).toHaveLength(1);
+  });
+
+  it('starts a run of its own for another person who sends the same', async () => {
+    const { ask, bodies, handler, fake } = await setup('One', 'Two');
+    await ask('Hi', { runId: 'run-1' });
+    const headers = { 'authorization': 'Bearer token-of-grace', 'content-type': 'application/json' };
+    const url = 'https://agents.example/v1/agents/helper/agui';
+    const other = await handler(new Request(url, { method: 'POST', headers, body: bodies[0]! }));
+    expect(await other.text()).toContain('Two');
+    expect(fake.requests).toHaveLength(2);
   });
 
   it.each([
