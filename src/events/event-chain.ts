@@ -155,6 +155,7 @@ async function appendSome(chain: WritableChain<StoredEvent>, drafts: readonly Dr
   throw new PinnaceError(
     'unavailable',
     'Cannot add to the event log: too many instances write at the same time; try again',
+    { details: { reason: 'storage_contended' } },
   );
 }
 

@@ -114,6 +114,7 @@ async function publish(storage: Storage, { name, head, messages, message }: Publ
   throw new PinnaceError(
     'unavailable',
     `Cannot publish on "${name}": too many instances publish at the same time; try again`,
+    { details: { reason: 'storage_contended' } },
   );
 }
 

@@ -98,5 +98,11 @@ function takenOver(): PinnaceError {
 }
 
 function contradiction(): PinnaceError {
-  return new PinnaceError('unavailable', 'Cannot write the journal: its head is unchanged');
+  return new PinnaceError(
+    'unavailable',
+    'Cannot write the journal: the storage reports a conflict, but its head is unchanged',
+    {
+      details: { reason: 'storage_failed' },
+    },
+  );
 }

@@ -96,7 +96,7 @@ export function openJournal<S>(options: JournalOptions<S>): Journal<S> {
 function toLost(error: unknown): PinnaceError {
   return error instanceof PinnaceError
     ? error
-    : new PinnaceError('unavailable', 'The storage failed', { cause: error });
+    : new PinnaceError('unavailable', 'The storage failed', { cause: error, details: { reason: 'storage_failed' } });
 }
 
 /** Takes as many groups as fit into one commit, one at least. */

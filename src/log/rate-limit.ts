@@ -60,5 +60,6 @@ export async function takeToken(
   }
   throw new PinnaceError('unavailable', 'Cannot count the call: too many are made at the same time; try again', {
     retryAfterMs: 100,
+    details: { reason: 'storage_contended' },
   });
 }

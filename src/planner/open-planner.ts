@@ -83,7 +83,7 @@ async function startPlan(
     readonly idempotencyKey?: string;
   },
 ): Promise<{ readonly planId: string }> {
-  if (live.isClosed) throw new PinnaceError('unavailable', 'Cannot start a plan: the planner is closed');
+  if (live.isClosed) throw closed();
   const { terms, tasks } = readPlanRequest(request, { limits, now: now() });
   const { tenant, subject, agents, scopes } = requireScope(principal, 'run:create');
   const owner = { tenant, subject, agents, scopes };
@@ -107,4 +107,10 @@ async function startPlan(
 function withoutTrace(request: unknown): unknown {
   if (typeof request !== 'object' || request === null) return request;
   return Object.fromEntries(Object.entries(request).filter(([name]) => name !== 'traceId' && name !== 'parentSpanId'));
+}
+
+function closed(): PinnaceError {
+  return new PinnaceError('unavailable', 'Cannot start a plan: the planner is closed', {
+    details: { reason: 'planner_closed' },
+  });
 }

@@ -133,7 +133,7 @@ export function cut(cause?: unknown): PinnaceError {
 
 /** The error of an answer whose finish says that there was one. */
 export function reportedError(): PinnaceError {
-  return new PinnaceError('unavailable', 'The model endpoint reported an error');
+  return unavailable('provider_unavailable', 'The model endpoint reported an error', undefined);
 }
 
 function unavailable(reason: string, message: string, cause: unknown): PinnaceError {
