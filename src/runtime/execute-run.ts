@@ -21,7 +21,8 @@ import { type Loop, startLoop } from './loop/run-steps.ts';
 import { createRunCalls, type RunCalls } from './calls/run-calls.ts';
 import { createModelBudget, type ModelBudget } from './model/model-budget.ts';
 import { createModelChain, type ModelChain } from './model/model-chain.ts';
-import { closingChunks, openingChunks } from './log/run-chunks.ts';
+import type { ModelRetry } from './model/model-retry.ts';
+import { closingChunks, openingChunks, retryChunk } from './log/run-chunks.ts';
 import type { ReportedUsage } from './log/run-chunks.ts';
 import type { RunEnd } from './log/run-end.ts';
 import type { RunOptions } from './run-options.ts';
@@ -128,6 +129,7 @@ async function openLoop(
   if (options.resumed?.programs.length) push({ type: 'finish-step' }); // the lost run has not ended the step of its programs
   if (settled.waiting > 0) return waitingLoop();
   const models = modelsOf(options, spans);
+  const onRetry = (retry: ModelRetry): void => push(retryChunk(retry, options.now()));
   const toModel = options.resumed?.toModel ??
     ((all: readonly UIMessage[]) => withContext(toModelMessages(all, issued), context));
   const messages = decided.length === 0 ? options.messages : toModel(settled.messages);
@@ -140,7 +142,7 @@ async function openLoop(
     messages: await files.load(messages),
     files,
     tools: stepTools,
-    contextWindow: createRunContext(options, { spans, usage, budget, models, tools: stepTools }),
+    contextWindow: createRunContext(options, { spans, usage, budget, models, tools: stepTools, onRetry }),
     allTools: toolSet.tools,
     signal,
     usage,
@@ -149,6 +151,7 @@ async function openLoop(
     invoke,
     steering,
     onPrompt,
+    onRetry,
   });
 }
 

@@ -49,6 +49,25 @@ const ModelPart = v.object({
   data: v.object({ providerId: v.string(), modelId: v.string() }),
 });
 
+/** The model call is tried again; the next chunk ends it. */
+const RetryPart = v.object({
+  type: v.literal('data-retry'),
+  data: v.object({
+    /** The number of the try that follows, from 1. */
+    attempt: v.number(),
+    of: v.number(),
+    delayMs: v.number(),
+    /** Milliseconds since 1970. */
+    retryAt: v.number(),
+    providerId: v.string(),
+    modelId: v.string(),
+    isFallback: v.optional(v.boolean()),
+    code: v.string(),
+    reason: v.optional(v.string()),
+  }),
+  transient: v.literal(true),
+});
+
 /** How far a call is. */
 const ToolProgressPart = v.object({
   type: v.literal('data-tool-progress'),
@@ -159,6 +178,7 @@ const parts: Readonly<Record<string, Shape>> = {
   'data-output': named('OutputPart', shapeOf(OutputPart)),
   'data-usage': named('UsagePart', shapeOf(UsagePart)),
   'data-model': named('ModelPart', shapeOf(ModelPart)),
+  'data-retry': named('RetryPart', shapeOf(RetryPart)),
   'data-tool-error': named('ToolErrorPart', shapeOf(ToolErrorPart)),
   'data-steering': named('SteeringPart', shapeOf(SteeringPart)),
   'data-attachment': named('AttachmentPart', shapeOf(AttachmentPart)),

@@ -12,6 +12,7 @@ import type {
   LogLine,
   Manifest,
   Need,
+  RetryData,
   RunData,
   ToolFailure,
   ToolProgress,
@@ -41,6 +42,8 @@ export interface AssistantMessage {
   readonly parts: Signal<readonly Part[]>;
   readonly outcome: Signal<Outcome>;
   readonly facts: Signal<RunFacts>;
+  /** Its model is called again, until the run says something else. */
+  readonly retry: Signal<Retry | undefined>;
   /** How many parts there were before its latest run: that run's log holds the rest. */
   readonly runFrom: Signal<number>;
   /** As with {@link UserMessage.after}. */
@@ -64,6 +67,12 @@ export interface RunFacts {
   readonly manifest?: Manifest | undefined;
   readonly usage?: Usage | undefined;
   readonly fallback?: Fallback | undefined;
+}
+
+/** A model call that is tried again. */
+export interface Retry extends RetryData {
+  /** When it is tried, by this page's clock. */
+  readonly dueAt: number;
 }
 
 /** One piece of an answer. */
@@ -182,6 +191,7 @@ export function createAnswer(
     parts: signal([]),
     outcome: signal({ type: 'running' }),
     facts: signal({}),
+    retry: signal(undefined),
     runFrom: signal(0),
   };
 }

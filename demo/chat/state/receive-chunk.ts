@@ -15,6 +15,7 @@ import {
   Manifest,
   Need,
   readAs,
+  RetryData,
   RunData,
   ToolFailure,
   ToolLog,
@@ -95,6 +96,13 @@ const handlers: Handlers = {
   'data-interruption': ({ calls }, { data }) => {
     const need = readAs(Need, data);
     if (need) calls.update(need.toolCallId, { need });
+  },
+  'data-retry': ({ message, now }, { data }) => {
+    const retry = readAs(RetryData, data);
+    // The runtime's clock may differ from this one; a reader that joins later has less to wait.
+    if (retry) {
+      message.retry.value = { ...retry, dueAt: now() + Math.min(retry.delayMs, Math.max(0, retry.retryAt - now())) };
+    }
   },
   'data-tool-error': ({ calls }, { data }) => {
     const failure = readAs(ToolFailure, data);

@@ -50,6 +50,7 @@ export function createReceiver(
       draft.texts.endAll();
       draft.calls.settleAll();
       if (outcome.type === 'stopped' && outcome.by === 'person') cancelPlan(message);
+      message.retry.value = undefined;
       message.outcome.value = outcome;
     });
   }
@@ -58,7 +59,11 @@ export function createReceiver(
     end,
     receive(chunk) {
       const handle = handlerOf(chunk);
-      if (handle && message.outcome.value.type === 'running') batch(() => handle(draft, chunk));
+      if (message.outcome.value.type !== 'running') return;
+      batch(() => {
+        message.retry.value = undefined; // whatever comes next, the call is made
+        handle?.(draft, chunk);
+      });
     },
   };
 }

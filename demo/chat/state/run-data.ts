@@ -80,6 +80,19 @@ export type CompactionData = v.InferOutput<typeof CompactionData>;
 export const Fallback = v.object({ providerId: v.string(), modelId: v.string() });
 export type Fallback = v.InferOutput<typeof Fallback>;
 
+/** `data-retry`: the model is called again. */
+export const RetryData = v.object({
+  attempt: count,
+  of: count,
+  delayMs: count,
+  retryAt: v.number(),
+  modelId: v.string(),
+  isFallback: v.optional(v.boolean(), false),
+  code: v.string(),
+  reason: v.optional(v.string()),
+});
+export type RetryData = v.InferOutput<typeof RetryData>;
+
 /** `data-tool-error`: why a tool call failed. */
 export const ToolFailure = v.object({
   toolCallId: v.string(),

@@ -48,6 +48,7 @@ interface AnswerProps {
   readonly isLast: boolean;
 }
 
+const RetryLine = lazy(async () => (await import('./retry-line.tsx')).RetryLine);
 const ErrorCallout = lazy(async () => (await import('../../kit/callout.tsx')).ErrorCallout);
 
 /** What an agent answers: its parts in order, then how it ended. */
@@ -79,7 +80,7 @@ export function Answer(
         ))}
       </Citations.Provider>
       {outcome.type === 'running' && <LeftReading playground={playground} />}
-      {outcome.type === 'running' && <Waiting message={message} />}
+      {outcome.type === 'running' && <Waiting message={message} playground={playground} />}
       {outcome.type === 'running' && (
         <div class='answer-actions'>
           <InspectButton message={message} playground={playground} />
@@ -178,7 +179,13 @@ function TextView({ part }: { part: TextPart }): JSX.Element {
 }
 
 /** Something moves as long as nothing else does. */
-function Waiting({ message }: { message: AssistantMessage }): JSX.Element | null {
+function Waiting({ message, playground }: Omit<AnswerProps, 'isLast'>): JSX.Element | null {
+  const retry = message.retry.value;
+  if (retry) {
+    return (
+      <RetryLine key={`${retry.modelId} ${retry.attempt}`} retry={retry} message={message} playground={playground} />
+    );
+  }
   const last = message.parts.value.findLast(({ type }) => type !== 'step');
   const isBusy = last?.type === 'text' || last?.type === 'reasoning'
     ? !last.done.value

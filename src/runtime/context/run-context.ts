@@ -6,6 +6,7 @@ import type { Usage } from '../loop/loop-options.ts';
 import type { LoopSpans } from '../loop/loop-spans.ts';
 import type { ModelBudget } from '../model/model-budget.ts';
 import type { ModelChain } from '../model/model-chain.ts';
+import type { ModelRetry } from '../model/model-retry.ts';
 import { definitionTokens, type StepTools } from '../loop/step-tools.ts';
 import type { ResolvedModel } from '../resolve/resolve-model.ts';
 import { lastCitation } from '../messages/citations.ts';
@@ -17,12 +18,13 @@ const mostCompactions = 2;
 /** Creates the context window of a run. */
 export function createRunContext(
   options: RunOptions,
-  { spans, usage, budget, models, tools }: {
+  { spans, usage, budget, models, tools, onRetry }: {
     readonly spans: LoopSpans;
     readonly usage: Usage;
     readonly budget: ModelBudget;
     readonly models: Pick<ModelChain, 'current' | 'left'>;
     readonly tools: Pick<StepTools, 'current'>;
+    readonly onRetry: (retry: ModelRetry) => void;
   },
 ): ContextWindow {
   const { agent, runId, contextTokens, contextStrategy, limits, redaction, abort: { signal } } = options;
@@ -52,6 +54,7 @@ export function createRunContext(
         spans,
         usage,
         budget,
+        onRetry,
         mostTokens,
         redact,
       });

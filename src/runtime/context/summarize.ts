@@ -29,6 +29,7 @@ export interface SummarizeOptions {
   /** The summary is a step that counts. */
   readonly usage: Pick<Usage, 'steps'>;
   readonly budget: ModelBudget;
+  readonly onRetry: ModelTurnOptions['onRetry'];
   /** Takes the secrets of the run out. */
   readonly redact: (text: string) => string;
 }

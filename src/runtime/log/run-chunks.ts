@@ -3,6 +3,7 @@
 import type { Money } from '../../base/record-fields.ts';
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import { countExcluded, type ToolSet } from '../resolve/assemble.ts';
+import type { ModelRetry } from '../model/model-retry.ts';
 import type { RunEnd } from './run-end.ts';
 
 /** What identifies a run in its chunks. */
@@ -25,6 +26,11 @@ export function openingChunks(
       data: { digest, included: tools.map(({ definition }) => definition.name), excluded: countExcluded(toolSet) },
     },
   ];
+}
+
+/** The chunk before a model call that is tried again. Stored messages do not have it. */
+export function retryChunk(retry: ModelRetry, now: number): UIMessageChunk {
+  return { type: 'data-retry', data: { ...retry, retryAt: now + retry.delayMs }, transient: true };
 }
 
 /** What a run has used: counts by name, whether some are estimates, and the cost. */

@@ -11,6 +11,7 @@ import type { ContextWindow } from '../context/context-window.ts';
 import type { ModelMessage } from '../messages/model-messages.ts';
 import type { ModelBudget, ModelUsage } from '../model/model-budget.ts';
 import type { ModelChain } from '../model/model-chain.ts';
+import type { ModelRetry } from '../model/model-retry.ts';
 import type { ResumedRun } from '../forks/resumed-run.ts';
 import type { Limits } from '../resolve/limits.ts';
 import type { LoopSpans } from './loop-spans.ts';
@@ -59,6 +60,8 @@ export interface LoopOptions {
   readonly steering?: Pick<Steering, 'deliver' | 'continues'>;
   /** Receives the prompt of each step before its model. */
   readonly onPrompt?: ((prompt: readonly LanguageModelV4Message[], step: number) => Promise<void>) | undefined;
+  /** Is called before a model call is tried again. */
+  readonly onRetry?: ((retry: ModelRetry) => void) | undefined;
   /** Calls a tool; never throws. */
   readonly invoke: (
     tool: Tool,

@@ -101,6 +101,7 @@ async function* takeAnswer(
     responseFormat: run.output?.responseFormat,
     clock: spans.clock,
     report: reportAt(run.report, { step }),
+    onRetry: run.onRetry,
   });
   const content = createStepContent<Tool>({
     step,

@@ -57,6 +57,24 @@ export interface PinnaceDataParts {
   readonly output: unknown;
   /** The fallback that took over. */
   readonly model: { readonly providerId: string; readonly modelId: string };
+  /** The model call is tried again, after a delay or by a fallback; arrives at `onData` only. The next chunk of the run ends it. */
+  readonly retry: {
+    /** The number of the try that follows, from 1. */
+    readonly attempt: number;
+    /** The most tries of this model. */
+    readonly of: number;
+    readonly delayMs: number;
+    /** When the try is made, in milliseconds since 1970 by the clock of the runtime. */
+    readonly retryAt: number;
+    /** The model that is tried. */
+    readonly providerId: string;
+    readonly modelId: string;
+    /** It takes over from a model that failed. */
+    readonly isFallback?: boolean;
+    /** Why the last try failed: the code of an error, and its `details.reason`. */
+    readonly code: string;
+    readonly reason?: string;
+  };
   /** What earlier messages were summarized to. */
   readonly compaction: Readonly<Record<string, unknown>>;
   /** Where a file of the user's message was stored: `part` is its place among the parts of `messageId`. */

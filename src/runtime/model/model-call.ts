@@ -20,6 +20,7 @@ import type { ModelChain } from './model-chain.ts';
 import type { ModelClock } from './model-clock.ts';
 import { cut, reportedError, toModelError, toStreamError } from './model-error.ts';
 import { createModelFailures, type ModelFailures } from './model-failures.ts';
+import { type ModelRetry, modelRetry } from './model-retry.ts';
 import { createPartReader, type PartReader } from './part-reader.ts';
 import { ReportedError, withModelRetries } from './retry.ts';
 import { createSilenceWatch } from './silence.ts';
@@ -42,6 +43,8 @@ export interface ModelCallOptions {
   readonly clock: ModelClock;
   /** Receives the cause of each failed try, and of an answer that breaks off. */
   readonly report: Report;
+  /** Is called before the delay of each retry, and before a fallback is called. */
+  readonly onRetry?: ((retry: ModelRetry) => void) | undefined;
 }
 
 /** A call that has output, or has ended. */
@@ -67,12 +70,14 @@ export async function openCall(options: ModelCallOptions): Promise<OpenedCall> {
 }
 
 async function openAny(options: ModelCallOptions, failures: ModelFailures): Promise<OpenedCall> {
-  const { models, prompt, fit, limits: { modelRetries: retries }, clock } = options;
+  const { models, prompt, fit, limits: { modelRetries: retries }, clock, onRetry } = options;
   const attempt = (number: number) => failures.observe(() => tryCall(options), number);
+  const emit = (error: unknown, next: Pick<ModelRetry, 'attempt' | 'delayMs' | 'isFallback'>): void =>
+    onRetry?.(modelRetry(error, { ...next, of: retries + 1, model: models.current }));
   let fallback: OpenedCall['fallback'];
   for (;;) {
     try {
-      const call = await withModelRetries(attempt, { retries, signal: clock.signal });
+      const call = await withModelRetries(attempt, { retries, signal: clock.signal, onRetry: emit });
       return { ...call, fallback };
     } catch (thrown) {
       await models.fallBack(thrown, async ({ contextTokens }) => {
@@ -81,6 +86,7 @@ async function openAny(options: ModelCallOptions, failures: ModelFailures): Prom
       });
       const { provider, model } = models.current;
       fallback = { providerId: provider.id, modelId: model.modelId };
+      emit(thrown, { attempt: 1, delayMs: 0, isFallback: true });
     }
   }
 }

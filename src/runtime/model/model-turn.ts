@@ -7,7 +7,7 @@ import type { Agent, ToolDefinition } from '../../base/schema.ts';
 import type { Report } from '../../events/report.ts';
 import type { SpanContext } from '../../events/span.ts';
 import type { Limits } from '../resolve/limits.ts';
-import { openCall, type OpenedCall } from './model-call.ts';
+import { type ModelCallOptions, openCall, type OpenedCall } from './model-call.ts';
 import type { ModelBudget } from './model-budget.ts';
 import { createModelChain, type ModelChainOptions } from './model-chain.ts';
 import { createModelClock } from './model-clock.ts';
@@ -52,6 +52,7 @@ export interface ModelTurnOptions {
   /** Loses the parts of a provider that cannot answer. */
   readonly prompt: LanguageModelV4Message[];
   readonly fit?: FitPrompt;
+  readonly onRetry?: ModelCallOptions['onRetry'];
   /** Is called with the text so far, as it grows. */
   readonly onText?: (text: string) => void;
   readonly tools: readonly Pick<ToolDefinition, 'name' | 'description' | 'paramsSchema'>[];
@@ -76,7 +77,7 @@ async function readTurn(
   options: ModelTurnOptions,
   clock: ReturnType<typeof createModelClock>,
 ): Promise<ModelTurn> {
-  const { agent, limits, tools, spanContext, metrics, report, budget, prompt, fit, onText } = options;
+  const { agent, limits, tools, spanContext, metrics, report, budget, prompt, fit, onText, onRetry } = options;
   const { cost } = budget.terms;
   const call = await openCall({
     models: createModelChain({ ...options.models, spanContext: () => spanContext, metrics, clock, cost }),
@@ -88,6 +89,7 @@ async function readTurn(
     tools: toPromptTools(tools.map((definition) => ({ definition }))),
     clock,
     report,
+    onRetry,
   });
   const names = new Set(tools.map(({ name }) => name));
   const content = createStepContent<string>({

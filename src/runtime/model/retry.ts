@@ -15,6 +15,8 @@ export interface ModelRetryOptions {
   readonly signal: AbortSignal;
   /** Between 0 and 1. */
   readonly random?: () => number;
+  /** Is called before each delay, with the number of the try that follows it. */
+  readonly onRetry?: (error: unknown, retry: { readonly attempt: number; readonly delayMs: number }) => void;
 }
 
 /** An error that the model reported in its stream, before any output. */
@@ -32,7 +34,7 @@ export class ReportedError extends Error {
  */
 export async function withModelRetries<T>(
   attempt: (number: number) => Promise<T>,
-  { retries, signal, random = Math.random }: ModelRetryOptions,
+  { retries, signal, random = Math.random, onRetry }: ModelRetryOptions,
 ): Promise<T> {
   for (let retried = 0;; retried++) {
     try {
@@ -41,9 +43,10 @@ export async function withModelRetries<T>(
       signal.throwIfAborted();
       const error = thrown instanceof ReportedError ? toStreamError(thrown.cause) : thrown;
       if (retried >= retries || !mayRetry(thrown)) throw error;
-      const delayMs = firstDelayMs * 2 ** retried * (1 - random() / 4);
-      const requestedMs = retryAfterOf(thrown instanceof ReportedError ? thrown.cause : thrown, delayMs);
-      await pause(requestedMs ?? delayMs, signal);
+      const ownMs = firstDelayMs * 2 ** retried * (1 - random() / 4);
+      const delayMs = retryAfterOf(thrown instanceof ReportedError ? thrown.cause : thrown, ownMs) ?? ownMs;
+      onRetry?.(error, { attempt: retried + 2, delayMs });
+      await pause(delayMs, signal);
     }
   }
 }

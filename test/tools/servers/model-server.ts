@@ -9,6 +9,8 @@ interface ModelServerOptions {
   readonly keys?: ReadonlySet<string>;
   /** Whether it allows web pages. Without, it answers 403 as Ollama does. */
   readonly allowsPages?: boolean;
+  /** It is busy for the first requests: each is refused with a pause of so many seconds. */
+  readonly pauses?: readonly number[];
 }
 
 /** A running server. */
@@ -22,7 +24,8 @@ export interface ModelServer {
 /** Starts a server on a free port of 127.0.0.1. Its answers repeat the last message. */
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const requests: string[] = [];
-  const server = createServer((request, response) => void answer(request, response, { ...options, requests }));
+  const pauses = [...options.pauses ?? []];
+  const server = createServer((request, response) => void answer(request, response, { ...options, pauses, requests }));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // it listens on a port
@@ -37,11 +40,15 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { models = ['small'], keys, allowsPages = true, requests }: ModelServerOptions & { requests: string[] },
+  { models = ['small'], keys, allowsPages = true, pauses, requests }: ModelServerOptions & {
+    pauses: number[];
+    requests: string[];
+  },
 ): Promise<void> {
   if (!allowsPages) return void response.writeHead(403).end();
   response.setHeader('access-control-allow-origin', request.headers.origin ?? '*');
   response.setHeader('access-control-allow-headers', 'authorization, content-type');
+  response.setHeader('access-control-expose-headers', 'retry-after');
   if (request.method === 'OPTIONS') return void response.writeHead(204).end();
   requests.push(`${request.method} ${request.url}`);
   const key = request.headers.authorization?.replace('Bearer ', '') ?? '';
@@ -51,6 +58,11 @@ async function answer(
   const { model, messages } = JSON.parse(body) as { model: string; messages: { content: unknown }[] }; // OpenAI's format
   if (!models.includes(model)) {
     return json(response, 404, { error: { message: `The model "${model}" does not exist` } });
+  }
+  const pause = pauses.shift();
+  if (pause !== undefined) {
+    response.setHeader('retry-after', `${pause}`);
+    return json(response, 429, { error: { message: `Rate limit of ${model} reached for key ${key}` } });
   }
   const said = JSON.stringify(messages.at(-1)?.content);
   response.writeHead(200, { 'content-type': 'text/event-stream' });

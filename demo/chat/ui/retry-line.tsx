@@ -1,0 +1,76 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { Icon } from '../../kit/icon.tsx';
+import { Swell } from '../../kit/mark.tsx';
+import { Said } from '../../kit/said.tsx';
+import type { Playground } from '../../app/state/playground.ts';
+import type { AssistantMessage, Retry } from '../state/message.ts';
+
+interface RetryLineProps {
+  readonly retry: Retry;
+  readonly message: AssistantMessage;
+  readonly playground: Playground;
+}
+
+/** Why the model is called again, and in how many seconds. Screen readers read it once for each try. */
+export function RetryLine({ retry, message, playground }: RetryLineProps): JSX.Element {
+  const { announcement, chats, inspector } = playground;
+  const seconds = useCountdown(retry.dueAt);
+  const traceId = message.facts.value.run?.traceId;
+  const saidOf = (id: string): Promise<string | undefined> => inspector.connect().said(id);
+  useEffect(() => {
+    announcement.value = `${causeOf(retry)} ${nextOf(retry, Math.ceil(retry.delayMs / 1000))}`;
+  }, [retry]);
+  return (
+    <div class='retry-line' data-testid='retry-line' data-attempt={retry.attempt}>
+      <Swell />
+      <div>
+        <p>
+          {causeOf(retry)} <span class='retry-count'>{nextOf(retry, seconds)}</span>
+          {!retry.isFallback && <span class='retry-of'>Try {retry.attempt} of {retry.of}</span>}
+        </p>
+        {message.via === undefined && traceId !== undefined && <Said traceId={traceId} saidOf={saidOf} />}
+      </div>
+      <button type='button' class='button' data-testid='retry-stop' onClick={() => chats.stop()}>
+        <Icon name='stop' />
+        Stop
+      </button>
+    </div>
+  );
+}
+
+const causes: Readonly<Record<string, string>> = {
+  provider_rate_limited: 'The provider is busy.',
+  provider_unavailable: 'The provider failed.',
+  provider_unreachable: 'The provider cannot be reached.',
+  provider_stream_cut: 'The connection closed before the answer.',
+  provider_auth: 'The provider refused the key.',
+  first_chunk_timeout: 'The model did not start its answer in time.',
+};
+
+function causeOf({ reason = '' }: Retry): string {
+  return (Object.hasOwn(causes, reason) ? causes[reason] : undefined) ?? 'The model call failed.';
+}
+
+function nextOf({ isFallback, modelId }: Retry, seconds: number): string {
+  if (isFallback) return `Trying ${modelId}`;
+  return seconds > 0 ? `Trying again in ${seconds} s` : 'Trying again';
+}
+
+/** Returns the seconds until then, and draws the component again with each second. */
+function useCountdown(dueAt: number): number {
+  const secondsLeft = (): number => Math.max(0, Math.ceil((dueAt - Date.now()) / 1000));
+  const left = useSignal(secondsLeft());
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const tick = (): void => {
+      const ms = dueAt - Date.now();
+      left.value = secondsLeft();
+      if (ms > 0) timer = setTimeout(tick, ms % 1000 || 1000);
+    };
+    tick();
+    return () => clearTimeout(timer);
+  }, [dueAt]);
+  return left.value;
+}

@@ -1,0 +1,70 @@
+import type { Page } from 'playwright';
+import { afterEach, describe, expect, it } from 'vitest';
+import { send, usePlayground } from '../../../tools/browsers/playground.ts';
+import { tooWide, violationsInBoth } from '../../../tools/screens/look.ts';
+import { type ModelServer, startModelServer } from '../../../tools/servers/model-server.ts';
+
+const { newContext, open, shoot } = usePlayground();
+const servers: Pick<ModelServer, 'close'>[] = [];
+afterEach(() => servers.splice(0).forEach((server) => server.close()));
+
+const key = 'sk-busy-0123456789abc';
+
+/** A page with a model that is busy for the first requests. */
+async function openBusy(pauses: readonly number[], look: Parameters<typeof newContext>[0] = {}) {
+  const context = await newContext(look);
+  const server = await startModelServer({ pauses });
+  servers.push(server);
+  const opened = await open({ context });
+  const { page } = opened;
+  await page.getByTestId('model-badge').click();
+  await page.getByTestId('settings-endpoint').check();
+  await page.getByTestId('settings-base-url').fill(`${server.origin}/v1`);
+  await page.getByTestId('settings-key').fill(key);
+  await page.getByTestId('settings-model').fill('small');
+  await page.getByTestId('settings-save').click();
+  return { ...opened, server, context };
+}
+
+const line = (page: Page) => page.getByTestId('retry-line');
+const asked = (server: ModelServer): number => server.requests.filter((one) => one.includes('completions')).length;
+
+describe('a provider that is busy', () => {
+  it('is waited for as it requests, with a countdown, twice; then its answer is there', async () => {
+    const { page, server } = await openBusy([3, 2]);
+    await send(page, 'Good morning');
+    await line(page).getByText('The provider is busy. Trying again in 3 s').waitFor();
+    await line(page).getByText('Try 2 of 3').waitFor();
+    expect(await line(page).getByTestId('callout-said').textContent()).toBe(
+      'The provider said: “Rate limit of small reached for key [key]”',
+    );
+    await line(page).getByText('Trying again in 2 s').waitFor();
+    expect(asked(server)).toBe(1);
+    await line(page).getByText('Try 3 of 3').waitFor();
+    await page.getByTestId('answer-footer').waitFor();
+    expect(await page.getByTestId('message').last().textContent()).toContain('small read');
+    expect(await line(page).count()).toBe(0);
+    expect(asked(server)).toBe(3);
+  });
+
+  it('is not asked again when the person stops', async () => {
+    const { page, server } = await openBusy([5]);
+    await send(page, 'Good morning');
+    await page.getByTestId('retry-stop').click();
+    await page.getByTestId('stopped').getByText('You stopped').waitFor();
+    expect(await line(page).count()).toBe(0);
+    expect(asked(server)).toBe(1);
+  });
+
+  it.each([['wide', 1280, 800, false], ['dark', 1280, 800, true], ['phone', 390, 844, false]])(
+    'can be seen and used: %s',
+    async (name, width, height, dark) => {
+      const { page } = await openBusy([50], { width, height, dark });
+      await send(page, 'Good morning');
+      await line(page).getByTestId('callout-said').waitFor();
+      await shoot(page, `retry-${name}`);
+      expect(await violationsInBoth(page)).toEqual([]);
+      expect(await tooWide(page)).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,137 @@
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { localPrincipal, type UIMessageChunk } from '../../../../src/index.ts';
+import { foldMessage } from '../../../../src/runtime/chats/fold-message.ts';
+import { preload } from '../../../../src/simulation/preload.ts';
+import { says } from '../../../fixtures/model.ts';
+import { lastData, readAll, runRequest, textOf } from '../../../fixtures/runtime.ts';
+import { fallbackRuntime, namedModel, type Script } from '../loop/fallback-runtime.ts';
+
+const me = localPrincipal();
+
+/** Refuses with this pause, in the words that a provider may use. */
+const busy = (retryAfter: string, statusCode = 429): Script => () =>
+  Promise.reject(Object.assign(new Error('key sk-SECRET-0123456789 is over its quota'), {
+    name: 'AI_APICallError',
+    statusCode,
+    isRetryable: true,
+    responseHeaders: { 'retry-after': retryAfter },
+    responseBody: '{"error":{"message":"Rate limit reached for sk-SECRET-0123456789"}}',
+  }));
+
+const retriesIn = (chunks: readonly UIMessageChunk[]) => chunks.filter(({ type }) => type === 'data-retry');
+
+const retryAtOf = (chunk: unknown) => (chunk as { readonly data: { readonly retryAt: number } }).data.retryAt;
+const runIdOf = (chunks: readonly UIMessageChunk[]) => String(lastData(chunks, 'data-run')['runId']);
+
+const realTurn = setImmediate; // of the real clock: digests and imports take no virtual time
+
+/** Lets virtual time pass by milliseconds until it is so. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) {
+    await new Promise((resolve) => realTurn(resolve));
+    await vi.advanceTimersByTimeAsync(1);
+  }
+}
+
+/** Lets virtual time pass until the work is done. */
+async function passAll(work: Promise<unknown>): Promise<void> {
+  let isDone = false;
+  void work.finally(() => (isDone = true));
+  while (!isDone) {
+    await new Promise((resolve) => realTurn(resolve));
+    await vi.advanceTimersByTimeAsync(50);
+  }
+  await work;
+}
+
+describe('data-retry', () => {
+  beforeAll(async () => {
+    await preload(); // real imports take no virtual time
+    await readAll(await fallbackRuntime({ one: namedModel('first', says('Hi')) }).run(runRequest(), me));
+  });
+  beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
+  afterEach(() => void vi.useRealTimers());
+
+  /** Starts a run whose first model is busy twice, and reads it. */
+  function start(...scripts: readonly Script[]) {
+    const first = namedModel('first', ...scripts);
+    const runtime = fallbackRuntime({ one: first, two: namedModel('second', says('I take over')) }, {
+      limits: { detachGraceMs: 60_000 },
+    });
+    const seen: { readonly at: number; readonly chunk: UIMessageChunk }[] = [];
+    const reading = (async () => {
+      for await (const chunk of await runtime.run(runRequest(), me)) seen.push({ at: Date.now(), chunk });
+    })();
+    return { runtime, first, seen, reading, chunks: () => seen.map(({ chunk }) => chunk) };
+  }
+
+  it('arrives before each wait, with the pause that the provider requests, and never in the message', async () => {
+    const { first, seen, reading, chunks } = start(busy('4'), busy('7'), says('Here'));
+    await until(() => retriesIn(chunks()).length === 1);
+    expect(first.calls).toHaveLength(1);
+    await passAll(reading);
+    const known = { of: 3, providerId: 'one', modelId: 'first', code: 'rate_limited', reason: 'provider_rate_limited' };
+    const retryAt = expect.any(Number);
+    expect(retriesIn(chunks())).toEqual([
+      { type: 'data-retry', data: { attempt: 2, delayMs: 4000, retryAt, ...known }, transient: true },
+      { type: 'data-retry', data: { attempt: 3, delayMs: 7000, retryAt, ...known }, transient: true },
+    ]);
+    const waits = seen.flatMap(({ chunk, at }) => chunk.type === 'data-retry' ? [retryAtOf(chunk) - at] : []);
+    expect(waits[0]).toBeGreaterThan(3500); // of the 4 s, a commit has passed
+    expect(waits[0]).toBeLessThanOrEqual(4000);
+    expect(waits[1]).toBeGreaterThan(6500);
+    expect(waits[1]).toBeLessThanOrEqual(7000);
+    expect(textOf(chunks())).toBe('Here');
+    expect(foldMessage(chunks(), undefined).parts.map(({ type }) => type)).not.toContain('data-retry');
+  });
+
+  it('says nothing that the provider wrote', async () => {
+    const { seen, reading, chunks } = start(busy('1'), busy('1'), busy('1'));
+    await passAll(reading);
+    expect(retriesIn(chunks())).toHaveLength(3);
+    expect(JSON.stringify(seen)).not.toMatch(/SECRET|quota|Rate limit/);
+  });
+
+  it('names the fallback that is tried when no retry is left', async () => {
+    const { reading, chunks } = start(busy('1'), busy('1'), busy('1', 503));
+    await passAll(reading);
+    expect(retriesIn(chunks()).at(-1)).toMatchObject({
+      data: {
+        attempt: 1,
+        of: 3,
+        delayMs: 0,
+        isFallback: true,
+        providerId: 'two',
+        modelId: 'second',
+        code: 'unavailable',
+        reason: 'provider_unavailable',
+      },
+    });
+    expect(textOf(chunks())).toBe('I take over');
+  });
+
+  it('is replayed to a reader that joins in the middle of the wait', async () => {
+    const { runtime, reading, chunks } = start(busy('30'), says('Here'));
+    await until(() => retriesIn(chunks()).length === 1);
+    await vi.advanceTimersByTimeAsync(10_000);
+    const joined: UIMessageChunk[] = [];
+    const joining = (async () => {
+      for await (const chunk of await runtime.resume(runIdOf(chunks()), 0, { principal: me })) joined.push(chunk);
+    })();
+    await until(() => retriesIn(joined).length === 1);
+    const left = retryAtOf(joined.at(-1)) - Date.now();
+    expect(left).toBeGreaterThan(15_000);
+    expect(left).toBeLessThanOrEqual(20_000);
+    await passAll(Promise.all([reading, joining]));
+    expect(joined).toEqual(chunks());
+  });
+
+  it('is the last chunk before the end of a run that is stopped while it waits', async () => {
+    const { runtime, reading, first, chunks } = start(busy('30'), says('Here'));
+    await until(() => retriesIn(chunks()).length === 1);
+    await runtime.cancel(runIdOf(chunks()), me);
+    await passAll(reading);
+    expect(chunks().map(({ type }) => type).slice(-4)).toEqual(['data-retry', 'data-usage', 'data-run', 'abort']);
+    expect(first.calls).toHaveLength(1);
+  });
+});
