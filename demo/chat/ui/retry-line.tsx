@@ -55,7 +55,7 @@ function causeOf({ reason = '' }: Retry): string {
 
 function nextOf({ isFallback, modelId }: Retry, seconds: number): string {
   if (isFallback) return `Trying ${modelId}`;
-  return seconds > 0 ? `Trying again in ${seconds} s` : 'Trying again';
+  return seconds > 0 ? `Trying again in ${seconds}\u00a0s` : 'Trying again';
 }
 
 /** Returns the seconds until then, and draws the component again with each second. */

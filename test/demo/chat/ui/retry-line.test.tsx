@@ -26,10 +26,10 @@ describe('a model call that is tried again', () => {
     vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
     transport.write({ type: 'data-retry', data: { ...retry, retryAt: Date.now() + 4000 }, transient: true });
     const line = await page.find('retry-line');
-    const text = () => line.querySelector('p')?.textContent;
+    const text = () => line.querySelector('p')?.textContent.replace('\u00a0', ' ');
     await vi.waitFor(() => expect(text()).toMatch(/^The provider is busy\. Trying again in [34] sTry 2 of 3$/));
     const announced = playground.announcement.value;
-    expect(announced).toBe('The provider is busy. Trying again in 4 s');
+    expect(announced).toBe('The provider is busy. Trying again in 4\u00a0s');
     await vi.advanceTimersByTimeAsync(2000);
     await vi.waitFor(() => expect(text()).toContain('Trying again in 2 s'));
     await vi.advanceTimersByTimeAsync(3000);
