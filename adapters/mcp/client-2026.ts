@@ -40,10 +40,13 @@ const loadChallenges = /* @__PURE__ */ loadOnce(() =>
   optionalPackage('@modelcontextprotocol/client', async () => (await import('./oauth/challenge.ts')).challengeOf)
 );
 
-async function openSession({ url, fetch, questions, logLevel, signal }: OpenOptions): Promise<McpSession> {
+async function openSession({ url, fetch, questions, apps, logLevel, signal }: OpenOptions): Promise<McpSession> {
   const { Client, StreamableHTTPClientTransport } = await loadSdk();
   const client = new Client(clientInfo, {
-    capabilities: questions ? { elicitation: { form: {}, url: {} } } : {}, // no other: the server cannot query the model
+    capabilities: {
+      ...(questions && { elicitation: { form: {}, url: {} } }),
+      ...(apps && { extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } } }),
+    }, // no other: the server cannot query the model
     inputRequired: { autoFulfill: false },
     jsonSchemaValidator: linearValidator, // the library's default may compile code
     versionNegotiation: { mode: 'auto' },

@@ -76,6 +76,7 @@ const maxAnswerMs = 900_000;
 async function openSession(context: Context, ...signals: readonly AbortSignal[]): Promise<LiveSession> {
   const { open, egress, server, secret, challenges, questions, maxBytes, life, logLevel } = context;
   const { connectTimeoutMs: timeoutMs } = context;
+  const offered = { questions, apps: server.apps === true, logLevel };
   const url = new URL(server.url);
   url.hash = '';
   const guarded = createMcpFetch({
@@ -91,8 +92,7 @@ async function openSession(context: Context, ...signals: readonly AbortSignal[])
   const { fetch, faultBehind } = guarded;
   const session = await within(
     { signals: [...signals, life.signal], timeoutMs },
-    (until) =>
-      inOurWords({ method: 'initialize', faultBehind }, () => open({ url, fetch, questions, logLevel, signal: until })),
+    (until) => inOurWords({ method: 'initialize', faultBehind }, () => open({ ...offered, url, fetch, signal: until })),
   );
   return { ...guarded, session };
 }

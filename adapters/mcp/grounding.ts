@@ -13,6 +13,7 @@ import type { ContentReader, ContentTarget, McpContent } from '../../src/contrac
 import type { McpConnector } from '../../src/contracts/mcp/mcp-connector.ts';
 import type { SecretSource } from '../../src/contracts/secret-source.ts';
 import { numberedLines, piecesOf } from '../../src/grounding/ingest/pieces.ts';
+import { createAppWatch } from '../../src/mcp/apps/app-watch.ts';
 import { createContentWatch } from '../../src/mcp/content/content-watch.ts';
 import { createMcpContent } from '../../src/mcp/content/create-content.ts';
 import { openSession } from '../../src/mcp/session.ts';
@@ -70,6 +71,7 @@ export function mcpResourceSource(options: McpResourceSourceOptions): GroundingS
   const watch = createContentWatch({ ttlMs: freshMs, now, onDrift: () => Promise.resolve() });
   const content = createMcpContent({
     watch,
+    apps: createAppWatch(() => Promise.resolve()), // it shows none
     people: undefined,
     timeoutMs: readMs,
     openSession: () =>

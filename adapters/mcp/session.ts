@@ -10,6 +10,8 @@ export interface OpenOptions {
   readonly fetch: McpFetch['fetch'];
   /** Whether a person can answer questions. */
   readonly questions: boolean;
+  /** Whether apps are shown (MCP Apps). */
+  readonly apps: boolean;
   /** The least level of log messages; absent: the server is not asked for any. */
   readonly logLevel?: LogLevel | undefined;
   readonly signal: AbortSignal;

@@ -19,7 +19,12 @@ import { type ClientCredentials, credentialsOf, type HeaderSource } from './clie
 import type { CertificateSource } from './client/credential.ts';
 import { parseEventId, type Position } from './client/follow.ts';
 import { createRemoteGrounding, type RemoteGrounding } from './client/grounding.ts';
-import { createRemoteContent, type RemotePrompts, type RemoteResources } from './client/mcp-content.ts';
+import {
+  createRemoteContent,
+  type RemoteApps,
+  type RemotePrompts,
+  type RemoteResources,
+} from './client/mcp-content.ts';
 import { createRemoteMcpSignIns, type RemoteMcpSignIns } from './client/mcp-sign-ins.ts';
 import { createRemotePlans, type RemotePlans } from './client/plans.ts';
 import { createRemoteRegistry, type RemoteRegistry } from './client/registry.ts';
@@ -135,6 +140,8 @@ export interface Client extends ChatTransport<UIMessage> {
   readonly prompts: RemotePrompts;
   /** Their resources. */
   readonly resources: RemoteResources;
+  /** Their apps (MCP Apps). */
+  readonly apps: RemoteApps;
   /**
    * Removes a subject's stored chats, the logs of their runs, and its memory. Needs the scope `admin`. Repeating the call removes
    * what is left.

@@ -12,7 +12,7 @@ import type { RemoteMcpSignIns } from './client/mcp-sign-ins.ts';
 import type { StoredBlob } from '../../src/contracts/blob-store.ts';
 import { localPrincipal, type Principal } from '../../src/base/principal.ts';
 import { callContent, type ContentCall, workerContent } from './chat/worker-content.ts';
-import type { RemotePrompts, RemoteResources } from './client/mcp-content.ts';
+import type { RemoteApps, RemotePrompts, RemoteResources } from './client/mcp-content.ts';
 import { callChats, type ChatCall, workerChats } from './chat/worker-chats.ts';
 import { callSignIns, type SignInCall, workerSignIns } from './chat/worker-sign-ins.ts';
 import { type ChatDefaults, type ChatLink, createChatTransport, type Opened } from './chat/chat-transport.ts';
@@ -55,7 +55,9 @@ interface Wire {
 /** A runtime, with what it has of the operations that a page calls. */
 type ExposedRuntime =
   & Runtime
-  & Partial<Pick<HostedRuntime, 'events' | 'report' | 'runs' | 'chats' | 'prompts' | 'resources' | 'mcpSignIns'>>
+  & Partial<
+    Pick<HostedRuntime, 'events' | 'report' | 'runs' | 'chats' | 'prompts' | 'resources' | 'apps' | 'mcpSignIns'>
+  >
   & { readonly blobs?: Pick<HostedRuntime['blobs'], 'get'> };
 
 /**
@@ -205,6 +207,8 @@ export type ConnectedRuntime = Runtime & ChatTransport<UIMessage> & {
   readonly prompts: RemotePrompts;
   /** Their resources. */
   readonly resources: RemoteResources;
+  /** Their apps (MCP Apps). */
+  readonly apps: RemoteApps;
   /** Signs the page's user in to MCP servers, and answers their questions. */
   readonly mcpSignIns: RemoteMcpSignIns;
 };

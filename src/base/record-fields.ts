@@ -18,7 +18,7 @@ export const ToolPattern = v.pipe(
 export const McpToolPattern = v.pipe(
   v.string(),
   v.regex(
-    /^(?:[A-Za-z0-9_./-]{0,128}|(?:prompt|resource|template):[^\s,*]{0,2048})\*?$/,
+    /^(?:[A-Za-z0-9_./-]{0,128}|(?:prompt|resource|template|app):[^\s,*]{0,2048})\*?$/,
     'must be the name of a tool, or a prefix with "*"',
   ),
 );

@@ -181,7 +181,7 @@ export const McpFinding = v.strictObject({
   rule: v.string(),
   /** The tool as its server names it; without one, the finding is about the server or the set. */
   tool: v.optional(v.string()),
-  /** The prompt, resource or template, as `prompt:<name>`, `resource:<uri>`, `template:<uri template>`. It is not pinned. */
+  /** The prompt, resource, template or app, as `prompt:<name>`, `resource:<uri>`, `template:<uri template>`, `app:<uri>`. */
   item: v.optional(v.string()),
   /** Where in the definition, as a JSON Pointer. */
   path: v.optional(v.string()),
@@ -211,6 +211,29 @@ export const PinnedContent = v.strictObject({
   status: v.picklist(['valid', 'drifted']),
 });
 export type PinnedContent = v.InferOutput<typeof PinnedContent>;
+
+/** The origins that the app of an MCP server may reach; with an empty list, none. */
+export const McpAppCsp = v.strictObject({
+  /** For requests: `https://api.example.com`, `wss://…`, `https://*.example.com`. */
+  connect: v.array(v.string()),
+  /** For images, scripts, styles, fonts and media. */
+  resource: v.array(v.string()),
+});
+export type McpAppCsp = v.InferOutput<typeof McpAppCsp>;
+
+/** An app of an MCP server (MCP Apps), as a person has approved it. Its HTML is read again before each use. */
+export const PinnedApp = v.strictObject({
+  uri: v.string(),
+  /** Over the HTML, `csp` and `permissions`. */
+  sha256: Fingerprint,
+  /** Of the HTML. */
+  bytes: v.number(),
+  csp: McpAppCsp,
+  /** What it requests of the browser, such as `camera`; nothing of it is granted. */
+  permissions: v.array(v.string()),
+  status: v.picklist(['valid', 'drifted']),
+});
+export type PinnedApp = v.InferOutput<typeof PinnedApp>;
 
 /** The authorization server of an MCP server, as a person has approved it. */
 export const McpAuthPin = v.strictObject({
@@ -244,6 +267,7 @@ export const McpPin = v.strictObject({
   prompts: v.optional(v.array(PinnedContent)),
   resources: v.optional(v.array(PinnedContent)),
   templates: v.optional(v.array(PinnedContent)),
+  apps: v.optional(v.array(PinnedApp)),
   auth: v.optional(McpAuthPin),
 });
 export type McpPin = v.InferOutput<typeof McpPin>;
@@ -279,6 +303,8 @@ export const McpServer = v.strictObject({
   auth: v.optional(McpAuth),
   /** Whether images, sounds and files in results are given on as base64; they are left out otherwise. */
   media: v.optional(v.boolean(), false),
+  /** Whether its tools may bring apps (MCP Apps): it is asked for them, and a person approves them. */
+  apps: v.optional(v.boolean()),
   status: v.optional(v.picklist(['pending', 'valid', 'error']), 'pending'),
   findings: v.optional(v.array(McpFinding), []),
   pinned: v.optional(McpPin),

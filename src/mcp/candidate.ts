@@ -2,10 +2,16 @@
 
 import * as v from 'valibot';
 import { checkData } from '../base/json.ts';
-import type { McpContentOffer, McpValidationRequest, OfferedTool } from '../contracts/mcp/mcp-validation.ts';
+import type {
+  McpContentOffer,
+  McpValidationRequest,
+  OfferedApp,
+  OfferedTool,
+} from '../contracts/mcp/mcp-validation.ts';
 import type { McpConnection } from '../contracts/mcp/mcp-connector.ts';
 import { type McpAuthPin, type McpFinding, McpPin, type McpServer, type PinnedTool } from '../base/schema.ts';
 import { asRecord } from '../base/is-record.ts';
+import { type OfferedApps, toAppsCandidate } from './apps/candidate-apps.ts';
 import { toContentCandidate } from './content/candidate-content.ts';
 import type { OfferedLists } from './content/kinds.ts';
 import { changedFields } from './drift.ts';
@@ -18,6 +24,7 @@ export interface Candidate {
   readonly tools: readonly OfferedTool[];
   readonly removed: readonly string[];
   readonly content: McpContentOffer | undefined;
+  readonly apps: readonly OfferedApp[];
   readonly instructions: string | undefined;
   /** Those of tools that are left out on demand are not among them. */
   readonly findings: readonly McpFinding[];
@@ -35,6 +42,7 @@ export async function toCandidate(
     readonly offer: Pick<McpConnection, 'protocolVersion' | 'serverInfo' | 'instructions'> & {
       readonly tools: readonly unknown[];
       readonly lists: OfferedLists;
+      readonly apps: OfferedApps;
       readonly auth?: McpAuthPin;
     };
     readonly wishes: Wishes;
@@ -47,15 +55,18 @@ export async function toCandidate(
   const inspection = inspect({ ...offer, instructions }, { alias, url, others });
   const tools = await Promise.all(inspection.tools.map((tool) => toOffered(tool, server, wishes)));
   const content = await toContentCandidate(offer.lists, { pinned: server.pinned, leaveOut: wishes.leaveOut, others });
+  const apps = toAppsCandidate(offer, { server, leaveOut: wishes.leaveOut });
   const ofTools = inspection.findings.filter(({ tool }) => tool === undefined || !wishes.leaveOut.includes(tool));
-  const findings = [...ofTools, ...content.findings];
+  const findings = [...ofTools, ...content.findings, ...apps.findings];
   const included = tools.filter((tool) => tool.included);
-  const pin = { protocolVersion, serverInfo, ...(instructions !== undefined && { instructions }) };
+  const pinnedApps = apps.pin.length > 0 && { apps: apps.pin };
+  const pin = { protocolVersion, serverInfo, ...(instructions !== undefined && { instructions }), ...pinnedApps };
   const names = new Set(tools.map(({ name }) => name));
   return {
     tools,
     findings,
     content: content.offer,
+    apps: apps.offered,
     instructions,
     removed: (server.pinned?.tools ?? []).map(({ definition }) => definition.name).filter((name) => !names.has(name)),
     // Of all that is offered, whatever is left out: what was looked at stays the same while a person chooses.
@@ -64,6 +75,7 @@ export async function toCandidate(
       tools.map(({ name, fingerprint = null }) => [name, fingerprint]),
       ...(auth ? [auth] : []),
       ...content.fingerprints,
+      ...(apps.hashes.length > 0 ? [['apps', ...apps.hashes]] : []),
     ]),
     pin: findings.some(({ severity }) => severity === 'error')
       ? undefined

@@ -16,6 +16,7 @@ import type { AnsweredQuestions } from '../contracts/mcp/answers.ts';
 import type { McpSignIns } from '../contracts/mcp/sign-ins.ts';
 import type { SecretSource } from '../contracts/secret-source.ts';
 import type { Storage } from '../contracts/storage.ts';
+import { createAppWatch } from './apps/app-watch.ts';
 import { type ContentWatch, createContentWatch } from './content/content-watch.ts';
 import type { McpPeople } from './people.ts';
 import { noSignIn } from './sign-in/sign-in-failures.ts';
@@ -24,7 +25,7 @@ import type { Drift, ToolChange } from './drift.ts';
 import { createDriftWatch } from './drift-watch.ts';
 import { createMcpTool, type McpToolOptions } from './mcp-tool.ts';
 import { exposedName, type PinnedDefinition, pinnedDefinitions } from './pinned-tools.ts';
-import { storeContentDrift, storeDrift } from './records.ts';
+import { storeAppDrift, storeContentDrift, storeDrift } from './records.ts';
 import { createServerLog } from './server-log.ts';
 import { openSession } from './session.ts';
 import type { Validation } from './validate-server.ts';
@@ -79,18 +80,9 @@ const defaultTtlMs = 300_000;
 
 /** Returns the servers. Nothing is connected before a tool is called. */
 export function createMcpServers(options: McpServersOptions): McpServers {
-  const { connector, now, driftTtlMs = defaultTtlMs, timeoutMs = 60_000, maxLength = 32_768 } = options;
-  const drift = createDriftWatch({
-    ttlMs: driftTtlMs,
-    now,
-    onDrift: (server, found) => recordDrift(server, found, options),
-  });
+  const { connector, timeoutMs = 60_000, maxLength = 32_768 } = options;
+  const { drift, watch, apps } = createWatches(options);
   const people = peopleOf(options);
-  const watch = createContentWatch({
-    ttlMs: driftTtlMs,
-    now,
-    onDrift: (server, kind, changed) => recordContentDrift(server, { kind, changed }, options),
-  });
   const openConnections = connector && (() =>
     openSession({
       connector,
@@ -100,6 +92,7 @@ export function createMcpServers(options: McpServersOptions): McpServers {
     }));
   const toolOptions: McpToolOptions | undefined = openConnections && {
     drift,
+    apps,
     people,
     timeoutMs,
     maxLength,
@@ -115,13 +108,19 @@ export function createMcpServers(options: McpServersOptions): McpServers {
     },
     async validate(serverId, validation) {
       const { ownerOf, validateServer } = await import('./validate-server.ts'); // runs do without: the checks are fetched with the first look
-      const answer = await validateServer(serverId, validation, { ...options, drift, contentWatch: watch, people });
+      const answer = await validateServer(serverId, validation, {
+        ...options,
+        drift,
+        contentWatch: watch,
+        appWatch: apps,
+        people,
+      });
       if (validation.request.approve) await options.onWritten({ id: serverId, tenant: ownerOf(validation) });
       return answer;
     },
     async content() {
       if (!openConnections) throw noConnector();
-      return (await loadContent()).createMcpContent({ watch, people, timeoutMs, openSession: openConnections });
+      return (await loadContent()).createMcpContent({ watch, apps, people, timeoutMs, openSession: openConnections });
     },
     async signIns() {
       if (!people || !options.signIn) throw noSignIn('not_found');
@@ -132,6 +131,27 @@ export function createMcpServers(options: McpServersOptions): McpServers {
       await (await people()).answer(answering, given);
     },
   };
+}
+
+/** What this instance knows of drift: of tools, of prompts and resources, and of apps. */
+function createWatches(options: McpServersOptions) {
+  const { catalog, now, driftTtlMs: ttlMs = defaultTtlMs } = options;
+  const drift = createDriftWatch({ ttlMs, now, onDrift: (server, found) => recordDrift(server, found, options) });
+  const watch = createContentWatch({
+    ttlMs,
+    now,
+    onDrift: (server, kind, changed) =>
+      recordContentDrift(
+        server,
+        { kind, changed: changed.length },
+        () => storeContentDrift(catalog, server, { kind, changed }),
+        options,
+      ),
+  });
+  const apps = createAppWatch((server, uri) =>
+    recordContentDrift(server, { kind: 'apps', changed: 1 }, () => storeAppDrift(catalog, server, uri), options)
+  );
+  return { drift, watch, apps };
 }
 
 const loadContent = /* @__PURE__ */ loadOnce(() => import('./content/create-content.ts'));
@@ -213,11 +233,12 @@ async function recordDrift(
   await Promise.resolve(onWritten(server)).catch((cause: unknown) => report?.(cause, { kind: 'mcp', id: server.id }));
 }
 
-/** Emits that prompts or resources are no longer what was approved, and stores it. What they are called is the server's words. */
+/** Emits that prompts, resources or apps are no longer what was approved, and stores it. What they are called is the server's words. */
 async function recordContentDrift(
   server: McpServer,
-  drift: { readonly kind: McpContentKind; readonly changed: readonly string[] },
-  { emit, report, catalog, onWritten }: McpServersOptions,
+  drift: { readonly kind: McpContentKind | 'apps'; readonly changed: number },
+  store: () => Promise<boolean>,
+  { emit, report, onWritten }: McpServersOptions,
 ): Promise<void> {
   emit({
     traceId: createTraceId(),
@@ -227,9 +248,9 @@ async function recordContentDrift(
     status: 'denied',
     latency: 0,
     error: null,
-    payloadSummary: summaryOf({ kind: drift.kind, changed: drift.changed.length }),
+    payloadSummary: summaryOf(drift),
   });
-  if (!await storeContentDrift(catalog, server, drift)) return;
+  if (!await store()) return;
   await Promise.resolve(onWritten(server)).catch((cause: unknown) => report?.(cause, { kind: 'mcp', id: server.id }));
 }
 

@@ -11,6 +11,7 @@ import { checkBy, compileJsonSchema } from '../tools/json-schema/json-schema.ts'
 import { createRunScope } from '../tools/run-scope.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
 import { toTraceparent } from '../events/traceparent.ts';
+import type { AppWatch } from './apps/app-watch.ts';
 import type { DriftWatch } from './drift-watch.ts';
 import type { PinnedDefinition } from './pinned-tools.ts';
 import { shapeResult } from './result.ts';
@@ -22,6 +23,7 @@ import { noSignIn } from './sign-in/sign-in-failures.ts';
 /** What MCP tools work with. */
 export interface McpToolOptions {
   readonly drift: DriftWatch;
+  readonly apps: Pick<AppWatch, 'appOf'>;
   /** Opens the connections of a run. */
   readonly openSession: () => McpSession;
   /** Signs people in and asks them questions. Absent where the composition allows neither. */
@@ -51,6 +53,10 @@ export function createMcpTool(server: McpServer, pinned: PinnedDefinition, optio
     secretOrigin: origin,
     describe: () => `MCP server ${server.alias} at ${origin}${pathname}`,
     isAvailable: () => !options.drift.isDrifted(server, pinned.pinned.definition.name),
+    app() {
+      const app = options.apps.appOf(server, pinned.pinned.definition);
+      return app && { serverId: server.id, uri: app.uri, sha256: app.sha256 };
+    },
     check: checkBy(definition.paramsSchema),
     execute: async (input, context) => {
       const call = { server, pinned, input: input as McpInput, context }; // safe: inputs of MCP tools are objects, and checked

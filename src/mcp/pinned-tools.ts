@@ -9,6 +9,7 @@ import {
   ToolDefinition,
   ToolName,
 } from '../base/schema.ts';
+import { toolUi } from './apps/tool-ui.ts';
 import { fingerprintOf } from './fingerprint.ts';
 
 /** A tool of a pin, as the tool set of an agent takes it. */
@@ -17,6 +18,10 @@ export interface PinnedDefinition {
   readonly pinned: PinnedTool;
   /** Whether the definition is the one that its fingerprint is of. */
   readonly genuine: boolean;
+  /** Whether models may call it. */
+  readonly forModel: boolean;
+  /** Whether apps of its server may call it. */
+  readonly forApp: boolean;
 }
 
 /** What is read of a raw definition; all else only counts for the fingerprint. Broken annotations are as good as none. */
@@ -39,7 +44,9 @@ export function exposedName(alias: string, name: string): string | undefined {
 export async function pinnedDefinitions(server: McpServer): Promise<readonly PinnedDefinition[]> {
   const all = await Promise.all((server.pinned?.tools ?? []).map(async (pinned) => {
     const definition = toDefinition(server, pinned);
-    return definition && { definition, pinned, genuine: await fingerprintOf(pinned.definition) === pinned.fingerprint };
+    const genuine = await fingerprintOf(pinned.definition) === pinned.fingerprint;
+    const { forModel, forApp } = toolUi(pinned.definition);
+    return definition && { definition, pinned, genuine, forModel, forApp };
   }));
   return all.filter((one) => one !== undefined);
 }

@@ -59,6 +59,19 @@ export async function storeContentDrift(
   }
 }
 
+/** The same for an app. */
+export async function storeAppDrift(catalog: Catalog, server: McpServer, uri: string): Promise<boolean> {
+  try {
+    const record = await catalogOf(catalog, server.tenant)?.mcpServer?.(server.id);
+    if (!record?.pinned?.apps || !isWriter(catalog) || record.validatedAt !== server.validatedAt) return false;
+    const apps = record.pinned.apps.map((app) => app.uri === uri ? { ...app, status: 'drifted' as const } : app);
+    await catalog.put('mcpServer', { ...record, pinned: { ...record.pinned, apps } }, { ifRevision: record.revision });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Returns the record with these tools marked as drifted. */
 export function withDrifted(server: McpServer, changed: readonly string[]): McpServer {
   if (!server.pinned) return server;

@@ -6,7 +6,7 @@ import { PinnaceError, toData } from '../base/errors.ts';
 import type { McpValidation, McpValidationRequest } from '../contracts/mcp/mcp-validation.ts';
 import { summaryOf } from '../events/payload-summary.ts';
 import type { Catalog } from '../contracts/catalog.ts';
-import type { McpAuthorization, McpConnection, McpConnector, McpContentKind } from '../contracts/mcp/mcp-connector.ts';
+import type { McpAuthorization, McpConnector } from '../contracts/mcp/mcp-connector.ts';
 import type { Principal } from '../base/principal.ts';
 import type { McpAuthPin, McpServer } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
@@ -14,10 +14,12 @@ import { sharedRecord } from '../contracts/shared-record.ts';
 import { type Candidate, toCandidate } from './candidate.ts';
 import { compareWithPin } from './drift.ts';
 import type { ContentWatch } from './content/content-watch.ts';
-import { contentKinds, type OfferedLists, pinnedContent } from './content/kinds.ts';
+import type { AppWatch } from './apps/app-watch.ts';
+import { contentKinds, pinnedContent } from './content/kinds.ts';
 import type { DriftWatch } from './drift-watch.ts';
 import { namesElsewhere } from './other-tools.ts';
 import type { McpPeople } from './people.ts';
+import { pinnedOffer, readOffer } from './read-offer.ts';
 import type { Offered } from './sign-in/look.ts';
 import { noSignIn } from './sign-in/sign-in-failures.ts';
 import { catalogOf, requireWriter, withDrifted } from './records.ts';
@@ -28,6 +30,7 @@ export interface ValidateOptions {
   readonly connector: McpConnector | undefined;
   readonly drift: DriftWatch;
   readonly contentWatch: ContentWatch;
+  readonly appWatch: AppWatch;
   /** Signs people in. Absent where the composition has no sign-ins. */
   readonly people: (() => Promise<McpPeople>) | undefined;
   readonly emit: Emit;
@@ -95,7 +98,7 @@ export async function validateServer(
 async function validate(
   serverId: string,
   validation: Validation,
-  { catalog, connector, drift, contentWatch, people, now }: ValidateOptions,
+  { catalog, connector, drift, contentWatch, appWatch, people, now }: ValidateOptions,
 ): Promise<McpValidation> {
   const { request, signal, toolNames } = validation;
   const writer = request.approve ? requireWriter(catalog) : undefined;
@@ -107,7 +110,7 @@ async function validate(
   const candidate = await toCandidate({ server, offer, wishes: request, others });
   requireKnownEffects(request, candidate);
   if (!writer) {
-    if (offer.isCurrent) await observe(server, offer, { drift, contentWatch });
+    if (offer.isCurrent) await observe(server, offer, { drift, contentWatch, appWatch });
     return toAnswer(server, { offer, candidate, approved: false });
   }
   requireSameOffer(request, candidate);
@@ -120,7 +123,7 @@ async function validate(
 async function observe(
   server: McpServer,
   offer: Looked,
-  { drift, contentWatch }: Pick<ValidateOptions, 'drift' | 'contentWatch'>,
+  { drift, contentWatch, appWatch }: Pick<ValidateOptions, 'drift' | 'contentWatch' | 'appWatch'>,
 ): Promise<void> {
   await drift.compare(server, () => Promise.resolve(offer));
   for (const kind of contentKinds) {
@@ -128,6 +131,10 @@ async function observe(
     if (list && pinnedContent(server.pinned, kind).length > 0) {
       await contentWatch.compare(server, kind, () => Promise.resolve(list.items));
     }
+  }
+  for (const { uri, sha256 } of server.pinned?.apps ?? []) {
+    const app = offer.apps.get(uri);
+    if (app && ('rule' in app || app.sha256 !== sha256)) await appWatch.hide(server, uri);
   }
 }
 
@@ -167,54 +174,6 @@ async function lookAt(
   return offer ? { ...offer, auth, isCurrent: true } : { ...pinnedOffer(server), auth, isCurrent: false };
 }
 
-/** What was approved before: an approval without a sign-in changes where people sign in, and nothing else. */
-function pinnedOffer({ pinned }: McpServer): Offered {
-  const { protocolVersion = '', serverInfo = { name: '', version: '' }, instructions, tools = [] } = pinned ?? {};
-  const listOf = (kind: McpContentKind) => ({
-    items: pinnedContent(pinned, kind).map(({ definition }) => definition),
-    isCut: false,
-  });
-  const lists = { prompts: listOf('prompts'), resources: listOf('resources'), templates: listOf('templates') };
-  return { protocolVersion, serverInfo, instructions, tools: tools.map(({ definition }) => definition), lists };
-}
-
-async function readOffer(
-  connector: McpConnector,
-  { server, ...options }: {
-    readonly server: McpServer;
-    readonly secret: Secret | undefined;
-    readonly authorization?: McpAuthorization;
-    readonly questions: boolean;
-    readonly signal: AbortSignal;
-  },
-): Promise<Offered> {
-  const connection = await connector.connect(server, options);
-  try {
-    const { protocolVersion, serverInfo, instructions } = connection;
-    const tools = await connection.listTools(options);
-    return { protocolVersion, serverInfo, instructions, tools, lists: await readLists(connection, options) };
-  } finally {
-    await connection.close();
-  }
-}
-
-/** A server whose prompts or resources cannot be listed may still have tools. */
-async function readLists(
-  connection: McpConnection,
-  { signal }: { readonly signal: AbortSignal },
-): Promise<OfferedLists> {
-  const listOf = async (kind: McpContentKind) =>
-    await connection.listContent(kind, { signal }).catch((error: unknown) => {
-      if (error instanceof PinnaceError && error.details?.['reason'] === 'mcp_error') return undefined;
-      throw error;
-    });
-  return {
-    prompts: await listOf('prompts'),
-    resources: await listOf('resources'),
-    templates: await listOf('templates'),
-  };
-}
-
 /** A refused offer takes nothing away that was approved before: only tools that are offered otherwise by now are hidden. */
 async function toRecord(
   server: McpServer,
@@ -241,7 +200,7 @@ function toAnswer(
   },
 ): McpValidation {
   const { protocolVersion, serverInfo, auth, isCurrent } = offer;
-  const { tools, removed, content, findings, digest, instructions } = candidate;
+  const { tools, removed, content, apps, findings, digest, instructions } = candidate;
   return {
     serverId: id,
     status,
@@ -256,6 +215,7 @@ function toAnswer(
     tools,
     removed,
     ...(content && { content }),
+    ...(apps.length > 0 && { apps }),
     findings,
   };
 }

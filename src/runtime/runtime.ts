@@ -7,6 +7,7 @@ import type { RingEvent, WatchOptions } from '../events/event-ring.ts';
 import type { Report } from '../events/report.ts';
 import type { GuardedEffect } from '../permission/guarded.ts';
 import type { Decision } from '../permission/interruption.ts';
+import type { RuntimeApps } from '../contracts/mcp/apps.ts';
 import type { RuntimePrompts, RuntimeResources } from '../contracts/mcp/content.ts';
 import type { RuntimeSignIns } from '../contracts/mcp/sign-ins.ts';
 import type { McpValidation, McpValidationInput } from '../contracts/mcp/mcp-validation.ts';
@@ -183,6 +184,8 @@ export interface HostedRuntime extends Runtime {
   readonly prompts: RuntimePrompts;
   /** Their resources. */
   readonly resources: RuntimeResources;
+  /** Their apps (MCP Apps). */
+  readonly apps: RuntimeApps;
   /**
    * Streams events as they are emitted: those of the principal's tenant and, to in-process principals, those of no tenant. A slow
    * reader loses events, receives their count, and delays nothing.

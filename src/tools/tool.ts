@@ -1,5 +1,6 @@
 /** What a tool is: a definition, a check of its input, and the work. */
 
+import type { McpAppRef } from '../contracts/mcp/apps.ts';
 import type { AskWhileOpen, Interaction } from '../contracts/mcp/interaction.ts';
 import type { PinnaceError } from '../base/errors.ts';
 import type { Issue } from '../base/parse.ts';
@@ -116,6 +117,8 @@ export interface Tool {
   readonly secretOrigin?: string;
   /** Whether the tool can be used now: a step does not offer one that cannot. Absent: always. */
   readonly isAvailable?: () => boolean;
+  /** The approved app of an MCP server that shows the results, for the stream of the run. */
+  readonly app?: () => McpAppRef | undefined;
   /** Returns the tool as a model sees it beside these ones, which a description may list for this request. Absent: as it is. */
   readonly beside?: (others: readonly Tool[], request: string) => Tool;
   /** Gets an input that passed the check. The model receives a `PinnaceError` that it throws, and no other error. */

@@ -1,5 +1,6 @@
-/** The prompts and resources of an endpoint's MCP servers. */
+/** The prompts, resources and apps of an endpoint's MCP servers. */
 
+import type { McpApp, McpAppCallRequest, McpAppCallResult, McpAppRequest } from '../../../src/contracts/mcp/apps.ts';
 import type {
   McpCompletion,
   McpCompletionRequest,
@@ -29,12 +30,21 @@ export interface RemoteResources {
   read(agentId: string, request: McpResourceRequest, options?: CallOptions): Promise<McpResource>;
 }
 
+/** Their approved apps (MCP Apps). */
+export interface RemoteApps {
+  /** Returns the app if it is still the one that was approved. Show it in a sandboxed frame only. */
+  read(agentId: string, request: McpAppRequest, options?: CallOptions): Promise<McpApp>;
+  /** Makes a call of the app. A result with `question` needs a person: repeat the request with `approved`. */
+  call(agentId: string, request: McpAppCallRequest, options?: CallOptions): Promise<McpAppCallResult>;
+}
+
 type Call = (method: string, path: string, options?: CallOptions & { readonly body?: unknown }) => Promise<unknown>;
 
-/** Creates both. The answers are as the endpoint's schema says. */
+/** Creates them. The answers are as the endpoint's schema says. */
 export function createRemoteContent(call: Call): {
   readonly prompts: RemotePrompts;
   readonly resources: RemoteResources;
+  readonly apps: RemoteApps;
 } {
   const of = (agentId: string, path: string): string => `/v1/agents/${encodeURIComponent(agentId)}/${path}`;
   return {
@@ -55,6 +65,11 @@ export function createRemoteContent(call: Call): {
         ) as McpResourcePage,
       read: async (agentId, body, given) =>
         await call('POST', of(agentId, 'resources/read'), { ...given, body }) as McpResource,
+    },
+    apps: {
+      read: async (agentId, body, given) => await call('POST', of(agentId, 'apps/read'), { ...given, body }) as McpApp,
+      call: async (agentId, body, given) =>
+        await call('POST', of(agentId, 'apps/call'), { ...given, body }) as McpAppCallResult,
     },
   };
 }

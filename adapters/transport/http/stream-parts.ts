@@ -81,6 +81,13 @@ const ToolProgressPart = v.object({
   transient: v.literal(true),
 });
 
+/** The app that shows the result of a call. */
+const McpAppPart = v.object({
+  type: v.literal('data-mcp-app'),
+  id: v.string(),
+  data: v.object({ toolCallId: v.string(), serverId: v.string(), uri: v.string(), sha256: v.string() }),
+});
+
 /** The answer as data, where the request or the agent has an `output`. */
 const OutputPart = v.object({ type: v.literal('data-output'), id: v.string(), data: v.unknown() });
 
@@ -183,6 +190,7 @@ const parts: Readonly<Record<string, Shape>> = {
   'data-steering': named('SteeringPart', shapeOf(SteeringPart)),
   'data-attachment': named('AttachmentPart', shapeOf(AttachmentPart)),
   'data-tool-log': named('ToolLogPart', shapeOf(ToolLogPart)),
+  'data-mcp-app': named('McpAppPart', shapeOf(McpAppPart)),
   'data-tool-progress': named('ToolProgressPart', shapeOf(ToolProgressPart)),
 };
 

@@ -3,6 +3,7 @@
 import type { Client } from '../../../adapters/transport/client.ts';
 import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
 import type { McpAnswers } from '../../../src/contracts/mcp/answers.ts';
+import type { McpAppCallRequest, McpAppRequest } from '../../../src/contracts/mcp/apps.ts';
 import type { McpSignInCallback, McpSignInRequest, RuntimeSignIns } from '../../../src/contracts/mcp/sign-ins.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { StoredFiles } from '../../../src/runtime/attachments/stored-file.ts';
@@ -12,10 +13,10 @@ import type { HostedRuntime, RunCall, Runtime } from '../../../src/runtime/runti
 /** Returns the runtime. Aborting a run's signal cancels the run at the endpoint; its stream then says so. */
 export function remoteRuntime(
   client: Client,
-): Runtime & Pick<HostedRuntime, 'prompts' | 'resources' | 'mcpSignIns'> & {
+): Runtime & Pick<HostedRuntime, 'prompts' | 'resources' | 'apps' | 'mcpSignIns'> & {
   readonly blobs: Pick<StoredFiles, 'get'>;
 } {
-  const { prompts, resources } = client;
+  const { prompts, resources, apps } = client;
   return {
     prompts: {
       list: (agentId) => prompts.list(agentId),
@@ -25,6 +26,10 @@ export function remoteRuntime(
     resources: {
       list: (agentId, _principal, query) => resources.list(agentId, query),
       read: (agentId, request) => resources.read(agentId, request as McpResourceRequest),
+    },
+    apps: {
+      read: (agentId, request) => apps.read(agentId, request as McpAppRequest),
+      call: (agentId, request) => apps.call(agentId, request as McpAppCallRequest),
     },
     blobs: {
       async get(id, _principal, options) {

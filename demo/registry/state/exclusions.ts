@@ -9,6 +9,7 @@ const reasons: Readonly<Record<string, string>> = {
   mcp_not_validated: 'its MCP server is not validated',
   mcp_masked: 'masked',
   mcp_drifted: 'its definition has drifted',
+  mcp_app_only: 'for apps of its server only',
   no_implementation: 'no code for it here',
   only_in_plans: 'in plans only',
   name_taken: 'its name is taken',

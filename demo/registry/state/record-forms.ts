@@ -211,6 +211,13 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         initial: 'no',
         help: 'Pass images, audio and files in results to the model.',
       },
+      {
+        name: 'apps',
+        label: 'Apps',
+        as: 'flag',
+        initial: 'no',
+        help: 'Show the apps of its tools in chats, each in a frame of its own. You approve them with the tools.',
+      },
     ],
   },
   provider: {

@@ -3,6 +3,7 @@
 import type { Principal } from '../../base/principal.ts';
 import type { McpSelection, McpServer } from '../../base/schema.ts';
 import type { Secret } from '../../base/secret.ts';
+import type { McpApp } from './apps.ts';
 import type {
   McpCompletion,
   McpPrompt,
@@ -28,6 +29,8 @@ export interface ContentTarget {
 /** A reader, whose connections are open until it closes. */
 export interface ContentReader {
   read(uri: string, target: ContentTarget): Promise<McpResource>;
+  /** Reads an approved app again. */
+  app(wanted: Pick<McpApp, 'uri' | 'sha256'>, target: ContentTarget): Promise<McpApp>;
   prompt(name: string, given: Readonly<Record<string, string>>, target: ContentTarget): Promise<McpPrompt>;
   complete(request: CompletionOf, target: ContentTarget): Promise<McpCompletion>;
   close(): Promise<void>;
@@ -47,6 +50,8 @@ export interface McpContent {
   prompts(server: McpServer, selection: McpSelection): readonly McpPromptEntry[];
   resources(server: McpServer, selection: McpSelection): readonly McpResourceEntry[];
   templates(server: McpServer, selection: McpSelection): readonly McpTemplateEntry[];
+  /** Rejects for an app that may not be shown now. */
+  requireApp(wanted: Pick<McpApp, 'uri' | 'sha256'>, target: Pick<ContentTarget, 'server' | 'selection'>): void;
   /** Creates a reader without connections. */
   open(): ContentReader;
 }

@@ -1,7 +1,7 @@
 /** Request and result of the check of an MCP server. */
 
 import * as v from 'valibot';
-import type { McpAuthPin, McpFinding, McpServer, PinnedTool } from '../../base/schema.ts';
+import type { McpAppCsp, McpAuthPin, McpFinding, McpServer, PinnedTool } from '../../base/schema.ts';
 
 const Name = v.pipe(v.string(), v.minLength(1), v.maxLength(128));
 
@@ -15,7 +15,7 @@ export const McpValidationRequest = v.strictObject({
   effects: v.optional(v.record(Name, v.picklist(['read', 'write', 'destructive'])), {}),
   /**
    * Tools that are not pinned: agents cannot see them, and findings in them are ignored. Also prompts, resources and templates, as
-   * `prompt:<name>`, `resource:<uri>`, `template:<uri template>`.
+   * `prompt:<name>`, `resource:<uri>`, `template:<uri template>`, and apps, as `app:<uri>`.
    */
   leaveOut: v.optional(v.array(v.pipe(v.string(), v.minLength(1), v.maxLength(2100))), []),
 });
@@ -54,6 +54,25 @@ export interface OfferedContent {
   readonly definition: unknown;
 }
 
+/** An offered app, compared with the pin. */
+export interface OfferedApp {
+  readonly uri: string;
+  /** How `leaveOut`, masks and findings name it: `app:<uri>`. */
+  readonly label: string;
+  /** Over its HTML, `csp` and `permissions`. */
+  readonly sha256: string;
+  /** Of its HTML. */
+  readonly bytes: number;
+  /** The only origins that it may reach. */
+  readonly csp: McpAppCsp;
+  /** What it wants of the browser; nothing of it is granted. */
+  readonly permissions: readonly string[];
+  /** The tools whose results it shows. */
+  readonly tools: readonly string[];
+  readonly change: 'same' | 'changed' | 'added';
+  readonly included: boolean;
+}
+
 /** What a server offers besides tools; of each kind the first 2,000. */
 export interface McpContentOffer {
   readonly prompts: readonly OfferedContent[];
@@ -88,5 +107,7 @@ export interface McpValidation {
   readonly removed: readonly string[];
   /** Its prompts, resources and templates; absent where there are none. */
   readonly content?: McpContentOffer;
+  /** The apps that its tools name; absent where there are none, and where its record does not want `apps`. */
+  readonly apps?: readonly OfferedApp[];
   readonly findings: readonly McpFinding[];
 }

@@ -1,5 +1,7 @@
 /** Reads prompts and resources of pinned servers: only what is pinned, and only while the server keeps to the pin. */
 
+import { readPinnedApp } from '../apps/app-reader.ts';
+import type { AppWatch } from '../apps/app-watch.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import type { PinnedContent } from '../../base/schema.ts';
 import type { ContentReader, ContentTarget } from '../../contracts/mcp/content-reader.ts';
@@ -16,6 +18,7 @@ import { readTemplate } from './uri-template.ts';
 /** What a reader works with. */
 export interface ContentReaderOptions {
   readonly watch: ContentWatch;
+  readonly apps: AppWatch;
   readonly session: McpSession;
   readonly people: (() => Promise<McpPeople>) | undefined;
   /** The longest time of one request, in milliseconds. */
@@ -24,7 +27,7 @@ export interface ContentReaderOptions {
 
 /** Creates a reader without connections. */
 export function createContentReader(options: ContentReaderOptions): ContentReader {
-  const { session, timeoutMs } = options;
+  const { session, apps, people, timeoutMs } = options;
   return {
     async read(uri, target) {
       const { server: { id: server, alias, media }, signal, redact } = target;
@@ -33,6 +36,14 @@ export function createContentReader(options: ContentReaderOptions): ContentReade
       const result = await connection.read({ method: 'resources/read', params: { uri }, signal, timeoutMs });
       return { server, alias, uri, untrusted: true, ...toResourceContents(uri, result, { media, redact }) };
     },
+    app: (wanted, target) =>
+      readPinnedApp({
+        wanted,
+        target,
+        watch: apps,
+        timeoutMs,
+        connect: async () => await session.connection(target.server, await accessOf(target, people)),
+      }),
     async prompt(name, given, target) {
       const { server: { id: server, alias }, signal, redact } = target;
       const found = await requirePinned(find('prompts', name, target));

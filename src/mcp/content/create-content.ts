@@ -1,5 +1,6 @@
 /** The prompts and resources of a runtime's MCP servers. */
 
+import { requirePinnedApp } from '../apps/app-reader.ts';
 import type { McpServer } from '../../base/schema.ts';
 import type { McpContent } from '../../contracts/mcp/content-reader.ts';
 import type { McpContentKind } from '../../contracts/mcp/mcp-connector.ts';
@@ -23,6 +24,7 @@ export function createMcpContent(
       usable(server, 'resources', selection).map((item) => toResourceEntry(server, item)),
     templates: (server, selection) =>
       usable(server, 'templates', selection).map((item) => toTemplateEntry(server, item)),
+    requireApp: (wanted, target) => void requirePinnedApp(wanted, target, options.apps),
     open: () => createContentReader({ ...options, session: openSession() }),
   };
 }

@@ -5,6 +5,7 @@ import type { Principal } from '../../base/principal.ts';
 import type { McpAuthPin, McpServer } from '../../base/schema.ts';
 import type { McpAuthorization } from '../../contracts/mcp/mcp-connector.ts';
 import type { McpChallenge } from '../../contracts/mcp/sign-in.ts';
+import type { OfferedApps } from '../apps/candidate-apps.ts';
 import type { OfferedLists } from '../content/kinds.ts';
 import type { Report } from '../../events/report.ts';
 import { accessToken } from './grants.ts';
@@ -28,6 +29,7 @@ export interface Offered {
   readonly instructions: string | undefined;
   readonly tools: readonly unknown[];
   readonly lists: OfferedLists;
+  readonly apps: OfferedApps;
 }
 
 /** What was seen. */

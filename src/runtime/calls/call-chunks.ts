@@ -21,7 +21,9 @@ export function outcomeChunks(tool: Tool, outcome: ToolOutcome, call: Omit<CallN
   if (!outcome.ok) return failureChunks(name, outcome.error);
   const hasFailed = failureOf(tool, outcome) !== null;
   const shown: UIMessageChunk = { type: 'tool-output-available', toolCallId, output: outcome.output };
-  return hasFailed ? [shown, toolErrorPart(name, shownFailure(tool))] : [shown];
+  if (hasFailed) return [shown, toolErrorPart(name, shownFailure(tool))];
+  const app = tool.app?.();
+  return app ? [shown, { type: 'data-mcp-app', id: toolCallId, data: { toolCallId, ...app } }] : [shown];
 }
 
 /**

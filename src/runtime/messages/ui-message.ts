@@ -49,6 +49,13 @@ export interface PinnaceDataParts {
     readonly total?: number;
     readonly message?: string;
   };
+  /** The app of an MCP server that shows the result of a call. */
+  readonly 'mcp-app': {
+    readonly toolCallId: string;
+    readonly serverId: string;
+    readonly uri: string;
+    readonly sha256: string;
+  };
   /** The plan that the run follows. */
   readonly plan: Readonly<Record<string, unknown>>;
   /** The sources that the answer cites. */

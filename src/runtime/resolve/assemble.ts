@@ -15,6 +15,7 @@ export type Exclusion =
   | 'mcp_not_validated'
   | 'mcp_masked'
   | 'mcp_drifted'
+  | 'mcp_app_only'
   | 'no_data_sources'
   | 'no_implementation'
   | 'only_in_plans'

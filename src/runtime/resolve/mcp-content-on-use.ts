@@ -19,6 +19,10 @@ export function contentOnUse(parts: () => RuntimeParts): RuntimeContent {
       list: async (...given) => await (await made()).resources.list(...given),
       read: async (...given) => await (await made()).resources.read(...given),
     },
+    apps: {
+      read: async (...given) => await (await made()).apps.read(...given),
+      call: async (...given) => await (await made()).apps.call(...given),
+    },
     readInRun: async (...given) => await (await made()).readInRun(...given),
   };
 }

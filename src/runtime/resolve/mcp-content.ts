@@ -3,8 +3,6 @@
 import { PinnaceError } from '../../base/errors.ts';
 import { limitOf, readPageToken, writePageToken } from '../../base/page.ts';
 import { parse } from '../../base/parse.ts';
-import { type Principal, requireScope } from '../../base/principal.ts';
-import type { Agent } from '../../base/schema.ts';
 import {
   McpCompletionRequest,
   McpPromptRequest,
@@ -15,17 +13,10 @@ import {
   type RuntimePrompts,
   type RuntimeResources,
 } from '../../contracts/mcp/content.ts';
-import type { ContentReader, ContentTarget } from '../../contracts/mcp/content-reader.ts';
-import { reportAt } from '../../events/report.ts';
-import { reportedHook } from '../../events/reported-port.ts';
-import { traceAt } from '../../events/span.ts';
-import { createTraceId } from '../../events/trace-ids.ts';
 import type { ReadInRun } from '../attachments/files.ts';
-import { createRunRedaction, type RunRedaction } from '../calls/run-redaction.ts';
 import type { RuntimeParts } from '../runtime-options.ts';
-import { type ClientRead, readForClient } from './client-access.ts';
-import { minLimits } from './limits.ts';
-import type { SelectedServer } from './mcp-tools.ts';
+import { createApps } from './mcp-apps.ts';
+import { equip, guardedRead, readOf, targetOf, use } from './read-mcp.ts';
 import type { RuntimeContent } from './runtime-content.ts';
 
 /** Creates the methods. */
@@ -33,6 +24,7 @@ export function createRuntimeContent(parts: RuntimeParts): RuntimeContent {
   return {
     prompts: createPrompts(parts),
     resources: createResources(parts),
+    apps: createApps(parts),
     readInRun: createReadInRun(parts),
   };
 }
@@ -85,33 +77,6 @@ function createResources(parts: RuntimeParts): RuntimeResources {
   };
 }
 
-async function equip(agentId: string, principal: Principal, { resolver, requireOpen }: RuntimeParts) {
-  requireScope(principal, 'run:create', agentId);
-  requireOpen();
-  await resolver.refresh();
-  return await resolver.equip(agentId, principal);
-}
-
-/** Reads with a connection of its own. */
-async function use<T>(
-  { agentId, principal, what, signal }: Asked,
-  parts: RuntimeParts,
-  work: (reader: ContentReader, target: ContentTarget) => Promise<T>,
-): Promise<T> {
-  const { agent, servers } = await equip(agentId, principal, parts);
-  const redaction = createRunRedaction();
-  const until = signal ? AbortSignal.any([signal, parts.closing]) : parts.closing;
-  const target = targetOf({ agent, servers, principal, serverId: what.target.id, redaction, signal: until }, parts);
-  return await guardedRead(what, { agent, principal, parts }, async () => {
-    const reader = (await parts.mcp.content()).open();
-    try {
-      return await work(reader, target);
-    } finally {
-      await reader.close();
-    }
-  });
-}
-
 /** Reads a resource that a message refers to, in the name of the run's caller. */
 function createReadInRun(parts: RuntimeParts): ReadInRun {
   return async ({ agent, principal, redaction, signal, scope }, { server, uri }) => {
@@ -122,75 +87,6 @@ function createReadInRun(parts: RuntimeParts): ReadInRun {
       const content = await parts.mcp.content();
       return await scope.keep(parts.mcp, () => content.open()).read(uri, target);
     });
-  };
-}
-
-interface Asked {
-  readonly agentId: string;
-  readonly principal: Principal;
-  readonly what: ClientRead;
-  readonly signal: AbortSignal | undefined;
-}
-
-function readOf(action: string, server: string, input: Readonly<Record<string, unknown>>): ClientRead {
-  return {
-    action,
-    target: { type: 'mcp-server', id: server.slice(0, 128) },
-    attempt: 'Cannot read from the MCP server',
-    input,
-  };
-}
-
-/** Checked by the permission hook, within the agent's rate limit, observed; a refusal is audited. */
-async function guardedRead<T>(
-  what: ClientRead,
-  { agent, principal, parts }: {
-    readonly agent: Agent;
-    readonly principal: Principal;
-    readonly parts: RuntimeParts;
-  },
-  work: () => Promise<T>,
-): Promise<T> {
-  const { emit, now } = parts;
-  const traceId = createTraceId();
-  const actor = { type: 'user', id: principal.subject } as const;
-  const spanContext = traceAt({ traceId, tenant: principal.tenant, actor }, { emit, now });
-  const authorize = reportedHook(parts.authorize, reportAt(parts.report, { traceId }), 'authorize');
-  const options = { ...parts, agent, principal, authorize, limits: minLimits(parts.limits, agent.limits) };
-  return await readForClient(what, { spanContext, options }, work);
-}
-
-function targetOf(
-  { agent, servers, principal, serverId, redaction, signal }: {
-    readonly agent: Agent;
-    readonly servers: readonly SelectedServer[];
-    readonly principal: Principal;
-    readonly serverId: string;
-    readonly redaction: RunRedaction;
-    readonly signal: AbortSignal;
-  },
-  { resolver }: RuntimeParts,
-): ContentTarget {
-  const found = servers.find(({ id }) => id === serverId)?.server;
-  if (!found) {
-    throw new PinnaceError('not_found', 'Cannot read from the MCP server: the agent selects no server of this id', {
-      details: { reason: 'mcp_server_not_found' },
-    });
-  }
-  return {
-    server: found,
-    selection: agent.mcp[serverId] ?? {},
-    principal,
-    signal,
-    async secret({ secret, url }) {
-      if (!secret) return undefined;
-      const scope = { tenant: principal.tenant, agentId: agent.id, origin: new URL(url).origin };
-      const resolved = await resolver.secret(secret, scope);
-      redaction.add(resolved);
-      return resolved;
-    },
-    protect: (token) => redaction.add(token),
-    redact: (text) => redaction.text(text),
   };
 }
 

@@ -10,20 +10,25 @@ import type { Secret } from '../../base/secret.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { Exclusion, KnownTool, McpPart } from './assemble.ts';
 
+/** A tool of a pin. */
+export interface PinnedMcpTool {
+  readonly definition: ToolDefinition;
+  readonly pinned: PinnedTool;
+  /** Whether the definition is the one that its fingerprint is of. */
+  readonly genuine: boolean;
+  /** Whether models may call it. */
+  readonly forModel: boolean;
+  /** Whether apps of its server may call it. */
+  readonly forApp: boolean;
+  readonly tool?: Tool;
+}
+
 /** The MCP servers as the runtime is given them. */
 export interface McpSource {
   /** The server with what has drifted marked as such. The same object for as long as nothing changes. */
   current(server: McpServer): McpServer;
   /** The tools of the server's pin. */
-  toolsOf(server: McpServer): Promise<
-    readonly {
-      readonly definition: ToolDefinition;
-      readonly pinned: PinnedTool;
-      /** Whether the definition is the one that its fingerprint is of. */
-      readonly genuine: boolean;
-      readonly tool?: Tool;
-    }[]
-  >;
+  toolsOf(server: McpServer): Promise<readonly PinnedMcpTool[]>;
   /** Looks at what a server offers, and pins it on approval. */
   validate(serverId: string, validation: {
     readonly request: McpValidationRequest;
@@ -70,9 +75,11 @@ async function judge(server: McpServer, selection: McpSelection, source: McpSour
   const { alias, pinned } = server;
   if (!pinned) return { known: [], entries: [{ id: `${alias}__*`, excluded: 'mcp_not_validated' }], notes: [] };
   const tools = await source.toolsOf(server);
-  const known = tools.map(({ definition, pinned: tool, genuine, tool: code }): KnownTool => {
-    const ruling = ruleOnServer(server) ?? (genuine ? ruleOn(tool, selection) : 'mcp_not_validated');
-    return code ? { definition, tool: code, ruling } : { definition, ruling };
+  const known = tools.map((one): KnownTool => {
+    const { definition, tool, forModel } = one;
+    const ruled = ruleOnTool(one, { server, selection });
+    const ruling = ruled === 'allowed' && !forModel ? 'mcp_app_only' : ruled;
+    return tool ? { definition, tool, ruling } : { definition, ruling };
   });
   const { instructions } = pinned;
   if (!instructions || !known.some(({ ruling, tool }) => ruling === 'allowed' && tool)) {
@@ -80,6 +87,14 @@ async function judge(server: McpServer, selection: McpSelection, source: McpSour
   }
   const content = `How its tools are used, says the server: ${instructions}`;
   return { known, entries: [], notes: [{ source: `MCP server ${alias}`, content }] };
+}
+
+/** Whether an agent with this selection may use the tool, by its model or by an app of its server. */
+export function ruleOnTool(
+  { genuine, pinned }: PinnedMcpTool,
+  { server, selection }: { readonly server: McpServer; readonly selection: McpSelection },
+): Exclusion | 'allowed' {
+  return ruleOnServer(server) ?? (genuine ? ruleOn(pinned, selection) : 'mcp_not_validated');
 }
 
 function ruleOnServer({ state, status }: McpServer): Exclusion | undefined {

@@ -282,6 +282,14 @@ function attacksOn({ ids: { runId, approvalId, planId, blobId } }: Filled): Read
       path: '/v1/agents/agent-of-a/resources/read',
       body: { server: 'server-of-a', uri: 'docs://secret' },
     },
+    'POST /v1/agents/{id}/apps/read': {
+      path: '/v1/agents/agent-of-a/apps/read',
+      body: { server: 'server-of-a', uri: 'ui://docs/secret', sha256: '0'.repeat(64) },
+    },
+    'POST /v1/agents/{id}/apps/call': {
+      path: '/v1/agents/agent-of-a/apps/call',
+      body: { server: 'server-of-a', uri: 'ui://docs/secret', sha256: '0'.repeat(64), tool: 'search', approved: true },
+    },
     'POST /v1/mcp-servers/{id}/validate': { path: '/v1/mcp-servers/server-of-a/validate', body: {} },
     'POST /v1/invalidations': { path: '/v1/invalidations', body: { keys: ['agent:agent-of-a', '*'] }, statuses: [204] },
     'POST /v1/prewarm': { path: '/v1/prewarm', body: { agentIds: ['agent-of-a'] }, statuses: own },

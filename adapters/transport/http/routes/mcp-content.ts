@@ -1,24 +1,27 @@
-/** The routes of prompts and resources of the MCP servers that an agent selects. */
+/** The routes of prompts, resources and apps of the MCP servers that an agent selects. */
 
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { maxLimit } from '../../../../src/base/page.ts';
 import { parse } from '../../../../src/base/parse.ts';
+import { McpAppCallRequest, McpAppRequest } from '../../../../src/contracts/mcp/apps.ts';
 import {
   McpCompletionRequest,
   McpPromptRequest,
   type McpResourceQuery,
   McpResourceRequest,
 } from '../../../../src/contracts/mcp/content.ts';
+import { McpAppCsp } from '../../../../src/base/schema.ts';
 import type { HostedRuntime } from '../../../../src/runtime/runtime.ts';
 import type { Signed } from '../authentication.ts';
 import { readAs } from '../body.ts';
 import type { SignedEnv } from '../env.ts';
 import { json, shapeOf, type SignedOperation } from '../operation.ts';
+import { ErrorData } from '../schemas.ts';
 
 /** What the routes need. */
 export interface McpContentRoutesOptions {
-  readonly runtime: Pick<HostedRuntime, 'prompts' | 'resources'>;
+  readonly runtime: Pick<HostedRuntime, 'prompts' | 'resources' | 'apps'>;
   readonly signed: Signed;
   readonly maxBodyBytes: number;
 }
@@ -84,6 +87,22 @@ const Prompt = v.object({
     }),
   })),
 });
+const App = v.object({
+  server: v.string(),
+  alias: v.string(),
+  host: v.string(),
+  uri: v.string(),
+  sha256: v.string(),
+  untrusted: v.literal(true),
+  html: v.string(),
+  csp: McpAppCsp,
+});
+const AppCallResult = v.object({
+  ok: v.boolean(),
+  output: v.optional(v.unknown()),
+  error: v.optional(ErrorData),
+  question: v.optional(v.string()),
+});
 const Completion = v.object({ values: v.array(v.string()), hasMore: v.boolean() });
 const ResourcesQuery = v.strictObject({
   query: v.optional(v.pipe(v.string(), v.maxLength(200))),
@@ -139,12 +158,30 @@ const readMcpResource: SignedOperation = {
   problems: [404, 413, 415],
 };
 
+const readMcpApp: SignedOperation = {
+  ...common,
+  operationId: 'readMcpApp',
+  summary: 'Read an approved app (MCP Apps), if it has not changed since',
+  body: shapeOf(McpAppRequest),
+  responses: { 200: json('The app; its HTML is untrusted', shapeOf(App)) },
+  problems: [404, 413, 415],
+};
+
+const callFromMcpApp: SignedOperation = {
+  ...common,
+  operationId: 'callFromMcpApp',
+  summary: "Call a tool of an app's own server, as the app asks",
+  body: shapeOf(McpAppCallRequest),
+  responses: { 200: json('The output or the error; with `question`, a person must approve', shapeOf(AppCallResult)) },
+  problems: [404, 413, 415],
+};
+
 /** Creates the routes. */
 export function mcpContentRoutes(
   { runtime, signed, maxBodyBytes: maxBytes }: McpContentRoutesOptions,
 ): Hono<SignedEnv> {
   const app = new Hono<SignedEnv>();
-  const { prompts, resources } = runtime;
+  const { prompts, resources, apps } = runtime;
   app.get('/agents/:id/prompts', signed(listMcpPrompts), async (c) => {
     return c.json(await prompts.list(c.req.param('id'), c.var.principal));
   });
@@ -167,6 +204,14 @@ export function mcpContentRoutes(
     const request = await readAs(c.req.raw, McpResourceRequest, { what: 'the resource', maxBytes });
     const { signal } = c.req.raw;
     return c.json(await resources.read(c.req.param('id'), request, c.var.principal, { signal }));
+  });
+  app.post('/agents/:id/apps/read', signed(readMcpApp), async (c) => {
+    const request = await readAs(c.req.raw, McpAppRequest, { what: 'the app', maxBytes });
+    return c.json(await apps.read(c.req.param('id'), request, c.var.principal, { signal: c.req.raw.signal }));
+  });
+  app.post('/agents/:id/apps/call', signed(callFromMcpApp), async (c) => {
+    const request = await readAs(c.req.raw, McpAppCallRequest, { what: 'the call', maxBytes });
+    return c.json(await apps.call(c.req.param('id'), request, c.var.principal, { signal: c.req.raw.signal }));
   });
   return app;
 }
