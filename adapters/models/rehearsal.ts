@@ -1,5 +1,6 @@
 /** A language model in plain code, to rehearse with: no network, the same answer every time. */
 
+import '../../src/base/platform/required-features.ts';
 import { loadOnce } from '../../src/base/load-once.ts';
 import type { LanguageModel } from '../../src/contracts/ai-types.ts';
 import { answer } from './rehearsal/answer.ts';

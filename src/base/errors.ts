@@ -1,5 +1,7 @@
 /** What can go wrong, as one closed list of codes: the same on the wire, in logs and in tests. */
 
+import './platform/required-features.ts';
+
 /** Codes of outcomes and streams. Finer causes go into `details.reason`. */
 export type ErrorCode =
   | 'invalid_argument'
