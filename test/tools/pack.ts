@@ -137,6 +137,8 @@ interface Locked {
 }
 
 const mostPackages = 60;
+/** Of 1,000,000 bytes of files: the package, and all that `npm install pinnace` brings. */
+const mostMegabytes = { own: 5.6, whole: 31 };
 
 /** `npm install pinnace` installs the dependencies, the required peers, and what these need. */
 function checkCount(manifest: Manifest): void {
@@ -158,9 +160,13 @@ function checkCount(manifest: Manifest): void {
     }
   };
   visit('', manifest);
-  const megabytes = [...found].reduce((sum, place) => sum + bytesIn(join(root, place)), 0) / 1e6;
-  console.log(`npm install pinnace: ${found.size} packages besides, ${megabytes.toFixed(1)} MB`);
-  if (found.size > mostPackages) fail(`The package brings ${found.size} packages, more than ${mostPackages}`);
+  const own = bytesIn(join(installed, 'pinnace')) / 1e6;
+  const whole = own + [...found].reduce((sum, place) => sum + bytesIn(join(root, place)), 0) / 1e6;
+  const [ours, all] = [own.toFixed(1), whole.toFixed(1)];
+  console.log(`npm install pinnace: ${found.size + 1} packages, ${all} MB, ${ours} MB of them the package itself`);
+  if (found.size >= mostPackages) fail(`The package brings ${found.size} packages, ${mostPackages} with it at most`);
+  if (own > mostMegabytes.own) fail(`The package has ${ours} MB, more than ${mostMegabytes.own}`);
+  if (whole > mostMegabytes.whole) fail(`npm install pinnace brings ${all} MB, more than ${mostMegabytes.whole}`);
 }
 
 function bytesIn(directory: string): number {
