@@ -7,6 +7,7 @@ import { createClient } from '../../adapters/transport/client.ts';
 import { Agents } from '../../demo/examples/platforms/cloudflare-worker.ts';
 import { readRun } from '../contracts/index.ts';
 import { runRequest, userMessage } from '../fixtures/runtime.ts';
+import { objectDatabase } from '../fixtures/workers/object-database.ts';
 import { freePort } from '../tools/servers/http-server.ts';
 
 type Fetch = (request: Request) => Promise<Response>;
@@ -64,7 +65,8 @@ describe('the example of a platform', () => {
       TOKEN: token,
       AGENTS: {
         idFromName: (name: string) => name,
-        get: (id: unknown) => objects.get(id) ?? objects.set(id, new Agents({}, env)).get(id)!,
+        get: (id: unknown) =>
+          objects.get(id) ?? objects.set(id, new Agents({ storage: objectDatabase() }, env)).get(id)!,
       },
     };
     await expectAnswers('https://agents.example', (request) => worker.fetch(request, env));

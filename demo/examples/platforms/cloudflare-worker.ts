@@ -3,7 +3,7 @@
 import { createRuntime } from 'pinnace';
 import { modelSource } from 'pinnace/models/source';
 import { memorySecrets } from 'pinnace/secrets/memory';
-import { memoryStorage } from 'pinnace/storage/memory';
+import { durableObjectStorage, type DurableObjectStorageOptions } from 'pinnace/storage/durable-object';
 import { createHandler, type Handler } from 'pinnace/transport/http';
 import { endpointOptions } from './endpoint-options.ts';
 
@@ -15,12 +15,12 @@ interface Env {
   };
 }
 
-/** A Durable Object: its requests share one process, with the memory in which the runs are. */
+/** A Durable Object: its requests share one process and one database, in which the runs are. */
 export class Agents {
   readonly #handler: Promise<Handler>;
 
-  constructor(_state: unknown, env: Env) {
-    this.#handler = createAgents(env);
+  constructor({ storage }: DurableObjectStorageOptions, env: Env) {
+    this.#handler = createAgents({ storage }, env);
   }
 
   async fetch(request: Request): Promise<Response> {
@@ -28,7 +28,7 @@ export class Agents {
   }
 }
 
-async function createAgents({ TOKEN }: Env): Promise<Handler> {
+async function createAgents(state: DurableObjectStorageOptions, { TOKEN }: Env): Promise<Handler> {
   const { catalog, tools, authenticator } = await endpointOptions(TOKEN);
   // Workers forbid what this module does when it loads, except inside a request.
   const { browserEgress } = await import('pinnace/egress/browser');
@@ -39,7 +39,7 @@ async function createAgents({ TOKEN }: Env): Promise<Handler> {
     egress,
     models: modelSource({ egress }),
     secrets: memorySecrets(),
-    storage: memoryStorage(), // until the object is evicted: write an adapter of `Storage` to keep it
+    storage: durableObjectStorage(state),
   });
   return createHandler(runtime, { authenticator: authenticator(), keepAliveMs: 10_000 });
 }
