@@ -8,5 +8,3 @@ if (!('withResolvers' in Promise) || !('union' in Set.prototype)) {
     'Pinnace needs Node 22, Deno 2.5, Chromium 124, Firefox 131 or later: this platform lacks Promise.withResolvers or Set.prototype.union',
   );
 }
-
-export {};
