@@ -1,6 +1,7 @@
 /** What a provider said about a call that failed, as a person may read it. */
 
 import { asRecord } from '../../src/base/is-record.ts';
+import { withoutKeys } from './without-keys.ts';
 
 const longest = 500;
 /** Shorter texts of a request occur in any text. */
@@ -17,7 +18,7 @@ export function providerText(cause: unknown): string | undefined {
   const said = messageIn(error['data']) ?? messageIn(parsed(error['responseBody'])) ?? messageIn(error);
   const isProviders = error['responseBody'] !== undefined || error['data'] !== undefined || !(cause instanceof Error);
   if (said === undefined || !isProviders) return undefined;
-  const text = withoutPieces(withoutKeys(said), textsIn(error['requestBodyValues']));
+  const text = withoutPieces(withoutKeyParts(said), textsIn(error['requestBodyValues']));
   return text.replace(/\p{C}+/gu, ' ').trim().slice(0, longest).toWellFormed() || undefined;
 }
 
@@ -37,27 +38,10 @@ function parsed(text: unknown): unknown {
   }
 }
 
-/** The forms of keys, which their services document, and of texts that are as long and as mixed as only keys are. */
-const keyForms: readonly RegExp[] = [
-  // OpenAI, Anthropic, OpenRouter, DeepSeek, Stripe, Groq, xAI, Hugging Face, Replicate, Perplexity, NVIDIA, Fireworks, Databricks
-  /\b(?:sk|pk|rk|sess|gsk|xai|hf|r8|pplx|nvapi|csk|fw|tgp|dapi|jina|lsv2)[-_][\w*.-]{8,}/gi,
-  /\b(?:key|api)[-_](?=[\w*.-]*\d)[\w*.-]{8,}/gi, // names of services of their own; words have no digits
-  /\bAIza[\w-]{8,}/g, // Google
-  /\bya29\.[\w.-]{8,}/g,
-  /\b(?:AKIA|ASIA)[A-Z0-9]{12,}/g, // AWS
-  /\b(?:gh[oprsu]_|github_pat_|glpat-)[\w-]{8,}/g, // GitHub, GitLab
-  /\bxox[a-z]-[\w-]{8,}/g, // Slack
-  /\beyJ[\w-]{8,}\.[\w.-]+/g, // a JSON Web Token (RFC 7519)
-  /\b(?=[a-z0-9]*\d)(?=[a-z0-9]*[a-z])[a-z0-9]{32,}\b/gi, // Azure, Mistral, Cohere, Together
-];
-
-/** Removes keys that the runtime does not know: providers repeat the key that they refuse, or most of it. */
-function withoutKeys(text: string): string {
-  const named = text
-    .replace(/\b(Bearer|Basic)\s+[^\s"',;]+/gi, '$1 [key]')
-    .replace(/([?&](?:[\w-]*key|[\w-]*token|sig|signature)=)[^&\s"']+/gi, '$1[key]');
-  const without = keyForms.reduce((left, form) => left.replace(form, '[key]'), named);
-  return without.replace(/\S+/g, (word) => word.includes('***') ? '[key]' : word);
+/** Providers repeat the key that they refuse, or most of it. */
+function withoutKeyParts(text: string): string {
+  const named = text.replace(/\b(Bearer|Basic)\s+[^\s"',;]+/gi, '$1 [key]');
+  return withoutKeys(named).replace(/\S+/g, (word) => word.includes('***') ? '[key]' : word);
 }
 
 /** The longest texts of the request first: a short one may be a part of them. */

@@ -8,10 +8,12 @@ interface CopyButtonProps {
   /** What the button says it copies. */
   readonly label: string;
   readonly testId?: string;
+  /** Whether it is the main thing to do; else it is as quiet as the others beside it. */
+  readonly isPrimary?: boolean;
 }
 
 /** Copies a text and says whether it worked. */
-export function CopyButton({ text, label, testId }: CopyButtonProps): JSX.Element {
+export function CopyButton({ text, label, testId, isPrimary = false }: CopyButtonProps): JSX.Element {
   const state = useSignal<'idle' | 'copied' | 'failed'>('idle');
   const copy = async (): Promise<void> => {
     try {
@@ -24,7 +26,13 @@ export function CopyButton({ text, label, testId }: CopyButtonProps): JSX.Elemen
   };
   const said = { idle: label, copied: 'Copied', failed: 'Could not copy' }[state.value];
   return (
-    <button type='button' class='quiet-button' data-testid={testId} title={label} onClick={() => void copy()}>
+    <button
+      type='button'
+      class={isPrimary ? 'button is-primary' : 'quiet-button'}
+      data-testid={testId}
+      title={label}
+      onClick={() => void copy()}
+    >
       <Icon name={state.value === 'copied' ? 'check' : state.value === 'failed' ? 'cross' : 'copy'} />
       <span aria-live='polite'>{said}</span>
     </button>

@@ -8,7 +8,15 @@ import { isCovered } from '../app/ui/over-chat.ts';
 import { Problem } from './problem.tsx';
 
 /** Every page over the chat, for style sheets and tests. */
-export type OverScreenName = 'registry' | 'inspector' | 'privacy' | 'builder' | 'link' | 'compare' | 'console';
+export type OverScreenName =
+  | 'registry'
+  | 'inspector'
+  | 'privacy'
+  | 'builder'
+  | 'link'
+  | 'shared'
+  | 'compare'
+  | 'console';
 
 interface OverScreenProps {
   readonly playground: Playground;

@@ -33,7 +33,7 @@ export function followAddress(playground: Playground, hash: string): void {
     now = next;
     chatKey = key;
     if (address === was) return;
-    const isLeaving = isClosing(before, next) || isPassing(before);
+    const isLeaving = isClosing(before, next) || isPassing(before) || isDecided(before, next);
     if (isLeaving && entry().from === address) {
       isGoingBack = true;
       history.back();
@@ -82,7 +82,17 @@ function isPassing({ over }: Route): boolean {
   return over === 'palette' || over === 'chats';
 }
 
-const overlays: Readonly<Record<OverRoute, Overlay>> = { model: 'settings', palette: 'switcher', chats: 'drawer' };
+/** What came by a link is kept or not; going back leads to neither the question nor the link. */
+function isDecided(now: Route, next: Route): boolean {
+  return now.link !== undefined && next.link === undefined && !next.screen && !next.console;
+}
+
+const overlays: Readonly<Record<OverRoute, Overlay>> = {
+  model: 'settings',
+  palette: 'switcher',
+  chats: 'drawer',
+  share: 'share',
+};
 
 /** Reads all signals that the address is made of. */
 function routeOf(playground: Playground): Route {
@@ -97,7 +107,7 @@ function routeOf(playground: Playground): Route {
     tree: tree.isShown.value,
     ...(knowledge.isShown.value && { knowledge: knowledge.at.value }),
     over,
-    ...(workshop.value?.type === 'link' && { link: workshop.value.hash }),
+    ...(workshop.value && 'hash' in workshop.value && { link: workshop.value.hash }),
   };
 }
 
@@ -137,7 +147,7 @@ function openChat({ chatId }: Route, { chats }: Playground): void {
 }
 
 function workshopOf({ link, screen }: Route, { workshop, builderAt }: Playground): Workshop | undefined {
-  if (link !== undefined) return { type: 'link', hash: link };
+  if (link !== undefined) return { type: link.startsWith('#chat=') ? 'shared' : 'link', hash: link };
   if (screen?.name === 'compare') return { type: 'compare' };
   if (screen?.name !== 'builder') return undefined;
   setPlace(builderAt, screen.at);

@@ -33,7 +33,7 @@ import { type ConnectedTransports, createTransports } from './transports.ts';
 export type { Workshop } from './screens.ts';
 
 /** What lies over the chat, if anything. */
-export type Overlay = 'none' | 'settings' | 'switcher' | 'drawer' | 'keys';
+export type Overlay = 'none' | 'settings' | 'switcher' | 'drawer' | 'keys' | 'share';
 
 /** The page's state. */
 export interface Playground {

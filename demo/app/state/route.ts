@@ -16,7 +16,7 @@ export type ScreenRoute =
   };
 
 /** What lies on top, and closes before anything else. */
-export type OverRoute = 'model' | 'palette' | 'chats';
+export type OverRoute = 'model' | 'palette' | 'chats' | 'share';
 
 /** What is open. */
 export interface Route {
@@ -31,15 +31,15 @@ export interface Route {
   readonly over?: OverRoute | undefined;
   /** An address that starts the tour; the tour itself is not part of the history. */
   readonly tour?: boolean | undefined;
-  /** The whole address of an agent that is shared as a link. */
+  /** The whole address of an agent or a chat that is shared as a link. */
   readonly link?: string | undefined;
 }
 
-const overs: readonly OverRoute[] = ['model', 'palette', 'chats'];
+const overs: readonly OverRoute[] = ['model', 'palette', 'chats', 'share'];
 
 /** Reads an address. What it does not know is a new chat; `#<id>`, an older form, is a chat. */
 export function readRoute(hash: string): Route {
-  if (hash.startsWith('#agent=')) return { link: hash };
+  if (/^#(?:agent|chat)=/.test(hash)) return { link: hash };
   if (/^#[\w-]{8,}$/.test(hash)) return { chatId: hash.slice(1) };
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
   const [first = '', ...rest] = path.split('/').filter((each) => each !== '').map(decoded);

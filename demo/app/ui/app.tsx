@@ -31,8 +31,10 @@ const ConsoleScreen = lazy(async () => (await import('../../console/ui/console-s
 const TourStrip = lazy(async () => (await import('../../tour/ui/tour-strip.tsx')).TourStrip);
 const BuilderScreen = lazy(async () => (await import('../../builder/ui/builder-screen.tsx')).BuilderScreen, orSay);
 const LinkScreen = lazy(async () => (await import('../../builder/ui/link-screen.tsx')).LinkScreen, orSay);
+const SharedScreen = lazy(async () => (await import('../../share/ui/shared-screen.tsx')).SharedScreen, orSay);
 const CompareScreen = lazy(async () => (await import('../../builder/ui/compare-screen.tsx')).CompareScreen, orSay);
 const KeysDialog = lazy(async () => (await import('./keys-dialog.tsx')).KeysDialog, orSay);
+const ShareDialog = lazy(async () => (await import('../../share/ui/share-dialog.tsx')).ShareDialog, orSay);
 const Palette = lazy(async () => (await import('../../palette/ui/palette.tsx')).Palette, orSay);
 
 /** The playground's page. */
@@ -79,12 +81,14 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
         {playground.privacy.isShown.value && <PrivacyScreen playground={playground} />}
         {workshop?.type === 'compare' && <CompareScreen playground={playground} />}
         {workshop?.type === 'link' && <LinkScreen playground={playground} hash={workshop.hash} />}
+        {workshop?.type === 'shared' && <SharedScreen playground={playground} hash={workshop.hash} />}
         {workshop?.type === 'builder' && <BuilderScreen playground={playground} />}
         {hasConsole && <ConsoleScreen playground={playground} />}
       </div>
       {playground.tour.isShown.value && <TourStrip playground={playground} />}
       {overlay === 'settings' && <SettingsDialog playground={playground} />}
       {overlay === 'keys' && <KeysDialog playground={playground} />}
+      {overlay === 'share' && <ShareDialog playground={playground} />}
       {overlay === 'switcher' && <Palette playground={playground} />}
       <div class='visually-hidden' aria-live='polite' data-testid='announcement'>{playground.announcement.value}</div>
     </>

@@ -8,6 +8,7 @@ import type {
   Provider,
   ToolDefinition,
 } from '../../../src/registry/index.ts';
+import { packLink, unpackLink } from '../../share/state/packed-link.ts';
 
 /** The document, its records as they are. */
 export interface AgentDocument extends Pick<CatalogExport, 'format' | 'formatVersion'> {
@@ -40,11 +41,8 @@ export function documentOf(all: CatalogExport, agentId: string): AgentDocument |
   };
 }
 
-/** The longest link that is made, in characters; and the longest that is read. */
+/** The longest link that is made, in characters. */
 export const longestLink = 32_768;
-const longestRead = 65_536;
-/** The longest document of a link, in bytes: a short link can expand to gigabytes. */
-const longestDocument = 262_144;
 
 /** The prefix of the document in an address. */
 export const linkMark = '#agent=';
@@ -53,10 +51,7 @@ export const linkMark = '#agent=';
 export async function toLink(document: AgentDocument, page: string): Promise<string | undefined> {
   const { mcpServers, ...rest } = document;
   const small = { ...rest, mcpServers: mcpServers.map(({ pinned: _, findings: __, ...server }) => server) };
-  const packed = new Blob([JSON.stringify(small)]).stream().pipeThrough(new CompressionStream('deflate-raw'));
-  const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
-  const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
-  const link = `${page}${linkMark}${text.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')}`;
+  const link = await packLink(linkMark, small, page);
   return link.length > longestLink ? undefined : link;
 }
 
@@ -65,40 +60,6 @@ export async function toLink(document: AgentDocument, page: string): Promise<str
  *
  * @throws Error for a text that is no such link, is too long, or holds too much.
  */
-export async function fromLink(hash: string): Promise<unknown> {
-  const text = hash.startsWith(linkMark) ? hash.slice(linkMark.length) : '';
-  if (!/^[\w-]+$/.test(text)) throw new Error('it is incomplete or was changed');
-  if (text.length > longestRead) throw new Error('it is too long');
-  const bytes = Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0));
-  const json = await unpack(bytes).catch((cause: unknown) => {
-    if (cause instanceof RangeError) throw new Error('it is too large', { cause });
-    throw new Error('it is incomplete or was changed', { cause });
-  });
-  try {
-    return JSON.parse(json);
-  } catch (cause) {
-    throw new Error('it contains no agent', { cause });
-  }
-}
-
-async function unpack(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  let text = '';
-  let length = 0;
-  for await (const chunk of chunksOf(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw')))) {
-    length += chunk.length;
-    if (length > longestDocument) throw new RangeError('Too long');
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
-}
-
-/** Streams cannot be iterated in every browser. */
-async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const reader = stream.getReader();
-  try {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
-  } finally {
-    await reader.cancel().catch(() => undefined);
-  }
+export function fromLink(hash: string): Promise<unknown> {
+  return unpackLink(linkMark, hash, 'agent');
 }

@@ -119,7 +119,7 @@ interface ChoicesProps {
 
 /** What can be done with a chat. */
 function Choices({ chat, playground, onRename, onTotals, onDone }: ChoicesProps): JSX.Element {
-  const { chats } = playground;
+  const { chats, overlay } = playground;
   const first = useRef<HTMLDivElement>(null);
   const isPinned = chat.pinned.value;
   useLayoutEffect(() => {
@@ -138,6 +138,10 @@ function Choices({ chat, playground, onRename, onTotals, onDone }: ChoicesProps)
       {choice(isPinned ? 'Unpin' : 'Pin', 'pin', 'pin-chat', () => {
         chats.pin(chat, !isPinned);
         onDone();
+      })}
+      {choice('Share', 'share', 'share-chat-link', () => {
+        onDone();
+        void chats.open(chat.id).then(() => (overlay.value = 'share'));
       })}
       {choice('Save file', 'save', 'save-chat', () => {
         void import('../store/save-chat.ts').then(({ saveChat }) => saveChat(chat, playground));

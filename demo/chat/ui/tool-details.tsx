@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { ToolPart } from '../state/message.ts';
+import { isSettled, type ToolPart } from '../state/message.ts';
 import { Fact } from './fact.tsx';
 import { JsonView } from '../../kit/json-view.tsx';
 
@@ -27,7 +27,8 @@ export function ToolDetails({ part }: { part: ToolPart }): JSX.Element {
 /** The input, or as much of it as the model has written. */
 function ToolInput({ part, input }: { part: ToolPart; input: unknown }): JSX.Element | null {
   if (input !== undefined) return <JsonView label='Input' value={input} />;
-  return part.inputText.value === '' ? null : <JsonView label='Input so far' value={part.inputText.value} />;
+  if (part.inputText.value === '') return null;
+  return <JsonView label={isSettled(part.call.value.state) ? 'Input' : 'Input so far'} value={part.inputText.value} />;
 }
 
 function ToolLog({ part: { logs } }: { part: ToolPart }): JSX.Element | null {

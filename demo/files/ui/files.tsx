@@ -73,7 +73,7 @@ function FileView({ file, playground }: { file: ShownFile; playground: Playgroun
           <p class='file' data-testid='file-missing'>
             <Icon name='file' />
             <span class='file-name'>{name}</span>
-            <span class='file-facts'>not available any more</span>
+            <span class='file-facts'>not available</span>
           </p>
         )
         : isResource(url)

@@ -201,7 +201,7 @@ describe('files of a chat', () => {
     });
   });
 
-  it('says that a file is not available any more', async () => {
+  it('says that a file is not available', async () => {
     page = await mount();
     await sendStored();
     expect((await page.find('file-missing')).textContent).toContain('dot.png');

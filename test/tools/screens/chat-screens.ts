@@ -13,7 +13,13 @@ export const chatScreens = {
     await ended(page);
     await page.getByTestId('tool-card').first().locator('.tool-head').click();
   }),
+  'share': next('Share a chat as a link', async (page) => {
+    await page.getByTestId('chat-more').first().click();
+    await page.getByTestId('share-chat-link').click();
+    await page.getByTestId('chat-link').waitFor();
+  }),
   'run-timeline': next('A run as a waterfall of its spans', async (page) => {
+    await page.getByTestId('share-close').click();
     await page.getByTestId('inspect').click();
     await page.getByTestId('span-row').nth(3).click();
     await page.getByTestId('span-details').waitFor();

@@ -15,10 +15,29 @@ const shared = {
   agents: [{ id: 'own', name: 'Own', providerId: 'lab', instructions: 'Be kind.' }],
 };
 
-/** The part of a link that holds an agent. */
-export async function linkTo(document: object): Promise<string> {
+/** A chat with a tool call. */
+const sharedChat = {
+  format: 'pinnace-chat',
+  formatVersion: 1,
+  title: 'How far is a marathon?',
+  agent: { id: 'navigator', name: 'Navigator' },
+  messages: [
+    { role: 'user', text: 'Convert 26.2 miles to kilometers', files: ['route.gpx'] },
+    {
+      role: 'assistant',
+      model: 'gpt-5',
+      parts: [
+        { type: 'tool', title: 'Convert units', state: 'result', input: '{"value":26.2,"from":"mi","to":"km"}' },
+        { type: 'text', text: '26.2 miles are **42.16 km**.\n\n| mi | km |\n| -- | -- |\n| 26.2 | 42.16 |' },
+      ],
+    },
+  ],
+};
+
+/** The part of a link that holds an agent, or with another mark something else. */
+export async function linkTo(document: object, mark = '#agent='): Promise<string> {
   const packed = new Blob([JSON.stringify(document)]).stream().pipeThrough(new CompressionStream('deflate-raw'));
-  return `#agent=${Buffer.from(await new Response(packed).arrayBuffer()).toString('base64url')}`;
+  return `${mark}${Buffer.from(await new Response(packed).arrayBuffer()).toString('base64url')}`;
 }
 
 const step = (name: string, ready = 'builder-page') => clicks(`builder-step-${name}`, ready);
@@ -70,6 +89,10 @@ export const workshopScreens = {
   'link': first('An agent from a link', async (page, { playground }) => {
     await page.goto(`${playground}${await linkTo(shared)}`);
     await page.getByTestId('link-accept').waitFor();
+  }),
+  'shared': first('A chat from a link', async (page, { playground }) => {
+    await page.goto(`${playground}${await linkTo(sharedChat, '#chat=')}`);
+    await page.getByTestId('shared-keep').waitFor();
   }),
   'runs-empty': first('No runs yet', clicks('open-inspector', 'runs-empty')),
 } satisfies Partial<Record<ScreenName, Screen>>;

@@ -39,6 +39,14 @@ export function answerCommands(playground: Playground): readonly Command[] {
         setTimeout(() => chatFind(chat).open(), 0); // after the dialog restores the focus
       },
     },
+    {
+      id: 'share',
+      icon: 'share',
+      title: 'Share this chat as a link',
+      hint: 'Chat',
+      words: 'send copy',
+      go: () => void (playground.overlay.value = 'share'),
+    },
     ...(traceId === undefined ? [] : [{
       id: 'inspect',
       icon: 'waterfall' as const,
