@@ -10,7 +10,7 @@ import { dropped } from './follow-ups.ts';
 import { visibleLines } from '../../tools/visible-text.ts';
 import { failure } from '../model/failure.ts';
 import type { ActionOutcome, CallSpec, EventOf } from '../model/plan-event.ts';
-import { type AgentState, hasEnded, stepId } from '../model/plan-state.ts';
+import { type AgentState, childOfKey, hasEnded, stepId } from '../model/plan-state.ts';
 
 /** What an action came to: an output at once, an error at once, a call to make, or something to come. */
 export type Done =
@@ -54,7 +54,7 @@ function unknownAction(_action: never): Done {
 
 /** Creates a child of an agent. A key that was used before for the same goal returns that child. */
 export function create(draft: Draft, parent: AgentState, action: CreateAction | Task): Done {
-  const known = action.key === undefined ? undefined : parent.keys?.get(action.key);
+  const known = action.key === undefined ? undefined : childOfKey(parent, action.key);
   if (known && known.spec.goal !== action.goal) return { error: reusedKey(known.id) };
   if (known) return { output: { address: known.id, existed: true } };
   if (parent.depth + 1 > draft.settings.maxDepth) {
@@ -64,7 +64,7 @@ export function create(draft: Draft, parent: AgentState, action: CreateAction | 
   if (lacking) return { error: refuse(`${lacking}_limit`, `there is not enough left of the budget of ${lacking}`) };
   const after: string[] = [];
   for (const name of action.after) {
-    const sibling = parent.keys?.get(name) ?? parent.children.find(({ id }) => id === name);
+    const sibling = childOfKey(parent, name) ?? parent.children.find(({ id }) => id === name);
     if (!sibling) {
       return { error: failure('not_found', `Cannot create a sub-agent after "${name}": there is no such sibling`) };
     }
@@ -83,7 +83,7 @@ function reusedKey(address: string): ErrorData {
   return failure('conflict', message, { reason: 'idempotency_key_reused' });
 }
 
-type Creation = Omit<EventOf<'agent.created'>, 'at'>;
+type Creation = EventOf<'agent.created'>;
 
 /** Has only fields with a value: a plan may have ten thousand of these. */
 function creationOf(
@@ -91,8 +91,10 @@ function creationOf(
   action: CreateAction | Task,
   { after, at }: { readonly after: readonly string[]; readonly at: number },
 ): Creation {
-  const spec: { -readonly [K in keyof Creation]: Creation[K] } = { type: 'agent.created', id, goal: action.goal };
-  if (action.key !== undefined) spec.key = action.key;
+  const { goal, key } = action;
+  const spec: { -readonly [K in keyof Creation]: Creation[K] } = key === undefined
+    ? { type: 'agent.created', at, id, goal }
+    : { type: 'agent.created', at, id, goal, key }; // all at once: a field that is added later takes more memory
   if (action.agentId !== undefined) spec.agentId = action.agentId;
   if (action.role !== undefined) spec.role = action.role;
   if (action.context !== undefined) spec.context = action.context;
@@ -128,11 +130,13 @@ function send(draft: Draft, from: AgentState, { action, index }: { action: SendA
   return { output: { messageId: id } };
 }
 
-function receiver({ parent, keys, children }: AgentState, to: string): AgentState | undefined {
+function receiver(agent: AgentState, to: string): AgentState | undefined {
+  const { parent, children } = agent;
   if (to === 'parent') return parent;
   const isIt = ({ id }: AgentState): boolean => id === to;
-  return keys?.get(to) ?? children.find(isIt) ?? parent?.keys?.get(to) ?? parent?.children.find(isIt) ??
-    (parent?.id === to ? parent : undefined);
+  const below = childOfKey(agent, to) ?? children.find(isIt);
+  if (below || !parent) return below;
+  return childOfKey(parent, to) ?? parent.children.find(isIt) ?? (parent.id === to ? parent : undefined);
 }
 
 function ask(draft: Draft, agent: AgentState, action: AskAction): Done {
@@ -202,8 +206,8 @@ function revise(draft: Draft, agent: AgentState, { outline, facts, drop }: Revis
 }
 
 /** A child by key or address. */
-export function childOf({ keys, children }: AgentState, name: string): AgentState | undefined {
-  return keys?.get(name) ?? children.find(({ id }) => id === name);
+export function childOf(parent: AgentState, name: string): AgentState | undefined {
+  return childOfKey(parent, name) ?? parent.children.find(({ id }) => id === name);
 }
 
 function refuse(reason: string, why: string): ErrorData {

@@ -4,7 +4,16 @@ import { closeAccount, createAccount, hold, positive, use, useCall } from '../mo
 import { leavingDoubt } from '../model/failure.ts';
 import { deliveredOf, type Refusal } from '../fold/folding.ts';
 import type { EventOf } from '../model/plan-event.ts';
-import { added, agentAt, type AgentState, hasEnded, none, type PlanState, stepOf } from '../model/plan-state.ts';
+import {
+  added,
+  agentAt,
+  type AgentState,
+  hasEnded,
+  keysOf,
+  none,
+  type PlanState,
+  stepOf,
+} from '../model/plan-state.ts';
 import type { InboxItem, Usage } from '../host/run-agent.ts';
 
 /** Makes an agent. Its address is its parent's and its number among the children, so it is never used again. */
@@ -15,7 +24,7 @@ export function createAgent(state: PlanState, event: EventOf<'agent.created'>): 
   if (!isNext && state.agents.has(id)) return 'there is such an agent';
   if (parent ? hasEnded(parent) : id !== '1') return 'there is no such living parent';
   if (!isNext) return 'the address is not the next';
-  if (event.key !== undefined && parent?.keys?.has(event.key)) return 'there is a child with this key';
+  if (parent && event.key !== undefined && keysOf(parent).has(event.key)) return 'there is a child with this key';
   const after = event.after?.map((address) => state.agents.get(address)) ?? noAgents;
   if (after.includes(undefined)) return 'it comes after an agent that does not exist';
   const above = parent?.account ?? state.account;
@@ -25,7 +34,7 @@ export function createAgent(state: PlanState, event: EventOf<'agent.created'>): 
   state.agents.set(id, agent);
   if (parent) {
     parent.children = added(parent.children, agent);
-    if (event.key !== undefined) (parent.keys ??= new Map()).set(event.key, agent);
+    if (event.key !== undefined) keysOf(parent).set(event.key, agent);
     parent.open++;
   }
   if (event.deadlineAt !== undefined) state.dues.add({ at: event.deadlineAt, kind: 'deadline', id });

@@ -5,7 +5,7 @@ import type { Refusal } from '../fold/folding.ts';
 import type { Change } from '../../contracts/storage.ts';
 import type { Outliner } from '../journal/outline.ts';
 import type { AskFacts, NewEvent, PlanEvent } from '../model/plan-event.ts';
-import type { PlanState } from '../model/plan-state.ts';
+import { added, none, type PlanState } from '../model/plan-state.ts';
 import { reduce } from '../fold/reduce.ts';
 
 /** What decisions are made on and with. */
@@ -50,8 +50,8 @@ export function createDrafter(
   { settings, outliner }: { readonly settings: DraftSettings; readonly outliner: Outliner },
 ): Drafter {
   let now = 0;
-  let events: PlanEvent[] = [];
-  let texts: string[] = [];
+  let events: readonly PlanEvent[] = none;
+  let texts: readonly string[] = none;
   let changes: readonly Change[] = noChanges;
   const draft: Draft = {
     state,
@@ -67,8 +67,8 @@ export function createDrafter(
         : outliner.keepWhole(timed as PlanEvent);
       const refusal = reduce(state, stored.event);
       if (refusal !== undefined) return refusal;
-      events.push(stored.event);
-      texts.push(stored.text);
+      events = added(events, stored.event);
+      texts = added(texts, stored.text);
       if (stored.changes.length > 0) changes = [...changes, ...stored.changes];
       if (isEnd(stored.event)) followUps(state, stored.event).forEach(draft.add);
       return undefined;
@@ -76,7 +76,9 @@ export function createDrafter(
   };
   return {
     write(at, decide) {
-      [now, events, texts, changes] = [at, [], [], noChanges];
+      now = at;
+      events = texts = none; // arrays are made for what is decided
+      changes = noChanges;
       decide(draft);
       return { events, texts, changes };
     },

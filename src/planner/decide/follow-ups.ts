@@ -4,7 +4,15 @@ import type { ErrorData } from '../../base/errors.ts';
 import type { OnFailure } from '../model/action.ts';
 import { leavingDoubt } from '../model/failure.ts';
 import type { EventOf, NewEvent, PlanEvent } from '../model/plan-event.ts';
-import { agentAt, type AgentState, hasEnded, livingBelow, type PlanState, stepId } from '../model/plan-state.ts';
+import {
+  agentAt,
+  type AgentState,
+  childOfKey,
+  hasEnded,
+  livingBelow,
+  type PlanState,
+  stepId,
+} from '../model/plan-state.ts';
 
 /** The reason of agents that are cancelled because one above them has ended: no other agent waits for them. */
 export const withParent = 'parent_ended';
@@ -63,7 +71,7 @@ function endOfRun(root: AgentState, event: EventOf<'agent.done' | 'agent.failed'
 function endOfGiven(state: PlanState, root: AgentState): NewEvent {
   const named = state.created?.terms.resultOf;
   if (named !== undefined) {
-    const task = root.keys?.get(named);
+    const task = childOfKey(root, named);
     if (task?.error) return { type: 'agent.failed', id: root.id, error: task.error };
     const facts = { type: 'agent.done' as const, id: root.id, cites: sourcesOf(state, task) };
     return task?.result?.ref

@@ -16,7 +16,9 @@ export interface ReadyQueue {
 interface Lane {
   readonly rank: number;
   readonly provider: string | undefined;
-  readonly items: { readonly activity: Activity; readonly since: number }[];
+  readonly items: Activity[];
+  /** How many activities had started when each was added. */
+  readonly since: number[];
   /** The index of the oldest: removing from the front of an array would be linear. */
   head: number;
 }
@@ -35,17 +37,18 @@ export function createReadyQueue(): ReadyQueue {
       const own = rank(activity);
       const name = provider === undefined ? `${own}` : `${own} ${provider}`;
       let lane = lanes.get(name);
-      if (!lane) lanes.set(name, lane = { rank: own, provider, items: [], head: 0 });
-      lane.items.push({ activity, since: starts });
+      if (!lane) lanes.set(name, lane = { rank: own, provider, items: [], since: [], head: 0 });
+      lane.items.push(activity);
+      lane.since.push(starts);
       size++;
     },
     take(isFree, least = -Infinity) {
       let best: Lane | undefined;
       let bestRank = -Infinity;
       for (const lane of lanes.values()) {
-        const oldest = lane.items[lane.head];
-        if (!oldest || !isFree(lane.provider)) continue;
-        const aged = lane.rank + (starts - oldest.since) / ageing;
+        const since = lane.since[lane.head];
+        if (since === undefined || !isFree(lane.provider)) continue;
+        const aged = lane.rank + (starts - since) / ageing;
         if (aged > bestRank) [best, bestRank] = [lane, aged];
       }
       if (!best || bestRank < least) return undefined;
@@ -56,15 +59,16 @@ export function createReadyQueue(): ReadyQueue {
     get size() {
       return size;
     },
-    all: () => [...lanes.values()].flatMap(({ items, head }) => items.slice(head).map(({ activity }) => activity)),
+    all: () => [...lanes.values()].flatMap(({ items, head }) => items.slice(head)),
   };
 }
 
 function takeOldest(lane: Lane): Activity | undefined {
-  const { activity } = lane.items[lane.head] ?? {};
+  const activity = lane.items[lane.head];
   lane.head++;
   if (lane.head > 1024 && lane.head * 2 > lane.items.length) {
     lane.items.splice(0, lane.head);
+    lane.since.splice(0, lane.head);
     lane.head = 0;
   }
   return activity;

@@ -34,7 +34,7 @@ export function settleActivity(draft: Draft, activity: Activity, { outcome, seen
   if (call || outcome.type === 'output') return failActivity(draft, activity, { error: wrongOutcome(activity), usage });
   if (outcome.type === 'done') {
     const { result = null, cites } = outcome;
-    const facts = { type: 'agent.done' as const, id: agent.id, result };
+    const facts = { type: 'agent.done' as const, at: draft.at, id: agent.id, result };
     return end(draft, agent, cites || usage ? { ...facts, ...(cites && { cites }), ...(usage && { usage }) } : facts);
   }
   try {

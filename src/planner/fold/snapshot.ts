@@ -9,7 +9,7 @@ import { type AgentState, type PlanState, rootOf } from '../model/plan-state.ts'
 import { isValid } from '../decide/settle-due.ts';
 
 /** The version of the form below. A reader knows its own, and reads the journal where it is another. */
-export const snapshotVersion = 1;
+export const snapshotVersion = 2;
 
 /** A state without the agents that have ended before the last snapshot: they are in others, and do not change. */
 interface StoredState {

@@ -12,8 +12,17 @@ export const inlineLength = 8192;
 const mostLength = 2_000_000;
 const previewLength = 200;
 
-/** The fields that may be large. */
-const fields = ['result', 'memory', 'output', 'body', 'answer', 'context'] as const;
+/** The field of an event that may be large. */
+const largeFields: Readonly<Partial<Record<PlanEvent['type'], string>>> = {
+  'run.created': 'context',
+  'agent.created': 'context',
+  'msg.sent': 'body',
+  'step.done': 'memory',
+  'call.done': 'output',
+  'ask.answered': 'answer',
+  'agent.done': 'result',
+  'run.done': 'result',
+};
 
 /** The stored form of an event. */
 export interface StoredForm {
@@ -43,31 +52,16 @@ export function createOutliner({ planId, owner, ttlMs }: { planId: string; owner
     keep(event) {
       const text = toText(event);
       if (text.length <= inlineLength) return storedForm(event, text, noChanges);
-      const changes: Change[] = [];
-      const shown: Record<string, unknown> = { ...event };
-      const refs = [...event.refs ?? []];
-      for (const field of fields) {
-        const value = shown[field];
-        if (value === undefined || refs.includes(field)) continue;
-        const own = toText(value);
-        if (own.length <= inlineLength) continue;
-        if (own.length > mostLength) throw tooLarge();
-        const name = `${owner}.${++count}`;
-        const ref: ValueRef = { name, length: own.length, preview: preview(own) };
-        changes.push({ key: valueKey(planId, name), value: own, ttlMs });
-        shown[field] = ref;
-        refs.push(field);
-      }
-      if (changes.length > 0) shown['refs'] = refs;
-      const short = changes.length > 0 ? toText(shown) : text;
-      if (short.length > mostLength) throw tooLarge();
-      return storedForm(shown as unknown as PlanEvent, short, changes); // the event, with references for values
+      const field = largeFields[event.type];
+      const own = field === undefined ? '' : toText(valueOf(event, field) ?? null);
+      if (field === undefined || own.length <= inlineLength) return whole(event, text);
+      if (own.length > mostLength) throw tooLarge();
+      const name = `${owner}.${++count}`;
+      const ref: ValueRef = { name, length: own.length, preview: preview(own) };
+      const shown = { ...event, [field]: ref, refs: [...event.refs ?? [], field] } as PlanEvent; // a field may hold a reference
+      return whole(shown, toText(shown), [{ key: valueKey(planId, name), value: own, ttlMs }]);
     },
-    keepWhole(event) {
-      const text = toText(event);
-      if (text.length > mostLength) throw tooLarge();
-      return storedForm(event, text, noChanges);
-    },
+    keepWhole: (event) => whole(event, toText(event)),
   };
 }
 
@@ -94,12 +88,19 @@ function storedForm(event: PlanEvent, text: string, changes: readonly Change[]):
 }
 
 function hasObject(event: PlanEvent): boolean {
-  const shown = event as PlanEvent & Partial<Record<(typeof fields)[number], unknown>>;
-  for (const field of fields) {
-    const value = shown[field];
-    if (typeof value === 'object' && value !== null && event.refs?.includes(field) !== true) return true;
-  }
-  return false;
+  const field = largeFields[event.type];
+  const value = field === undefined ? undefined : valueOf(event, field);
+  return typeof value === 'object' && value !== null;
+}
+
+/** The value in a field of an event; `undefined` where the field holds a reference. */
+function valueOf(event: PlanEvent, field: string): unknown {
+  return event.refs?.includes(field) === true ? undefined : (event as unknown as Record<string, unknown>)[field];
+}
+
+function whole(event: PlanEvent, text: string, changes = noChanges): StoredForm {
+  if (text.length > mostLength) throw tooLarge();
+  return storedForm(event, text, changes);
 }
 
 function parsed(text: string): PlanEvent {

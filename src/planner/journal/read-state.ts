@@ -13,7 +13,7 @@ export interface ReadState {
   readonly seq: number;
   /** The snapshot that it was read with; without one, the whole journal was read. */
   readonly snapshot: SnapshotRecord | undefined;
-  /** Agents that have ended behind the snapshot. */
+  /** Agents that have ended behind the snapshot; some may be there twice. */
   readonly ended: readonly AgentState[];
 }
 
@@ -21,17 +21,17 @@ export interface ReadState {
 export async function readState(storage: Storage, planId: string): Promise<ReadState> {
   const found = await readSnapshot(storage, planId);
   const state = found?.state ?? createPlanState();
-  const ended = new Set<AgentState>();
+  const ended: AgentState[] = [];
   let seq = found?.record.seq ?? 0;
   for (let page = await readPlanEvents(storage, planId, seq); page.length > 0;) {
     for (const { event } of page) {
       reduce(state, event);
       const agent = changedAtEnd(state, event);
-      if (agent && hasEnded(agent)) ended.add(agent);
+      if (agent && hasEnded(agent)) ended.push(agent);
     }
     seq = page.at(-1)?.seq ?? seq;
     page = await readPlanEvents(storage, planId, seq);
   }
   state.fresh = []; // the owner starts with everything
-  return { state, seq, snapshot: found?.record, ended: [...ended] };
+  return { state, seq, snapshot: found?.record, ended };
 }

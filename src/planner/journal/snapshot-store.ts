@@ -98,7 +98,7 @@ export interface SnapshotOptions {
   readonly since: number;
   /** The last snapshot that can be read. */
   readonly last: SnapshotRecord | undefined;
-  /** Agents that have ended since. */
+  /** Agents that have ended since; some may be there twice. */
   readonly ended: readonly AgentState[];
 }
 
@@ -106,7 +106,7 @@ export interface SnapshotOptions {
 export function createSnapshots(state: PlanState, options: SnapshotOptions): Snapshots {
   const { planId, ttlMs, every } = options;
   let { last, since } = options;
-  let ended = new Set(options.ended);
+  let ended = [...options.ended];
   let due = since + every;
 
   const take = (seq: number): readonly Change[] => {
@@ -115,7 +115,7 @@ export function createSnapshots(state: PlanState, options: SnapshotOptions): Sna
     if (seq < due) return none;
     due = seq + every;
     const text = stateText(state, living);
-    const more = ended.size > 0 ? endedText(state, [...ended]) : '';
+    const more = ended.length > 0 ? endedText(state, ended) : '';
     if (text === undefined || text.length + more.length > mostLength) return none;
     const part = toPart(`${seq}`, text);
     const news = more === '' ? [] : [toPart(`${seq}.ended`, more)];
@@ -130,14 +130,14 @@ export function createSnapshots(state: PlanState, options: SnapshotOptions): Sna
     const written = [part, ...news].flatMap(({ part: own, pieces }) =>
       keysOf(planId, own).map((key, i) => ({ key, value: pieces[i], ttlMs }))
     );
-    [last, ended, since] = [record, new Set(), seq];
+    [last, ended, since] = [record, [], seq];
     return [...written, { key: recordKey(planId), value: record, ttlMs }, ...replaced];
   };
   return {
     after(events, seq) {
       for (const event of events) {
         const agent = changedAtEnd(state, event);
-        if (agent) ended.add(agent);
+        if (agent) ended.push(agent);
       }
       return seq < due ? none : take(seq);
     },

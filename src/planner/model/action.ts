@@ -83,11 +83,14 @@ function isBareTask(task: unknown): task is { readonly key: string; readonly goa
   return goal.length > 0 && goal.length <= longestText && Object.keys(task).length === 2;
 }
 
+/** One list for all tasks; no reader changes it. */
+const nothing: string[] = [];
+
 const BareTask = v.pipe(
   v.unknown(),
   v.transform((task): Task => {
     const { key, goal } = task as TaskInput; // safe: `isBareTask` has checked it
-    return { key, goal, effect: 'pure', after: [] };
+    return { key, goal, effect: 'pure', after: nothing };
   }),
 );
 

@@ -9,18 +9,31 @@ import { noWait } from '../decide/agent-changes.ts';
 import { type AgentState, type AgentStatus, type CallState, hasEnded, none } from './plan-state.ts';
 import type { Delivered } from '../host/run-agent.ts';
 
+/** Agents that follow each other in the order of creation and below one parent. */
+export interface AgentRow {
+  /** The place of the first in the order of creation. */
+  readonly order: number;
+  /** The address of the parent; '' for an agent without one. */
+  readonly parent: string;
+  /** The number of the first below its parent. */
+  readonly number: number;
+  readonly count: number;
+}
+
+/** Numbers of which many in a row are the same: each with how often it follows. */
+export type NumberRuns = readonly number[];
+
 /** Some agents; the n-th of each column is the n-th agent. */
 export interface AgentColumns {
   /** Times below are relative to this one. */
   readonly since: number;
-  readonly orders: readonly number[];
-  readonly ids: readonly string[];
+  readonly rows: readonly AgentRow[];
   readonly goals: readonly string[];
   readonly keys: readonly (string | null)[];
   /** One letter of {@link letters} for each. */
   readonly statuses: string;
-  readonly starts: readonly number[];
-  readonly ends: readonly number[];
+  readonly starts: NumberRuns;
+  readonly ends: NumberRuns;
   readonly results: readonly unknown[];
   /** What else there is of the agent at this place. */
   readonly rest: readonly (readonly [number, AgentRest])[];
@@ -95,12 +108,13 @@ const plainFields = Object.keys(asMade) as Plain[]; // an object of this module
 /** What every event has that makes an agent. */
 const specFields = new Set(['type', 'at', 'id', 'goal', 'key']);
 
-/** Returns the columns. For ended agents they hold only the fields that no longer change. */
-export function toColumns(agents: readonly AgentState[], since: number): AgentColumns {
+/** Returns the columns; an agent that is there twice has one place. For ended agents they hold only the fields that no longer change. */
+export function toColumns(listed: readonly AgentState[], since: number): AgentColumns {
+  const ordered = listed.toSorted((a, b) => a.order - b.order);
+  const agents = ordered.filter((agent, i) => agent !== ordered[i - 1]);
   const columns = {
     since,
-    orders: [] as number[],
-    ids: [] as string[],
+    rows: rowsOf(agents),
     goals: [] as string[],
     keys: [] as (string | null)[],
     statuses: '',
@@ -110,19 +124,47 @@ export function toColumns(agents: readonly AgentState[], since: number): AgentCo
     rest: [] as [number, AgentRest][],
   };
   for (const [i, agent] of agents.entries()) {
-    const { order, id, spec, status, startedAt, endedAt, result } = agent;
-    columns.orders.push(order);
-    columns.ids.push(id);
+    const { spec, status, startedAt, endedAt, result } = agent;
     columns.goals.push(spec.goal);
     columns.keys.push(spec.key ?? null);
     columns.statuses += letters[status];
-    columns.starts.push(startedAt - since);
-    columns.ends.push(endedAt === undefined ? 0 : endedAt - since);
+    addToRuns(columns.starts, startedAt - since);
+    addToRuns(columns.ends, endedAt === undefined ? 0 : endedAt - since);
     columns.results.push(result?.value ?? null);
     const rest = restOf(agent);
     if (rest) columns.rest.push([i, rest]);
   }
   return columns;
+}
+
+function rowsOf(agents: readonly AgentState[]): readonly AgentRow[] {
+  const rows: { -readonly [K in keyof AgentRow]: AgentRow[K] }[] = [];
+  let last: (typeof rows)[number] | undefined;
+  let lastParent: AgentState | undefined;
+  for (const { id, order, parent } of agents) {
+    const number = Number(id.slice(id.lastIndexOf('-') + 1));
+    if (last && parent === lastParent && order === last.order + last.count && number === last.number + last.count) {
+      last.count++;
+    } else {
+      rows.push(last = { order, parent: parent?.id ?? '', number, count: 1 });
+      lastParent = parent;
+    }
+  }
+  return rows;
+}
+
+function addToRuns(runs: number[], value: number): void {
+  if (runs.at(-2) === value) runs.push((runs.pop() ?? 0) + 1);
+  else runs.push(value, 1);
+}
+
+/** Returns the numbers of the runs. */
+export function fromRuns(runs: NumberRuns): readonly number[] {
+  const values: number[] = [];
+  for (let i = 0; i < runs.length; i += 2) {
+    for (let left = runs[i + 1] ?? 0; left > 0; left--) values.push(runs[i] ?? 0);
+  }
+  return values;
 }
 
 /** What differs from an agent as it is made; `undefined` when nothing does. */

@@ -33,7 +33,7 @@ export interface AgentState {
   memory: Delivered | undefined;
   inbox: readonly InboxItem[];
   children: readonly AgentState[];
-  /** The children that were created with a key. */
+  /** The children that were created with a key; made by {@link childOfKey} when the first is looked up. */
   keys: Map<string, AgentState> | undefined;
   /** How many children have not ended. */
   open: number;
@@ -149,6 +149,19 @@ export function createPlanState(): PlanState {
 export function agentAt(state: PlanState, id: string): AgentState | undefined {
   if (state.recent?.id === id) return state.recent;
   return state.recent = state.agents.get(id);
+}
+
+/** The child that was created with this key. */
+export function childOfKey(parent: AgentState, key: string): AgentState | undefined {
+  return keysOf(parent).get(key);
+}
+
+/** The children of an agent by their keys. The agent's creator adds every later one. */
+export function keysOf(parent: AgentState): Map<string, AgentState> {
+  if (parent.keys) return parent.keys;
+  const keys = new Map<string, AgentState>();
+  for (const child of parent.children) if (child.spec.key !== undefined) keys.set(child.spec.key, child);
+  return parent.keys = keys;
 }
 
 /** Whether the agent has ended. */

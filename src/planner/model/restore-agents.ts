@@ -2,15 +2,29 @@
 
 import { newAgent } from '../decide/agent-changes.ts';
 import { createAccount, hold } from './account.ts';
-import { type AgentColumns, type AgentRest, statusOf } from './agent-columns.ts';
+import { type AgentColumns, type AgentRest, type AgentRow, fromRuns, statusOf } from './agent-columns.ts';
 import type { EventOf } from './plan-event.ts';
 import { added, type AgentState, hasEnded, type PlanState } from './plan-state.ts';
 
-/** The position of an agent in columns. */
+/** The agents of one row, and where they are in their columns. */
+interface Slice extends AgentRow {
+  readonly columns: ReadColumns;
+  /** The place of the agent with the order 0, if the row had one: others follow by their order. */
+  readonly offset: number;
+  /** The address of an agent without its number. */
+  readonly above: string;
+}
+
+/** Columns whose runs and rest are read. */
+interface ReadColumns extends Omit<AgentColumns, 'rest'> {
+  readonly rest: ReadonlyMap<number, AgentRest>;
+}
+
+/** The place of an agent in columns. */
 interface ColumnSlot {
-  readonly columns: AgentColumns;
+  readonly columns: ReadColumns;
   readonly i: number;
-  readonly rest: AgentRest | undefined;
+  readonly id: string;
 }
 
 /**
@@ -20,27 +34,35 @@ interface ColumnSlot {
  * @throws Error when the columns do not hold every agent up to the last, each below one before it.
  */
 export function addAgents(state: PlanState, all: readonly AgentColumns[]): void {
-  const places: ColumnSlot[] = [];
+  const slices: Slice[] = []; // by the order of their agents
   let known = 0;
-  for (const columns of all) {
-    const rests = new Map(columns.rest);
-    const { orders } = columns;
-    for (let i = 0; i < orders.length; i++) {
-      const order = orders[i] as number; // `i` is below the length
-      if (places[order] === undefined) known++;
-      places[order] = { columns, i, rest: rests.size === 0 ? undefined : rests.get(i) };
+  for (const slice of all.flatMap(slicesOf)) {
+    for (let order = slice.order; order < slice.order + slice.count; order++) {
+      if (slices[order] === undefined) known++;
+      slices[order] = slice;
     }
   }
-  if (places.length !== known) throw new Error('An agent is missing');
+  if (slices.length !== known) throw new Error('An agent is missing');
   let parent: AgentState | undefined;
-  for (const place of places) {
-    const id = place.columns.ids[place.i] as string; // as many as there are orders
-    const dash = id.lastIndexOf('-');
-    if (dash < 0) parent = undefined;
-    else if (parent?.id.length !== dash || !id.startsWith(parent.id)) parent = above(state, id.slice(0, dash));
-    addAgent(state, place, { id, parent });
+  for (let order = 0; order < known; order++) {
+    const slice = slices[order] as Slice; // as many as there are
+    if (slice.parent === '') parent = undefined;
+    else if (parent?.id !== slice.parent) parent = above(state, slice.parent);
+    const id = slice.above + (slice.number + order - slice.order);
+    addAgent(state, { columns: slice.columns, i: slice.offset + order, id }, parent);
   }
   for (const agent of state.agents.values()) if (agent.spec.after && !hasEnded(agent)) linkAfter(state, agent);
+}
+
+function slicesOf(stored: AgentColumns): readonly Slice[] {
+  const { starts, ends, rest } = stored;
+  const columns = { ...stored, starts: fromRuns(starts), ends: fromRuns(ends), rest: new Map(rest) };
+  let i = 0;
+  return stored.rows.map((row) => {
+    const slice = { ...row, columns, offset: i - row.order, above: row.parent === '' ? '' : `${row.parent}-` };
+    i += row.count;
+    return slice;
+  });
 }
 
 function above(state: PlanState, id: string): AgentState {
@@ -49,13 +71,11 @@ function above(state: PlanState, id: string): AgentState {
   return parent;
 }
 
-function addAgent(
-  state: PlanState,
-  { columns, i, rest }: ColumnSlot,
-  { id, parent }: { readonly id: string; readonly parent: AgentState | undefined },
-): void {
-  const { since } = columns;
-  const event = eventOf({ columns, i, rest }, id);
+function addAgent(state: PlanState, slot: ColumnSlot, parent: AgentState | undefined): void {
+  const { columns, i, id } = slot;
+  const rest = columns.rest.size === 0 ? undefined : columns.rest.get(i);
+  const made = eventOf(slot);
+  const event = rest?.spec ? { ...made, ...rest.spec } : made;
   const upper = parent?.account ?? state.account;
   const account = event.budget ? createAccount(event.budget, upper) : upper;
   const agent = newAgent(state, event, { parent, account });
@@ -64,7 +84,7 @@ function addAgent(
   agent.status = status;
   if (status === 'done') agent.result = { value: columns.results[i] };
   const isOver = hasEnded(agent);
-  if (isOver) agent.endedAt = since + (columns.ends[i] ?? 0);
+  if (isOver) agent.endedAt = columns.since + (columns.ends[i] ?? 0);
   if (rest) fillIn(agent, rest);
   if (event.budget && !isOver) {
     hold(upper, event.budget);
@@ -73,19 +93,17 @@ function addAgent(
   state.agents.set(id, agent);
   if (!parent) return;
   parent.children = added(parent.children, agent);
-  if (event.key !== undefined) (parent.keys ??= new Map()).set(event.key, agent);
   if (!isOver) parent.open++;
 }
 
-/** The event that made the agent. */
-function eventOf({ columns, i, rest }: ColumnSlot, id: string): EventOf<'agent.created'> {
+/** The event that made the agent, without what few have. */
+function eventOf({ columns, i, id }: ColumnSlot): EventOf<'agent.created'> {
   const at = columns.since + (columns.starts[i] ?? 0);
   const goal = columns.goals[i] as string; // as many as there are orders
   const key = columns.keys[i];
-  const event: EventOf<'agent.created'> = typeof key === 'string'
+  return typeof key === 'string'
     ? { type: 'agent.created', at, id, goal, key }
     : { type: 'agent.created', at, id, goal };
-  return rest?.spec ? { ...event, ...rest.spec } : event;
 }
 
 function fillIn(

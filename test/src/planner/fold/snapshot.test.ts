@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { createPlanner, type Storage } from '../../../../src/index.ts';
 import type { PlanEvent, RunAgent } from '../../../../src/planner/index.ts';
+import type { AgentColumns } from '../../../../src/planner/model/agent-columns.ts';
 import { hasEnded, type PlanState } from '../../../../src/planner/model/plan-state.ts';
 import { readState } from '../../../../src/planner/journal/read-state.ts';
 import { endedText, stateOf, stateText } from '../../../../src/planner/fold/snapshot.ts';
@@ -107,6 +108,12 @@ async function spoil(storage: Storage, planId: string, { part, change }: {
   }
 }
 
+function addressesOf({ rows }: AgentColumns): readonly string[] {
+  return rows.flatMap(({ parent, number, count }) =>
+    Array.from({ length: count }, (_, at) => `${parent}-${number + at}`)
+  );
+}
+
 describe('a plan that is taken up', () => {
   it('goes on from its last snapshot and the events behind, without those before', async () => {
     const plan = await suspended();
@@ -146,7 +153,7 @@ describe('a plan that is taken up', () => {
     const records = await storage.list({ prefix: ['plan', outcome.planId, 's'], limit: 100 });
     const states = records.filter(({ key }) => !String(key[3]).endsWith('.ended'));
     const ended = records.flatMap(({ key, value }) =>
-      String(key[3]).endsWith('.ended') ? (JSON.parse(value as string) as { ids: string[] }).ids : []
+      String(key[3]).endsWith('.ended') ? addressesOf(JSON.parse(value as string) as AgentColumns) : []
     );
     expect(states).toHaveLength(1);
     expect(ended.length).toBeGreaterThan(10);
