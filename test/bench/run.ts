@@ -1,6 +1,6 @@
 /**
  * Runs benchmarks, one process each: `npm run bench` runs all, `npm run bench -- overhead` one, and `--runs=3` each three times and
- * takes the medians. Merges the results with earlier ones in `bench-results/`: `table.md` for people, `reports.json` for machines.
+ * takes the medians; `--minutes=3` makes the soak shorter. Merges the results with earlier ones in `bench-results/`: `table.md` for people, `reports.json` for machines.
  * `--readme` writes the README's table and `docs/figures.md` from them; alone, it measures nothing.
  */
 
@@ -19,9 +19,13 @@ const results = join(root, 'bench-results');
 const lines = join(results, 'reports.jsonl');
 const mergedPath = join(results, 'reports.json');
 const all = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name);
-const { values: { readme, runs }, positionals } = parseArgs({
+const { values: { readme, runs, minutes }, positionals } = parseArgs({
   allowPositionals: true,
-  options: { readme: { type: 'boolean', default: false }, runs: { type: 'string', default: '1' } },
+  options: {
+    readme: { type: 'boolean', default: false },
+    runs: { type: 'string', default: '1' },
+    minutes: { type: 'string' },
+  },
 });
 const unknown = positionals.filter((name) => !all.includes(name));
 if (unknown.length > 0) {
@@ -51,7 +55,12 @@ function measure(name: string): Report[] {
   for (let run = 0; run < Number(runs); run++) {
     const { status } = spawnSync('node', ['--expose-gc', join(folder, name, `${name}.ts`)], {
       stdio: 'inherit',
-      env: { ...process.env, BENCH_REPORTS: lines, BENCH_NAME: name },
+      env: {
+        ...process.env,
+        BENCH_REPORTS: lines,
+        BENCH_NAME: name,
+        ...(minutes !== undefined && { SOAK_MINUTES: minutes }),
+      },
     });
     if (status !== 0) failed.push(name);
   }
