@@ -44,9 +44,23 @@ export async function writePageToken(query: unknown, after: string): Promise<str
 /** Reads where the page starts. @throws PinnaceError `invalid_argument` for a token that is none, or is of another query. */
 export async function readPageToken(query: unknown, token: string): Promise<string> {
   const parsed = v.safeParse(Token, decode(token));
-  if (!parsed.success) throw refused('it is not one that a page gave');
-  if (parsed.output.q !== await digestOf(query)) throw refused('it belongs to another query; repeat that one');
+  if (!parsed.success) return refuse(notOurs);
+  if (parsed.output.q !== await digestOf(query)) return refuse('it belongs to another query; repeat that one');
   return parsed.output.a;
+}
+
+/** Reads a place that is not text: `read` returns `undefined` for what no page wrote. Rejects as `readPageToken`. */
+export async function readPagePlace<T>(
+  query: unknown,
+  token: string,
+  read: (after: string) => T | undefined,
+): Promise<T> {
+  return read(await readPageToken(query, token)) ?? refuse(notOurs);
+}
+
+/** Reads a place that is a whole number. */
+export function pageNumber(after: string): number | undefined {
+  return /^\d{1,15}$/.test(after) ? Number(after) : undefined;
 }
 
 function decode(token: string): unknown {
@@ -61,8 +75,10 @@ async function digestOf(query: unknown): Promise<string> {
   return (await sha256(canonicalJson(query))).slice(0, 16);
 }
 
-function refused(why: string): PinnaceError {
-  return new PinnaceError('invalid_argument', `Cannot use the page token: ${why}, or leave it out to start anew`, {
+const notOurs = 'it is not one that a page gave';
+
+function refuse(why: string): never {
+  throw new PinnaceError('invalid_argument', `Cannot use the page token: ${why}, or leave it out to start anew`, {
     details: { reason: 'invalid_page_token' },
   });
 }

@@ -2,6 +2,7 @@
 
 import * as v from 'valibot';
 import { PinnaceError } from './errors.ts';
+import { expectedText } from './expected-text.ts';
 
 /** One thing that is wrong with the data. */
 export interface Issue {
@@ -56,5 +57,5 @@ function messageOf(issue: v.BaseIssue<unknown>): string {
   if (issue.type === 'max_length') return `must be at most ${String(issue.requirement)} long`;
   if (issue.type === 'min_length') return `must be at least ${String(issue.requirement)} long`;
   if (issue.received === 'undefined') return 'is missing';
-  return issue.expected === null ? 'is not valid' : `must be ${issue.expected}`;
+  return issue.expected === null ? 'is not valid' : `must be ${expectedText(issue.expected)}`;
 }

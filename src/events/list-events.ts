@@ -2,7 +2,7 @@
 
 import { type EventQuery, matchesQuery, placeFor } from './event-query.ts';
 import { headOf, numberOf, recordOf, type StoredChain, type StoredEvent } from './event-records.ts';
-import { limitOf, type Page, readPageToken, writePageToken } from '../base/page.ts';
+import { limitOf, type Page, pageNumber, readPagePlace, writePageToken } from '../base/page.ts';
 
 /** Where a page starts: in the records behind number `record`, with the events behind number `seq`. */
 interface Start {
@@ -18,7 +18,7 @@ export async function listEvents<Kept extends StoredEvent>(
   const { pageToken, limit: _, ...wanted } = query;
   const limit = limitOf(query);
   const filter = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
-  const start = pageToken === undefined ? undefined : parseStart(await readPageToken(filter, pageToken));
+  const start = pageToken === undefined ? undefined : await readPagePlace(filter, pageToken, parseStart);
   const behind = Math.max(start?.seq ?? 0, query.after ?? 0);
   let after = start ? start.record : Math.max(await lastBefore(chain, query.from), await lastWhole(chain, query.after));
   const items: Kept[] = [];
@@ -38,9 +38,10 @@ export async function listEvents<Kept extends StoredEvent>(
 }
 
 /** The tokens of earlier versions have only the first number. */
-function parseStart(text: string): Start {
-  const [record = 0, seq = 0] = text.split(':').map(Number);
-  return { record, seq };
+function parseStart(text: string): Start | undefined {
+  const places = text.split(':').map(pageNumber);
+  const [record = 0, seq = 0] = places; // of former versions a token holds the record alone
+  return places.includes(undefined) ? undefined : { record, seq };
 }
 
 interface Some<Kept extends StoredEvent> {

@@ -4,7 +4,7 @@ import type { Storage } from '../contracts/storage.ts';
 import type { Difference } from './diff.ts';
 import { historyKey } from './layout.ts';
 import type { RecordScope } from './owner.ts';
-import { type Page, type PageOptions, readPageToken, writePageToken } from '../base/page.ts';
+import { type Page, pageNumber, type PageOptions, readPagePlace, writePageToken } from '../base/page.ts';
 
 /** Who writes. */
 export interface Author {
@@ -43,7 +43,7 @@ export async function readHistory(
   },
 ): Promise<Page<HistoryEntry>> {
   const query = ['history', owner ?? null, kind, id];
-  const from = pageToken === undefined ? last : Number(await readPageToken(query, pageToken));
+  const from = pageToken === undefined ? last : await readPagePlace(query, pageToken, pageNumber);
   const end = Math.max(0, from - limit); // not on this page
   const prefix = historyKey({ kind, owner }, id);
   const entries = await storage.list({ prefix, after: [...prefix, end], limit });

@@ -1,7 +1,15 @@
 /** Reads and changes stored chats. Loaded when an app uses them. */
 
 import { PinnaceError } from '../../base/errors.ts';
-import { limitOf, maxLimit, type Page, type PageOptions, readPageToken, writePageToken } from '../../base/page.ts';
+import {
+  limitOf,
+  maxLimit,
+  type Page,
+  pageNumber,
+  type PageOptions,
+  readPagePlace,
+  writePageToken,
+} from '../../base/page.ts';
 import * as v from 'valibot';
 import type { Key } from '../../base/key.ts';
 import { parse } from '../../base/parse.ts';
@@ -41,10 +49,10 @@ export async function listChats(
   const limit = limitOf(page);
   const query = ['chats', owner.tenant, owner.subject];
   const prefix = listPrefix(owner);
-  const after = page.pageToken === undefined ? undefined : await readPageToken(query, page.pageToken);
+  const after = page.pageToken === undefined ? undefined : await readPagePlace(query, page.pageToken, keyOf);
   const entries = await storage.list({
     prefix,
-    ...(after !== undefined && { after: [...prefix, ...JSON.parse(after) as Key] }), // `writePageToken` has it from a key
+    ...(after !== undefined && { after: [...prefix, ...after] }),
     limit: limit + 1,
   });
   const shown = entries.slice(0, limit);
@@ -57,6 +65,11 @@ export async function listChats(
     }),
     ...(more && { nextPageToken: await writePageToken(query, JSON.stringify(more)) }),
   };
+}
+
+/** Reads the key behind which the next page of a list starts: time and chat id. */
+function keyOf(after: string): Key | undefined {
+  return /^\[-?[\d.]+,"([^"\\]|\\.)*"\]$/.test(after) ? JSON.parse(after) as Key : undefined; // as just checked
 }
 
 /** Finds a chat that the caller may read. @throws PinnaceError `not_found`. */
@@ -96,7 +109,7 @@ export async function getChat(
   const { record } = await requireChat(parts, owner, { chatId, principal });
   const prefix = messagesPrefix(owner, chatId, record);
   const query = ['chat', ...prefix];
-  const after = pageToken === undefined ? undefined : Number(await readPageToken(query, pageToken));
+  const after = pageToken === undefined ? undefined : await readPagePlace(query, pageToken, pageNumber);
   const entries = await parts.storage.list({
     prefix,
     ...(after !== undefined && { after: [...prefix, after] }),

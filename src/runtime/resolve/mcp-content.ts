@@ -1,7 +1,7 @@
 /** Prompts and resources of the MCP servers that an agent selects, for its callers and as files of its runs. */
 
 import { PinnaceError } from '../../base/errors.ts';
-import { limitOf, readPageToken, writePageToken } from '../../base/page.ts';
+import { limitOf, pageNumber, readPagePlace, writePageToken } from '../../base/page.ts';
 import { parse } from '../../base/parse.ts';
 import {
   McpCompletionRequest,
@@ -59,6 +59,7 @@ function createPrompts(parts: RuntimeParts): RuntimePrompts {
 function createResources(parts: RuntimeParts): RuntimeResources {
   return {
     async list(agentId, principal, query = {}) {
+      const page = await readPage(query);
       const { agent, servers } = await equip(agentId, principal, parts);
       if (servers.length === 0) return { items: [], templates: [], total: 0 };
       const content = await parts.mcp.content();
@@ -67,7 +68,7 @@ function createResources(parts: RuntimeParts): RuntimeResources {
       );
       const resources = wanted.flatMap(({ server, selection }) => content.resources(server, selection));
       const templates = wanted.flatMap(({ server, selection }) => content.templates(server, selection));
-      return await pageOf(resources, templates, query);
+      return await pageOf(resources, templates, page);
     },
     async read(agentId, input, principal, { signal } = {}) {
       const { server, uri } = parse(McpResourceRequest, input, { what: 'the resource' });
@@ -99,18 +100,27 @@ function requireOne(
   });
 }
 
+interface WantedPage {
+  readonly most: number;
+  readonly from: number;
+  /** What the page token belongs to. */
+  readonly of: { readonly query: string; readonly server: string | null };
+}
+
+async function readPage({ query = '', server, limit, pageToken }: McpResourceQuery): Promise<WantedPage> {
+  const most = limitOf({ ...(limit !== undefined && { limit }) });
+  const of = { query: query.trim().toLowerCase(), server: server ?? null };
+  return { most, of, from: pageToken === undefined ? 0 : await readPagePlace(of, pageToken, pageNumber) };
+}
+
 async function pageOf(
   resources: readonly McpResourceEntry[],
   templates: readonly McpTemplateEntry[],
-  { query = '', server, limit, pageToken }: McpResourceQuery,
+  { most, from, of }: WantedPage,
 ) {
-  const most = limitOf({ ...(limit !== undefined && { limit }) });
-  const words = query.trim().toLowerCase();
   const isWanted = (texts: readonly (string | undefined)[]): boolean =>
-    texts.some((text) => text?.toLowerCase().includes(words));
+    texts.some((text) => text?.toLowerCase().includes(of.query));
   const found = resources.filter(({ uri, name, title }) => isWanted([uri, name, title]));
-  const of = { query: words, server: server ?? null };
-  const from = pageToken === undefined ? 0 : Number(await readPageToken(of, pageToken));
   const items = found.slice(from, from + most);
   const more = from + most < found.length && { nextPageToken: await writePageToken(of, String(from + most)) };
   const shown = from > 0

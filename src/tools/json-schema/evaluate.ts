@@ -1,5 +1,6 @@
 /** Whether a value fits a JSON Schema 2020-12, and where it does not. Interpreted, so it runs under a strict CSP. */
 
+import { expectedText } from '../../base/expected-text.ts';
 import { evaluateArray } from './arrays.ts';
 import { isEqual } from './equal.ts';
 import {
@@ -73,7 +74,7 @@ function checkType(type: string, value: unknown, { schema, fail }: Findings): vo
   if (schema['type'] === undefined) return;
   const wanted = [schema['type']].flat().map(String);
   if (wanted.includes(type) || (wanted.includes('integer') && Number.isInteger(value))) return;
-  fail('type', `Instance type "${type}" is invalid. Expected "${wanted.join('", "')}".`);
+  fail('type', `Instance must be ${expectedText(wanted.join(' | '))}.`);
 }
 
 function checkConstants(value: unknown, { schema, fail }: Findings): void {

@@ -59,7 +59,7 @@ describe('run', () => {
       tool: 'add',
       toolCallId: 'call-0',
     });
-    expect(JSON.stringify(calls[1]?.prompt.at(-1))).toContain('\\"a\\" must be number');
+    expect(JSON.stringify(calls[1]?.prompt.at(-1))).toContain('\\"a\\" must be a number');
     expect(textOf(chunks)).toBe('sorry');
   });
 

@@ -78,8 +78,8 @@ describe('defineTool', () => {
     expect(defineTool(options()).check({ a: '2', b: '3', c: 4 })).toEqual({
       ok: false,
       issues: [
-        { path: 'a', message: 'must be number' },
-        { path: 'b', message: 'must be number' },
+        { path: 'a', message: 'must be a number' },
+        { path: 'b', message: 'must be a number' },
         { path: 'c', message: 'is not known here' },
       ],
     });

@@ -55,11 +55,11 @@ describe('invokeTool', () => {
 describe('invokeTool, the input', () => {
   it.each([
     [{}, '"text" is missing'],
-    [{ text: 7 }, '"text" must be string'],
+    [{ text: 7 }, '"text" must be a string'],
     [{ text: 'far too long' }, '"text" must be at most 10 long'],
     [{ text: 'ahoy', extra: 1 }, '"extra" is not known here'],
-    ['ahoy', 'must be Object'],
-    [null, 'must be Object'],
+    ['ahoy', 'must be an object'],
+    [null, 'must be an object'],
     [undefined, 'is missing'],
   ])('refuses %j and executes nothing', async (value, message) => {
     const execute = vi.fn<Execute>();

@@ -146,7 +146,7 @@ describe('createTree', () => {
     const tree = createTree({ payloadTypes: types, rows: [item({ name: 'A' })] });
     expect(tree.get('a')?.payload).toEqual({ name: 'A', size: 1 });
     expect(() => createTree({ payloadTypes: types, rows: [item({ name: 1 })] })).toThrow(
-      '"rows.0.payload.name" must be string',
+      '"rows.0.payload.name" must be a string',
     );
   });
 

@@ -113,11 +113,11 @@ describe('the second try of the rehearsal model', () => {
   const logs = toolOf('list_logs', 'Lists log lines', { lines: { type: 'integer' }, name: text }, ['lines']);
 
   it.each([
-    ['"mode" must be ("eco" | "boost")', { mode: 'turbo-boost' }, { mode: 'boost' }, mode],
+    ['"mode" must be "eco" or "boost"', { mode: 'turbo-boost' }, { mode: 'boost' }, mode],
     ['Expected one of: eco, boost', { mode: 'bo' }, { mode: 'boost' }, mode],
     ['Unknown mode "turbo": did you mean "turbo-eco"?', { mode: 'turbo' }, { mode: 'turbo-eco' }, mode],
     ['"lines" must be at most 10', { lines: 50 }, { lines: 10 }, logs],
-    ['"lines": must be >= 1', { lines: 0 }, { lines: 1 }, logs],
+    ['"lines" must be at least 1', { lines: 0 }, { lines: 1 }, logs],
     ['"lines" must be a number', { lines: '7' }, { lines: 7 }, logs],
     ['"lines" is missing', {}, { lines: 5 }, logs],
     ['"name" is not known here', { lines: 5, name: 'x' }, { lines: 5 }, logs],
@@ -148,13 +148,13 @@ describe('the second try of the rehearsal model', () => {
   });
 
   it('is the last, and takes the place of the first in the report', async () => {
-    const first = called('set_mode', { mode: 'turbo' }, failed('"mode" must be ("eco" | "boost")'), 'first');
+    const first = called('set_mode', { mode: 'turbo' }, failed('"mode" must be "eco" or "boost"'), 'first');
     const { calls: [retry] } = await ask([user('set the mode'), ...first], [mode]);
     const toolCallId = retry?.toolCallId;
-    const again = called('set_mode', { mode: 'eco' }, failed('"mode" must be ("slow" | "fast")'), toolCallId);
+    const again = called('set_mode', { mode: 'eco' }, failed('"mode" must be "slow" or "fast"'), toolCallId);
     const twice = await ask([user('set the mode'), ...first, ...again], [mode]);
     expect(twice.calls).toEqual([]);
-    expect(twice.text).toBe('`set_mode` failed: "mode" must be ("slow" | "fast").');
+    expect(twice.text).toBe('`set_mode` failed: "mode" must be "slow" or "fast".');
     const mended = called('set_mode', { mode: 'eco' }, json('ok'), toolCallId);
     const { text: report } = await ask([user('set the mode'), ...first, ...mended], [mode]);
     expect(report).toBe('At the second try: `set_mode` (eco) returned **ok**.');

@@ -125,7 +125,7 @@ describe('the registry screen', () => {
     expect(field.getAttribute('aria-invalid')).toBe('true');
     expect(field.getAttribute('aria-describedby')).toBe(page.all('help-name')[0]?.id);
     await vi.waitFor(() => expect(document.activeElement).toBe(field));
-    expect(text('help-limits.steps')).toBe('Steps must be number.');
+    expect(text('help-limits.steps')).toBe('Steps must be a number.');
     await page.type('field-name', 'Drill');
     expect(page.all('help-name')).toEqual([]);
     await page.type('field-limits.steps', '12');

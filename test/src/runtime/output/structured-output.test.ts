@@ -119,7 +119,7 @@ describe('a structured answer', () => {
     const [said, told] = script.calls[1]?.prompt.slice(-2) ?? [];
     expect(said).toEqual({ role: 'assistant', content: [{ type: 'text', text: '{"city":7,"sea":"North"}' }] });
     const text = told?.role === 'user' && told.content[0]?.type === 'text' ? told.content[0].text : '';
-    expect(text).toContain('- city: type "number" is invalid. Expected "string"');
+    expect(text).toContain('- city: must be a string');
     expect(text).toContain('- sea: is not known here');
   });
 
