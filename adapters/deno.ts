@@ -26,7 +26,14 @@ import { gaugeSink } from './sinks/queue.ts';
 import { denoKvStorage } from './storage/deno-kv.ts';
 import { cutSenders } from './transport/http/cut-senders.ts';
 import { createHandler, type Handler, type HandlerOptions } from './transport/http.ts';
-import { catalogOf, type CatalogOption, type EndpointMcp, mcpOf, mcpOnUse } from './endpoint-parts.ts';
+import {
+  catalogOf,
+  type CatalogOption,
+  type EndpointMcp,
+  type EndpointPeople,
+  mcpOf,
+  peopleOf,
+} from './endpoint-parts.ts';
 import type { Observability } from './observability.ts';
 
 export type { Observability };
@@ -36,7 +43,7 @@ export type Seen = Observability;
 type EndpointStorage = ClosableStorage & Watchable;
 
 /** The options of an endpoint. */
-export interface DenoEndpointOptions {
+export interface DenoEndpointOptions extends EndpointPeople {
   /** The catalog; or a function that returns a registry, which is also served under `/v1/agents` and so on. */
   readonly catalog: CatalogOption<EndpointStorage>;
   /** Agents composed in code, by `defineAgent`. */
@@ -107,7 +114,8 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
   };
   const { catalog, registry } = catalogOf(options.catalog, { storage, tools, observability });
   const grounding = options.grounding?.(storage, registry);
-  const [egress, sandbox] = [denoEgress(), denoSandbox()];
+  const [egress, sandbox] = [denoEgress({ loopback: options.loopback ?? [] }), denoSandbox()];
+  const people = peopleOf(options, egress);
   const otel = isTraced() ? lazyOtel() : undefined;
   const runtime = createRuntime({
     catalog,
@@ -116,7 +124,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     tools,
     egress,
     sandbox,
-    mcp: mcpOnUse(egress),
+    ...people.runtime,
     keep: options.keep ?? 'stream',
     programs: options.programs ?? false,
     sinks: [consoleSink(), ...(otel ? [otel.sink] : [])],
@@ -139,6 +147,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     origins,
     capabilities: loadOnce(() => probe({ egress, sandbox })),
     planner: runtime.planner,
+    ...people.handler,
     ...(options.bodies && { bodies: options.bodies }),
     ...(options.keepAliveMs !== undefined && { keepAliveMs: options.keepAliveMs }),
     ...(options.metricsToken !== undefined && { metricsToken: options.metricsToken }),

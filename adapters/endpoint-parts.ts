@@ -1,22 +1,71 @@
 /** What the endpoints on Deno and on Node share: the catalog of their options, and MCP loaded on demand. */
 
+import { PinnaceError } from '../src/base/errors.ts';
+import { loadOnce } from '../src/base/load-once.ts';
+import type { CreateRuntimeOptions } from '../src/create-runtime.ts';
 import type { Catalog } from '../src/contracts/catalog.ts';
 import type { Egress } from '../src/contracts/egress.ts';
 import type { McpConnector } from '../src/contracts/mcp/mcp-connector.ts';
 import type { Storage } from '../src/contracts/storage.ts';
 import type { Registry } from '../src/registry/registry.ts';
-import type { ToolDefinition } from '../src/base/schema.ts';
+import type { SecretRef, ToolDefinition } from '../src/base/schema.ts';
 import { isToolSource, toolsOf, type ToolSource } from '../src/tools/tool-source.ts';
 import type { Tool } from '../src/tools/tool.ts';
 import type { Grounding } from '../src/grounding/create-grounding.ts';
 import type { HostedRuntime } from '../src/runtime/runtime.ts';
+import { mcpSignIn, type McpSignInOptions } from './mcp/sign-in.ts';
+import type { HandlerOptions } from './transport/http.ts';
 import type { McpRouteOptions } from './transport/http/routes/mcp.ts';
 import type { Observability } from './observability.ts';
 
+/** What people do for MCP servers: they sign in, and answer questions. */
+export interface EndpointPeople {
+  /**
+   * Signs people in to MCP servers with `auth`, over the endpoint's own egress; needs `sealKey`. The redirect URIs belong to your chat
+   * back end. Servers are then reached with `@modelcontextprotocol/client`.
+   */
+  readonly mcpSignIn?: Omit<McpSignInOptions, 'egress'>;
+  /** The secret that seals tokens and answers: 32 random bytes as base64url, bound to `code`. Without it, MCP servers cannot ask. */
+  readonly sealKey?: SecretRef;
+  /** Origins on this machine that tools, MCP servers and authorization servers may have, as those of `denoEgress`; for development. */
+  readonly loopback?: readonly string[];
+}
+
+/** What the options make of the runtime and of the handler. */
+export interface PeopleParts {
+  readonly runtime: Pick<CreateRuntimeOptions, 'mcp' | 'mcpSignIn' | 'sealKey'>;
+  readonly handler: Pick<HandlerOptions, 'mcpSignIn'>;
+}
+
+/**
+ * Returns the connector and the sign-in of an endpoint.
+ *
+ * @throws PinnaceError `invalid_argument` for `mcpSignIn` without `sealKey`, and as `mcpSignIn` does.
+ */
+export function peopleOf({ mcpSignIn: options, sealKey, loopback = [] }: EndpointPeople, egress: Egress): PeopleParts {
+  if (options && !sealKey) throw noSealKey();
+  const signIn = options && { mcpSignIn: mcpSignIn({ loopback, ...options, egress }) };
+  const mcp = mcpOnUse(sealKey ? loadModern : loadLegacy, egress);
+  return { runtime: { mcp, ...signIn, ...(sealKey && { sealKey }) }, handler: { ...signIn } };
+}
+
 /** Loads the library with the first connection: most instances never open one. */
-export function mcpOnUse(egress: Egress): McpConnector {
-  const connector = async (): Promise<McpConnector> => (await import('./mcp/client.ts')).mcpConnector({ egress });
+function mcpOnUse(load: () => Promise<ConnectorOver>, egress: Egress): McpConnector {
+  const connector = loadOnce(async () => (await load())({ egress }));
   return { connect: async (server, options) => await (await connector()).connect(server, options) };
+}
+
+type ConnectorOver = (options: { readonly egress: Egress }) => McpConnector;
+
+const loadLegacy = async (): Promise<ConnectorOver> => (await import('./mcp/client.ts')).mcpConnector;
+const loadModern = async (): Promise<ConnectorOver> => (await import('./mcp/client-2026.ts')).mcpConnector2026;
+
+function noSealKey(): PinnaceError {
+  return new PinnaceError(
+    'invalid_argument',
+    'Cannot sign people in to MCP servers without "sealKey": name a secret of 32 random bytes, bound to "code"',
+    { details: { reason: 'no_seal_key' } },
+  );
 }
 
 /** A catalog, or a function that creates a registry over the endpoint's storage and tools. */

@@ -22,7 +22,14 @@ import { denoEgress } from './egress/deno.ts';
 import { modelSource } from './models/source.ts';
 import { type NodeListener, type NodeListenerOptions, toNodeListener } from './node/listener.ts';
 import { openPostgres } from './node/postgres-default.ts';
-import { catalogOf, type CatalogOption, type EndpointMcp, mcpOf, mcpOnUse } from './endpoint-parts.ts';
+import {
+  catalogOf,
+  type CatalogOption,
+  type EndpointMcp,
+  type EndpointPeople,
+  mcpOf,
+  peopleOf,
+} from './endpoint-parts.ts';
 import type { Observability } from './observability.ts';
 import { sweepPlans } from './plan-sweep.ts';
 import { denoEnvSecrets, type DenoEnvSecretsOptions } from './secrets/deno-env.ts';
@@ -37,6 +44,7 @@ type EndpointStorage = ClosableStorage & Watchable;
 
 /** The options of an endpoint on Node. */
 export interface NodeEndpointOptions extends
+  EndpointPeople,
   Pick<
     HandlerOptions,
     'origins' | 'bodies' | 'quotas' | 'maxBodyBytes' | 'basePath' | 'keepAliveMs' | 'startObjectiveMs'
@@ -118,7 +126,8 @@ export async function createNodeEndpoint(options: NodeEndpointOptions): Promise<
   };
   const { catalog, registry } = catalogOf(options.catalog, { storage, tools, observability });
   const grounding = options.grounding?.(storage, registry);
-  const egress = denoEgress();
+  const egress = denoEgress({ loopback: options.loopback ?? [] });
+  const people = peopleOf(options, egress);
   const runtime = createRuntime({
     catalog,
     storage,
@@ -126,7 +135,7 @@ export async function createNodeEndpoint(options: NodeEndpointOptions): Promise<
     egress,
     models: options.models ?? modelSource({ egress, ...(privateOrigins && { privateOrigins }) }),
     secrets: options.secrets ?? nodeEnvSecrets(),
-    mcp: mcpOnUse(egress),
+    ...people.runtime,
     sinks: options.sinks ?? [consoleSink()],
     ...observability,
     ...(agents && { agents }),
@@ -142,6 +151,7 @@ export async function createNodeEndpoint(options: NodeEndpointOptions): Promise<
     authenticator: authenticator(storage),
     planner: runtime.planner,
     capabilities: async () => ({ node: process.versions.node, pinnedEgress: await egress.isReady() }),
+    ...people.handler,
     ...servedOptions(options),
     ...(mcp && { mcp: mcpOf(mcp, { runtime, storage, egress, grounding }) }),
     ...(registry && { registry }),
