@@ -124,13 +124,13 @@ describe('prompts and resources of an MCP server', () => {
     [{ limit: 0 }, 'invalid_limit'],
     [{ limit: 201 }, 'invalid_limit'],
     [{ pageToken: 'nonsense' }, 'invalid_page_token'],
-  ])('refuse the page %j with and without servers', async (page, reason) => {
+  ])('refuse the page %j with and without servers', async (wrong, reason) => {
     const { approve, runtime } = await setUp();
     const refused = { code: 'invalid_argument', details: { reason } };
     await approve();
-    await expect(runtime.resources.list('helper', me, page)).rejects.toMatchObject(refused);
+    await expect(runtime.resources.list('helper', me, wrong)).rejects.toMatchObject(refused);
     const alone = testRuntime({ model: scriptedModel(says('ok')).model });
-    await expect(alone.resources.list('helper', me, page)).rejects.toMatchObject(refused);
+    await expect(alone.resources.list('helper', me, wrong)).rejects.toMatchObject(refused);
   });
 
   it('are listed from the pin, read and filled in once they are approved', async () => {
