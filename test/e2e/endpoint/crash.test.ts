@@ -3,28 +3,41 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { UIMessageChunk } from '../../../src/index.ts';
+import {
+  type DatabaseKind,
+  databases,
+  isInstalled,
+  openDatabase,
+  type SharedDatabase,
+} from '../../fixtures/processes/shared-database.ts';
 import { runRequest, terminalChunks, userMessage } from '../../fixtures/runtime.ts';
 import { type EndpointProcess, startEndpoint } from '../../tools/servers/endpoint.ts';
 
 let folder: string;
+let database: SharedDatabase;
 const started: EndpointProcess[] = [];
 /** The instance that runs after the others have died. Its clock is ahead, so it need not wait until they count as lost. */
 let survivor: EndpointProcess;
-beforeAll(async () => {
+
+async function open(kind: DatabaseKind): Promise<void> {
   folder = await mkdtemp(join(tmpdir(), 'pinnace-crash-'));
   await writeFile(join(folder, 'effects'), '');
+  database = await openDatabase(kind, folder);
   survivor = await start({ CRASH_CLOCK_SHIFT_MS: '60000' });
-});
-afterAll(async () => {
-  await Promise.all(started.map((endpoint) => endpoint.stop('SIGKILL')));
+}
+
+async function close(): Promise<void> {
+  await Promise.all(started.splice(0).map((endpoint) => endpoint.stop('SIGKILL')));
+  await database?.stop();
   await rm(folder, { recursive: true, force: true });
-});
+}
 
 async function start(env: Record<string, string>): Promise<EndpointProcess> {
   const endpoint = await startEndpoint({
     script: 'test/fixtures/processes/crash-server.ts',
-    env: { PINNACE_KV: join(folder, 'state.kv'), CRASH_EFFECTS: join(folder, 'effects'), ...env },
-    permissions: [`--allow-read=${folder}`, `--allow-write=${folder}`, '--allow-run'],
+    env: { ...database.env, CRASH_EFFECTS: join(folder, 'effects'), ...env },
+    permissions: database.permissions,
+    reaches: database.reaches,
   });
   started.push(endpoint);
   return endpoint;
@@ -123,34 +136,41 @@ async function crashEverywhere(when: 'before' | 'after'): Promise<Fate[]> {
   throw new Error('Every run crashed');
 }
 
-describe('a run whose process is killed at a commit, when it is asked for again', () => {
-  it('has acted at most once and reports what is unknown, killed before any commit', async () => {
-    const fates = await crashEverywhere('before');
-    expect(fates.length).toBeGreaterThanOrEqual(5);
-    expect(fates[0]).toBe('first run by the retry');
-    expect(fates.slice(1)).not.toContain('first run by the retry');
-    expect(fates).not.toContain('completed');
-  });
+for (const kind of databases) {
+  describe.skipIf(!isInstalled(kind))(
+    `a run over ${kind} whose process is killed at a commit, when it is asked for again`,
+    () => {
+      beforeAll(() => open(kind));
+      afterAll(close);
+      it('has acted at most once and reports what is unknown, killed before any commit', async () => {
+        const fates = await crashEverywhere('before');
+        expect(fates.length).toBeGreaterThanOrEqual(5);
+        expect(fates[0]).toBe('first run by the retry');
+        expect(fates.slice(1)).not.toContain('first run by the retry');
+        expect(fates).not.toContain('completed');
+      });
 
-  it('has acted at most once and reports what is unknown, killed after any commit', async () => {
-    const fates = await crashEverywhere('after');
-    expect(fates.length).toBeGreaterThanOrEqual(5);
-    expect(fates[0]).toBe('lost');
-  });
+      it('has acted at most once and reports what is unknown, killed after any commit', async () => {
+        const fates = await crashEverywhere('after');
+        expect(fates.length).toBeGreaterThanOrEqual(5);
+        expect(fates[0]).toBe('lost');
+      });
 
-  it('has a call with an unknown outcome, killed right after the record of a call that may act', async () => {
-    const seen = await crash('recorded-call', { CRASH_AFTER: 'call' });
-    expect(await verify('recorded-call', seen)).toBe('lost with an unknown outcome');
-  });
+      it('has a call with an unknown outcome, killed right after the record of a call that may act', async () => {
+        const seen = await crash('recorded-call', { CRASH_AFTER: 'call' });
+        expect(await verify('recorded-call', seen)).toBe('lost with an unknown outcome');
+      });
 
-  it('is ended once, however often the instance that ends it is killed too', async () => {
-    const crashes = [['before', '1'], ['after', '1'], ['before', '2'], ['after', '2']] as const;
-    const fates = await Promise.all(crashes.map(async ([when, commit]) => {
-      const name = `twice-${when}-${commit}`;
-      const seen = await crash(name, { CRASH_AFTER: '5' });
-      await crash(name, { CRASH_CLOCK_SHIFT_MS: '30000', [`CRASH_${when.toUpperCase()}`]: commit });
-      return await verify(name, seen);
-    }));
-    for (const fate of fates) expect(fate).toMatch(/^lost/);
-  });
-});
+      it('is ended once, however often the instance that ends it is killed too', async () => {
+        const crashes = [['before', '1'], ['after', '1'], ['before', '2'], ['after', '2']] as const;
+        const fates = await Promise.all(crashes.map(async ([when, commit]) => {
+          const name = `twice-${when}-${commit}`;
+          const seen = await crash(name, { CRASH_AFTER: '5' });
+          await crash(name, { CRASH_CLOCK_SHIFT_MS: '30000', [`CRASH_${when.toUpperCase()}`]: commit });
+          return await verify(name, seen);
+        }));
+        for (const fate of fates) expect(fate).toMatch(/^lost/);
+      });
+    },
+  );
+}

@@ -2,25 +2,37 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type DatabaseKind,
+  isInstalled,
+  openDatabase,
+  type SharedDatabase,
+} from '../../fixtures/processes/shared-database.ts';
 import { runRequest, userMessage } from '../../fixtures/runtime.ts';
 import { type EndpointProcess, startEndpoint } from '../../tools/servers/endpoint.ts';
 
 let folder: string;
+let database: SharedDatabase;
 const started: EndpointProcess[] = [];
-beforeEach(async () => {
+
+async function open(kind: DatabaseKind): Promise<void> {
   folder = await mkdtemp(join(tmpdir(), 'pinnace-many-'));
   await writeFile(join(folder, 'effects'), '');
-});
-afterEach(async () => {
+  database = await openDatabase(kind, folder);
+}
+
+async function close(): Promise<void> {
   await Promise.all(started.splice(0).map((endpoint) => endpoint.stop('SIGKILL')));
+  await database?.stop();
   await rm(folder, { recursive: true, force: true });
-});
+}
 
 async function start(env: Record<string, string> = {}): Promise<EndpointProcess> {
   const endpoint = await startEndpoint({
     script: 'test/fixtures/processes/crash-server.ts',
-    env: { PINNACE_KV: join(folder, 'state.kv'), CRASH_EFFECTS: join(folder, 'effects'), ...env },
-    permissions: [`--allow-read=${folder}`, `--allow-write=${folder}`, '--allow-run'],
+    env: { ...database.env, CRASH_EFFECTS: join(folder, 'effects'), ...env },
+    permissions: database.permissions,
+    reaches: database.reaches,
   });
   started.push(endpoint);
   return endpoint;
@@ -69,7 +81,17 @@ function watch(endpoint: EndpointProcess, name: string): Watched {
 
 const isWhole = (text: string): boolean => text.endsWith('data: [DONE]\n\n');
 
-describe.each([4, 8])('%i processes on one Deno KV file', (count) => {
+const crowds: readonly (readonly [count: number, kind: DatabaseKind])[] = [
+  [4, 'Deno KV'],
+  [8, 'Deno KV'],
+  [2, 'PostgreSQL'],
+  [4, 'PostgreSQL'],
+];
+
+describe.each(crowds.filter(([, kind]) => isInstalled(kind)))('%i processes on one %s', (count, kind) => {
+  beforeEach(() => open(kind));
+  afterEach(close);
+
   it('end every run once, with each effect at most once, when half of them are killed at work', async () => {
     const all = await Promise.all(Array.from({ length: count }, () => start()));
     const runs = all.flatMap((endpoint, at) =>

@@ -17,15 +17,16 @@ export interface EndpointProcess {
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
-/** Starts the endpoint; `script` is the module to serve, `env` is added to its environment. */
+/** Starts the endpoint; `script` is the module to serve, `env` is added to its environment, `reaches` to the addresses it may use. */
 export async function startEndpoint(
-  { script = 'demo/server.ts', env = {}, permissions = [] as readonly string[] } = {},
+  { script = 'demo/server.ts', env = {}, permissions = [] as readonly string[], reaches = [] as readonly string[] } =
+    {},
 ): Promise<EndpointProcess> {
   const token = crypto.randomUUID();
   const args = [
     'serve',
     '--no-prompt',
-    '--allow-net=127.0.0.1',
+    `--allow-net=${['127.0.0.1', ...reaches].join(',')}`,
     '--allow-sys=hostname',
     '--allow-env',
     ...permissions,
