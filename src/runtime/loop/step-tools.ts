@@ -50,7 +50,7 @@ export function createStepTools(options: StepToolsOptions): StepTools {
   const [find] = discovery?.tools ?? [];
   const isNamed = find !== undefined && tools.includes(find);
   const isOn = find && (isNamed || definitionTokens(tools) > contextTokens * largestShare);
-  return discovery && isOn ? discovered(options, discovery, isNamed ? tools : [...tools, ...discovery.tools]) : {
+  return discovery && isOn ? discovered(options, discovery, isNamed ? [] : discovery.tools) : {
     restore: () => Promise.resolve(),
     discovered: () => Promise.resolve(undefined),
     ...steps(() => tools, asked),
@@ -103,33 +103,43 @@ function isAvailable({ isAvailable: check }: Tool): boolean {
 }
 
 function discovered(
-  { agent, toolSet: { tools }, principal, chatId, asked, active: further = [] }: StepToolsOptions,
+  { agent, toolSet: { tools }, principal, chatId, asked, active: given = [] }: StepToolsOptions,
   discovery: Discovery<Tool>,
-  all: readonly Tool[],
+  further: readonly Tool[],
 ): StepTools {
   const templates = new Set(discovery.tools);
-  const byName = new Map(all.map((tool) => [tool.definition.name, tool]));
+  const tool = toolByName(tools, further);
   const named = namedTools(agent);
-  const active = tools.filter((tool) => named.has(tool.definition.id) && !templates.has(tool));
+  const isPrefixes = [...named].every((name) => name.endsWith('*')); // as of an agent with everything: no tool is named
+  const active = isPrefixes ? [] : tools.filter((one) => named.has(one.definition.id) && !templates.has(one));
   const run = discovery.open(tools, {
-    active: [...active.map(({ definition }) => definition.name), ...further.filter((name) => byName.has(name))],
+    active: [...active.map(({ definition }) => definition.name), ...given.filter((name) => tool(name))],
     principal,
     chatId,
     isAllowed(name) {
-      const tool = byName.get(name);
-      return tool !== undefined && isAvailable(tool);
+      const found = tool(name);
+      return found !== undefined && isAvailable(found);
     },
   });
-  const allowed = run.tools.filter(({ definition: { name } }) => byName.has(name));
+  const allowed = run.tools.filter(({ definition: { name } }) => tool(name));
   return {
     restore: () => run.restore(),
     async discovered() {
       await run.restore();
       return run.activeNames();
     },
-    ...steps(() => [...allowed, ...run.activeNames().flatMap((name) => byName.get(name) ?? [])], asked),
+    ...steps(() => [...allowed, ...run.activeNames().flatMap((name) => tool(name) ?? [])], asked),
     missing: (name) => run.notActive(name),
   };
+}
+
+const byName = new WeakMap<readonly Tool[], ReadonlyMap<string, Tool>>();
+
+/** Finds tools of a tool set, or of a few more, by name. Runs with the same tool set share its map. */
+function toolByName(tools: readonly Tool[], further: readonly Tool[]): (name: string) => Tool | undefined {
+  const known = byName.get(tools) ?? new Map(tools.map((tool) => [tool.definition.name, tool]));
+  byName.set(tools, known);
+  return (name) => known.get(name) ?? further.find(({ definition }) => definition.name === name);
 }
 
 /** Models differ; about four characters of JSON make a token. */
