@@ -108,12 +108,7 @@ export async function continueChat(model: LanguageModel, chats: Map<string, UIMe
 // #endregion
 
 // #region retry
-export async function runOnce(
-  model: LanguageModel,
-  runs: Map<string, Promise<unknown>>,
-  messages: ModelMessage[],
-  key: string,
-) {
+export async function runOnce(model: LanguageModel, runs: Map<string, unknown>, messages: ModelMessage[], key: string) {
   const run = runs.get(key) ?? generateText({ model, messages });
   runs.set(key, run);
   return await run;
