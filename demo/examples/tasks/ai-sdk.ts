@@ -107,8 +107,10 @@ export async function continueChat(model: LanguageModel, chats: Map<string, UIMe
 }
 // #endregion
 
+type Runs = Map<string, Promise<unknown>>;
+
 // #region retry
-export async function runOnce(model: LanguageModel, runs: Map<string, unknown>, messages: ModelMessage[], key: string) {
+export async function runOnce(model: LanguageModel, runs: Runs, messages: ModelMessage[], key: string) {
   const run = runs.get(key) ?? generateText({ model, messages });
   runs.set(key, run);
   return await run;

@@ -111,9 +111,10 @@ export async function continueChat(model: BaseChatModel, saver: MemorySaver, mes
 // #endregion
 
 type Helper = ReturnType<typeof helper>;
+type Runs = Map<string, Promise<unknown>>;
 
 // #region retry
-export async function runOnce(agent: Helper, runs: Map<string, unknown>, question: string, key: string) {
+export async function runOnce(agent: Helper, runs: Runs, question: string, key: string) {
   const input = { messages: [new HumanMessage(question)] };
   const run = runs.get(key) ?? agent.invoke(input, { configurable: { thread_id: key } });
   runs.set(key, run);

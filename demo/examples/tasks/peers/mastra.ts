@@ -99,8 +99,10 @@ export async function continueChat(model: MastraModelConfig, url: string, messag
 }
 // #endregion
 
+type Runs = Map<string, Promise<unknown>>;
+
 // #region retry
-export async function runOnce(agent: Agent, runs: Map<string, unknown>, question: string, key: string) {
+export async function runOnce(agent: Agent, runs: Runs, question: string, key: string) {
   const run = runs.get(key) ?? agent.generate(question);
   runs.set(key, run);
   return await run;

@@ -93,8 +93,10 @@ export async function continueChat(model: Model, sessions: Map<string, MemorySes
 }
 // #endregion
 
+type Runs = Map<string, Promise<unknown>>;
+
 // #region retry
-export async function runOnce(agent: Agent, runs: Map<string, unknown>, question: string, key: string) {
+export async function runOnce(agent: Agent, runs: Runs, question: string, key: string) {
   const known = runs.get(key) ?? run(agent, question);
   runs.set(key, known);
   return await known;

@@ -93,7 +93,7 @@ async function runMastra(): Promise<void> {
   const threads = await mastra.continueChat(mastraModel('Hello'), `file:${folder}/chats.db`, 'Hi');
   assert.deepEqual(threads.map(({ id }) => id), ['trip']);
   rmSync(folder, { recursive: true });
-  const runs = new Map<string, unknown>();
+  const runs = new Map<string, Promise<unknown>>();
   const once = new MastraAgent({ id: 'a', name: 'A', instructions: '', model: mastraModel('First', 'Second') });
   assert.equal(await mastra.runOnce(once, runs, 'Hi', 'k'), await mastra.runOnce(once, runs, 'Hi', 'k'));
 }
@@ -129,7 +129,7 @@ async function runLangChain(): Promise<void> {
   assert.notEqual((await langchain.runWithin(costly, 'Hi')).messages.at(-1)?.text, 'Never');
   const chats = await langchain.continueChat(fakeModel().respond(new AIMessage('Hello')), new MemorySaver(), 'Hi');
   assert.deepEqual(chats, ['trip']);
-  const runs = new Map<string, unknown>();
+  const runs = new Map<string, Promise<unknown>>();
   const once = langchain.helper(fakeModel().respond(new AIMessage('First')), fakeModel());
   assert.equal(await langchain.runOnce(once, runs, 'Hi', 'k'), await langchain.runOnce(once, runs, 'Hi', 'k'));
 }
@@ -182,7 +182,7 @@ async function runOpenAi(): Promise<void> {
   const outcome = await openai.runWithin(costly, 'Hi').then(({ finalOutput }) => finalOutput, () => 'stopped');
   assert.notEqual(outcome, 'Never');
   assert.deepEqual(await openai.continueChat(openAiModel('Hello'), new Map(), 'Hi'), ['trip']);
-  const runs = new Map<string, unknown>();
+  const runs = new Map<string, Promise<unknown>>();
   const once = agent('First', 'Second');
   assert.equal(await openai.runOnce(once, runs, 'Hi', 'k'), await openai.runOnce(once, runs, 'Hi', 'k'));
 }
