@@ -4,6 +4,7 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 import { alias, packageAlias } from './demo/alias.ts';
 import { contentSecurityPolicy, policy } from './demo/csp.ts';
 import { offline } from './demo/offline/plugin.ts';
+import { appFrame } from './demo/mcp/apps/plugin.ts';
 import { signInCallback } from './demo/oauth/plugin.ts';
 import { docsSite } from './demo/site/plugin.ts';
 import { slowestFiles } from './test/tools/run/slowest-files.ts';
@@ -94,7 +95,7 @@ export default defineConfig(async ({ mode }) => ({
   root: 'demo',
   base: './',
   resolve: { alias: [...alias] },
-  plugins: [contentSecurityPolicy(), signInCallback(), docsSite(), offline()],
+  plugins: [contentSecurityPolicy(), signInCallback(), appFrame(), docsSite(), offline()],
   optimizeDeps: { entries: ['index.html', 'worker.ts'] },
   build: {
     outDir: '../dist-demo',

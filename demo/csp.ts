@@ -9,6 +9,7 @@ export const policy = [
   "style-src 'self'",
   'connect-src *',
   "img-src 'self' data:",
+  "frame-src 'self'", // the frame of MCP apps, demo/mcp/apps/frame.html, which has a policy of its own
   "worker-src 'self' data:", // code tools run in workers made of data, with an origin of their own
   "base-uri 'none'",
   "form-action 'none'",

@@ -94,6 +94,8 @@ export interface Playground {
   edit(messageId: string, text: string): boolean;
   /** Decides on a call that waits in a chat. `send` sends the decision, where it is not an approval. */
   decide(part: ToolPart, decision: Decision, send?: () => Promise<void>): void;
+  /** The apps of MCP servers of the page's worker, or of an endpoint. */
+  readonly apps: (via: string | undefined) => Promise<McpContent['apps']>;
   /** The sign-ins and answers for MCP servers of the page's worker, or of an endpoint. */
   readonly signIns: (via: string | undefined) => Promise<McpContent['mcpSignIns']>;
   /** Answers a question of the plan in the open chat. */
@@ -275,6 +277,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
         if (isReady()) chats.retry();
       },
       decide: (part, decision, send) => void chats.decide(part, decision, send),
+      apps: async (via) => (await transports.to(via).mcp()).apps,
       signIns: async (via) => (await transports.to(via).mcp()).mcpSignIns,
       reply: (question, answer) => void chats.reply(question, answer),
       // The plan view shows the result.

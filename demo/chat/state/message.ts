@@ -5,6 +5,7 @@ import type { AttachedFile } from '../../files/state/attached-file.ts';
 import type { CitationsPart } from './citations.ts';
 import type { PlanPart } from '../../plan/state/plan.ts';
 import type {
+  AppRef,
   Approval,
   CompactionData,
   ErrorShape,
@@ -171,6 +172,8 @@ export interface ToolCall {
   readonly approval?: Approval | undefined;
   /** What a program has done, as `data-program` says it. */
   readonly program?: unknown;
+  /** The app that shows its result. `isNew`: it has just arrived; stored calls do not have it. */
+  readonly app?: AppRef & { readonly isNew?: boolean } | undefined;
   /** What its MCP server needs of the person. */
   readonly need?: Need | undefined;
   readonly startedAt: number;

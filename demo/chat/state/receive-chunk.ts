@@ -8,6 +8,7 @@ import { receivePlan } from '../../plan/state/plan.ts';
 import { PlanView } from '../../plan/state/plan-data.ts';
 import {
   addUsage,
+  AppRef,
   AskedCall,
   CompactionData,
   type ErrorShape,
@@ -103,6 +104,10 @@ const handlers: Handlers = {
     if (retry) {
       message.retry.value = { ...retry, dueAt: now() + Math.min(retry.delayMs, Math.max(0, retry.retryAt - now())) };
     }
+  },
+  'data-mcp-app': ({ calls }, { data }) => {
+    const app = readAs(AppRef, data);
+    if (app) calls.update(app.toolCallId, { app: { ...app, isNew: true } });
   },
   'data-tool-error': ({ calls }, { data }) => {
     const failure = readAs(ToolFailure, data);

@@ -153,6 +153,10 @@ export const Need = v.looseObject({
 });
 export type Need = v.InferOutput<typeof Need>;
 
+/** `data-mcp-app`: the approved app of an MCP server that shows the result of a call. */
+export const AppRef = v.object({ toolCallId: v.string(), serverId: v.string(), uri: v.string(), sha256: v.string() });
+export type AppRef = v.InferOutput<typeof AppRef>;
+
 /** A line that a tool wrote while it worked. */
 export const LogLine = v.object({ level: v.optional(v.string(), 'info'), text: v.string() });
 export type LogLine = v.InferOutput<typeof LogLine>;

@@ -20,6 +20,7 @@ import {
 import { createPlanPart, type PlanPart } from '../../plan/state/plan.ts';
 import { PlanReply, PlanSnapshot, PlanView } from '../../plan/state/plan-data.ts';
 import {
+  AppRef,
   Approval,
   CompactionData,
   ErrorShape,
@@ -44,6 +45,7 @@ const StoredCall = v.object({
   failure: v.optional(ToolFailure),
   approval: v.optional(Approval),
   program: v.optional(v.unknown()),
+  app: v.optional(AppRef),
   need: v.optional(Need),
   startedAt: v.number(),
   endedAt: v.optional(v.number()),

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { AgentCard } from '../../app/worker/control.ts';
 import { isUndecided, openNeed } from '../state/approval.ts';
+import { AppCard } from '../../mcp/ui/lazy-app.tsx';
 import { NeedCard } from '../../mcp/ui/lazy-need.tsx';
 import { openQuestions, planOf } from '../../plan/state/plan.ts';
 import { placeOf } from '../../knowledge/worker/place.ts';
@@ -137,6 +138,7 @@ function PartView({ part, agent, message, playground, isLast }: PartViewProps): 
           part={part}
           title={titleOf(part.call.value.name, agent)}
           need={needOf(part, message, playground)}
+          app={appOf(part, message, playground)}
           onDecide={(decision) => playground.decide(part, decision)}
         />
       );
@@ -167,6 +169,12 @@ function PartView({ part, agent, message, playground, isLast }: PartViewProps): 
 function needOf(part: ToolPart, { via }: AssistantMessage, playground: Playground): JSX.Element | undefined {
   const need = openNeed(part.call.value);
   return need && <NeedCard part={part} need={need} via={via} playground={playground} />;
+}
+
+function appOf(part: ToolPart, { via }: AssistantMessage, playground: Playground): JSX.Element | undefined {
+  const { app, state } = part.call.value;
+  if (!app || state !== 'result') return undefined;
+  return <AppCard part={part} app={app} isNew={app.isNew === true} via={via} playground={playground} />;
 }
 
 /** The tool's title, as the agent's card has it. */

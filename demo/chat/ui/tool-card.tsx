@@ -29,10 +29,12 @@ interface ToolCardProps {
   readonly onDecide?: (decision: Decision) => void;
   /** Shown in place of the approval while the call's MCP server needs the person. */
   readonly need?: ComponentChildren;
+  /** The app that shows the result. */
+  readonly app?: ComponentChildren;
 }
 
 /** One tool call: name, state, approval, and details on demand. */
-export function ToolCard({ part, title: known, onDecide = () => undefined, need }: ToolCardProps): JSX.Element {
+export function ToolCard({ part, title: known, onDecide = () => undefined, need, app }: ToolCardProps): JSX.Element {
   const isOpen = useSignal(false);
   const id = useId();
   const call = part.call.value;
@@ -67,6 +69,7 @@ export function ToolCard({ part, title: known, onDecide = () => undefined, need 
       <ToolProgress call={call} />
       <ToolProblem call={call} />
       {need ?? <Approval call={call} onDecide={onDecide} />}
+      {app}
       <div id={id} hidden={!isOpen.value}>{isOpen.value && <ToolDetails part={part} />}</div>
     </section>
   );

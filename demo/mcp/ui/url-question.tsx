@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { Ask } from '../state/need-data.ts';
 
 interface UrlQuestionProps {
-  readonly ask: Extract<Ask, { readonly mode: 'url' }>;
+  readonly ask: Pick<Extract<Ask, { readonly mode: 'url' }>, 'url'>;
   readonly onOpen: () => void;
 }
 

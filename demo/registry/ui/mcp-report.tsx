@@ -6,6 +6,7 @@ import { JsonView } from '../../kit/json-view.tsx';
 import { effectWords } from './effect-words.ts';
 import { Facts } from '../../kit/facts.tsx';
 import { Findings } from './findings.tsx';
+import { McpAppsReport } from './mcp-apps-report.tsx';
 import { McpContentReport } from './mcp-content-report.tsx';
 import { factsOf } from './sign-in-facts.ts';
 
@@ -48,6 +49,7 @@ export function McpReport({ report, check }: { report: McpValidation; check: Mcp
         ))}
       </ul>
       {report.content && <McpContentReport content={report.content} check={check} />}
+      {report.apps && <McpAppsReport apps={report.apps} check={check} />}
       {errors > 0 && (
         <p class='registry-faint'>
           {formatCount(errors, 'error')}: this offer cannot be approved. Leave out the tools with errors. Tools approved

@@ -2,14 +2,17 @@
 
 import type { InferOutput } from 'valibot';
 import { PinnaceError } from '../../base/errors.ts';
+import { loadOnce } from '../../base/load-once.ts';
 import { parse } from '../../base/parse.ts';
 import type { Principal } from '../../base/principal.ts';
 import { McpAppCallRequest, type McpAppCallResult, McpAppRequest, type RuntimeApps } from '../../contracts/mcp/apps.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { RuntimeParts } from '../runtime-options.ts';
-import { openAgentTools } from './agent-tools.ts';
 import { ruleOnTool } from './mcp-tools.ts';
 import { equip, readOf, use } from './read-mcp.ts';
+
+/** Loaded with the first call: reading an app does without. */
+const loadTools = /* @__PURE__ */ loadOnce(() => import('./agent-tools.ts'));
 
 /** Creates the methods. */
 export function createApps(parts: RuntimeParts): RuntimeApps {
@@ -62,7 +65,7 @@ async function callForApp(
     readonly signal: AbortSignal | undefined;
   },
 ): Promise<McpAppCallResult> {
-  const tools = await openAgentTools(parts, agentId, principal);
+  const tools = await (await loadTools()).openAgentTools(parts, agentId, principal);
   const outcome = await tools.call(tool, input, {
     toolCallId: crypto.randomUUID(),
     signal: signal ?? tools.closing,

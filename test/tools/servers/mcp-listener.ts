@@ -1,10 +1,10 @@
 /** Serves MCP servers of the SDK with `node:http`. */
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { createMcpHandler, type Server as McpServer } from '@modelcontextprotocol/server';
+import { createMcpHandler, type McpServer, type Server } from '@modelcontextprotocol/server';
 
 /** Makes an MCP server for one request. */
-export type MakeMcpServer = () => McpServer;
+export type MakeMcpServer = () => McpServer | Server;
 
 /** An MCP server behind `node:http`. */
 export function mcpListener(make: MakeMcpServer): RequestListener {

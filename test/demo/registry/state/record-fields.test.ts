@@ -65,6 +65,7 @@ const full: { readonly [Kind in RecordKind]: CatalogInputs[Kind] } = {
       client: { id: 'page', secret: { id: 'key' } },
     },
     media: true,
+    apps: true,
   },
   provider: {
     id: 'lab',
