@@ -52,6 +52,7 @@ export const guideGroups: readonly GuideGroup[] = [
       { page: 'discovery', title: 'Discovery', words: 'find search thousands of tools' },
       { page: 'mcp', title: 'MCP', words: 'model context protocol servers clients' },
       { page: 'mcp-content', title: 'Resources and prompts of MCP servers', words: 'attach template completion' },
+      { page: 'mcp-apps', title: 'Apps of MCP servers', words: 'ui views frames html widgets mcp-app' },
       { page: 'mcp-sign-in', title: 'Sign in to an MCP server', words: 'oauth' },
       { page: 'mcp-answers', title: 'Questions of MCP servers', words: 'elicitation forms' },
       { page: 'webmcp', title: 'WebMCP', words: 'modelContext page tools browser agent register' },
