@@ -50,6 +50,7 @@ export function AppFrame({ part, app, via, playground, onClose }: AppFrameProps)
     target.contentWindow?.postMessage({ title: `App of ${alias}`, document: appDocument(app) }, '*', [port2]);
   }
   const asked = question.value;
+  const origins = [...new Set([...app.csp.connect, ...app.csp.resource])];
   const most = isTall.value ? Math.round(globalThis.innerHeight * 0.75) : heights.most;
   const shown = isTall.value ? most : Math.max(heights.least, Math.min(most, height.value));
   return (
@@ -69,6 +70,7 @@ export function AppFrame({ part, app, via, playground, onClose }: AppFrameProps)
         </button>
         <button type='button' class='button' data-testid='app-hide' onClick={onClose}>Hide</button>
       </header>
+      {origins.length > 0 && <p class='mcp-app-origins' data-testid='app-origins'>May reach {origins.join(', ')}</p>}
       {asked && <AppQuestionCard question={asked} alias={alias} />}
       <div class='mcp-app-frame'>
         <iframe

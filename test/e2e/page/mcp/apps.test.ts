@@ -70,6 +70,7 @@ describe('apps of MCP servers in the built playground', () => {
     expect(await app.locator('#input').textContent()).toBe('{"port":"Brest"}');
     expect(await page.getByTestId('app').getByRole('heading').textContent()).toContain('App of harbor');
     expect(await page.getByTestId('app-host').textContent()).toBe(new URL(server.url).host);
+    expect(await page.getByTestId('app-origins').count()).toBe(0);
     expect(await page.getByTestId('app-frame').getAttribute('sandbox')).toBe('allow-scripts allow-forms');
     await page.getByTestId('app').scrollIntoViewIfNeeded();
     await shoot(page, 'app-light');
@@ -194,6 +195,7 @@ describe('a hostile app in the built playground', () => {
     const before = server.recorded.length;
     await send(page, 'Call harbor__listed with way "network"');
     await view(page).locator('#state').getByText('tried network').waitFor();
+    expect(await page.getByTestId('app-origins').textContent()).toMatch(/^May reach http:\/\/127\.0\.0\.1:\d+$/);
     const reached = new Set(server.recorded.slice(before));
     expect([...reached]).toEqual(expect.arrayContaining(['/fetch', '/beacon', '/events'])); // the same attempts, allowed
     expect([...reached].filter((path) => !['/fetch', '/beacon', '/events', '/ping', '/prefetch'].includes(path)))
