@@ -69,6 +69,13 @@ export function ratioOf(ours: readonly number[] = [], theirs: readonly number[] 
   return median(ours.map((value, i) => value / (theirs[i] ?? NaN)));
 }
 
+/** Prints what this machine cannot measure, and adds it to the list that the runner prints at its end. */
+export function skip(what: string): void {
+  console.log(`Not measured: ${what}`);
+  const { BENCH_SKIPPED: file, BENCH_NAME: bench } = process.env;
+  if (file) appendFileSync(file, `${bench}: ${what}\n`);
+}
+
 /** The results of one benchmark, and the machine. */
 export interface Report {
   /** The benchmark's folder. A later run replaces an earlier run of the same folder. */

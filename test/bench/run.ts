@@ -1,11 +1,13 @@
 /**
  * Runs benchmarks, one process each: `npm run bench` runs all, `npm run bench -- overhead` one, and `--runs=3` each three times and
- * takes the medians; `--minutes=3` makes the soak shorter. Merges the results with earlier ones in `bench-results/`: `table.md` for people, `reports.json` for machines.
- * `--readme` writes the README's table and `docs/figures.md` from them; alone, it measures nothing.
+ * takes the medians; `--minutes=3` makes the soak shorter, which takes twenty. Prints at the end what this machine cannot measure.
+ * Merges the results with earlier ones in `bench-results/`: `table.md` for people, `reports.json` for machines. `--readme` writes the
+ * README's table, `docs/figures.md` and the chart of `docs/scaling.md` from them; alone, it measures
+ * nothing: `--all --readme` measures everything first.
  */
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
@@ -17,11 +19,14 @@ const folder = import.meta.dirname;
 const root = join(folder, '../..');
 const results = join(root, 'bench-results');
 const lines = join(results, 'reports.jsonl');
+const skipped = join(results, 'skipped.txt');
+const chart = join(results, 'scaling.svg');
 const mergedPath = join(results, 'reports.json');
 const all = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name);
-const { values: { readme, runs, minutes }, positionals } = parseArgs({
+const { values: { all: isAll, readme, runs, minutes }, positionals } = parseArgs({
   allowPositionals: true,
   options: {
+    all: { type: 'boolean', default: false },
     readme: { type: 'boolean', default: false },
     runs: { type: 'string', default: '1' },
     minutes: { type: 'string' },
@@ -32,8 +37,9 @@ if (unknown.length > 0) {
   console.error(`No benchmark ${unknown.join(', ')}: there is ${all.join(', ')}`);
   process.exit(2);
 }
-const wanted = positionals.length > 0 ? positionals : readme ? [] : all;
+const wanted = positionals.length > 0 ? positionals : readme && !isAll ? [] : all;
 mkdirSync(results, { recursive: true });
+if (wanted.length > 0) rmSync(skipped, { force: true });
 const before = existsSync(mergedPath) ? JSON.parse(readFileSync(mergedPath, 'utf8')) as Report[] : []; // written by this
 const failed: string[] = [];
 const reports = wanted.flatMap((name) => mediansOf(measure(name)));
@@ -46,6 +52,9 @@ if (wanted.length > 0) {
   console.log(`\nAll figures: ${join(results, 'table.md')}`);
 }
 if (readme) writePages(merged);
+if (existsSync(skipped)) {
+  console.log(`\nNot measured here:\n${[...new Set(readFileSync(skipped, 'utf8').trimEnd().split('\n'))].join('\n')}`);
+}
 if (failed.length > 0) console.error(`Failed: ${failed.join(', ')}`);
 process.exit(failed.length === 0 ? 0 : 1);
 
@@ -59,6 +68,7 @@ function measure(name: string): Report[] {
         ...process.env,
         BENCH_REPORTS: lines,
         BENCH_NAME: name,
+        BENCH_SKIPPED: skipped,
         ...(minutes !== undefined && { SOAK_MINUTES: minutes }),
       },
     });
@@ -77,5 +87,6 @@ function writePages(reported: readonly Report[]): void {
   const [page, figures] = [join(root, 'README.md'), join(root, 'docs/figures.md')];
   writeFileSync(page, withFigures(readFileSync(page, 'utf8'), readmeTableOf(reported)));
   writeFileSync(figures, tableOf(reported));
+  if (existsSync(chart)) copyFileSync(chart, join(root, 'docs/pictures/scaling.svg'));
   spawnSync('deno', ['fmt', '--quiet', page, figures], { cwd: root, stdio: 'inherit' });
 }

@@ -10,7 +10,7 @@ export function tableOf(reports: readonly Report[]): string {
     '# What was measured',
     '',
     summaryOf(reports),
-    ...reports.flatMap(({ title, rows }) => [
+    ...reports.filter(({ rows }) => rows.length > 0).flatMap(({ title, rows }) => [
       '',
       `## ${title}`,
       '',

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
+import { skip } from '../measure.ts';
 import { randomNumbers } from '../../fixtures/chance/random.ts';
 
 /** The length of all vectors. */
@@ -90,8 +91,6 @@ export async function loadPeer(name: string): Promise<Record<string, unknown> | 
 /** Says how to have the peers measured too. */
 export function sayHowToCompare(): void {
   if (process.env[variable] === undefined) {
-    console.log(
-      `Peers are not measured: ${variable} must name a folder with @langchain/classic, @orama/orama and hnsw`,
-    );
+    skip(`peers: ${variable} must name a folder with @langchain/classic, @orama/orama and hnsw`);
   }
 }

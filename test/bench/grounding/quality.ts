@@ -13,7 +13,7 @@ import { textSource } from '../../../adapters/grounding/text.ts';
 import { vectorSource } from '../../../adapters/grounding/vector.ts';
 import { calibrationError, type JudgedHit } from '../../../src/grounding/calibration.ts';
 import { createGrounding, type Grounding } from '../../../src/grounding/index.ts';
-import { cpuMs, report, type Row } from '../measure.ts';
+import { cpuMs, report, type Row, skip } from '../measure.ts';
 import { calibrationPlot } from './calibration-plot.ts';
 
 interface Document {
@@ -194,7 +194,7 @@ function rowOf(figure: string, scores: readonly Scores[], more = ''): Row {
 export async function measureQuality(): Promise<void> {
   const data = await loadData();
   if (!data) {
-    console.log(`Quality is not measured: ${variable} must name the folder of the grounding-retrieval data`);
+    skip(`quality: ${variable} must name the folder of the grounding-retrieval data`);
     return;
   }
   const rows: Row[] = [];

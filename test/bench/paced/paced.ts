@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { postgresPrograms, startPostgres } from '../../tools/servers/postgres-server.ts';
-import { median, ratioOf, report, type Row } from '../measure.ts';
+import { median, ratioOf, report, type Row, skip } from '../measure.ts';
 import type { Measured } from './subject.ts';
 
 const subject = join(import.meta.dirname, 'subject.ts');
@@ -25,7 +25,7 @@ const { values: { peers, rounds } } = parseArgs({
   options: { peers: { type: 'string' }, rounds: { type: 'string', default: '3' } },
 });
 const postgres = postgresPrograms === undefined ? undefined : await startPostgres();
-if (!postgres) console.log('Not measured: PostgreSQL (apt-get install postgresql)');
+if (!postgres) skip('PostgreSQL (apt-get install postgresql)');
 const all = Object.keys(names) as Variant[]; // an object of this module
 const wanted = peers?.split(',') ?? all;
 const unknown = wanted.filter((name) => !all.includes(name as Variant));
