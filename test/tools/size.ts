@@ -18,10 +18,10 @@ const budgets: Readonly<Record<string, number>> = {
   'adapters/transport/mcp-server-connection.ts': 70,
   'adapters/transport/mcp-server.ts': 120.6,
   'src/index.ts': 154.6,
-  'src/planner/open-planner.ts': 45.2,
-  'src/planner/host/runtime-planner.ts': 52,
+  'src/planner/open-planner.ts': 45.5, // with the rows of snapshots
+  'src/planner/host/runtime-planner.ts': 52.2,
   'src/runtime/resolve/agent-tools.ts': 14.2,
-  'src/runtime/agent-steps.ts': 28,
+  'src/runtime/agent-steps.ts': 28.2,
   'src/runtime/follow-plan.ts': 4,
   'src/evals/index.ts': 8,
   'src/simulation/index.ts': 19,
