@@ -95,3 +95,14 @@ export function requireScope(principal: Principal, scope: Scope, agentId?: strin
     });
   }
 }
+
+/**
+ * Whether the principal may change the record, or have one run differ from it: with the scope `registry:write` a tenant its own, the
+ * deployment any.
+ */
+export function mayChange(
+  { scopes: granted, deployment, tenant }: Principal,
+  record: { readonly tenant?: string | undefined },
+): boolean {
+  return granted.includes('registry:write') && (deployment === true || record.tenant === tenant);
+}

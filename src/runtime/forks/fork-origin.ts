@@ -1,8 +1,10 @@
 /** From a run and a cut of its log to the run that goes on from there. */
 
 import { PinnaceError } from '../../base/errors.ts';
+import { mayChange, type Principal } from '../../base/principal.ts';
 import type { Agent } from '../../base/schema.ts';
 import type { UIMessage, UIMessageChunk } from '../../contracts/ai-types.ts';
+import { sharedRecord } from '../../contracts/shared-record.ts';
 import { mayAct } from '../../tools/lost-call.ts';
 import { approvalsRequestedIn } from '../calls/approvals.ts';
 import { createRunFiles } from '../attachments/run-files.ts';
@@ -30,12 +32,23 @@ import { noteOf } from './parent-run.ts';
 import type { Resuming, RunOrigin } from './run-origin.ts';
 import { promptDigest, type StepNote } from './step-notes.ts';
 
-/** Returns the origin of a fork, for the pipeline of runs. */
-export function forkOrigin(parts: RuntimeParts, plan: ForkPlan): RunOrigin {
+/** Changing these is as changing the record of the agent. */
+const ofRecord: ReadonlySet<string> = new Set(['model', 'modelSettings', 'instructions']);
+
+/** Whether the agent of the fork differs from its record. */
+export function changesRecord(changed: readonly string[]): boolean {
+  return changed.some((name) => ofRecord.has(name));
+}
+
+/** Returns the origin of a fork, for the pipeline of runs. It rejects where the caller may not change the agent. */
+export function forkOrigin(parts: RuntimeParts, plan: ForkPlan, principal: Principal): RunOrigin {
   const { parent: { basis, state }, cut, options: { changes } } = plan;
   let today: Agent | undefined;
   return {
     agent: (found) => {
+      if (changesRecord(plan.changed) && !mayChange(principal, found)) {
+        throw sharedRecord(`fork the run with another "${plan.changed.join('", "')}" of agent "${found.id}"`);
+      }
       today = found;
       return agentOf(found, basis.agent, changes);
     },

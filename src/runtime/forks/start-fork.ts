@@ -11,7 +11,7 @@ import type { RuntimeParts } from '../runtime-options.ts';
 import type { HostedRuntime, Started, StartOptions } from '../runtime.ts';
 import { type Cut, cutBefore, cutLost } from './cut.ts';
 import type { ForkEntry, ForkListOptions } from './fork-options.ts';
-import { forkOrigin } from './fork-origin.ts';
+import { changesRecord, forkOrigin } from './fork-origin.ts';
 import type { ForkPlan } from './fork-plan.ts';
 import { changedFields, parseForkRequest } from './fork-request.ts';
 import { findLostPrograms } from './stored-programs.ts';
@@ -34,9 +34,6 @@ export interface Forking {
   readonly options: StartOptions;
 }
 
-/** Changing these is as writing the records of the registry. */
-const ofRegistry: ReadonlySet<string> = new Set(['model', 'modelSettings', 'instructions']);
-
 /** Starts a fork that continues without a reader, or finds the fork of its idempotency key. */
 export async function startFork(
   parts: RuntimeParts,
@@ -47,7 +44,7 @@ export async function startFork(
   const changed = changedFields(fork);
   requireScope(principal, 'run:read');
   requireScope(principal, 'run:create');
-  if (changed.some((name) => ofRegistry.has(name))) requireScope(principal, 'registry:write');
+  if (changesRecord(changed)) requireScope(principal, 'registry:write');
   const known = await parts.runs.find(principal, options.idempotency);
   if (known) return { runId: known.runId, known };
   const parent = await readParent(parts, principal, runId);
@@ -64,7 +61,7 @@ export async function startFork(
   const { trace } = options;
   return await guard({ ...facts, principal, context, trace, attempt: 'Cannot fork the run' }, async (at) => {
     try {
-      const started = await start(requestOf(plan), { ...options, origin: forkOrigin(parts, plan) });
+      const started = await start(requestOf(plan), { ...options, origin: forkOrigin(parts, plan, principal) });
       at.emit({ ...facts, status: 'ok', payload: { ...payload, runId: started.runId } });
       return started;
     } catch (thrown) {

@@ -20,6 +20,8 @@ const look = callsTools({ tool: 'look', input: {} });
 const person = (tenant: string, ...scopes: Scope[]) =>
   createPrincipal({ via: 'http', tenant, subject: 'p', agents: '*', scopes });
 
+const ofDeployment = (...scopes: Scope[]) => createPrincipal({ ...person('local', ...scopes), deployment: true });
+
 describe('refusals of forks', () => {
   it('refuses a run whose inputs were not recorded, and one that follows a plan', async () => {
     const storage = memoryStorage();
@@ -91,7 +93,7 @@ describe('refusals of forks', () => {
     const { runtime } = forkRuntime({ model: scriptedModel(says('Done')).model });
     const { runId } = await ran(runtime);
     const fork = (changes: object, ...scopes: Scope[]) =>
-      runtime.fork(runId, { atStep: 1, changes }, person('local', ...scopes));
+      runtime.fork(runId, { atStep: 1, changes }, ofDeployment(...scopes));
     await expect(fork({}, 'run:create')).rejects.toMatchObject({ code: 'forbidden' });
     await expect(fork({}, 'run:read')).rejects.toMatchObject({ code: 'forbidden' });
     for (
@@ -103,6 +105,19 @@ describe('refusals of forks', () => {
       await readAll(await fork(changes, 'run:read', 'run:create', 'registry:write'));
     }
     await readAll(await fork({ message: userMessage('Other') }, 'run:read', 'run:create'));
+  });
+
+  it('refuses other instructions and models for an agent that the deployment shares with the tenant', async () => {
+    const { runtime } = forkRuntime({ model: scriptedModel(says('Done')).model });
+    const { runId } = await ran(runtime);
+    const author = person('local', 'run:read', 'run:create', 'registry:write');
+    for (const changes of [{ instructions: 'x' }, { model: { providerId: 'default' } }, { modelSettings: {} }]) {
+      await expect(runtime.fork(runId, { atStep: 1, changes }, author)).rejects.toMatchObject({
+        code: 'forbidden',
+        details: { reason: 'shared_record' },
+      });
+    }
+    await readAll(await runtime.fork(runId, { atStep: 1, changes: { message: userMessage('Other') } }, author));
   });
 
   it('asks the permission hook with the names of what is changed, and is audited', async () => {
