@@ -14,7 +14,7 @@ import { type ChatDefaults, type ChatLink, createChatTransport, type Opened } fr
 import { createRemoteAudit, type RemoteAudit } from './client/audit.ts';
 import { createRemoteChats, type RemoteChats } from './client/chats.ts';
 import { createRemoteBlobs, type RemoteBlobs } from './client/blobs.ts';
-import { callRoute, type Connection, joinRun, runPath, startRun } from './client/connection.ts';
+import { callRoute, type Connection, joinRun, readBase, runPath, startRun } from './client/connection.ts';
 import { type ClientCredentials, credentialsOf, type HeaderSource } from './client/client-credentials.ts';
 import type { CertificateSource } from './client/credential.ts';
 import { parseEventId, type Position } from './client/follow.ts';
@@ -40,7 +40,7 @@ export type { CallOptions } from './client/call-options.ts';
 
 /** The endpoint, the caller's credentials, and replacements of the platform for tests. */
 export interface ClientOptions extends ChatDefaults {
-  /** The address of the endpoint, without `/v1`. */
+  /** The address of the endpoint, without `/v1`. In a page it may be relative: `/agents`. */
   readonly url: string | URL;
   /**
    * What proves who calls: `{ bearer }`, a token or a function that returns one, or `{ certificate, key }`, which signs every request.
@@ -235,7 +235,7 @@ function connect(options: ClientOptions): Connection {
   const { fetch = (request) => globalThis.fetch(request) } = options;
   const reading = { wait, silenceMs, backoff: { attempts, baseMs: 100, capMs: 2000, random } };
   const send = createSend({ ...reading, ...credentialsOf(options), fetch, now });
-  return { base: new URL(options.url), send, reading };
+  return { base: readBase(options.url), send, reading };
 }
 
 /** Each call has its own signal, because combined signals keep references to their sources. */

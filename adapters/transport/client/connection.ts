@@ -120,6 +120,13 @@ function openStream(
   return send({ method: 'GET', url, headers: { accept: 'text/event-stream', ...after }, signal });
 }
 
+/** Reads the address of an endpoint. @throws PinnaceError `invalid_argument` for one that is not absolute outside of pages. */
+export function readBase(url: string | URL): URL {
+  const page = globalThis.location?.href;
+  if (URL.canParse(url, page)) return new URL(url, page);
+  throw new PinnaceError('invalid_argument', `Cannot connect to "${url}": pass a URL with its origin`);
+}
+
 /** Returns the address of a path; the endpoint's address may have a base path. */
 export function resolvePath(base: URL, path: string): URL {
   return new URL(base.pathname.replace(/\/$/, '') + path, base);
