@@ -40,8 +40,8 @@ export interface FieldRule {
 
 /** The rules of all fields; the title counts among the keywords. Name and description come first. */
 export const fieldRules: Readonly<Record<Field, FieldRule>> = {
-  name: { weight: 2, usualLength: 4, lengthEffect: 0.6 },
-  description: { weight: 1, usualLength: 20, lengthEffect: 0.75 },
+  name: { weight: 2, usualLength: 4, lengthEffect: 0.8 },
+  description: { weight: 0.8, usualLength: 20, lengthEffect: 0.85 },
   server: { weight: 1.8, usualLength: 2, lengthEffect: 0.6 },
   keywords: { weight: 0.75, usualLength: 4, lengthEffect: 0.7 },
   category: { weight: 0.3, usualLength: 2, lengthEffect: 0.7 },

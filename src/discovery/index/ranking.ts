@@ -19,7 +19,7 @@
  * 1. *Phrase.* Two words side by side in the query, and side by side in name or description, add 0.35 of their idf.
  * 2. *Name.* The share of the name that the query says (by idf) adds up to 0.4 of the score: `get_weather` is a better answer to
  *    "weather" than `get_weather_station_owner`.
- * 3. *Server.* Tools of one server (`server__tool`) lift each other, by 0.4 of a half of the server's best score, a quarter of its
+ * 3. *Server.* Tools of one server (`server__tool`) lift each other, by 0.6 of a half of the server's best score, a quarter of its
  *    second, and an eighth of its third. A tool without a server is its own group.
  * 4. *Covered.* Tools are picked one by one. What a picked tool says already, counts 10 % less for those after it: a request that
  *    needs two tools finds both.
@@ -54,7 +54,7 @@ export interface Ranked extends RuleScores {
 const phraseGain = 0.35;
 /** What a name gains that the query says as a whole, beside the score of its words. */
 export const nameGain = 0.4;
-const serverGain = 0.4;
+const serverGain = 0.6;
 const serverShares = [1 / 2, 1 / 4, 1 / 8];
 const coveredLoss = 0.1;
 const fewestCandidates = 100;

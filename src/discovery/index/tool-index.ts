@@ -4,7 +4,7 @@ import { type Accept, createScratch, type Scratch } from './candidates.ts';
 import { type Collection, createCollection, insertTool, removeTool } from './collection.ts';
 import { explainRanked, type Explanation } from './explain.ts';
 import type { IndexedTool } from './fields.ts';
-import { fitHits, fitOf } from './fit.ts';
+import { crowdRank, fitOf } from './fit.ts';
 import { createFormerNames, type FormerNames } from '../former-names.ts';
 import { type Query, readQuery } from './query.ts';
 import { rank, type Ranked } from './ranking.ts';
@@ -60,7 +60,7 @@ export function createToolIndex(
       return hits.map(({ slot, score }) => ({ name: collection.documents.tools[slot]!.name, score }));
     },
     fit(query, { accept = acceptAll } = {}) {
-      const { read, hits } = answer(state, query, { limit: fitHits, accept });
+      const { read, hits } = answer(state, query, { limit: crowdRank, accept });
       return fitOf(read, hits, collection);
     },
     explain: (query, name) => explain(state, query, name),

@@ -104,9 +104,9 @@ describe('createToolIndex', () => {
   it('returns the same scores in every runtime', () => {
     const hits = createToolIndex(goEntTools).search('list the tasks of the registry 天気', 3);
     expect(hits.map(({ name, score }) => [name, score.toFixed(9)])).toEqual([
-      ['registry_list', '15.568509508'],
-      ['spec_list', '6.659447534'],
-      ['registry_init', '4.642947583'],
+      ['registry_list', '16.985394067'],
+      ['spec_list', '7.266454462'],
+      ['registry_init', '5.075639948'],
     ]);
   });
 

@@ -1,0 +1,70 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { deskTools } from '../../../../demo/tools/desk.ts';
+import { createToolIndex, type IndexedTool, toIndexedTool } from '../../../../src/discovery/index.ts';
+import { lowFit } from '../../../../src/discovery/index/fit.ts';
+import { runs } from '../../../fixtures/budget.ts';
+
+const office = deskTools().map(({ definition }) => toIndexedTool(definition));
+
+/** Words that neither the sample office nor the queries below say. */
+const otherWords = ['xylophone', 'quasar', 'zucchini', 'gazelle', 'tundra', 'obelisk'];
+const unrelatedTool: fc.Arbitrary<IndexedTool> = fc.record({
+  name: fc.tuple(fc.constantFrom(...otherWords), fc.nat({ max: 999 })).map(([word, i]) => `zz_${word}_${i}`),
+  description: fc.array(fc.constantFrom(...otherWords), { maxLength: 8 }).map((chosen) => chosen.join(' ')),
+});
+
+const requests = [
+  'open a support ticket',
+  'create an invoice',
+  'email Bob',
+  'deploy to production',
+  'play some jazz',
+  'what is the weather in Paris',
+];
+
+describe('the fit of a query', () => {
+  it.each([
+    ['open a support ticket', 'ticket_create', true],
+    ['create an invoice', 'invoice_create', true],
+    ['deploy to production', 'deployment_', true],
+    ['email Bob', '', false],
+  ])('is right for the request "%s" to the sample office', (request, name, fits) => {
+    const index = createToolIndex(office);
+    expect(index.fit(request) >= lowFit).toBe(fits);
+    if (fits) expect(index.search(request, 1)[0]?.name).toMatch(name);
+  });
+
+  it('changes by less than 0.02 with a tool that says none of its words', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(unrelatedTool, { maxLength: 5, selector: ({ name }) => name }), (tools) => {
+        const index = createToolIndex(office);
+        const before = requests.map((request) => index.fit(request));
+        for (const tool of tools) index.add(tool);
+        for (const [i, request] of requests.entries()) {
+          expect(Math.abs(index.fit(request) - before[i]!)).toBeLessThan(0.02);
+        }
+      }),
+      { numRuns: runs(30) },
+    );
+  });
+
+  it('is lower where many tools say the same of the query', () => {
+    const tools = Array.from({ length: 60 }, (_, i) => ({ name: `tool_${i}`, description: `Handles thing ${i}` }));
+    const alone = createToolIndex([...tools, { name: 'report', description: 'Writes a report' }]);
+    const crowd = createToolIndex(tools.map(({ name }) => ({ name, description: 'Writes a report' })));
+    expect(crowd.fit('report about penguins')).toBeLessThan(alone.fit('report about penguins'));
+  });
+
+  it('is the documented logistic of what the hits say', () => {
+    const index = createToolIndex([{ name: 'weather', description: 'Tells the temperature' }, { name: 'add' }]);
+    const { score, terms } = index.explain('weather penguins', 'weather')!;
+    const [known, unknown] = [Math.log(1 + 1.5 / 1.5), Math.log(1 + 2.5 / 0.5)]; // idf among two tools
+    const said = Math.min(terms.reduce((sum, term) => sum + term.score, 0), known) / (known + unknown);
+    const length = Math.log(3);
+    const lost = unknown / (known + unknown);
+    const ahead = Math.log(score / 1.3 / (unknown / 2)); // a tool without a server lifts itself by 0.6 of a half of its score
+    const evidence = -3.42 + 2.71 * said * length + 0.64 * said - 0.65 * lost * length + 1.83 * ahead;
+    expect(index.fit('weather penguins')).toBeCloseTo(1 / (1 + Math.exp(-evidence)), 9);
+  });
+});
