@@ -6,7 +6,8 @@ import type { McpCall, McpConnector } from '../../src/contracts/mcp/mcp-connecto
 import type { McpAnswer } from '../../src/contracts/mcp/answers.ts';
 import { linearValidator } from '../linear-validator.ts';
 import { optionalPackage } from '../optional-package.ts';
-import type { StandardSchemaV1 } from './sdk-2026.ts';
+import type { Client, StandardSchemaV1 } from './sdk-2026.ts';
+import { keepSubscribed, reportedLists } from './change-stream.ts';
 import { connectorOver, type McpConnectorOptions } from './connector.ts';
 import { requireOpened } from './url-questions.ts';
 import {
@@ -40,7 +41,8 @@ const loadChallenges = /* @__PURE__ */ loadOnce(() =>
   optionalPackage('@modelcontextprotocol/client', async () => (await import('./oauth/challenge.ts')).challengeOf)
 );
 
-async function openSession({ url, fetch, questions, apps, logLevel, signal }: OpenOptions): Promise<McpSession> {
+async function openSession(options: OpenOptions): Promise<McpSession> {
+  const { url, fetch, questions, apps, onGap, logLevel, signal } = options;
   const { Client, StreamableHTTPClientTransport } = await loadSdk();
   const client = new Client(clientInfo, {
     capabilities: {
@@ -65,6 +67,7 @@ async function openSession({ url, fetch, questions, apps, logLevel, signal }: Op
   if (logLevel && !isModern && client.getServerCapabilities()?.logging) {
     await client.setLoggingLevel(logLevel, { signal });
   }
+  const stopListening = isModern && onGap ? listenOn(client, onGap) : undefined; // of older revisions, the transport opens a stream
   return {
     protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
     serverInfo: serverInfoOf(client.getServerVersion()),
@@ -89,10 +92,18 @@ async function openSession({ url, fetch, questions, apps, logLevel, signal }: Op
       }
     },
     async close() {
+      stopListening?.();
       await transport.terminateSession().catch(() => {}); // it may have ended already
       await client.close();
     },
   };
+}
+
+/** Listens for changes of the lists that the server reports. Returns the function that stops it. */
+function listenOn(client: Client, onGap: () => void): (() => void) | undefined {
+  const lists = reportedLists(client.getServerCapabilities());
+  const filter = Object.fromEntries(lists.map((list) => [`${list}ListChanged`, true]));
+  return lists.length === 0 ? undefined : keepSubscribed(() => client.listen(filter), onGap);
 }
 
 /** A question names no call: it is asked where one call alone is open. */

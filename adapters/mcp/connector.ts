@@ -40,12 +40,22 @@ export function connectorOver(
       const life = new AbortController();
       const challenges = await challengesFor(authorization, loadChallenges);
       const { onToolsChanged = () => {}, onContentChanged, onLog } = listeners;
-      const heard = { onToolsChanged, onContentChanged, onLog };
+      const heard = { onToolsChanged, onContentChanged, onLog, onGap: gapOf(listeners) };
       const context = { ...defaults, ...options, ...heard, open, server, secret, challenges, questions, life };
       const first = await openSession(context, signal);
       return toConnection(first, context);
     },
   };
+}
+
+/** All lists may have changed; `undefined` where the caller does not observe changes. */
+function gapOf(
+  { onToolsChanged, onContentChanged }: Partial<Pick<Listeners, 'onToolsChanged' | 'onContentChanged'>>,
+): (() => void) | undefined {
+  return onToolsChanged && (() => {
+    onToolsChanged();
+    for (const kind of ['prompts', 'resources'] as const) onContentChanged?.(kind);
+  });
 }
 
 async function challengesFor(
@@ -66,6 +76,8 @@ interface Context extends Required<Omit<McpConnectorOptions, 'logLevel'>>, Liste
   readonly secret: Secret | undefined;
   readonly challenges: Challenges | undefined;
   readonly questions: boolean;
+  /** Called when changes of the lists may have been missed; absent where the caller does not observe them. */
+  readonly onGap: (() => void) | undefined;
   /** Of the connection. */
   readonly life: AbortController;
 }
@@ -74,9 +86,9 @@ interface Context extends Required<Omit<McpConnectorOptions, 'logLevel'>>, Liste
 const maxAnswerMs = 900_000;
 
 async function openSession(context: Context, ...signals: readonly AbortSignal[]): Promise<LiveSession> {
-  const { open, egress, server, secret, challenges, questions, maxBytes, life, logLevel } = context;
+  const { open, egress, server, secret, challenges, questions, onGap, maxBytes, life, logLevel } = context;
   const { connectTimeoutMs: timeoutMs } = context;
-  const offered = { questions, apps: server.apps === true, logLevel };
+  const offered = { questions, apps: server.apps === true, onGap, logLevel };
   const url = new URL(server.url);
   url.hash = '';
   const guarded = createMcpFetch({
@@ -85,6 +97,7 @@ async function openSession(context: Context, ...signals: readonly AbortSignal[])
     secret,
     challenges,
     questions,
+    onGap,
     onNotice: createNotices(context),
     maxBytes,
     maxMs: maxAnswerMs,

@@ -1,13 +1,15 @@
 /**
  * The `fetch` for MCP libraries. It sends to one URL only, over the guarded egress, adds the secret there and nowhere else, and ends
- * every request. It refuses redirects, OAuth discovery and streams that wait for notifications.
+ * every request. It refuses redirects and OAuth discovery, and streams for notifications where the caller does not observe them.
  */
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Egress } from '../../src/contracts/egress.ts';
+import { asRecord } from '../../src/base/is-record.ts';
 import { readText } from '../../src/base/read-text.ts';
 import type { Secret } from '../../src/base/secret.ts';
 import { type Challenges, sendAuthorized } from './authorized-send.ts';
+import { maxReopens, reportedLists, waitToReopen } from './change-stream.ts';
 import { createExchanges, type Exchange, type Exchanges } from './exchange.ts';
 import { invalidAnswer, notOurs, sessionExpired, statusError, unanswered } from './failures.ts';
 import { createHeldResults, type HeldResults } from './held-results.ts';
@@ -23,7 +25,9 @@ export interface McpFetchOptions {
   readonly questions?: boolean;
   /** The access tokens, in place of the secret. */
   readonly challenges?: Challenges | undefined;
-  /** Receives the notifications in responses; no stream is held open for them. */
+  /** Called when changes of lists may have been missed. Absent: no stream is held open for them. */
+  readonly onGap?: (() => void) | undefined;
+  /** Receives the notifications. */
   readonly onNotice: (notice: Message) => void;
   /** The longest response, in bytes. */
   readonly maxBytes: number;
@@ -47,11 +51,12 @@ export function createMcpFetch(options: McpFetchOptions): McpFetch {
   const faults = new Map<unknown, PinnaceError>();
   const held = createHeldResults();
   let bytes = 0;
-  let isListening = false;
+  const stream: NoticeStream = { isOffered: options.questions === true, opened: 0 };
   const context: Context = {
     ...options,
     exchanges: createExchanges(),
     hold: held.hold,
+    stream,
     count: (length) => (bytes += length),
     toMessage: (error, id) => {
       const fault = crypto.randomUUID(); // a server cannot know it, so it cannot forge one
@@ -63,10 +68,7 @@ export function createMcpFetch(options: McpFetchOptions): McpFetch {
     async fetch(url, init = {}) {
       if (URL.parse(url)?.href !== options.url.href) throw notOurs();
       if (init.method === 'POST') return await post(init, context);
-      if (init.method === 'GET' && options.questions === true && !isListening && !resumes(init)) {
-        isListening = true; // once: a server that ends the stream would get it again and again
-        return await listen(init, context);
-      }
+      if (init.method === 'GET' && !resumes(init)) return await listen(init, context);
       if (init.method === 'GET') return await resume(init, context);
       if (init.method === 'DELETE') return await end(init, context);
       throw notOurs();
@@ -78,7 +80,15 @@ export function createMcpFetch(options: McpFetchOptions): McpFetch {
   };
 }
 
+/** The stream for messages outside of responses, up to 2025-11-25. */
+interface NoticeStream {
+  /** Whether a person can answer questions, or the server reports changed lists. */
+  isOffered: boolean;
+  opened: number;
+}
+
 interface Context extends McpFetchOptions {
+  readonly stream: NoticeStream;
   readonly exchanges: Exchanges;
   readonly hold: HeldResults['hold'];
   readonly count: (length: number) => void;
@@ -184,13 +194,18 @@ function resumes({ headers }: RequestInit): boolean {
   return new Headers(headers).has('last-event-id');
 }
 
-/** Waits for questions, where the server has a stream for them. */
+/** Waits for questions and changed lists, where the server has a stream for them. One that it ends is opened a few times more. */
 async function listen(init: RequestInit, context: Context): Promise<Response> {
+  const { stream, onGap } = context;
+  if (!stream.isOffered || stream.opened > maxReopens) return new Response(null, { status: 405 });
+  const times = stream.opened++;
+  if (times > 0) await waitToReopen(times, init.signal);
   const answer = await send(init, context).catch(() => undefined); // calls do not depend on it
   if (answer?.ok !== true || mediaTypeOf(answer) !== 'text/event-stream' || answer.body === null) {
     if (answer) await letGo(answer);
     return new Response(null, { status: 405 });
   }
+  if (times > 0) onGap?.();
   const headers = { 'content-type': 'text/event-stream' };
   return new Response(relayQuestions(answer.body, context), { headers });
 }
@@ -231,8 +246,11 @@ function relayOptions(exchange: Exchange, context: Context): RelayOptions {
 
 const isHeld = /^(?:tools|prompts|resources|completion)\//;
 
-function toAnswer(message: Message, { id, method }: Exchange, { hold }: Context): Message {
+function toAnswer(message: Message, { id, method }: Exchange, { hold, stream, onGap }: Context): Message {
   const answer = { ...message, id };
+  if (method === 'initialize' && onGap && reportedLists(asRecord(message.result)['capabilities']).length > 0) {
+    stream.isOffered = true;
+  }
   return isHeld.test(method) ? hold(answer) : answer;
 }
 

@@ -108,9 +108,12 @@ function isNotice({ id, method }: Message): boolean {
 function isWanted(message: Message, exchange: Exchange): boolean {
   if (answers(message, exchange.id)) return true;
   if (message.method === undefined) return false;
-  if (message.id === undefined) return message.method === 'notifications/progress';
+  if (message.id === undefined) return passed.has(message.method);
   return ++exchange.serverRequests <= maxServerRequests;
 }
+
+/** The library needs these; all other notifications go to `onNotice` alone. */
+const passed = new Set<unknown>(['notifications/progress', 'notifications/subscriptions/acknowledged']);
 
 /** The most questions of one session. */
 const maxQuestions = 32;
@@ -121,14 +124,14 @@ const maxQuestions = 32;
  */
 export function relayQuestions(
   body: ReadableStream<Bytes>,
-  { onNotice, count }: Pick<RelayOptions, 'onNotice' | 'count'>,
+  { onNotice, count, questions = false }: Pick<RelayOptions, 'onNotice' | 'count'> & { readonly questions?: boolean },
 ): ReadableStream<Bytes> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
   let ready = '';
   let left = maxQuestions;
   const isQuestion = ({ method, id }: Message): boolean =>
-    id !== undefined && (method === 'elicitation/create' || method === 'ping') && left-- > 0;
+    id !== undefined && (method === 'ping' || (questions && method === 'elicitation/create')) && left-- > 0;
   const parser = createParser({
     onEvent({ data, event = 'message' }) {
       if (data === '' || event !== 'message') return;

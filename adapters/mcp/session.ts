@@ -12,6 +12,8 @@ export interface OpenOptions {
   readonly questions: boolean;
   /** Whether apps are shown (MCP Apps). */
   readonly apps: boolean;
+  /** Called when changes of the lists may have been missed; absent, no stream is held open for them. */
+  readonly onGap?: (() => void) | undefined;
   /** The least level of log messages; absent: the server is not asked for any. */
   readonly logLevel?: LogLevel | undefined;
   readonly signal: AbortSignal;

@@ -23,7 +23,7 @@ afterAll(async () => {
 /** Starts an instance, a process of its own, on the file that all share. */
 async function start() {
   const endpoint = await startEndpoint({
-    script: 'test/fixtures/processes/sign-in-endpoint.ts',
+    script: 'test/fixtures/processes/sign-in-server.ts',
     env: {
       PINNACE_KV: join(folder, 'state.kv'),
       SIGN_IN_LOOPBACK: `${world.issuer} ${world.mcp}`,
