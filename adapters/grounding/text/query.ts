@@ -1,6 +1,7 @@
 /** Reads a query against an index: its words, what else says the same, and which words are neighbors. */
 
 import { stem } from '../../../src/base/language/stem.ts';
+import { isEveryday } from '../language/everyday-words.ts';
 import { languageOf, maskCount, stopMaskOf } from '../language/stop-words.ts';
 import type { Thesaurus } from '../language/thesaurus.ts';
 import { visitWords } from '../language/words.ts';
@@ -35,6 +36,10 @@ export interface TextQuery {
 }
 
 const mostConcepts = 64;
+/** A word of everyday talk counts this share of another word. */
+const everydayShare = 0.5;
+/** A longer query says more itself: other words for its words count less. */
+const usualWords = 12;
 /** Content words this near each other belong together. */
 const pairDistance = 3;
 
@@ -45,19 +50,21 @@ export function readQuery(text: string, index: TextIndex, thesaurus: Thesaurus):
   const counts = new Map<string, number>();
   for (const one of stems) if (one !== '') counts.set(one, (counts.get(one) ?? 0) + 1);
   const phrases = phrasesIn(text, thesaurus);
+  const otherShare = Math.min(1, usualWords / counts.size);
   const concepts = [...counts].slice(0, mostConcepts).map(([one, count]): Concept => {
     const word = words[stems.indexOf(one)]!;
     const own = index.vocabulary.numbers.get(one);
     const frequency = own === undefined ? 0 : index.frequencies[own] ?? 0;
     const rarity = rarityOf(index, frequency);
-    const worths = new Map([...thesaurus.of(one)].filter(([other]) => !counts.has(other)));
-    for (const meant of phrases.get(word) ?? []) worths.set(meant, phraseWorth);
+    const worths = new Map<string, number>();
+    for (const [other, worth] of thesaurus.of(one)) if (!counts.has(other)) worths.set(other, worth * otherShare);
+    for (const meant of phrases.get(word) ?? []) worths.set(meant, phraseWorth * otherShare);
     const known = [...worths].flatMap(([other, worth]): Alternative[] => toAlternative(index, other, worth, rarity));
     const like = frequency === 0 ? likeWords(index, word, one) : [];
     return {
       stem: one,
       rarity,
-      weight: 1 + Math.log(count),
+      weight: (1 + Math.log(count)) * (isEveryday(word) ? everydayShare : 1),
       isKnown: frequency > 0,
       alternatives: [
         ...(frequency > 0 ? [{ term: own!, worth: 1, rarity }] : []),
