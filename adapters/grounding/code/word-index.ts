@@ -1,7 +1,7 @@
 /** Finds parts of files by the words in them: what a symbol is named, its comments and its code, and the path of its file. */
 
 import { commonThesaurus } from '../language/thesaurus.ts';
-import { confidenceOf } from '../text/confidence.ts';
+import { confidencesOf } from '../text/confidence.ts';
 import { readQuery } from '../text/query.ts';
 import { answersOf, rankItems } from '../text/rank.ts';
 import { addItem, createTextIndex } from '../text/text-index.ts';
@@ -55,10 +55,12 @@ export function createWordIndex(): WordIndex {
       const query = readQuery(text, index, await commonThesaurus());
       const allowed = Uint32Array.from(index.ids.keys().filter(passes));
       const ranked = await rankItems(index, query, { allowed, topK: most, turns });
-      return ranked.slice(0, most).map(({ slot, score }, at) => {
-        const answers = answersOf(index, query, slot);
-        const terms = answers.flatMap((answer) => answer ? [index.vocabulary.terms[answer.term]!] : []);
-        return { id: slot, score, ...confidenceOf(query, answers, { ranked, at }), terms };
+      const found = ranked.slice(0, most);
+      const answers = found.map(({ slot }) => answersOf(index, query, slot));
+      const confidences = confidencesOf(query, ranked, answers);
+      return found.map(({ slot, score }, at) => {
+        const terms = answers[at]!.flatMap((answer) => answer ? [index.vocabulary.terms[answer.term]!] : []);
+        return { id: slot, score, ...confidences[at]!, terms };
       });
     },
   };

@@ -3,7 +3,8 @@
 import { formOf } from './words.ts';
 
 /** The most frequent words of spoken English that are neither words of grammar nor names of things, and words of politeness. */
-const words = `actually afraid ago ahead alone already alright although anyway apart apparently appreciate around ask asked away
+const words =
+  `actually afraid ago ahead alone already alright although anyway apart apparently appreciate around ask asked away
 awful bad basically beautiful believe best better big bit bother bring bye came care cause certain certainly chance
 clear clearly come coming completely cool crazy currently dear definitely different difficult doubt early easy enough
 especially even everything exactly excuse fact fairly fantastic feel feeling felt figure find fine first folks forget

@@ -1,8 +1,8 @@
 /**
  * From what an item says of a query to two probabilities: that the source answers the query at all, and that this item does.
  *
- * Both are logistic regressions, fitted to the judged development questions (see docs/grounding.md). The features are shares, so that
- * they mean the same in every collection, and an item that says nothing of the query changes none of them by much.
+ * Both are logistic regressions, fitted to the judged development questions, with the thesaurus and without (see docs/grounding.md). The
+ * features are shares, so that they mean the same in every collection, and an item that says nothing of the query changes none of them by much.
  */
 
 import { sigmoid } from '../../../src/grounding/confidence.ts';
@@ -17,12 +17,6 @@ interface Evidence {
   readonly exact: number;
   /** The share of the score that an ideal item would get. */
   readonly score: number;
-}
-
-/** The place of an item among those that were found. */
-interface Place {
-  readonly ranked: readonly Ranked[];
-  readonly at: number;
 }
 
 /** The two probabilities. */
@@ -41,20 +35,30 @@ const longerShare = 0.7;
 /** An item with more than this share of the words themselves is what was asked for, or nearly. */
 const nearlyAll = 0.75;
 
-/** Returns the probabilities of an item. */
-export function confidenceOf(
+/** A query of more words than the first number asks for several things at once, one of more than the second certainly. */
+const [wordsOfOne, wordsOfSeveral] = [6, 12];
+
+/** Returns the probabilities of the items, which are in the order of their ranks, by what each says of the words of the query. */
+export function confidencesOf(
   query: TextQuery,
-  answers: readonly (Answered | undefined)[],
-  { ranked, at }: Place,
-): TextConfidence {
-  const { share, exact, score } = evidenceOf(query, answers);
-  const answered = sigmoid(clamp(-4.1 + 7.8 * share + 5.3 * score, -4, 4));
-  const below = ranked[at]!.score / ranked[0]!.score;
-  const gap = Math.min(mostGap, 1 - (ranked[at + 1]?.score ?? 0) / ranked[at]!.score);
-  const isIt = sigmoid(
-    -0.78 - 0.52 * Math.log(1 + at) + 1.89 * gap + 1.83 * Math.log(below) + 6 * Math.max(0, exact - nearlyAll),
-  );
-  return { confidence: answered * isIt, answered };
+  ranked: readonly Ranked[],
+  answers: readonly (readonly (Answered | undefined)[])[],
+): TextConfidence[] {
+  const several = clamp(Math.log(query.concepts.length / wordsOfOne) / Math.log(wordsOfSeveral / wordsOfOne), 0, 1);
+  let lead: number | undefined;
+  return answers.map((own, at) => {
+    const { share, exact, score } = evidenceOf(query, own);
+    const answered = sigmoid(clamp(-6.1 + 10.2 * share + 11.2 * score, -4, 4));
+    lead ??= answered;
+    const rank = Math.log(1 + at);
+    const below = Math.log(ranked[at]!.score / ranked[0]!.score);
+    const gap = Math.min(mostGap, 1 - (ranked[at + 1]?.score ?? 0) / ranked[at]!.score);
+    const isIt = sigmoid(
+      -0.77 - 1.02 * rank + 2.19 * gap + 1.26 * below + 5.36 * Math.max(0, exact - nearlyAll) +
+        several * (0.39 + 0.57 * rank - 0.62 * below),
+    );
+    return { confidence: answered ** (1 - several) * lead ** several * isIt, answered }; // one item need not answer all of a story
+  });
 }
 
 function evidenceOf({ concepts }: TextQuery, answers: readonly (Answered | undefined)[]): Evidence {

@@ -8,7 +8,7 @@ import type { StoredItem } from '../item.ts';
 import { type ItemEngine, plainHit, type SearchContext } from '../item-engine.ts';
 import { createTurns, requireRunning, type Turns } from '../turns.ts';
 import { createAllowedRows } from '../vector/allowed.ts';
-import { confidenceOf } from './confidence.ts';
+import { confidencesOf } from './confidence.ts';
 import { readQuery, type TextQuery } from './query.ts';
 import { answersOf, type Ranked, rankItems } from './rank.ts';
 import { readTextIndex, writeTextIndex } from './snapshot.ts';
@@ -112,17 +112,19 @@ interface Found {
 }
 
 function toHits(index: TextIndex, { request, query, ranked }: Found, { items, version }: SearchContext): SourceHit[] {
-  return ranked.slice(0, request.topK).flatMap((one, at): SourceHit[] => {
+  const shown = ranked.slice(0, request.topK);
+  const answers = shown.map(({ slot }) => answersOf(index, query, slot));
+  const confidences = confidencesOf(query, ranked, answers);
+  return shown.flatMap((one, at): SourceHit[] => {
     const item = items.get(index.ids[one.slot] ?? '');
     if (!item) return []; // removed during the search
-    const answers = answersOf(index, query, one.slot);
-    const found = new Map(answers.flatMap((answer) => answer ? [[answer.term, answer.value] as const] : []));
+    const found = new Map(answers[at]!.flatMap((answer) => answer ? [[answer.term, answer.value] as const] : []));
     return [{
       ...plainHit(item, version),
       ...markedPartsOf(item, index.vocabulary, found),
       score: one.score,
       scoreKind: 'bm25',
-      ...confidenceOf(query, answers, { ranked, at }),
+      ...confidences[at]!,
     }];
   });
 }

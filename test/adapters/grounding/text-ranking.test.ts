@@ -62,6 +62,19 @@ describe('textSource ranks', () => {
       .toBe('near');
   });
 
+  it('words of everyday talk below the words that the talk is about', async () => {
+    const items = [item('a', 'Hello sailors'), item('b', 'Stolen sailors')]; // of equal ones the smaller id is first
+    expect(idsOf(await found(items, 'Hello, it was stolen'))).toEqual(['b', 'a']);
+  });
+
+  it('other words for the words of a question below those for few words', async () => {
+    const items = [item('same', 'The invoice'), item('other', 'The bill'), item('more', 'Sails, masts and ropes')];
+    const long = `bill sail mast rope ${'abcdefghijklmnop'.split('').map((letter) => letter.repeat(4)).join(' ')}`;
+    const scoreOf = async (query: string) => (await found(items, query)).find(({ id }) => id === 'same')?.score ?? 0;
+    expect(await scoreOf('bill')).toBeGreaterThan(0);
+    expect(await scoreOf(long)).toBeLessThan(0.7 * await scoreOf('bill'));
+  });
+
   it('parts of a file that has the rest of the question before parts of another file', async () => {
     const items = [
       item('a1', 'Workers and queues', { uri: 'a.md#1' }),
@@ -131,7 +144,11 @@ describe('textSource finds', () => {
 
 describe('confidence of textSource', () => {
   const topics = ['tide', 'anchor', 'harbor', 'rope', 'compass', 'lantern', 'engine', 'galley'];
-  const sentence = fc.array(fc.constantFrom(...topics), { minLength: 2, maxLength: 8 }).map((words) => words.join(' '));
+  const cargo = ['barrel', 'copper', 'pepper', 'linen', 'timber', 'candle', 'marble', 'wool'];
+  const sentenceOf = (maxLength: number, words: readonly string[]) =>
+    fc.array(fc.constantFrom(...words), { minLength: 2, maxLength }).map((some) => some.join(' '));
+  const sentence = sentenceOf(8, topics);
+  const story = sentenceOf(40, [...topics, ...cargo]);
   const strange = fc.array(fc.stringMatching(/^[xqz]{3}[aeiou]{3,6}$/), { minLength: 1, maxLength: 40 }).map((words) =>
     words.join(' ')
   );
@@ -140,7 +157,7 @@ describe('confidence of textSource', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uniqueArray(sentence, { minLength: 1, maxLength: 12 }),
-        sentence,
+        fc.oneof(sentence, story),
         strange,
         async (texts, query, other) => {
           const all = texts.map((text, at) => item(`i${at}`, text));
