@@ -73,8 +73,9 @@ export async function rankItems(
   const top = selectBest(index, sums, { allowed, most: Math.max(topK, mostInspected) });
   giveBack(index, sums);
   await turns.next();
+  const numbers = numbersOf(query);
   const inspected = top.slice(0, mostInspected).map(({ row, score }) =>
-    withNearness(index, query, { slot: row, score })
+    withNearness(index, query, { slot: row, score, numbers })
   );
   const ids = index.ids;
   inspected.sort((a, b) => b.score - a.score || (ids[a.slot]! < ids[b.slot]! ? -1 : 1));
@@ -179,15 +180,23 @@ function selectBest(
   return top.entries();
 }
 
+/** The concepts by the terms of their own words. */
+function numbersOf({ concepts }: TextQuery): ReadonlyMap<number, number> {
+  return new Map(concepts.flatMap(({ alternatives: [own] }, at) => own?.worth === 1 ? [[own.term, at]] : []));
+}
+
 /** Adds what the words that are neighbors in the query get for being near each other in the item. */
 function withNearness(
   { sequences }: TextIndex,
   { concepts, pairs }: TextQuery,
-  { slot, score }: { readonly slot: number; readonly score: number },
+  { slot, score, numbers }: {
+    readonly slot: number;
+    readonly score: number;
+    readonly numbers: ReadonlyMap<number, number>;
+  },
 ): Ranked {
   if (pairs.length === 0) return { slot, score, nearness: 0 };
-  const numbers = new Map(concepts.flatMap(({ alternatives: [own] }, at) => own?.worth === 1 ? [[own.term, at]] : []));
-  const distances = distancesIn(sequences[slot]!, numbers, pairs);
+  const distances = distancesIn(sequences[slot]!, { numbers, pairs, concepts: concepts.length });
   let [gain, most] = [0, 0];
   for (const [at, [one, other]] of pairs.entries()) {
     const rarity = Math.min(concepts[one]!.rarity, concepts[other]!.rarity);
@@ -197,27 +206,36 @@ function withNearness(
   return { slot, score: score + nearGain * gain, nearness: most > 0 ? gain / most : 0 };
 }
 
-/** The shortest distance of each pair. */
+/** A place so far before an item that nothing is near it. */
+const nowhere = -1_000_000;
+
+/** The shortest distance of each pair; a large one where they are not in one field. */
 function distancesIn(
   sequence: Int32Array,
-  numbers: ReadonlyMap<number, number>,
-  pairs: TextQuery['pairs'],
+  { numbers, pairs, concepts }: {
+    readonly numbers: ReadonlyMap<number, number>;
+    readonly pairs: TextQuery['pairs'];
+    readonly concepts: number;
+  },
 ): number[] {
   const shortest = pairs.map(() => Infinity);
-  const latest = new Map<number, number>();
+  const latest = new Int32Array(concepts).fill(nowhere);
   const bits = new Uint8Array(256);
   for (const term of numbers.keys()) bits[term & 255] = 1;
-  for (let at = 0; at < sequence.length; at++) {
+  const { length } = sequence;
+  for (let at = 0; at < length; at++) {
     const term = sequence[at]!;
-    if (term === fieldEnd) latest.clear();
+    if (term === fieldEnd) latest.fill(nowhere);
     if (bits[term & 255] === 0 || term < 0) continue;
     const concept = numbers.get(term);
     if (concept === undefined) continue;
-    latest.set(concept, at);
-    for (const [pair, [one, other]] of pairs.entries()) {
+    latest[concept] = at;
+    for (let pair = 0; pair < pairs.length; pair++) {
+      const one = pairs[pair]![0];
+      const other = pairs[pair]![1];
       if (one !== concept && other !== concept) continue;
-      const partner = latest.get(one === concept ? other : one);
-      if (partner !== undefined) shortest[pair] = Math.min(shortest[pair]!, at - partner);
+      const distance = at - latest[one === concept ? other : one]!;
+      if (distance < shortest[pair]!) shortest[pair] = distance;
     }
   }
   return shortest;

@@ -90,7 +90,7 @@ function withNamed(index: TextIndex, hits: SourceHit[], { request, context, allo
   const named = hits.find((hit) => hit.id === id) ??
     {
       ...plainHit(item, context.version),
-      ...markedPartsOf(item, index.vocabulary, new Map()),
+      ...markedPartsOf(item, index.vocabulary, { found: new Map(), starts: createStarts() }),
       score: 0,
       scoreKind: 'exact' as const,
     };
@@ -115,13 +115,14 @@ function toHits(index: TextIndex, { request, query, ranked }: Found, { items, ve
   const shown = ranked.slice(0, request.topK);
   const answers = shown.map(({ slot }) => answersOf(index, query, slot));
   const confidences = confidencesOf(query, ranked, answers);
+  const starts = createStarts();
   return shown.flatMap((one, at): SourceHit[] => {
     const item = items.get(index.ids[one.slot] ?? '');
     if (!item) return []; // removed during the search
     const found = new Map(answers[at]!.flatMap((answer) => answer ? [[answer.term, answer.value] as const] : []));
     return [{
       ...plainHit(item, version),
-      ...markedPartsOf(item, index.vocabulary, found),
+      ...markedPartsOf(item, index.vocabulary, { found, starts }),
       score: one.score,
       scoreKind: 'bm25',
       ...confidences[at]!,
@@ -130,9 +131,10 @@ function toHits(index: TextIndex, { request, query, ranked }: Found, { items, ve
 }
 
 /** The part of the text where the answer is, and where the words are in it and in the title. */
-function markedPartsOf({ text, title = '' }: StoredItem, vocabulary: Vocabulary, found: ReadonlyMap<number, number>) {
-  const { content, contentRange, ranges } = excerptOf(text, rangesOf(text, vocabulary, found));
-  const titleRanges = rangesOf(title, vocabulary, found);
+function markedPartsOf({ text, title = '' }: StoredItem, vocabulary: Vocabulary, wanted: Wanted) {
+  setStarts(wanted, vocabulary);
+  const { content, contentRange, ranges } = excerptOf(text, rangesOf(text, vocabulary, wanted));
+  const titleRanges = rangesOf(title, vocabulary, wanted);
   return {
     content,
     ...(contentRange && { contentRange }),
@@ -145,8 +147,14 @@ function markedPartsOf({ text, title = '' }: StoredItem, vocabulary: Vocabulary,
   };
 }
 
-function rangesOf(text: string, vocabulary: Vocabulary, found: ReadonlyMap<number, number>): MarkedRange[] {
-  const starts = startsOf(vocabulary, found.keys());
+/** The terms to mark with what each is worth, and how words with them start. */
+interface Wanted {
+  readonly found: ReadonlyMap<number, number>;
+  readonly starts: Uint8Array;
+}
+
+function rangesOf(text: string, vocabulary: Vocabulary, { found, starts }: Wanted): MarkedRange[] {
+  if (found.size === 0) return [];
   const ranges: MarkedRange[] = [];
   const isWanted = (_: string, from: number): boolean => {
     const [first, second] = [text.charCodeAt(from), text.charCodeAt(from + 1)];
@@ -166,15 +174,19 @@ function rangesOf(text: string, vocabulary: Vocabulary, found: ReadonlyMap<numbe
   return ranges;
 }
 
+/** Room for the two characters that words start with; the hits of a search share it. */
+function createStarts(): Uint8Array {
+  return new Uint8Array(128 * 128);
+}
+
 /** A stem starts with the same two characters as its words; after a word of one character, any may come. */
-function startsOf({ terms }: Vocabulary, found: Iterable<number>): Uint8Array {
-  const starts = new Uint8Array(128 * 128);
-  for (const term of found) {
+function setStarts({ found, starts }: Wanted, { terms }: Vocabulary): void {
+  starts.fill(0);
+  for (const term of found.keys()) {
     const [a, b] = [terms[term]!.charCodeAt(0), terms[term]!.charCodeAt(1)];
     if (b <= 127 && a <= 127) starts[startOf(a, b)] = 1;
     else if (a <= 127) starts.fill(1, startOf(a, 0), startOf(a, 0) + 128);
   }
-  return starts;
 }
 
 /** The place of two characters of ASCII, in either case. */
