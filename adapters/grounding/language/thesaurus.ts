@@ -2,6 +2,7 @@
 
 import { stem } from '../../../src/base/language/stem.ts';
 import { loadOnce } from '../../../src/base/load-once.ts';
+import { createTurns } from '../turns.ts';
 
 /** Looks up other words. All words are stems, except in phrases. */
 export interface Thesaurus {
@@ -15,18 +16,17 @@ export interface Thesaurus {
 const [headWorth, siblingWorth] = [0.6, 0.3];
 const none: ReadonlyMap<string, number> = new Map();
 
-let built: Thesaurus | undefined;
 const loadSynonyms = /* @__PURE__ */ loadOnce(() => import('./synonyms.ts'));
 
 /** Returns the thesaurus. The first search loads and builds it. */
-export async function commonThesaurus(): Promise<Thesaurus> {
-  if (built) return built;
+export const commonThesaurus: () => Promise<Thesaurus> = /* @__PURE__ */ loadOnce(async () => {
   const { phraseSynonyms, synonymGroups } = await loadSynonyms();
-  return built ??= createThesaurus(synonymGroups, phraseSynonyms);
-}
+  return await createThesaurus(synonymGroups, phraseSynonyms);
+});
 
-/** Creates a thesaurus of groups, apart by semicolons, and of phrases, one a line. */
-export function createThesaurus(groups: string, phrases: string): Thesaurus {
+/** Creates a thesaurus of groups, apart by semicolons, and of phrases, one a line. It takes several turns of the event loop. */
+export async function createThesaurus(groups: string, phrases: string): Promise<Thesaurus> {
+  const turns = createTurns();
   const worth = new Map<string, Map<string, number>>();
   const relate = (one: string, other: string, value: number): void => {
     if (one === other) return;
@@ -35,6 +35,7 @@ export function createThesaurus(groups: string, phrases: string): Thesaurus {
     worth.set(one, others);
   };
   for (const group of groups.split(';')) {
+    await turns.next();
     const [head = '', ...others] = group.trim().split(/\s+/).map(stem);
     for (const [at, one] of others.entries()) {
       relate(head, one, headWorth);

@@ -35,7 +35,7 @@ const usualLength = 100;
 /** The rules that look into an item are applied to so many: the order of the first ones is the same for every request. */
 const mostInspected = 30;
 /** Postings that are read between two looks at the clock. */
-const perLook = 50_000;
+const perLook = 10_000;
 
 /** What a search adds up, by slot. */
 interface Sums {
@@ -68,8 +68,11 @@ export async function rankItems(
     read = 0;
     await turns.next();
   }
+  await turns.next();
   applyCoverage(query, sums);
+  await turns.next();
   liftGroups(index, sums);
+  await turns.next();
   const top = selectBest(index, sums, { allowed, most: Math.max(topK, mostInspected) });
   giveBack(index, sums);
   await turns.next();

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createThesaurus } from '../../../adapters/grounding/language/thesaurus.ts';
 import { textSource } from '../../../adapters/grounding/text.ts';
 import { createTurns } from '../../../adapters/grounding/turns.ts';
 import { vectorSource } from '../../../adapters/grounding/vector.ts';
@@ -40,6 +41,14 @@ describe('createTurns', () => {
     }
     const { turns, looks } = seen();
     expect(looks).toBeGreaterThan(150);
+    expect(turns).toBeGreaterThan(8);
+  });
+
+  it('cuts the building of a thesaurus', async () => {
+    const seen = watch();
+    await createThesaurus(Array.from({ length: 300 }, (_, at) => `word${at} other${at}`).join(';'), '');
+    const { longest, turns } = seen();
+    expect(longest).toBeLessThan(200);
     expect(turns).toBeGreaterThan(8);
   });
 

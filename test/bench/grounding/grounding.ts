@@ -200,19 +200,24 @@ async function measureSource(): Promise<Row[]> {
     await byVector.remember({ tenant, items }, signal);
   }
   const vectorBuild = cpuMs() - filled;
-  const building = await buildTurns();
+  const building = buildTurns();
   const before = cpuMs();
+  const textTurns = watchTurns();
   for (let from = 0; from < size; from += 1_000) {
     await byText.remember({ tenant, items: texts.slice(from, from + 1_000) }, signal);
   }
   const textBuild = cpuMs() - before;
+  const buildingTexts = textTurns();
+  const firstTurns = watchTurns();
+  await byText.retrieve({ tenant, query: words[0]!, topK, filters: [] }, signal);
+  const firstQuestion = firstTurns();
   const searchWith =
     (filters: Parameters<typeof byVector.retrieve>[0]['filters']): Search => async (embedding, limit) =>
       (await byVector.retrieve({ tenant, embedding, topK: limit, filters }, signal)).map(({ id }) => id);
   const plain = await cpuPerQuery(searchWith([]), queries, 5);
   const queryTurns = watchTurns();
   for (const query of queries) await searchWith([])(query, topK);
-  const whileQueried = await queryTurns();
+  const whileQueried = queryTurns();
   const filtered = await cpuPerQuery(searchWith([{ field: 'share', op: 'eq', value: 7 }]), queries, 5);
   let next = 0;
   const text = await cpuPerQuery(
@@ -223,6 +228,11 @@ async function measureSource(): Promise<Row[]> {
     queries,
     5,
   );
+  const longTurns = watchTurns();
+  for (let at = 0; at < 20; at++) {
+    await byText.retrieve({ tenant, query: words.slice(at, at + 30).join(' '), topK, filters: [] }, signal);
+  }
+  const longQuestions = longTurns();
   const grounding = createGrounding({ sources: [byVector, byText] });
   const both = await cpuPerQuery(
     async (embedding) => {
@@ -239,6 +249,9 @@ async function measureSource(): Promise<Row[]> {
     { figure: 'query by vector, CPU', value: `${plain.toFixed(2)} ms`, bar: '<= 8 ms', met: plain <= 8 },
     turnsRow('longest turn while it was built', building),
     turnsRow('longest turn during queries', whileQueried),
+    turnsRow('longest turn while texts were indexed', buildingTexts),
+    turnsRow('longest turn of the first query by words', firstQuestion),
+    turnsRow('longest turn of queries by 60 words', longQuestions),
     { figure: 'a filter that 1 % passes', value: `${filtered.toFixed(2)} ms`, bar: '<= 1.5 ms', met: filtered <= 1.5 },
     { figure: 'query by two words, CPU', value: `${text.toFixed(2)} ms`, bar: '<= 5 ms', met: text <= 5 },
     { figure: 'both, fused', value: `${both.toFixed(2)} ms`, bar: '<= 25 ms', met: both <= 25 },
@@ -269,10 +282,10 @@ async function measureOpening(): Promise<Row[]> {
   }];
 }
 
-function turnsRow(figure: string, { longest, withCollections }: SeenTurns): Row {
+function turnsRow(figure: string, { longest, late }: SeenTurns): Row {
   return {
     figure,
-    value: `${longest.toFixed(1)} ms (collecting garbage in it: ${withCollections.toFixed(1)} ms)`,
+    value: `${longest.toFixed(1)} ms CPU, longer than 8 ms: ${(100 * late).toFixed(2)} % of turns`,
     bar: '<= 8 ms',
     met: longest <= 8,
   };

@@ -1,40 +1,39 @@
-/** Measures the longest turn of the event loop by its own work. Reports garbage collection separately. */
+/**
+ * Measures the longest turn of the event loop by the CPU time of its thread: other processes on the same core do not count.
+ */
 
-import { PerformanceObserver } from 'node:perf_hooks';
-import { setImmediate as soon } from 'node:timers/promises';
+import process from 'node:process';
 
 /** The measured turns. */
 export interface SeenTurns {
-  /** Milliseconds of the longest turn, less the collections in it. */
+  /** CPU milliseconds of the longest turn, with the garbage that was collected in it. */
   readonly longest: number;
-  /** With them. */
-  readonly withCollections: number;
+  /** The share of turns that took longer than 8 ms. */
+  readonly late: number;
 }
 
-/** Measures until the returned function is called. Another process on the same core makes a turn look longer than it is. */
-export function watchTurns(): () => Promise<SeenTurns> {
-  const long: { readonly from: number; readonly to: number }[] = [];
-  const collections: { readonly startTime: number; readonly duration: number }[] = [];
-  const observer = new PerformanceObserver((list) => void collections.push(...list.getEntries()));
-  observer.observe({ entryTypes: ['gc'] });
-  let running = true;
-  let last = performance.now();
+const usualMs = 8;
+
+/** Measures until the returned function is called. */
+export function watchTurns(): () => SeenTurns {
+  let [longest, late, turns, running] = [0, 0, 0, true];
+  let last = threadCpuMs();
   const look = (): void => {
-    const now = performance.now();
-    if (now - last > 5) long.push({ from: last, to: now });
-    last = performance.now();
+    const now = threadCpuMs();
+    longest = Math.max(longest, now - last);
+    if (now - last > usualMs) late++;
+    turns++;
+    last = now;
     if (running) setImmediate(look);
   };
   setImmediate(look);
-  return async () => {
+  return () => {
     running = false;
-    await soon();
-    collections.push(...observer.takeRecords());
-    observer.disconnect();
-    const own = long.map(({ from, to }) => {
-      const inIt = collections.filter(({ startTime }) => startTime >= from && startTime < to);
-      return to - from - inIt.reduce((sum, { duration }) => sum + duration, 0);
-    });
-    return { longest: Math.max(0, ...own), withCollections: Math.max(0, ...long.map(({ from, to }) => to - from)) };
+    return { longest, late: late / Math.max(1, turns) };
   };
+}
+
+function threadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
 }
