@@ -77,6 +77,7 @@ async function viewPage(): Promise<string> {
     <button id="refresh">Refresh</button> <button id="remove">Remove 7:00</button> <button id="report">Report</button>
     <button id="link">Port page</button> <button id="message">Ask</button>
     <p id="state" role="status"></p></main>
+    <script>globalThis.__zod_globalConfig = { jitless: true }; // no eval: the policy refuses it</script>
     <script type="module">${output[0].code.replaceAll('</script', '<\\/script')}</script></body></html>`;
 }
 
