@@ -54,9 +54,7 @@ function partsOf(goal: string): readonly Part[] {
 /** "Ask me which port" is a question to a person; everything else is work. */
 function toCall({ text, isNext }: Part, index: number, parts: readonly Part[]): Call {
   const question = questionOf(text);
-  if (question !== undefined) {
-    return callOf('ask_human', { question: `${question.charAt(0).toUpperCase()}${question.slice(1)}?` });
-  }
+  if (question !== undefined) return callOf('ask_human', { question: directly(question) });
   const before = parts[index - 1];
   const after = isNext && before && questionOf(before.text) === undefined ? [keyOf(index - 1)] : [];
   return callOf('create', { goal: text, key: keyOf(index), onFailure: 'collect', ...(after.length > 0 && { after }) });
@@ -64,6 +62,15 @@ function toCall({ text, isNext }: Part, index: number, parts: readonly Part[]): 
 
 function questionOf(text: string): string | undefined {
   return /^ask\s+(?:me|us|a\s+person|somebody|someone):?\s+(.+)$/iu.exec(text)?.[1];
+}
+
+/** An indirect question as one to a person: "which port we sail for" becomes "Which port do we sail for?". */
+function directly(question: string): string {
+  const asked = question.replace(
+    /^((?:what|which|who|where|when|why|how)\b.*?) (I|we|you|they) (?!(?:are|were|can|could|will|would|should|may|must|have|had|do|did)\b)/iu,
+    '$1 do $2 ',
+  );
+  return `${asked.charAt(0).toUpperCase()}${asked.slice(1)}?`;
 }
 
 function keyOf(index: number): string {

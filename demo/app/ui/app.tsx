@@ -120,7 +120,7 @@ function KeyNotice({ playground: { settings, overlay } }: { playground: Playgrou
           <button type='button' class='button' onClick={() => (overlay.value = 'settings')}>
             {choice.inVault ? 'Open the vault' : 'Enter the key'}
           </button>
-          <button type='button' class='button' onClick={() => void settings.useRehearsal()}>Use rehearsal</button>
+          <button type='button' class='button' onClick={() => void settings.useRehearsal()}>Use the demo</button>
         </>
       }
     >

@@ -58,6 +58,9 @@ function titleOf({ side, saved, form }: Builder): string {
   return name.trim() !== '' ? name : saved.value?.name ?? 'New agent';
 }
 
+/** In the strip of steps, beside the preview. */
+const shortNames: Readonly<Partial<Record<Step, string>>> = { limits: 'Limits', try: 'Try' };
+
 const names: Readonly<Record<Step, string>> = {
   about: 'What it does',
   model: 'Model',
@@ -94,7 +97,7 @@ function Steps({ builder, step, playground }: {
                 aria-current={each === step ? 'step' : undefined}
                 onClick={() => (builder.step.value = each)}
               >
-                {names[each]}
+                {shortNames[each] ?? names[each]}
               </button>
             </li>
           ))}
@@ -149,7 +152,7 @@ function StepView({ builder, step, playground }: StepViewProps): JSX.Element | n
       return (
         <>
           <p class='registry-faint'>
-            “default” is the model that the page uses: rehearsal, which needs no key, until you connect another one.
+            “default” is the model that the page uses: the scripted demo, which needs no key, until you connect a model.
           </p>
           <FormFields form={form} fields={fields('providerId', 'model', 'modelSettings')} />
           <div class='button-row'>

@@ -138,7 +138,7 @@ function Variation({ side, compare, isBusy }: VariationProps): JSX.Element {
           disabled={isBusy}
           onChange={({ currentTarget }) => side.vary({ ...variation.value, providerId: currentTarget.value })}
         >
-          <option value=''>as the agent</option>
+          <option value=''>Same as the agent</option>
           {compare.providers.value.map((each) => <option key={each.id} value={each.id}>{each.id}</option>)}
         </select>
       </div>

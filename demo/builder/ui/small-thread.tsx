@@ -33,7 +33,9 @@ export function SmallThread({ playground, label, children }: SmallThreadProps): 
             ? (
               <article key={message.id} class='message question' {...inFeed(i)}>
                 <h2 class='visually-hidden'>You</h2>
-                <p>{message.text}</p>
+                <div class='question-bubble'>
+                  <p dir='auto'>{message.text}</p>
+                </div>
               </article>
             )
             : (

@@ -98,14 +98,14 @@ function Chain({ state }: { state: Console }): JSX.Element {
   return (
     <div class='console-chain'>
       <button type='button' class='button' data-testid='console-verify' onClick={() => void state.verify()}>
-        Check the chain
+        Verify the chain
       </button>
       <p role='status' data-testid='console-verification'>
         {checked === undefined && 'Each entry holds the hash of the one before it.'}
-        {checked?.type === 'asking' && 'Computing all of it anew…'}
+        {checked?.type === 'asking' && 'Verifying all entries…'}
         {checked?.type === 'refused' && checked.error.message}
         {checked?.type === 'there' && (checked.value.ok
-          ? `Whole: ${formatCount(checked.value.checked, 'entry').replace('entrys', 'entries')} checked.`
+          ? `Intact: ${formatCount(checked.value.checked, 'entry').replace('entrys', 'entries')} checked.`
           : breakText(checked.value))}
       </p>
     </div>

@@ -55,13 +55,13 @@ function SpanFacts({ span }: { span: RunSpan }): JSX.Element {
   const { target, actor, status, error, startMs, facts } = span;
   return (
     <dl class='facts'>
-      <Fact name='What' value={`${target.type} ${target.id}`} />
-      <Fact name='Who' value={`${actor.type} ${actor.id}`} />
-      <Fact name='How' value={status === 'pending' ? 'started; no end recorded' : wordOf(status)} />
+      <Fact name='Target' value={`${target.type} ${target.id}`} />
+      <Fact name='Actor' value={`${actor.type} ${actor.id}`} />
+      <Fact name='Status' value={status === 'pending' ? 'started; no end recorded' : wordOf(status)} />
       {error && <Fact name='Error' value={`${error.code}: ${error.message}`} />}
       {error && <Fact name='Retryable' value={error.retryable ? 'yes' : 'no'} />}
-      <Fact name='From' value={formatMoment(startMs)} />
-      <Fact name='Took' value={formatLength(span)} />
+      <Fact name='Start' value={formatMoment(startMs)} />
+      <Fact name='Duration' value={formatLength(span)} />
       {Object.entries(facts).map(([name, value]) => <Fact key={name} name={name} value={String(value)} />)}
     </dl>
   );

@@ -85,24 +85,18 @@ export function QuestionCard(props: NeedCardProps): JSX.Element {
         >
           {hasForm ? 'Send' : 'Done, continue'}
         </button>
-        <button
-          type='button'
-          class='button'
-          data-testid='question-decline'
-          disabled={draft.isBusy.value}
-          onClick={() => send('decline')}
-        >
-          Decline
-        </button>
-        <button
-          type='button'
-          class='button'
-          data-testid='question-cancel'
-          disabled={draft.isBusy.value}
-          onClick={() => send('cancel')}
-        >
-          Cancel
-        </button>
+        {(['decline', 'cancel'] as const).map((action) => (
+          <button
+            key={action}
+            type='button'
+            class='button'
+            data-testid={`question-${action}`}
+            disabled={draft.isBusy.value}
+            onClick={() => send(action)}
+          >
+            {action === 'decline' ? 'Decline' : 'Cancel'}
+          </button>
+        ))}
       </div>
     </form>
   );

@@ -70,16 +70,29 @@ interface Fields {
   readonly fields: readonly FieldSpec[];
 }
 
-/** Fields that share a line or a heading; wide ones are alone. */
+/** Fields that share a heading, or have none. */
 function blocksOf(fields: readonly FieldSpec[]): readonly Fields[] {
-  const blocks: { group: string | undefined; fields: FieldSpec[] }[] = [];
+  return splitWhere(fields, (before, field) => before.group !== field.group)
+    .map((together) => ({ group: together[0].group, fields: together }));
+}
+
+/** Fields that share a line; wide ones are alone. */
+function linesOf(fields: readonly FieldSpec[]): readonly (readonly [FieldSpec, ...FieldSpec[]])[] {
+  return splitWhere(fields, (before, field) => isWide(before) || isWide(field));
+}
+
+function splitWhere(
+  fields: readonly FieldSpec[],
+  isNew: (before: FieldSpec, field: FieldSpec) => boolean,
+): readonly (readonly [FieldSpec, ...FieldSpec[]])[] {
+  const parts: [FieldSpec, ...FieldSpec[]][] = [];
   for (const field of fields) {
-    const last = blocks.at(-1);
-    const isBeside = last && last.group === field.group && !isWide(field) && !last.fields.some(isWide);
-    if (isBeside) last.fields.push(field);
-    else blocks.push({ group: field.group, fields: [field] });
+    const last = parts.at(-1);
+    const before = last?.at(-1);
+    if (last && before && !isNew(before, field)) last.push(field);
+    else parts.push([field]);
   }
-  return blocks;
+  return parts;
 }
 
 function isWide({ as }: FieldSpec): boolean {
@@ -88,12 +101,12 @@ function isWide({ as }: FieldSpec): boolean {
 }
 
 function Block({ form, group, fields }: Fields & { form: RecordForm }): JSX.Element {
-  const columns = (
-    <div class='registry-columns' data-wide={fields.some(isWide)}>
-      {fields.map((field) => <Field key={field.name} form={form} field={field} />)}
+  const columns = linesOf(fields).map((line) => (
+    <div key={line[0].name} class='registry-columns' data-wide={line.some(isWide)}>
+      {line.map((field) => <Field key={field.name} form={form} field={field} />)}
     </div>
-  );
-  if (group === undefined) return columns;
+  ));
+  if (group === undefined) return <>{columns}</>;
   return (
     <fieldset>
       <legend>{group}</legend>

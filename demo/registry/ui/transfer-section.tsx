@@ -60,11 +60,11 @@ export function TransferSection({ transfer }: { transfer: Transfer }): JSX.Eleme
 
 function Report({ incoming: { name, report }, transfer }: { incoming: Incoming; transfer: Transfer }): JSX.Element {
   const { dryRun, created, updated, unchanged, changes } = report;
-  const counts = `${created} new, ${updated} changed, ${unchanged} as they are`;
+  const counts = `${created} new, ${updated} changed, ${unchanged} unchanged`;
   return (
     <div class='registry-report' data-testid='import-report' data-dry-run={dryRun}>
       <p role='status'>
-        <strong>{name}</strong> {dryRun ? 'would give' : 'gave'} {formatCount(changes.length, 'change')}: {counts}.
+        <strong>{name}</strong> {dryRun ? 'would change' : 'changed'} {formatCount(changes.length, 'record')}: {counts}.
       </p>
       {changes.length > 0 && (
         <ul class='boxed registry-rows'>

@@ -117,7 +117,7 @@ export function createSettings({ control, notes, connect, serveBrowser }: Settin
 }
 
 /** What answers without a model. */
-export const scriptedLabel = 'rehearsal';
+export const scriptedLabel = 'scripted demo';
 
 /** The model in the badge's words. */
 export function modelLabel(choice: ModelChoice): string {

@@ -166,7 +166,7 @@ function Obstacle({ tour, playground: { settings } }: { tour: Tour; playground: 
       return (
         <p class='tour-obstacle' data-testid='tour-obstacle'>
           These runs are made for the embedded model, and another one is chosen.{' '}
-          <button type='button' class='quiet-button' onClick={() => void settings.useRehearsal()}>Use rehearsal</button>
+          <button type='button' class='quiet-button' onClick={() => void settings.useRehearsal()}>Use the demo</button>
         </p>
       );
     case 'agent':

@@ -25,8 +25,8 @@ export async function measureStart({ browser, url }: Bench): Promise<Row[]> {
   const layoutShift = of('layoutShift');
   return [
     msRow('Start: first paint with content (FCP)', of('firstPaintMs')),
-    msRow('Start: largest paint with content (LCP)', of('largestPaintMs'), 2000),
-    msRow('Start: the agent is ready', of('ready'), 2000),
+    msRow('Start: largest paint with content (LCP)', of('largestPaintMs'), 900),
+    msRow('Start: the agent is ready', of('ready'), 1000),
     msRow('Start: from the question to its first word', of('first-word') - of('sent')),
     msRow('Start: from the question to the end of the answer', of('answered') - of('sent')),
     msRow('Start: longest task of the page’s thread', of('longestTaskMs'), 50),

@@ -32,7 +32,7 @@ const named = walks().map((walk): readonly [names: string, walk: Walk] => [
 ]);
 
 describe('every screen of the playground', () => {
-  it.each(named)('has nothing wrong to axe in light and in dark, and fits 320 px: %s', async (_, walk) => {
+  it.each(named)('has nothing wrong to axe in light and in dark, and fits 320 to 1920 px: %s', async (_, walk) => {
     const { page, problems, strangers } = await open({ url: served.playground });
     const found: string[] = [];
     for (const screen of walk) found.push(...await look(page, screen));

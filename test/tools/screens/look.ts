@@ -13,12 +13,18 @@ export async function violationsInBoth(page: Page): Promise<string[]> {
   return [...light, ...dark.map((each) => `dark: ${each}`)];
 }
 
-/** What reaches out of a window of 320 px, which is one of 1280 px at 400 % (WCAG 1.4.10). Data that is wide by nature scrolls by itself. */
+/** The narrowest window, which is one of 1280 px at 400 % (WCAG 1.4.10), and a wide one. */
+const windows = [{ width: 320, height: 640 }, { width: 1920, height: 1080 }];
+
+/** What reaches out of windows of 320 and of 1920 px. Data that is wide by nature scrolls by itself. */
 export async function tooWide(page: Page): Promise<string[]> {
   const before = page.viewportSize();
-  await page.setViewportSize({ width: 320, height: 640 });
-  await page.evaluate(settled);
-  const found = await page.evaluate(widerThanWindow);
+  const found: string[] = [];
+  for (const size of windows) {
+    await page.setViewportSize(size);
+    await page.evaluate(settled);
+    found.push(...(await page.evaluate(widerThanWindow)).map((each) => `${size.width} px: ${each}`));
+  }
   if (before) await page.setViewportSize(before);
   return found;
 }

@@ -9,9 +9,9 @@ export function modelCommands({ settings }: Playground): readonly Command[] {
   return [{
     id: 'rehearsal',
     icon: 'lock',
-    title: 'Use the embedded rehearsal model',
+    title: 'Use the scripted demo',
     hint: 'Settings',
-    words: 'disconnect offline',
+    words: 'rehearsal disconnect offline',
     go: () => void settings.useRehearsal(),
   }];
 }

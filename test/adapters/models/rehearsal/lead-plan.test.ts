@@ -15,7 +15,7 @@ describe('a rehearsal model that leads a plan', () => {
     expect(await callsFor([lead, user(goal)], tools)).toEqual([
       ['create', { goal: 'Calculate 6 * 7', key: 'part-1', onFailure: 'collect' }],
       ['create', { goal: 'what time is it', key: 'part-2', onFailure: 'collect' }],
-      ['ask_human', { question: 'Which port we sail for?' }],
+      ['ask_human', { question: 'Which port do we sail for?' }],
     ]);
   });
 

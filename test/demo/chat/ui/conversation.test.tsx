@@ -21,7 +21,7 @@ describe('a conversation', () => {
     );
     page.transport.close();
     const footer = await page.find('answer-footer');
-    expect(footer.textContent).toContain('4.2 s2 steps1 tool call1,234 tokensrehearsal');
+    expect(footer.textContent).toContain('4.2 s2 steps1 tool call1,234 tokensscripted demo');
     await vi.waitFor(() => expect(page.all('message')[1]?.querySelector('strong')?.textContent).toBe('high'));
     await vi.waitFor(() => expect(page.all('announcement')[0]?.textContent).toBe('It is high.'));
     expect(page.all('composer')[0]).toHaveProperty('value', '');
@@ -41,7 +41,7 @@ describe('a conversation', () => {
     );
     page.transport.close();
     const footer = await page.find('answer-footer');
-    expect(footer.textContent).toContain('about 1,234 tokens0.0123 USDtiny (fallback of rehearsal)');
+    expect(footer.textContent).toContain('about 1,234 tokens0.0123 USDtiny (fallback of scripted demo)');
   });
 
   it('sends with Enter, not with Shift and Enter, and not in the middle of a word being composed', async () => {
