@@ -66,25 +66,8 @@ export function createCommands({ chat, mcp, onDone }: CommandsOptions): Commands
   const form = signal<CommandForm | undefined>(undefined);
   const problem = signal<string | undefined>(undefined);
   const isBusy = signal(false);
-  let prompts: Promise<readonly McpPromptEntry[]> | undefined;
+  const lookUp = createLookUp(agentId, mcp);
   let latest = 0;
-
-  async function lookUp(query: string): Promise<readonly Command[]> {
-    const content = await mcp();
-    prompts ??= content.prompts.list(agentId).then(({ items }) => items);
-    const [known, page] = await Promise.all([
-      prompts,
-      content.resources.list(agentId, { query, limit: mostResources }),
-    ]);
-    return [
-      ...known.filter(({ command, title }) => `${command} ${title ?? ''}`.toLowerCase().includes(query))
-        .slice(0, mostPrompts)
-        .map((entry) => ({ kind: 'prompt', label: `/${entry.command}`, entry } as const)),
-      ...page.items.map((entry) => ({ kind: 'resource', label: entry.title ?? entry.name, entry } as const)),
-      ...page.templates.slice(0, mostResources)
-        .map((entry) => ({ kind: 'template', label: entry.title ?? entry.name, entry } as const)),
-    ];
-  }
 
   async function attempt(work: () => Promise<void>): Promise<void> {
     problem.value = undefined;
@@ -184,6 +167,27 @@ export function createCommands({ chat, mcp, onDone }: CommandsOptions): Commands
         finishWith(open.command, Object.fromEntries(given.map(({ name, value }) => [name, value.value])))
       );
     },
+  };
+}
+
+/** Returns a search for commands. The agent's prompts are read once. */
+function createLookUp(agentId: string, mcp: CommandsOptions['mcp']): (query: string) => Promise<readonly Command[]> {
+  let prompts: Promise<readonly McpPromptEntry[]> | undefined;
+  return async (query) => {
+    const content = await mcp();
+    prompts ??= content.prompts.list(agentId).then(({ items }) => items);
+    const [known, page] = await Promise.all([
+      prompts,
+      content.resources.list(agentId, { query, limit: mostResources }),
+    ]);
+    return [
+      ...known.filter(({ command, title }) => `${command} ${title ?? ''}`.toLowerCase().includes(query))
+        .slice(0, mostPrompts)
+        .map((entry) => ({ kind: 'prompt', label: `/${entry.command}`, entry } as const)),
+      ...page.items.map((entry) => ({ kind: 'resource', label: entry.title ?? entry.name, entry } as const)),
+      ...page.templates.slice(0, mostResources)
+        .map((entry) => ({ kind: 'template', label: entry.title ?? entry.name, entry } as const)),
+    ];
   };
 }
 

@@ -1,10 +1,10 @@
 /** The inspector's screen: the runs that there are, and the one that is open. */
 
-import { proxy } from 'comlink';
 import { batch, type ReadonlySignal, signal } from '@preact/signals';
 import { type ErrorData, toData } from '../../../src/base/errors.ts';
 import type { AskedRun } from '../../app/worker/control.ts';
-import type { Found, InspectorControl, RunHead, RunList, RunNews, RunRecord } from '../worker/control.ts';
+import type { Found, InspectorControl, RunList, RunRecord } from '../worker/control.ts';
+import { createRunFeed } from './run-news.ts';
 import { createOpenedRun, type OpenedRun } from './opened-run.ts';
 import { readRunFile, type RunFile } from './run-file.ts';
 import type { ConnectedTransports } from '../../app/state/transports.ts';
@@ -69,27 +69,7 @@ export function createInspector({ control, runAt, announce, now = Date.now }: In
   let looking = new AbortController();
   let turns = 0;
   let wantedTab: string | undefined;
-  let isWatching = false;
-  /** What came while the run was on its way. */
-  let early: RunNews[] = [];
-
-  function watch(): void {
-    if (isWatching) return;
-    isWatching = true;
-    control.watch(proxy(onNews)).catch(() => (isWatching = false)); // retried with the next run
-  }
-
-  function onNews(news: RunNews): void {
-    batch(() => {
-      if (list.value) list.value = { ...list.value, runs: withHead(list.value.runs, news.head) };
-      takeNews(news);
-    });
-  }
-
-  function takeNews(news: RunNews): void {
-    if (opened.value?.record.value.head.traceId === news.head.traceId) opened.value.take(news);
-    else early = [...early.slice(-maxEarly), news];
-  }
+  const feed = createRunFeed({ control, list, opened });
 
   /** Returns the value, or says what is wrong. */
   async function answerOf<T>(asking: Promise<Found<T>>): Promise<T | undefined> {
@@ -100,7 +80,7 @@ export function createInspector({ control, runAt, announce, now = Date.now }: In
 
   function showRecord(record: RunRecord, source: OpenedRun['source']): void {
     const run = createOpenedRun(record, { source, now });
-    for (const news of early) if (news.head.traceId === record.head.traceId) run.take(news);
+    feed.catchUp(run);
     show(run);
   }
 
@@ -136,9 +116,9 @@ export function createInspector({ control, runAt, announce, now = Date.now }: In
 
   async function openAt(via: string, requested: AskedRun): Promise<void> {
     const turn = leave();
-    early = [];
+    feed.forget();
     looking = new AbortController();
-    const found = await runAt(via, requested, { onNews: takeNews, signal: looking.signal })
+    const found = await runAt(via, requested, { onNews: (news) => feed.take(news), signal: looking.signal })
       .catch((error: unknown) => ({ ok: false, error: toData(error) } as const));
     if (turn !== turns) return; // another was opened meanwhile
     if (found.ok) showRecord(found.value, 'endpoint');
@@ -154,15 +134,15 @@ export function createInspector({ control, runAt, announce, now = Date.now }: In
     refreshPrompts,
     async showList() {
       leave();
-      watch();
+      feed.watch();
       list.value = await control.list().catch(() => ({ runs: [], isStored: false }));
     },
     async open(requested, { planId, via, tab: first } = {}) {
       wantedTab = first;
       if (via !== undefined) return await openAt(via, { traceId: requested, planId });
       const turn = leave();
-      watch();
-      early = [];
+      feed.watch();
+      feed.forget();
       const traceId = planId === undefined ? requested : await traceOfPlan(planId) ?? requested;
       const record = await answerOf(control.run(traceId));
       if (!record || turn !== turns) return; // another was opened meanwhile
@@ -195,13 +175,4 @@ export function createInspector({ control, runAt, announce, now = Date.now }: In
       list.value = await control.list().catch(() => ({ runs: [], isStored: false }));
     },
   };
-}
-
-const maxEarly = 100;
-
-/** Replaces the run's head; a new run is first. */
-function withHead(runs: readonly RunHead[], head: RunHead): readonly RunHead[] {
-  return runs.some(({ traceId }) => traceId === head.traceId)
-    ? runs.map((run) => run.traceId === head.traceId ? head : run)
-    : [head, ...runs];
 }

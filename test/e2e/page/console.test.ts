@@ -64,7 +64,7 @@ describe('the console of an endpoint', () => {
     expect(problems).toEqual([]);
   });
 
-  it('edits the registry, which remembers it, and the audit holds it in a whole chain', async () => {
+  it('edits the registry, which remembers it, and the audit holds it in an intact chain', async () => {
     const { page, problems } = await openAtEndpoint();
     await openTab(page, 'registry');
     await page.locator('[data-testid=registry-row][data-id=drill]').click();
@@ -79,7 +79,7 @@ describe('the console of an endpoint', () => {
     const entry = page.getByTestId('console-audit-entry');
     await entry.getByText('playground').first().waitFor();
     await page.getByTestId('console-verify').click();
-    await page.getByTestId('console-verification').getByText('Whole').waitFor();
+    await page.getByTestId('console-verification').getByText('Intact').waitFor();
     await shoot(page, 'console-audit');
     await openTab(page, 'metrics');
     await page.getByTestId('console-plot').first().waitFor();

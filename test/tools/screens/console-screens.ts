@@ -47,7 +47,7 @@ export const consoleScreens = {
     await page.getByTestId('console-tab-audit').click();
     await page.getByTestId('console-audit-entry').first().waitFor();
     await page.getByTestId('console-verify').click();
-    await page.getByTestId('console-verification').getByText('Whole').waitFor();
+    await page.getByTestId('console-verification').getByText('Intact').waitFor();
   }),
   'console-metrics': next('The metrics of an endpoint', clicks('console-tab-metrics', 'console-plot')),
   'console-refused': first('A page without permission', async (page, { endpoint }) => {
