@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isIpv4, isPublicAddress } from '../../../src/base/public-address.ts';
-import { runs } from '../../fixtures/budget.ts';
+import { isIpv4, isPublicAddress } from '../../../../src/base/network/public-address.ts';
+import { runs } from '../../../fixtures/budget.ts';
 
 const number = (ip: string): number => ip.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0);
 const dotted = (value: number): string => [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join('.');
