@@ -160,7 +160,7 @@ describe.skipIf(skipped)(`the built playground in ${where}`, { retry: 1 }, () =>
     await page.locator('[data-testid=console-run][data-state=completed]').first().waitFor();
     await page.getByTestId('console-tab-audit').click();
     await page.getByTestId('console-verify').click();
-    await page.getByTestId('console-verification').getByText('Whole').waitFor();
+    await page.getByTestId('console-verification').getByText('Intact').waitFor();
     await page.getByTestId('console-tab-metrics').click();
     await page.getByTestId('console-all').getByText('All metrics').click();
     await page.locator('[data-testid=console-metric][data-name=pinnace_runs_total]').waitFor();
