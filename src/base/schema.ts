@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import type * as Input from './agent/agent-input.ts';
 import { ModelSettings } from './agent/model-settings.ts';
 import { OutputSpec } from './agent/output-spec.ts';
+import { CallerSettings } from './agent/run-settings.ts';
 import {
   Currency,
   Id,
@@ -83,6 +84,7 @@ export const Agent = v.strictObject({
   contextTokens: ContextTokens,
   fallbacks: v.optional(v.pipe(v.array(Fallback), v.maxLength(4))),
   modelSettings: v.optional(ModelSettings),
+  callerSettings: v.optional(CallerSettings),
   output: v.optional(OutputSpec),
   limits: v.optional(LimitOverrides),
   createdAt: v.optional(Timestamp, '1970-01-01T00:00:00.000Z'),

@@ -3,6 +3,7 @@
 import { createStopCheck } from './code-agents/stop-condition.ts';
 import { withInstructions } from './code-agents/run-instructions.ts';
 import type { LoopOptions } from './loop/loop-options.ts';
+import { withAdded } from './resolve/run-settings.ts';
 import type { RunOptions } from './run-options.ts';
 
 /** Returns the agent with the instructions of this run, its structured answer, and its stop condition. */
@@ -10,9 +11,10 @@ export async function composeLoop(
   options: Pick<RunOptions, 'agent' | 'code' | 'provider' | 'fallbacks' | 'request' | 'principal' | 'runId' | 'report'>,
   signal: AbortSignal,
 ): Promise<Pick<LoopOptions, 'agent' | 'output' | 'isEnough'>> {
-  const { code, request: { agentId, chat, context, output: requested }, principal, runId, report } = options;
+  const { code, request: { agentId, chat, context, output: requested, settings }, principal, runId, report } = options;
   const request = { agentId, chat, context, principal };
-  const agent = await withInstructions(options.agent, code.instructions, request, { signal, report });
+  const own = await withInstructions(options.agent, code.instructions, request, { signal, report });
+  const agent = withAdded(own, settings);
   const isEnough = createStopCheck(code.stopWhen, report);
   const spec = requested ?? agent.output;
   if (!spec) return { agent, isEnough };

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import type { UIMessage } from '../contracts/ai-types.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { OutputSpec } from '../base/agent/output-spec.ts';
+import { RunSettings } from '../base/agent/run-settings.ts';
 import { checkData } from '../base/json.ts';
 import { Money } from '../base/record-fields.ts';
 import { parse } from '../base/parse.ts';
@@ -61,6 +62,8 @@ export const RunRequest = v.strictObject({
   budget: v.optional(RunBudget),
   /** What the last answer must be; goes before the agent's own `output`. A run that follows a plan has none. */
   output: v.optional(OutputSpec),
+  /** What this run sets of its agent, as far as the record or the scope `registry:write` allows. A run that follows a plan has none. */
+  settings: v.optional(RunSettings),
   /** The agent plans: the last message is the goal, and these are the terms (`{}` for the usual ones), read by the planner. */
   planner: v.optional(v.union([PlanToFollow, v.looseObject({})])),
 });
@@ -83,8 +86,17 @@ export function parseRunRequest(data: unknown, limits: Limits): RunRequest {
   const request = parse(RunRequest, data, { what: 'the run request' });
   checkSize(request.chat.messages as unknown as readonly UIMessage[], limits); // only lengths of its parts are read
   if (request.output) requireOutput(request.output, request.planner !== undefined);
+  if (request.settings && request.planner) throw settingsInPlan();
   // Safe enough to pass on: `toModelMessages` checks the parts before it reads them.
   return request as unknown as RunRequest;
+}
+
+function settingsInPlan(): PinnaceError {
+  return new PinnaceError(
+    'invalid_argument',
+    'Cannot read the run request: the agents of a plan have settings of their own; remove "settings" or "planner"',
+    { details: { reason: 'settings_in_plan' } },
+  );
 }
 
 function requireOutput({ schema }: OutputSpec, isPlanned: boolean): void {

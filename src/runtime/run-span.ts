@@ -11,11 +11,14 @@ export interface RunFacts extends Pick<SpanFacts, 'traceId' | 'parentSpanId' | '
   readonly messages?: number;
   /** The caller's own runtime, where the request names it. */
   readonly runtimeId?: string | undefined;
+  /** The names of what the request sets of its agent. */
+  readonly settings?: string | undefined;
 }
 
 /** Starts the span. */
 export function spanOfRun(
-  { traceId, parentSpanId, spanId, startedAt, runId, tenant, subject, agentId, messages, runtimeId }: RunFacts,
+  { traceId, parentSpanId, spanId, startedAt, runId, tenant, subject, agentId, messages, runtimeId, settings }:
+    RunFacts,
   options: SpanOptions,
 ): Span {
   return startSpan({
@@ -28,6 +31,6 @@ export function spanOfRun(
     action: 'run.start',
     endAction: 'run.end',
     target: { type: 'agent', id: agentId },
-    payload: { runId, messages, runtimeId },
+    payload: { runId, messages, runtimeId, settings },
   }, options);
 }

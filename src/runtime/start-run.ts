@@ -15,9 +15,11 @@ import type { RunOrigin } from './forks/run-origin.ts';
 import { findContinued } from './messages/issued-metadata.ts';
 import { requirePrice } from './model/model-price.ts';
 import { minLimits } from './resolve/limits.ts';
+import { settingNames, withSettings } from './resolve/run-settings.ts';
 import { createStepTools } from './loop/step-tools.ts';
 import { takePlan } from './plans.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
+import type { Agent } from '../base/schema.ts';
 import { createRunAbort, type RunAbort } from './run-abort.ts';
 import { createRunRedaction, redactedEmit, type RunRedaction } from './calls/run-redaction.ts';
 import type { RunState } from './log/run-record.ts';
@@ -135,12 +137,22 @@ interface Claimant extends Starting {
 /** Emits the run span before resolving, so rejected runs are observable too. */
 function startSpanOf(
   { emit, now }: RuntimeParts,
-  { agentId, chat, runtimeId }: RunRequest,
+  { agentId, chat, runtimeId, settings }: RunRequest,
   { principal: { tenant, subject }, trace, redaction }: Pick<Claimant, 'principal' | 'redaction' | 'trace'>,
 ): Pick<Claimant, 'runId' | 'span' | 'spanFacts'> {
   const { traceId = createTraceId(), parentSpanId } = trace ?? {};
   const runId = `run_${crypto.randomUUID().replaceAll('-', '')}`;
-  const facts = { traceId, parentSpanId, runId, tenant, subject, agentId, messages: chat.messages.length, runtimeId };
+  const facts = {
+    traceId,
+    parentSpanId,
+    runId,
+    tenant,
+    subject,
+    agentId,
+    messages: chat.messages.length,
+    runtimeId,
+    settings: settings && settingNames(settings).join(','),
+  };
   const span = spanOfRun(facts, { emit: redactedEmit(emit, redaction), now });
   const spanFacts = { spanId: span.spanId, ...(parentSpanId !== undefined && { parentSpanId }), subject };
   return { runId, span, spanFacts };
@@ -200,7 +212,9 @@ async function resolveRun(
   requested: RunRequest,
   { principal, idempotency, redaction, span, origin }: Claimant,
 ): Promise<ResolvedRun> {
-  const { tools, servers, ...found } = await parts.resolver.resolve(requested.agentId, principal, span, origin?.agent);
+  // A run that goes on from another one has the recorded agent, with the settings of then.
+  const as = origin?.agent ?? ((today: Agent) => withSettings(today, requested.settings, principal));
+  const { tools, servers, ...found } = await parts.resolver.resolve(requested.agentId, principal, span, as);
   const { agent } = found;
   requirePrice(found.provider, requested.budget?.cost);
   if (found.secret) redaction.add(found.secret);

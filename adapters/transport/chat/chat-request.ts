@@ -6,7 +6,7 @@ import { messagesToSend } from '../../../src/runtime/messages/compaction.ts';
 import type { RunRequestInput } from '../../../src/runtime/run-request.ts';
 
 /** The fields of a run that a chat may set. */
-const fields = ['agentId', 'runtimeId', 'context', 'limits', 'budget', 'output', 'planner'] as const;
+const fields = ['agentId', 'runtimeId', 'context', 'limits', 'budget', 'output', 'settings', 'planner'] as const;
 
 /**
  * Returns the request for a run. With `body.store` the server stores the chat: only the last message is sent. `body` names the agent and sets other fields of the run; the runtime parses them.

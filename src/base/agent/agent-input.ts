@@ -2,6 +2,7 @@
 
 import type { ModelSettings } from './model-settings.ts';
 import type { OutputSpec } from './output-spec.ts';
+import type { CallerSettings } from './run-settings.ts';
 
 /** The name of a secret, never its value. */
 export interface SecretRef {
@@ -88,6 +89,8 @@ export interface AgentFields {
   fallbacks?: Fallback[] | undefined;
   /** How the model is called: temperature, reasoning, `providerOptions` and others. Default: as the provider does. */
   modelSettings?: ModelSettings | undefined;
+  /** What the `settings` of a request may set. Default: nothing. */
+  callerSettings?: CallerSettings | undefined;
   /** Bounds of a run, below those of the runtime. Default: the runtime's. */
   limits?: LimitOverrides | undefined;
   /** ISO 8601. A registry sets it. Default: 1970-01-01. */

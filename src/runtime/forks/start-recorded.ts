@@ -22,7 +22,6 @@ export function recordedOrigin({ discovery }: RuntimeParts, { calls, effects }: 
   const isReplaced = (tool: Tool): boolean =>
     effects !== 'live' && !own.has(tool) && (effects === 'recorded' || mayAct(tool.definition));
   return {
-    agent: (today) => today,
     resume(resolved, { principal }) {
       const { agent, toolSet, contextTokens, request: { chat } } = resolved;
       const tools = dryTools(toolSet.tools, recordedOutcomes(calls), isReplaced);

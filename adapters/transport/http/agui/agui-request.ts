@@ -8,7 +8,7 @@ import { type AguiInput, AguiUserMessage } from './agui-input.ts';
 import { fromInterruptId, type WaitingApproval } from './interrupt-id.ts';
 
 /** What a client may set in `forwardedProps`. */
-const fields = ['limits', 'budget', 'output'] as const;
+const fields = ['limits', 'budget', 'output', 'settings'] as const;
 
 interface Answer {
   readonly of: WaitingApproval;
