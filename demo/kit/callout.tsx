@@ -7,6 +7,7 @@ import { Said } from './said.tsx';
 const labels: Readonly<Record<Remedy, string>> = {
   retry: 'Try again',
   settings: 'Model settings',
+  'chat-settings': 'Chat settings',
   'new-chat': 'New chat',
   reload: 'Reload the page',
   room: 'Free up space',

@@ -92,6 +92,7 @@ const overlays: Readonly<Record<OverRoute, Overlay>> = {
   palette: 'switcher',
   chats: 'drawer',
   share: 'share',
+  'chat-settings': 'chat-settings',
 };
 
 /** Reads all signals that the address is made of. */

@@ -17,7 +17,7 @@ import type { McpContent } from '../../chat/state/run.ts';
 import type { ToolPart } from '../../chat/state/message.ts';
 import type { Notes } from './notes.ts';
 import { createOffline, type Offline } from '../../offline/state/offline.ts';
-import { createSettings, endpointOf, modelLabel, type Settings } from '../../settings/state/settings.ts';
+import { createSettings, endpointOf, modelLabel, modelPlaceOf, type Settings } from '../../settings/state/settings.ts';
 import type { Theme } from './theme.ts';
 import type { PlanQuestion } from '../../plan/state/plan-data.ts';
 import type { Answer } from '../../plan/state/plan-reply.ts';
@@ -33,7 +33,7 @@ import { type ConnectedTransports, createTransports } from './transports.ts';
 export type { Workshop } from './screens.ts';
 
 /** What lies over the chat, if anything. */
-export type Overlay = 'none' | 'settings' | 'switcher' | 'drawer' | 'keys' | 'share';
+export type Overlay = 'none' | 'settings' | 'chat-settings' | 'switcher' | 'drawer' | 'keys' | 'share';
 
 /** The page's state. */
 export interface Playground {
@@ -178,7 +178,8 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     defaultAgentId: agents[0]?.id ?? '',
     isPlanner: (agentId) => agentOf(agents, agentId).plans === true,
     steerPlan: (planId, how) => control.steerPlan(planId, how),
-    modelLabel: () => modelLabel(settings.choice.value),
+    modelLabel: (model) => modelLabel(settings.choice.value, model),
+    modelPlace: () => modelPlaceOf(settings.choice.value),
     now,
     createId: options.createId ?? (() => crypto.randomUUID()),
     ...(schedule && { schedule }),
@@ -258,6 +259,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
             notes: undefined,
             transports: { ...transports, chosen: () => undefined },
             modelLabel: given.modelLabel,
+            modelPlace: () => undefined,
           }),
           given.agents,
         ),

@@ -16,7 +16,7 @@ export type ScreenRoute =
   };
 
 /** What lies on top, and closes before anything else. */
-export type OverRoute = 'model' | 'palette' | 'chats' | 'share';
+export type OverRoute = 'model' | 'palette' | 'chats' | 'chat-settings' | 'share';
 
 /** What is open. */
 export interface Route {
@@ -35,7 +35,7 @@ export interface Route {
   readonly link?: string | undefined;
 }
 
-const overs: readonly OverRoute[] = ['model', 'palette', 'chats', 'share'];
+const overs: readonly OverRoute[] = ['model', 'palette', 'chats', 'chat-settings', 'share'];
 
 /** Reads an address. What it does not know is a new chat; `#<id>`, an older form, is a chat. */
 export function readRoute(hash: string): Route {

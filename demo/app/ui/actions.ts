@@ -52,6 +52,13 @@ export const keyedActions: readonly KeyedAction[] = [
     key: 'm',
     go: ({ overlay }) => (overlay.value = 'settings'),
   },
+  {
+    id: 'chat-settings',
+    icon: 'sliders',
+    title: 'Chat settings: system prompt and parameters',
+    key: 's',
+    go: ({ overlay }) => (overlay.value = 'chat-settings'),
+  },
 ];
 
 function startChat(playground: Playground): void {

@@ -33,6 +33,10 @@ const BuilderScreen = lazy(async () => (await import('../../builder/ui/builder-s
 const LinkScreen = lazy(async () => (await import('../../builder/ui/link-screen.tsx')).LinkScreen, orSay);
 const SharedScreen = lazy(async () => (await import('../../share/ui/shared-screen.tsx')).SharedScreen, orSay);
 const CompareScreen = lazy(async () => (await import('../../builder/ui/compare-screen.tsx')).CompareScreen, orSay);
+const ChatSettingsDialog = lazy(
+  async () => (await import('../../chat/settings/chat-settings-dialog.tsx')).ChatSettingsDialog,
+  orSay,
+);
 const KeysDialog = lazy(async () => (await import('./keys-dialog.tsx')).KeysDialog, orSay);
 const ShareDialog = lazy(async () => (await import('../../share/ui/share-dialog.tsx')).ShareDialog, orSay);
 const Palette = lazy(async () => (await import('../../palette/ui/palette.tsx')).Palette, orSay);
@@ -87,6 +91,7 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
       </div>
       {playground.tour.isShown.value && <TourStrip playground={playground} />}
       {overlay === 'settings' && <SettingsDialog playground={playground} />}
+      {overlay === 'chat-settings' && <ChatSettingsDialog key={chat.id} playground={playground} />}
       {overlay === 'keys' && <KeysDialog playground={playground} />}
       {overlay === 'share' && <ShareDialog playground={playground} />}
       {overlay === 'switcher' && <Palette playground={playground} />}

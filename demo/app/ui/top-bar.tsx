@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import type { Chat } from '../../chat/state/chat.ts';
 import { agentOf, type Playground, showBeside } from '../state/playground.ts';
 import { Icon } from '../../kit/icon.tsx';
+import { ChatSign } from '../../chat/settings/chat-sign.tsx';
 import { lazy } from '../../kit/lazy.tsx';
 import { ModelBadge } from '../../settings/ui/model-badge.tsx';
 
@@ -31,6 +32,7 @@ export function TopBar({ chat, playground }: { chat: Chat; playground: Playgroun
       {/* The footer of a single answer says the same. */}
       {chat.messages.value.length > 2 && <ChatTotals chat={chat} />}
       <ModelBadge playground={playground} />
+      <ChatSign chat={chat} playground={playground} />
       <button
         type='button'
         class='icon-button'

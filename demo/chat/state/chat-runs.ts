@@ -6,6 +6,7 @@ import type { PlanSteering } from '../../app/worker/control.ts';
 import { canGoOn, decideCall, isDecidedHere, waitingCalls } from './approval.ts';
 import { type AnswerSaving, createAnswerSaving } from './answer-saving.ts';
 import { afterLast, append, type Chat } from './chat.ts';
+import { requestFields } from '../settings/chat-settings.ts';
 import type { Schedule } from '../../kit/hooks/frame-queue.ts';
 import type { ChatStore } from '../store/chat-store.ts';
 import type { Saved } from '../store/chat-writer.ts';
@@ -36,8 +37,10 @@ export interface ChatRunsOptions {
   readonly isPlanner: (agentId: string) => boolean;
   /** Does something with a plan of the page's worker. */
   readonly steerPlan: (planId: string, how: PlanSteering) => Promise<void>;
-  /** Names the model in use. */
-  readonly modelLabel: () => string;
+  /** Names the model in use, or this one of its server. */
+  readonly modelLabel: (model?: string) => string;
+  /** The server of the models in use, which the settings of a chat name with a model. */
+  readonly modelPlace: () => string | undefined;
   readonly now: () => number;
   readonly createId: () => string;
   readonly schedule?: Schedule;
@@ -109,6 +112,7 @@ export function createChatRuns(
       messages,
       answer,
       planner,
+      fields: requestFields(chat.settings.value, { at: options.modelPlace(), plans: planner !== undefined }),
       join,
       onStored: (stored) => keepFile(chat, stored, answer.via),
     });
@@ -139,7 +143,7 @@ export function createChatRuns(
 
 /** Starts runs, and joins those that go on. */
 function starting({ transports, saving, start, ...options }: RunParts): Pick<ChatRuns, 'rejoin' | 'ask'> {
-  const { modelLabel, now, createId, isPlanner } = options;
+  const { modelLabel, modelPlace, now, createId, isPlanner } = options;
   return {
     rejoin(chat) {
       const answer = lastAnswer(chat.messages.value);
@@ -152,7 +156,9 @@ function starting({ transports, saving, start, ...options }: RunParts): Pick<Cha
     },
     ask(chat, from, { after, dropped } = { after: afterLast(chat) }) {
       const via = transports.chosen();
-      const answer = createAnswer({ id: createId(), model: modelLabel(), startedAt: now(), via, after });
+      const { model } = chat.settings.value;
+      const label = modelLabel(model?.at === modelPlace() ? model?.id : undefined);
+      const answer = createAnswer({ id: createId(), model: label, startedAt: now(), via, after });
       start(chat, answer, isPlanner(chat.agentId.value) ? { planner: { allowHumanIntervention: true } } : {});
       void saving.saveFrom(chat, { from, dropped });
     },

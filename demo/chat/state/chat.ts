@@ -3,6 +3,7 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { AttachedFile, Written } from '../../files/state/attached-file.ts';
 import { branchOf, root, type Versions } from './branches.ts';
+import type { ChatSettings } from '../settings/chat-settings.ts';
 import type { Message } from './message.ts';
 import type { Run } from './run.ts';
 
@@ -22,6 +23,8 @@ export interface Chat {
   /** The shown messages that have other versions. */
   readonly versions: ReadonlySignal<ReadonlyMap<string, Versions>>;
   readonly pinned: Signal<boolean>;
+  /** What goes with each request of the chat. */
+  readonly settings: Signal<ChatSettings>;
   /** The message of the person that is being edited. */
   readonly editing: Signal<string | undefined>;
   /** `absent`: in storage, not read yet. */
@@ -54,6 +57,7 @@ export interface ChatHead {
   readonly updatedAt: number;
   /** It stands above the other chats. */
   readonly pinned?: boolean | undefined;
+  readonly settings?: ChatSettings | undefined;
   readonly leaf?: string | undefined;
 }
 
@@ -78,6 +82,7 @@ export function createChat(head: ChatHead, { loaded = 'ready' }: { loaded?: 'abs
     messages: computed(() => branch.value.messages),
     versions: computed(() => branch.value.versions),
     pinned: signal(head.pinned ?? false),
+    settings: signal(head.settings ?? {}),
     editing: signal(undefined),
     loaded: signal(loaded),
     run: signal(undefined),
@@ -112,7 +117,7 @@ export function append({ all, leaf }: Chat, message: Message): void {
 }
 
 /** The chat's head as it is now. */
-export function headOf({ id, createdAt, agentId, title, updatedAt, pinned, leaf }: Chat): ChatHead {
+export function headOf({ id, createdAt, agentId, title, updatedAt, pinned, settings, leaf }: Chat): ChatHead {
   return {
     id,
     createdAt,
@@ -120,6 +125,7 @@ export function headOf({ id, createdAt, agentId, title, updatedAt, pinned, leaf 
     title: title.value,
     updatedAt: updatedAt.value,
     ...(pinned.value && { pinned: true }),
+    ...(Object.keys(settings.value).length > 0 && { settings: settings.value }),
     ...(leaf.value !== undefined && { leaf: leaf.value }),
   };
 }

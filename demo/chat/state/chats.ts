@@ -4,6 +4,7 @@ import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { Decision } from '../../../src/permission/interruption.ts';
 import type { PlanSteering } from '../../app/worker/control.ts';
 import { type Chat, headOf, isRunning, titleOf } from './chat.ts';
+import type { ChatSettings } from '../settings/chat-settings.ts';
 import { type ChatRunsOptions, createChatRuns } from './chat-runs.ts';
 import { type ChatShelf, createShelf } from './chat-shelf.ts';
 import { createRemoval, type Removal } from './removal.ts';
@@ -43,6 +44,8 @@ export interface Chats {
   /** Shows this version of a message of the open chat, and what followed it. */
   show(messageId: string): void;
   rename(chat: Chat, title: string): void;
+  /** Sets what goes with each request of a chat. It is stored with its first message. */
+  configure(chat: Chat, settings: ChatSettings): void;
   /** Puts a chat above the others, or back. */
   pin(chat: Chat, isPinned: boolean): void;
   /** Decides on a call that waits in the open chat. */
@@ -188,7 +191,7 @@ function opening(
 /** Changes a chat besides its messages. */
 function changes(
   { current, save }: { current: ReadonlySignal<Chat>; save: (chat: Chat) => Promise<void> },
-): Pick<Chats, 'show' | 'rename' | 'pin'> {
+): Pick<Chats, 'show' | 'rename' | 'configure' | 'pin'> {
   return {
     show(messageId) {
       const chat = current.value;
@@ -200,6 +203,10 @@ function changes(
       const name = titleOf(title);
       if (name === '' || name === chat.title.value) return;
       chat.title.value = name;
+      void save(chat);
+    },
+    configure(chat, settings) {
+      chat.settings.value = settings;
       void save(chat);
     },
     pin(chat, isPinned) {

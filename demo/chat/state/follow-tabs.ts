@@ -48,6 +48,7 @@ export function followTabs({ chatStore, find, isOurs, add, drop, onReleased }: F
       chat.agentId.value = caught.head.agentId;
       chat.updatedAt.value = Math.max(chat.updatedAt.value, caught.head.updatedAt);
       chat.pinned.value = caught.head.pinned ?? false;
+      chat.settings.value = caught.head.settings ?? {};
       if (wasRead) chat.all.value = caught.messages;
     });
     if (!wasRead && isRead()) return await catchUp(chatId); // it was being read

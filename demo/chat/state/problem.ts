@@ -3,7 +3,7 @@
 import type { ErrorShape } from './run-data.ts';
 
 /** What a button in the callout does. */
-export type Remedy = 'retry' | 'settings' | 'new-chat' | 'reload' | 'room';
+export type Remedy = 'retry' | 'settings' | 'chat-settings' | 'new-chat' | 'reload' | 'room';
 
 /** An error in a person's words. */
 export interface Problem {
@@ -110,6 +110,11 @@ const byReason: Readonly<Record<string, Problem>> = {
     title: 'The stored data is from a newer version',
     advice: 'This version cannot read or write it. Reload to get the newer version.',
     remedies: ['reload'],
+  },
+  settings_not_allowed: {
+    title: 'The chat settings were refused',
+    advice: 'The record of this agent does not allow callers to set them. Reset them, then try again.',
+    remedies: ['chat-settings', 'retry'],
   },
   too_many_messages: { title: 'This chat is too long', advice: 'Start a new one.', remedies: ['new-chat'] },
   request_too_large: { title: 'This chat is too long', advice: 'Start a new one.', remedies: ['new-chat'] },

@@ -21,6 +21,8 @@ export interface RunAsked {
   readonly messages: UIMessage[];
   /** The terms of a plan, or the plan to follow; without it the agent does not plan. */
   readonly planner?: PlanTerms | undefined;
+  /** Further fields of the run's request. */
+  readonly fields?: Readonly<Record<string, unknown>> | undefined;
   /** The run to read from its start instead of starting one. */
   readonly joined?: string | undefined;
 }
@@ -96,7 +98,7 @@ export function createRunReader(asked: RunAsked, { signal: stop, take, isOver }:
 const last: ReadonlySet<string> = new Set(['finish', 'abort', 'error']);
 
 function send(
-  { transport, chatId, agentId, messages, planner }: RunAsked,
+  { transport, chatId, agentId, messages, planner, fields }: RunAsked,
   abortSignal: AbortSignal,
 ): Promise<ReadableStream<UIMessageChunk>> {
   return transport.sendMessages({
@@ -105,6 +107,6 @@ function send(
     messageId: undefined,
     messages,
     abortSignal,
-    body: { agentId, ...(planner && { planner }) },
+    body: { ...fields, agentId, ...(planner && { planner }) },
   });
 }

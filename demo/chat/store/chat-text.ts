@@ -1,17 +1,20 @@
 /** A chat as a text in Markdown, to keep or to send to someone. Inputs and results of tools are left out. */
 
+import type { ChatSettings } from '../settings/chat-settings.ts';
 import { answerText, type AssistantMessage, type Message } from '../state/message.ts';
 
 interface ChatTextOptions {
   readonly title: string;
   readonly agent: string;
   readonly createdAt: number;
+  readonly settings: ChatSettings;
   readonly messages: readonly Message[];
 }
 
 /** Writes the shown messages. */
-export function writeChat({ title, agent, createdAt, messages }: ChatTextOptions): string {
-  const head = [`# ${title || 'Untitled'}`, `${agent}, ${new Date(createdAt).toISOString().slice(0, 10)}`];
+export function writeChat({ title, agent, createdAt, settings, messages }: ChatTextOptions): string {
+  const date = new Date(createdAt).toISOString().slice(0, 10);
+  const head = [`# ${title || 'Untitled'}`, `${agent}, ${date}`, ...settingsText(settings)];
   const said = messages.flatMap((message) =>
     message.role === 'user'
       ? [
@@ -22,6 +25,19 @@ export function writeChat({ title, agent, createdAt, messages }: ChatTextOptions
       : [`## ${agent}`, ...callsOf(message), answerText(message) || '(No text)']
   );
   return `${[...head, ...said].join('\n\n')}\n`;
+}
+
+function settingsText({ instructions, temperature, topP, outputTokens, model }: ChatSettings): readonly string[] {
+  const set = [
+    ...(temperature === undefined ? [] : [`temperature ${temperature}`]),
+    ...(topP === undefined ? [] : [`top P ${topP}`]),
+    ...(outputTokens === undefined ? [] : [`at most ${outputTokens} output tokens`]),
+    ...(model === undefined ? [] : [`model ${model.id}`]),
+  ];
+  return [
+    ...(set.length === 0 ? [] : [`Settings: ${set.join(', ')}`]),
+    ...(instructions === undefined ? [] : ['System prompt:', instructions.replaceAll(/^/gm, '> ')]),
+  ];
 }
 
 /** Returns the file's name: the words of the title. */

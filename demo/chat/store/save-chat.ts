@@ -12,6 +12,7 @@ export async function saveChat(chat: Chat, { chats, agents }: Playground): Promi
     title: chat.title.value,
     agent: agentOf(agents, chat.agentId.value).name,
     createdAt: chat.createdAt,
+    settings: chat.settings.value,
     messages: chat.messages.value,
   });
   saveFile(new Blob([text], { type: 'text/markdown' }), nameOfChat(chat.title.value));

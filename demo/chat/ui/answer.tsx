@@ -293,6 +293,8 @@ function apply(remedy: Remedy, playground: Playground): void {
       return playground.retry();
     case 'settings':
       return void (playground.overlay.value = 'settings');
+    case 'chat-settings':
+      return void (playground.overlay.value = 'chat-settings');
     case 'new-chat':
       return playground.chats.start();
     case 'reload':

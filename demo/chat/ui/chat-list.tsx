@@ -147,6 +147,11 @@ function Choices({ chat, playground, onRename, onTotals, onDone }: ChoicesProps)
         void import('../store/save-chat.ts').then(({ saveChat }) => saveChat(chat, playground));
         onDone();
       })}
+      {choice('Settings', 'sliders', 'chat-settings-of', () => {
+        void chats.open(chat.id);
+        onDone();
+        playground.overlay.value = 'chat-settings';
+      })}
       {choice('Usage', 'info', 'chat-usage', () => void onTotals())}
       {choice('Delete', 'trash', 'delete-chat', () => {
         onDone();

@@ -119,11 +119,17 @@ export function createSettings({ control, notes, connect, serveBrowser }: Settin
 /** What answers without a model. */
 export const scriptedLabel = 'scripted demo';
 
-/** The model in the badge's words. */
-export function modelLabel(choice: ModelChoice): string {
+/** The server whose models answer, where it has several. */
+export function modelPlaceOf(choice: ModelChoice): string | undefined {
+  if (choice.type === 'endpoint') return choice.baseUrl;
+  return choice.type === 'pinnace' ? choice.url : undefined;
+}
+
+/** The model in the badge's words, or another one of its server. */
+export function modelLabel(choice: ModelChoice, model?: string): string {
   if (choice.type === 'pinnace') return hostOf(choice.url);
   if (choice.type === 'browser') return 'Browser’s own model';
-  return choice.type === 'rehearsal' ? scriptedLabel : `${hostOf(choice.baseUrl)} · ${choice.model}`;
+  return choice.type === 'rehearsal' ? scriptedLabel : `${hostOf(choice.baseUrl)} · ${model ?? choice.model}`;
 }
 
 /** The Pinnace endpoint that is chosen, if one is. */

@@ -65,6 +65,11 @@ export const chatScreens = {
     await page.keyboard.press('?');
     await page.getByTestId('keys').waitFor();
   }),
+  'chat-settings': first('The settings of a chat', async (page) => {
+    await page.keyboard.press('Alt+s');
+    await page.getByTestId('chat-settings-instructions').fill('Answer in French.');
+    await page.getByTestId('chat-settings-temperature').fill('3');
+  }),
   'chat-versions': first('An edited message with its versions', async (page) => {
     await send(page, 'What is 6 * 7?');
     await ended(page);

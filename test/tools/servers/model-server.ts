@@ -18,18 +18,24 @@ export interface ModelServer {
   readonly origin: string;
   /** `METHOD /path` of each request, without preflights. */
   readonly requests: readonly string[];
+  /** The body of each request for an answer. */
+  readonly bodies: readonly { readonly model: string; readonly messages: readonly { readonly content: unknown }[] }[];
   close(): void;
 }
 
 /** Starts a server on a free port of 127.0.0.1. Its answers repeat the last message. */
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const requests: string[] = [];
+  const bodies: Body[] = [];
   const pauses = [...options.pauses ?? []];
-  const server = createServer((request, response) => void answer(request, response, { ...options, pauses, requests }));
+  const server = createServer((request, response) =>
+    void answer(request, response, { ...options, pauses, requests, bodies })
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // it listens on a port
     requests,
+    bodies,
     close() {
       server.closeAllConnections();
       server.close();
@@ -37,12 +43,15 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
   };
 }
 
+type Body = ModelServer['bodies'][number];
+
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { models = ['small'], keys, allowsPages = true, pauses, requests }: ModelServerOptions & {
+  { models = ['small'], keys, allowsPages = true, pauses, requests, bodies }: ModelServerOptions & {
     pauses: number[];
     requests: string[];
+    bodies: Body[];
   },
 ): Promise<void> {
   if (!allowsPages) return void response.writeHead(403).end();
@@ -55,7 +64,9 @@ async function answer(
   if (keys?.has(key) === false) return json(response, 401, { error: { message: `No account has the key ${key}` } });
   if (request.url?.endsWith('/models')) return json(response, 200, { data: models.map((id) => ({ id })) });
   const body = Buffer.concat(await Array.fromAsync(request as AsyncIterable<Uint8Array>)).toString();
-  const { model, messages } = JSON.parse(body) as { model: string; messages: { content: unknown }[] }; // OpenAI's format
+  const asked = JSON.parse(body) as Body; // OpenAI's format
+  bodies.push(asked);
+  const { model, messages } = asked;
   if (!models.includes(model)) {
     return json(response, 404, { error: { message: `The model "${model}" does not exist` } });
   }

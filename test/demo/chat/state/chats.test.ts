@@ -32,6 +32,7 @@ function create(): Chats {
     steerPlan: async () => undefined,
     defaultAgentId: 'mate',
     modelLabel: () => 'rehearsal',
+    modelPlace: () => undefined,
     now: () => ++time,
     createId: () => `${visit}-${++ids}`,
     schedule: (callback) => {

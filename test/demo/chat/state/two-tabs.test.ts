@@ -40,6 +40,7 @@ function open(): Tab {
     steerPlan: async () => undefined,
     defaultAgentId: 'mate',
     modelLabel: () => 'rehearsal',
+    modelPlace: () => undefined,
     now: () => ++time,
     createId: () => `${name}-${++ids}`,
     schedule: (callback) => {

@@ -38,6 +38,7 @@ async function visit(chatId?: string): Promise<Chats> {
     steerPlan: async () => undefined,
     defaultAgentId: 'mate',
     modelLabel: () => 'rehearsal',
+    modelPlace: () => undefined,
     now: () => ++time,
     createId: () => `${name}-${++ids}`,
     schedule: (callback) => {

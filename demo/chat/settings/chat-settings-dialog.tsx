@@ -1,0 +1,143 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useId } from 'preact/hooks';
+import { Dialog } from '../../kit/dialog.tsx';
+import { Icon } from '../../kit/icon.tsx';
+import { agentOf, type Playground } from '../../app/state/playground.ts';
+import { modelPlaceOf } from '../../settings/state/settings.ts';
+import { namesOf } from './chat-settings.ts';
+import { type FieldName, type FieldTexts, problemOf, settingsOf, textsOf } from './settings-fields.ts';
+import './style.css';
+
+/** The system prompt and the parameters of the open chat. */
+export function ChatSettingsDialog({ playground }: { playground: Playground }): JSX.Element {
+  const { chats, overlay, settings, agents, announcement } = playground;
+  const chat = chats.current.value;
+  const agent = agentOf(agents, chat.agentId.value);
+  const choice = settings.choice.value;
+  const at = modelPlaceOf(choice);
+  const texts = useSignal<FieldTexts>(textsOf(chat.settings.peek(), at));
+  const names = Object.keys(texts.value) as FieldName[]; // of the texts
+  const isWrong = names.some((name) => problemOf(name, texts.value[name]) !== undefined);
+  const close = (): void => void (overlay.value = 'none');
+  const field = (name: FieldName): Omit<SettingFieldProps, 'label' | 'help'> => ({
+    name,
+    value: texts.value[name],
+    onInput: (value) => (texts.value = { ...texts.value, [name]: value }),
+  });
+  return (
+    <Dialog class='settings chat-settings' label='Chat settings' testId='chat-settings' onClose={close}>
+      <form
+        noValidate
+        autocomplete='off'
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isWrong) return;
+          chats.configure(chat, settingsOf(texts.value, { at, before: chat.settings.value }));
+          close();
+        }}
+      >
+        <header class='dialog-head'>
+          <h2>Chat settings</h2>
+          <button type='button' class='icon-button' aria-label='Close' onClick={close}>
+            <Icon name='cross' />
+          </button>
+        </header>
+        <p class='field-help'>For this chat only, from the next message on. Leave a field empty for the default.</p>
+        {choice.type === 'pinnace' && (
+          <p class='notice' data-testid='chat-settings-endpoint'>
+            The endpoint decides. It refuses a system prompt, sampling or a model unless the agent’s record allows them
+            (“callerSettings”). The limit of output tokens always applies.
+          </p>
+        )}
+        {agent.plans === true && (
+          <p class='notice' data-testid='chat-settings-plans'>
+            {agent.name}{' '}
+            works by plans, whose agents have settings of their own. Of these, only the limit of output tokens applies.
+          </p>
+        )}
+        <SettingField
+          {...field('instructions')}
+          label='System prompt'
+          rows={5}
+          help={`Added after the instructions of ${agent.name}, which still apply.`}
+        />
+        <div class='chat-settings-numbers'>
+          <SettingField {...field('temperature')} label='Temperature' help='0 to 2. Higher is more varied.' />
+          <SettingField {...field('topP')} label='Top P' help='0 to 1. Lower is more focused.' />
+          <SettingField {...field('outputTokens')} label='Max output tokens' help='For each call of the model.' />
+        </div>
+        {at !== undefined && (
+          <SettingField
+            {...field('model')}
+            label='Model'
+            help={choice.type === 'endpoint'
+              ? `Instead of ${choice.model}, at the same server.`
+              : 'Of the agent’s provider.'}
+          />
+        )}
+        <footer class='dialog-foot'>
+          <button
+            type='button'
+            class='button'
+            data-testid='chat-settings-reset'
+            disabled={namesOf(chat.settings.value).length === 0}
+            onClick={() => {
+              chats.configure(chat, {});
+              texts.value = textsOf({}, at);
+              announcement.value = 'The settings of this chat are reset';
+            }}
+          >
+            Reset
+          </button>
+          <button type='submit' class='button is-primary' data-testid='chat-settings-save' disabled={isWrong}>
+            Save
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+interface SettingFieldProps {
+  readonly name: FieldName;
+  readonly label: string;
+  readonly help: string;
+  readonly value: string;
+  readonly rows?: number;
+  readonly onInput: (value: string) => void;
+}
+
+function SettingField({ name, label, help, value, rows, onInput }: SettingFieldProps): JSX.Element {
+  const id = useId();
+  const problem = problemOf(name, value);
+  const attributes = {
+    id,
+    name,
+    value,
+    'data-testid': `chat-settings-${name}`,
+    'aria-invalid': problem !== undefined,
+    'aria-describedby': `${id}-help`,
+    autocomplete: 'off',
+    onInput: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
+      onInput(currentTarget.value),
+  } as const;
+  const isText = name === 'instructions' || name === 'model';
+  return (
+    <div class='field'>
+      <label for={id}>{label}</label>
+      {rows === undefined
+        ? (
+          <input
+            type='text'
+            inputMode={isText ? 'text' : 'decimal'}
+            autocapitalize='off'
+            spellcheck={false}
+            {...attributes}
+          />
+        )
+        : <textarea rows={rows} dir='auto' {...attributes} />}
+      <p id={`${id}-help`} class={problem === undefined ? 'field-help' : 'field-error'}>{problem ?? help}</p>
+    </div>
+  );
+}
