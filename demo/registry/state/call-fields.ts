@@ -50,6 +50,13 @@ export const callFields: readonly FieldSpec[] = [
     rows: 3,
     help: 'Like {"schema": {"type": "object"}}. Leave empty for an answer in text.',
   },
+  {
+    name: 'callerSettings',
+    label: 'Settings of requests',
+    as: 'json',
+    rows: 2,
+    help: 'What callers may set, like {"instructions": true, "sampling": true, "models": []}. Leave empty for nothing.',
+  },
   ...numbers('modelSettings', 'Model settings', settings),
   {
     name: 'modelSettings.reasoning',

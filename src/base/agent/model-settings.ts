@@ -38,6 +38,12 @@ const ProviderOptions = v.pipe(
   v.check((options) => JSON.stringify(options).length <= mostOptions, `must be at most ${mostOptions} long as JSON`),
 );
 
+/** Randomness. */
+export const Temperature = v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(2)));
+
+/** Nucleus sampling. */
+export const TopP = v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1)));
+
 const penalty = v.optional(v.pipe(v.number(), v.minValue(-2), v.maxValue(2)));
 
 /** Which tool the model must call in the first step of a run. */
@@ -49,8 +55,8 @@ export type ToolChoice = 'auto' | 'none' | 'required' | { type: 'tool'; toolName
 
 /** The call settings of the AI SDK. A provider ignores those that it does not know. */
 export const ModelSettings = v.strictObject({
-  temperature: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(2))),
-  topP: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1))),
+  temperature: Temperature,
+  topP: TopP,
   topK: positive,
   maxOutputTokens: positive,
   presencePenalty: penalty,

@@ -1,15 +1,15 @@
 /** What a request may set of one run, and what the record of an agent lets callers set. */
 
 import * as v from 'valibot';
-import { ModelSettings } from './model-settings.ts';
+import { Temperature, TopP } from './model-settings.ts';
 
 const Model = v.pipe(v.string(), v.minLength(1), v.maxLength(256));
 
 /** The settings of one run. */
 export const RunSettings = v.strictObject({
   instructions: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(16_384))),
-  temperature: ModelSettings.entries.temperature,
-  topP: ModelSettings.entries.topP,
+  temperature: Temperature,
+  topP: TopP,
   model: v.optional(Model),
 });
 
