@@ -32,7 +32,7 @@ export const CallerSettings = v.strictObject({
   models: v.optional(v.pipe(v.array(Model), v.maxLength(100))),
 });
 
-/** The settings that callers may set. Callers with the scope `registry:write` may set all. */
+/** The settings that callers may set. Callers who may write the record may set all. */
 export interface CallerSettings {
   /** Whether a request may add instructions behind those of the agent. Default: no. */
   instructions?: boolean | undefined;

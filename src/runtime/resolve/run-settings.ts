@@ -9,7 +9,7 @@ import type { Agent } from '../../base/schema.ts';
 export function withSettings(agent: Agent, settings: RunSettings | undefined, principal: Principal): Agent {
   if (!settings) return agent;
   const refused = settingNames(settings).filter((name) => !isAllowed(name, settings, agent));
-  if (refused.length > 0 && !principal.scopes.includes('registry:write')) throw notAllowed(refused, agent);
+  if (refused.length > 0 && !mayWrite(agent, principal)) throw notAllowed(refused, agent);
   const { model, temperature, topP } = settings;
   const sampling = { ...(temperature !== undefined && { temperature }), ...(topP !== undefined && { topP }) };
   return {
@@ -30,6 +30,11 @@ export function withAdded(agent: Agent, settings: RunSettings | undefined): Agen
   if (settings?.instructions === undefined) return agent;
   const added = `Instructions of the user for this chat:\n${settings.instructions}`;
   return { ...agent, instructions: [agent.instructions, added].filter((text) => text !== '').join('\n\n') };
+}
+
+/** Whether the caller could change the record: of a shared one only the deployment can. */
+function mayWrite({ tenant }: Agent, { scopes, deployment }: Principal): boolean {
+  return scopes.includes('registry:write') && (tenant !== undefined || deployment === true);
 }
 
 function isAllowed(name: keyof RunSettings, { model = '' }: RunSettings, { callerSettings = {} }: Agent): boolean {

@@ -71,6 +71,14 @@ describe('the settings of a request', () => {
     expect(call).toMatchObject({ temperature: 0 });
   });
 
+  it('of a shared agent may not all be set by who may write the records of a tenant alone', async () => {
+    const { deployment: _, ...facts } = author;
+    const principal = createPrincipal(facts);
+    await expect(run({ model: 'large' }, { principal })).rejects.toMatchObject({
+      details: { reason: 'settings_not_allowed' },
+    });
+  });
+
   it('cannot raise a limit or a budget, or reach anything else of the record', async () => {
     const agent = { modelSettings: { maxOutputTokens: 50 }, limits: { outputTokens: 40 } };
     expect((await run({ temperature: 1 }, { agent, principal: author })).call?.maxOutputTokens).toBe(40);
