@@ -67,8 +67,10 @@ describe('the settings of a chat', () => {
     const address = page.url();
     await page.goBack();
     await page.getByTestId('chat-settings').waitFor({ state: 'detached' });
+    expect(page.url()).not.toContain('chat-settings');
     await page.goto(address);
     await page.getByTestId('chat-settings').waitFor();
+    expect(await page.getByTestId('chat-settings-save').isEnabled()).toBe(true);
   });
 
   it.each([['wide', 1280, 800, false], ['dark', 1280, 800, true], ['phone', 390, 844, false]])(
