@@ -2,7 +2,6 @@
 
 import * as v from 'valibot';
 import { PinnaceError } from './errors.ts';
-import { expectedText } from './expected-text.ts';
 
 /** One thing that is wrong with the data. */
 export interface Issue {
@@ -58,4 +57,12 @@ function messageOf(issue: v.BaseIssue<unknown>): string {
   if (issue.type === 'min_length') return `must be at least ${String(issue.requirement)} long`;
   if (issue.received === 'undefined') return 'is missing';
   return issue.expected === null ? 'is not valid' : `must be ${expectedText(issue.expected)}`;
+}
+
+/** Returns the words that follow "must be" for what a schema expects: `an object` for `Object`, `"a" or "b"` for `("a" | "b")`. */
+export function expectedText(expected: string): string {
+  return expected.replace(/^\(|\)$/g, '').replaceAll(' | ', ' or ')
+    .replace(/(?<!["\w])(?:(object|array|integer)|string|number|boolean)(?!\w)/gi, (type: string, vowel?: string) => {
+      return `${vowel ? 'an' : 'a'} ${type.toLowerCase()}`;
+    });
 }

@@ -12,11 +12,11 @@ const budgets: Readonly<Record<string, number>> = {
   'src/tools/define-tool.ts': 18.2,
   'adapters/storage/indexeddb.ts': 5,
   'adapters/transport/comlink.ts': 7,
-  'adapters/mcp/client.ts': 66,
+  'adapters/mcp/client.ts': 66.2,
   'adapters/mcp/client-2026.ts': 102,
   'adapters/mcp/sign-in.ts': 48,
   'adapters/transport/mcp-server-connection.ts': 70,
-  'adapters/transport/mcp-server.ts': 120.6,
+  'adapters/transport/mcp-server.ts': 120.8,
   'src/index.ts': 155.4,
   'src/planner/open-planner.ts': 45.5, // with the rows of snapshots
   'src/planner/host/runtime-planner.ts': 52.2,
@@ -43,7 +43,7 @@ const budgets: Readonly<Record<string, number>> = {
   'src/registry/open-records.ts': 33,
   'src/mcp/mcp-servers.ts': 27.5,
   'src/mcp/content/create-content.ts': 7.6,
-  'src/runtime/resolve/mcp-content.ts': 15, // with the calls of apps
+  'src/runtime/resolve/mcp-content.ts': 15.1, // with the calls of apps
   'src/runtime/attachments/load-resource.ts': 2.5,
   'src/mcp/people.ts': 21.5, // with the check of JSON Schemas, which tools share
   'src/mcp/validate-server.ts': 27.2,

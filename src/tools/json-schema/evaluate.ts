@@ -1,6 +1,6 @@
 /** Whether a value fits a JSON Schema 2020-12, and where it does not. Interpreted, so it runs under a strict CSP. */
 
-import { expectedText } from '../../base/expected-text.ts';
+import { expectedText } from '../../base/parse.ts';
 import { evaluateArray } from './arrays.ts';
 import { isEqual } from './equal.ts';
 import {

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { expectedText } from '../../../src/base/expected-text.ts';
-import { parse } from '../../../src/base/parse.ts';
+import { expectedText, parse } from '../../../src/base/parse.ts';
 
 describe('expectedText', () => {
   it.each([
