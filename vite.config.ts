@@ -21,9 +21,18 @@ const core = isLong || namesFiles ? everyCoreTest : platformTests;
 /** Files share a process, apart from those that measure it. Named files run alone, in the project that is named with them. */
 const shared = namesFiles ? { isolate: true } : { isolate: false, exclude: measuringTests };
 const alone = namesFiles ? [] : measuringTests;
-/** What every part of the playground's page imports. */
-const pageBase =
-  /preload-helper|[\\/]node_modules[\\/](preact|@preact|comlink)[\\/]|[\\/]src[\\/]base[\\/](errors|is-record)\.ts$/;
+/** What the start of the playground's page shares with what it loads later: one file, for each is a request. */
+const pageBase = new RegExp(
+  [
+    'preload-helper',
+    '/node_modules/(preact|@preact|comlink|valibot)/',
+    '/src/base/(errors|is-record|json)[.]ts$',
+    '/src/tools/visible-text[.]ts$',
+    '/demo/kit/(icon|format|lazy)[.]tsx?$',
+    '/demo/chat/(state/(approval|branches|chat|citations|message|run-data)|store/stored-message|settings/chat-settings)[.]ts$',
+    '/demo/(endpoint/state/endpoint|files/state/attached-file|plan/state/plan|plan/state/plan-data)[.]ts$',
+  ].join('|').replaceAll('/', '[\\\\/]'),
+);
 const setupInNode = 'fake-indexeddb/auto';
 /** A machine may be busy or slow: these find what hangs, not what is late. */
 const patience = {

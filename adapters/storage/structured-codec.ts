@@ -114,7 +114,9 @@ type Place = (value: unknown) => number;
 function objectNode(value: object, place: Place, buffers: ArrayBuffer[]): Node {
   const fields = (): Fields => Object.entries(value).map(([name, item]) => [name, place(item)]);
   if (Array.isArray(value)) return ['array', value.length, fields()];
-  if (value instanceof Map) return ['map', [...value].map(([key, item]) => [place(key), place(item)])];
+  if (value instanceof Map) {
+    return ['map', [...value].map(([key, item]): readonly [number, number] => [place(key), place(item)])];
+  }
   if (value instanceof Set) return ['set', [...value].map(place)];
   if (value instanceof Date) return ['date', value.getTime()];
   if (value instanceof RegExp) return ['regexp', value.source, value.flags];

@@ -3,7 +3,7 @@
 import { createStopCheck } from './code-agents/stop-condition.ts';
 import { withInstructions } from './code-agents/run-instructions.ts';
 import type { LoopOptions } from './loop/loop-options.ts';
-import { withAdded } from './resolve/run-settings.ts';
+import type { Agent } from '../base/schema.ts';
 import type { RunOptions } from './run-options.ts';
 
 /** Returns the agent with the instructions of this run, its structured answer, and its stop condition. */
@@ -14,7 +14,7 @@ export async function composeLoop(
   const { code, request: { agentId, chat, context, output: requested, settings }, principal, runId, report } = options;
   const request = { agentId, chat, context, principal };
   const own = await withInstructions(options.agent, code.instructions, request, { signal, report });
-  const agent = withAdded(own, settings);
+  const agent = withAdded(own, settings?.instructions);
   const isEnough = createStopCheck(code.stopWhen, report);
   const spec = requested ?? agent.output;
   if (!spec) return { agent, isEnough };
@@ -24,6 +24,13 @@ export async function composeLoop(
   if (takesSchema(options)) return { agent, output, isEnough };
   const instructions = [agent.instructions, outputInstructions(spec)].filter((text) => text !== '').join('\n\n');
   return { agent: { ...agent, instructions }, output, isEnough };
+}
+
+/** Adds the instructions of the request behind those of its agent. */
+function withAdded(agent: Agent, added: string | undefined): Agent {
+  if (added === undefined) return agent;
+  const texts = [agent.instructions, `Instructions of the user for this chat:\n${added}`];
+  return { ...agent, instructions: texts.filter((text) => text !== '').join('\n\n') };
 }
 
 /** Whether every model that may answer takes the schema: the providers of fallbacks are not known yet. */

@@ -1,6 +1,8 @@
 /** The steps of one request: parse, replay, resolve, assemble, run. Its stream is read from the run log. */
 
+import type { RunSettings } from '../base/agent/run-settings.ts';
 import { PinnaceError, toData, toPinnaceError } from '../base/errors.ts';
+import { loadOnce } from '../base/load-once.ts';
 import { reportAt, reportHidden } from '../events/report.ts';
 import { reportedHook } from '../events/reported-port.ts';
 import { createTraceId } from '../events/trace-ids.ts';
@@ -15,11 +17,9 @@ import type { RunOrigin } from './forks/run-origin.ts';
 import { findContinued } from './messages/issued-metadata.ts';
 import { requirePrice } from './model/model-price.ts';
 import { minLimits } from './resolve/limits.ts';
-import { settingNames, withSettings } from './resolve/run-settings.ts';
 import { createStepTools } from './loop/step-tools.ts';
 import { takePlan } from './plans.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
-import type { Agent } from '../base/schema.ts';
 import { createRunAbort, type RunAbort } from './run-abort.ts';
 import { createRunRedaction, redactedEmit, type RunRedaction } from './calls/run-redaction.ts';
 import type { RunState } from './log/run-record.ts';
@@ -151,7 +151,7 @@ function startSpanOf(
     agentId,
     messages: chat.messages.length,
     runtimeId,
-    settings: settings && settingNames(settings).join(','),
+    settings: settings && Object.keys(settings).toSorted().join(','),
   };
   const span = spanOfRun(facts, { emit: redactedEmit(emit, redaction), now });
   const spanFacts = { spanId: span.spanId, ...(parentSpanId !== undefined && { parentSpanId }), subject };
@@ -206,6 +206,15 @@ function requireAnotherTry(tries: number, { plan }: ResolvedRun): void {
   });
 }
 
+/* Most requests have no settings. */
+const runSettings = /* @__PURE__ */ loadOnce(() => import('./resolve/run-settings.ts'));
+
+/** Returns what makes the agent of the request out of its record. */
+async function agentWith(settings: RunSettings, principal: Principal): Promise<RunOrigin['agent']> {
+  const { withSettings } = await runSettings();
+  return (today) => withSettings(today, settings, principal);
+}
+
 /** Validates before claiming the idempotency key, so a rejected request does not consume it. */
 async function resolveRun(
   parts: RuntimeParts,
@@ -213,7 +222,8 @@ async function resolveRun(
   { principal, idempotency, redaction, span, origin }: Claimant,
 ): Promise<ResolvedRun> {
   // A run that goes on from another one has the recorded agent, with the settings of then.
-  const as = origin?.agent ?? ((today: Agent) => withSettings(today, requested.settings, principal));
+  const { settings } = requested;
+  const as = origin?.agent ?? (settings && await agentWith(settings, principal));
   const { tools, servers, ...found } = await parts.resolver.resolve(requested.agentId, principal, span, as);
   const { agent } = found;
   requirePrice(found.provider, requested.budget?.cost);

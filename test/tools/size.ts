@@ -9,7 +9,7 @@ import { alias } from '../../demo/alias.ts';
 const root = join(import.meta.dirname, '../..');
 const budgets: Readonly<Record<string, number>> = {
   'src/base/errors.ts': 2,
-  'src/tools/define-tool.ts': 18.2,
+  'src/tools/define-tool.ts': 18.3,
   'adapters/storage/indexeddb.ts': 5,
   'adapters/transport/comlink.ts': 7,
   'adapters/mcp/client.ts': 66.2,
@@ -17,7 +17,7 @@ const budgets: Readonly<Record<string, number>> = {
   'adapters/mcp/sign-in.ts': 48,
   'adapters/transport/mcp-server-connection.ts': 70,
   'adapters/transport/mcp-server.ts': 120.8,
-  'src/index.ts': 155.4,
+  'src/index.ts': 155,
   'src/planner/open-planner.ts': 45.5, // with the rows of snapshots
   'src/planner/host/runtime-planner.ts': 52.2,
   'src/runtime/resolve/agent-tools.ts': 14.2,
@@ -38,7 +38,7 @@ const budgets: Readonly<Record<string, number>> = {
   'src/tools/builtin/code-run.ts': 12,
   'src/runtime/program/programs.ts': 14,
   'src/runtime/attachments/open-files.ts': 6.5,
-  'src/runtime/chats/open-chats.ts': 14,
+  'src/runtime/chats/open-chats.ts': 14.1,
   'src/runtime/attachments/check-upload.ts': 2,
   'src/registry/open-records.ts': 33,
   'src/mcp/mcp-servers.ts': 27.5,
@@ -46,8 +46,9 @@ const budgets: Readonly<Record<string, number>> = {
   'src/runtime/resolve/mcp-content.ts': 15.1, // with the calls of apps
   'src/runtime/attachments/load-resource.ts': 2.5,
   'src/mcp/people.ts': 21.5, // with the check of JSON Schemas, which tools share
-  'src/mcp/validate-server.ts': 27.2,
+  'src/mcp/validate-server.ts': 27.3,
   'src/runtime/resolve/mcp-sign-ins.ts': 4,
+  'src/runtime/resolve/run-settings.ts': 2,
   'src/runtime/calls/ask-person.ts': 1,
   'src/events/verify-chain.ts': 4,
   'src/events/list-events.ts': 4,
@@ -77,8 +78,8 @@ const budgets: Readonly<Record<string, number>> = {
   'demo/share/ui/share-dialog.tsx': 14.5,
   'demo/share/ui/shared-screen.tsx': 27.5,
   'demo/palette/ui/palette.tsx': 17.5,
-  'demo/console/ui/console-screen.tsx': 40,
-  'demo/worker.ts': 212,
+  'demo/console/ui/console-screen.tsx': 40.2,
+  'demo/worker.ts': 212.4,
   'demo/tree/worker/host.ts': 47,
   'demo/builder/worker/trials.ts': 36,
   'adapters/secrets/vault.ts': 7,
