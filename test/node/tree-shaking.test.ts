@@ -18,7 +18,7 @@ interface Promised {
 
 async function promises(): Promise<Promised[]> {
   const page = await readFile(join(root, 'docs/adapters.md'), 'utf8');
-  return [...page.matchAll(/^\| `([^`]+)` from `([^`]+)`[^|]*\|\s*(\d+)\s*\|([^|]*)\|$/gm)].map((row) => {
+  return [...page.matchAll(/^\| `([^`]+)` from `([^`]+)`[^|]*\|\s*(\d+(?:\.\d)?)\s*\|([^|]*)\|$/gm)].map((row) => {
     const [, names = '', from = '', kB = '', packages = ''] = row;
     return { names, from, kB: Number(kB), packages: packages.split(',').map((name) => name.trim()).filter(Boolean) };
   });
