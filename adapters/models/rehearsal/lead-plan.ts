@@ -64,12 +64,15 @@ function questionOf(text: string): string | undefined {
   return /^ask\s+(?:me|us|a\s+person|somebody|someone):?\s+(.+)$/iu.exec(text)?.[1];
 }
 
+const auxiliary = String.raw`\b(?:are|were|can|could|will|would|should|may|must|have|had|do|did)\b`;
+const indirect = new RegExp(
+  String.raw`^((?:what|which|who|where|when|why|how)\b(?:(?!${auxiliary}).)*?) (I|we|you|they) (?!${auxiliary})`,
+  'iu',
+);
+
 /** An indirect question as one to a person: "which port we sail for" becomes "Which port do we sail for?". */
 function directly(question: string): string {
-  const asked = question.replace(
-    /^((?:what|which|who|where|when|why|how)\b.*?) (I|we|you|they) (?!(?:are|were|can|could|will|would|should|may|must|have|had|do|did)\b)/iu,
-    '$1 do $2 ',
-  );
+  const asked = question.replace(indirect, '$1 do $2 ');
   return `${asked.charAt(0).toUpperCase()}${asked.slice(1)}?`;
 }
 

@@ -19,6 +19,17 @@ describe('a rehearsal model that leads a plan', () => {
     ]);
   });
 
+  it.each([
+    ['which port do we sail for', 'Which port do we sail for?'],
+    ['what should we eat', 'What should we eat?'],
+    ['where you live', 'Where do you live?'],
+    ['when they are back', 'When they are back?'],
+  ])('asks %j as %j', async (question, asked) => {
+    expect(await callsFor([lead, user(`Calculate 6 * 7; ask me ${question}`)], tools)).toContainEqual(
+      ['ask_human', { question: asked }],
+    );
+  });
+
   it('has a part wait for the one before it where the goal says “then”', async () => {
     const goal = 'Calculate 6 * 7, then calculate 7 * 8; then calculate 8 * 9 and calculate 9 * 9; calculate 1 + 1';
     const calls = await callsFor([lead, user(goal)], tools) as [string, { key: string; after?: string[] }][];
