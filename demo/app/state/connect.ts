@@ -72,11 +72,11 @@ export async function connect(
         connectPage: (to) => control.openPageTools(transfer(to, [to])),
         offerAgent: (agentId, to) => control.offerAgentTools(agentId, transfer(to, [to])),
       },
-      connectTree: () => connectTo<TreeControl>(control, 'openTree'),
-      connectRegistry: () => connectTo<RegistryControl>(control, 'openRegistry'),
-      connectKnowledge: () => connectTo<KnowledgeControl>(control, 'openKnowledge'),
-      connectInspector: () => connectTo<InspectorControl>(control, 'openInspector'),
-      connectEvals: () => connectTo<EvalsControl>(control, 'openEvals'),
+      connectTree: connector<TreeControl>(control, 'openTree'),
+      connectRegistry: connector<RegistryControl>(control, 'openRegistry'),
+      connectKnowledge: connector<KnowledgeControl>(control, 'openKnowledge'),
+      connectInspector: connector<InspectorControl>(control, 'openInspector'),
+      connectEvals: connector<EvalsControl>(control, 'openEvals'),
     };
   } finally {
     clearTimeout(timer);
@@ -104,14 +104,21 @@ function openCells(control: Remote<Control>): void {
   void control.openCells(transfer(port2, [port2]));
 }
 
-/** Connects to one more interface of the worker, on a port of its own. */
-function connectTo<C>(
+/**
+ * Returns what connects to one more interface of the worker, on a port of its own. The connection is made once and held: comlink closes
+ * the port of a proxy that is no longer referenced, and its open calls would never end.
+ */
+function connector<C>(
   control: Remote<Control>,
   open: 'openTree' | 'openRegistry' | 'openKnowledge' | 'openInspector' | 'openEvals',
-): Remote<C> {
-  const { port1, port2 } = new MessageChannel();
-  void control[open](transfer(port1, [port1]));
-  return wrap<C>(port2);
+): () => Remote<C> {
+  let connection: Remote<C> | undefined;
+  return () => {
+    if (connection) return connection;
+    const { port1, port2 } = new MessageChannel();
+    void control[open](transfer(port1, [port1]));
+    return connection = wrap<C>(port2);
+  };
 }
 
 /** The event of a script that was not found has no text. */

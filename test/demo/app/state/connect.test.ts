@@ -1,6 +1,7 @@
 import { expose } from 'comlink';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { AgentCard, Control } from '../../../../demo/app/worker/control.ts';
+import type { EvalsControl } from '../../../../demo/evals/worker/control.ts';
 import { connect } from '../../../../demo/app/state/connect.ts';
 import { fakeTransport } from '../../../fixtures/page/fake-transport.ts';
 
@@ -50,6 +51,19 @@ describe('connect', () => {
     expect(connection.agents).toEqual([card]);
     expect(connection.transport).toHaveProperty('sendMessages');
     await connection.control.useEndpoint(undefined);
+  });
+
+  it('opens each further interface once and holds it, so that no open call is lost', async () => {
+    const ports: MessagePort[] = [];
+    const openEvals = (port: MessagePort): void => void ports.push(port);
+    const { connectEvals } = await connect(worker({ ...control([card]), openEvals }), { connectRuntime });
+    expect(connectEvals()).toBe(connectEvals());
+    await vi.waitUntil(() => ports.length > 0);
+    const list = vi.fn<EvalsControl['list']>(async () => ({ ok: true, value: { cases: [], reports: [] } }));
+    expose({ list }, ports[0]);
+    await connectEvals().list();
+    expect(ports).toHaveLength(1);
+    expect(list).toHaveBeenCalledTimes(1);
   });
 
   it('rejects when the script cannot be loaded', async () => {
