@@ -58,13 +58,18 @@ async function serve(
 function toRequest(incoming: IncomingMessage & Mounted): Request {
   const { method = 'GET', headers, originalUrl, url = '/' } = incoming;
   const scheme = 'encrypted' in incoming.socket && incoming.socket.encrypted ? 'https' : 'http';
-  const address = new URL(originalUrl ?? url, `${scheme}://${headers.host ?? 'localhost'}`);
+  const address = new URL(belowHost(originalUrl ?? url), `${scheme}://${headers.host ?? 'localhost'}`);
   const body = method === 'GET' || method === 'HEAD' ? undefined : bodyOf(incoming);
   return new Request(address, {
     method,
     headers: headersOf(incoming),
     ...(body !== undefined && { body, duplex: 'half' }),
   });
+}
+
+/** A path that starts with two slashes would be read as the address of another host. */
+function belowHost(target: string): string {
+  return target.startsWith('/') ? `/.${target}` : target;
 }
 
 function headersOf({ rawHeaders }: IncomingMessage): Headers {

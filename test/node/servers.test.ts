@@ -2,7 +2,7 @@ import { serve as serveHono } from '@hono/node-server';
 import express from 'express';
 import { Hono } from 'hono';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import process from 'node:process';
 import { afterEach, describe, expect, it } from 'vitest';
 import { staticCatalog } from '../../adapters/catalog/static.ts';
@@ -48,6 +48,18 @@ async function listen(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return originOf(server);
+}
+
+/** Sends bytes, and returns all that comes back until the connection ends. */
+async function send(port: string, text: string): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let answer = '';
+  const socket = connect(Number(port), '127.0.0.1', () => void socket.write(text));
+  socket.setTimeout(10_000, () => socket.destroy(new Error(`No end after: ${answer.slice(0, 200)}`)));
+  socket.on('data', (data) => void (answer += String(data)));
+  socket.on('error', reject);
+  socket.on('close', () => resolve(answer));
+  return await promise;
 }
 
 function originOf(server: Server): string {
@@ -187,6 +199,15 @@ describe('an endpoint on Node', () => {
     );
     expect([413, undefined]).toContain(large?.status);
     expect(await askAt(url)).toBe('Hello');
+  });
+
+  it('takes a path of two slashes for a path, never for the address of another host', async () => {
+    const { port } = new URL(await listen((await endpointOf()).listener()));
+    for (const path of ['//evil.example/v1/healthz', '/\\evil.example/v1/healthz']) {
+      expect(await send(port, `GET ${path} HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n`)).toMatch(
+        /^HTTP\/1\.1 404 /,
+      );
+    }
   });
 
   it('needs a database, or a storage of its own', async () => {
