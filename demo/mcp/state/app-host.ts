@@ -2,6 +2,7 @@
 
 import type { Signal } from '@preact/signals';
 import type { Playground } from '../../app/state/playground.ts';
+import { withoutHidden } from '../../share/state/hidden-text.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { McpApp } from '../../../src/contracts/mcp/apps.ts';
 import type { AppHost } from './app-bridge.ts';
@@ -34,7 +35,6 @@ export function createAppHost(
 ): AppHost {
   const { server, uri, sha256, alias } = app;
   const chat = playground.chats.current.value;
-  let written: string | undefined;
   let refusals = 0;
 
   async function ask(made: (answer: AppQuestion['answer']) => AppQuestion): Promise<boolean | undefined> {
@@ -77,10 +77,11 @@ export function createAppHost(
     },
     writeMessage(text) {
       const { draft } = chat;
-      const isFree = draft.value.trim() === '' || draft.value === written;
-      if (!isFree || text.trim() === '' || text.length > maxText) return false; // what a person has written stays
-      written = text;
-      draft.value = text;
+      // What is there stays, the app's own words too: a person may be about to send them.
+      if (draft.value.trim() !== '' || text.length > maxText) return false;
+      const { text: shown } = withoutHidden(text);
+      if (shown.trim() === '') return false;
+      draft.value = shown;
       playground.announcement.value = `The app of ${alias} has written a message. Read it before you send it`;
       return true;
     },

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { visible } from '../../../src/tools/visible-text.ts';
 import { type Chat, createChat, titleOf } from '../../chat/state/chat.ts';
 import { createAnswer, createTextPart, createToolPart, type Message, type Part } from '../../chat/state/message.ts';
+import { withoutHidden } from './hidden-text.ts';
 import { packLink, unpackLink } from './packed-link.ts';
 import { SharedChat, type SharedMessage, type SharedPart } from './shared-chat.ts';
 import { signal } from '@preact/signals';
@@ -37,11 +38,11 @@ export async function fromChatLink(hash: string): Promise<ReadChat> {
   const read = v.safeParse(SharedChat, value);
   if (!read.success) throw new Error(`it contains no chat that this page can show${placeOf(read.issues[0])}`);
   let hidden = 0;
-  const clean = (text: string): string =>
-    text.toWellFormed().replaceAll(concealing, () => {
-      hidden++;
-      return '';
-    });
+  const clean = (text: string): string => {
+    const shown = withoutHidden(text);
+    hidden += shown.hidden;
+    return shown.text;
+  };
   const { title, agent, messages, ...rest } = read.output;
   const chat = {
     ...rest,
@@ -51,9 +52,6 @@ export async function fromChatLink(hash: string): Promise<ReadChat> {
   };
   return { chat, hidden };
 }
-
-/** Controls, overrides and isolates of the writing direction, tags, and characters without width but those that scripts and emoji need. */
-const concealing = /(?![\t\n])\p{Cc}|[\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff\u{e0000}-\u{e007f}]/gu;
 
 function versionOf(value: unknown): number {
   const version: unknown = typeof value === 'object' && value !== null && 'formatVersion' in value &&

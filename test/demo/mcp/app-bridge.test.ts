@@ -258,14 +258,16 @@ describe('createAppHost', () => {
     });
   });
 
-  it('writes into an empty composer only, and over its own words', () => {
+  it('writes into an empty composer only, and never over words that a person is about to send', () => {
     const { host, draft } = hostOf(() => Promise.reject(new Error('no')));
     expect(host.writeMessage('One')).toBe(true);
-    expect(host.writeMessage('Two')).toBe(true);
-    draft.value = 'Two, and my own';
-    expect(host.writeMessage('Three')).toBe(false);
-    expect(draft.value).toBe('Two, and my own');
+    expect(host.writeMessage('Two')).toBe(false);
+    expect(draft.value).toBe('One');
     draft.value = '';
+    expect(host.writeMessage('Tides\u202e of\u{e0041}\u{e0042} today')).toBe(true);
+    expect(draft.value).toBe('Tides of today');
+    draft.value = '';
+    expect(host.writeMessage('\u200b\u{e0041}')).toBe(false);
     expect(host.writeMessage('x'.repeat(8193))).toBe(false);
   });
 });
