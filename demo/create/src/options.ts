@@ -23,16 +23,19 @@ export function readOptions(args: readonly string[]): Options {
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
-  if (positionals.length > 1) {
+  const { pinnace, help } = values;
+  // Without the "--" before its options, npm keeps "--template" and passes on the name.
+  const [folder, named, ...others] = positionals;
+  if (others.length > 0 || (named !== undefined && (values.template !== undefined || !isTemplate(named)))) {
     throw new Error(`Cannot create two folders: ${positionals.join(', ')}`);
   }
-  const { template, pinnace, help } = values;
+  const template = values.template ?? named;
   if (template !== undefined && !isTemplate(template)) {
     throw new Error(
       `There is no template "${template}". Choose one of: ${Object.keys(templates).join(', ')}`,
     );
   }
-  return { folder: positionals[0], template, pinnace, help };
+  return { folder, template, pinnace, help };
 }
 
 export const usage: string = `npm create pinnace [folder] -- --template <name>

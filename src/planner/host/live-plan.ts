@@ -214,6 +214,7 @@ class Plan implements LivePlan {
   }
 
   #afterCommit(): void {
+    if (this.#isReleased) return; // what was committed meanwhile is the next owner's to start, or to ask about
     const { committed } = this.#journal;
     for (const activity of this.#gate.open(committed)) this.#queue.add(activity);
     const recorded = this.#starting.filter(({ seq }) => seq <= committed);

@@ -45,6 +45,12 @@ describe('npm create pinnace', () => {
     },
   );
 
+  it('takes the template from where npm puts it when its options lack the "--"', async () => {
+    const { code, output } = await create(['bare', 'react']);
+    expect(code, output).toBe(0);
+    expect(await read('bare', 'package.json')).toContain('"react"');
+  });
+
   it('gives each endpoint a token of its own, which only its user can read', async () => {
     await create(['one', '--template', 'node']);
     await create(['two', '--template', 'node']);

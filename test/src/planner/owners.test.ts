@@ -233,6 +233,38 @@ describe('a plan whose storage fails for a moment', () => {
   });
 });
 
+describe('a closed process', () => {
+  it('starts no call whose start is committed only then, so its outcome cannot get lost', async () => {
+    const inner = memoryStorage();
+    const held = Promise.withResolvers<void>();
+    const reached = Promise.withResolvers<void>();
+    const storage = {
+      ...inner,
+      async commit(...args: Parameters<typeof inner.commit>) {
+        const result = await inner.commit(...args);
+        if (!JSON.stringify(args).includes('step.started')) return result;
+        reached.resolve();
+        await held.promise;
+        return result;
+      },
+    };
+    const paid: string[] = [];
+    const runAgent: RunAgent = async (task) => {
+      if (!task.call) return next({ type: 'call', tool: 'pay', input: {}, effect: 'unsafe' });
+      paid.push(task.address);
+      return done('paid');
+    };
+    const first = createPlanner({ storage, runAgent });
+    await first.start({ goal: 'g' }, me);
+    await reached.promise;
+    const closed = first.close();
+    held.resolve();
+    await closed;
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(paid).toEqual([]);
+  });
+});
+
 describe('a sweep', () => {
   it('goes on with the others when one plan cannot be read', async () => {
     const clock = testClock();
