@@ -1,7 +1,8 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { localPrincipal, type UIMessageChunk } from '../../../../src/index.ts';
 import { foldMessage } from '../../../../src/runtime/chats/fold-message.ts';
 import { preload } from '../../../../src/simulation/preload.ts';
+import { type VirtualTime, virtualTime } from '../../../../src/simulation/time/virtual-time.ts';
 import { says } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest, textOf } from '../../../fixtures/runtime.ts';
 import { fallbackRuntime, namedModel, type Script } from '../loop/fallback-runtime.ts';
@@ -23,24 +24,16 @@ const retriesIn = (chunks: readonly UIMessageChunk[]) => chunks.filter(({ type }
 const retryAtOf = (chunk: unknown) => (chunk as { readonly data: { readonly retryAt: number } }).data.retryAt;
 const runIdOf = (chunks: readonly UIMessageChunk[]) => String(lastData(chunks, 'data-run')['runId']);
 
-const realTurn = setImmediate; // of the real clock: digests and imports take no virtual time
+let time: VirtualTime; // waits for digests, which other threads compute
 
-/** Lets virtual time pass by milliseconds until it is so. */
+/** Lets time pass by milliseconds until it is so. */
 async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) {
-    await new Promise((resolve) => realTurn(resolve));
-    await vi.advanceTimersByTimeAsync(1);
-  }
+  while (!isSo()) await time.pass(1);
 }
 
-/** Lets virtual time pass until the work is done. */
+/** Lets time pass until the work is done. */
 async function passAll(work: Promise<unknown>): Promise<void> {
-  let isDone = false;
-  void work.finally(() => (isDone = true));
-  while (!isDone) {
-    await new Promise((resolve) => realTurn(resolve));
-    await vi.advanceTimersByTimeAsync(50);
-  }
+  expect(await time.passUntil(work, 120_000)).toBe(true);
   await work;
 }
 
@@ -49,8 +42,8 @@ describe('data-retry', () => {
     await preload(); // real imports take no virtual time
     await readAll(await fallbackRuntime({ one: namedModel('first', says('Hi')) }).run(runRequest(), me));
   });
-  beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
-  afterEach(() => void vi.useRealTimers());
+  beforeEach(() => void (time = virtualTime()));
+  afterEach(() => time.close());
 
   /** Starts a run whose first model is busy twice, and reads it. */
   function start(...scripts: readonly Script[]) {
@@ -113,7 +106,7 @@ describe('data-retry', () => {
   it('is replayed to a reader that joins in the middle of the wait', async () => {
     const { runtime, reading, chunks } = start(busy('30'), says('Here'));
     await until(() => retriesIn(chunks()).length === 1);
-    await vi.advanceTimersByTimeAsync(10_000);
+    await time.pass(10_000);
     const joined: UIMessageChunk[] = [];
     const joining = (async () => {
       for await (const chunk of await runtime.resume(runIdOf(chunks()), 0, { principal: me })) joined.push(chunk);
