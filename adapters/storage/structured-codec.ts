@@ -40,7 +40,7 @@ const errorTypes: Readonly<Record<string, new (message?: string) => Error>> = {
  * @throws PinnaceError `invalid_argument` with the reason `invalid_value` for a host object, such as a `Blob` or a `CryptoKey`.
  */
 export function encodeStructured(value: unknown): Uint8Array<ArrayBuffer> {
-  if (isJson(value, new Set())) return join(JSON.stringify({ json: value }), []);
+  if (isJson(value)) return join(JSON.stringify({ json: value }), []);
   const buffers: ArrayBuffer[] = [];
   const nodes = nodesOf(value, buffers);
   return join(JSON.stringify({ nodes, sizes: buffers.map(({ byteLength }) => byteLength) }), buffers);
@@ -59,7 +59,7 @@ export function decodeStructured(bytes: Uint8Array<ArrayBuffer>): unknown {
 type Head = { readonly json: unknown } | { readonly nodes: readonly Node[]; readonly sizes: readonly number[] };
 
 /** Whether JSON returns the same value: no other types, no number that JSON lacks, and no object twice. */
-function isJson(value: unknown, seen: Set<object>): boolean {
+export function isJson(value: unknown, seen: Set<object> = new Set()): boolean {
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
   if (typeof value !== 'object' || value === null) {
     return value === null || ['string', 'boolean'].includes(typeof value);

@@ -82,12 +82,14 @@ function oneInstance(options: { readonly onEndCommitted?: () => Promise<unknown>
     await onEndCommitted();
     throw new PinnaceError('unavailable', 'The answer was lost', { details: { reason: 'storage_blocked' } });
   };
-  const runtime = testRuntime({ ...model, storage: { ...inner, commit }, limits: { storageGraceMs: graceMs } });
+  let aheadMs = 0;
+  const now = () => Date.now() + aheadMs;
+  const runtime = testRuntime({ ...model, storage: { ...inner, commit }, limits: { storageGraceMs: graceMs }, now });
   const close = async () => {
     await runtime.close();
     await inner.close();
   };
-  return { runtime, letEnd: gate.resolve, close };
+  return { runtime, letEnd: gate.resolve, pass: (ms: number) => void (aheadMs += ms), close };
 }
 
 /** Starts a run that waits for its end, and reads it. */
@@ -139,7 +141,7 @@ describe.skipIf(postgresPrograms === undefined).each(endings)('a run whose Postg
   );
 
   it('ends its readers with outcome_unknown, and never as completed, when the storage stays away', async () => {
-    const { runtime, letEnd, close } = oneInstance();
+    const { runtime, letEnd, pass, close } = oneInstance();
     const { runId, ended, reader } = await readUntilItsEnd(runtime);
     await server.kill(how); // before the end is said: its commit cannot arrive
     letEnd();
@@ -150,6 +152,7 @@ describe.skipIf(postgresPrograms === undefined).each(endings)('a run whose Postg
     await server.start();
     // The last try of the commit may still be connecting, and reach the server as soon as it answers: hence "unknown".
     expect(['running', 'completed']).toContain(await stateOf(runtime, runId));
+    pass(60_000); // a run without a sign of life is lost then
     const seen = texts.slice(0, -2); // without the end that the log does not have
     expect(await readFirst(runtime, runId, seen.length)).toEqual(seen);
     await close();
