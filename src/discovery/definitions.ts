@@ -1,8 +1,9 @@
 /** What the four discovery tools take and give. */
 
 import * as v from 'valibot';
+import type { ToolOptions } from '../tools/make-tool.ts';
 import { defineValibotTool } from '../tools/valibot-tool.ts';
-import type { Tool } from '../tools/tool.ts';
+import type { Tool, ToolContext } from '../tools/tool.ts';
 import type { ActiveTools } from './active-tools.ts';
 import type { IndexedTool } from './index/fields.ts';
 import { lowFit } from './index/fit.ts';
@@ -19,17 +20,30 @@ interface Parts {
   readonly rerank: Rerank | undefined;
 }
 
-/** Defines the four tools. */
+/** The four tools of one run. */
 export function defineDiscoveryTools(parts: Parts): readonly Tool[] {
-  return [defineFind(parts), defineDescribe(parts), defineLoad(parts), defineActive(parts)];
+  return [find, describe, load, listActive].map((define) => define(parts));
+}
+
+/** Returns a function that makes the tool of a run. All runs share its definition and the check of its input. */
+function perRun<S extends v.GenericSchema<unknown, unknown>>(
+  options: Omit<ToolOptions<S>, 'execute'>,
+  execute: (parts: Parts, input: v.InferOutput<S>, context: ToolContext) => unknown,
+): (parts: Parts) => Tool {
+  let shared: Tool | undefined;
+  return (parts) => {
+    shared ??= defineValibotTool<S>({ ...options, execute: () => undefined });
+    // `check` has returned the schema's output, and invokeTool passes only checked values.
+    return { ...shared, execute: (input, context) => execute(parts, input, context) };
+  };
 }
 
 const readOnly = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 const common = { type: 'builtin', category: 'discovery' } as const;
 const ToolNames = v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(32));
 
-function defineFind(parts: Parts): Tool {
-  return defineValibotTool({
+const find = /* @__PURE__ */ perRun(
+  {
     ...common,
     id: 'tool_find',
     description: 'Finds tools by keywords, best first. Load what you need with tool_load before you call it.',
@@ -38,32 +52,33 @@ function defineFind(parts: Parts): Tool {
       query: v.pipe(v.string(), v.description('What the tool should do, in a few keywords')),
       limit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(50)), 10),
     }),
-    async execute({ query, limit }, { signal }) {
-      await parts.active.restore();
-      const found = await find(query, { parts, limit, signal });
-      const fit = round(parts.index.fit(query, { accept: ({ name }) => parts.isAllowed(name) }));
-      const tools = found.map(({ name, score, tool }) => {
-        return { name, score: round(score), description: oneLine(tool), active: parts.active.has(name) };
-      });
-      const message = hintFor(query, { found, fit });
-      return { tools, fit, ...(message !== undefined && { message }) };
-    },
-  });
-}
+  },
+  async (parts, { query, limit }, { signal }) => {
+    await parts.active.restore();
+    const { found, fit: exact } = await findTools(query, { parts, limit, signal });
+    const fit = round(exact);
+    const tools = found.map(({ name, score, tool }) => {
+      return { name, score: round(score), description: oneLine(tool), active: parts.active.has(name) };
+    });
+    const message = hintFor(query, { found, fit });
+    return { tools, fit, ...(message !== undefined && { message }) };
+  },
+);
 
-async function find(
+async function findTools(
   query: string,
   { parts, limit, signal }: { parts: Parts; limit: number; signal: AbortSignal },
-): Promise<readonly FoundTool[]> {
+): Promise<{ readonly found: readonly FoundTool[]; readonly fit: number }> {
   const { index, isAllowed, rerank } = parts;
   const wanted = rerank ? Math.max(limit, rerankedHits) : limit;
   const accept = ({ name }: IndexedTool): boolean => isAllowed(name);
-  const hits = index.search(query, wanted, { accept }).flatMap((hit): FoundTool[] => {
+  const best = index.searchWithFit(query, wanted, { accept });
+  const hits = best.hits.flatMap((hit): FoundTool[] => {
     const tool = index.get(hit.name);
     return tool ? [{ ...hit, tool }] : [];
   });
   const ordered = rerank && hits.length > 1 ? await applyRerank(rerank, { query, hits, signal }) : hits;
-  return ordered.slice(0, limit);
+  return { found: ordered.slice(0, limit), fit: best.fit };
 }
 
 function hintFor(query: string, { found, fit }: { found: readonly FoundTool[]; fit: number }): string | undefined {
@@ -74,68 +89,68 @@ function hintFor(query: string, { found, fit }: { found: readonly FoundTool[]; f
   return fit < lowFit ? 'Probably none of these fits: they say little of the query. Try other words' : undefined;
 }
 
-function defineDescribe({ lookup, active }: Parts): Tool {
-  return defineValibotTool({
+const describe = /* @__PURE__ */ perRun(
+  {
     ...common,
     id: 'tool_describe',
     description: 'Describes one tool: what it does, the input it takes, and whether it is active.',
     annotations: readOnly,
     input: v.strictObject({ name: v.pipe(v.string(), v.description('The exact name, as tool_find gives it')) }),
-    async execute({ name }) {
-      await active.restore();
-      const tool = lookup.find(name);
-      if (!tool) throw lookup.notFound(name, 'describe');
-      const { category, keywords } = tool;
-      return {
-        ...toDefinition(tool),
-        ...(category && { category }),
-        ...(keywords && keywords.length > 0 && { keywords }),
-        active: active.has(name),
-      };
-    },
-  });
-}
+  },
+  async ({ lookup, active }, { name }) => {
+    await active.restore();
+    const tool = lookup.find(name);
+    if (!tool) throw lookup.notFound(name, 'describe');
+    const { category, keywords } = tool;
+    return {
+      ...toDefinition(tool),
+      ...(category && { category }),
+      ...(keywords && keywords.length > 0 && { keywords }),
+      active: active.has(name),
+    };
+  },
+);
 
-function defineLoad({ active }: Parts): Tool {
-  return defineValibotTool({
+const load = /* @__PURE__ */ perRun(
+  {
     ...common,
     id: 'tool_load',
     description:
       'Makes tools active, so that they can be called from the next step on. All of them, or with one unknown name none.',
     annotations: { ...readOnly, readOnlyHint: false },
     input: v.strictObject({ names: v.pipe(ToolNames, v.description('Exact names, as tool_find gives them')) }),
-    async execute({ names }) {
-      await active.restore();
-      const tools = await active.load(names);
-      const toolset = active.handle();
-      return {
-        loaded: tools.map(toDefinition),
-        active: active.names().length,
-        ...(toolset !== undefined && { toolset }),
-      };
-    },
-  });
-}
+  },
+  async ({ active }, { names }) => {
+    await active.restore();
+    const tools = await active.load(names);
+    const toolset = active.handle();
+    return {
+      loaded: tools.map(toDefinition),
+      active: active.names().length,
+      ...(toolset !== undefined && { toolset }),
+    };
+  },
+);
 
-function defineActive({ lookup, active }: Parts): Tool {
-  return defineValibotTool({
+const listActive = /* @__PURE__ */ perRun(
+  {
     ...common,
     id: 'tool_active',
     description: 'Lists the tools that are active now.',
     annotations: readOnly,
     input: v.strictObject({}),
-    async execute() {
-      await active.restore();
-      const tools = active.names().map((name) => ({ name, description: oneLine(lookup.find(name)) }));
-      if (tools.length > 0) return { tools, count: tools.length };
-      return {
-        tools,
-        count: 0,
-        message: 'No tools are active: look for some with tool_find, then load them with tool_load',
-      };
-    },
-  });
-}
+  },
+  async ({ lookup, active }) => {
+    await active.restore();
+    const tools = active.names().map((name) => ({ name, description: oneLine(lookup.find(name)) }));
+    if (tools.length > 0) return { tools, count: tools.length };
+    return {
+      tools,
+      count: 0,
+      message: 'No tools are active: look for some with tool_find, then load them with tool_load',
+    };
+  },
+);
 
 function toDefinition({ name, title, description = '', inputSchema = { type: 'object' } }: IndexedTool) {
   return { name, ...(title && { title }), description, inputSchema };

@@ -30,7 +30,7 @@ export interface Explanation {
 
 /** Explains the score of a ranked tool. */
 export function explainRanked(ranked: Ranked, { concepts }: Query, collection: Collection): Explanation {
-  const { slot, score, phrase, name, server, covered } = ranked;
+  const { slot, score, clause, phrase, name, server, covered } = ranked;
   const tool = collection.documents.tools[slot]!;
   const fields = fieldsOf(tool, termsOf);
   const terms = concepts.flatMap((concept): TermScore[] => {
@@ -42,7 +42,7 @@ export function explainRanked(ranked: Ranked, { concepts }: Query, collection: C
     });
   });
   const notFound = concepts.filter(({ alternatives }) => alternatives.length === 0).map(({ word }) => word);
-  return { name: tool.name, score, terms, rules: { phrase, name, server, covered }, notFound };
+  return { name: tool.name, score, terms, rules: { clause, phrase, name, server, covered }, notFound };
 }
 
 /** How a term's weight in a tool is shared by the fields that say it. */

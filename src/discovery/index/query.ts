@@ -5,6 +5,7 @@ import { countOf } from './postings.ts';
 import { slipsOf } from './slips.ts';
 import type { Thesaurus } from './thesaurus.ts';
 import { contentWords, termOf } from './vocabulary.ts';
+import { wordsOf } from './words.ts';
 
 /** A term of the index that answers a word of the query. */
 export interface Alternative {
@@ -34,11 +35,14 @@ export interface Phrase {
 export interface Query {
   readonly concepts: readonly Concept[];
   readonly phrases: readonly Phrase[];
+  /** The places of the concepts in each clause that has some; none when the query is a single clause. */
+  readonly clauses: readonly (readonly number[])[];
 }
 
 /** Bounds on a query from a stranger; no request of a person comes near. */
 const longestQuery = 8192;
 const mostConcepts = 64;
+const mostClauses = 32;
 /** In longer queries an unknown word is a name or a number rather than a slip. */
 const longestRepaired = 6;
 const mostRepairs = 2;
@@ -64,7 +68,7 @@ export function readQuery(text: string, collection: Collection, thesaurus: Thesa
     if (alternatives.length > 0 || repairs === mostRepairs) return { term, word, alternatives };
     return { term, word, alternatives: toAlternatives(repair(word, collection), { collection, repetition }) };
   });
-  return { concepts, phrases: phrasesOf(terms, collection) };
+  return { concepts, phrases: phrasesOf(terms, collection), clauses: clausesOf(text.slice(0, longestQuery), concepts) };
 }
 
 /** Synonyms that the query does not itself say. */
@@ -114,6 +118,17 @@ function toAlternatives(
     if (factor === 1) most = idf;
     return [{ id, term, factor: factor * repetition, idf }];
   });
+}
+
+/** A dot or comma within a number, an address or a name does not end a clause. */
+const clauseEnd = /[.?!;:,](?=\s|$)|\n|\b(?:and|also|after|before|but|or|plus|then)\b/i;
+
+function clausesOf(text: string, concepts: readonly Concept[]): readonly (readonly number[])[] {
+  const places = new Map(concepts.map(({ term }, place) => [term, place]));
+  const clauses = text.split(clauseEnd, mostClauses).map((clause) => {
+    return [...new Set(wordsOf(clause).flatMap((word) => places.get(termOf(word)) ?? []))];
+  }).filter((clause) => clause.length > 0);
+  return clauses.length > 1 ? clauses : [];
 }
 
 function phrasesOf(terms: readonly string[], { vocabulary, postings, slots }: Collection): Phrase[] {

@@ -1,5 +1,5 @@
 /**
- * How tools are ranked. Plain TF-IDF in the form that works (the words of the field: BM25F), and four rules on top.
+ * How tools are ranked. Plain TF-IDF in the form that works (the words of the field: BM25F), and five rules on top.
  *
  * **Words.** Names and texts are cut into words; `camelCase`, `snake_case`, `kebab-case` and `HTTPRequest` come apart, Chinese,
  * Japanese and Korean become pairs of characters. Case is dropped, stop words and the fillers of requests ("help", "please") too,
@@ -16,12 +16,14 @@
  * thesaurus 0.5, a repaired typing slip 0.8, each with at most the idf of the word itself; only the best of these counts. A word that
  * the query repeats counts `1 + 0.5 * ln(times)`. The best hundred sums go on; the rules see only them.
  *
- * 1. *Phrase.* Two words side by side in the query, and side by side in name or description, add 0.35 of their idf.
- * 2. *Name.* The share of the name that the query says (by idf) adds up to 0.4 of the score: `get_weather` is a better answer to
+ * 1. *Clause.* Of a query of several clauses, each tool gains the root of the sum of the squares of what it says of each clause: a
+ *    tool that says much of one clause is a better answer than one that says a little of each.
+ * 2. *Phrase.* Two words side by side in the query, and side by side in name or description, add 0.35 of their idf.
+ * 3. *Name.* The share of the name that the query says (by idf) adds up to 0.4 of the score: `get_weather` is a better answer to
  *    "weather" than `get_weather_station_owner`.
- * 3. *Server.* Tools of one server (`server__tool`) lift each other, by 0.6 of a half of the server's best score, a quarter of its
+ * 4. *Server.* Tools of one server (`server__tool`) lift each other, by 0.8 of a half of the server's best score, a quarter of its
  *    second, and an eighth of its third. A tool without a server is its own group.
- * 4. *Covered.* Tools are picked one by one. What a picked tool says already, counts 10 % less for those after it: a request that
+ * 5. *Covered.* Tools are picked one by one. What a picked tool says already, counts 10 % less for those after it: a request that
  *    needs two tools finds both.
  *
  * Equal scores are in the order of registration. Nothing is random, learned, or requested from a network.
@@ -29,12 +31,12 @@
 
 import { type Accept, findCandidates, type Scratch } from './candidates.ts';
 import { type Collection, idfOf } from './collection.ts';
-import type { Documents } from './documents.ts';
 import { countOf, weightOf } from './postings.ts';
-import type { Alternative, Concept, Phrase, Query } from './query.ts';
+import type { Alternative, Concept, Query } from './query.ts';
 
 /** What the rules add to the sum over the words. */
 export interface RuleScores {
+  clause: number;
   phrase: number;
   name: number;
   server: number;
@@ -51,10 +53,11 @@ export interface Ranked extends RuleScores {
   score: number;
 }
 
+const clauseGain = 1;
 const phraseGain = 0.35;
 /** What a name gains that the query says as a whole, beside the score of its words. */
-export const nameGain = 0.4;
-const serverGain = 0.6;
+const nameGain = 0.4;
+const serverGain = 0.8;
 const serverShares = [1 / 2, 1 / 4, 1 / 8];
 const coveredLoss = 0.1;
 const fewestCandidates = 100;
@@ -68,10 +71,11 @@ export function rank(
   const slots = findCandidates(query, collection, { scratch, accept, limit: Math.max(limit, fewestCandidates) });
   const ranked = slots.map((slot) => toRanked(slot, query));
   addWords(ranked, query, { collection, places: scratch.places });
+  addClauses(ranked, query);
   addPhrases(ranked, query, collection);
   addNames(ranked, query, collection);
   addServers(ranked, collection);
-  return pick(ranked, collection, limit);
+  return pick(ranked, { query, collection, limit });
 }
 
 /** The alternative by which a tool matches a word best, and its score. */
@@ -92,7 +96,7 @@ export function bestAlternative(
 
 function toRanked(slot: number, { concepts }: Query): Ranked {
   const parts = new Float64Array(concepts.length);
-  return { slot, parts, sum: 0, score: 0, phrase: 0, name: 0, server: 0, covered: 0 };
+  return { slot, parts, sum: 0, score: 0, clause: 0, phrase: 0, name: 0, server: 0, covered: 0 };
 }
 
 /** Looking a tool up among this many is as quick as passing over all of them. */
@@ -135,24 +139,38 @@ function raise(parts: Float64Array, i: number, value: number): void {
   if (value > parts[i]!) parts[i] = value;
 }
 
-function addPhrases(ranked: readonly Ranked[], { phrases }: Query, { documents }: Collection): void {
-  const { starts, nameLengths, textLengths } = documents;
+function addClauses(ranked: readonly Ranked[], { clauses }: Query): void {
+  for (const tool of ranked) tool.score += tool.clause = clauseScore(tool.parts, clauses);
+}
+
+function clauseScore(parts: Float64Array, clauses: Query['clauses']): number {
+  let squares = 0;
+  for (const clause of clauses) {
+    let sum = 0;
+    for (const place of clause) sum += parts[place]!;
+    squares += sum * sum;
+  }
+  return clauseGain * Math.sqrt(squares);
+}
+
+function addPhrases(
+  ranked: readonly Ranked[],
+  { phrases }: Query,
+  { documents: { terms, starts, nameLengths, textLengths } }: Collection,
+): void {
   for (const tool of ranked) {
     const start = starts[tool.slot]!;
-    const nameEnd = start + nameLengths[tool.slot]!;
-    const textEnd = start + textLengths[tool.slot]!;
-    for (const phrase of phrases) {
-      const says = hasPhrase(documents, phrase, { start, end: nameEnd }) ||
-        hasPhrase(documents, phrase, { start: nameEnd, end: textEnd });
-      if (says) tool.phrase += phraseGain * phrase.idf;
+    const description = start + nameLengths[tool.slot]!;
+    const end = start + textLengths[tool.slot]!;
+    for (const { first, second, idf } of phrases) {
+      for (let at = start + 1; at < end; at++) {
+        if (terms[at] !== second || terms[at - 1] !== first || at === description) continue;
+        tool.phrase += phraseGain * idf;
+        break;
+      }
     }
     tool.score += tool.phrase;
   }
-}
-
-function hasPhrase({ terms }: Documents, { first, second }: Phrase, { start, end }: { start: number; end: number }) {
-  for (let at = start + 1; at < end; at++) if (terms[at] === second && terms[at - 1] === first) return true;
-  return false;
 }
 
 function addNames(ranked: readonly Ranked[], { concepts }: Query, collection: Collection): void {
@@ -184,7 +202,8 @@ function shareSaid(slot: number, said: ReadonlyMap<number, number>, collection: 
 }
 
 function addServers(ranked: readonly Ranked[], { documents: { servers } }: Collection): void {
-  for (const members of membersOf(ranked, servers)) {
+  const groups = Map.groupBy(ranked, ({ slot }) => servers[slot] || slot); // a tool without a server is alone
+  for (const members of groups.values()) {
     const scores = members.map(({ score }) => score).toSorted((a, b) => b - a);
     const lift = serverShares.reduce((sum, share, i) => sum + share * (scores[i] ?? 0), 0) * serverGain;
     for (const tool of members) {
@@ -194,44 +213,37 @@ function addServers(ranked: readonly Ranked[], { documents: { servers } }: Colle
   }
 }
 
-/** The tools of each server; a tool without one is alone. */
-function membersOf(ranked: readonly Ranked[], servers: Documents['servers']): readonly (readonly Ranked[])[] {
-  const groups: Ranked[][] = [];
-  const byServer = new Map<string, Ranked[]>();
-  for (const tool of ranked) {
-    const server = servers[tool.slot]!;
-    const known = server === '' ? undefined : byServer.get(server);
-    if (known) {
-      known.push(tool);
-      continue;
-    }
-    const group = [tool];
-    groups.push(group);
-    if (server !== '') byServer.set(server, group);
-  }
-  return groups;
-}
-
 /** Picks the best, lowers what it covers in all others, and so on; beyond the hundredth the order stays as it then is. */
-function pick(ranked: readonly Ranked[], { documents: { orders } }: Collection, limit: number): Ranked[] {
+function pick(
+  ranked: readonly Ranked[],
+  { query: { concepts, clauses }, collection: { documents: { orders } }, limit }: {
+    query: Query;
+    collection: Collection;
+    limit: number;
+  },
+): Ranked[] {
   const left = ranked.toSorted((a, b) => orders[a.slot]! - orders[b.slot]!);
-  const factors = new Float64Array(ranked[0]?.parts.length ?? 0).fill(1);
+  const factors = new Float64Array(concepts.length).fill(1);
+  const kept = new Float64Array(concepts.length);
   const picked: Ranked[] = [];
   while (picked.length < Math.min(limit, fewestCandidates) && left.length > 0) {
     const best = left.reduce((a, b) => (b.score > a.score ? b : a));
     left.splice(left.indexOf(best), 1);
     picked.push(best);
     for (const [i, part] of best.parts.entries()) if (part > 0) factors[i]! *= 1 - coveredLoss;
-    for (const tool of left) lower(tool, factors);
+    for (const tool of left) lower(tool, { factors, kept, clauses });
   }
   const more = limit - picked.length;
   return more > 0 ? [...picked, ...left.toSorted((a, b) => b.score - a.score).slice(0, more)] : picked;
 }
 
-function lower(tool: Ranked, kept: Float64Array): void {
-  const full = tool.sum + tool.phrase + tool.name + tool.server;
+function lower(
+  tool: Ranked,
+  { factors, kept, clauses }: { factors: Float64Array; kept: Float64Array; clauses: Query['clauses'] },
+): void {
+  const full = tool.sum + tool.clause + tool.phrase + tool.name + tool.server;
   let sum = 0;
-  for (let i = 0; i < kept.length; i++) sum += tool.parts[i]! * kept[i]!;
-  tool.score = (full * sum) / tool.sum;
+  for (let i = 0; i < kept.length; i++) sum += kept[i] = tool.parts[i]! * factors[i]!;
+  tool.score = (full * (sum + clauseScore(kept, clauses))) / (tool.sum + tool.clause);
   tool.covered = tool.score - full;
 }

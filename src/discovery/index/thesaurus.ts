@@ -119,12 +119,10 @@ date day
 time clock timezone
 latest recent newest
 popular trending trend top
-random
 download save export
 upload import
 copy duplicate clone
 move transfer
-rename
 install setup
 screenshot capture
 click press tap

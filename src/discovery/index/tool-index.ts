@@ -16,6 +16,12 @@ export interface ToolHit {
   readonly score: number;
 }
 
+/** Hits, and the probability that any of them fits. */
+export interface FittingHits {
+  readonly hits: readonly ToolHit[];
+  readonly fit: number;
+}
+
 /** So many hits can be explained: as many as the rules of the ranking see. */
 const mostExplained = 100;
 
@@ -25,6 +31,8 @@ export interface ToolIndex {
   search(query: string, limit: number, options?: { readonly accept?: Accept }): ToolHit[];
   /** How well the best hits cover the query, 0 to 1: near 0, probably no tool fits. */
   fit(query: string, options?: { readonly accept?: Accept }): number;
+  /** What `search` and `fit` return, for the work of one. */
+  searchWithFit(query: string, limit: number, options?: { readonly accept?: Accept }): FittingHits;
   /** Adds a tool; one of the same name is replaced and keeps its place among equals. */
   add(tool: IndexedTool): void;
   /** Removes a tool; `false` when there was none of this name. */
@@ -55,14 +63,10 @@ export function createToolIndex(
   return {
     add: (tool) => add(state, tool),
     remove: (name) => remove(state, name),
-    search(query, limit, { accept = acceptAll } = {}) {
-      const { hits } = answer(state, query, { limit, accept });
-      return hits.map(({ slot, score }) => ({ name: collection.documents.tools[slot]!.name, score }));
-    },
-    fit(query, { accept = acceptAll } = {}) {
-      const { read, hits } = answer(state, query, { limit: crowdRank, accept });
-      return fitOf(read, hits, collection);
-    },
+    search: (query, limit, { accept = acceptAll } = {}) =>
+      hitsOf(answer(state, query, { limit, accept }).hits, collection),
+    fit: (query, options) => searchWithFit(state, query, { limit: 0, ...options }).fit,
+    searchWithFit: (query, limit, options) => searchWithFit(state, query, { limit, ...options }),
     explain: (query, name) => explain(state, query, name),
     get: (name) => toolOf(state, name),
     renamed: (formerName) => state.formerNames.of(formerName),
@@ -107,6 +111,20 @@ function answer(
 ): { readonly read: Query; readonly hits: readonly Ranked[] } {
   const read = readQuery(query, collection, thesaurus);
   return { read, hits: rank(read, collection, { scratch, limit: limit > 0 ? Math.floor(limit) : 0, accept }) };
+}
+
+function searchWithFit(
+  state: State,
+  query: string,
+  { limit, accept = acceptAll }: { readonly limit: number; readonly accept?: Accept },
+): FittingHits {
+  const { collection } = state;
+  const { read, hits } = answer(state, query, { limit: Math.max(limit, crowdRank), accept });
+  return { hits: hitsOf(hits.slice(0, Math.max(limit, 0)), collection), fit: fitOf(read, hits, collection) };
+}
+
+function hitsOf(hits: readonly Ranked[], { documents: { tools } }: Collection): ToolHit[] {
+  return hits.map(({ slot, score }) => ({ name: tools[slot]!.name, score }));
 }
 
 function explain(state: State, query: string, name: string): Explanation | undefined {

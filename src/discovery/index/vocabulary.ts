@@ -11,41 +11,23 @@ export interface Vocabulary {
   /** All terms by number; empty text where a number is free. */
   readonly terms: string[];
   readonly free: number[];
-  /** Numbers by word, so that most words are looked up once only; `noTerm` for stop words. */
-  readonly wordIds: Map<string, number>;
 }
 
 /** Creates an empty vocabulary. */
 export function createVocabulary(): Vocabulary {
-  return { ids: new Map(), terms: [], free: [], wordIds: new BoundedMap(mostKnown) };
+  return { ids: new Map(), terms: [], free: [] };
 }
 
 /** Returns the terms of a text by number; a term that is new gets one. */
 export function numberTerms(vocabulary: Vocabulary, text: string): number[] {
-  const words = wordsOf(text);
-  const found: number[] = [];
-  for (const word of words) {
-    const id = vocabulary.wordIds.get(word) ?? numberWord(vocabulary, word);
-    if (id !== noTerm) found.push(id);
-  }
-  return found.length > 0 ? found : words.map((word) => numberTerm(vocabulary, stem(word)));
+  return termsOf(text).map((term) => numberTerm(vocabulary, term));
 }
 
 /** Removes the term with this number. */
-export function releaseTerm({ ids, terms, free, wordIds }: Vocabulary, id: number): void {
+export function releaseTerm({ ids, terms, free }: Vocabulary, id: number): void {
   ids.delete(terms[id]!);
   terms[id] = '';
   free.push(id);
-  wordIds.clear();
-}
-
-const noTerm = -1;
-
-function numberWord(vocabulary: Vocabulary, word: string): number {
-  const term = lookUp(word);
-  const id = term === stopped ? noTerm : numberTerm(vocabulary, term);
-  if (word.length <= longestWord) vocabulary.wordIds.set(word, id);
-  return id;
 }
 
 function numberTerm({ ids, terms, free }: Vocabulary, term: string): number {
@@ -66,13 +48,7 @@ export function contentWords(text: string): string[] {
 
 /** Returns the text as terms: the stems of its content words. */
 export function termsOf(text: string): string[] {
-  const words = wordsOf(text);
-  const terms: string[] = [];
-  for (const word of words) {
-    const term = lookUp(word);
-    if (term !== stopped) terms.push(term);
-  }
-  return terms.length > 0 ? terms : words.map(stem);
+  return contentWords(text).map(termOf);
 }
 
 /** Returns the term for a word in lower case. */

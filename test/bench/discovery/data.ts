@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 import type { IndexedTool, ToolHit } from '../../../src/discovery/index.ts';
+import { skip } from '../measure.ts';
 
 /** A query with the tools that it needs; each need has alternatives. */
 export interface BenchQuery {
@@ -34,17 +35,25 @@ export interface BenchData {
 
 const variable = 'PINNACE_TOOL_RETRIEVAL';
 
-/** Loads the folder, or prints how to name it if the variable is missing. */
-export async function loadBenchData(): Promise<BenchData | undefined> {
+/** Loads the folder and those of the named peers that are installed. Says what is missing. */
+export async function loadBenchData(compared: readonly string[]): Promise<BenchData | undefined> {
   const folder = process.env[variable];
   if (folder === undefined) {
-    console.log(
-      `Nothing is measured: ${variable} must name the folder of the tool-retrieval data, with its packages installed`,
-    );
+    skip(`everything: ${variable} must name the folder of the tool-retrieval data, with its packages installed`);
     return undefined;
   }
   const load = (file: string): Promise<Record<string, unknown>> => import(pathToFileURL(join(folder, file)).href);
-  const [lib, { BASELINES: peers }] = await Promise.all([load('lib.mjs'), load('baselines.mjs')]);
+  const [lib, { BASELINES: all }] = await Promise.all([load('lib.mjs'), load('baselines.mjs')]);
+  const peers: Record<string, CreateSearcher> = {};
+  for (const name of compared) {
+    try {
+      const create = (all as BenchData['peers'])[name]!; // safe: as below
+      await (await create([{ name: 'get_weather', description: 'Tells the weather' }])).search('weather', 1);
+      peers[name] = create;
+    } catch (error) {
+      skip(`${name} (${String(error).split('\n')[0]})`);
+    }
+  }
   // safe: the caller's own folder, whose README documents these exports
   return { ...lib, sets: Object.keys(lib.SETS as object), peers } as unknown as BenchData;
 }

@@ -16,18 +16,8 @@ const compared = ['ai-sdk toolSearch', 'minisearch tuned', 'bm25 name+desc', 'bm
 
 /** Recall in percent: of the needs of a query, how many the first hits serve; every set weighs the same. */
 async function measureRanking(data: BenchData): Promise<Row[]> {
-  const systems: [string, CreateSearcher][] = [
-    [ours, createToolIndex],
-    ...compared.map((name) => [name, data.peers[name]!] as [string, CreateSearcher]),
-  ];
-  const rows: Row[] = [];
-  for (const [name, create] of systems) {
-    try {
-      rows.push(await rankingOf(name, create, data));
-    } catch (error) {
-      rows.push({ figure: `Recall, ${name}`, value: `not measured: ${String(error).slice(0, 60)}` });
-    }
-  }
+  const rows = [await rankingOf(ours, createToolIndex, data)];
+  for (const [name, create] of Object.entries(data.peers)) rows.push(await rankingOf(name, create, data));
   return rows;
 }
 
@@ -223,7 +213,7 @@ function percent(share: number): string {
   return (share * 100).toFixed(1);
 }
 
-const data = await loadBenchData();
+const data = await loadBenchData(compared);
 if (data) {
   report('Finding tools', [...await measureRanking(data), ...measureFit(data), ...await measureTokens(data)]);
   for (const size of Object.keys(bars)) report(`Finding tools among ${size}`, await measureSize(Number(size), data));

@@ -63,8 +63,8 @@ describe('the fit of a query', () => {
     const said = Math.min(terms.reduce((sum, term) => sum + term.score, 0), known) / (known + unknown);
     const length = Math.log(3);
     const lost = unknown / (known + unknown);
-    const ahead = Math.log(score / 1.3 / (unknown / 2)); // a tool without a server lifts itself by 0.6 of a half of its score
-    const evidence = -3.42 + 2.71 * said * length + 0.64 * said - 0.65 * lost * length + 1.83 * ahead;
+    const ahead = Math.log(score / 1.4 / (unknown / 2)); // a tool without a server lifts itself by 0.8 of a half of its score
+    const evidence = -2.56 + 2.6 * said * length - 1.29 * lost * length + 1.77 * ahead;
     expect(index.fit('weather penguins')).toBeCloseTo(1 / (1 + Math.exp(-evidence)), 9);
   });
 });

@@ -62,6 +62,10 @@ describe('createToolIndex', () => {
         expect(index.size).toBe(kept.size);
         expect(index.search(query, 50)).toEqual(anew.search(query, 50));
         expect(index.fit(query)).toBe(anew.fit(query));
+        for (const limit of [0, 5, 50]) {
+          const both = { hits: index.search(query, limit), fit: index.fit(query) };
+          expect(index.searchWithFit(query, limit)).toEqual(both);
+        }
       }),
       { numRuns: runs(300) },
     );
@@ -104,9 +108,9 @@ describe('createToolIndex', () => {
   it('returns the same scores in every runtime', () => {
     const hits = createToolIndex(goEntTools).search('list the tasks of the registry 天気', 3);
     expect(hits.map(({ name, score }) => [name, score.toFixed(9)])).toEqual([
-      ['registry_list', '16.985394067'],
-      ['spec_list', '7.266454462'],
-      ['registry_init', '5.075639948'],
+      ['registry_list', '18.291962841'],
+      ['spec_list', '7.825412497'],
+      ['registry_init', '5.466073790'],
     ]);
   });
 
@@ -186,6 +190,19 @@ describe('createToolIndex', () => {
     );
     const index = createToolIndex([...mail, { name: 'convert_currency', description: 'Converts money' }]);
     expect(namesOf(index, 'send a mail message to people and convert money', 3)).toContain('convert_currency');
+  });
+
+  it('prefers a tool that answers one clause to one that says a little of each', () => {
+    const index = createToolIndex([
+      { name: 'alpha', description: 'City tickets' },
+      { name: 'beta', description: 'Weather city' },
+      { name: 'gamma', description: 'Train tickets' },
+    ]);
+    expect(namesOf(index, 'city weather, then train tickets', 2).toSorted()).toEqual(['beta', 'gamma']);
+    const { rules } = index.explain('city weather, then train tickets', 'alpha')!;
+    expect(rules.clause).toBeLessThan(index.explain('city weather, then train tickets', 'beta')!.rules.clause);
+    expect(index.explain('city weather train tickets', 'beta')!.rules.clause).toBe(0);
+    expect(index.explain('weather at 3.5 km', 'beta')!.rules.clause).toBe(0);
   });
 
   it('leaves out what is not accepted, as if it were not there to be found', () => {
@@ -290,6 +307,9 @@ describe('an index against hostile input', () => {
       expect(index.explain(query, '__proto__')).toBeUndefined();
     }
     expect(namesOf(index, 'weather '.repeat(125_000))).toEqual(['weather']);
+    const { rules, terms } = index.explain('weather, '.repeat(900), 'weather')!;
+    const said = terms.reduce((sum, { score }) => sum + score, 0);
+    expect(rules.clause).toBeCloseTo(Math.sqrt(32) * said, 9); // the first 32 clauses count
     for (const limit of [0, -1, 0.5, NaN]) expect(index.search('weather', limit)).toEqual([]);
     expect(index.search('weather', Infinity)).toHaveLength(1);
   });
