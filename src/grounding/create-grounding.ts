@@ -1,5 +1,6 @@
 /** Grounding: one question to every kind of source, one list of hits with a confidence that means something. */
 
+import { checkOptions } from '../base/check-options.ts';
 import { type ErrorData, PinnaceError } from '../base/errors.ts';
 import { loadOnce } from '../base/load-once.ts';
 import { parse } from '../base/parse.ts';
@@ -49,6 +50,9 @@ export interface Grounding {
  * const { hits } = await grounding.retrieve({ dataSourceIds: ['handbook', 'orders'], query: 'late orders', topK: 5 });
  */
 export function createGrounding(options: CreateGroundingOptions): Grounding {
+  checkOptions('create the grounding', options, {
+    sources: ['array', 'an array of sources, such as [textSource({ … })]'],
+  });
   const byId = distinct(options.sources);
   const report = createReport(options.onError);
   const reporting = (id: string, call: GroundingCallOptions): GroundingCallOptions => {

@@ -48,6 +48,7 @@ export const RetrieveRequest = v.strictObject({
   aggregate: v.optional(Aggregate),
 });
 export type RetrieveRequest = v.InferOutput<typeof RetrieveRequest>;
+/** A question to data sources, as callers write it: fields with defaults are optional. */
 export type RetrieveInput = v.InferInput<typeof RetrieveRequest>;
 
 /** JSON that belongs to an item. */

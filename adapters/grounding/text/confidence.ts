@@ -32,6 +32,8 @@ const mostGap = 0.6;
 /** No item has all words of a story: beyond so many words, a smaller share is enough. */
 const usualWords = 8;
 const longerShare = 0.7;
+/** What a part of a name that no item has counts: an item that says "press" need not be about WordPress. */
+const partShare = 0.5;
 /** An item with more than this share of the words themselves is what was asked for, or nearly. */
 const nearlyAll = 0.75;
 
@@ -63,12 +65,13 @@ export function confidencesOf(
 
 function evidenceOf({ concepts }: TextQuery, answers: readonly (Answered | undefined)[]): Evidence {
   let [total, share, exact, score] = [0, 0, 0, 0];
-  for (const [at, { rarity }] of concepts.entries()) {
+  for (const [at, { rarity, isPartOfUnknown }] of concepts.entries()) {
     const { worth = 0, value = 0 } = answers[at] ?? {};
+    const counted = isPartOfUnknown ? partShare : 1;
     total += rarity;
-    share += rarity * worth;
-    if (worth === 1) exact += rarity;
-    score += value;
+    share += rarity * worth * counted;
+    if (worth === 1) exact += rarity * counted;
+    score += value * counted;
   }
   const expected = total / Math.max(1, (concepts.length / usualWords) ** longerShare);
   return {

@@ -26,6 +26,8 @@ export interface Concept {
   readonly alternatives: readonly Alternative[];
   /** Whether an item has the word itself. */
   readonly isKnown: boolean;
+  /** Whether the word is a part of a name that no item has: "word" of "WordPress". */
+  readonly isPartOfUnknown: boolean;
 }
 
 /** A query as the search sees it. */
@@ -38,7 +40,7 @@ export interface TextQuery {
 const mostConcepts = 64;
 /** A word of everyday talk counts this share of another word. */
 const everydayShare = 0.5;
-/** A longer query says more itself: other words for its words count less. */
+/** A longer query says more itself: everyday words, and other words for its words, count less. */
 const usualWords = 12;
 /** Content words this near each other belong together. */
 const pairDistance = 3;
@@ -50,6 +52,7 @@ export function readQuery(text: string, index: TextIndex, thesaurus: Thesaurus):
   const counts = new Map<string, number>();
   for (const one of stems) if (one !== '') counts.set(one, (counts.get(one) ?? 0) + 1);
   const phrases = phrasesIn(text, thesaurus);
+  const parts = partsOfUnknown(text, index);
   const otherShare = Math.min(1, usualWords / counts.size);
   const concepts = [...counts].slice(0, mostConcepts).map(([one, count]): Concept => {
     const word = words[stems.indexOf(one)]!;
@@ -64,8 +67,9 @@ export function readQuery(text: string, index: TextIndex, thesaurus: Thesaurus):
     return {
       stem: one,
       rarity,
-      weight: (1 + Math.log(count)) * (isEveryday(word) ? everydayShare : 1),
+      weight: (1 + Math.log(count)) * (isEveryday(word) ? everydayShare * otherShare : 1),
       isKnown: frequency > 0,
+      isPartOfUnknown: parts.has(one),
       alternatives: [
         ...(frequency > 0 ? [{ term: own!, worth: 1, rarity }] : []),
         ...known,
@@ -108,6 +112,20 @@ function contentWords(text: string): string[] {
   const language = languageOf(counts);
   const content = words.map((word) => stopMaskOf(word) & language ? '' : word);
   return content.some((word) => word !== '') ? content : words;
+}
+
+/** The stems of the parts of names that no item has. A name comes after its parts, with the place of all of them. */
+function partsOfUnknown(text: string, { vocabulary, frequencies }: TextIndex): ReadonlySet<string> {
+  const found = new Set<string>();
+  const words: { readonly word: string; readonly from: number }[] = [];
+  visitWords(text, (word, from) => {
+    const parts = words.splice(words.findLastIndex((before) => before.from < from) + 1);
+    words.push({ word, from });
+    const term = vocabulary.numbers.get(stem(word));
+    if (term !== undefined && frequencies[term]) return;
+    for (const part of parts) found.add(stem(part.word));
+  });
+  return found;
 }
 
 /** What phrases of the query mean, by their first word that is no stop word. */

@@ -30,36 +30,32 @@ export function piecesOf(
   { length, title }: { readonly length: number; readonly title?: string },
 ): Piece[] {
   const pieces: Piece[] = [];
-  let open: NumberedLine[] = [];
-  let size = 0;
+  let [text, size, from, to] = ['', 0, 0, 0];
   const close = (): void => {
-    const text = open.map((line) => line.text).join('\n').trim();
-    const filled = open.filter((line) => line.text.trim() !== '');
-    if (text !== '') {
-      pieces.push({ text, ...(title !== undefined && { title }), lines: [filled[0]!.number, filled.at(-1)!.number] });
-    }
-    open = [];
-    size = 0;
+    const trimmed = text.trim();
+    if (trimmed !== '') pieces.push({ text: trimmed, ...(title !== undefined && { title }), lines: [from, to] });
+    [text, size, from, to] = ['', 0, 0, 0];
   };
-  for (const line of lines.flatMap((one) => cutLine(one, length))) {
-    const isEnd = line.text.trim() === '';
-    if (size + line.text.length > length || (isEnd && size > length / 2)) close();
-    open.push(line);
-    size += line.text.length + 1;
+  const add = (part: string, number: number): void => {
+    const isEmpty = part.trim() === '';
+    if (size + part.length > length || (isEmpty && size > length / 2)) close();
+    text += size === 0 ? part : `\n${part}`;
+    size += part.length + 1;
+    if (isEmpty) return;
+    from ||= number;
+    to = number;
+  };
+  for (const line of lines) {
+    let rest = line.text;
+    while (rest.length > length) {
+      const end = cutAt(rest, length);
+      add(rest.slice(0, end), line.number);
+      rest = rest.slice(end);
+    }
+    add(rest, line.number);
   }
   close();
   return pieces;
-}
-
-function cutLine({ text, number }: NumberedLine, length: number): NumberedLine[] {
-  const parts: NumberedLine[] = [];
-  let rest = text;
-  while (rest.length > length) {
-    const end = cutAt(rest, length);
-    parts.push({ text: rest.slice(0, end), number });
-    rest = rest.slice(end);
-  }
-  return [...parts, { text: rest, number }];
 }
 
 function cutAt(text: string, length: number): number {

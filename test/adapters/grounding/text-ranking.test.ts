@@ -75,6 +75,14 @@ describe('textSource ranks', () => {
     expect(await scoreOf(long)).toBeLessThan(0.7 * await scoreOf('bill'));
   });
 
+  it('words of everyday talk below those of a short question where a story has them', async () => {
+    const items = [item('talk', 'Hello'), item('more', 'Sails, masts and ropes')];
+    const story = `hello ${'abcdefghijklmnopqrst'.split('').map((letter) => letter.repeat(4)).join(' ')}`;
+    const scoreOf = async (query: string) => (await found(items, query)).find(({ id }) => id === 'talk')?.score ?? 0;
+    expect(await scoreOf('hello')).toBeGreaterThan(0);
+    expect(await scoreOf(story)).toBeLessThan(0.7 * await scoreOf('hello'));
+  });
+
   it('parts of a file that has the rest of the question before parts of another file', async () => {
     const items = [
       item('a1', 'Workers and queues', { uri: 'a.md#1' }),
@@ -152,6 +160,13 @@ describe('confidence of textSource', () => {
   const strange = fc.array(fc.stringMatching(/^[xqz]{3}[aeiou]{3,6}$/), { minLength: 1, maxLength: 40 }).map((words) =>
     words.join(' ')
   );
+
+  it('is lower where an item has the parts of a name that no item has', async () => {
+    const items = [item('parts', 'The press prints words every day'), item('other', 'The paper is sold on the corner')];
+    const answered = async (all: readonly GroundingItem[]) => (await found(all, 'WordPress hosting'))[0]?.answered ?? 0;
+    expect(await answered(items)).toBeLessThan(0.8);
+    expect(await answered([...items, item('name', 'Hosting of WordPress')])).toBeGreaterThan(0.9);
+  });
 
   it('is not raised by more than 0.02 by an unrelated item', async () => {
     await fc.assert(

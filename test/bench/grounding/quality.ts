@@ -131,7 +131,7 @@ async function runOf(data: QualityData, set: string, system: System): Promise<Ru
   const place = data.placeReader(corpus.documents);
   const known = new Set(corpus.documents.map(({ id }) => id));
   const ask = (query: string) =>
-    grounding.retrieve({ dataSourceIds: ids, query: query.slice(0, 1_000), topK, budgetMs: 60_000 });
+    grounding.retrieve({ dataSourceIds: ids, query: query.slice(0, 4_096), topK, budgetMs: 60_000 });
   await ask('warm');
   const [scores, judged, answered]: [Scores[], JudgedHit[], JudgedHit[]] = [[], [], []];
   const questions = data.loadQueries(set, 'dev');
