@@ -18,7 +18,7 @@ import { askFor, type Plan, planCalls, sharedWords } from './plan-calls.ts';
 import { asksToThink, echoOf, longText, wordsAskedFor } from './prose.ts';
 import { hashOf } from './random.ts';
 import { isInPlan, leaderCalls, withoutPrimitives } from './lead-plan.ts';
-import { isRetryOf, reportOn, sayFailure } from './report.ts';
+import { isRetryOf, reportOn, sayFailure } from './report/report.ts';
 import { readShape } from './shape.ts';
 import { asksForWriting, cannotRead, isBeyondTools, isConversation, receipt, smallTalk } from './small-talk.ts';
 import { treeStep } from './tree/request.ts';

@@ -4,7 +4,7 @@ import { type ActiveTool, chooserOf, isPlain } from './choose-tool.ts';
 import { type Conversation, type PastCall, stringify } from './conversation.ts';
 import { type Call, explicitCallsOf } from './explicit-calls.ts';
 import { echoOf, wordsAskedFor } from './prose.ts';
-import { sayFailure } from './report.ts';
+import { sayFailure } from './report/report.ts';
 import { asList, own } from './shape.ts';
 import { isConversation } from './small-talk.ts';
 import { stemsOf } from './words.ts';

@@ -39,7 +39,7 @@ const programOf = (chunks: readonly UIMessageChunk[]): string =>
 describe('the rehearsal model with code_run', () => {
   it('makes the calls of one step in one program, and reports what it returned', async () => {
     const chunks = await say(
-      'What is 6 * 7, convert 26.2 miles to kilometres and how many days are between 2026-11-20 and 2026-12-24?',
+      'What is 6 * 7, convert 26.2 miles to kilometers and how many days are between 2026-11-20 and 2026-12-24?',
     );
     expect(programOf(chunks)).toContain('tools.calculator({"expression":"6 * 7"})');
     expect(programOf(chunks)).toContain('Promise.allSettled');

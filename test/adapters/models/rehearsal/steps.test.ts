@@ -38,6 +38,31 @@ describe('the report of the rehearsal model', () => {
     ['a page of a longer list', json({ notes: ['a'], total: 9 }), '**notes** (1 of 9):\n\n- a'],
     ['an empty list in a record', json({ notes: [], total: 0 }), 'No notes.'],
     ['a summary that the tool wrote', json({ value: 4, text: 'two and two = 4' }), 'Two and two = 4.'],
+    [
+      'the text of an MCP server',
+      json({ source: 'files', untrusted: true, content: [{ type: 'text', text: 'Three files' }] }),
+      '**files** returned: Three files.',
+    ],
+    [
+      'the data of an MCP server',
+      json({ source: 'files', untrusted: true, data: { count: 3 }, content: [{ type: 'text', text: 'Three' }] }),
+      '**files** returned:\n\n- **count**: 3',
+    ],
+    [
+      'the longer texts of an MCP server, and that there is an image',
+      json({ source: 'files', untrusted: true, content: [{ type: 'text', text: 'a\nb' }, { type: 'image' }] }),
+      '**files** returned:\n\na\nb\n\n(image)',
+    ],
+    [
+      'a failure that an MCP server reports',
+      json({ source: 'files', untrusted: true, isError: true, content: [{ type: 'text', text: 'Disk full' }] }),
+      '`look` failed: Disk full.',
+    ],
+    [
+      'the data of an HTTP API',
+      json({ source: 'https://api.example.com', untrusted: true, status: 200, data: 21 }),
+      '**https://api.example.com** returned: 21.',
+    ],
     ['a record that a tool made', json({ id: 'invoice-1', title: 'Dues' }), 'Done: **Dues** (`invoice-1`).'],
     [
       'content',

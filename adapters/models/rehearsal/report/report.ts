@@ -1,10 +1,11 @@
 /** What the rehearsal model says about the calls of this turn. */
 
-import { asRecord, isRecord } from '../../../src/base/is-record.ts';
-import { type Outcome, type PastCall, stringify } from './conversation.ts';
+import { asRecord, isRecord } from '../../../../src/base/is-record.ts';
+import { type Outcome, type PastCall, stringify } from '../conversation.ts';
+import { externalAnswer } from './external-answer.ts';
 import { isInline, toMarkdown } from './markdown.ts';
-import { own } from './shape.ts';
-import { wordsOf } from './words.ts';
+import { own } from '../shape.ts';
+import { wordsOf } from '../words.ts';
 
 /** Reports what tools returned. A failure that a later call corrected is mentioned with that call. */
 export function reportOn(steps: readonly (readonly PastCall[])[]): string {
@@ -30,11 +31,27 @@ function reportCall({ toolName, input, outcome }: PastCall, { isRetry }: { isRet
   const { value } = outcome;
   const lead = isRetry ? 'At the second try: ' : '';
   if (value === null || value === '') return `${lead}${call} returned nothing.`;
+  const external = externalAnswer(value);
+  if (external?.isError) {
+    return sayFailure(toolName, { kind: 'failure', text: toMarkdown(external.said), data: undefined });
+  }
+  if (external) return `${lead}${sayAnswer(external.source, external.said)}`;
   const sentence = summaryOf(value, input) ?? recordOf(value, toolName) ?? listOf(value);
   if (sentence !== undefined) return `${lead}${sentence}`;
   return isInline(value)
     ? `${lead}${call} returned **${toMarkdown(value)}**.`
     : `${lead}${call} returned:\n\n${toMarkdown(value)}`;
+}
+
+/** "**files** returned: 3 files." */
+function sayAnswer(source: string, said: unknown): string {
+  if (said === '' || said === null) return `**${source}** returned nothing.`;
+  if (!isInline(said)) return `**${source}** returned:\n\n${toMarkdown(said)}`;
+  return asSentence(`**${source}** returned: ${toMarkdown(said)}`);
+}
+
+function asSentence(text: string): string {
+  return /[.!?]$/u.test(text) ? text : `${text}.`;
 }
 
 /** Tools that know how to say their result have it in `text`. A text that came with the input is content, not a summary. */
@@ -43,7 +60,7 @@ function summaryOf(value: unknown, input: unknown): string | undefined {
   if (typeof text !== 'string' || !isInline(text) || text.trim() === '' || idOf(value) !== undefined) return undefined;
   if (Object.values(asRecord(input)).includes(text)) return undefined;
   const said = text.trim().replace(/^\p{Ll}(?=\p{Ll}*\s)/u, (letter) => letter.toUpperCase());
-  return /[.!?]$/u.test(said) ? said : `${said}.`;
+  return asSentence(said);
 }
 
 function idOf(value: unknown): string | undefined {

@@ -1,7 +1,7 @@
 /** Values as Markdown for people: tables for lists of records, lists for records and lists, short texts in the line. */
 
-import { isRecord } from '../../../src/base/is-record.ts';
-import { stringify } from './conversation.ts';
+import { isRecord } from '../../../../src/base/is-record.ts';
+import { stringify } from '../conversation.ts';
 
 const maxRows = 12;
 const maxColumns = 6;
