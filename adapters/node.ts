@@ -16,19 +16,21 @@ import type { Registry } from '../src/registry/registry.ts';
 import type { Limits } from '../src/runtime/resolve/limits.ts';
 import type { CodeAgent } from '../src/runtime/code-agents/agent-code.ts';
 import type { Handlers } from '../src/tools/extension.ts';
-import type { ToolSource } from '../src/tools/tool-source.ts';
-import type { Tool } from '../src/tools/tool.ts';
 import { denoEgress } from './egress/deno.ts';
 import { modelSource } from './models/source.ts';
 import { type NodeListener, type NodeListenerOptions, toNodeListener } from './node/listener.ts';
 import { openPostgres } from './node/postgres-default.ts';
+import { closeOnSignals } from './node/stop-signals.ts';
 import {
   catalogOf,
   type CatalogOption,
+  checkEndpoint,
   type EndpointMcp,
   type EndpointPeople,
+  madeOf,
   mcpOf,
   peopleOf,
+  type ToolsOption,
 } from './endpoint-parts.ts';
 import type { Observability } from './observability.ts';
 import { sweepPlans } from './plan-sweep.ts';
@@ -51,8 +53,10 @@ export interface NodeEndpointOptions extends
   > {
   /** The catalog; or a function that returns a registry, which is also served under `/v1/agents` and so on. */
   readonly catalog: CatalogOption<EndpointStorage>;
+  /** Verifies who calls: receives the storage, and returns `createAuthenticator(…)`, `bearerAuthenticator(…)` or your own. */
   readonly authenticator: (storage: EndpointStorage) => HandlerOptions['authenticator'];
-  readonly tools: readonly (Tool | ToolSource)[] | ((storage: EndpointStorage) => readonly (Tool | ToolSource)[]);
+  /** The tools of the agents, and sources of tools; or a function that receives the storage. None when absent. */
+  readonly tools?: ToolsOption<EndpointStorage>;
   /** Agents composed in code, by `defineAgent`. */
   readonly agents?: readonly CodeAgent[];
   /** The storage; absent, PostgreSQL at `databaseUrl`. */
@@ -67,6 +71,7 @@ export interface NodeEndpointOptions extends
   readonly models?: ModelSource;
   /** The code that tools of type `function` or `extension` name in `config.handler`; pass it to `createRegistry` as well. */
   readonly handlers?: Handlers;
+  /** The grounding for agents with `dataSources`; without it they have none. */
   readonly grounding?: (storage: EndpointStorage, registry: Registry | undefined) => Grounding;
   /** The sandbox for tools of type `code`; without it they are left out. */
   readonly sandbox?: Sandbox;
@@ -108,17 +113,18 @@ const sweepMs = 30_000;
 /**
  * Creates an endpoint.
  *
- * @throws PinnaceError `invalid_argument` without a storage: neither `storage`, nor `databaseUrl`, nor `DATABASE_URL`; and without the
+ * @throws PinnaceError `invalid_argument` for an option of a wrong kind; without a storage: neither `storage`, nor `databaseUrl`, nor `DATABASE_URL`; and without the
  * package `postgres`.
  * @example
  * const endpoint = await createNodeEndpoint({ catalog, tools: [add], authenticator: () => authenticator });
  * createServer(endpoint.listener()).listen(8000);
  */
 export async function createNodeEndpoint(options: NodeEndpointOptions): Promise<NodeEndpoint> {
-  const { authenticator, mcp, privateOrigins, exitOnStop = true } = options;
+  checkEndpoint(options);
+  const { mcp, privateOrigins, exitOnStop = true } = options;
   const { agents, limits, handlers, onError, sandbox, eventRetentionMs: retentionMs } = options;
   const storage = options.storage ?? await openPostgres(options.databaseUrl ?? process.env['DATABASE_URL']);
-  const tools = typeof options.tools === 'function' ? options.tools(storage) : options.tools;
+  const { authenticator, tools } = madeOf(storage, options);
   const store = retentionMs === undefined ? undefined : eventStore({ storage, retentionMs });
   const observability: Observability = {
     audit: createAudit({ storage, retentionMs: options.auditRetentionMs }),
@@ -148,7 +154,7 @@ export async function createNodeEndpoint(options: NodeEndpointOptions): Promise<
   const stopSweeping = sweepPlans(runtime.planner, { intervalMs: sweepMs });
   if (store) gaugeSink(runtime.metrics, 'events', store);
   const handler = createHandler(runtime, {
-    authenticator: authenticator(storage),
+    authenticator,
     planner: runtime.planner,
     capabilities: async () => ({ node: process.versions.node, pinnedEgress: await egress.isReady() }),
     ...people.handler,
@@ -159,11 +165,15 @@ export async function createNodeEndpoint(options: NodeEndpointOptions): Promise<
   });
   const close: NodeEndpoint['close'] = async ({ drainMs = 3_000 } = {}) => {
     stopSweeping();
-    await runtime.close({ drainMs });
-    await store?.close();
-    await storage.close();
+    try {
+      await runtime.close({ drainMs });
+      await store?.close();
+      await storage.close();
+    } finally {
+      leaveSignals?.();
+    }
   };
-  if (exitOnStop) closeOnSignals(close);
+  const leaveSignals = exitOnStop ? closeOnSignals(close) : undefined;
   return { handler, runtime, close, listener: (given) => toNodeListener(handler, given) };
 }
 
@@ -195,13 +205,4 @@ export function nodeEnvSecrets(options: Omit<DenoEnvSecretsOptions, 'env'> = {})
     ...options,
     env: { get: (name) => process.env[name], delete: (name) => void delete process.env[name] },
   });
-}
-
-/** Ends the process within 5 s of a signal, whatever is still open. */
-function closeOnSignals(close: NodeEndpoint['close']): void {
-  const stop = (): void => {
-    setTimeout(() => process.exit(0), 4_500).unref();
-    void close().finally(() => process.exit(0));
-  };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
 }

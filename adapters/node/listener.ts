@@ -1,7 +1,7 @@
 /** Serves a fetch handler by `node:http`, Express and other frameworks that pass its requests on. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
+import { checkOptions } from '../../src/base/check-options.ts';
 import type { Handler } from '../transport/http.ts';
 import { setBasePath } from '../transport/http/base-path.ts';
 
@@ -26,10 +26,12 @@ interface Mounted {
  * Creates a listener of a handler. The client's address is passed on, a client that leaves stops its stream, and slow clients slow
  * the stream down. Mount it before body parsers: a parsed JSON body is serialized again, which breaks signatures of its digest.
  *
+ * @throws PinnaceError `invalid_argument` for what is no handler.
  * @example
  * createServer(toNodeListener(endpoint.handler)).listen(8000);
  */
 export function toNodeListener(handler: Handler, { basePath }: NodeListenerOptions = {}): NodeListener {
+  checkOptions('create the listener', { handler }, { handler: ['function', 'the handler of an endpoint'] });
   return (incoming, outgoing) => {
     void serve(handler, { incoming, outgoing, basePath }).catch(() => {
       // The handler answers every error: this is a request that is none, or a client that has left.
@@ -52,7 +54,7 @@ async function serve(
   if (base !== undefined && base !== '') setBasePath(request, base);
   const hostname = incoming.socket.remoteAddress;
   const response = await handler(request, hostname === undefined ? {} : { remoteAddr: { hostname } });
-  await send(response, outgoing);
+  await send(response, { incoming, outgoing });
 }
 
 function toRequest(incoming: IncomingMessage & Mounted): Request {
@@ -85,13 +87,40 @@ function bodyOf(incoming: IncomingMessage & Mounted): BodyInit {
   const { body, readableEnded, readableDidRead } = incoming;
   const isParsed = body !== undefined && (readableEnded || readableDidRead);
   if (isParsed) return typeof body === 'string' || body instanceof Uint8Array ? body as BodyInit : JSON.stringify(body);
-  return Readable.toWeb(incoming) as ReadableStream<Uint8Array<ArrayBuffer>>; // of chunks of bytes: no encoding is set
+  return streamOf(incoming);
 }
 
-async function send(response: Response, outgoing: ServerResponse): Promise<void> {
+/** Streams the body. Canceling the stream stops reading, and leaves the connection to the response. */
+function streamOf(incoming: IncomingMessage): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
+  incoming.pause();
+  return new ReadableStream({
+    start(controller) {
+      const receive = (chunk: Uint8Array<ArrayBuffer>): void => {
+        controller.enqueue(chunk);
+        incoming.pause();
+      };
+      const close = (): void => controller.close();
+      const fail = (error: Error): void => controller.error(error);
+      incoming.on('data', receive).on('end', close).on('error', fail);
+      void stopped.then(() => incoming.off('data', receive).off('end', close).off('error', fail));
+    },
+    pull: () => void incoming.resume(),
+    cancel: () => stop(),
+  }, { highWaterMark: 0 });
+}
+
+interface Exchange {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+}
+
+async function send(response: Response, { incoming, outgoing }: Exchange): Promise<void> {
+  const isUnread = await isIncomplete(incoming);
   const headers: Record<string, string | string[]> = Object.fromEntries(response.headers);
   const cookies = response.headers.getSetCookie();
   if (cookies.length > 0) headers['set-cookie'] = cookies;
+  if (isUnread) headers['connection'] = 'close';
   outgoing.writeHead(response.status, headers);
   if (!response.body) return void outgoing.end();
   outgoing.flushHeaders();
@@ -102,5 +131,26 @@ async function send(response: Response, outgoing: ServerResponse): Promise<void>
     if (outgoing.write(next.value)) continue;
     await Promise.race([closed, new Promise<void>((resolve) => outgoing.once('drain', resolve))]);
   }
+  if (isUnread) await Promise.race([closed, discardRest(incoming)]);
   outgoing.end();
+}
+
+/** Whether a part of the body has not arrived. HTTP/2 has a stream for each request. */
+async function isIncomplete(incoming: IncomingMessage): Promise<boolean> {
+  if (incoming.httpVersionMajor !== 1) return false;
+  // A handler may answer while Node still parses the bytes that hold the body.
+  if (!incoming.complete) await new Promise<void>((resolve) => setImmediate(resolve));
+  return !incoming.complete;
+}
+
+/** The rest of a body may arrive for this long after its response. Node closes the connection with the end of the response. */
+const discardMs = 1_000;
+
+/** Drops what still arrives of a body: closing at once would reset the connection, and the client could lose the response. */
+async function discardRest(incoming: IncomingMessage): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, discardMs);
+  incoming.on('data', () => undefined).once('end', resolve).once('error', resolve).resume();
+  await promise;
+  clearTimeout(timer);
 }

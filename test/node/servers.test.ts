@@ -1,8 +1,11 @@
 import { serve as serveHono } from '@hono/node-server';
 import express from 'express';
 import { Hono } from 'hono';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { join } from 'node:path';
 import process from 'node:process';
 import { afterEach, describe, expect, it } from 'vitest';
 import { staticCatalog } from '../../adapters/catalog/static.ts';
@@ -86,6 +89,18 @@ describe('an endpoint on Node', () => {
     expect(await askAt(`${url}/agents`)).toBe('Hello');
     expect((await fetch(`${url}/agents/v1/healthz`)).status).toBe(200);
     expect((await fetch(`${url}/agents/nothing`)).status).toBe(404);
+  });
+
+  it('serves nothing outside of its base path', async () => {
+    const { handler } = await endpointOf({ basePath: '/agents' });
+    for (
+      const path of ['/v1/healthz', '/agentsv1/healthz', '/agents', '/agents/../v1/healthz']
+    ) {
+      const response = await handler(new Request(`http://localhost${path}`));
+      expect(response.status, path).toBe(404);
+      expect(await response.json()).toMatchObject({ details: { reason: 'no_route' } });
+    }
+    expect((await handler(new Request('http://localhost/agents/v1/healthz'))).status).toBe(200);
   });
 
   it('verifies signatures of the whole path below a base path', async () => {
@@ -201,6 +216,33 @@ describe('an endpoint on Node', () => {
     expect(await askAt(url)).toBe('Hello');
   });
 
+  it.each([
+    ['whose body is too large', '/v1/runs', 413],
+    ['for a path that is not served', '/v1/nothing', 404],
+  ])('answers a request %s, and closes the connection', async (_, path, status) => {
+    const { port } = new URL(await listen((await endpointOf()).listener()));
+    const head = [
+      `POST ${path} HTTP/1.1`,
+      'Host: localhost',
+      `Authorization: Bearer ${token}`,
+      'Content-Type: application/json',
+      `Idempotency-Key: "${crypto.randomUUID()}"`,
+      'Content-Length: 17000000',
+    ];
+    // The rest of the body never comes, and the client never closes.
+    const answer = await send(port, `${head.join('\r\n')}\r\n\r\n{`);
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(answer).toMatch(/^connection: close\r$/im);
+    expect(answer).toMatch(/"code":"\w+".*\}$/);
+  });
+
+  it('reuses the connection of a refused request whose body has arrived', async () => {
+    const { port } = new URL(await listen((await endpointOf()).listener()));
+    const post = `POST /v1/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}`;
+    const get = 'GET /v1/healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
+    expect((await send(port, post + get)).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 200']);
+  });
+
   it('takes a path of two slashes for a path, never for the address of another host', async () => {
     const { port } = new URL(await listen((await endpointOf()).listener()));
     for (const path of ['//evil.example/v1/healthz', '/\\evil.example/v1/healthz']) {
@@ -241,5 +283,40 @@ describe('an endpoint on Node', () => {
   it('answers a request that is none with 400', async () => {
     const url = await listen(toNodeListener(() => Promise.reject(new Error('no'))));
     expect((await fetch(url)).status).toBe(400);
+  });
+});
+
+describe('a process with two endpoints', () => {
+  const fixture = join(import.meta.dirname, '../fixtures/processes/two-endpoints-server.ts');
+
+  /** Runs it to its end. */
+  async function runTwo(how: 'close' | 'signal'): Promise<{ readonly code: number | null; readonly output: string }> {
+    const child = spawn(process.execPath, [fixture, how], { stdio: ['ignore', 'pipe', 'inherit'] });
+    closers.push(() => child.kill('SIGKILL'));
+    let output = '';
+    child.stdout.on('data', (chunk) => {
+      output += String(chunk);
+      if (how === 'signal' && output === 'open\n') child.kill('SIGTERM');
+    });
+    const [code] = await once(child, 'close') as [number | null];
+    return { code, output };
+  }
+
+  it('ends when both have closed', async () => {
+    expect(await runTwo('close')).toEqual({ code: 0, output: 'open\nfirst closed\nsecond closed\n' });
+  });
+
+  it('closes both after a signal before it ends', async () => {
+    expect(await runTwo('signal')).toEqual({ code: 0, output: 'open\nfirst closed\nsecond closed\n' });
+  });
+
+  it('listens to signals only while an endpoint is open', async () => {
+    const before = process.listenerCount('SIGTERM');
+    const [first, second] = [await endpointOf({ exitOnStop: true }), await endpointOf({ exitOnStop: true })];
+    expect(process.listenerCount('SIGTERM')).toBe(before + 1);
+    await first.close();
+    expect(process.listenerCount('SIGTERM')).toBe(before + 1);
+    await second.close();
+    expect(process.listenerCount('SIGTERM')).toBe(before);
   });
 });

@@ -1,5 +1,6 @@
 /** The HTTP endpoint: a `Request` in, a `Response` out, the same on every server that speaks Fetch. */
 
+import { checkOptions, wrongArgument } from '../../../src/base/check-options.ts';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { TrieRouter } from 'hono/router/trie-router';
 import { cors } from 'hono/cors';
@@ -101,19 +102,37 @@ export type Handler = (request: Request, connection?: ConnectionInfo) => Promise
 /**
  * Creates the handler of an endpoint.
  *
- * @throws TypeError without an authenticator.
- * @throws PinnaceError `invalid_argument` for a `metricsToken` that is too short (reason `metrics_token`).
+ * @throws PinnaceError `invalid_argument` for an argument of a wrong kind, such as no authenticator (reason `wrong_argument`), and for
+ * a `metricsToken` that is too short (reason `metrics_token`).
  */
 export function createHandler(runtime: HostedRuntime, options: HandlerOptions): Handler {
-  if (typeof options.authenticator?.authenticate !== 'function') {
-    throw new TypeError('Cannot make a handler without an authenticator');
-  }
+  checkHandler(runtime, options);
   const intake = createBodyIntake(options.bodies);
   const app = createApp(runtime, { ...options, intake });
   return async (request, connection) => {
     receiveBy(intake, request, { address: addressOf(connection) });
     return await app.fetch(request);
   };
+}
+
+function checkHandler(runtime: unknown, options: HandlerOptions): void {
+  const action = 'create the handler';
+  checkOptions(action, { runtime, options }, {
+    runtime: ['.run', 'what createRuntime returns, then { authenticator }'],
+    options: ['object', '{ authenticator } after the runtime'],
+  });
+  checkOptions(action, options, {
+    authenticator: ['.authenticate', 'an authenticator, such as bearerAuthenticator({ tokens })'],
+    origins: ['array?', 'an array of origins, such as ["https://app.example.com"]'],
+  });
+  const { origins = [], basePath = '' } = options;
+  const wrong = origins.find((origin) => !/^[a-z][a-z\d+.-]*:\/\/[^/*\s]+$/i.test(origin));
+  if (wrong !== undefined) {
+    throw wrongArgument(action, 'origins', `"${wrong}" is no origin; list each, such as "https://app.example.com"`);
+  }
+  if (!/^(\/|$)/.test(basePath)) {
+    throw wrongArgument(action, 'basePath', `"basePath" must start with "/", as "/${basePath}"`);
+  }
 }
 
 /** Creates the app: the middleware of all routes, then what the endpoint serves. */
@@ -189,7 +208,7 @@ function createBase(
     return respond(c, error);
   });
   app.notFound((c) =>
-    respond(c, new PinnaceError('not_found', 'Nothing is served at this path', { details: { reason: 'no_route' } }))
+    respond(c, new PinnaceError('not_found', notFoundText(c.req.path), { details: { reason: 'no_route' } }))
   );
   app.use(dropUnreadBodies, setTrace, requireAddress);
   app.use(
@@ -209,6 +228,14 @@ function createBase(
     }),
   );
   return app;
+}
+
+/** Probes of other servers ask at other paths. */
+function notFoundText(path: string): string {
+  const probe = /\/(?:healthz?|livez?|liveness|ping|status)\/?$/.test(path)
+    ? 'healthz'
+    : /\/(?:ready|readyz|readiness)\/?$/.test(path) && 'readyz';
+  return `Nothing is served at this path${probe ? `: use GET /v1/${probe}` : ''}`;
 }
 
 function wrongMethod(methods: readonly string[]): PinnaceError {

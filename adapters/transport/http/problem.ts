@@ -24,9 +24,11 @@ export function problemResponse(
   const { traceId } = c.get('trace');
   const retryAfterMs = error.retryAfterMs ?? defaultRetryMs(error, random);
   const problem = { ...toProblem(error, { traceId, now }), ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  const body = new TextEncoder().encode(JSON.stringify(problem));
   const { details } = problem;
   const headers: Record<string, string> = {
     'content-type': 'application/problem+json',
+    'content-length': String(body.length), // complete for the client before the connection closes
     'cache-control': 'no-store',
     [traceHeader]: traceId,
     ...challengeHeaders(error, now),
@@ -34,7 +36,7 @@ export function problemResponse(
   if (retryAfterMs !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterMs / 1000)));
   if (typeof details?.['location'] === 'string') headers['location'] = details['location'];
   // Hono's types know only registered statuses, and 499 (the client has left) is not one.
-  return c.body(JSON.stringify(problem), problem.status as 500, headers);
+  return c.body(body, problem.status as 500, headers);
 }
 
 /** The average `Retry-After` when the error has none. */

@@ -21,7 +21,10 @@ const ManifestPart = v.object({
   type: v.literal('data-manifest'),
   data: v.object({
     digest: v.string(),
+    /** The names of the first 64 tools. */
     included: v.array(v.string()),
+    /** How many tools the run had besides those named; absent when none. */
+    more: v.optional(v.number()),
     /** How many tools are left out, by reason. */
     excluded: v.record(v.string(), v.number()),
   }),

@@ -156,6 +156,23 @@ describe("the protocol's own client of AG-UI", () => {
     expect(agent.messages.at(-1)).toMatchObject({ content: 'Not sent' });
   });
 
+  it('answers an interrupt in its own thread only, as the person whose chat it is', async () => {
+    const { ask, agent, agentOf, sent, fake } = await setup({
+      calls: [{ tool: 'send', input: { to: 'bob' }, id: 'c1' }],
+    });
+    await ask('Send it');
+    const resume = answered(agent.pendingInterrupts, true);
+    for (
+      const [who, threadId] of [['grace', 'thread-1'], ['grace', 'other'], ['a', 'other'], ['b', 'thread-1']] as const
+    ) {
+      await expect(agentOf(who, { threadId }).runAgent({ resume })).rejects.toThrow(
+        /chat_foreign_answer|approval_not_found/,
+      );
+    }
+    expect(sent).toEqual([]);
+    expect(fake.requests).toHaveLength(1);
+  });
+
   it('gives state and context to the model as data, and receives a structured answer as state', async () => {
     const { ask, agent, fake } = await setup('{"city":"Oslo"}');
     agent.state = { cart: ['anchor'] };

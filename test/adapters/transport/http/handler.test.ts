@@ -168,7 +168,7 @@ describe('a problem answer', () => {
 describe('createHandler', () => {
   it('refuses to be made without an authenticator', () => {
     const options = {} as unknown as Parameters<typeof createHandler>[1];
-    expect(() => createHandler(testRuntime(scriptedModel()), options)).toThrow(TypeError);
+    expect(() => createHandler(testRuntime(scriptedModel()), options)).toThrow('"authenticator" is missing');
   });
 
   it('answers the health check without a token and nothing else', async () => {
