@@ -14,6 +14,7 @@ import { mcp } from './commands/mcp.ts';
 import { request } from './commands/request.ts';
 import { token } from './commands/token.ts';
 import { validate } from './commands/validate.ts';
+import { writerTo } from './shown-text.ts';
 
 const commands: Readonly<Record<string, Command>> = { keys, token, request, validate, mcp, events, evals };
 
@@ -72,8 +73,8 @@ function isSystemError(error: unknown): error is Error & { readonly code: string
 /** The terminal of this process. */
 function terminalOf(signal: AbortSignal): Terminal {
   return {
-    out: (line) => void process.stdout.write(line),
-    err: (line) => void process.stderr.write(line),
+    out: writerTo(process.stdout),
+    err: writerTo(process.stderr),
     env: process.env,
     stdin: () => text(process.stdin),
     signal,

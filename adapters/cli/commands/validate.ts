@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { asRecord } from '../../../src/base/is-record.ts';
+import { checkJsonDepth } from '../../../src/base/json.ts';
 import { createRegistry } from '../../../src/registry/registry.ts';
 import { kindNames, readRecord, type RecordKind } from '../../../src/tools/records/record-kinds.ts';
 import { memoryStorage } from '../../storage/memory.ts';
@@ -32,6 +33,7 @@ Prints FILE:LINE:COLUMN, the field and what would be right. The exit code is 1 w
   async run(given, terminal) {
     const [file = ''] = given.args;
     const text = file === '-' ? await terminal.stdin() : await readFile(file, 'utf8');
+    checkJsonDepth(text);
     const data = parsed(text);
     if ('place' in data) return report(terminal, file, { ...data, message: 'is not JSON' });
     const kind = kindFrom(optionOf(given, 'kind'), data.value);

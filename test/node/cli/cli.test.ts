@@ -163,6 +163,12 @@ describe('pinnace validate', () => {
     expect([code, err]).toEqual([1, 'broken.json:3:1: is not JSON\n']);
   });
 
+  it('refuses a file that is nested too deep, and ends', async () => {
+    await write('deep.json', `{"providerId":${'['.repeat(100_000)}${']'.repeat(100_000)}}`);
+    const { code, err } = await pinnace(['validate', 'deep.json']);
+    expect([code, err]).toEqual([1, expect.stringContaining('nested deeper than 64 levels')]);
+  });
+
   it('checks the rules of a catalog: a provider that is not there', async () => {
     const agents = [{ id: 'helper', name: 'Helper', providerId: 'nowhere' }];
     await write('rules.json', { format: 'pinnace-catalog', formatVersion: 1, agents });
@@ -270,6 +276,15 @@ describe('pinnace', () => {
 });
 
 describe('pinnace evals', () => {
+  it('names a line that is not JSON, and repeats nothing of it', async () => {
+    const cases = await write('broken.jsonl', '\nsk-SECRET\n');
+    const module = await write('empty.mjs', 'export const subject = { createRuntime() {} };');
+    const { code, out, err } = await pinnace(['evals', cases, '--subject', module]);
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(/^invalid_argument: .*line 2 is not JSON/);
+    expect(err).not.toContain('SECRET');
+  });
+
   const root = join(import.meta.dirname, '../../..');
   const example = (name: string): string => join(root, 'demo/examples/evals', name);
 
