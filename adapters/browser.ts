@@ -1,5 +1,6 @@
 /** The wiring for a Web Worker: state in IndexedDB, models over fetch, the runtime on a port. */
 
+import { checkOptions } from '../src/base/check-options.ts';
 import { createAudit } from '../src/events/audit.ts';
 import { createRuntime, type PlanningRuntime } from '../src/create-runtime.ts';
 import type { OnError } from '../src/events/on-error.ts';
@@ -40,14 +41,16 @@ export interface BrowserRuntimeOptions {
   readonly storage?: ClosableStorage & Watchable;
   /** The audit and the event ring over `storage`; created when absent. */
   readonly observability?: Observability;
+  /** Where agents, providers and tools are looked up: `staticCatalog`, or a registry. */
   readonly catalog: Catalog;
   /** Agents composed in code, by `defineAgent`. */
   readonly agents?: readonly CodeAgent[];
+  /** Where keys are read: `memorySecrets()`, or a vault. Everyone who opens the page can read what it contains. */
   readonly secrets: SecretSource;
-  readonly tools: (
-    storage: ClosableStorage & Watchable,
-    observability: Observability,
-  ) => readonly (Tool | ToolSource)[];
+  /** The tools of the agents, and sources of tools; or a function that receives the storage. None when absent. */
+  readonly tools?:
+    | readonly (Tool | ToolSource)[]
+    | ((storage: ClosableStorage & Watchable, observability: Observability) => readonly (Tool | ToolSource)[]);
   /** The grounding for agents with `dataSources`; without it they have none. */
   readonly grounding?: (storage: ClosableStorage & Watchable) => Grounding;
   /** How long audit entries are stored; 30 days when absent. */
@@ -59,6 +62,7 @@ export interface BrowserRuntimeOptions {
    * port of the user's own machine. None when absent.
    */
   readonly privateOrigins?: PrivateOrigins;
+  /** Receive every event; none when absent. */
   readonly sinks?: readonly EventSink[];
   /** Receives the causes that answers, events and the audit do not contain, as that of `createRuntime`; `consoleErrors()` prints them. */
   readonly onError?: OnError;
@@ -79,15 +83,27 @@ export interface BrowserRuntimeOptions {
 /** How long a plan stays with a worker that has ended. Short, because after a reload a person waits for it. */
 const planLeaseMs = 9000;
 
-/** Creates a runtime for a worker; pass it to `exposeRuntime`. */
-export function createBrowserRuntime(
-  {
+/**
+ * Creates a runtime for a worker; pass it to `exposeRuntime`.
+ *
+ * @throws PinnaceError `invalid_argument` for an option of a wrong kind, and as `createRuntime`.
+ */
+export function createBrowserRuntime(options: BrowserRuntimeOptions): PlanningRuntime {
+  checkOptions('create the runtime of the page', options, {
+    name: [options?.storage ? 'given?' : 'text', 'a name for the database'],
+    catalog: ['.agent', 'a catalog, such as staticCatalog({ agents, providers })'],
+    tools: [
+      typeof options?.tools === 'function' ? 'function' : 'array?',
+      'an array of tools, or a function (storage) => [add]',
+    ],
+  });
+  const {
     name,
     format,
     catalog,
     agents = [],
     secrets,
-    tools,
+    tools = [],
     privateOrigins = [],
     models = (egress) => modelSource({ egress, privateOrigins }),
     sinks = [],
@@ -102,8 +118,7 @@ export function createBrowserRuntime(
     auditRetentionMs = 30 * 86_400_000,
     storage = indexedDbStorage({ name, ...(format && { format }) }),
     observability = { audit: createAudit({ storage, retentionMs: auditRetentionMs }), ring: createEventRing() },
-  }: BrowserRuntimeOptions,
-): PlanningRuntime {
+  } = options;
   const egress = browserEgress();
   const runtime = createRuntime({
     catalog,
@@ -112,7 +127,7 @@ export function createBrowserRuntime(
     storage,
     models: typeof models === 'function' ? models(egress) : models,
     sinks,
-    tools: tools(storage, observability),
+    tools: typeof tools === 'function' ? tools(storage, observability) : tools,
     egress,
     sandbox,
     keep,

@@ -1,5 +1,6 @@
 /** The wiring for Deno: state in Deno KV, models over fetch, events as lines on the console, the endpoint as a fetch handler. */
 
+import { PinnaceError } from '../src/base/errors.ts';
 import { createAudit } from '../src/events/audit.ts';
 import { createRuntime } from '../src/create-runtime.ts';
 import { createEventRing } from '../src/events/event-ring.ts';
@@ -12,8 +13,6 @@ import type { OnError } from '../src/events/on-error.ts';
 import type { CodeAgent } from '../src/runtime/code-agents/agent-code.ts';
 import type { HostedRuntime } from '../src/runtime/runtime.ts';
 import type { Handlers } from '../src/tools/extension.ts';
-import type { ToolSource } from '../src/tools/tool-source.ts';
-import type { Tool } from '../src/tools/tool.ts';
 import { loadOnce } from '../src/base/load-once.ts';
 import { denoEgress, type PinnedEgress } from './egress/deno.ts';
 import { modelSource } from './models/source.ts';
@@ -29,10 +28,13 @@ import { createHandler, type Handler, type HandlerOptions } from './transport/ht
 import {
   catalogOf,
   type CatalogOption,
+  checkEndpoint,
   type EndpointMcp,
   type EndpointPeople,
+  madeOf,
   mcpOf,
   peopleOf,
+  type ToolsOption,
 } from './endpoint-parts.ts';
 import type { Observability } from './observability.ts';
 
@@ -48,10 +50,13 @@ export interface DenoEndpointOptions extends EndpointPeople {
   readonly catalog: CatalogOption<EndpointStorage>;
   /** Agents composed in code, by `defineAgent`. */
   readonly agents?: readonly CodeAgent[];
+  /** Verifies who calls: receives the storage, and returns `createAuthenticator(…)`, `bearerAuthenticator(…)` or your own. */
   readonly authenticator: (storage: EndpointStorage) => HandlerOptions['authenticator'];
-  readonly tools: (storage: EndpointStorage) => readonly (Tool | ToolSource)[];
+  /** The tools of the agents, and sources of tools; or a function that receives the storage. None when absent. */
+  readonly tools?: ToolsOption<EndpointStorage>;
   /** The code that tools of type `function` or `extension` name in `config.handler`; pass it to `createRegistry` as well. */
   readonly handlers?: Handlers;
+  /** Where keys are read: `denoEnvSecrets()` or `httpSecrets()`. */
   readonly secrets?: SecretSource;
   /** The grounding for agents with `dataSources`; also served under `/v1/grounding` and `/v1/data-sources/:id/ingest`. */
   readonly grounding?: (storage: EndpointStorage, registry: Registry | undefined) => Grounding;
@@ -101,11 +106,16 @@ const exitMs = 4_500;
 /** Time for the last events to reach the sockets of their readers. */
 const flushMs = 250;
 
-/** Creates the handler for `Deno.serve`, or for `export default { fetch }` with `deno serve` and Deno Deploy. */
+/**
+ * Creates the handler for `Deno.serve`, or for `export default { fetch }` with `deno serve` and Deno Deploy.
+ *
+ * @throws PinnaceError `invalid_argument` for an option of a wrong kind, `unavailable` (reason `no_deno`) outside Deno.
+ */
 export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
-  const { authenticator, secrets, origins = [], kvPath, mcp, privateOrigins, onError } = options;
+  requireDeno(options);
+  const { secrets, origins = [], kvPath, mcp, privateOrigins, onError } = options;
   const storage = denoKvStorage({ ...(kvPath !== undefined && { path: kvPath }), ...(onError && { onError }) });
-  const tools = options.tools(storage);
+  const { authenticator, tools } = madeOf(storage, options);
   const { eventRetentionMs: retentionMs } = options;
   const store = retentionMs === undefined ? undefined : eventStore({ storage, retentionMs });
   const observability: Observability = {
@@ -143,7 +153,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
   // A failed sweep is left to the next: while the endpoint closes, its storage closes before its cron.
   scheduler()?.('pinnace-plans', '* * * * *', async () => void await runtime.planner.sweep().catch(reportTo(report)));
   const handler = cutSenders(createHandler(runtime, {
-    authenticator: authenticator(storage),
+    authenticator,
     origins,
     capabilities: loadOnce(() => probe({ egress, sandbox })),
     planner: runtime.planner,
@@ -160,6 +170,15 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     setTimeout(sweep); // after the answer, which does not wait for the database to open
     return handler(request, connection);
   };
+}
+
+function requireDeno(options: DenoEndpointOptions): void {
+  if (typeof Deno !== 'undefined') return checkEndpoint(options);
+  throw new PinnaceError(
+    'unavailable',
+    'Cannot create the endpoint: this is not Deno; on Node, use createNodeEndpoint of "pinnace/node"',
+    { retryable: false, details: { reason: 'no_deno' } },
+  );
 }
 
 /** What this platform can do, for `readyz`. */

@@ -1,5 +1,6 @@
 /** What the endpoints on Deno and on Node share: the catalog of their options, and MCP loaded on demand. */
 
+import { checkOptions } from '../src/base/check-options.ts';
 import { PinnaceError } from '../src/base/errors.ts';
 import { loadOnce } from '../src/base/load-once.ts';
 import type { CreateRuntimeOptions } from '../src/create-runtime.ts';
@@ -9,7 +10,7 @@ import type { McpConnector } from '../src/contracts/mcp/mcp-connector.ts';
 import type { Storage } from '../src/contracts/storage.ts';
 import type { Registry } from '../src/registry/registry.ts';
 import type { SecretRef, ToolDefinition } from '../src/base/schema.ts';
-import { isToolSource, toolsOf, type ToolSource } from '../src/tools/tool-source.ts';
+import { givenTools, type ToolSource } from '../src/tools/tool-source.ts';
 import type { Tool } from '../src/tools/tool.ts';
 import type { Grounding } from '../src/grounding/create-grounding.ts';
 import type { HostedRuntime } from '../src/runtime/runtime.ts';
@@ -83,9 +84,49 @@ export function catalogOf<S>(
   },
 ): { readonly catalog: Catalog; readonly registry?: Registry } {
   if (typeof catalog !== 'function') return { catalog };
-  const composed = tools.flatMap((given) => isToolSource(given) ? toolsOf(given) : [given]);
-  const registry = catalog(storage, composed.map(({ definition }) => definition), observability);
+  const registry = catalog(storage, givenTools(tools).map(({ definition }) => definition), observability);
   return { catalog: registry, registry };
+}
+
+/** Tools, or a function that makes them of the endpoint's storage. */
+export type ToolsOption<S> = readonly (Tool | ToolSource)[] | ((storage: S) => readonly (Tool | ToolSource)[]);
+
+/** What an endpoint makes of its storage. */
+export interface StorageOptions<S> {
+  readonly catalog: CatalogOption<S>;
+  readonly authenticator: (storage: S) => HandlerOptions['authenticator'];
+  readonly tools?: ToolsOption<S> | undefined;
+}
+
+const action = 'create the endpoint';
+
+/** Checks the options of an endpoint before anything is opened. @throws PinnaceError `invalid_argument`. */
+export function checkEndpoint<S>(options: StorageOptions<S>): void {
+  checkOptions(action, options, {
+    catalog: [
+      typeof options?.catalog === 'function' ? 'function' : '.agent',
+      'a catalog, such as staticCatalog({ agents, providers }), or a function (storage) => registry',
+    ],
+    authenticator: ['function', 'a function, such as () => bearerAuthenticator({ tokens })'],
+    tools: [
+      typeof options?.tools === 'function' ? 'function' : 'array?',
+      'an array of tools, or a function (storage) => [add]',
+    ],
+  });
+}
+
+/** Returns the authenticator and the tools. @throws PinnaceError `invalid_argument` where a function returns something else. */
+export function madeOf<S>(storage: S, options: StorageOptions<S>): {
+  readonly authenticator: HandlerOptions['authenticator'];
+  readonly tools: readonly (Tool | ToolSource)[];
+} {
+  const authenticator = options.authenticator(storage);
+  const tools = typeof options.tools === 'function' ? options.tools(storage) : options.tools ?? [];
+  checkOptions(`${action} with what "authenticator" and "tools" return`, { authenticator, tools }, {
+    authenticator: ['.authenticate', 'an authenticator, such as bearerAuthenticator({ tokens })'],
+    tools: ['array', 'an array of tools'],
+  });
+  return { authenticator, tools };
 }
 
 /** What an endpoint serves to MCP clients: the tools of an agent. Keys of `auth` are loaded by the endpoint's own egress. */

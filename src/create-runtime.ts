@@ -4,6 +4,7 @@ import { answeringStorage } from './log/answering-storage.ts';
 import { countedStorage } from './log/counted-storage.ts';
 import type { Rerank } from './discovery/rerank.ts';
 import { createRunDiscovery } from './discovery/run-discovery.ts';
+import { checkOptions, type Wanted, wrongArgument } from './base/check-options.ts';
 import { PinnaceError } from './base/errors.ts';
 import { type Audit, createRecorder } from './events/audit.ts';
 import { createEventRing, type EventRing } from './events/event-ring.ts';
@@ -34,9 +35,9 @@ import type { Sandbox } from './contracts/sandbox.ts';
 import type { SecretSource } from './contracts/secret-source.ts';
 import type { Storage } from './contracts/storage.ts';
 import { cacheKeyOf } from './tools/records/record-kinds.ts';
-import { storageBlobs } from './log/blobs.ts';
+import { blobsOnUse } from './log/blobs-on-use.ts';
 import { steadyStorage } from './log/outage.ts';
-import { defaultLimits, type Limits } from './runtime/resolve/limits.ts';
+import { type Limits, limitsOf } from './runtime/resolve/limits.ts';
 import { localPrincipal } from './base/principal.ts';
 import type { CodeAgent } from './runtime/code-agents/agent-code.ts';
 import { createPipeline } from './runtime/pipeline.ts';
@@ -44,19 +45,22 @@ import type { HostedRuntime } from './runtime/runtime.ts';
 import type { RuntimeObservers } from './runtime/runtime-options.ts';
 import { createBuiltins } from './tools/builtin/builtins.ts';
 import type { Handlers } from './tools/extension.ts';
-import { isToolSource, toolsOf, type ToolSource } from './tools/tool-source.ts';
+import { givenTools, type ToolSource } from './tools/tool-source.ts';
 import type { Tool } from './tools/tool.ts';
 
 /** What a runtime is composed of. */
 export interface CreateRuntimeOptions {
+  /** Where agents, providers and tools are looked up: `staticCatalog`, `httpCatalog` or a registry. */
   readonly catalog: Catalog;
   /** Agents composed in code, which all tenants share; one replaces a shared record of its id. */
   readonly agents?: readonly CodeAgent[];
+  /** Returns the language model of a provider: `modelSource()`, or `{ model: () => anyModelOfTheAiSdk }`. */
   readonly models: ModelSource;
   /** Where runs are recorded: what one instance has started, every instance with the same storage can replay. */
   readonly storage: Storage;
   /** Where files of messages and outputs are stored; in `storage` when absent. */
   readonly blobs?: BlobStore;
+  /** Where keys of models and tools are read when a run starts. Without it no model and no tool has a key. */
   readonly secrets?: SecretSource;
   /**
    * Tools given as code, one by one or by the source, as those of a tree. Agents use those that their allowlist names. Every runtime
@@ -86,6 +90,7 @@ export interface CreateRuntimeOptions {
   readonly grounding?: Grounding;
   /** The bounds of plans. */
   readonly plans?: Partial<PlanLimits>;
+  /** Receive every event, such as `consoleSink()` or `otelSink()`. Defaults to none. */
   readonly sinks?: readonly EventSink[];
   /** Stores the latest events for subscribers. Pass the same ring to the registry. Capacity 0 stores none. Defaults to a new ring. */
   readonly ring?: EventRing;
@@ -100,6 +105,7 @@ export interface CreateRuntimeOptions {
    * paused, resumed or cancelled. The default allows the agent's tool set.
    */
   readonly authorize?: Authorize;
+  /** The limits of runs. Each absent one has the value of `defaultLimits`; agents and requests may only lower them. */
   readonly limits?: Partial<Limits>;
   /**
    * What is recorded of a run. `'inputs'` adds the request, the agent's record and a digest of each prompt, so that the run can be
@@ -132,21 +138,35 @@ export interface PlanningRuntime extends HostedRuntime {
   readonly planner: Planner;
 }
 
+const wanted: Readonly<Record<string, Wanted>> = {
+  catalog: ['.agent', 'a catalog, such as staticCatalog({ agents, providers })'],
+  models: ['.model', 'a model source, such as modelSource()', /^model$/],
+  storage: ['.commit', 'a storage, such as memoryStorage()'],
+  agents: ['array?', 'an array of agents of defineAgent'],
+  sinks: ['array?', 'an array of functions, such as [consoleSink()]'],
+  secrets: ['.resolve?', 'a source of secrets, such as memorySecrets({ … })'],
+  egress: ['.fetch?', 'an egress, such as denoEgress()'],
+  grounding: ['.retrieve?', 'what createGrounding({ sources }) returns'],
+  authorize: ['function?', 'a function, such as createRules([ … ])'],
+  onError: ['function?', 'a function, such as consoleErrors()'],
+};
+
 /**
  * Creates a runtime. Holds no connections or timers between runs.
  *
- * @throws PinnaceError `invalid_argument` when two tools or two agents share an id, or `inputDigestKey` has a wrong length.
+ * @throws PinnaceError `invalid_argument` for an option that is missing or of a wrong kind (reason `wrong_argument`), when two tools or
+ * two agents share an id, or `inputDigestKey` has a wrong length.
  * @example
  * const runtime = createRuntime({ catalog: staticCatalog({ agents, providers }), models: modelSource(), storage: memoryStorage(), tools: [add] });
  * const stream = await runtime.run({ agentId: 'helper', chat: { id: 'c1', messages } }, localPrincipal());
  */
 export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
-  requireStorage(options.storage);
-  const { tools = [], now = Date.now } = options;
+  checkOptions('compose the runtime', options, wanted);
+  const { now = Date.now } = options;
   const report = createReport(options.onError);
   const metrics = createMetrics();
   const { catalog, models, secrets, storage, blobs } = createPorts(options, { report, metrics });
-  const limits = { ...defaultLimits, ...options.limits };
+  const limits = limitsOf(options.limits);
   const { storageGraceMs, attachmentRetentionMs: ttlMs } = limits;
   const steady = steadyStorage(storage, storageGraceMs);
   const hook = options.authorize && reportedHook(options.authorize, report, 'authorize');
@@ -162,7 +182,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     models,
     storage,
     isSameStorage: (other) => other === options.storage,
-    blobs: blobs ?? storageBlobs({ storage: steady, ttlMs, now }),
+    blobs: blobs ?? blobsOnUse({ storage: steady, ttlMs, now }),
     secrets,
     egress: options.egress,
     sandbox: options.sandbox,
@@ -182,7 +202,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
         authorize: hook,
         report,
       }),
-    tools: distinct(tools.flatMap((given) => isToolSource(given) ? toolsOf(given) : [given]), [
+    tools: distinct(givenTools(options.tools), [
       ...discovery.tools,
       ...dataSources?.tools ?? [],
     ]),
@@ -246,19 +266,15 @@ function mcpServersOf(
     });
 }
 
-/** JavaScript callers may omit `storage`: fail early with a clear error. */
-function requireStorage(storage: Storage | undefined): void {
-  if (typeof storage?.commit === 'function') return;
-  throw new PinnaceError(
-    'invalid_argument',
-    'Cannot compose the runtime without a storage: pass memoryStorage(), for example',
-  );
-}
-
 function agentsById(agents: readonly CodeAgent[]): ReadonlyMap<string, CodeAgent> {
   const byId = new Map<string, CodeAgent>();
-  for (const agent of agents) {
-    const { id } = agent.record;
+  for (const [at, agent] of agents.entries()) {
+    const { record, code } = (agent ?? {}) as Partial<CodeAgent>;
+    if (!record || !code) {
+      const why = `"agents.${at}" is no agent of defineAgent; records belong into the catalog`;
+      throw wrongArgument('compose the runtime', `agents.${at}`, why);
+    }
+    const { id } = record;
     if (byId.has(id)) {
       throw new PinnaceError('invalid_argument', `Cannot compose the runtime: two agents have the id "${id}"`);
     }

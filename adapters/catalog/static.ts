@@ -1,4 +1,6 @@
+import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
+import { isRecord } from '../../src/base/is-record.ts';
 import { parse } from '../../src/base/parse.ts';
 import type { Catalog } from '../../src/contracts/catalog.ts';
 import {
@@ -25,14 +27,26 @@ export interface StaticCatalogOptions {
   readonly mcpServers?: readonly McpServerInput[];
 }
 
+const action = 'create the catalog';
+
 /**
  * Creates a catalog of definitions in code or in a file. They are parsed here, once. A record with a `tenant` is that tenant's own;
  * all others are shared.
  *
  * @throws PinnaceError `invalid_argument` for a definition that breaks its schema, a `paramsSchema` or `output.schema` that is not a JSON
- * Schema, and for two of a kind and an owner with one id.
+ * Schema, for an agent whose provider is not among `providers`, a provider that needs a `baseUrl` and has none, and for two of a kind
+ * and an owner with one id.
  */
-export function staticCatalog({ agents, providers, tools = [], mcpServers = [] }: StaticCatalogOptions): Catalog {
+export function staticCatalog(options: StaticCatalogOptions): Catalog {
+  checkOptions(action, options, {
+    agents: ['array', 'an array of records'],
+    providers: ['array', 'an array of records'],
+    tools: ['array?', 'an array of records'],
+    mcpServers: ['array?', 'an array of records'],
+  });
+  const { agents, providers, tools = [], mcpServers = [] } = options;
+  refuseCode('agents', agents, 'code');
+  refuseCode('tools', tools, 'execute');
   const parsed: Parsed = {
     agents: agents.map((agent, i) => parse(Agent, agent, { what: `agent ${i}` })),
     providers: providers.map((provider, i) => parse(Provider, provider, { what: `provider ${i}` })),
@@ -41,10 +55,40 @@ export function staticCatalog({ agents, providers, tools = [], mcpServers = [] }
   };
   for (const { paramsSchema } of parsed.tools) compileJsonSchema(paramsSchema);
   for (const { output } of parsed.agents) if (output) requireOutputSchema(output.schema);
+  requireProviders(parsed);
   const tenants = new Set(Object.values(parsed).flat().flatMap((record: Owned) => record.tenant ?? []));
   const own = new Map([...tenants].map((tenant) => [tenant, catalogOf(parsed, tenant)]));
   const none = catalogOf({ agents: [], providers: [], mcpServers: [], tools: [] }, undefined);
   return { ...catalogOf(parsed, undefined), forTenant: (tenant) => own.get(tenant) ?? none };
+}
+
+/** What `defineAgent` and `defineTool` return is code, and no record. */
+function refuseCode(name: 'agents' | 'tools', records: readonly unknown[], code: string): void {
+  const at = records.findIndex((record) =>
+    isRecord(record) && isRecord(record[name === 'agents' ? 'record' : 'definition']) && code in record
+  );
+  if (at >= 0) {
+    throw wrongArgument(action, `${name}.${at}`, `"${name}.${at}" is code; pass it to createRuntime({ ${name} })`);
+  }
+}
+
+/** Nobody adds a provider to a static catalog later: an agent without one could never run. */
+function requireProviders({ agents, providers }: Parsed): void {
+  const ids = new Set(providers.map(({ id }) => id));
+  for (const { id, providerId, fallbacks = [] } of agents) {
+    const missing = [providerId, ...fallbacks.map((fallback) => fallback.providerId)].find((named) => !ids.has(named));
+    if (missing === undefined) continue;
+    const known = [...ids].slice(0, 20).join(', ') || 'none';
+    throw wrongArgument(
+      action,
+      'providerId',
+      `agent "${id}" names the provider "${missing}"; the providers are: ${known}`,
+    );
+  }
+  const unreachable = providers.find(({ kind, baseUrl }) => kind === 'openai-compatible' && baseUrl === undefined);
+  if (!unreachable) return;
+  const why = `provider "${unreachable.id}" has no "baseUrl"; pass one, such as "https://api.example.com/v1"`;
+  throw wrongArgument(action, 'baseUrl', why);
 }
 
 interface Owned {

@@ -1,6 +1,7 @@
 /** Language models behind any endpoint that speaks OpenAI's chat completions. */
 
 import type { LanguageModel } from '../../src/contracts/ai-types.ts';
+import { checkOptions } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { modelFetch } from './model-fetch.ts';
 
@@ -26,9 +27,12 @@ export interface OpenAiCompatibleOptions {
  * @example
  * const model = openAiCompatible({ baseUrl: 'http://127.0.0.1:11434/v1', model: 'qwen3' });
  */
-export function openAiCompatible(
-  { baseUrl, apiKey, model, jsonSchema = false, headers = {}, fetch }: OpenAiCompatibleOptions,
-): LanguageModel {
+export function openAiCompatible(options: OpenAiCompatibleOptions): LanguageModel {
+  checkOptions('create the model', options, {
+    baseUrl: ['given', 'everything before "/chat/completions"', /^(baseURL|url)$/],
+    model: ['text', 'the name of the model', /^(modelId|name)$/],
+  });
+  const { baseUrl, apiKey, model, jsonSchema = false, headers = {}, fetch } = options;
   checkHeaders(headers);
   const baseURL = checkBaseUrl(baseUrl);
   /** Its code is loaded with the first request: a page with the built-in model needs none of it. */
@@ -50,8 +54,8 @@ export function openAiCompatible(
     provider: 'openai-compatible.chat',
     modelId: model,
     supportedUrls: {},
-    doGenerate: async (options) => await (await inner()).doGenerate(options),
-    doStream: async (options) => await (await inner()).doStream(options),
+    doGenerate: async (call) => await (await inner()).doGenerate(call),
+    doStream: async (call) => await (await inner()).doStream(call),
   };
 }
 

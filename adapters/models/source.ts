@@ -1,6 +1,7 @@
 /** The models that a provider record can name. */
 
 import type { AnyLanguageModel, LanguageModel } from '../../src/contracts/ai-types.ts';
+import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { checkUrl } from '../../src/base/check-url.ts';
 import type { Egress } from '../../src/contracts/egress.ts';
@@ -40,6 +41,7 @@ export interface ModelSourceOptions {
  * const models = modelSource({ egress: denoEgress(), privateOrigins: ['http://127.0.0.1:11434'] });
  */
 export function modelSource(options: ModelSourceOptions = {}): ModelSource {
+  checkSource(options);
   checkPrivateOrigins(options.privateOrigins ?? []);
   return {
     model(provider, secret) {
@@ -55,6 +57,33 @@ export function modelSource(options: ModelSourceOptions = {}): ModelSource {
       }
     },
   };
+}
+
+const action = 'create the model source';
+
+function checkSource(options: ModelSourceOptions): void {
+  const example = 'modelSource({ custom: { main: () => model } })';
+  if ('doStream' in options) {
+    throw wrongArgument(action, 'options', `a model needs the id of its provider; pass ${example}`);
+  }
+  checkOptions(action, options, {
+    custom: ['object?', `functions by provider id, as ${example}`],
+    egress: ['.fetch?', 'an egress, such as denoEgress()'],
+    privateOrigins: ['array?', 'an array of origins, such as ["http://127.0.0.1:11434"]'],
+  });
+  const { custom = {}, rehearsal: _, egress: __, privateOrigins: ___, ...others } = options;
+  const [other] = Object.keys(others);
+  if (other !== undefined) {
+    throw wrongArgument(
+      action,
+      other,
+      `"${other}" is not known here; there are custom, rehearsal, egress, privateOrigins`,
+    );
+  }
+  const wrong = Object.keys(custom).find((id) => typeof custom[id] !== 'function');
+  if (wrong !== undefined) {
+    throw wrongArgument(action, `custom.${wrong}`, `"custom.${wrong}" must be a function, as ${example}`);
+  }
 }
 
 function compatibleModel(

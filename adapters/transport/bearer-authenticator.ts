@@ -1,7 +1,9 @@
 /** Tokens that are bound to principals, for clients that cannot sign requests, such as MCP clients. Only their digests are stored. */
 
+import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
 import { PinnaceError, type ProblemCode } from '../../src/base/errors.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
+import { checkScopes } from './check-scopes.ts';
 import { createPrincipal, type Scope } from '../../src/base/principal.ts';
 import { sha256 } from '../../src/base/hash.ts';
 
@@ -22,15 +24,20 @@ export interface BearerToken {
 /**
  * Creates an authenticator that accepts listed tokens, each as the principal that it is bound to. Serve it over TLS only.
  *
- * @throws PinnaceError `invalid_argument` for a malformed digest, a repeated token, and `deployment` without the scope `admin`.
+ * @throws PinnaceError `invalid_argument` for a field that is missing, an unknown scope, a malformed digest, a repeated token, and `deployment` without the scope `admin`.
  * @example
  * const token = crypto.randomUUID(); // give it to the client, keep the digest
  * const digest = await digestOfToken(token);
  * bearerAuthenticator({ tokens: [{ digest, tenant: 't1', subject: 'editor', agents: ['helper'], scopes: ['run:create'] }] });
  */
 export function bearerAuthenticator(
-  { tokens, now = Date.now }: { readonly tokens: readonly BearerToken[]; readonly now?: () => number },
+  options: { readonly tokens: readonly BearerToken[]; readonly now?: () => number },
 ): Authenticator {
+  checkOptions('authenticate by tokens', options, {
+    tokens: ['array', 'an array of { digest, tenant, subject, agents, scopes }'],
+  });
+  const { tokens, now = Date.now } = options;
+  tokens.forEach(checkToken);
   const byDigest = new Map(tokens.map((token) => [token.digest, token]));
   if (byDigest.size < tokens.length || !tokens.every(({ digest }) => /^[0-9a-f]{64}$/.test(digest))) {
     throw new PinnaceError(
@@ -59,9 +66,32 @@ export function bearerAuthenticator(
   };
 }
 
-/** The digest under which a token is listed. */
+function checkToken(token: BearerToken, at: number): void {
+  const action = `authenticate by token ${at}`;
+  checkOptions(action, token, {
+    digest: ['text', 'the result of "await digestOfToken(token)", not the token itself'],
+    tenant: ['text', 'the id of the tenant'],
+    subject: ['text', 'the id of the person or program'],
+    scopes: ['array', 'an array, such as ["run:create"]'],
+  });
+  checkScopes(action, token.scopes);
+  if (token.agents !== '*' && !Array.isArray(token.agents)) {
+    throw wrongArgument(action, 'agents', '"agents" must be "*" or an array of ids');
+  }
+}
+
+/**
+ * The digest under which a token is listed.
+ *
+ * @throws PinnaceError `invalid_argument` for what no request can carry as a token.
+ */
 export async function digestOfToken(token: string): Promise<string> {
-  return await sha256(token);
+  if (typeof token === 'string' && /^[\x21-\x7e]{1,512}$/.test(token)) return await sha256(token);
+  throw wrongArgument(
+    'make the digest of the token',
+    'token',
+    'it must be a text of 1 to 512 visible ASCII characters without spaces, and without "Bearer"',
+  );
 }
 
 function refused(code: ProblemCode, message: string): PinnaceError {

@@ -1,5 +1,6 @@
 /** Several ways to authenticate on one endpoint, selected by the scheme of `Authorization`. */
 
+import { checkOptions } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Principal } from '../../src/base/principal.ts';
 import type { HandlerOptions } from './http/handler.ts';
@@ -8,10 +9,19 @@ type RequestAuthenticator = HandlerOptions['authenticator'];
 
 /** Creates an authenticator that passes each request to the authenticator of its scheme, and rejects every other scheme. */
 export function authenticateByScheme(schemes: Readonly<Record<string, RequestAuthenticator>>): RequestAuthenticator {
-  const authenticators = Object.values(schemes);
+  checkOptions('authenticate by scheme', { schemes }, {
+    schemes: ['object', 'authenticators by scheme, such as { Bearer: … }'],
+  });
+  const byScheme = new Map(
+    Object.entries(schemes).map(([scheme, authenticator]) => {
+      checkOptions('authenticate by scheme', schemes, { [scheme]: ['.authenticate', 'an authenticator'] });
+      return [scheme.toLowerCase(), authenticator]; // RFC 9110: schemes are case-insensitive
+    }),
+  );
+  const authenticators = [...byScheme.values()];
   const authenticatorOf = (request: Request): RequestAuthenticator => {
     const [scheme = ''] = (request.headers.get('authorization') ?? '').split(' ');
-    const authenticator = Object.hasOwn(schemes, scheme) ? schemes[scheme] : undefined;
+    const authenticator = byScheme.get(scheme.toLowerCase());
     if (authenticator) return authenticator;
     throw new PinnaceError('authentication_required', 'Say who you are: send an Authorization header', {
       status: 401,

@@ -1,5 +1,6 @@
 /** The client of an endpoint. It signs, retries and resumes, so that its caller has one run and one stream. */
 
+import { checkOptions } from '../../src/base/check-options.ts';
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/contracts/ai-types.ts';
 import type { McpValidation, McpValidationInput } from '../../src/contracts/mcp/mcp-validation.ts';
 import type { CallOptions } from './client/call-options.ts';
@@ -53,11 +54,13 @@ export interface ClientOptions extends ChatDefaults {
   readonly certificate?: CertificateSource;
   /** The private key of the session. */
   readonly key?: CryptoKey;
+  /** Sends requests; the global `fetch` when absent. */
   readonly fetch?: (request: Request) => Promise<Response>;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
   /** From 0 to 1: spreads the retries. */
   readonly random?: () => number;
+  /** Waits between attempts; a timer when absent. For tests. */
   readonly wait?: Wait;
   /** The most attempts in a row that may fail. */
   readonly attempts?: number;
@@ -231,6 +234,10 @@ function chatLink(connection: Connection, call: Client['call']): ChatLink {
 }
 
 function connect(options: ClientOptions): Connection {
+  checkOptions('create the client', options, {
+    url: ['given', 'the address of the endpoint', /^(baseUrl|baseURL|endpoint|api)$/],
+    fetch: ['function?', 'a function (request) => response'],
+  });
   const { now = Date.now, random = Math.random, wait = platformWait, attempts = 5, silenceMs = 45_000 } = options;
   const { fetch = (request) => globalThis.fetch(request) } = options;
   const reading = { wait, silenceMs, backoff: { attempts, baseMs: 100, capMs: 2000, random } };

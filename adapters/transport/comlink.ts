@@ -1,5 +1,6 @@
 /** Connects a page with its agent worker. Streams cross by transfer, errors cross as data. */
 
+import { checkOptions } from '../../src/base/check-options.ts';
 import { type Endpoint, expose, type Remote, transfer, wrap } from 'comlink';
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/contracts/ai-types.ts';
 import { type ErrorData, fromData, PinnaceError, toData } from '../../src/base/errors.ts';
@@ -68,6 +69,9 @@ export function exposeRuntime(
   runtime: ExposedRuntime,
   endpoint: Endpoint = globalThis as unknown as Endpoint,
 ): void {
+  const action = 'expose the runtime';
+  checkOptions(action, { runtime }, { runtime: ['.run', 'what createRuntime or createBrowserRuntime returns'] });
+  checkOptions(action, { endpoint }, { endpoint: ['.addEventListener', 'a MessagePort, or call it in a worker'] });
   if ('onconnect' in endpoint) return exposeToPages(runtime, endpoint);
   const runs = new Map<string, AbortController>();
   const answerOf = createAnswers(runtime.report);
@@ -224,6 +228,15 @@ export function connectRuntime(
   worker: Endpoint | { readonly port: Endpoint },
   defaults: ChatDefaults = {},
 ): ConnectedRuntime {
+  const port: unknown = Object(worker).port ?? worker;
+  if (typeof Object(port).postMessage !== 'function') {
+    // by hand: a page does without the texts of all other mistakes
+    throw new PinnaceError(
+      'invalid_argument',
+      'Cannot connect to the runtime: pass a Worker, SharedWorker or MessagePort',
+      { details: { reason: 'wrong_argument', field: 'worker' } },
+    );
+  }
   const wire = orNotStarted(wrap<Wire>('port' in worker ? started(worker.port) : worker), worker);
   return {
     run: (request, _principal, call = {}) =>

@@ -1,5 +1,6 @@
 /** Authenticates a developer on the developer's own machine, with one token. */
 
+import { checkOptions } from '../../src/base/check-options.ts';
 import { PinnaceError, type ProblemCode } from '../../src/base/errors.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
 import { createPrincipal, scopes } from '../../src/base/principal.ts';
@@ -15,7 +16,11 @@ export const minTokenLength = 16;
  *
  * @throws PinnaceError `invalid_argument` for a token of less than 16 characters.
  */
-export function developmentAuthenticator({ token }: { token: string }): Authenticator {
+export function developmentAuthenticator(options: { token: string }): Authenticator {
+  checkOptions('authenticate a developer', options, {
+    token: ['text', `a token of ${minTokenLength} characters or more`],
+  });
+  const { token } = options;
   if (token.length < minTokenLength) {
     const message = `Cannot authenticate with a token of less than ${minTokenLength} characters`;
     throw new PinnaceError('invalid_argument', message);

@@ -1,5 +1,7 @@
 /** Issues session certificates, for development, tests, and Group Controllers without an issuer. */
 
+import { checkScopes } from './check-scopes.ts';
+import { checkOptions } from '../../src/base/check-options.ts';
 import { calculateJwkThumbprint, exportJWK, importJWK, SignJWT } from 'jose';
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Scope } from '../../src/base/principal.ts';
@@ -77,10 +79,21 @@ export async function generateRootKey(): Promise<PrivateRootKey> {
  * const { certificate, key } = await issuer.issue({ sub: 's1', tenant: 't1', agents: '*', scopes: ['run:create'] });
  */
 export async function createIssuer(options: IssuerOptions): Promise<CertificateIssuer> {
+  checkOptions('create the issuer', options, {
+    iss: ['text', 'the "iss" of the certificates, such as "https://agents.example.com"', /^issuer$/],
+    audience: ['text', 'the "aud" of the certificates: the audience of the endpoint', /^aud$/],
+  });
   const { iss, audience, privateKey = await generateRootKey(), deployment = false, now = Date.now } = options;
   const { signingKey, publicKey } = await importRoot(privateKey);
   const certify: CertificateIssuer['certify'] = async (request) => {
+    checkOptions('issue a certificate', request, {
+      sub: ['text', 'the id of the session', /^subject$/],
+      tenant: ['text', 'the id of the tenant'],
+      agents: [request?.agents === '*' ? 'text' : 'array', '"*" or an array of ids'],
+      scopes: ['array', 'an array, such as ["run:create"]', /^scope$/],
+    });
     const { sub, tenant, agents, scopes, ttlSeconds = 600 } = request;
+    checkScopes('issue a certificate', scopes);
     requireLifetime(ttlSeconds);
     requireDeployment(request, deployment);
     const { kty, crv, x } = await exportJWK(request.publicKey);

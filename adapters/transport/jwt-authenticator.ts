@@ -1,5 +1,6 @@
 /** `pinnace/transport/jwt-authenticator`: access tokens of an authorization server (RFC 9068), for clients that sign in by OAuth. */
 
+import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
 import {
   createLocalJWKSet,
   createRemoteJWKSet,
@@ -81,6 +82,12 @@ const clockToleranceS = 30;
  * });
  */
 export function jwtAuthenticator(options: JwtAuthenticatorOptions): Authenticator {
+  checkOptions('authenticate by access tokens', options, {
+    issuer: ['text', 'the "iss" of the tokens, such as "https://login.example.com"'],
+    audience: ['text', 'the "aud" of the tokens: the URL of this endpoint'],
+    keys: ['given', 'the URL of the public keys, or the keys as { keys: [ … ] }', /^jwks/],
+    principalOf: ['function', 'a function (claims) => ({ tenant, subject, agents, scopes })'],
+  });
   const { issuer, audience, requiredScopes = [], principalOf, now = Date.now } = options;
   const keys = keysOf(options);
   return {
@@ -143,7 +150,10 @@ function toRefusal(thrown: unknown): PinnaceError {
 }
 
 function keysOf({ keys, egress, privateOrigins = [] }: JwtAuthenticatorOptions): JWTVerifyGetKey {
-  if (typeof keys !== 'string') return createLocalJWKSet(keys);
+  if (typeof keys !== 'string') {
+    if (Array.isArray(keys?.keys)) return createLocalJWKSet(keys);
+    throw wrongArgument('authenticate by access tokens', 'keys', '"keys" must be a URL or { keys: [ … ] }');
+  }
   const url = URL.parse(keys);
   const isAllowed = url !== null && (url.protocol === 'https:' || isPrivateOriginAllowed(url, privateOrigins));
   if (!egress || !isAllowed) {

@@ -82,7 +82,10 @@ export function localPrincipal(): Principal {
  */
 export function requireScope(principal: Principal, scope: Scope, agentId?: string): void {
   if (!verified.has(principal)) {
-    throw new PinnaceError('unauthenticated', 'Cannot accept the caller: a principal comes from an authenticator');
+    throw new PinnaceError(
+      'unauthenticated',
+      'Cannot accept the caller: pass the principal of an authenticator, or localPrincipal()',
+    );
   }
   if (!principal.scopes.includes(scope)) {
     throw new PinnaceError('forbidden', `Cannot go on: the caller lacks the scope "${scope}"`, {

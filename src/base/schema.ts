@@ -22,13 +22,17 @@ import {
   ToolPattern,
   Words,
 } from './record-fields.ts';
+import { otherNames } from './agent/other-names.ts';
 
 export type { AgentInput } from './agent/agent-input.ts';
 export type { ProviderInput } from './agent/provider-input.ts';
 export { JsonSchema, ToolName } from './record-fields.ts';
 
 /** The name of a secret, never its value. */
-export const SecretRef = v.strictObject({ id: Id, version: v.optional(v.string()) });
+export const SecretRef = v.strictObject(
+  { id: Id, version: v.optional(v.string()) },
+  ({ expected }) => expected === 'Object' ? 'must be { id }, the name of a secret' : '',
+);
 export type SecretRef = Input.SecretRef;
 
 /** Upper bounds of one run; each narrows what the runtime allows and never widens it. */
@@ -63,6 +67,16 @@ export const Fallback = v.strictObject({
 });
 export type Fallback = Input.Fallback;
 
+const agentNames = {
+  system: '"instructions"',
+  systemPrompt: '"instructions"',
+  prompt: '"instructions"',
+  tools: '"entryTools", a list of ids',
+  provider: '"providerId"',
+  temperature: '"modelSettings"',
+  maxSteps: '"limits.steps"',
+};
+
 /** Who acts: instructions, a model, and the allowlist of tools. `AgentInput` describes the fields. */
 export const Agent = v.strictObject({
   id: Id,
@@ -90,7 +104,7 @@ export const Agent = v.strictObject({
   createdAt: v.optional(Timestamp, '1970-01-01T00:00:00.000Z'),
   updatedAt: v.optional(Timestamp, '1970-01-01T00:00:00.000Z'),
   revision: v.optional(Revision, 1),
-});
+}, /* @__PURE__ */ otherNames(agentNames));
 export type Agent = v.InferOutput<typeof Agent>;
 
 const price = v.optional(v.pipe(v.number(), v.minValue(0)));
@@ -120,7 +134,7 @@ export const Provider = v.strictObject({
   inputs: v.optional(v.array(v.picklist(['image', 'pdf', 'audio']))),
   toolContent: v.optional(v.boolean()),
   revision: v.optional(Revision, 1),
-});
+}, /* @__PURE__ */ otherNames({ apiKey: '"secret", the name of a secret', baseURL: '"baseUrl"', url: '"baseUrl"' }));
 export type Provider = v.InferOutput<typeof Provider>;
 
 /** What a tool says of itself (MCP); hints, never proof. */
@@ -172,8 +186,9 @@ export const ToolDefinition = v.strictObject({
   /** What the type needs besides; parsed by the tool of that type. */
   config: v.optional(v.record(v.string(), v.unknown())),
   revision: v.optional(Revision, 1),
-});
+}, /* @__PURE__ */ otherNames({ needsApproval: '"approval"' }));
 export type ToolDefinition = v.InferOutput<typeof ToolDefinition>;
+/** A tool as it is registered: fields with defaults are optional. */
 export type ToolDefinitionInput = v.InferInput<typeof ToolDefinition>;
 
 /** What a check of MCP metadata found. */
@@ -314,6 +329,7 @@ export const McpServer = v.strictObject({
   revision: v.optional(Revision, 1),
 });
 export type McpServer = v.InferOutput<typeof McpServer>;
+/** An MCP server as it is registered: fields with defaults are optional. */
 export type McpServerInput = v.InferInput<typeof McpServer>;
 
 /** Where agents get context from. What `config` holds, the kind of source says. */
@@ -332,4 +348,5 @@ export const DataSource = v.strictObject({
   revision: v.optional(Revision, 1),
 });
 export type DataSource = v.InferOutput<typeof DataSource>;
+/** A data source as it is registered: fields with defaults are optional. */
 export type DataSourceInput = v.InferInput<typeof DataSource>;

@@ -1,5 +1,6 @@
 /** Test cases made of recorded runs. */
 
+import { PinnaceError } from '../base/errors.ts';
 import type { Agent } from '../base/schema.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { Principal } from '../base/principal.ts';
@@ -65,9 +66,18 @@ export function toJsonLines(values: readonly unknown[]): string {
   return values.map((value) => `${JSON.stringify(value)}\n`).join('');
 }
 
-/** Reads lines of JSON, as `toJsonLines` writes them. */
+/** Reads lines of JSON, as `toJsonLines` writes them. @throws PinnaceError `invalid_argument` with the number of a line that is not JSON. */
 export function fromJsonLines<T>(text: string): T[] {
-  return text.split('\n').filter((line) => line.trim() !== '').map((line) => JSON.parse(line) as T); // the caller's type
+  return text.split('\n').flatMap((line, at) => {
+    if (line.trim() === '') return [];
+    try {
+      return [JSON.parse(line) as T]; // the caller's type
+    } catch {
+      throw new PinnaceError('invalid_argument', `Cannot read the lines: line ${at + 1} is not JSON`, {
+        details: { reason: 'malformed_json', line: at + 1 },
+      });
+    }
+  });
 }
 
 /** The chunks by which a runtime answers calls from a case. */

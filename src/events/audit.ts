@@ -3,6 +3,7 @@
  * effect that cannot be recorded does not happen.
  */
 
+import { checkOptions } from '../base/check-options.ts';
 import { BoundedMap } from '../base/bounded-map.ts';
 import { answeringStorage } from '../log/answering-storage.ts';
 import { PinnaceError, toLoggable } from '../base/errors.ts';
@@ -31,7 +32,9 @@ export interface AuditOptions {
 const maxLogs = 1000;
 
 /** Opens the audit of a storage. All instances over one storage write the same chains. */
-export function createAudit({ storage, retentionMs }: AuditOptions): Audit {
+export function createAudit(options: AuditOptions): Audit {
+  checkOptions('create the audit', options, { storage: ['.commit', 'a storage, such as memoryStorage()'] });
+  const { storage, retentionMs } = options;
   const logs = new BoundedMap<string, EventLog>(maxLogs);
   const answering = answeringStorage(storage);
   return {

@@ -1,7 +1,7 @@
 /** The events of a tenant, of all instances, as long as their log has them. */
 
 import type { EventBlocks } from './event-blocks.ts';
-import type { EventFeed, Followed, FollowOptions } from './event-feed.ts';
+import type { Followed, FollowOptions } from './event-feed.ts';
 import { type EventFilter, isFiltered } from './event-query.ts';
 import type { StoredEvent } from './event-records.ts';
 import { lostAction } from './event-store.ts';
@@ -9,16 +9,10 @@ import { readSummary } from './payload-summary.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 import { createNews, type News } from '../log/news.ts';
 
-/** The origin of all numbers: instances share the log. */
-const origin = 'log';
 const readAtOnce = 200;
 
-/** Returns a feed of the events in a tenant's log. */
-export function storeFeed(log: EventBlocks): EventFeed {
-  return { origin, follow: (options) => follow(log, options) };
-}
-
-async function* follow(log: EventBlocks, options: FollowOptions): AsyncGenerator<Followed, void> {
+/** Follows the events in a tenant's log. */
+export async function* followLog(log: EventBlocks, options: FollowOptions): AsyncGenerator<Followed, void> {
   const news = createNews((onNews) => log.watch(onNews), options.signal);
   try {
     yield* read(log, { ...options, news });

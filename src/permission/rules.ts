@@ -1,5 +1,6 @@
 /** Permissions as data: rules for an `authorize` hook. */
 
+import { checkOptions } from '../base/check-options.ts';
 import * as v from 'valibot';
 import { PinnaceError, toPinnaceError } from '../base/errors.ts';
 import { parse } from '../base/parse.ts';
@@ -71,6 +72,7 @@ export function createRules(
   rules: readonly RuleInput[],
   { otherwise = 'deny', rolesOf = () => [] }: RuleOptions = {},
 ): Authorize {
+  checkOptions('create the rules', { rules }, { rules: ['array', 'an array of rules'] });
   const compiled = rules.map(compileRule);
   requireDistinct(compiled);
   const needsRoles = rules.some(({ roles }) => roles !== undefined);

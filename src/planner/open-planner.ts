@@ -7,7 +7,8 @@ import { unreported } from '../events/report.ts';
 import { traceAt } from '../events/span.ts';
 import { steadyStorage } from '../log/outage.ts';
 import { requireFirst } from './decide/authorize-create.ts';
-import { cancelPlan, pausePlan, replyToPlan, requireScope } from './host/inbound.ts';
+import { cancelPlan, pausePlan, replyToPlan } from './host/inbound.ts';
+import { requireScope } from '../base/principal.ts';
 import { LivePlans } from './host/live-plans.ts';
 import { runToOutcome } from './host/run-to-outcome.ts';
 import { foundPlan } from './journal/found-plan.ts';
@@ -85,7 +86,8 @@ async function startPlan(
 ): Promise<{ readonly planId: string }> {
   if (live.isClosed) throw closed();
   const { terms, tasks } = readPlanRequest(request, { limits, now: now() });
-  const { tenant, subject, agents, scopes } = requireScope(principal, 'run:create');
+  requireScope(principal, 'run:create');
+  const { tenant, subject, agents, scopes } = principal;
   const owner = { tenant, subject, agents, scopes };
   const { traceId, parentSpanId } = terms;
   const around = { traceId, parentSpanId, tenant, actor: { type: 'user', id: subject } } as const;

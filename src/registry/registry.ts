@@ -4,6 +4,7 @@ import type { Catalog } from '../contracts/catalog.ts';
 import type { Storage } from '../contracts/storage.ts';
 import type { CatalogRecords, RecordKind } from '../tools/records/record-kinds.ts';
 import { kindNames } from '../tools/records/record-kinds.ts';
+import { checkOptions } from '../base/check-options.ts';
 import { loadOnce } from '../base/load-once.ts';
 import { checkPrivateOrigins } from '../base/private-origins.ts';
 import { untilAborted } from '../base/until-aborted.ts';
@@ -41,6 +42,7 @@ export interface Registry extends Catalog, Records {
  * const runtime = createRuntime({ catalog: registry, storage, models });
  */
 export function createRegistry(options: RegistryOptions): Registry {
+  checkOptions('create the registry', options, { storage: ['.commit', 'a storage, such as memoryStorage()'] });
   const { storage } = options;
   const known = knownParts(options);
   const records = loadOnce(async () => (await import('./open-records.ts')).openRecords(options, known));

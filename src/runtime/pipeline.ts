@@ -9,7 +9,7 @@ import { steadyStorage } from '../log/outage.ts';
 import { createInterruptions } from '../permission/interruption.ts';
 import { createSlots } from '../tools/slots.ts';
 import { stepsOnUse } from './steps-on-use.ts';
-import { createStoredFiles } from './attachments/stored-files.ts';
+import { storedFilesOnUse } from './attachments/stored-files-on-use.ts';
 import { createChats } from './chats/chats.ts';
 import { createLiveTexts } from './calls/live-texts.ts';
 import { createRuns } from './log/runs.ts';
@@ -48,7 +48,7 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
     ...guarded,
     mcpSignIns: signInsOnUse(parts, guarded),
     ...parts.content,
-    blobs: createStoredFiles(parts, guarded),
+    blobs: storedFilesOnUse(parts, guarded),
     chats: createChats(parts, guarded),
     runs: parts.runs,
     steps,

@@ -7,6 +7,7 @@ import { OutputSpec } from '../base/agent/output-spec.ts';
 import { RunSettings } from '../base/agent/run-settings.ts';
 import { checkData } from '../base/json.ts';
 import { Money } from '../base/record-fields.ts';
+import { otherNames } from '../base/agent/other-names.ts';
 import { parse } from '../base/parse.ts';
 import { LimitOverrides } from '../base/schema.ts';
 import { requireOutputSchema } from '../tools/json-schema/require-schema.ts';
@@ -28,7 +29,7 @@ const Message = v.looseObject({
   id: v.pipe(v.string(), v.maxLength(256)),
   role: v.picklist(['user', 'assistant'], 'must be "user" or "assistant"'),
   parts: v.pipe(v.array(v.looseObject({ type: v.pipe(v.string(), v.maxLength(128)) })), v.minLength(1)),
-});
+}, /* @__PURE__ */ otherNames({ parts: '[{ type: "text", text }] and no "content"' }));
 
 /** Something the model should know: data with a source, never instructions. */
 const ContextItem = v.strictObject({
@@ -66,7 +67,7 @@ export const RunRequest = v.strictObject({
   settings: v.optional(RunSettings),
   /** The agent plans: the last message is the goal, and these are the terms (`{}` for the usual ones), read by the planner. */
   planner: v.optional(v.union([PlanToFollow, v.looseObject({})])),
-});
+}, /* @__PURE__ */ otherNames({ chat: '{ id, messages }' }));
 export type RunRequest = Omit<v.InferOutput<typeof RunRequest>, 'chat'> & {
   readonly chat: { readonly id: string; readonly messages: UIMessage[]; readonly store?: boolean | undefined };
 };

@@ -1,11 +1,14 @@
 /** Authorized access to a runtime's events and audit. */
 
+import { loadOnce } from '../base/load-once.ts';
+import type { EventBlocks } from '../events/event-blocks.ts';
 import type { EventFeed } from '../events/event-feed.ts';
 import { ringFeed } from '../events/ring-feed.ts';
-import { storeFeed } from '../events/store-feed.ts';
 import type { RuntimeObservers } from './runtime-options.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import type { HostedRuntime } from './runtime.ts';
+
+const load = /* @__PURE__ */ loadOnce(() => import('../events/store-feed.ts'));
 
 /** Creates the methods; `closing` ends all subscriptions. */
 export function createWatching(
@@ -36,6 +39,17 @@ export function createWatching(
     audit(principal) {
       requireScope(principal, 'admin');
       return audit?.log(principal.tenant);
+    },
+  };
+}
+
+/** A feed of the events in a tenant's log. Instances share the log, and so the origin of all numbers. */
+function storeFeed(log: EventBlocks): EventFeed {
+  return {
+    origin: 'log',
+    async *follow(options) {
+      const { followLog } = await load();
+      yield* followLog(log, options);
     },
   };
 }

@@ -15,6 +15,7 @@ export interface ToolOptions<
   R = unknown,
   Id extends string = string,
 > extends Partial<Omit<v.InferInput<typeof ToolDefinition>, 'id' | 'description' | 'paramsSchema'>> {
+  /** The name that the model calls and `entryTools` lists: up to 64 letters, digits, `_` and `-`. */
   readonly id: Id;
   /** Says when to call the tool and what it returns. For the model. */
   readonly description: string;
@@ -27,6 +28,10 @@ export interface ToolOptions<
   readonly input: S;
   /** What `execute` returns: it is checked, types the result, and becomes the `outputSchema` of the definition. */
   readonly output?: O;
+  /**
+   * Runs a call, after its input was checked. What it returns is the result, as JSON; what it throws fails the call and not the run.
+   * Stop when `context.signal` aborts.
+   */
   readonly execute: (input: SchemaOutput<S>, context: ToolContext) => R;
 }
 
@@ -77,7 +82,7 @@ export function readOf<S>(
 ): ReadSchema {
   try {
     const found = read(schema, side);
-    if (side === 'input' && found.jsonSchema['type'] !== 'object') throw new TypeError('it is not one of an object');
+    if (side === 'input' && found.jsonSchema['type'] !== 'object') throw new TypeError('it must describe an object');
     return found;
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : '';

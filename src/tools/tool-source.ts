@@ -1,6 +1,8 @@
 /** Tools that are called by name: those of a room or a server. */
 
+import { checkOptions, wrongArgument } from '../base/check-options.ts';
 import { fromData } from '../base/errors.ts';
+import { isRecord } from '../base/is-record.ts';
 import type { ToolDefinition } from '../base/schema.ts';
 import type { Span } from '../events/span.ts';
 import type { Tool, ToolContext, ToolOutcome } from './tool.ts';
@@ -23,6 +25,21 @@ export interface ToolSourceCall {
 /** Whether these are tools with a way to call them, and not one tool. */
 export function isToolSource(given: Tool | ToolSource): given is ToolSource {
   return 'definitions' in given;
+}
+
+/** Returns the tools of a composition one by one. @throws PinnaceError `invalid_argument` for what is no tool. */
+export function givenTools(tools: readonly (Tool | ToolSource)[] = []): readonly Tool[] {
+  const action = 'compose the runtime';
+  checkOptions(action, { tools }, { tools: ['array', 'an array of tools, such as [add]'] });
+  return tools.flatMap((given: unknown, at) => {
+    if (isRecord(given) && Array.isArray(given['definitions'])) return toolsOf(given as unknown as ToolSource);
+    if (isRecord(given) && isRecord(given['definition']) && 'execute' in given) return [given as unknown as Tool];
+    const isOfAi = isRecord(given) && 'inputSchema' in given;
+    const why = isOfAi
+      ? 'is a tool of the AI SDK; pass fromAiTool(id, tool) of "pinnace/tools"'
+      : 'is no tool; make one with defineTool';
+    throw wrongArgument(action, `tools.${at}`, `"tools.${at}" ${why}`);
+  });
 }
 
 /** The tools of a source one by one, for `invokeTool`. The source itself checks their inputs. */

@@ -1,5 +1,6 @@
 /** A tree of domain objects: fast at a million nodes, for people and agents at once. */
 
+import { checkOptions, wrongArgument } from '../base/check-options.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { childAt, childrenIn, countAt } from './nodes/children.ts';
 import { type Core, createCore } from './nodes/core.ts';
@@ -75,6 +76,10 @@ export interface Tree {
  * });
  */
 export function createTree(options: CreateTreeOptions): Tree {
+  checkOptions('create the tree', options, {
+    payloadTypes: ['object', 'a schema for each type of node, such as { task: v.object({ … }) }'],
+    rows: ['array?', 'an array of rows, such as [{ nodeId, parentId: null, payloadType, payload }]'],
+  });
   const { payloadTypes, rows = [], source, historyLimit = 1000, conflictScope = 'tree' } = options;
   const core = createCore({ payloadTypes, expected: rows.length, historyLimit, conflictScope });
   if (rows.length > 0) load(core, source === 'trusted' ? rows : checkRows(core.types, rows));
@@ -127,12 +132,16 @@ function load(core: Core, rows: readonly TreeRow[]): void {
 
 /** Checks rows and payloads, and returns them as the schemas make them. */
 export function checkOps(core: Core, ops: readonly TreeOp[]): readonly TreeOp[] {
+  checkOptions('change the tree', { changes: ops }, { changes: ['array', 'an array of changes'] });
   return ops.map((op) => checkOp(core, op));
 }
 
 function checkOp(core: Core, op: TreeOp): TreeOp {
   if (op.kind === 'insert' || op.kind === 'content') return { ...op, rows: checkRows(core.types, op.rows) };
-  if (op.kind !== 'payload') return op;
+  if (op.kind === 'remove' || op.kind === 'move') return op;
+  if (op.kind !== 'payload') {
+    throw wrongArgument('change the tree', 'kind', '"kind" must be "insert", "remove", "move", "payload" or "content"');
+  }
   const check = core.types.check(op.payloadType, op.payload);
   if (check.ok) return { ...op, payload: check.payload };
   throw badPayload(`the payload of node "${op.nodeId}"`, check);

@@ -95,7 +95,7 @@ const byTool: readonly (readonly [message: string, tool: string, said: RegExp])[
   ['6*7', 'calculator', /6\*7 = 42/],
   ['what is 15% of 80', 'calculator', /= 12/],
   ['What is the square root of 144?', 'calculator', /sqrt\(144\) = 12/],
-  ['convert 5 miles to km', 'convert_units', /5 miles = 8\.04672 kilometres/],
+  ['convert 5 miles to km', 'convert_units', /5 miles = 8\.04672 kilometers/],
   ['how many km are 10 miles', 'convert_units', /16\.09344/],
   ['How many words are in "to be or not to be"?', 'text_stats', /^6 words/],
   ['How many words in: one two three four', 'text_stats', /^4 words/],

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../src/tree/index.ts';
 import { createTree, errorCodes, treeTools } from '../../src/index.ts';
@@ -301,7 +302,8 @@ describe('Error model', () => {
     const tools = editor(tree, { limits: { writes: { perSecond: 1, burst: 2 } }, now: () => 0 });
     const versionToken = await version(tools);
     const bad = {
-      get schema(): never {
+      ...v.object({}),
+      get '~run'(): never {
         throw new Error('secret');
       },
     };

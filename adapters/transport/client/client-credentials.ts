@@ -1,5 +1,6 @@
 /** What proves to an endpoint who calls: a token, or a certificate with a key that signs. */
 
+import { checkOptions, wrongArgument } from '../../../src/base/check-options.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { type CertificateSource, createCredentials, type Credentials } from './credential.ts';
 
@@ -35,9 +36,10 @@ export function credentialsOf(
   if (!signing) {
     throw new PinnaceError(
       'invalid_argument',
-      'Cannot make a client: pass "credentials", { bearer: token } or { certificate, key }',
+      'Cannot create the client: pass "credentials", { bearer: token } or { certificate, key }',
     );
   }
+  checkCredentials(signing);
   const bearer = 'bearer' in signing ? signing.bearer : undefined;
   return {
     credentials: 'certificate' in signing ? createCredentials(signing) : undefined,
@@ -49,4 +51,21 @@ export function credentialsOf(
       return all;
     },
   };
+}
+
+function checkCredentials(credentials: ClientCredentials): void {
+  const action = 'create the client';
+  checkOptions(action, { credentials }, { credentials: ['object', '{ bearer: token } or { certificate, key }'] });
+  const name = 'certificate' in credentials ? 'certificate' : 'bearer';
+  const given: unknown = Reflect.get(credentials, name);
+  if (typeof given === 'function') return;
+  checkOptions(action, credentials, {
+    [name]: [
+      'text',
+      name === 'bearer' ? 'a token, or a function that returns one' : 'a text, or a function',
+      /^(token|apiKey)$/,
+    ],
+  });
+  if (/^[\x21-\x7e]+$/.test(String(given))) return;
+  throw wrongArgument(action, name, `"${name}" must be visible ASCII characters without spaces, and without "Bearer"`);
 }

@@ -20,6 +20,7 @@ export const McpValidationRequest = v.strictObject({
   leaveOut: v.optional(v.array(v.pipe(v.string(), v.minLength(1), v.maxLength(2100))), []),
 });
 export type McpValidationRequest = v.InferOutput<typeof McpValidationRequest>;
+/** What to check of an MCP server, as callers write it: fields with defaults are optional. */
 export type McpValidationInput = v.InferInput<typeof McpValidationRequest>;
 
 /** An offered tool, compared with the pin. */

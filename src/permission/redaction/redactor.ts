@@ -1,5 +1,6 @@
 /** Removes known secrets from text: in every encoding and letter case, with invisible characters between, and where chunks cut them. */
 
+import { checkOptions } from '../../base/check-options.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import { type Automaton, buildAutomaton } from './automaton.ts';
 import { foldCase, type Invisible, separateInvisible } from './normalize.ts';
@@ -38,6 +39,7 @@ export function isRedactable(value: string): boolean {
  * createRedactor([{ id: 'github', value: 'ghp_16C7e42F292c6912' }]).text('token ghp_16C7e42F292c6912'); // token [secret github]
  */
 export function createRedactor(secrets: readonly { readonly id: string; readonly value: string }[]): Redactor {
+  checkOptions('create the redactor', { secrets }, { secrets: ['array', 'an array of { id, value }'] });
   const patterns = secrets.flatMap(toPatterns);
   const automaton = buildAutomaton(patterns.map(({ pattern }) => pattern));
   const begin = (): Redaction => startRedaction({ automaton, patterns });

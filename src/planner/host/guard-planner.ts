@@ -12,7 +12,7 @@ import { guarded, type Guards } from '../../permission/guarded.ts';
 import { isOver, readPlan } from '../journal/plan-record.ts';
 import { spanIdOf } from '../model/span-id.ts';
 import type { OpenPlanner } from '../planner.ts';
-import { requireScope } from './inbound.ts';
+import { requireScope } from '../../base/principal.ts';
 import { runToOutcome } from './run-to-outcome.ts';
 
 /** The permission hook, the audit, and where events are emitted. */
@@ -68,7 +68,8 @@ async function steer(
   work: () => Promise<void>,
 ): Promise<void> {
   const { storage, emit, now } = options;
-  const { tenant, subject } = requireScope(principal, 'run:cancel');
+  requireScope(principal, 'run:cancel');
+  const { tenant, subject } = principal;
   const { state } = await readPlan(storage, planId, tenant);
   if (isOver(state)) return;
   const actor = { type: 'user', id: subject } as const;

@@ -4,20 +4,12 @@ import { PinnaceError } from '../../base/errors.ts';
 import { answerInterruption } from '../../permission/interruption.ts';
 import { checkData } from '../../base/json.ts';
 import { invalid } from '../../base/parse.ts';
-import type { Principal } from '../../base/principal.ts';
+import { type Principal, requireScope } from '../../base/principal.ts';
 import type { Change, Storage } from '../../contracts/storage.ts';
 import { compileJsonSchema } from '../../tools/json-schema/json-schema.ts';
 import type { AskFacts } from '../model/plan-event.ts';
 import type { PlanLimits } from '../model/plan-limits.ts';
 import { askKey, bellKey, type InboundItem, inboundKey, isOver, readPlan } from '../journal/plan-record.ts';
-
-/** Gives the principal when it may do this. @throws PinnaceError `forbidden`. */
-export function requireScope(principal: Principal, scope: Principal['scopes'][number]): Principal {
-  if (principal.scopes.includes(scope)) return principal;
-  throw new PinnaceError('forbidden', `Cannot go on: the caller lacks the scope "${scope}"`, {
-    details: { reason: 'scope_missing' },
-  });
-}
 
 /** What bringing something to a plan needs. */
 export interface InboundOptions {
@@ -121,7 +113,8 @@ async function put(
     readonly id: string;
   },
 ): Promise<void> {
-  const { state } = await readPlan(storage, planId, requireScope(principal, 'run:cancel').tenant);
+  requireScope(principal, 'run:cancel');
+  const { state } = await readPlan(storage, planId, principal.tenant);
   if (isOver(state)) return;
   const changes = inboundChanges({ planId, id, item, ttlMs: limits.retentionMs });
   const result = await storage.commit(changes);

@@ -71,6 +71,7 @@ const taskEntries = {
 /** One task of a given plan. */
 export const Task = v.strictObject({ key: Name, ...taskEntries });
 export type Task = v.InferOutput<typeof Task>;
+/** A task as callers write it: fields with defaults are optional. */
 export type TaskInput = v.InferInput<typeof Task>;
 
 /** `Task`, read in a fifth of the time where it has nothing but a key and a goal, as most tasks of large plans. */
@@ -164,6 +165,7 @@ export type CallAction = v.InferOutput<typeof CallAction>;
 /** One thing that an agent wants done. */
 export const Action = v.variant('type', [CreateAction, SendAction, AskAction, ReviseAction, CallAction]);
 export type Action = v.InferOutput<typeof Action>;
+/** An action as agents write it: fields with defaults are optional. */
 export type ActionInput = v.InferInput<typeof Action>;
 
 /** What an agent waits for before its next step. Without it: for all children that are not done yet. */
@@ -179,4 +181,5 @@ export const WaitFor = v.variant('mode', [
   v.strictObject({ mode: v.literal('none') }),
 ]);
 export type WaitFor = v.InferOutput<typeof WaitFor>;
+/** What a task waits for, as callers write it. */
 export type WaitForInput = v.InferInput<typeof WaitFor>;

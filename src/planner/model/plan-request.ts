@@ -50,6 +50,7 @@ export const PlanRequest = v.strictObject({
   callers: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(256))), v.maxLength(16))),
   plan: v.optional(GivenPlan),
 });
+/** The request for a plan, as callers write it: fields with defaults are optional. */
 export type PlanRequestInput = v.InferInput<typeof PlanRequest>;
 
 /** A request with all defaults and within the limits: the first entry of a plan's journal. */

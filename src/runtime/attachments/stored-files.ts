@@ -1,14 +1,12 @@
-/** The stored files of a runtime's tenants: upload, read, delete. */
+/** The stored files of a runtime's tenants: upload, read, delete. Loaded with the first call. */
 
 import { PinnaceError } from '../../base/errors.ts';
-import { loadOnce } from '../../base/load-once.ts';
 import { type Principal, requireScope } from '../../base/principal.ts';
 import type { HostedRuntime } from '../runtime.ts';
 import type { RuntimeParts } from '../runtime-options.ts';
 import type { StoredFileCall, StoredFiles } from './stored-file.ts';
+import { checkUpload } from './check-upload.ts';
 import { blobUrl } from './references.ts';
-
-const load = /* @__PURE__ */ loadOnce(() => import('./check-upload.ts'));
 
 /** Creates the stored files of a runtime. */
 export function createStoredFiles(
@@ -20,7 +18,6 @@ export function createStoredFiles(
     async put(bytes, declared, principal, call = {}) {
       requireScope(principal, 'run:create');
       requireOpen();
-      const { checkUpload } = await load();
       const mediaType = checkUpload(bytes, { declared, most: limits.attachmentLength });
       const id = await blobs.put({ bytes, mediaType }, scopeOf(principal, call));
       const size = bytes.length;

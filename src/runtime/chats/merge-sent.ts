@@ -21,7 +21,7 @@ export interface Merged {
 }
 
 /**
- * Merges. A chat without messages takes all that are sent. Otherwise the last message decides: a stored message of a user is replaced,
+ * Merges. A chat without messages takes all that are sent, if a user has said something. Otherwise the last message decides: a stored message of a user is replaced,
  * and those after it are removed; the last stored message, of an assistant, is continued as it is stored; a new message is added, with
  * those before it that follow the last stored one.
  *
@@ -41,7 +41,8 @@ export function mergeSent(
   }
   const ids = new Set(shown.map(({ message }) => message?.id));
   const fresh = sent.slice(sent.findLastIndex(({ id }) => ids.has(id)) + 1);
-  if (stored.length > 0 && fresh.some(({ role }) => role !== 'user')) throw foreignAnswer();
+  const isForeign = ({ role }: UIMessage): boolean => role !== 'user';
+  if (stored.length > 0 ? fresh.some(isForeign) : fresh.every(isForeign)) throw foreignAnswer();
   return withAdded(shown, { fresh, from: next, cut: [] });
 }
 

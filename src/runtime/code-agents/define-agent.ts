@@ -1,6 +1,7 @@
 /** Composes an agent in code. */
 
 import * as v from 'valibot';
+import { checkOptions } from '../../base/check-options.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import { parse } from '../../base/parse.ts';
 import type { AgentFields } from '../../base/agent/agent-input.ts';
@@ -42,16 +43,22 @@ export interface CodeOutput extends OutputLabel {
  *   stopWhen: (steps) => steps.length >= 3,
  * });
  */
-export function defineAgent({ instructions, stopWhen, output, ...options }: AgentOptions): CodeAgent {
+export function defineAgent(given: AgentOptions): CodeAgent {
+  const what = typeof given?.id === 'string' ? `agent "${given.id}"` : 'an agent';
+  checkOptions(`define ${what}`, given, {
+    id: ['given', 'what requests name as "agentId"'],
+    stopWhen: ['function?', 'a function (steps) => boolean'],
+  });
+  const { instructions, stopWhen, output, ...options } = given;
   const standard = output && isStandard(output.schema) ? output.schema : undefined;
   const record = parse(
     AgentOfAll,
     {
       ...options,
-      ...(typeof instructions === 'string' && { instructions }),
+      ...(instructions !== undefined && typeof instructions !== 'function' && { instructions }),
       ...(output && { output: { ...output, schema: standard ? jsonSchemaOf(standard) : output.schema } }),
     },
-    { what: `agent "${options.id}"` },
+    { what },
   );
   if (record.output) requireOutputSchema(record.output.schema);
   return {

@@ -17,6 +17,7 @@ import { leaveProvider } from '../messages/leave-provider.ts';
 import { type ModelMessage, toModelMessages, withContext } from '../messages/model-messages.ts';
 import { toPrompt } from '../messages/model-prompt.ts';
 import { type Limits, minLimits } from '../resolve/limits.ts';
+import { withSettings } from '../resolve/run-settings.ts';
 import type { ToolSet } from '../resolve/assemble.ts';
 import type { ResolvedRun } from '../run-options.ts';
 import type { RunRequest } from '../run-request.ts';
@@ -40,7 +41,7 @@ export function changesRecord(changed: readonly string[]): boolean {
   return changed.some((name) => ofRecord.has(name));
 }
 
-/** Returns the origin of a fork, for the pipeline of runs. It rejects where the caller may not change the agent. */
+/** Returns the origin of a fork, for the pipeline of runs. It rejects where the caller may not change the agent, or set what the run has set. */
 export function forkOrigin(parts: RuntimeParts, plan: ForkPlan, principal: Principal): RunOrigin {
   const { parent: { basis, state }, cut, options: { changes } } = plan;
   let today: Agent | undefined;
@@ -49,6 +50,8 @@ export function forkOrigin(parts: RuntimeParts, plan: ForkPlan, principal: Princ
       if (changesRecord(plan.changed) && !mayChange(principal, found)) {
         throw sharedRecord(`fork the run with another "${plan.changed.join('", "')}" of agent "${found.id}"`);
       }
+      // A run that is continued is still the run of the one who could set them.
+      if (basis.request.settings && !plan.isContinued) withSettings(found, basis.request.settings, principal);
       today = found;
       return agentOf(found, basis.agent, changes);
     },

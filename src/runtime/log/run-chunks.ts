@@ -12,18 +12,23 @@ export interface RunFacts {
   readonly traceId: string;
 }
 
+/** So many names of tools a stream has: each run records them, and an agent may have thousands. */
+const mostNames = 64;
+
 /** The chunks before all others. */
 export function openingChunks(
   { runId, traceId, messageId }: RunFacts & { readonly messageId: string },
   toolSet: ToolSet,
 ): readonly UIMessageChunk[] {
   const { digest, tools } = toolSet;
+  const included = tools.slice(0, mostNames).map(({ definition }) => definition.name);
+  const more = tools.length - included.length;
   return [
     { type: 'start', messageId },
     { type: 'data-run', id: runId, data: { runId, traceId, state: 'running' } },
     {
       type: 'data-manifest',
-      data: { digest, included: tools.map(({ definition }) => definition.name), excluded: countExcluded(toolSet) },
+      data: { digest, included, ...(more > 0 && { more }), excluded: countExcluded(toolSet) },
     },
   ];
 }

@@ -15,12 +15,12 @@ import { type Claim, type ClaimOptions, type ClaimParts, claimRun, findRun } fro
 import { chatKey, mayAccess, type RunState } from './run-record.ts';
 import { type RunStatus, toStatus } from './run-status.ts';
 import { loadOnce } from '../../base/load-once.ts';
-import { earlierChunks } from './earlier-chunks.ts';
 import { createCursor, type RunCursor } from './run-cursor.ts';
 import { createRunSignals, type RunSignals } from './run-signals.ts';
 import { badCursor, expired, notFound } from './run-errors.ts';
 import { readRun } from './stored-run.ts';
 
+const loadEarlier = /* @__PURE__ */ loadOnce(() => import('./earlier-chunks.ts'));
 const loadSending = /* @__PURE__ */ loadOnce(() => import('../steering/send.ts'));
 
 /** An agent that a tenant runs. Two tenants may each have their own agent with one id. */
@@ -218,7 +218,7 @@ function readingOf(shared: Shared): Pick<Runs, 'answer' | 'cursor' | 'cancel' | 
     },
     async earlier(principal, runId) {
       await statusOf(shared, { principal, runId });
-      return await earlierChunks(runId, stored.storage);
+      return await (await loadEarlier()).earlierChunks(runId, stored.storage);
     },
   };
 }

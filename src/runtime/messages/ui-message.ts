@@ -12,10 +12,13 @@ export interface PinnaceDataParts {
     readonly state: 'running' | 'completed' | 'awaiting_approval' | 'suspended' | 'stopped' | 'cancelled' | 'failed';
     readonly error?: ErrorData;
   };
-  /** The tools that the run had, and how many were excluded for which reason. */
+  /** The tools that the run had, and how many were excluded for which reason. `runtime.manifest` lists all. */
   readonly manifest: {
     readonly digest: string;
+    /** The names of the first 64. */
     readonly included: readonly string[];
+    /** How many tools the run had besides those named; absent when none. */
+    readonly more?: number;
     readonly excluded: Readonly<Record<string, number>>;
   };
   /** The run that this one goes on from. `exact`: nothing was changed, and its model receives the very prompt of that one. */

@@ -1,17 +1,11 @@
 /** Language models of the AI SDK's specifications v2 and v3 as models of v4. */
 
-import type {
-  LanguageModelV2,
-  LanguageModelV2StreamPart,
-  LanguageModelV3,
-  LanguageModelV3StreamPart,
-  LanguageModelV4,
-  LanguageModelV4CallOptions,
-  LanguageModelV4Prompt,
-  LanguageModelV4StreamPart,
-} from '@ai-sdk/provider';
+import type { LanguageModelV2, LanguageModelV3, LanguageModelV4 } from '@ai-sdk/provider';
 import { PinnaceError } from '../../base/errors.ts';
+import { loadOnce } from '../../base/load-once.ts';
 import type { AnyLanguageModel } from '../../contracts/ai-types.ts';
+
+const load = /* @__PURE__ */ loadOnce(() => import('./stream-older.ts'));
 
 /**
  * Returns the model as one of specification v4.
@@ -21,8 +15,7 @@ import type { AnyLanguageModel } from '../../contracts/ai-types.ts';
 export function adaptModel(model: AnyLanguageModel): LanguageModelV4 {
   const version: unknown = typeof model === 'object' ? model.specificationVersion : undefined;
   if (version === 'v4') return model as LanguageModelV4; // safe: just read
-  if (version === 'v3') return adapted(model as LanguageModelV3, (part) => fromV3(part as LanguageModelV3StreamPart));
-  if (version === 'v2') return adapted(model as LanguageModelV2, (part) => fromV2(part as LanguageModelV2StreamPart));
+  if (version === 'v2' || version === 'v3') return adapted(model as LanguageModelV2 | LanguageModelV3); // safe: just read
   throw new PinnaceError(
     'invalid_argument',
     'Cannot use the model: pass a language model of the AI SDK (specification v2, v3 or v4), not its name',
@@ -30,10 +23,7 @@ export function adaptModel(model: AnyLanguageModel): LanguageModelV4 {
   );
 }
 
-function adapted(
-  model: LanguageModelV2 | LanguageModelV3,
-  toV4: (part: unknown) => LanguageModelV4StreamPart,
-): LanguageModelV4 {
+function adapted(model: LanguageModelV2 | LanguageModelV3): LanguageModelV4 {
   const { provider, modelId } = model;
   const unsupported = (): never => {
     throw new PinnaceError('internal', 'Cannot call the model: only its stream is used');
@@ -46,71 +36,6 @@ function adapted(
       return model.supportedUrls;
     },
     doGenerate: unsupported,
-    async doStream(options) {
-      // Both older prompts are subsets of today's, apart from how files are wrapped.
-      const { stream, ...rest } = await model.doStream(toOlder(options) as never);
-      const transform = new TransformStream<unknown, LanguageModelV4StreamPart>({
-        transform: (part, controller) => controller.enqueue(toV4(part)),
-      });
-      return { ...rest, stream: (stream as ReadableStream<unknown>).pipeThrough(transform) };
-    },
-  };
-}
-
-function toOlder({ reasoning: _, ...options }: LanguageModelV4CallOptions): unknown {
-  return { ...options, prompt: options.prompt.map(olderMessage) };
-}
-
-function olderMessage(message: LanguageModelV4Prompt[number]): unknown {
-  if (message.role === 'system') return message;
-  return { ...message, content: message.content.map(olderPart) };
-}
-
-type Part = Exclude<LanguageModelV4Prompt[number], { role: 'system' }>['content'][number];
-
-function olderPart(part: Part): unknown {
-  if (part.type === 'file') return { ...part, data: bareData(part.data) };
-  if (part.type !== 'tool-result' || part.output.type !== 'content') return part;
-  return { ...part, output: { ...part.output, value: part.output.value.map(olderBlock) } };
-}
-
-type FileData = Extract<Part, { type: 'file' }>['data'];
-
-function bareData(data: FileData): unknown {
-  if (data.type === 'data') return data.data;
-  return data.type === 'url' ? data.url : data;
-}
-
-type Block = Extract<Extract<Part, { type: 'tool-result' }>['output'], { type: 'content' }>['value'][number];
-
-function olderBlock(block: Block): unknown {
-  if (block.type !== 'file') return block;
-  const { data, mediaType, filename, providerOptions } = block;
-  if (data.type === 'data') return { type: 'file-data', data: data.data, mediaType, filename, providerOptions };
-  return data.type === 'url' ? { type: 'file-url', url: String(data.url), providerOptions } : block;
-}
-
-function fromV3(part: LanguageModelV3StreamPart): LanguageModelV4StreamPart {
-  if (part.type === 'file') return { ...part, data: { type: 'data', data: part.data } };
-  return part;
-}
-
-function fromV2(part: LanguageModelV2StreamPart): LanguageModelV4StreamPart {
-  if (part.type === 'file') return { ...part, data: { type: 'data', data: part.data } };
-  if (part.type !== 'finish') return part as LanguageModelV4StreamPart; // every other part of v2 is one of v4
-  const { finishReason, usage, ...rest } = part;
-  return {
-    ...rest,
-    // v2 has no raw reason; without one, `other` would look like a stream that was cut.
-    finishReason: { unified: finishReason === 'unknown' ? 'other' : finishReason, raw: finishReason },
-    usage: {
-      inputTokens: {
-        total: usage.inputTokens,
-        noCache: undefined,
-        cacheRead: usage.cachedInputTokens,
-        cacheWrite: undefined,
-      },
-      outputTokens: { total: usage.outputTokens, text: undefined, reasoning: usage.reasoningTokens },
-    },
+    doStream: async (options) => await (await load()).streamOlder(model, options),
   };
 }

@@ -89,8 +89,19 @@ function reasonFor(id: string): Exclusion {
   return builtinToolIds.has(id) ? 'no_implementation' : 'unknown_tool';
 }
 
+const counted = new WeakMap<readonly ManifestEntry[], ExclusionCounts>();
+
 /** How many tools were excluded, by reason. */
-export function countExcluded({ entries }: ToolSet): Partial<Record<Exclusion, number>> {
+export type ExclusionCounts = Readonly<Partial<Record<Exclusion, number>>>;
+
+/** Counts the excluded tools by reason. Runs with the same tool set share the counts. */
+export function countExcluded({ entries }: ToolSet): ExclusionCounts {
+  const counts = counted.get(entries) ?? countReasons(entries);
+  counted.set(entries, counts);
+  return counts;
+}
+
+function countReasons(entries: readonly ManifestEntry[]): ExclusionCounts {
   const counts: Partial<Record<Exclusion, number>> = {};
   for (const { excluded } of entries) if (excluded) counts[excluded] = (counts[excluded] ?? 0) + 1;
   return counts;

@@ -1,11 +1,13 @@
 /** The bounds of a run. An operator sets them, an agent and a request can only lower them. */
 
+import { wrongArgument } from '../../base/check-options.ts';
 import type { LimitOverrides } from '../../base/schema.ts';
 
 /** Times in milliseconds, lengths in UTF-16 code units. */
 export interface Limits {
   /** Model calls. */
   readonly steps: number;
+  /** Calls of tools. */
   readonly toolCalls: number;
   /** How often a model call is retried after a transient failure, before its first chunk. */
   readonly modelRetries: number;
@@ -25,6 +27,7 @@ export interface Limits {
   readonly callsPerMinute?: number;
   /** What one model call may say. */
   readonly outputTokens?: number;
+  /** The characters of the output of one call, as JSON. A call with a longer one fails. */
   readonly toolOutputLength: number;
   /** Messages that the chat's newest compaction does not cover. */
   readonly messages: number;
@@ -86,6 +89,22 @@ export const defaultLimits: Limits = {
   chatMessages: 1_000,
   chatRetentionMs: 7_776_000_000,
 };
+
+/** Returns the limits of a runtime. @throws PinnaceError `invalid_argument` for a name that is no limit, and a value that is no number. */
+export function limitsOf(given: Partial<Limits> = {}): Limits {
+  const limits: Record<string, number> = { ...defaultLimits };
+  const names = [...Object.keys(limits), 'callsPerMinute', 'outputTokens'];
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) continue;
+    const isNumber = typeof value === 'number' && value >= 0; // NaN is not
+    if (isNumber && names.includes(name)) limits[name] = value;
+    else {
+      const why = names.includes(name) ? 'must be a number' : `is no limit; there are ${names.join(', ')}`;
+      throw wrongArgument('compose the runtime', `limits.${name}`, `"limits.${name}" ${why}`);
+    }
+  }
+  return limits as unknown as Limits; // safe: it has all of the defaults
+}
 
 /** Returns the limits, each lowered to the smallest of the overrides. */
 export function minLimits(limits: Limits, ...overrides: readonly (LimitOverrides | undefined)[]): Limits {

@@ -2,6 +2,7 @@
 
 import type { InferOutput } from 'valibot';
 import { PinnaceError } from '../../base/errors.ts';
+import { checkData } from '../../base/json.ts';
 import { loadOnce } from '../../base/load-once.ts';
 import { parse } from '../../base/parse.ts';
 import type { Principal } from '../../base/principal.ts';
@@ -23,6 +24,7 @@ export function createApps(parts: RuntimeParts): RuntimeApps {
       return await use({ agentId, principal, what, signal }, parts, (reader, target) => reader.app(wanted, target));
     },
     async call(agentId, input, principal, { signal } = {}) {
+      checkData(input); // valibot drops arguments named `constructor`, and the call would be another one
       const request = parse(McpAppCallRequest, input, { what: 'the call' });
       const tool = await findTool(agentId, principal, { request, parts });
       return await callForApp(tool, { agentId, principal, request, parts, signal });

@@ -1,6 +1,7 @@
 /** Prompts and resources of the MCP servers that an agent selects, for its callers and as files of its runs. */
 
 import { PinnaceError } from '../../base/errors.ts';
+import { checkData } from '../../base/json.ts';
 import { limitOf, pageNumber, readPagePlace, writePageToken } from '../../base/page.ts';
 import { parse } from '../../base/parse.ts';
 import {
@@ -40,12 +41,14 @@ function createPrompts(parts: RuntimeParts): RuntimePrompts {
       };
     },
     async get(agentId, input, principal, { signal } = {}) {
+      checkData(input);
       const { server, name, arguments: given } = parse(McpPromptRequest, input, { what: 'the prompt' });
       const what = readOf('mcp.prompt.get', server, { name });
       const asked = { agentId, principal, what, signal };
       return await use(asked, parts, (reader, target) => reader.prompt(name, given, target));
     },
     async complete(agentId, input, principal, { signal } = {}) {
+      checkData(input);
       const { server, ...request } = parse(McpCompletionRequest, input, { what: 'the completion' });
       requireOne(request);
       const { prompt, uriTemplate } = request;

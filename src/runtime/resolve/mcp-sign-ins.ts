@@ -1,6 +1,7 @@
 /** The runtime's methods of sign-ins to MCP servers. Each is a side effect that the hook decides on and the audit records. */
 
 import { PinnaceError } from '../../base/errors.ts';
+import { checkData } from '../../base/json.ts';
 import { parse } from '../../base/parse.ts';
 import { type Principal, requireScope } from '../../base/principal.ts';
 import { McpAnswers } from '../../contracts/mcp/answers.ts';
@@ -49,12 +50,12 @@ export function createRuntimeSignIns(
     async answer(runId, id, input, principal) {
       requireScope(principal, 'tool:approve');
       requireOpen();
+      checkData(input);
       const { answers } = parse(McpAnswers, input, { what: 'the answers' });
-      const { tenant } = principal;
       const effect = { principal, action: 'interruption.answer', target: { type: 'run', id: runId.slice(0, 64) } };
       await guard({ ...effect, attempt: 'Cannot answer the MCP server' }, async () => {
         await interruptions.requirePending(principal, runId, id);
-        await mcp.answer({ runId, id, tenant, answers }, { signal });
+        await mcp.answer({ runId, id, tenant: principal.tenant, answers }, { signal });
         await interruptions.decide(principal, runId, id, { approved: true, isAnswered: true });
       });
     },

@@ -85,6 +85,7 @@ export const HttpToolConfig = v.strictObject({
   retries: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(5)), 2),
 });
 export type HttpToolConfig = v.InferOutput<typeof HttpToolConfig>;
+/** The configuration of an HTTP tool, as it is registered: fields with defaults are optional. */
 export type HttpToolConfigInput = v.InferInput<typeof HttpToolConfig>;
 
 const readOnly: ReadonlySet<HttpMethod> = new Set(['GET', 'HEAD', 'OPTIONS']);

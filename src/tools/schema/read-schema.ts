@@ -7,5 +7,9 @@ import type { AnySchema } from './schema-types.ts';
 
 /** Reads a schema. Throws an `Error` that says why it cannot. */
 export function readSchema(schema: AnySchema, side?: 'input' | 'output'): ReadSchema {
-  return isStandard(schema) ? readStandard(schema, side) : { jsonSchema: schema, check: checkBy(schema) };
+  if (isStandard(schema)) return readStandard(schema, side);
+  if (Object.values(schema ?? {}).some(isStandard)) {
+    throw new TypeError('it is a list of fields; wrap it, as z.object({ … })');
+  }
+  return { jsonSchema: schema, check: checkBy(schema) };
 }

@@ -1,5 +1,6 @@
 /** The kinds of payload that a tree may hold, and the check of a payload against them. */
 
+import { wrongArgument } from '../../base/check-options.ts';
 import { isRecord } from '../../base/is-record.ts';
 import * as v from 'valibot';
 import { PinnaceError } from '../../base/errors.ts';
@@ -51,7 +52,15 @@ const reserved = new Set(['nodeid', 'children', 'parent', 'payloadtype', 'isexpa
 /** Returns the registry. */
 export function createTypeRegistry(payloadTypes: PayloadTypes): TypeRegistry {
   const names = Object.keys(payloadTypes);
-  const types = Object.values(payloadTypes).map((type): PayloadType => ('schema' in type ? type : { schema: type }));
+  const types = Object.entries(payloadTypes).map(([name, given]): PayloadType => {
+    const type: PayloadType = 'schema' in given ? given : { schema: given };
+    if (type.schema.kind === 'schema') return type;
+    throw wrongArgument(
+      'create the tree',
+      name,
+      `the payload type "${name}" takes a schema of valibot, such as v.object({ … })`,
+    );
+  });
   const numbers = new Map(names.map((name, number) => [name, number]));
   const get = (name: string): PayloadType | undefined => types[numbers.get(name) ?? -1];
   return {
@@ -67,10 +76,11 @@ export function createTypeRegistry(payloadTypes: PayloadTypes): TypeRegistry {
 }
 
 /** The error for a payload type that the tree does not know. */
-export function unknownType(name: string, names: readonly string[]): Issue {
+export function unknownType(name: unknown, names: readonly string[]): Issue {
+  const text = String(name);
   return {
     path: '',
-    message: `is not a payload type of this tree: "${name.slice(0, 64)}"; there are ${quoted(names)}`,
+    message: `is not a payload type of this tree: "${text.slice(0, 64)}"; there are ${quoted(names)}`,
   };
 }
 

@@ -1,5 +1,6 @@
 /** Opens a stored tree, and edits it in memory. */
 
+import { checkOptions } from '../../base/check-options.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import type { Storage, Watchable } from '../../contracts/storage.ts';
 import type { OnError } from '../../events/on-error.ts';
@@ -38,6 +39,10 @@ export interface OpenTree extends Tree {
 
 /** As `openTree`. */
 export async function openStored(options: OpenTreeOptions): Promise<OpenTree> {
+  checkOptions('open the tree', options, {
+    storage: ['.commit', 'a storage, such as memoryStorage()'],
+    treeId: ['text', 'the id of the tree in the storage'],
+  });
   const { storage, treeId, now = Date.now, onError, ...rest } = options;
   const report = createReport(onError);
   const stored = createStoredTree(storage, { treeId, now });

@@ -1,5 +1,6 @@
 /** The tools of a tree for one agent: the contract that the run, MCP and pages use as it is. */
 
+import { checkOptions } from '../../base/check-options.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import type { ToolDefinition } from '../../base/schema.ts';
 import type { OnError } from '../../events/on-error.ts';
@@ -58,6 +59,10 @@ export interface TreeTools extends ToolSource {
  * if (page.ok) await tools.call('expand_node', { nodeId: 'a', versionToken: page.output.version });
  */
 export function treeTools(tree: Tree, options: TreeToolsOptions): TreeTools {
+  checkOptions('create the tools of the tree', options, {
+    agentId: ['text', 'a name of the caller'],
+    role: ['text', '"reader" or "editor"'],
+  });
   const { agentId, role, readOnly = false, exportRole = 'editor', undo = 'own', limits, audit } = options;
   const { shape = 'rows', now = Date.now } = options;
   if (role !== 'reader' && role !== 'editor') {

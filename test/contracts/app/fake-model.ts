@@ -1,6 +1,7 @@
 /** A model whose answers a test writes. */
 
 import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { wrongArgument } from '../../../src/base/check-options.ts';
 import type { LanguageModel } from '../../../src/contracts/ai-types.ts';
 import type { ModelSource } from '../../../src/contracts/model-source.ts';
 
@@ -43,6 +44,13 @@ type Part = LanguageModelV4StreamPart;
  * const runtime = createRuntime({ catalog, models: fake.source, storage: memoryStorage(), tools: [add] });
  */
 export function fakeModel(...scripts: readonly FakeScript[]): FakeModel {
+  if (scripts.some((script) => Array.isArray(script))) {
+    throw wrongArgument(
+      'create the fake model',
+      'scripts',
+      'an answer is an array; pass the answers one by one, as fakeModel("first", "second")',
+    );
+  }
   const requests: FakeRequest[] = [];
   const model: LanguageModel = {
     specificationVersion: 'v4',

@@ -1,5 +1,6 @@
 /** Reads the stream of a run to its end, as what a test asserts on. */
 
+import { checkOptions } from '../../../src/base/check-options.ts';
 import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
 
 /** One tool call of a run. */
@@ -36,6 +37,7 @@ export interface ReadRun {
  * const { state, calls } = await readRun(await runtime.run(request, principal));
  */
 export async function readRun(stream: ReadableStream<UIMessageChunk>): Promise<ReadRun> {
+  checkOptions('read the run', { stream }, { stream: ['.getReader', 'the stream, such as await runtime.run( … )'] });
   const chunks = await Array.fromAsync(stream);
   const calls = new Map<string, ReadCall>();
   const data: Record<string, unknown> = {};

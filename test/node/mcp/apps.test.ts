@@ -104,6 +104,9 @@ describe('apps of a server that is made with the SDK for apps', () => {
       expect(server.calls.length).toBe(before);
       expect(await apps.call('helper', { ...wanted, approved: true })).toMatchObject({ ok: true });
       expect(server.calls.slice(before)).toEqual(['remove']);
+      const dropped = { ...wanted, arguments: { hour: 7, constructor: 'x' }, approved: true };
+      await expect(apps.call('helper', dropped)).rejects.toMatchObject({ details: { reason: 'reserved_key' } });
+      expect(server.calls.slice(before)).toEqual(['remove']);
     },
   );
 });

@@ -376,6 +376,19 @@ describe('who may read what', () => {
     await expect(runtime.prompts.complete('helper', both, me)).rejects.toMatchObject({ code: 'invalid_argument' });
     expect(mcp.asked.reads).toEqual([]);
   });
+
+  it.each(['constructor', 'prototype', '__proto__'])('refuse an argument named %s, and drop none', async (name) => {
+    const { approve, runtime } = await setUp();
+    await approve();
+    const given = JSON.parse(`{"id":"1","${name}":"x"}`);
+    const refused = { code: 'invalid_argument', details: { reason: 'reserved_key' } };
+    const prompt = { server, name: 'summarize', arguments: given };
+    await expect(runtime.prompts.get('helper', prompt, me)).rejects.toMatchObject(refused);
+    const completion = { server, prompt: 'summarize', argument: { name: 'id', value: '7' }, arguments: given };
+    await expect(runtime.prompts.complete('helper', completion, me)).rejects.toMatchObject(refused);
+    const answers = { a: { action: 'accept', content: given } };
+    await expect(runtime.mcpSignIns.answer('r', 'i', { answers }, me)).rejects.toMatchObject(refused);
+  });
 });
 
 describe('what a server answers', () => {

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { memorySink } from '../../../adapters/sinks/memory.ts';
-import { defineTool, type LanguageModel, localPrincipal, PinnaceError } from '../../../src/index.ts';
+import { defineAgent, defineTool, type LanguageModel, localPrincipal, PinnaceError } from '../../../src/index.ts';
 import { callsTools, says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
 import {
   lastData,
@@ -20,8 +20,8 @@ const add = defineTool({
   execute: ({ a, b }) => a + b,
 });
 
-function toolThat(execute: Parameters<typeof defineTool>[0]['execute']) {
-  return defineTool({ id: 'work', description: 'Works', input: v.object({}), execute });
+function toolThat(execute: Parameters<typeof defineTool>[0]['execute'], id = 'work') {
+  return defineTool({ id, description: 'Works', input: v.object({}), execute });
 }
 
 describe('run', () => {
@@ -100,6 +100,17 @@ describe('run', () => {
       included: ['add'],
       excluded: { not_allowed: 1, unknown_tool: 1 },
     });
+    expect(lastData(chunks, 'data-manifest')).not.toHaveProperty('more');
+  });
+
+  it('names the first 64 tools in the stream and counts the rest; the manifest lists all, under the same digest', async () => {
+    const tools = Array.from({ length: 70 }, (_, i) => toolThat(() => i, `work${i}`));
+    const runtime = testRuntime({ model: scriptedModel(says('hi')).model, tools, agent: { entryTools: ['*'] } });
+    const data = lastData(await readAll(await runtime.run(runRequest(), localPrincipal())), 'data-manifest');
+    expect(data).toMatchObject({ included: tools.slice(0, 64).map(({ definition: { name } }) => name), more: 6 });
+    const manifest = await runtime.manifest(runRequest().agentId, localPrincipal());
+    expect(manifest.digest).toBe(data['digest']);
+    expect(manifest.tools.filter(({ excluded }) => !excluded)).toHaveLength(70);
   });
 
   it('sends instructions, history and context, the context as data before the last message', async () => {
@@ -341,7 +352,8 @@ describe('what run refuses', () => {
   it('a disabled agent, and one whose provider is missing', async () => {
     const disabled = testRuntime({ model, agent: { state: 'disabled' } });
     await expect(disabled.run(runRequest(), localPrincipal())).rejects.toMatchObject({ code: 'forbidden' });
-    const lost = testRuntime({ model, agent: { providerId: 'gone' } });
+    const gone = defineAgent({ id: 'helper', name: 'Helper', providerId: 'gone' });
+    const lost = testRuntime({ model, agents: [gone] });
     await expect(lost.run(runRequest(), localPrincipal())).rejects.toMatchObject({ code: 'not_found' });
   });
 

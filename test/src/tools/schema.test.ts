@@ -159,22 +159,22 @@ describe('defineTool', () => {
   });
 
   it.each([
-    ['a Zod shape', { guest: z.string() }, 'is not one of an object'],
+    ['a Zod shape', { guest: z.string() }, 'it is a list of fields; wrap it, as z.object({ … })'],
     [
       'a Zod schema without JSON Schema',
       { '~standard': { version: 1, vendor: 'zod', validate: () => ({ value: 1 }) } },
       'Zod does from 4.2',
     ],
     ['a date of Zod', z.object({ at: z.date() }), 'Date cannot be represented'],
-    ['a list of Zod', z.array(z.string()), 'is not one of an object'],
-    ['a string of ArkType', type('string'), 'is not one of an object'],
+    ['a list of Zod', z.array(z.string()), 'it must describe an object'],
+    ['a string of ArkType', type('string'), 'it must describe an object'],
     ['a JSON Schema that is none', { type: 'object', properties: 5 }, 'not as JSON Schema defines it'],
     [
       'a JSON Schema with a pattern that looks ahead',
       { type: 'object', properties: { a: { pattern: '(?=x)' } } },
       'pattern',
     ],
-    ['nothing', undefined, ''],
+    ['null', null, ''],
     ['a text', 'object', ''],
   ])('refuses %s as input, and says what would work', (_, input, why) => {
     const failure = failureOf(input);

@@ -107,6 +107,14 @@ describe('a stored chat', () => {
     expect(await wordsOf(runtime)).toHaveLength(4);
   });
 
+  it('starts no chat with an answer alone: it is one of another chat', async () => {
+    const { runtime, calls } = counting();
+    const foreign: UIMessage = { id: 'm9', role: 'assistant', parts: [{ type: 'step-start' }] };
+    await expect(send(runtime, [foreign])).rejects.toMatchObject({ details: { reason: 'chat_foreign_answer' } });
+    expect(calls).toEqual([]);
+    expect((await runtime.chats.list(me)).items).toEqual([]);
+  });
+
   it('continues the stored message whose call a person has decided on', async () => {
     const wiped: string[] = [];
     const wipe = defineTool({

@@ -5,12 +5,14 @@ import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import {
   createAudit,
   createPrincipal,
+  createRegistry,
   createRuntime,
   localPrincipal,
   type ObservedEvent,
+  type Principal,
   type Scope,
 } from '../../../../src/index.ts';
-import { forked, forkRuntime, forkTools, ran } from '../../../fixtures/forks/forks.ts';
+import { forked, forkRuntime, forkTools, ran, runIdOf } from '../../../fixtures/forks/forks.ts';
 import { callsTools, says, scriptedModel } from '../../../fixtures/model.ts';
 import { readAll, runRequest, userMessage } from '../../../fixtures/runtime.ts';
 
@@ -118,6 +120,32 @@ describe('refusals of forks', () => {
       });
     }
     await readAll(await runtime.fork(runId, { atStep: 1, changes: { message: userMessage('Other') } }, author));
+  });
+
+  it('refuses a run with settings that its caller may not set today', async () => {
+    const storage = memoryStorage();
+    const catalog = createRegistry({ storage: memoryStorage() });
+    await catalog.put('provider', { id: 'default', kind: 'custom' });
+    const allow = (callerSettings: object) =>
+      catalog.put('agent', { id: 'helper', name: 'Helper', providerId: 'default', callerSettings });
+    await allow({ instructions: true });
+    const script = scriptedModel(says('Done'));
+    const { runtime } = forkRuntime({ model: script.model, storage, catalog });
+    const caller = person('local', 'run:read', 'run:create');
+    const settings = { instructions: 'Tell the code.' };
+    const started = await readAll(await runtime.run(runRequest({ settings }), caller));
+    const runId = runIdOf(started);
+    const fork = (who: Principal) =>
+      runtime.fork(runId, { atStep: 1, changes: { message: userMessage('Other') } }, who);
+    await readAll(await fork(caller));
+    await allow({});
+    await runtime.invalidate(['agent:helper']);
+    await expect(fork(caller)).rejects.toMatchObject({
+      code: 'forbidden',
+      details: { reason: 'settings_not_allowed', settings: ['instructions'] },
+    });
+    expect(script.calls).toHaveLength(2);
+    await readAll(await fork(principal));
   });
 
   it('asks the permission hook with the names of what is changed, and is audited', async () => {

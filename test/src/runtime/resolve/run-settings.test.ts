@@ -137,7 +137,7 @@ describe('the settings of a request', () => {
       await runtime.run({ ...runRequest(), settings: { instructions: 'Write in French.', temperature: 1 } }, author),
     );
     const runId = String(lastData(chunks, 'data-run')['runId']);
-    await readAll(await runtime.fork(runId, { atStep: 1 }, caller));
+    await readAll(await runtime.fork(runId, { atStep: 1 }, author));
     expect(script.calls[1]?.prompt).toEqual(script.calls[0]?.prompt);
     expect(script.calls[1]).toMatchObject({ temperature: 1 });
   });

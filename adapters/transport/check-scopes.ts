@@ -1,0 +1,12 @@
+/** Scopes that a composition gives to callers. */
+
+import { wrongArgument } from '../../src/base/check-options.ts';
+import { scopes } from '../../src/base/principal.ts';
+
+/** Checks that there is each of the scopes. @throws PinnaceError `invalid_argument`. */
+export function checkScopes(action: string, given: readonly string[]): void {
+  const known: readonly string[] = scopes;
+  const unknown = given.find((scope) => !known.includes(scope));
+  if (unknown === undefined) return;
+  throw wrongArgument(action, 'scopes', `there is no scope "${unknown}"; there are ${known.join(', ')}`);
+}

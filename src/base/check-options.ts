@@ -1,0 +1,64 @@
+/** Checks what a developer passes to a public function: JavaScript has no compiler that would say it. */
+
+import { PinnaceError } from './errors.ts';
+
+type Kind = 'array' | 'function' | 'object' | 'text' | 'given' | `.${string}`;
+
+/** What an option must be. */
+export type Wanted = readonly [
+  /** `.agent`: has a method `agent`. With `?` it may be absent. */
+  kind: Kind | `${Kind}?`,
+  /** What to pass. */
+  advice: string,
+  /** Names that other libraries give the option. */
+  others?: RegExp,
+];
+
+/**
+ * Checks the options in the order of `wanted`.
+ *
+ * @throws PinnaceError `invalid_argument`, reason `wrong_argument`, with the name of the option as `field`.
+ */
+export function checkOptions(action: string, options: unknown, wanted: Readonly<Record<string, Wanted>>): void {
+  if (typeof options !== 'object' || options === null) {
+    const names = Object.keys(wanted).filter((name) => !wanted[name]?.[0].endsWith('?'));
+    throw wrongArgument(action, 'options', `the options ${stateOf(options, 'are')}; pass { ${names.join(', ')} }`);
+  }
+  for (const [field, [kind, advice, others]] of Object.entries(wanted)) {
+    const value: unknown = Reflect.get(options, field);
+    if (isOf(kind, value)) continue;
+    const other = value === undefined && others ? Object.keys(options).find((name) => others.test(name)) : undefined;
+    const why = other === undefined
+      ? `"${field}" ${stateOf(value)}; pass ${advice}`
+      : `"${field}" is missing, but "${other}" is given; rename it to "${field}"`;
+    throw wrongArgument(action, field, why);
+  }
+}
+
+/** The error of a wrong argument. */
+export function wrongArgument(action: string, field: string, why: string): PinnaceError {
+  return new PinnaceError('invalid_argument', `Cannot ${action}: ${why}`, {
+    details: { reason: 'wrong_argument', field },
+  });
+}
+
+function isOf(kind: string, value: unknown): boolean {
+  if (kind.endsWith('?')) return value === undefined || isOf(kind.slice(0, -1), value);
+  if (kind.startsWith('.')) {
+    return typeof (value as Record<string, unknown> | undefined)?.[kind.slice(1)] === 'function';
+  }
+  if (kind === 'given') return value !== undefined;
+  return kind === 'text' ? typeof value === 'string' && value !== '' : typeOf(value) === kind;
+}
+
+function stateOf(value: unknown, is = 'is'): string {
+  if (value === undefined) return `${is} missing`;
+  if (value === '') return `${is} empty`;
+  const type = typeOf(value);
+  return `${is} ${type === 'null' ? '' : /^[ao]/.test(type) ? 'an ' : 'a '}${type}`;
+}
+
+function typeOf(value: unknown): string {
+  if (value instanceof Promise) return 'promise, so await it';
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+}
