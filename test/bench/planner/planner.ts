@@ -55,7 +55,7 @@ function rowsOf(times: Record<string, number[]>, bars: Readonly<Record<string, n
 }
 
 const peers = await findPeers();
-if (peers.missing.length > 0) skip(peers.missing.join(', '));
+if (peers.missing.length > 0) skip(`peers: ${peers.missing.join('; ')}`);
 const flat = await measure({ [ours]: runFlat, ...peers.flat }, { count: 10_000, tasks: 10_000, slow: peers.slow });
 const bars = { 'p-queue': 1, 'LangGraph Send, synchronous checkpoints': 100, 'Mastra foreach': 5 };
 report('10,000 tasks, 16 at once: CPU per task', rowsOf(flat, bars, 6));

@@ -4,7 +4,7 @@
  */
 
 import process from 'node:process';
-import { collect, cpuMs, median, report, type Row } from '../measure.ts';
+import { collect, cpuMs, median, report, type Row, skip } from '../measure.ts';
 import { measureOwn } from './own.ts';
 import { findPeers } from './peers.ts';
 import { type Load, naiveMap, naiveNested, pinnace, type Subject } from './subject.ts';
@@ -45,7 +45,7 @@ function measure(load: Load, tree: BenchTree): Figures {
   const expandAll = timed(() => {
     shown.expandAll();
     shown.page(offset, 50);
-  }, { calls: 40, before: () => shown.collapseAll() });
+  }, { calls: 400, before: () => shown.collapseAll() });
   shown.expandAll();
   const page = timed((i) => shown.page(offset + (i % 50), 50));
   const toggle = timed(() => {
@@ -143,7 +143,7 @@ function rowsOf(ours: Figures, others: ReadonlyMap<string, Figures>, bar: Bars |
 }
 
 const { peers, missing } = await findPeers();
-if (missing.length > 0) console.log(`Peers left out: ${missing.join('; ')}`);
+if (missing.length > 0) skip(`peers: ${missing.join('; ')}`);
 const own = { 'Pinnace': pinnace, 'hand-written Map': naiveMap };
 const { immer: _, mutative: __, ...fast } = peers; // those two copy all that there is for each change
 const { 'headless-tree': ___, ...flat } = fast; // walks a path as long as the tree is deep, for every node

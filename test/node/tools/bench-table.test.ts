@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import process from 'node:process';
 import { describe, expect, it } from 'vitest';
 import type { Report, Row } from '../../bench/measure.ts';
 import { mediansOf } from '../../bench/medians.ts';
@@ -48,6 +50,26 @@ describe('tableOf', () => {
   });
 });
 
+describe('npm run bench', () => {
+  const run = (...options: string[]) =>
+    spawnSync(process.execPath, [join(import.meta.dirname, '../../bench/run.ts'), ...options], { encoding: 'utf8' });
+
+  it('shows its options and the benchmarks', () => {
+    const { status, stdout } = run('--help');
+    expect(status).toBe(0);
+    for (const name of ['--readme', '--minutes', '--without', 'overhead', 'soak']) expect(stdout).toContain(name);
+  });
+
+  it.each([['sook'], ['--without=sook'], ['--minutes=none'], ['--minutes=0'], ['--runs=1.5'], ['--fast']])(
+    'measures nothing and shows its options with %s',
+    (option) => {
+      const { status, stderr } = run(option);
+      expect(status).toBe(2);
+      expect(stderr).toContain('Usage: npm run bench');
+    },
+  );
+});
+
 describe('readmeTableOf', () => {
   it('shows the figures that the README names in its words, and how many bars are missed in all', () => {
     const table = readmeTableOf([
@@ -59,6 +81,13 @@ describe('readmeTableOf', () => {
       '',
       'One run on 2 x processor, 8 GiB, Node 26, on 2026-11-22. 1 of 3 bars met. 2 missed; all figures show each.',
     ]);
+  });
+
+  it('has no line for a shorter soak than the one it names', () => {
+    const soak = (minutes: number) =>
+      readmeTableOf([reportOf(`Soak: ${minutes} minutes of 100 paced runs at once`, { figure: 'heap', value: '1 %' })]);
+    expect(soak(20)).toContain('| Heap growth in twenty minutes');
+    expect(soak(2)).not.toContain('Heap growth');
   });
 
   it('has a place in the README', () => {
