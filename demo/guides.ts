@@ -65,7 +65,7 @@ export const guideGroups: readonly GuideGroup[] = [
     guides: [
       { page: 'tree', title: 'Tree', words: 'edit nodes undo' },
       { page: 'grounding', title: 'Grounding', words: 'knowledge rag retrieve cite sources' },
-      { page: 'registry', title: 'Registry', words: 'records agents providers catalogue' },
+      { page: 'registry', title: 'Registry', words: 'records agents providers catalog' },
     ],
   },
   {
@@ -79,6 +79,7 @@ export const guideGroups: readonly GuideGroup[] = [
     title: 'Serve, observe and protect',
     guides: [
       { page: 'react', title: 'React', words: 'usechat hook transport client ai sdk' },
+      { page: 'react-messages', title: 'Messages in React', words: 'parts approvals types retries localstorage store' },
       { page: 'ag-ui', title: 'AG-UI', words: 'copilotkit protocol http agent interrupt state events' },
       { page: 'node', title: 'Node', words: 'express hono server' },
       { page: 'platforms', title: 'Bun, Cloudflare, Next.js', words: 'workers durable object route handler edge' },
@@ -109,6 +110,7 @@ export const guideGroups: readonly GuideGroup[] = [
     guides: [
       { page: 'cli', title: 'Command line', words: 'npx keys token request validate events' },
       { page: 'deploy', title: 'Deploy', words: 'deno container server' },
+      { page: 'deploy-node', title: 'Deploy on Node', words: 'postgresql container docker server issuers' },
       { page: 'scaling', title: 'Scaling', words: 'load limits simulation' },
       { page: 'security', title: 'Security', words: 'threats defended report' },
     ],

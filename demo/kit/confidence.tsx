@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 
-const meaning = 'How probable it is that this has to do with your words, from 0 to 100 %';
+const meaning = 'The estimated probability that this is relevant to your search, from 0 to 100%';
 
 /** A confidence in a word and a number. */
 export function Confidence({ value }: { value: number }): JSX.Element {
@@ -13,7 +13,7 @@ export function Confidence({ value }: { value: number }): JSX.Element {
   );
 }
 
-/** `97 %`, or `< 1 %`. */
+/** `97%`, or `< 1%`. */
 export function percentOf(value: number): string {
-  return value > 0 && value < 0.01 ? '< 1 %' : `${Math.round(value * 100)} %`;
+  return value > 0 && value < 0.01 ? '< 1%' : `${Math.round(value * 100)}%`;
 }

@@ -45,7 +45,7 @@ const navigator: Sample = {
   },
   suggestions: [
     'What time is it in Tokyo?',
-    'Convert 26.2 miles to kilometres',
+    'Convert 26.2 miles to kilometers',
     'How many days are between 2026-11-20 and 2026-12-24?',
     'Calculate (1250 * 12 + 499) / 7, and what is the current time in New York?',
   ],
@@ -95,7 +95,7 @@ const purser: Sample = {
   },
   suggestions: [
     'Create a ticket called "The anchor winch is stuck"',
-    'Create an invoice called "Harbour dues", then list the invoices',
+    'Create an invoice called "Harbor dues", then list the invoices',
     'Count the vehicles',
     'Create a meeting called "Crew briefing"',
   ],
@@ -107,7 +107,7 @@ const commodore: Sample = {
     id: 'commodore',
     name: 'Commodore',
     role: 'planner',
-    description: 'Splits a goal among parallel sub-agents, asks you when needed, and sums up.',
+    description: 'Splits a goal among parallel sub-agents, asks you when needed, and summarizes.',
     tags: ['sample', 'plans'],
     providerId: 'default',
     entryTools: [
@@ -128,7 +128,7 @@ const commodore: Sample = {
 - Sum up in a few lines: what was found, by which sub-agent, and what failed.`,
   },
   suggestions: [
-    'What time is it in Tokyo; convert 26.2 miles to kilometres; how many days are between 2026-11-20 and 2026-12-24',
+    'What time is it in Tokyo; convert 26.2 miles to kilometers; how many days are between 2026-11-20 and 2026-12-24',
     'Calculate 1250 * 12, then convert 5 knots to km/h; ask me: which port do we sail for',
     'Call flaky with mode "error"; calculate 6 * 7; what time is it in Berlin',
   ],
@@ -138,9 +138,9 @@ const drill: Sample = {
   agent: {
     id: 'drill',
     name: 'Drill',
-    role: 'rehearsal',
-    description: 'Demonstrates failures: failing, slow and oversized tools, parallel calls, long answers.',
-    tags: ['sample', 'rehearsal'],
+    role: 'failure demo',
+    description: 'Demonstrates failures: failing, slow and oversized tools, parallel calls and long answers.',
+    tags: ['sample', 'failures'],
     providerId: 'default',
     entryTools: ['flaky', 'calculator', 'current_time', 'text_stats'],
     instructions: `You are Drill. You show people how this runtime handles trouble.
@@ -155,7 +155,7 @@ const drill: Sample = {
     'Call flaky with mode "error"',
     'Call flaky with mode "secret_error"',
     'Call flaky with mode "slow" and calculate 6 * 7 and tell the current time in Berlin',
-    'Write a long answer about rehearsing failure',
+    'Write a long answer about recovering from failures',
   ],
 };
 
@@ -164,8 +164,7 @@ const bosun: Sample = {
     id: 'bosun',
     name: 'Bosun',
     role: 'assistant',
-    description:
-      'Manages the yard’s plan, a tree of areas, jobs and tasks: finds, adds, renames, moves, removes, undoes.',
+    description: 'Manages a shipyard’s plan, a tree of areas, jobs and tasks. Every change can be undone.',
     tags: ['sample'],
     providerId: 'default',
     entryTools: [
@@ -259,7 +258,7 @@ const quartermaster: Sample = {
 - Say what the program changed.`,
   },
   suggestions: [
-    'What time is it in Tokyo, in Berlin and in Lagos, and convert 26.2 miles to kilometres',
+    'What time is it in Tokyo, in Berlin and in Lagos, and convert 26.2 miles to kilometers',
     'Add a note "Buy rope and paint", add a note "Check the anchor chain" and add a note "Coil the old rope"',
     'Count the words of every note',
     'Delete every note about "rope"',
@@ -308,7 +307,7 @@ function cardOf(agent: AgentInput, definitions: readonly ToolDefinition[]): Agen
   const servers = Object.keys(mcp).map((server) => ({
     name: server,
     title: server,
-    description: 'What was approved of an MCP server',
+    description: 'The approved tools of an MCP server',
   }));
   const tools = [...[...named, ...asking.slice(0, dataSources.length)].map(toolOf), ...servers];
   return { id, name, description, tools, suggestions: [] };

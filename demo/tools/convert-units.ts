@@ -14,7 +14,7 @@ function unitOf(description: string) {
     v.minLength(1),
     v.maxLength(64),
     v.description(description),
-    v.examples(['kilometres', 'mi', 'lb', '°C', 'GiB', 'km/h']),
+    v.examples(['kilometers', 'mi', 'lb', '°C', 'GiB', 'km/h']),
   );
 }
 
@@ -31,7 +31,7 @@ export function convertUnitsTool(): Tool {
     title: 'Unit converter',
     description:
       'Converts a measure from one unit to another: length, mass or weight, temperature, volume, area, speed, duration, ' +
-      'data sizes, pressure and energy. Miles to kilometres, pounds to kilograms, Fahrenheit to Celsius, GiB to MB and so on.',
+      'data sizes, pressure and energy. Miles to kilometers, pounds to kilograms, Fahrenheit to Celsius, GiB to MB and so on.',
     category: 'math',
     keywords: [
       'units',
@@ -39,7 +39,7 @@ export function convertUnitsTool(): Tool {
       'metric',
       'imperial',
       'how many',
-      'kilometers',
+      'kilometres',
       'pounds',
       'degrees',
       'gallons',

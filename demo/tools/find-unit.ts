@@ -30,8 +30,8 @@ function inWords(symbol: string): string[] {
 }
 
 function spellings(name: string): string[] {
-  const american = name.replaceAll('metre', 'meter').replaceAll('litre', 'liter');
-  return american === name ? [name] : [name, american];
+  const british = name.replaceAll('meter', 'metre').replaceAll('liter', 'litre');
+  return british === name ? [name] : [name, british];
 }
 
 /** One way of writing for several: `m²` is `m2`, `sq ft` is `square ft`, `km per h` is `km/h`, `°C` is `C`. */
@@ -69,7 +69,7 @@ function unknownUnit(wanted: string, field: string): PinnaceError {
   const suggestions = suggest(wanted, unitNames, { namesOf: (name) => spellingsByName.get(name) ?? [] });
   const hint = suggestions.length > 0
     ? `did you mean ${suggestions.map((name) => `"${name}"`).join(' or ')}`
-    : 'use a name or symbol such as "kilometre", "lb" or "°C"';
+    : 'use a name or symbol such as "kilometer", "lb" or "°C"';
   return refused(`"${field}" is not a unit known here; ${hint}`, { reason: 'unknown_unit', suggestions });
 }
 

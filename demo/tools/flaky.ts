@@ -37,11 +37,11 @@ export function flakyTool({ slowMs = 5_000 }: FlakyOptions = {}): Tool {
   const failures = createCounter();
   return defineTool({
     id: 'flaky',
-    title: 'Flaky (rehearsal)',
+    title: 'Flaky test tool',
     description:
-      'Rehearses failure: a flaky tool that does nothing useful and misbehaves on request. Modes: ok, error, slow, ' +
+      'Fails on purpose, to test how failures are handled: a flaky tool that misbehaves on request. Modes: ok, error, slow, ' +
       'secret_error, huge, not_json. Use it only when someone wants to see how a failing tool is handled.',
-    category: 'rehearsal',
+    category: 'test',
     keywords: ['fail', 'failure', 'crash', 'timeout', 'retry', 'test', 'drill'],
     annotations: { readOnlyHint: true, idempotentHint: false, openWorldHint: false },
     input: Input,

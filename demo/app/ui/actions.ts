@@ -20,7 +20,7 @@ export const keyedActions: readonly KeyedAction[] = [
   {
     id: 'runs',
     icon: 'waterfall',
-    title: 'Runs: what happened in them',
+    title: 'Runs: inspect what happened',
     key: 'i',
     go: ({ inspector }) => (inspector.shown.value = inspector.shown.value ? undefined : {}),
   },
@@ -34,7 +34,7 @@ export const keyedActions: readonly KeyedAction[] = [
   {
     id: 'console',
     icon: 'pulse',
-    title: 'Console of the endpoint',
+    title: 'Endpoint console',
     key: 'c',
     go: (playground) => {
       const { isShown } = playground.console;
@@ -43,7 +43,7 @@ export const keyedActions: readonly KeyedAction[] = [
       isShown.value = !wasShown;
     },
   },
-  { id: 'tree', icon: 'tree', title: 'Tree of the yard', key: 't', go: toggles('tree') },
+  { id: 'tree', icon: 'tree', title: 'Tree of the shipyard', key: 't', go: toggles('tree') },
   { id: 'knowledge', icon: 'book', title: 'Knowledge', key: 'k', go: toggles('knowledge') },
   {
     id: 'model',

@@ -131,7 +131,7 @@ function KeyNotice({ playground: { settings, overlay } }: { playground: Playgrou
     >
       {choice.inVault
         ? `Open the vault to continue with ${choice.model}.`
-        : `The key of ${hostOf(choice.baseUrl)} was not stored. Enter it again to continue with ${choice.model}.`}
+        : `The key for ${hostOf(choice.baseUrl)} was not stored. Enter it again to continue with ${choice.model}.`}
     </Notice>
   );
 }

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { Dialog } from '../../kit/dialog.tsx';
+import { Icon } from '../../kit/icon.tsx';
 import type { Playground } from '../state/playground.ts';
 import { isMac, keyedActions, sayKey } from './actions.ts';
 
@@ -7,24 +8,30 @@ import { isMac, keyedActions, sayKey } from './actions.ts';
 function otherKeys(): readonly (readonly [keys: string, does: string])[] {
   const control = isMac() ? '⌘' : 'Ctrl';
   return [
-    [`${control} K`, 'Go to an action, a page, a chat, or words in your chats'],
+    [`${control} K`, 'Find an action, a page, a chat or text in your chats'],
     [`${control} F`, 'Search in this chat'],
     ['/', 'Write a message'],
-    ['Enter', 'Send the message; while an agent answers, to that agent'],
+    ['Enter', 'Send the message, also while an agent is answering'],
     ['Shift Enter', 'Start a new line'],
-    ['↑', 'Edit the last message, in an empty composer'],
-    ['Esc', 'Stop the answer, or close what is open'],
-    ['Page Up, Page Down', 'Go to the message before or after'],
-    ['?', 'Show these keys'],
+    ['↑', 'Edit your last message, when the composer is empty'],
+    ['Esc', 'Stop the answer, or close a panel or dialog'],
+    ['Page Up, Page Down', 'Previous or next message'],
+    ['?', 'Show keyboard shortcuts'],
   ];
 }
 
 /** Every key of the page. */
 export function KeysDialog({ playground: { overlay } }: { playground: Playground }): JSX.Element {
+  const close = (): void => void (overlay.value = 'none');
   const rows = [...otherKeys(), ...keyedActions.map(({ key, title }) => [sayKey(key), title] as const)];
   return (
-    <Dialog class='keys' label='Keyboard shortcuts' testId='keys' onClose={() => (overlay.value = 'none')}>
-      <h2>Keyboard shortcuts</h2>
+    <Dialog class='keys' label='Keyboard shortcuts' testId='keys' onClose={close}>
+      <div class='dialog-head'>
+        <h2>Keyboard shortcuts</h2>
+        <button type='button' class='icon-button' data-testid='keys-close' aria-label='Close' onClick={close}>
+          <Icon name='cross' />
+        </button>
+      </div>
       <dl class='key-list'>
         {rows.map(([keys, does]) => (
           <div key={keys} data-testid='key'>
@@ -35,9 +42,6 @@ export function KeysDialog({ playground: { overlay } }: { playground: Playground
           </div>
         ))}
       </dl>
-      <button type='button' class='button' data-testid='keys-close' onClick={() => (overlay.value = 'none')}>
-        Close
-      </button>
     </Dialog>
   );
 }

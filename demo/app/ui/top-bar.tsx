@@ -38,7 +38,7 @@ export function TopBar({ chat, playground }: { chat: Chat; playground: Playgroun
         class='icon-button'
         data-testid='open-tree'
         aria-label='Tree'
-        title='The yard’s tree'
+        title='Shipyard tree'
         aria-pressed={tree.isShown.value}
         onClick={() => showBeside(playground, 'tree', !tree.isShown.value)}
       >
@@ -49,7 +49,7 @@ export function TopBar({ chat, playground }: { chat: Chat; playground: Playgroun
         class='icon-button'
         data-testid='open-knowledge'
         aria-label='Knowledge'
-        title='The knowledge: your files'
+        title='Knowledge: your files'
         aria-pressed={knowledge.isShown.value}
         onClick={() => showBeside(playground, 'knowledge', !knowledge.isShown.value)}
       >

@@ -34,7 +34,7 @@ export function createSharing(control: Pick<RegistryControl, 'exportAll' | 'get'
     async prepare(agentId) {
       const answer = await control.exportAll().catch(() => undefined);
       const document = answer?.ok ? documentOf(answer.value, agentId) : undefined;
-      problem.value = document ? undefined : 'The agent cannot be exported: the registry does not return it.';
+      problem.value = document ? undefined : 'The agent cannot be exported: the registry did not return it.';
       shared.value = document && {
         text: `${JSON.stringify(document, null, 2)}\n`,
         link: await toLink(document, page()),

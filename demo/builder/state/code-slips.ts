@@ -30,14 +30,17 @@ export function findSlip(code: string): Slip | undefined {
     at = next;
   }
   const last = open.at(-1);
-  return last && slipAt(code, last.at, last.mark === '`' ? 'This text has no end' : `“${last.mark}” is never closed`);
+  return last &&
+    slipAt(code, last.at, last.mark === '`' ? 'This text is not closed' : `“${last.mark}” is never closed`);
 }
 
 /** Where to go on, or what is wrong here. */
 type Step = number | string;
 
 function step(code: string, at: number, { mark, open }: { readonly mark: string; readonly open: Open[] }): Step {
-  if (mark === '"' || mark === "'") return endOf(code, at, /(?:[^\\\n]|\\[\s\S])*?/y, mark) ?? 'This text has no end';
+  if (mark === '"' || mark === "'") {
+    return endOf(code, at, /(?:[^\\\n]|\\[\s\S])*?/y, mark) ?? 'This text is not closed';
+  }
   if (mark === '/' && code[at + 1] === '/') return lineEnd(code, at);
   if (mark === '/' && code[at + 1] === '*') {
     const end = code.indexOf('*/', at + 2);

@@ -7,6 +7,7 @@ import type { AgentCard } from '../../app/worker/control.ts';
 import type { RegistryControl } from '../../registry/worker/control.ts';
 import { isRunning } from '../../chat/state/chat.ts';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
+import { nameOfModel } from '../../settings/state/model-name.ts';
 import { problemOf } from '../../kit/answer-problem.ts';
 
 /** One of the two. */
@@ -126,7 +127,7 @@ function ownSide({ name, playground, control, providers }: OwnSideOptions): OwnS
   });
   const own = playground.aside({
     agents: () => [cardOf(), ...playground.agents],
-    modelLabel: () => [provider.value?.id, modelOf()].filter((part) => part !== undefined).join(' · '),
+    modelLabel: () => [provider.value?.id, modelOf()].filter((part) => part !== undefined).map(nameOfModel).join(' · '),
   });
 
   function modelOf(): string | undefined {

@@ -16,7 +16,7 @@ export const templates: readonly Template[] = [
   {
     id: 'files',
     title: 'Answer from files',
-    about: 'Searches the files of this page and cites them.',
+    about: 'Searches the files that you added here and cites them.',
     values: {
       name: 'Research assistant',
       description: 'Answers from your files, with citations.',
@@ -61,7 +61,7 @@ export const templates: readonly Template[] = [
 - When a question is unclear, say what you assumed.`,
       entryTools: 'calculator\ndate_math\nconvert_units\ncurrent_time',
     },
-    tryWith: 'Convert 26.2 miles to kilometres',
+    tryWith: 'Convert 26.2 miles to kilometers',
   },
   {
     id: 'office',

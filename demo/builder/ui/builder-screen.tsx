@@ -144,7 +144,7 @@ function StepView({ builder, step, playground }: StepViewProps): JSX.Element | n
       return (
         <>
           {builder.isUnwritten.value && <TemplateCards builder={builder} />}
-          <p class='registry-faint'>Its name and instructions. You can change everything later.</p>
+          <p class='registry-faint'>Give the agent a name and instructions. You can change everything later.</p>
           <FormFields form={form} fields={fields('name', 'description', 'instructions')} />
         </>
       );
@@ -152,7 +152,7 @@ function StepView({ builder, step, playground }: StepViewProps): JSX.Element | n
       return (
         <>
           <p class='registry-faint'>
-            “default” is the model that the page uses: the scripted demo, which needs no key, until you connect a model.
+            “default” is the model of this page: the scripted demo, until you connect a model.
           </p>
           <FormFields form={form} fields={fields('providerId', 'model', 'modelSettings')} />
           <div class='button-row'>
@@ -162,7 +162,7 @@ function StepView({ builder, step, playground }: StepViewProps): JSX.Element | n
               data-testid='make-provider'
               onClick={() => void builder.make('provider', { kind: 'openai-compatible' })}
             >
-              Another model…
+              Add a model…
             </button>
           </div>
         </>
@@ -194,7 +194,7 @@ function Vault({ builder: { vault } }: { builder: Builder }): JSX.Element {
   useEffect(() => void vault.load(), []);
   return (
     <section>
-      <h2>The vault</h2>
+      <h2>Secrets</h2>
       <VaultSection vault={vault} />
     </section>
   );

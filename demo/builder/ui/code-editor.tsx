@@ -67,7 +67,7 @@ export function CodeEditor({ label, help, value, mark, onInput }: CodeEditorProp
             <>
               Line {mark.line}
               {mark.column !== undefined && `, column ${mark.column}`}: {mark.text}.{' '}
-              <button type='button' class='quiet-button' onClick={() => goTo(area.current, mark)}>Go there</button>
+              <button type='button' class='quiet-button' onClick={() => goTo(area.current, mark)}>Go to error</button>
             </>
           )
           : help}

@@ -21,7 +21,7 @@ export function CompareScreen({ playground }: { playground: Playground }): JSX.E
       playground={playground}
       name='compare'
       label='Compare'
-      title='Side by side'
+      title='Compare side by side'
       back='Back to the chat'
       onBack={close}
       onClose={undefined}

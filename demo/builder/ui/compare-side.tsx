@@ -7,6 +7,7 @@ import type { Compare, Side } from '../state/compare.ts';
 import type { AssistantMessage } from '../../chat/state/message.ts';
 import { formatDuration } from '../../kit/format.ts';
 import { Problem } from '../../kit/problem.tsx';
+import { nameOfModel } from '../../settings/state/model-name.ts';
 import { SmallThread } from './small-thread.tsx';
 
 interface CompareSideProps {
@@ -40,7 +41,7 @@ export function CompareSide({ side, compare, onKeep }: CompareSideProps): JSX.El
           disabled={messages.length === 0 || isRunning(chat)}
           onClick={onKeep}
         >
-          Keep as a chat
+          Keep as chat
         </button>
       </footer>
     </section>
@@ -54,8 +55,8 @@ function Took({ answer, side }: { answer: AssistantMessage; side: Side }): JSX.E
   return (
     <dl class='compare-figures' data-testid='figures' data-running={isWriting}>
       <Figure name='Time' value={durationMs === undefined ? '…' : formatDuration(durationMs)} />
-      <Figure name='Tokens in' value={tokensIn?.toLocaleString('en') ?? '…'} />
-      <Figure name='Tokens out' value={tokensOut?.toLocaleString('en') ?? '…'} />
+      <Figure name='Input tokens' value={tokensIn?.toLocaleString('en') ?? '…'} />
+      <Figure name='Output tokens' value={tokensOut?.toLocaleString('en') ?? '…'} />
       {cost !== undefined && <Figure name='Cost' value={cost} />}
     </dl>
   );
@@ -105,9 +106,7 @@ function Who({ side, compare }: { side: Side; compare: Compare }): JSX.Element {
         onToggle={({ currentTarget }) => (isOpen.value = currentTarget.open)}
       >
         <summary>
-          {instructions === undefined && providerId === '' && model === ''
-            ? 'Unchanged'
-            : 'With another model or prompt'}
+          {instructions === undefined && providerId === '' && model === '' ? 'Unchanged' : 'Different model or prompt'}
         </summary>
         <Variation side={side} compare={compare} isBusy={isBusy} />
       </details>
@@ -138,7 +137,7 @@ function Variation({ side, compare, isBusy }: VariationProps): JSX.Element {
           disabled={isBusy}
           onChange={({ currentTarget }) => side.vary({ ...variation.value, providerId: currentTarget.value })}
         >
-          <option value=''>Same as the agent</option>
+          <option value=''>Same as agent</option>
           {compare.providers.value.map((each) => <option key={each.id} value={each.id}>{each.id}</option>)}
         </select>
       </div>
@@ -149,7 +148,7 @@ function Variation({ side, compare, isBusy }: VariationProps): JSX.Element {
           type='text'
           autocomplete='off'
           data-testid='side-model'
-          placeholder={agent.value?.model ?? side.provider.value?.model ?? ''}
+          placeholder={nameOfModel(agent.value?.model ?? side.provider.value?.model ?? '')}
           value={model}
           disabled={isBusy}
           onChange={({ currentTarget }) => side.vary({ ...variation.value, model: currentTarget.value.trim() })}

@@ -60,7 +60,7 @@ export function HttpForm({ config, error, onChange }: HttpFormProps): JSX.Elemen
             help='One “field: value” per line. A field that is only {name} keeps its type: a number stays a number.'
           />
           <Choice
-            label='Sent as'
+            label='Body format'
             name='http-body-as'
             value={template.bodyAs}
             options={['json', 'form']}
@@ -77,7 +77,7 @@ export function HttpForm({ config, error, onChange }: HttpFormProps): JSX.Elemen
           help='One JSON path per line. Fewer fields cost fewer tokens. Leave empty for the whole response.'
         />
         <Choice
-          label='Read as'
+          label='Response format'
           name='http-response-as'
           value={template.responseAs}
           options={['json', 'text']}

@@ -19,8 +19,8 @@ export function LinkScreen({ playground, hash }: { playground: Playground; hash:
     <OverScreen
       playground={playground}
       name='link'
-      label='An agent from a link'
-      title='An agent from a link'
+      label='Agent from a link'
+      title='Import an agent'
       back='Back to the chat'
       onBack={close}
       onClose={undefined}
@@ -36,7 +36,7 @@ export function LinkScreen({ playground, hash }: { playground: Playground; hash:
             onTaken={(agentId) => void openChat(agentId, playground)}
           />
         )}
-        {!arrival && link.isBusy.value && <p role='status'>Reading the link…</p>}
+        {!arrival && link.isBusy.value && <p role='status'>Loading the link…</p>}
         {!arrival && !link.isBusy.value && (
           <div class='button-row'>
             <button type='button' class='button' data-testid='link-leave' onClick={close}>Back to the chat</button>
@@ -52,7 +52,7 @@ function Contents({ arrival: { review, known } }: { arrival: Arrival }): JSX.Ele
   return (
     <>
       <p class='registry-faint'>
-        The author of this link wrote this text. Nothing is imported or run until you confirm.
+        The author of this link wrote this agent. Nothing is imported or run until you confirm.
       </p>
       {agents.map(({ id, name, description, instructions, entryTools }) => (
         <section key={id} data-testid='link-agent'>
@@ -61,46 +61,46 @@ function Contents({ arrival: { review, known } }: { arrival: Arrival }): JSX.Ele
             facts={[
               ['Id', id],
               ['Description', description],
-              ['May use', entryTools.join(', ')],
+              ['Tools', entryTools.join(', ')],
             ]}
           />
           <details class='registry-reason' open>
-            <summary>Its instructions</summary>
-            <pre class='registry-text' tabIndex={0} aria-label='Its instructions'>{instructions || 'None'}</pre>
+            <summary>Instructions</summary>
+            <pre class='registry-text' tabIndex={0} aria-label='Instructions'>{instructions || 'None'}</pre>
           </details>
         </section>
       ))}
       <section data-testid='link-hosts'>
-        <h2>Hosts</h2>
-        {hosts.length === 0
-          ? <p class='registry-faint'>None. The agent sends no data to other hosts.</p>
-          : (
-            <ul class='boxed registry-rows'>
-              {hosts.map(({ origin, by, secrets: sent }) => (
-                <li key={origin} data-testid='link-host'>
-                  <span class='registry-row-name'>{origin}</span>
-                  <span class='registry-faint'>{by.join(', ')}</span>
-                  {sent.length > 0 && (
-                    <p class='link-warning'>
-                      It gets the {sent.length === 1 ? 'secret' : 'secrets'} {sent.join(', ')}.
-                    </p>
-                  )}
-                </li>
-              ))}
-            </ul>
-          )}
+        <h2>Sends data to</h2>
+        {hosts.length === 0 ? <p class='registry-faint'>No other hosts.</p> : (
+          <ul class='boxed registry-rows'>
+            {hosts.map(({ origin, by, secrets: sent }) => (
+              <li key={origin} data-testid='link-host'>
+                <span class='registry-row-name'>{origin}</span>
+                <span class='registry-faint'>{by.join(', ')}</span>
+                {sent.length > 0 && (
+                  <p class='link-warning'>
+                    Receives the {sent.length === 1 ? 'secret' : 'secrets'} {sent.join(', ')}.
+                  </p>
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
       </section>
       {secrets.length > 0 && (
         <p class={known.length > 0 ? 'link-warning' : 'registry-faint'} data-testid='link-secrets'>
-          It asks for secrets by name: {secrets.join(', ')}. {known.length > 0
-            ? `Your vault has ${known.join(', ')}: with the agent you would give them to the hosts above.`
-            : 'Your vault has none of them.'}
+          Secrets that the agent uses: {secrets.join(', ')}. {known.length > 0
+            ? `Your vault contains ${
+              known.join(', ')
+            }. If you import the agent, its tools can send them to the hosts above.`
+            : 'Your vault does not contain them.'}
         </p>
       )}
       {tools.length > 0 && <Tools tools={tools} />}
       {tamed.length > 0 && (
         <section>
-          <h2>Made stricter</h2>
+          <h2>Restricted for safety</h2>
           <ul class='link-tamed'>{tamed.map((text) => <li key={text}>{text}.</li>)}</ul>
         </section>
       )}
@@ -145,7 +145,7 @@ function Question({ link, arrival: { report }, onLeave, onTaken }: QuestionProps
     <>
       {replaced.length > 0 && (
         <section data-testid='link-replaced'>
-          <h2>Records it replaces</h2>
+          <h2>Records that will be replaced</h2>
           <ul class='boxed registry-rows'>
             {replaced.map(({ kind, id, differences }) => (
               <li key={`${kind} ${id}`}>
@@ -168,7 +168,7 @@ function Question({ link, arrival: { report }, onLeave, onTaken }: QuestionProps
         </section>
       )}
       <div class='dialog-foot registry-foot'>
-        <button type='button' class='button' data-testid='link-leave' onClick={onLeave}>Leave it</button>
+        <button type='button' class='button' data-testid='link-leave' onClick={onLeave}>Cancel</button>
         <button
           type='button'
           class='button is-primary'

@@ -64,7 +64,7 @@ function Row({ param, onChange, onRemove }: RowProps): JSX.Element {
     <li>
       <input
         type='text'
-        aria-label='Name of the input'
+        aria-label='Input name'
         data-testid='param-name'
         autocomplete='off'
         value={name}
@@ -79,7 +79,7 @@ function Row({ param, onChange, onRemove }: RowProps): JSX.Element {
       </select>
       <input
         type='text'
-        aria-label={`What ${name} is`}
+        aria-label={`Description of ${name}`}
         placeholder='Description for the model'
         data-testid='param-description'
         autocomplete='off'

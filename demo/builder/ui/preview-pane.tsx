@@ -14,7 +14,7 @@ export function PreviewPane({ builder, playground }: { builder: Builder; playgro
     <aside class='builder-preview' aria-label='Preview' data-testid='builder-preview'>
       <h2>Preview</h2>
       <Problem text={preview.problem.value} testId='preview-problem' />
-      <SmallThread playground={preview.playground} label='Answers of the preview'>
+      <SmallThread playground={preview.playground} label='Preview chat'>
         <p class='registry-faint'>Chat with the agent as it is now. Nothing is saved.</p>
       </SmallThread>
       {preview.isStale.value && (

@@ -20,8 +20,8 @@ export function ShareSection({ control, agentId, revision }: {
     <section data-testid='share' data-ready={shared !== undefined}>
       <h2>Share agent</h2>
       <p class='registry-faint'>
-        With the tools, servers and the provider that it names. The file is what “POST /v1/import” of an endpoint takes,
-        and “Import” of the registry. Secrets go by their names alone.
+        The export includes the agent’s tools, MCP servers and provider, and the names of its secrets but not their
+        values. Import it under “Import and export” in another playground, or with “POST /v1/import” at an endpoint.
       </p>
       <Problem text={sharing.problem.value} testId='share-problem' />
       {shared && (
@@ -39,18 +39,18 @@ export function ShareSection({ control, agentId, revision }: {
               <CopyButton
                 testId='share-link'
                 text={() => shared.link ?? ''}
-                label='Copy a link'
+                label='Copy link'
               />
             )}
           </div>
           {shared.link === undefined && <p class='registry-faint'>The agent is too large for a link.</p>}
           {shared.given.length > 0 && (
             <p class='registry-faint' data-testid='share-given'>
-              Functions of this page that the importing page also needs: {shared.given.join(', ')}.
+              Built-in tools that the other playground also needs: {shared.given.join(', ')}.
             </p>
           )}
           {shared.secrets.length > 0 && (
-            <p class='registry-faint'>Secrets that the importing page needs: {shared.secrets.join(', ')}.</p>
+            <p class='registry-faint'>Secrets that the other playground needs: {shared.secrets.join(', ')}.</p>
           )}
         </>
       )}

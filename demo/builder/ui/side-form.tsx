@@ -50,7 +50,7 @@ export function SideForm({ builder, side }: { builder: Builder; side: Side }): J
       <div class='dialog-foot registry-foot'>
         <button type='button' class='button' data-testid='side-leave' onClick={() => builder.leave()}>Cancel</button>
         <button type='submit' class='button is-primary' data-testid='side-keep' disabled={form.isSaving.value}>
-          {kind === 'mcpServer' ? 'Save and review' : 'Save and use it'}
+          {kind === 'mcpServer' ? 'Save and review' : 'Save and use'}
         </button>
       </div>
     </form>

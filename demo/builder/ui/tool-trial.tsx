@@ -53,7 +53,7 @@ export function TrialView({ trial, tool, type, schema }: TrialViewProps): JSX.El
           disabled={isBusy.value}
           onClick={() => void trial.call(tool())}
         >
-          {isBusy.value ? 'Waiting…' : type === 'http' ? 'Send it' : 'Run it'}
+          {isBusy.value ? 'Waiting…' : type === 'http' ? 'Send request' : 'Run'}
         </button>
       </div>
       <Problem text={problem.value} testId='trial-problem' />
@@ -75,8 +75,8 @@ function Request({ request }: { request: ToolRequest }): JSX.Element {
       <JsonView label='Request preview' value={lines.join('\n')} />
       <p class='field-help'>
         {needsApproval
-          ? 'This tool may change data. Agents ask for your approval first; a test call is sent at once.'
-          : 'This tool only reads data. Agents call it without asking.'}
+          ? 'This tool may change data. Agents ask for your approval first, but a test call is sent immediately.'
+          : 'This tool only reads data. Agents call it without asking you.'}
       </p>
     </div>
   );
@@ -90,12 +90,12 @@ function Result({ result: { outcome, durationMs, answer, thrown } }: { result: T
       </p>
       {thrown !== undefined && thrown !== '' && (
         <p class='field-error' data-testid='trial-thrown'>
-          It threw: {thrown}
+          Error thrown: {thrown}
         </p>
       )}
       {answer && (
         <JsonView
-          label={`What the server said: ${answer.status} ${answer.type}${answer.isCut ? ', its beginning' : ''}`}
+          label={`Server response: ${answer.status} ${answer.type}${answer.isCut ? ' (truncated)' : ''}`}
           value={answer.text}
         />
       )}

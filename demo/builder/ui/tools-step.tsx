@@ -16,7 +16,7 @@ export function ToolsStep({ builder }: { builder: Builder }): JSX.Element {
     <>
       <Chosen builder={builder} />
       <section>
-        <h3>Make one</h3>
+        <h3>Create a tool</h3>
         <p class='registry-faint'>An API request or a few lines of code. Test it before you save.</p>
         <div class='button-row'>
           <Make builder={builder} kind='tool' preset={{ type: 'http', config: '{}' }} testId='make-http'>
@@ -72,9 +72,7 @@ function Chosen({ builder }: { builder: Builder }): JSX.Element {
   return (
     <section>
       <p class='registry-faint' data-testid='chosen-count'>
-        {chosen.length === 0
-          ? 'No tools yet. The agent can only chat.'
-          : `It may use ${chosen.length === 1 ? 'this' : 'these'}:`}
+        {chosen.length === 0 ? 'No tools yet. The agent can only chat.' : 'The agent can use:'}
       </p>
       {error !== undefined && <p class='field-error' role='alert'>{error}</p>}
       <ul class='chips'>
@@ -109,7 +107,7 @@ function Search({ builder }: { builder: Builder }): JSX.Element {
           type='search'
           autocomplete='off'
           data-testid='tool-query'
-          placeholder={`Among ${finder.total.value.toLocaleString('en')}, by name or description`}
+          placeholder={`Search ${finder.total.value.toLocaleString('en')} tools by name or description`}
           value={finder.query.value}
           onInput={({ currentTarget }) => void finder.search(currentTarget.value)}
         />
@@ -123,7 +121,7 @@ function Search({ builder }: { builder: Builder }): JSX.Element {
       {found.length === 0 && finder.query.value !== '' && <p class='registry-faint'>No results</p>}
       {finder.hasMore.value && (
         <p class='registry-faint'>
-          {finder.total.value - found.length} more. Search by name or description.
+          {(finder.total.value - found.length).toLocaleString('en')} more. Search to find them.
         </p>
       )}
     </section>
@@ -165,7 +163,7 @@ function Benches({ builder }: { builder: Builder }): JSX.Element {
     <section>
       <h3>Tool sets</h3>
       <p class='registry-faint'>
-        The agent starts with four tools that search and load the others when it needs them.
+        The agent starts with four tools that find and load the others when needed.
       </p>
       <ul class='builder-picks'>
         {builder.finder.benches.value.map(({ pattern, count }) => (

@@ -36,7 +36,7 @@ export function TryStep({ builder, playground, onTry }: TryStepProps): JSX.Eleme
       />
       {elsewhere !== undefined && (
         <p class='registry-faint'>
-          Chats run at {hostOf(elsewhere)}: import the agent there, or choose a model of this page to try it here.
+          Chats run at {hostOf(elsewhere)}. Import the agent there, or choose a model of this page to try it here.
         </p>
       )}
       <div class='button-row'>
@@ -47,7 +47,7 @@ export function TryStep({ builder, playground, onTry }: TryStepProps): JSX.Eleme
           disabled={form?.isSaving.value}
           onClick={() => void tryIt()}
         >
-          Save and try it
+          Save and try
         </button>
         <button
           type='button'
@@ -65,7 +65,7 @@ export function TryStep({ builder, playground, onTry }: TryStepProps): JSX.Eleme
             data-testid='builder-another'
             onClick={() => void builder.start()}
           >
-            Make another
+            Create another
           </button>
         )}
       </div>

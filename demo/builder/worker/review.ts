@@ -37,7 +37,7 @@ export function reviewOf(data: unknown): AgentReview {
   } as AgentDocument; // safe: each was read as its kind
   const hosts = hostsOf(document);
   const secrets = secretsOf(document);
-  if (secrets.some((name) => own.has(name))) throw refused('it uses the key of your model');
+  if (secrets.some((name) => own.has(name))) throw refused('it uses your model’s key');
   return { document, agents: document.agents, tools: document.tools, hosts, secrets, tamed };
 }
 
@@ -50,7 +50,9 @@ function tame(record: object, tamed: string[]): object {
   const { createdAt: _, updatedAt: __, revision: ___, ...rest } = record as Readonly<Record<string, unknown>>;
   if ('alias' in rest) {
     const { pinned, status: _status, findings: _findings, validatedAt: _at, ...server } = rest;
-    if (pinned !== undefined) tamed.push(`MCP server ${String(rest['id'])}: you look at its tools and approve them`);
+    if (pinned !== undefined) {
+      tamed.push(`MCP server ${String(rest['id'])}: you review and approve its tools before agents can use them`);
+    }
     return server;
   }
   const { config } = rest;
@@ -58,7 +60,7 @@ function tame(record: object, tamed: string[]): object {
     return rest;
   }
   const { autoApprove, ...strict } = config as { readonly autoApprove?: unknown };
-  if (autoApprove === true) tamed.push(`HTTP tool ${String(rest['id'])}: you are asked before it changes something`);
+  if (autoApprove === true) tamed.push(`HTTP tool ${String(rest['id'])}: asks you before it changes data`);
   return { ...rest, config: strict };
 }
 

@@ -64,7 +64,7 @@ function toolOf(definition: ToolDefinition, { egress, sandbox }: Pick<TrialOptio
   if (definition.type === 'code') return createCodeTool(definition, { sandbox });
   // `createHttpTool` parses the config.
   if (definition.type === 'http') return createHttpTool(definition as HttpToolDefinition, { egress });
-  throw new PinnaceError('invalid_argument', `Cannot try a tool of type "${definition.type}": only "http" and "code"`);
+  throw new PinnaceError('invalid_argument', `Cannot test a tool of type "${definition.type}": only "http" and "code"`);
 }
 
 async function call(definition: ToolDefinition, input: unknown, options: TrialOptions): Promise<ToolTrial> {

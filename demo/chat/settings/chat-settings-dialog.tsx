@@ -65,15 +65,15 @@ export function ChatSettingsDialog({ playground }: { playground: Playground }): 
         <div class='chat-settings-numbers'>
           <SettingField {...field('temperature')} label='Temperature' help='0 to 2. Higher is more varied.' />
           <SettingField {...field('topP')} label='Top P' help='0 to 1. Lower is more focused.' />
-          <SettingField {...field('outputTokens')} label='Max output tokens' help='For each call of the model.' />
+          <SettingField {...field('outputTokens')} label='Max output tokens' help='Per model call.' />
         </div>
         {at !== undefined && (
           <SettingField
             {...field('model')}
             label='Model'
             help={choice.type === 'endpoint'
-              ? `Instead of ${choice.model}, at the same server.`
-              : 'Of the agent’s provider.'}
+              ? `Replaces ${choice.model}, on the same server.`
+              : 'A model of the agent’s provider.'}
           />
         )}
         <footer class='dialog-foot'>
@@ -85,7 +85,7 @@ export function ChatSettingsDialog({ playground }: { playground: Playground }): 
             onClick={() => {
               chats.configure(chat, {});
               texts.value = textsOf({}, at);
-              announcement.value = 'The settings of this chat are reset';
+              announcement.value = 'Chat settings are reset';
             }}
           >
             Reset

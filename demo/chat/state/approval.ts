@@ -57,7 +57,7 @@ function after(
   { decision, error }: { readonly decision: Decision; readonly error: Pick<ErrorData, 'code' | 'message'> | undefined },
 ): { readonly approval: Approval; readonly state: 'waiting' | 'undecided' } {
   if (!error) return { state: 'waiting', approval: { ...asked, decision: plain(decision) } };
-  const problem = problems[error.code] ?? `The decision did not arrive: ${error.message}. Try again.`;
+  const problem = problems[error.code] ?? `Your decision was not sent: ${error.message}. Try again.`;
   if (error.code === 'already_decided') {
     return { state: 'waiting', approval: { ...asked, problem, decision: 'elsewhere' } };
   }

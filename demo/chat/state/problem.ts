@@ -39,13 +39,13 @@ const byReason: Readonly<Record<string, Problem>> = {
     remedies: ['settings', 'retry'],
   },
   page_gone: {
-    title: 'The page with the browser’s model was closed',
-    advice: 'The answer ended with it. Try again.',
+    title: 'The page that ran the browser’s model was closed',
+    advice: 'This ended the answer. Try again.',
     remedies: retry,
   },
   context_overflow: {
     title: 'This chat is too long for the model',
-    advice: 'Start a new chat, or connect a model that reads more.',
+    advice: 'Start a new chat, or connect a model with a larger context window.',
     remedies: ['new-chat', 'settings'],
   },
   vault_locked: {
@@ -54,7 +54,7 @@ const byReason: Readonly<Record<string, Problem>> = {
     remedies: settings,
   },
   no_browser_model: {
-    title: 'This browser has no model of its own',
+    title: 'This browser has no built-in model',
     advice: 'Connect another model.',
     remedies: settings,
   },
@@ -159,7 +159,7 @@ const byCode: Readonly<Record<string, Problem>> = {
     remedies: settings,
   },
   rate_limited: { title: 'Too many requests', advice: 'Wait a moment, then try again.', remedies: retry },
-  deadline_exceeded: { title: 'That took too long', advice: 'The run reached its time limit.', remedies: retry },
+  deadline_exceeded: { title: 'The run took too long', advice: 'The run reached its time limit.', remedies: retry },
   budget_exceeded: {
     title: 'The run reached its limit',
     advice: 'The text so far is saved. Ask for less at once, or send another message.',
@@ -191,7 +191,7 @@ const byCode: Readonly<Record<string, Problem>> = {
     remedies: retry,
   },
   outcome_unknown: {
-    title: 'The outcome is unknown',
+    title: 'The result is unknown',
     advice: 'A tool call may or may not have happened. Check before you try again.',
     remedies: retry,
   },

@@ -69,9 +69,9 @@ export function wordsOfCall({ state, code, ms }: ProgramCall): string {
     case 'denied':
       return 'denied by you';
     case 'waiting':
-      return 'waits for your decision below';
+      return 'waiting for your decision below';
     case 'replayed':
-      return `${code === undefined ? 'done' : `failed with ${code}`} before the program waited`;
+      return `${code === undefined ? 'done' : `failed with ${code}`} before the program paused`;
     default:
       return state satisfies never;
   }

@@ -28,6 +28,7 @@ export type RunData = v.InferOutput<typeof RunData>;
 export const Manifest = v.object({
   digest: v.string(),
   included: v.array(v.string()),
+  more: v.optional(count, 0),
   excluded: v.optional(v.record(v.string(), count), {}),
 });
 export type Manifest = v.InferOutput<typeof Manifest>;

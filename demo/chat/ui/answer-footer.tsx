@@ -3,10 +3,12 @@ import type { JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { canGoOn, isUndecided } from '../state/approval.ts';
 import { answerText, type AssistantMessage } from '../state/message.ts';
+import type { Manifest } from '../state/run-data.ts';
 import { planOf, planToFollow } from '../../plan/state/plan.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import { CopyButton } from '../../kit/copy-button.tsx';
 import { formatCount, formatDuration, formatMoney } from '../../kit/format.ts';
+import { nameOfModel } from '../../settings/state/model-name.ts';
 import { Icon } from '../../kit/icon.tsx';
 import { Fact } from './fact.tsx';
 import { VersionSwitch } from './versions.tsx';
@@ -46,7 +48,7 @@ export function AnswerFooter({ message, playground, isLast }: AnswerFooterProps)
             onClick={() => playground.retry()}
           >
             <Icon name='retry' />
-            <span>{canGoOn(message) || planToFollow(message) ? 'Go on' : 'Regenerate'}</span>
+            <span>{canGoOn(message) || planToFollow(message) ? 'Continue' : 'Regenerate'}</span>
           </button>
         )}
         <InspectButton message={message} playground={playground} />
@@ -59,7 +61,7 @@ export function AnswerFooter({ message, playground, isLast }: AnswerFooterProps)
           onClick={() => (isOpen.value = !isOpen.value)}
         >
           <Icon name='info' />
-          <span>Run</span>
+          <span>Details</span>
         </button>
       </div>
       <div id={id} ref={details} class='run-facts' hidden={!isOpen.value}>
@@ -103,7 +105,7 @@ function costOf({ model, startedAt, outcome, facts }: AssistantMessage): string[
     ...(usage && usage.toolTokensSaved > 0
       ? [`${formatCount(usage.toolTokensSaved, 'token')} saved by discovery`]
       : []),
-    fallback ? `${fallback.modelId} (fallback of ${model})` : model,
+    fallback ? `${nameOfModel(fallback.modelId)} (fallback for ${model})` : model,
   ];
 }
 
@@ -112,36 +114,40 @@ function RunDetails({ message: { facts } }: { message: AssistantMessage }): JSX.
   const excluded = Object.entries(manifest?.excluded ?? {});
   return (
     <dl class='facts'>
-      {run && <Fact name='Run' value={run.runId} />}
-      {run?.traceId !== undefined && <Fact name='Trace' value={run.traceId} />}
-      {usage?.inputTokens !== undefined && <Fact name='Tokens in' value={usage.inputTokens.toLocaleString('en')} />}
-      {usage?.outputTokens !== undefined && <Fact name='Tokens out' value={usage.outputTokens.toLocaleString('en')} />}
+      {run && <Fact name='Run id' value={run.runId} />}
+      {run?.traceId !== undefined && <Fact name='Trace id' value={run.traceId} />}
+      {usage?.inputTokens !== undefined && <Fact name='Input tokens' value={usage.inputTokens.toLocaleString('en')} />}
+      {usage?.outputTokens !== undefined && (
+        <Fact name='Output tokens' value={usage.outputTokens.toLocaleString('en')} />
+      )}
       {usage && usage.toolTokens > 0 && (
-        <Fact name='Tool definitions' value={`about ${formatCount(usage.toolTokens, 'token')} of those in`} />
+        <Fact name='Tool definitions' value={`about ${formatCount(usage.toolTokens, 'input token')}`} />
       )}
       {usage?.cachedInputTokens !== undefined && (
-        <Fact name='From the cache' value={`${formatCount(usage.cachedInputTokens, 'token')} of those in`} />
+        <Fact name='Read from cache' value={formatCount(usage.cachedInputTokens, 'input token')} />
       )}
       {usage?.cost && <Fact name='Cost' value={formatMoney(usage.cost)} />}
-      {fallback && <Fact name='Fallback model' value={`${fallback.modelId} of ${fallback.providerId}`} />}
-      {manifest && <Fact name='Tools offered' value={offered(manifest.included)} />}
+      {fallback && (
+        <Fact name='Fallback model' value={`${nameOfModel(fallback.modelId)} (provider ${fallback.providerId})`} />
+      )}
+      {manifest && <Fact name='Tools offered' value={offered(manifest)} />}
       {excluded.length > 0 && (
         <Fact
-          name='Left out'
+          name='Tools not offered'
           value={excluded.map(([why, n]) => `${n} ${wordsOf(why)}`).join(', ')}
         />
       )}
-      {manifest && <Fact name='Manifest' value={manifest.digest} />}
-      {!run && !manifest && <Fact name='Run' value='No details from the runtime' />}
+      {manifest && <Fact name='Tool set digest' value={manifest.digest} />}
+      {!run && !manifest && <Fact name='Run' value='No details available' />}
     </dl>
   );
 }
 
 const mostOffered = 40;
 
-function offered(names: readonly string[]): string {
-  const more = names.length > mostOffered ? ` and ${names.length - mostOffered} more` : '';
-  return `${names.slice(0, mostOffered).join(', ') || 'none'}${more}`;
+function offered({ included, more }: Manifest): string {
+  const rest = more + Math.max(0, included.length - mostOffered);
+  return `${included.slice(0, mostOffered).join(', ') || 'none'}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
 
 /** `not_allowed` -> `not allowed`. */

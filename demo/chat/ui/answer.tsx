@@ -2,7 +2,7 @@ import type { Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { AgentCard } from '../../app/worker/control.ts';
-import { isUndecided, openNeed } from '../state/approval.ts';
+import { isUndecided, openNeed, waitingCalls } from '../state/approval.ts';
 import { AppCard } from '../../mcp/ui/lazy-app.tsx';
 import { NeedCard } from '../../mcp/ui/lazy-need.tsx';
 import { openQuestions, planOf } from '../../plan/state/plan.ts';
@@ -147,7 +147,7 @@ function PartView({ part, agent, message, playground, isLast }: PartViewProps): 
     case 'file':
       return /^https?:/.test(part.url)
         ? <p class='chip'>File ({part.mediaType})</p>
-        : <Files files={[{ ...part, name: 'File of the model', via: message.via }]} playground={playground} />;
+        : <Files files={[{ ...part, name: 'File from the model', via: message.via }]} playground={playground} />;
     case 'steering':
       return (
         <div class='steering' data-testid='steering'>
@@ -231,7 +231,7 @@ function Source({ source: { title, url } }: { source: SourcePart }): JSX.Element
 
 const stoppedBy = {
   person: 'You stopped this answer.',
-  page: 'This answer was cut off when the page was closed.',
+  page: 'The answer was interrupted when the page closed.',
   runtime: 'The run was stopped.',
 };
 
@@ -249,7 +249,7 @@ function Ending({ message, outcome, playground, isLast }: AnswerProps & { outcom
       return <p class='ending' data-testid='stopped'>{stoppedBy[outcome.by]}</p>;
     case 'waiting':
       return isAsking(message)
-        ? <p class='ending' data-testid='awaiting'>The agent continues after your decision.</p>
+        ? <p class='ending' data-testid='awaiting'>The agent continues after you {waitsFor(message)}.</p>
         : null;
     case 'done': {
       const said = cutBy[outcome.finishReason ?? ''] ??
@@ -279,6 +279,15 @@ function Ending({ message, outcome, playground, isLast }: AnswerProps & { outcom
 function isProviders({ details }: ErrorShape): boolean {
   const reason = details?.['reason'];
   return typeof reason === 'string' && reason.startsWith('provider_');
+}
+
+/** What a person has to do: decide on calls, or answer questions. */
+function waitsFor(message: AssistantMessage): 'decide' | 'answer' {
+  const plan = planOf(message);
+  const decides = plan
+    ? openQuestions(plan).every(({ kind }) => kind === 'approval')
+    : waitingCalls(message).every(({ call }) => call.value.need === undefined);
+  return decides ? 'decide' : 'answer';
 }
 
 /** Whether there is something that a person has yet to answer. */

@@ -78,7 +78,7 @@ function ReasonField({ onInput, disabled }: { onInput: (text: string) => void; d
       type='text'
       class='approval-reason'
       data-testid='deny-reason'
-      aria-label='Reason for a denial, optional'
+      aria-label='Reason for denying (optional)'
       placeholder='Reason (optional)'
       autocomplete='off'
       maxLength={maxReason}
@@ -95,16 +95,16 @@ export function Problem({ text, testId }: { text: string | undefined; testId: st
 
 function answerOf({ state, approval, need }: ToolCall): string {
   const { decision, problem } = approval ?? {};
-  if (decision === 'elsewhere') return state === 'waiting' ? problem ?? '' : 'Decided elsewhere';
+  if (decision === 'elsewhere') return state === 'waiting' ? problem ?? '' : 'Decided in another tab';
   const ofNeed = need?.id === approval?.id ? need : undefined;
   if (decision?.approved) {
     return ofNeed ? answeredWords[`${ofNeed.kind} ${ofNeed.answer}`] ?? 'You answered' : 'You approved this call';
   }
-  if (decision && ofNeed?.kind === 'sign_in') return 'You did not sign in; the call was not made';
+  if (decision && ofNeed?.kind === 'sign_in') return 'You did not sign in, so the call was not made';
   if (decision) {
     return decision.reason === undefined ? 'You denied this call' : `You denied this call: ${decision.reason}`;
   }
-  return problem ?? 'You continued without deciding; the call was not made';
+  return problem ?? 'You continued without deciding, so the call was not made';
 }
 
 const answeredWords: Readonly<Record<string, string>> = {

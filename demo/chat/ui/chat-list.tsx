@@ -26,7 +26,7 @@ export function ChatList({ playground }: { playground: Playground }): JSX.Elemen
     (chat) => chat.pinned.value ? 'Pinned' : dayOf(chat.updatedAt.value, now),
   );
   return (
-    <nav class='chat-list' data-testid='chat-list' aria-label='Earlier chats'>
+    <nav class='chat-list' data-testid='chat-list' aria-label='Chat history'>
       {groups.size === 0 && <p class='chat-list-empty'>Your chats appear here and stay in this browser.</p>}
       {[...groups].map(([name, group]) => (
         <section key={name}>
@@ -83,7 +83,7 @@ function ChatItem({ chat, playground, doing }: ChatItemProps): JSX.Element {
             type='button'
             class='icon-button chat-more'
             data-testid='chat-more'
-            aria-label={`More for “${title}”`}
+            aria-label={`More actions for “${title}”`}
             aria-expanded={done === 'choosing'}
             onClick={() => (doing.value = done === undefined ? { chatId: chat.id, what: 'choosing' } : undefined)}
           >
@@ -180,7 +180,7 @@ function Rename({ chat, playground: { chats }, onDone }: Omit<ChoicesProps, 'onR
       <input
         ref={field}
         type='text'
-        aria-label='Title of the chat'
+        aria-label='Chat title'
         data-testid='chat-name'
         dir='auto'
         maxLength={80}

@@ -48,16 +48,16 @@ function Details({ figures }: { figures: ChatFigures }): JSX.Element {
     <>
       <dl class='facts'>
         <Fact name='Answers' value={answers.toLocaleString('en')} />
-        <Fact name='Tokens in' value={`${about}${tokensIn.toLocaleString('en')}`} />
-        {cachedTokens > 0 && <Fact name='From the cache' value={`${formatCount(cachedTokens, 'token')} of those in`} />}
-        <Fact name='Tokens out' value={`${about}${tokensOut.toLocaleString('en')}`} />
+        <Fact name='Input tokens' value={`${about}${tokensIn.toLocaleString('en')}`} />
+        {cachedTokens > 0 && <Fact name='Read from cache' value={formatCount(cachedTokens, 'input token')} />}
+        <Fact name='Output tokens' value={`${about}${tokensOut.toLocaleString('en')}`} />
         {toolCalls > 0 && <Fact name='Tool calls' value={toolCalls.toLocaleString('en')} />}
         {durationMs > 0 && <Fact name='Time' value={formatDuration(durationMs)} />}
         <Fact name='Cost' value={costs.join(' + ') || 'Unknown'} />
       </dl>
       <p class='totals-note'>
         {priced === 0
-          ? 'The cost is known where the provider’s record in the registry has prices.'
+          ? 'To see the cost, add prices to the provider’s record in the registry.'
           : priced < answers && `${answers - priced} of ${formatCount(answers, 'answer')} had no prices.`}{' '}
         Other versions of an answer are not counted.
       </p>

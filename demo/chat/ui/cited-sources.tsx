@@ -33,13 +33,13 @@ export function CitedSources({ message, scope, canOpen }: CitedSourcesProps): JS
       {cited.length > 0 && <h3>Sources</h3>}
       {cited.length > 0 && cited.every(isDoubtful) && (
         <p class='cited-doubt' data-testid='cited-doubt'>
-          The sources probably do not answer this. These passages are the nearest.
+          The sources probably do not answer this. These are the closest passages.
         </p>
       )}
       {cited.length > 0 && items(cited)}
       {others.length > 0 && message.outcome.value.type !== 'running' && (
         <details data-testid='uncited-sources'>
-          <summary>{formatCount(others.length, 'part')} found and not cited</summary>
+          <summary>{formatCount(others.length, 'more passage')} found, not cited</summary>
           {items(others)}
         </details>
       )}

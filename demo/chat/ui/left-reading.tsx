@@ -9,7 +9,7 @@ export function LeftReading({ playground: { chats } }: { playground: Playground 
   if (!run || !reading?.isLeft) return null;
   return (
     <p class='ending left-reading' role='status' data-testid='left-reading'>
-      <span>You stopped reading after chunk {reading.leftAt.at(-1)}. The run goes on, for half a minute.</span>
+      <span>You stopped reading after chunk {reading.leftAt.at(-1)}. The run continues for 30 seconds.</span>
       <button type='button' class='button' data-testid='read-on' onClick={() => run.readOn()}>
         <Icon name='play' />
         Resume reading

@@ -60,7 +60,7 @@ export function ProgramCard({ part, titleOf = () => undefined }: ProgramCardProp
       <Calls program={program} titleOf={titleOf} />
       <Failure call={call} program={program} />
       {program.state === 'suspended' && (
-        <p class='program-note'>The program goes on after your decisions. Calls that it has made are not repeated.</p>
+        <p class='program-note'>The program continues after you decide. Calls it has already made are not repeated.</p>
       )}
       {code !== undefined && (
         <Folded label='Code' testId='program-code'>
@@ -93,7 +93,7 @@ const marks: Readonly<Record<ProgramCall['state'], IconName>> = {
 function Calls({ program, titleOf }: Required<Pick<ProgramCardProps, 'titleOf'>> & { program: Program }): JSX.Element {
   const more = notListed(program);
   return (
-    <ol class='program-calls' aria-label='Calls of the program'>
+    <ol class='program-calls' aria-label='Program calls'>
       {program.list.toSorted((a, b) => a.n - b.n).map((one) => (
         <li key={one.n} data-testid='program-call' data-state={one.state}>
           <Icon name={marks[one.state]} />

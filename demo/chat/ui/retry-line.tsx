@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { Icon } from '../../kit/icon.tsx';
 import { Swell } from '../../kit/mark.tsx';
 import { Said } from '../../kit/said.tsx';
+import { nameOfModel } from '../../settings/state/model-name.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import type { AssistantMessage, Retry } from '../state/message.ts';
 
@@ -54,7 +55,7 @@ function causeOf({ reason = '' }: Retry): string {
 }
 
 function nextOf({ isFallback, modelId }: Retry, seconds: number): string {
-  if (isFallback) return `Trying ${modelId}`;
+  if (isFallback) return `Trying ${nameOfModel(modelId)}`;
   return seconds > 0 ? `Trying again in ${seconds}\u00a0s` : 'Trying again';
 }
 

@@ -127,7 +127,7 @@ function Loading(): JSX.Element {
   return (
     <p class='waiting is-centred' role='status'>
       <Swell />
-      <span class='visually-hidden'>Reading the chat</span>
+      <span class='visually-hidden'>Loading the chat</span>
     </p>
   );
 }

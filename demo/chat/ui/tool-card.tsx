@@ -13,7 +13,7 @@ const ToolDetails = lazy(async () => (await import('./tool-details.tsx')).ToolDe
 
 const states: Readonly<Record<ToolState, { readonly word: string; readonly icon?: IconName }>> = {
   starting: { word: 'Starting' },
-  input: { word: 'Writing its input' },
+  input: { word: 'Preparing input' },
   running: { word: 'Running' },
   waiting: { word: 'Waiting for you', icon: 'wait' },
   result: { word: 'Done', icon: 'check' },

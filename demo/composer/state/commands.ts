@@ -9,6 +9,7 @@ import type {
 } from '../../../src/contracts/mcp/content.ts';
 import type { Chat } from '../../chat/state/chat.ts';
 import type { McpContent } from '../../chat/state/run.ts';
+import { withoutHidden } from '../../share/state/hidden-text.ts';
 
 /** One line of the menu. */
 export type Command =
@@ -75,7 +76,7 @@ export function createCommands({ chat, mcp, onDone }: CommandsOptions): Commands
     try {
       await work();
     } catch (error) {
-      problem.value = error instanceof Error ? error.message : 'The MCP server did not answer.';
+      problem.value = error instanceof Error ? error.message : 'The MCP server did not respond.';
     } finally {
       isBusy.value = false;
     }
@@ -86,7 +87,8 @@ export function createCommands({ chat, mcp, onDone }: CommandsOptions): Commands
       const { server, name } = command.entry;
       const { messages } = await (await mcp()).prompts.get(agentId, { server, name, arguments: { ...values } });
       batch(() => {
-        chat.draft.value = messages.map(textOf).filter((text) => text !== '').join('\n\n');
+        // The person who sends it can only decide on what they see.
+        chat.draft.value = withoutHidden(messages.map(textOf).filter((text) => text !== '').join('\n\n')).text;
         leave();
       });
     } else {

@@ -52,7 +52,7 @@ function take({ key, shiftKey }: KeyboardEvent, command: Command, commands: Comm
   return true;
 }
 
-const groups = { prompt: 'Prompts', resource: 'Attach a resource', template: 'Attach by address' } as const;
+const groups = { prompt: 'Prompts', resource: 'Attach a resource', template: 'Attach a resource by URI' } as const;
 
 function List({ commands }: { commands: Commands }): JSX.Element {
   const { found, at, isBusy } = commands;

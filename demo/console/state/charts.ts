@@ -45,7 +45,7 @@ const shapes: readonly ChartShape[] = [
       ['Stopped or waiting', perMinute('otherRuns')],
     ],
   },
-  { id: 'open', title: 'Open runs', unit: 'now', lines: [['Open', ({ to }) => to.openRuns]] },
+  { id: 'open', title: 'Active runs', unit: 'now', lines: [['Active', ({ to }) => to.openRuns]] },
   {
     id: 'tokens',
     title: 'Tokens',
@@ -55,8 +55,8 @@ const shapes: readonly ChartShape[] = [
   {
     id: 'latency',
     title: 'Time to first token',
-    unit: 'ms, mean',
-    lines: [['Mean', ratio('firstChunkSeconds', 'firstChunks', 1000)]],
+    unit: 'ms, average',
+    lines: [['Average', ratio('firstChunkSeconds', 'firstChunks', 1000)]],
   },
   {
     id: 'errors',
@@ -68,7 +68,7 @@ const shapes: readonly ChartShape[] = [
       ['Rejected requests', perMinute('rejectedRequests')],
     ],
   },
-  { id: 'cache', title: 'Cache hits', unit: '% of lookups', lines: [['Hits', hitShare]] },
+  { id: 'cache', title: 'Cache hit rate', unit: '% of lookups', lines: [['Hit rate', hitShare]] },
 ];
 
 /** Returns the charts of the readings, the oldest first. With fewer than two readings the lines are empty. */

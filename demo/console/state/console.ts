@@ -9,6 +9,7 @@ import type { Verification } from '../../../src/events/verify-chain.ts';
 import type { Activity, ConsoleControl, Readiness } from '../worker/control.ts';
 import type { PlanSteering } from '../../app/worker/control.ts';
 import type { Answer } from '../../registry/worker/control.ts';
+import { createPlanViews, type PlanViews } from './plan-views.ts';
 import { type Family, readPrometheus, seriesKey } from './prometheus.ts';
 import { type Totals, totalsOf } from './totals.ts';
 
@@ -46,6 +47,7 @@ export interface Console {
   readonly readiness: ReadonlySignal<Asked<Readiness>>;
   readonly activity: ReadonlySignal<Asked<Activity>>;
   readonly plan: ReadonlySignal<Asked<PlanView> | undefined>;
+  readonly views: PlanViews['views'];
   /** The plan that is open. */
   readonly planId: ReadonlySignal<string | undefined>;
   readonly auditFilter: ReadonlySignal<AuditFilter>;
@@ -62,6 +64,7 @@ export interface Console {
   readonly watch: () => void;
   cancelRun(runId: string): Promise<void>;
   openPlan(planId: string | undefined): Promise<void>;
+  readonly readPlans: PlanViews['read'];
   /** Reads the open plan again. */
   readPlan(): Promise<void>;
   steerPlan(how: PlanSteering): Promise<void>;
@@ -94,6 +97,10 @@ export function createConsole(
   const metrics = signal<Asked<MetricsView>>(asking);
   const problem = signal<string | undefined>(undefined);
   const planId = signal<string | undefined>(undefined);
+  const { views, read: readPlans } = createPlanViews({
+    plans: () => activity.value.type === 'there' ? activity.value.value.plans : [],
+    viewOf: (id) => settled(control.plan(id)),
+  });
   let turn = 0;
 
   async function act(asked: Promise<Answer<unknown>>): Promise<void> {
@@ -143,6 +150,7 @@ export function createConsole(
     activity,
     plan,
     planId,
+    views,
     auditFilter,
     audit,
     verification,
@@ -160,6 +168,7 @@ export function createConsole(
     },
     watch,
     readPlan,
+    readPlans,
     cancelRun: (runId) => act(control.cancelRun(runId)),
     async openPlan(id) {
       planId.value = id;
@@ -208,7 +217,7 @@ export function historyKey(name: string, labels: Readonly<Record<string, string>
 async function settled<T>(asked: Promise<Answer<T>>): Promise<Answer<T>> {
   return await asked.catch((): Answer<T> => ({
     ok: false,
-    error: { code: 'unavailable', message: 'The worker that signs requests does not answer', retryable: true },
+    error: { code: 'unavailable', message: 'The worker that signs requests does not respond', retryable: true },
   }));
 }
 

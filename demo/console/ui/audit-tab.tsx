@@ -6,6 +6,7 @@ import type { AuditFilter, Console } from '../state/console.ts';
 import { formatCount } from '../../kit/format.ts';
 import { Asking, Refusal } from './refusal.tsx';
 import { InspectAction, type TabProps, timeOf } from './runs-tab.tsx';
+import { StateWord } from './state-word.tsx';
 
 /** Who did what at the endpoint, by filters, and whether the chain of entries is whole. */
 export function AuditTab({ state, url, playground }: TabProps): JSX.Element {
@@ -38,7 +39,7 @@ export function AuditTab({ state, url, playground }: TabProps): JSX.Element {
               data-testid='console-audit-more'
               onClick={() => void state.moreAudit()}
             >
-              More
+              Show more
             </button>
           )}
         </>
@@ -48,23 +49,23 @@ export function AuditTab({ state, url, playground }: TabProps): JSX.Element {
 }
 
 const fields: readonly (readonly [Exclude<keyof AuditFilter, 'withinMs'>, label: string])[] = [
-  ['actor', 'Who'],
+  ['actor', 'Actor'],
   ['action', 'Action'],
   ['target', 'Target'],
-  ['traceId', 'Trace'],
+  ['traceId', 'Trace id'],
 ];
 
 const times: readonly (readonly [label: string, ms: number | undefined])[] = [
-  ['The last hour', 3_600_000],
-  ['The last day', 86_400_000],
-  ['The last 30 days', 30 * 86_400_000],
-  ['Everything stored', undefined],
+  ['Last hour', 3_600_000],
+  ['Last 24 hours', 86_400_000],
+  ['Last 30 days', 30 * 86_400_000],
+  ['All time', undefined],
 ];
 
 function Filters({ state }: { state: Console }): JSX.Element {
   const filter = state.auditFilter.value;
   return (
-    <form class='console-filters' aria-label='Which entries' onSubmit={(event) => event.preventDefault()}>
+    <form class='console-filters' aria-label='Filter audit entries' onSubmit={(event) => event.preventDefault()}>
       {fields.map(([name, label]) => (
         <label key={name}>
           {label}
@@ -79,7 +80,7 @@ function Filters({ state }: { state: Console }): JSX.Element {
         </label>
       ))}
       <label>
-        When
+        Time
         <select
           data-testid='console-audit-when'
           value={String(filter.withinMs)}
@@ -98,10 +99,11 @@ function Chain({ state }: { state: Console }): JSX.Element {
   return (
     <div class='console-chain'>
       <button type='button' class='button' data-testid='console-verify' onClick={() => void state.verify()}>
-        Verify the chain
+        Verify audit chain
       </button>
       <p role='status' data-testid='console-verification'>
-        {checked === undefined && 'Each entry holds the hash of the one before it.'}
+        {checked === undefined &&
+          'Checks that no stored entry was changed or removed: each entry contains the hash of the one before it.'}
         {checked?.type === 'asking' && 'Verifying all entries…'}
         {checked?.type === 'refused' && checked.error.message}
         {checked?.type === 'there' && (checked.value.ok
@@ -118,7 +120,7 @@ const breaks: Readonly<Record<BreakReason, string>> = {
   head_mismatch: 'the stored end of the chain does not match the last entry',
   entries_beyond_head: 'the stored end of the chain was set back before this entry',
   index_missing: 'the entry is missing from an index, so filters do not find it',
-  index_mismatch: 'an index names an entry that does not exist or does not match',
+  index_mismatch: 'an index lists an entry that does not exist or does not match',
   anchor_missing: 'the chain ends before the anchor',
   anchor_mismatch: 'the chain differs from the anchor',
 };
@@ -138,10 +140,10 @@ function Entry(
       <span>
         <strong>{actor.id}</strong> {action} <strong>{target.id}</strong>
       </span>
-      <span class='state-word' data-state={status}>{status}</span>
+      <StateWord state={status} />
       {payloadSummary !== '' && <code class='console-summary'>{payloadSummary}</code>}
       <InspectAction
-        label={`Inspect the trace of entry ${seq}`}
+        label={`Inspect trace of entry ${seq}`}
         onClick={() => (inspector.shown.value = { traceId, via: url })}
       />
     </li>

@@ -16,20 +16,22 @@ export function ChartView({ chart }: { chart: Chart }): JSX.Element {
       <figcaption>
         <h2>{title}</h2> <span>{unit}</span>
       </figcaption>
-      {times.length === 0 ? <p class='console-note'>Collecting. The line starts with the next reading.</p> : (
-        <>
-          <ul class='console-legend' aria-hidden='true'>
-            {lines.map(({ label, values }, i) => (
-              <li key={label} data-line={i}>
-                {label} <strong data-testid='console-chart-value'>{amountOf(values[at])}</strong>
-              </li>
-            ))}
-            <li class='console-chart-time'>{clock(times[at] ?? 0)}</li>
-          </ul>
-          <Plot chart={chart} top={top} at={pointed.value} onPoint={(next) => (pointed.value = next)} />
-          <Numbers chart={chart} />
-        </>
-      )}
+      {times.length === 0
+        ? <p class='console-note'>Collecting data. The chart starts with the next reading, in about five seconds.</p>
+        : (
+          <>
+            <ul class='console-legend' aria-hidden='true'>
+              {lines.map(({ label, values }, i) => (
+                <li key={label} data-line={i}>
+                  {label} <strong data-testid='console-chart-value'>{amountOf(values[at])}</strong>
+                </li>
+              ))}
+              <li class='console-chart-time'>{clock(times[at] ?? 0)}</li>
+            </ul>
+            <Plot chart={chart} top={top} at={pointed.value} onPoint={(next) => (pointed.value = next)} />
+            <Numbers chart={chart} />
+          </>
+        )}
     </figure>
   );
 }
@@ -56,7 +58,7 @@ function Plot({ chart: { title, times, lines }, top, at, onPoint }: PlotProps): 
         role='img'
         tabIndex={0}
         data-testid='console-plot'
-        aria-label={`${title} over time: ${lines.map(summaryOf).join('; ')}. The arrow keys move through the times`}
+        aria-label={`${title} over time: ${lines.map(summaryOf).join('; ')}. Use the arrow keys to move through time`}
         onPointerMove={({ currentTarget, clientX }) => {
           const { left, width: wide } = currentTarget.getBoundingClientRect();
           onPoint(Math.max(0, Math.min(last, Math.round(((clientX - left) / Math.max(1, wide)) * last))));
@@ -128,5 +130,5 @@ function amountOf(value: number | undefined): string {
 }
 
 function clock(time: number): string {
-  return new Date(time).toLocaleTimeString('en-GB');
+  return new Date(time).toLocaleTimeString('en');
 }

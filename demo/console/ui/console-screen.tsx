@@ -149,7 +149,7 @@ function Tabs({ desk, playground }: { desk: Desk; playground: Playground }): JSX
   return (
     <>
       <div class='console-head'>
-        <nav ref={strip} class='tabs' aria-label='Parts of the console'>
+        <nav ref={strip} class='tabs' aria-label='Console sections'>
           {tabs.map(([id, label]) => (
             <button
               key={id}
@@ -170,7 +170,7 @@ function Tabs({ desk, playground }: { desk: Desk; playground: Playground }): JSX
         </nav>
         {ready.type === 'refused' && (
           <p class='console-ready' data-testid='console-ready' data-status='unknown'>
-            Not known whether it is ready: {ready.error.message}
+            Readiness unknown: {ready.error.message}
           </p>
         )}
         {ready.type === 'there' && (
@@ -214,13 +214,13 @@ function Tab(
 function Nowhere({ playground: { overlay } }: { playground: Playground }): JSX.Element {
   return (
     <div class='console-empty' data-testid='console-nowhere'>
-      <p>This is the console of a Pinnace endpoint on Deno: its registries, runs, plans, audit and metrics.</p>
-      <p>No endpoint is connected. The page signs every request with a key that never leaves its worker.</p>
+      <p>The console shows the registry, runs, plans, metrics and audit log of a Pinnace endpoint, on Deno or Node.</p>
+      <p>No endpoint is connected. This page signs every request with a key that never leaves its worker.</p>
       <p>
         <GuideLink page='endpoint'>Set up an endpoint</GuideLink>
       </p>
       <button type='button' class='button is-primary' onClick={() => (overlay.value = 'settings')}>
-        Choose an endpoint
+        Connect to an endpoint
       </button>
     </div>
   );
@@ -232,7 +232,7 @@ function Connecting({ error, onRetry }: { error: ErrorData | undefined; onRetry:
     <>
       <Refusal error={error} scope='admin' onRetry={onRetry} />
       <p class='console-empty'>
-        <GuideLink page='deploy' anchor='requirements'>What it needs</GuideLink>
+        <GuideLink page='deploy' anchor='requirements'>Endpoint requirements</GuideLink>
       </p>
     </>
   );

@@ -23,7 +23,7 @@ export function MetricsTab({ state }: { state: Console }): JSX.Element {
   }
   return (
     <>
-      <p class='console-note'>Charts start when the console opens, and go back one hour.</p>
+      <p class='console-note'>Charts show the time since you opened the console, up to one hour.</p>
       <div class='console-metrics'>
         {chartsOf(metrics.value.totals).map((chart) => <ChartView key={chart.id} chart={chart} />)}
       </div>
@@ -72,6 +72,8 @@ function Growth({ values }: { values: readonly number[] }): JSX.Element | null {
 }
 
 function SpreadView({ spread: { mean, p95 }, unit }: { spread: Spread; unit: string }): JSX.Element {
-  const most = Number.isFinite(p95) ? `95 % within ${formatAmount(p95)}${unit}` : '95 % beyond the last bucket';
+  const most = Number.isFinite(p95)
+    ? `95% within ${formatAmount(p95)}${unit}`
+    : '95th percentile above the largest bucket';
   return <span class='console-spread'>mean {formatAmount(mean)}{unit}, {most}</span>;
 }

@@ -1,12 +1,18 @@
 import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
 import type { PlanView } from '../../../src/planner/view/plan-view.ts';
 import type { Console } from '../state/console.ts';
+import type { SeenPlan } from '../worker/control.ts';
+import { Fact } from '../../chat/ui/fact.tsx';
 import { formatCount } from '../../kit/format.ts';
 import { Asking, Refusal } from './refusal.tsx';
 import { Gap, InspectAction, type TabProps, timeOf } from './runs-tab.tsx';
+import { StateWord } from './state-word.tsx';
 
 /** The endpoint's plans; one can be opened, with its agents, and steered. */
 export function PlansTab({ state, url, playground }: TabProps): JSX.Element {
+  const activity = state.activity.value;
+  useEffect(() => void state.readPlans(), [activity]);
   const plan = state.plan.value;
   if (plan?.type === 'asking') return <Asking what='the plan' />;
   if (plan?.type === 'refused') {
@@ -19,7 +25,6 @@ export function PlansTab({ state, url, playground }: TabProps): JSX.Element {
     );
   }
   if (plan) return <Plan plan={plan.value} state={state} url={url} playground={playground} />;
-  const activity = state.activity.value;
   if (activity.type === 'asking') return <Asking what='the plans' />;
   if (activity.type === 'refused') return <Refusal error={activity.error} scope='admin' onRetry={state.watch} />;
   const { plans, gap } = activity.value;
@@ -28,39 +33,55 @@ export function PlansTab({ state, url, playground }: TabProps): JSX.Element {
       <Gap gap={gap} />
       {plans.length === 0 && <p class='console-empty'>No plans yet. New plans appear here.</p>}
       <ul class='console-list'>
-        {plans.map(({ planId, state: stands, by, startedAt }) => (
-          <li key={planId}>
-            <button
-              type='button'
-              class='console-item'
-              data-testid='console-plan'
-              onClick={() => void state.openPlan(planId)}
-            >
-              <code>{planId}</code>
-              <span class='state-word' data-state={stands}>{stands}</span>
-              <span>by {by}, {timeOf(startedAt)}</span>
-            </button>
-          </li>
-        ))}
+        {plans.map((seen) => <Row key={seen.planId} seen={seen} state={state} />)}
       </ul>
     </>
   );
 }
 
+/** A plan in the list: its goal and state where the endpoint shows them, else what its events say. */
+function Row({ seen, state }: { seen: SeenPlan; state: Console }): JSX.Element {
+  const { planId, by, startedAt } = seen;
+  const view = state.views.value.get(planId);
+  return (
+    <li>
+      <button
+        type='button'
+        class='console-item'
+        data-testid='console-plan'
+        data-id={planId}
+        onClick={() => void state.openPlan(planId)}
+      >
+        <strong>{view?.goal ?? `Plan of ${by}`}</strong>
+        <StateWord state={view ? stateOf(view) : seen.state} />
+        <span>Started by {by}, {timeOf(startedAt)}</span>
+      </button>
+    </li>
+  );
+}
+
+/** `paused` where a person has paused it. */
+function stateOf({ state, paused }: PlanView): string {
+  return paused && !isOver(state) ? 'paused' : state;
+}
+
+function isOver(state: PlanView['state']): boolean {
+  return ['done', 'failed', 'cancelled'].includes(state);
+}
+
 function Plan({ plan, state, url, playground: { inspector } }: TabProps & { plan: PlanView }): JSX.Element {
-  const isOver = ['done', 'failed', 'cancelled'].includes(plan.state);
   return (
     <section class='console-plan' data-testid='console-plan-view' data-state={plan.state}>
       <h2>{plan.goal}</h2>
       <p>
-        <span class='state-word' data-state={plan.state}>{plan.paused && !isOver ? 'paused' : plan.state}</span>{' '}
-        {formatCount(plan.tasks.length + plan.omitted, 'agent')}, {formatCount(plan.used.tokens, 'token')}
+        <StateWord state={stateOf(plan)} /> {formatCount(plan.tasks.length + plan.omitted, 'agent')},{' '}
+        {formatCount(plan.used.tokens, 'token')}
         {plan.questions.length > 0 && `, ${formatCount(plan.questions.length, 'open question')}`}
       </p>
       <div class='button-row'>
-        {!isOver && <Steering plan={plan} state={state} />}
+        {!isOver(plan.state) && <Steering plan={plan} state={state} />}
         <InspectAction
-          label='Inspect the plan'
+          label='Inspect plan'
           onClick={() => (inspector.shown.value = { traceId: plan.traceId, planId: plan.planId, via: url })}
         />
       </div>
@@ -68,12 +89,19 @@ function Plan({ plan, state, url, playground: { inspector } }: TabProps & { plan
         {plan.tasks.map(({ address, goal, agentId, status, error }) => (
           <li key={address} class='console-item'>
             <code>{address}</code>
-            <span class='state-word' data-state={status}>{status}</span>
+            <StateWord state={status} />
             <span>{agentId !== undefined && <strong>{agentId}:</strong>} {goal}</span>
             {error && <code class='code-chip'>{error.code}</code>}
           </li>
         ))}
       </ul>
+      <details>
+        <summary class='quiet-button'>Ids</summary>
+        <dl class='facts'>
+          <Fact name='Plan' value={plan.planId} />
+          <Fact name='Trace' value={plan.traceId} />
+        </dl>
+      </details>
     </section>
   );
 }
@@ -87,7 +115,7 @@ function Steering({ plan, state }: { plan: PlanView; state: Console }): JSX.Elem
         data-testid='console-pause'
         onClick={() => void state.steerPlan(plan.paused ? 'resume' : 'pause')}
       >
-        {plan.paused ? 'Go on' : 'Pause'}
+        {plan.paused ? 'Resume' : 'Pause'}
       </button>
       <button
         type='button'
@@ -95,7 +123,7 @@ function Steering({ plan, state }: { plan: PlanView; state: Console }): JSX.Elem
         data-testid='console-cancel-plan'
         onClick={() => void state.steerPlan('cancel')}
       >
-        Cancel the plan
+        Cancel plan
       </button>
     </>
   );

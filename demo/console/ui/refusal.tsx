@@ -36,13 +36,12 @@ function explain(error: ErrorData, scope: string): { readonly title: string; rea
     case 'forbidden':
       return {
         title: 'Permission missing',
-        advice:
-          `It takes the scope “${scope}”, which this page’s certificate does not have. Ask the certificate issuer to add it.`,
+        advice: `This page’s certificate does not have the scope “${scope}”. Ask the certificate issuer to add it.`,
       };
     case 'not_found':
       return {
         title: 'Not available at this endpoint',
-        advice: 'The endpoint is configured without it, or it was removed.',
+        advice: 'The endpoint does not have this feature turned on, or the item was removed.',
       };
     case 'unavailable':
       return { title: 'The endpoint did not respond', advice: 'Check that it is running. Its data is not lost.' };
@@ -56,7 +55,7 @@ export function Asking({ what }: { what: string }): JSX.Element {
   return (
     <p class='waiting is-centred' role='status'>
       <Swell />
-      <span class='visually-hidden'>Reading {what}</span>
+      <span class='visually-hidden'>Loading {what}</span>
     </p>
   );
 }

@@ -5,6 +5,7 @@ import type { Playground } from '../../app/state/playground.ts';
 import { formatDuration } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';
 import { Asking, Refusal } from './refusal.tsx';
+import { StateWord } from './state-word.tsx';
 
 /** What a part of the console needs. */
 export interface TabProps {
@@ -31,8 +32,8 @@ export function RunsTab({ state, url, playground }: TabProps): JSX.Element {
                 <th scope='col'>Agent</th>
                 <th scope='col'>State</th>
                 <th scope='col'>Started</th>
-                <th scope='col'>Took</th>
-                <th scope='col'>By</th>
+                <th scope='col'>Duration</th>
+                <th scope='col'>Started by</th>
                 <th scope='col'>
                   <span class='visually-hidden'>Actions</span>
                 </th>
@@ -54,7 +55,7 @@ function Row({ run, state, url, playground: { inspector } }: TabProps & { run: S
     <tr data-testid='console-run' data-state={run.state}>
       <th scope='row'>{agentId}</th>
       <td>
-        <span class='state-word' data-state={run.state}>{run.state.replaceAll('_', ' ')}</span>
+        <StateWord state={run.state} />
         {error !== undefined && <code class='code-chip'>{error}</code>}
       </td>
       <td>{timeOf(startedAt)}</td>
@@ -98,8 +99,8 @@ export function Gap({ gap }: { gap: Activity['gap'] }): JSX.Element | null {
   return (
     <p class='console-note' data-testid='console-gap'>
       {gap === 'dropped'
-        ? 'The endpoint no longer has older events; this list is incomplete.'
-        : 'This list shows the latest only.'}
+        ? 'This list is incomplete: the endpoint has deleted older events.'
+        : 'This list shows only the latest.'}
     </p>
   );
 }
@@ -108,5 +109,5 @@ export function Gap({ gap }: { gap: Activity['gap'] }): JSX.Element | null {
 export function timeOf(iso: string): string {
   const at = new Date(iso);
   const isToday = at.toDateString() === new Date().toDateString();
-  return isToday ? at.toLocaleTimeString('en-GB') : at.toLocaleString('en-GB');
+  return isToday ? at.toLocaleTimeString('en') : at.toLocaleString('en', { dateStyle: 'medium', timeStyle: 'medium' });
 }

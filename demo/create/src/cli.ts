@@ -52,8 +52,9 @@ async function askForTemplate(
 
 function enter(folder: string): readonly string[] {
   if (folder === '') return [];
+  const path = folder.startsWith('-') ? `./${folder}` : folder; // an option of cd otherwise
   return [
-    `cd ${/^[\w./-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", `'\\''`)}'`}`,
+    `cd ${/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`}`,
   ];
 }
 

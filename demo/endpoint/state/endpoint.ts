@@ -25,7 +25,7 @@ export function checkEndpoint(
   const apiKey = fields.apiKey.trim();
   const errors: FieldErrors = {
     ...(!url.ok && { baseUrl: url.why }),
-    ...(model === '' && { model: 'Enter the name of the model at the server' }),
+    ...(model === '' && { model: 'Enter the name of a model on the server' }),
     ...checkKey(apiKey, fields.keyless || (fields.hasStored === true && apiKey === '')),
   };
   if (!url.ok || Object.keys(errors).length > 0) return { ok: false, errors };
@@ -55,7 +55,7 @@ function checkBaseUrl(text: string): { ok: true; baseUrl: string } | { ok: false
   if (url.username !== '' || url.password !== '') {
     return wrong('Remove the user name and password; enter the key in its own field');
   }
-  if (url.search !== '' || url.hash !== '') return wrong('Leave out everything from “?” or “#” on');
+  if (url.search !== '' || url.hash !== '') return wrong('Remove “?” or “#” and everything after it');
   if (url.protocol === 'http:' && !isThisComputer(url.hostname)) {
     return wrong('Use https://, so that requests are encrypted');
   }

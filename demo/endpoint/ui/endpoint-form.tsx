@@ -45,7 +45,7 @@ export function EndpointForm({ choice, errors, connectVault }: EndpointFormProps
       {(at.value === '' || providerAt(at.value)?.id === 'openrouter') && <OpenRouter onKey={onKey} />}
       <Field
         name='baseUrl'
-        label='Address of the server'
+        label='Server address'
         testId='settings-base-url'
         value={known.baseUrl}
         placeholder='https://api.example.com/v1'
@@ -146,12 +146,12 @@ function ModelField({ known, error, inputs }: ModelFieldProps): JSX.Element {
   const onList = () =>
     ask(() => listModels(access()), (found) => {
       models.value = found;
-      return `${found.length} models. Start to type a name, or open the list of the field.`;
+      return `${found.length} models found. Type a name or choose one from the list.`;
     });
   const onTest = () =>
     ask(
       () => testModel({ ...access(), model: (inputs.model.current?.value ?? '').trim() }),
-      (ms) => `It works: the answer began after ${(ms / 1000).toFixed(1)} s.`,
+      (ms) => `Connected: the answer started after ${(ms / 1000).toFixed(1)} s.`,
     );
   return (
     <>
@@ -160,7 +160,7 @@ function ModelField({ known, error, inputs }: ModelFieldProps): JSX.Element {
         label='Model'
         testId='settings-model'
         value={known}
-        placeholder='name of the model at the server'
+        placeholder='Model name on the server'
         help='Remembered in this browser.'
         error={error}
         field={inputs.model}
@@ -186,7 +186,7 @@ function ModelField({ known, error, inputs }: ModelFieldProps): JSX.Element {
           disabled={isBusy.value}
           onClick={() => void onTest()}
         >
-          Test the connection
+          Test connection
         </button>
       </div>
       <p
@@ -195,7 +195,7 @@ function ModelField({ known, error, inputs }: ModelFieldProps): JSX.Element {
         data-testid='settings-said'
         data-ok={said.value?.ok}
       >
-        {isBusy.value ? 'Asking the server…' : said.value?.text}
+        {isBusy.value ? 'Connecting to the server…' : said.value?.text}
       </p>
     </>
   );

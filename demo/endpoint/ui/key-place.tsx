@@ -23,7 +23,7 @@ export function KeyPlace({ choice, errors, connectVault }: KeyPlaceProps): JSX.E
   const isNew = vault.value?.secrets.length === 0;
   return (
     <fieldset class='fields key-place'>
-      <legend class='field-label'>Keep the key</legend>
+      <legend class='field-label'>Where to keep the key</legend>
       <label class='tick'>
         <input
           type='radio'
@@ -44,12 +44,12 @@ export function KeyPlace({ choice, errors, connectVault }: KeyPlaceProps): JSX.E
           data-testid='keep-vault'
           onChange={() => (inVault.value = true)}
         />
-        In the vault: encrypted in this browser, opened with a passphrase
+        In the vault, encrypted with a passphrase
       </label>
       {inVault.value && vault.value && !vault.value.isOpen && (
         <Field
           name='passphrase'
-          label='Passphrase of the vault'
+          label='Vault passphrase'
           isSecret
           testId='settings-passphrase'
           value=''

@@ -36,13 +36,13 @@ export function OpenRouter({ onKey }: { onKey: (key: string) => void }): JSX.Ele
           {state.value === 'waiting' ? 'Waiting for OpenRouter…' : 'Sign in with OpenRouter'}
         </button>
         {state.value === 'waiting' && (
-          <button type='button' class='button' onClick={() => abort.current?.abort()}>Cancel the sign-in</button>
+          <button type='button' class='button' onClick={() => abort.current?.abort()}>Cancel sign-in</button>
         )}
       </div>
       <p class='field-help' role='status' data-testid='openrouter-state' data-state={state.value}>
         {state.value === 'done'
           ? 'Signed in: the key is filled in. Choose a model below.'
-          : 'One account for many models, some of them free. No key to copy: OpenRouter sends one to this page.'}
+          : 'One account for many models, some of them free. OpenRouter sends the key to this page; you do not copy it.'}
       </p>
       <Problem text={problem.value} testId='openrouter-problem' />
     </div>

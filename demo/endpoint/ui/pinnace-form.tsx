@@ -17,7 +17,7 @@ export function PinnaceForm({ choice, errors }: { choice: ModelChoice; errors: S
         testId='settings-url'
         value={choice.type === 'pinnace' ? choice.url : usual}
         placeholder={usual}
-        help='Remembered in this browser. Each visit creates a new signing key that cannot leave its worker; “npm start” certifies it.'
+        help='Remembered in this browser. Each visit creates a new signing key, which never leaves this page and must be certified by “npm start”.'
         error={errors.value.url}
       />
     </div>

@@ -40,7 +40,7 @@ export function changeWord(change: CaseChange['change'] | undefined): string {
 /** Why a case did not pass; empty when it did. */
 export function whyNot({ findings, run }: CaseReport): string {
   if (run.error?.details?.['reason'] === 'tape_miss') {
-    return 'The model’s answer is not recorded. Run with “Call the model for missing ones”.';
+    return 'The model’s answer is not recorded. Run with “Call the model for missing answers”.';
   }
   const messages = findings.filter(({ pass }) => !pass).map(({ message }) => message);
   return [...messages, ...(run.error ? [run.error.message] : [])].map((text) => `${text}.`).join(' ');

@@ -51,7 +51,7 @@ export function CaseRow({ one, name, page }: CaseRowProps): JSX.Element {
       />
       <button type='button' class='button' data-testid='eval-remove' onClick={() => void page.remove(one.id)}>
         <Icon name='trash' />
-        Remove case
+        Remove test case
       </button>
     </details>
   );
@@ -90,7 +90,7 @@ function Both(
 }
 
 function markOf(change: 'changed' | 'added' | 'removed'): string {
-  return change === 'changed' ? 'Other input' : change === 'added' ? 'Only in the latest' : 'Not in the latest';
+  return change === 'changed' ? 'Different input' : change === 'added' ? 'Only in the latest' : 'Not in the latest';
 }
 
 function callOf({ tool, input, output, error }: CallFacts, i: number): StepCall {

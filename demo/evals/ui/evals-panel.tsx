@@ -22,8 +22,8 @@ export function EvalsPanel({ playground }: { playground: Playground }): JSX.Elem
   return (
     <div class='run-scroll evals' data-testid='evals' aria-busy={page.isRunning.value || !evals}>
       <p class='inspector-faint'>
-        A test case is a recorded run. It passes when an agent ends the same way and makes the same calls. Tools answer
-        from the record, so nothing is changed. <GuideLink page='evals'>About evals</GuideLink>
+        A test case is a recorded run. It passes when the agent ends the same way and makes the same calls. Tools return
+        recorded results, so nothing is changed. <GuideLink page='evals'>About evals</GuideLink>
       </p>
       <Problem text={page.problem.value} testId='evals-problem' />
       {evals?.cases.length === 0 && (

@@ -32,7 +32,7 @@ export function RunForm({ page }: { page: EvalsPage }): JSX.Element {
       />
       {model && (
         <label>
-          <span>Model of the provider</span>
+          <span>Model</span>
           <input
             type='text'
             data-testid='eval-model'
@@ -46,13 +46,13 @@ export function RunForm({ page }: { page: EvalsPage }): JSX.Element {
         </label>
       )}
       <Choice
-        label='Answers of the model'
+        label='Model answers'
         testId='eval-answers'
         value={answers}
         options={[
-          ['auto', 'Call the model for missing ones'],
-          ['replay', 'Recorded only, without a key'],
-          ['record', 'Record all again'],
+          ['auto', 'Call the model for missing answers'],
+          ['replay', 'Use recorded answers only (no key needed)'],
+          ['record', 'Record all answers again'],
         ]}
         onChoose={(value) => page.change({ answers: value as EvalSetting['answers'] })} // one of the options
       />

@@ -23,7 +23,7 @@ export async function attach(chat: Chat, files: readonly File[]): Promise<void> 
 async function readFile(file: File): Promise<AttachedFile | string> {
   const { name, size } = file;
   if (size > limits.file) {
-    return `“${name}” is too large: it has ${formatBytes(size)}, and a file may have ${formatBytes(limits.file)}.`;
+    return `“${name}” is too large: ${formatBytes(size)}. The limit is ${formatBytes(limits.file)} per file.`;
   }
   try {
     const bytes = new Uint8Array(await file.arrayBuffer());
@@ -47,18 +47,18 @@ function typeOf(bytes: Uint8Array, declared: string): string | undefined {
 }
 
 function wrongType(name: string): string {
-  return `“${name}” is of a type that agents do not take. Attach a PNG, JPEG, GIF, WebP, PDF, WAV, MP3, OGG, FLAC or M4A file, or a text in UTF-8.`;
+  return `“${name}” has an unsupported type. Attach a PNG, JPEG, GIF, WebP, PDF, WAV, MP3, OGG, FLAC or M4A file, or UTF-8 text.`;
 }
 
 function noRoom(attached: readonly AttachedFile[], { name, size }: AttachedFile): string | undefined {
   if (attached.length >= limits.count) {
-    return `“${name}” was not attached: a message may have ${limits.count} files. Send it with the next message.`;
+    return `“${name}” was not attached: the limit is ${limits.count} files per message. Send it with the next message.`;
   }
   const total = attached.reduce((sum, file) => sum + file.size, size);
   if (total <= limits.message) return undefined;
-  return `“${name}” was not attached: the files of a message may have ${
+  return `“${name}” was not attached: the limit is ${
     formatBytes(limits.message)
-  } in total. Send it with the next message.`;
+  } per message. Send it with the next message.`;
 }
 
 /** Returns the blob as a data URL, which the page's policy lets images have. */

@@ -102,7 +102,7 @@ function FileView({ file, playground }: { file: ShownFile; playground: Playgroun
 }
 
 function factsOf({ mediaType, size, url }: ShownFile): string {
-  if (isResource(url)) return 'read from its MCP server with each message';
+  if (isResource(url)) return 'loaded from its MCP server with each message';
   return size === undefined ? mediaType : `${mediaType}, ${formatBytes(size)}`;
 }
 

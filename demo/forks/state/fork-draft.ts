@@ -58,7 +58,7 @@ export function readDraft(
   if (!outputs.ok) return outputs;
   const isOtherModel = draft.providerId !== first.providerId || draft.model !== first.model;
   if (isOtherModel && draft.providerId.trim() === '') {
-    return { ok: false, problems: { providerId: 'Name the provider of the model, by the id of its record.' } };
+    return { ok: false, problems: { providerId: 'Enter the id of a provider.' } };
   }
   const model = draft.model.trim();
   const changes: ForkChanges = {
@@ -87,7 +87,7 @@ function readOutputs(
       ? { ok: true, value: text }
       : readJson(text);
     if (value.ok) changed[id] = value.value;
-    else problems[id] = 'Write the result as JSON, such as { "value": 42 }.';
+    else problems[id] = 'Enter JSON, such as { "value": 42 }.';
   }
   return Object.keys(problems).length > 0 ? { ok: false, problems } : { ok: true, changed };
 }

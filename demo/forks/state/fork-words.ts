@@ -11,29 +11,33 @@ export interface Advice {
 
 const advice: Readonly<Record<string, Advice>> = {
   inputs_not_kept: {
-    what: 'This run cannot be forked: what it was started from was not recorded.',
-    remedy: 'Ask again: new runs of this page are recorded. At an endpoint its operator sets keep: "inputs".',
+    what: 'This run cannot be forked: its inputs were not recorded.',
+    remedy:
+      'Send the message again: new runs on this page are recorded. At an endpoint, its operator sets keep: "inputs".',
   },
   fork_of_plan: {
     what: 'This run follows a plan, and plans cannot be forked.',
-    remedy: 'Send the message once more instead.',
+    remedy: 'Send the message again instead.',
   },
   approval_open: {
-    what: 'A call before this step still waits for a decision.',
+    what: 'A call before this step is still waiting for a decision.',
     remedy: 'Decide on it in the chat, or fork from an earlier step.',
   },
   no_such_step: { what: 'The run has fewer steps.', remedy: 'Choose another step.' },
 };
 
 const byCode: Readonly<Record<string, Advice>> = {
-  run_expired: { what: 'The log of this run has expired.', remedy: 'Ask again to get a run that can be forked.' },
+  run_expired: {
+    what: 'The log of this run has expired.',
+    remedy: 'Send the message again to get a run that can be forked.',
+  },
   not_found: {
     what: 'The log of this run is no longer stored.',
-    remedy: 'Ask again to get a run that can be forked.',
+    remedy: 'Send the message again to get a run that can be forked.',
   },
   forbidden: {
-    what: 'You may not fork this run with these changes.',
-    remedy: 'At an endpoint, other instructions or models need the permission “registry:write”.',
+    what: 'You do not have permission to fork this run with these changes.',
+    remedy: 'At an endpoint, changing instructions or models needs the permission “registry:write”.',
   },
 };
 
@@ -44,12 +48,12 @@ export function adviceOn({ code, message, details }: ErrorData): Advice {
 }
 
 const changedWords: Readonly<Record<string, string>> = {
-  instructions: 'other instructions',
-  model: 'another model',
-  modelSettings: 'other model settings',
-  message: 'another message',
-  toolOutputs: 'another tool result',
-  agent: 'the agent as it is now',
+  instructions: 'different instructions',
+  model: 'a different model',
+  modelSettings: 'different model settings',
+  message: 'a different message',
+  toolOutputs: 'a different tool result',
+  agent: 'the current agent',
 };
 
 /** `other instructions and another model`. */
@@ -61,8 +65,8 @@ export function changesOf({ changed }: ForkFacts): string {
 const states: Readonly<Record<string, string>> = {
   running: 'Running',
   completed: 'Completed',
-  awaiting_approval: 'Waits for an approval',
-  suspended: 'Waits for answers',
+  awaiting_approval: 'Waiting for approval',
+  suspended: 'Waiting for answers',
   stopped: 'Reached a limit',
   cancelled: 'Stopped',
   failed: 'Failed',
@@ -85,7 +89,7 @@ export function outcomeWords(outcome: CallOutcome): string {
     case 'denied':
       return 'Denied';
     case 'waiting':
-      return 'Waits for an approval';
+      return 'Waiting for approval';
     case 'open':
       return 'Not ended';
     default:

@@ -5,10 +5,11 @@ import { type ErrorData, toData } from '../../../src/base/errors.ts';
 import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
 import type { Provider } from '../../../src/registry/index.ts';
 import type { Transport } from '../../chat/state/run.ts';
-import { createFrameQueue, type Schedule } from '../../kit/hooks/frame-queue.ts';
+import type { Schedule } from '../../kit/hooks/frame-queue.ts';
 import type { Found, RunInputs, RunRecord } from '../../inspector/worker/control.ts';
 import { compareRuns, type RunComparison } from './compare-runs.ts';
 import { draftAt, type ForkDraft, readDraft } from './fork-draft.ts';
+import { type Followed, followRun } from './follow-run.ts';
 import { readSteps, type RunSteps } from './run-steps.ts';
 import { type StepFigures, stepFigures } from './step-figures.ts';
 
@@ -58,13 +59,6 @@ export interface TravelOptions {
   readonly schedule?: Schedule;
 }
 
-/** A run that is read as it grows. */
-interface Followed {
-  readonly id: string;
-  readonly steps: ReadonlySignal<RunSteps>;
-  readonly abort: AbortController;
-}
-
 const noFigures = { left: new Map(), right: new Map() };
 
 /** Opens a run. */
@@ -95,27 +89,9 @@ export function createTravel(options: TravelOptions): Travel {
     }
   }
 
-  /** Reads a stream to its end, as far as it comes, whatever is shown meanwhile. Resolves with the run's id. */
+  /** Reads a run to its end, whatever is shown meanwhile, and then compares its figures. */
   function follow(stream: ReadableStream<UIMessageChunk>, abort: AbortController): Promise<Followed> {
-    const chunks: UIMessageChunk[] = [];
-    const steps = signal(readSteps(chunks));
-    const { promise, resolve, reject } = Promise.withResolvers<Followed>();
-    const queue = createFrameQueue(() => void (steps.value = readSteps(chunks)), schedule ? { schedule } : {});
-    const read = async (): Promise<void> => {
-      for await (const chunk of stream) {
-        chunks.push(chunk);
-        queue.push(undefined);
-        if (chunk.type === 'data-run' && chunk.id !== undefined) resolve({ id: chunk.id, steps, abort });
-      }
-      queue.flush();
-    };
-    read().then(() => reject(new Error('The stream ended before the run started')), (error: unknown) => {
-      queue.flush();
-      const data = toData(error);
-      if (steps.value.state === 'running') steps.value = { ...steps.value, state: 'lost', error: data };
-      reject(error);
-    }).finally(() => void measure());
-    return promise;
+    return followRun(stream, { abort, schedule, onEnd: () => void measure() });
   }
 
   async function measure(): Promise<void> {

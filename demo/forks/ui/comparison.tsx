@@ -24,7 +24,7 @@ export function Comparison({ travel, onClose, onAgain }: ComparisonProps): JSX.E
   return (
     <div class='run-scroll fork-comparison' data-testid='fork-comparison' data-state={fork?.state}>
       <header class='fork-head'>
-        <p data-testid='fork-summary'>{fork?.fork ? summaryOf(fork, comparison) : 'Reading the fork'}</p>
+        <p data-testid='fork-summary'>{fork?.fork ? summaryOf(fork, comparison) : 'Loading the fork'}</p>
         <div class='button-row'>
           {isRunning && <button type='button' class='button' onClick={() => travel.stop()}>Stop fork</button>}
           {!isRunning && fork && (
@@ -44,7 +44,7 @@ function Reading(): JSX.Element {
   return (
     <p class='waiting is-centred' role='status'>
       <Swell />
-      <span class='visually-hidden'>Reading both runs</span>
+      <span class='visually-hidden'>Loading both runs</span>
     </p>
   );
 }
@@ -55,7 +55,7 @@ function summaryOf(fork: RunSteps, comparison: RunComparison | undefined): strin
   const start = `Forked from step ${facts.atStep} with ${changesOf(facts)}.`;
   if (!comparison || fork.state === 'running') return start;
   const { different } = comparison;
-  const same = facts.exact ? 'Nothing differs: the model received the same prompt.' : 'Nothing differs.';
+  const same = facts.exact ? 'No differences: the model received the same prompt.' : 'No differences.';
   return `${start} ${
     different === 0 ? same : `${formatCount(different, 'step')} ${different === 1 ? 'differs' : 'differ'}.`
   }`;
@@ -171,7 +171,7 @@ function Side({ name, pair, side, figure, against }: SideProps): JSX.Element {
   return (
     <div class='fork-side' data-testid={`fork-${side}`}>
       <h3>{name}</h3>
-      {step === undefined && <p class='inspector-faint'>There is no such step.</p>}
+      {step === undefined && <p class='inspector-faint'>This step does not exist.</p>}
       {step && step.text !== '' && <Text pieces={pair.text[side]} side={side} />}
       {pair.calls.map((call, i) => <SideCall key={i} pair={call} side={side} />)}
       {figure && (
@@ -201,8 +201,8 @@ function SideCall({ pair, side }: { pair: CallPair; side: 'left' | 'right' }): J
 function markOf({ change, isSameOutcome }: CallPair): string | undefined {
   if (change === 'added') return 'Only in the fork';
   if (change === 'removed') return 'Only in the original';
-  if (change === 'changed') return 'Other input';
-  return isSameOutcome ? undefined : 'Other outcome';
+  if (change === 'changed') return 'Different input';
+  return isSameOutcome ? undefined : 'Different outcome';
 }
 
 function wordOf({ left, right, isSame }: StepPair, isRunning: boolean): string {

@@ -42,7 +42,7 @@ export function ForkForm({ travel, onFork }: ForkFormProps): JSX.Element | null 
         name='message'
         rows={2}
         value={draft.message}
-        placeholder={draft.atStep === 1 ? 'As in the run' : 'None'}
+        placeholder={draft.atStep === 1 ? 'Same as the run' : 'None'}
         onInput={(message) => travel.change({ message })}
       />
       <Outputs draft={draft} travel={travel} />
@@ -51,7 +51,7 @@ export function ForkForm({ travel, onFork }: ForkFormProps): JSX.Element | null 
         name='instructions'
         rows={4}
         value={draft.instructions}
-        placeholder='As in the run'
+        placeholder='Same as the run'
         onInput={(instructions) => travel.change({ instructions })}
       />
       <ModelFields draft={draft} travel={travel} />
@@ -119,7 +119,7 @@ function ModelFields({ draft, travel }: PartProps): JSX.Element {
             label='Provider'
             name='provider'
             value={draft.providerId}
-            placeholder='As in the run'
+            placeholder='Same as the run'
             problem={travel.wrong.value['providerId']}
             onInput={(providerId) => travel.change({ providerId })}
           />
@@ -136,8 +136,8 @@ function ModelFields({ draft, travel }: PartProps): JSX.Element {
 }
 
 const effects = [
-  ['dry', 'Replay changes', 'Calls that may change something get their recorded result. Nothing is changed.'],
-  ['live', 'Make all calls', 'Calls may change something, and ask for approval as usual.'],
+  ['dry', 'Use recorded results', 'Calls that may change something return their recorded result. Nothing is changed.'],
+  ['live', 'Make real calls', 'Calls may change something, and ask for approval as usual.'],
 ] as const;
 
 function Effects({ draft, travel }: PartProps): JSX.Element {

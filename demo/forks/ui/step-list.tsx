@@ -29,7 +29,7 @@ export function StepList({ travel, canFork, onFork, onParent }: StepListProps): 
   return (
     <div class='run-scroll fork-steps' data-testid='steps-view'>
       <p class='inspector-faint'>
-        Fork a run to see what it would have done with other instructions, another model, message or tool result. Steps
+        Fork a run to see what happens with different instructions, or a different model, message or tool result. Steps
         before the fork are shared and not repeated. <GuideLink page='forks'>About forks</GuideLink>
       </p>
       {run.fork && <Parent run={run} onParent={onParent} />}

@@ -19,11 +19,13 @@ interface StepsPanelProps {
 export function StepsPanel({ run, playground }: StepsPanelProps): JSX.Element {
   if (run.source === 'file') {
     return (
-      <Unavailable>A file has no steps to fork: they are in the log of the runtime that made the run.</Unavailable>
+      <Unavailable>
+        Runs from a file cannot be forked: their steps are in the log of the runtime that ran them.
+      </Unavailable>
     );
   }
   if (run.isLive.value) {
-    return <Unavailable>The run is going on. Its steps can be forked once it has ended.</Unavailable>;
+    return <Unavailable>The run is still running. You can fork its steps when it has ended.</Unavailable>;
   }
   return <Steps run={run} playground={playground} />;
 }

@@ -43,7 +43,7 @@ export function breakdownOf({ roots, endMs }: RunSpans): Breakdown {
   const steps = all.filter(({ kind }) => kind === 'step').toSorted((a, b) => a.startMs - b.startMs);
   const addresses = addressesIn(all);
   return {
-    total: { ...total, key: '', name: 'The whole run', agentId: run?.target.id ?? '' },
+    total: { ...total, key: '', name: 'Whole run', agentId: run?.target.id ?? '' },
     steps: steps.map((step, i) => ({
       ...usageOf(within(step), step),
       key: step.key,

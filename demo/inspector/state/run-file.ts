@@ -54,6 +54,7 @@ const FiledHead = v.object({
   runId: text(200),
   agentId: text(200),
   planId: v.exactOptional(text(200)),
+  forkOf: v.exactOptional(text(200)),
   startedAt: moment,
   status,
   durationMs: v.exactOptional(count),

@@ -21,7 +21,7 @@ export function EventsView({ run }: { run: OpenedRun }): JSX.Element {
       </div>
       {event && place !== undefined && (
         <RunDetails
-          label='The event'
+          label='Event details'
           testId='event-details'
           status={event.status}
           title={event.action}
@@ -57,7 +57,7 @@ function Filters({ run }: { run: OpenedRun }): JSX.Element {
           type='search'
           data-testid='event-text'
           value={text}
-          placeholder='calculator, error, an id …'
+          placeholder='A tool, “error” or an id'
           onInput={({ currentTarget }) => run.setFilter({ text: currentTarget.value })}
         />
       </label>

@@ -7,6 +7,7 @@ import { newFrom } from '../state/prompt-growth.ts';
 import { formatCount } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';
 import { JsonView } from '../../kit/json-view.tsx';
+import { nameOfModel } from '../../settings/state/model-name.ts';
 
 interface PromptViewProps {
   readonly run: OpenedRun;
@@ -30,7 +31,7 @@ export function PromptView({ run, inspector }: PromptViewProps): JSX.Element {
         <Icon name='lock' />
         {run.source === 'file'
           ? 'Anyone with this file can read the conversation.'
-          : 'Prompts are held only in this page’s memory, never in events, and are discarded when the page closes.'}
+          : 'Prompts are held only in this page’s memory, and are discarded when the page closes.'}
       </p>
       <label class='prompt-choice'>
         <span>Model call</span>
@@ -41,7 +42,7 @@ export function PromptView({ run, inspector }: PromptViewProps): JSX.Element {
         >
           {prompts.map(({ spanId, model, messages }, i) => (
             <option key={spanId} value={String(i)}>
-              {i + 1} of {prompts.length}: {model}, {formatCount(messages.length, 'message')}
+              {i + 1} of {prompts.length}: {nameOfModel(model)}, {formatCount(messages.length, 'message')}
             </option>
           ))}
         </select>
@@ -57,12 +58,12 @@ function NoPrompt({ run, isAsked }: { run: OpenedRun; isAsked: boolean }): JSX.E
     : run.source === 'endpoint'
     ? 'Prompts stay at the endpoint and are not shown here.'
     : !isAsked
-    ? 'Looking…'
+    ? 'Loading…'
     : run.isLive.value
-    ? 'No model was called yet.'
+    ? 'No model has been called yet.'
     : run.breakdown.value.total.modelCalls === 0
     ? 'No model was called in this run.'
-    : 'The prompts of this run were discarded: the page holds prompts of the latest runs only, until it closes.';
+    : 'The prompts of this run are gone: this page holds the prompts of the latest runs, until it closes.';
   return <p class='inspector-empty' role='status' data-testid='prompt-none'>{why}</p>;
 }
 
@@ -84,7 +85,7 @@ function Content({ prompt, before }: { prompt: Prompt; before: Prompt | undefine
         <h2>Messages</h2>
         {fresh > 0 && (
           <details class='prompt-known' data-testid='prompt-known'>
-            <summary>{formatCount(fresh, 'message')} as in the call before</summary>
+            <summary>{formatCount(fresh, 'message')} from the previous call</summary>
             {said.slice(0, fresh).map((message, i) => <Message key={i} message={message} />)}
           </details>
         )}
@@ -139,7 +140,7 @@ function Part({ part }: { part: PromptPart }): JSX.Element {
     case 'file':
       return <p class='chip'>File ({part.mediaType})</p>;
     case 'other':
-      return <JsonView label='Something else' value={part.value} />;
+      return <JsonView label='Other content' value={part.value} />;
     default:
       return part satisfies never;
   }

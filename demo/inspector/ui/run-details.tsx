@@ -25,7 +25,7 @@ export function RunDetails(props: RunDetailsProps): JSX.Element {
           type='button'
           class='icon-button'
           data-testid={`${testId}-close`}
-          aria-label='Close the details'
+          aria-label='Close details'
           onClick={() => {
             onClose();
             document.querySelector<HTMLElement>(`[data-testid=${from}]`)?.focus();

@@ -37,7 +37,9 @@ export function RunList({ inspector, playground }: RunListProps): JSX.Element {
       }}
     >
       <div class='run-list-head'>
-        <p class='inspector-faint'>What your agents did in this browser: each model call, tool call and secret.</p>
+        <p class='inspector-faint'>
+          What your agents did in this browser: every model call, tool call and use of a secret.
+        </p>
         <div class='button-row'>
           <button
             type='button'
@@ -58,7 +60,7 @@ export function RunList({ inspector, playground }: RunListProps): JSX.Element {
       )}
       {list?.runs.length === 0 && (
         <p class='inspector-empty' data-testid='runs-empty'>
-          No runs yet. Ask an agent something, or open a file that was saved from here.{' '}
+          No runs yet. Send a message to an agent, or open a saved run.{' '}
           <GuideLink page='watching'>What a run records</GuideLink>
         </p>
       )}
@@ -68,7 +70,7 @@ export function RunList({ inspector, playground }: RunListProps): JSX.Element {
             <Run
               head={head}
               name={agentOf(playground.agents, head.agentId).name}
-              title={titles.get(head.traceId)}
+              title={titleOf(head, { heads: list.runs, titles })}
               onOpen={() => (playground.inspector.shown.value = { traceId: head.traceId, isListed: true })}
             />
           </li>
@@ -90,10 +92,21 @@ function titlesOf({ chats }: Playground): ReadonlyMap<string, string> {
   );
 }
 
+/** The chat of a run where that is known; a fork is called after the run that it forks. */
+function titleOf(
+  { traceId, forkOf }: RunHead,
+  known: { readonly heads: readonly RunHead[]; readonly titles: ReadonlyMap<string, string> },
+): string | undefined {
+  if (forkOf === undefined) return known.titles.get(traceId);
+  const parent = known.heads.find(({ runId }) => runId === forkOf);
+  const title = parent && known.titles.get(parent.traceId);
+  return title === undefined ? 'Fork of another run' : `Fork of “${title}”`;
+}
+
 interface RunProps {
   readonly head: RunHead;
   readonly name: string;
-  /** The chat that it was in, where that is known. */
+  /** The chat that it was in, or what it is a fork of, where that is known. */
   readonly title: string | undefined;
   readonly onOpen: () => void;
 }
@@ -101,7 +114,7 @@ interface RunProps {
 function Run({ head, name, title, onOpen }: RunProps): JSX.Element {
   return (
     <button type='button' class='run-row' data-testid='run-row' data-trace={head.traceId} onClick={onOpen}>
-      <Status status={head.status} {...(head.status === 'pending' && { word: 'not ended' })} />
+      <Status status={head.status} {...(head.status === 'pending' && { word: 'no end recorded' })} />
       <span class='run-row-name'>{name}</span>
       <time class='run-row-time' dateTime={new Date(head.startedAt).toISOString()}>{timeOf(head.startedAt)}</time>
       {title !== undefined && <span class='run-row-title'>{title}</span>}
@@ -112,7 +125,7 @@ function Run({ head, name, title, onOpen }: RunProps): JSX.Element {
 
 function factsOf({ durationMs, modelCalls, toolCalls, tokens, failures }: RunHead): string[] {
   return [
-    durationMs === undefined ? 'going on, or cut off' : formatDuration(durationMs),
+    durationMs === undefined ? 'running or interrupted' : formatDuration(durationMs),
     ...(modelCalls > 0 ? [formatCount(modelCalls, 'model call')] : []),
     ...(toolCalls > 0 ? [formatCount(toolCalls, 'tool call')] : []),
     ...(tokens > 0 ? [formatCount(tokens, 'token')] : []),
@@ -129,14 +142,14 @@ function OpenFile({ onFile }: { onFile: (file: File | undefined) => void }): JSX
   return (
     <>
       <button type='button' class='button' data-testid='run-open-file' onClick={() => input.current?.click()}>
-        Open a file
+        Open file
       </button>
       <input
         ref={input}
         type='file'
         hidden
         accept='.json,application/json'
-        aria-label='A run’s file'
+        aria-label='Run file'
         data-testid='run-file'
         onChange={({ currentTarget }) => {
           onFile(currentTarget.files?.[0]);
@@ -154,7 +167,7 @@ function Erase({ inspector }: { inspector: Inspector }): JSX.Element {
     return (
       <button type='button' class='button' data-testid='runs-erase' onClick={() => (isAsking.value = true)}>
         <Icon name='trash' />
-        Erase all
+        Erase all…
       </button>
     );
   }
@@ -172,7 +185,7 @@ function Erase({ inspector }: { inspector: Inspector }): JSX.Element {
       >
         Erase all runs
       </button>
-      <button type='button' class='button' onClick={() => (isAsking.value = false)}>Keep them</button>
+      <button type='button' class='button' onClick={() => (isAsking.value = false)}>Cancel</button>
     </>
   );
 }

@@ -85,11 +85,11 @@ function Summary({ run }: Pick<RunViewProps, 'run'>): JSX.Element {
     ...(head.tokens > 0 ? [formatCount(head.tokens, 'token')] : []),
     ...(total.failures > 0 ? [`${total.failures.toLocaleString('en')} failed`] : []),
     formatCount(head.events, 'event'),
-    ...(head.dropped > 0 ? [`${formatCount(head.dropped, 'more event')} came when there was no room left`] : []),
+    ...(head.dropped > 0 ? [`${formatCount(head.dropped, 'more event')} not stored: limit reached`] : []),
     ...(run.record.value.isPartial ? ['some events are missing'] : []),
     ...(run.source === 'file' ? ['from a file'] : run.source === 'endpoint' ? ['at an endpoint'] : []),
   ];
-  const word = run.isLive.value ? 'going on' : head.status === 'pending' ? 'not ended' : wordOf(head.status);
+  const word = run.isLive.value ? 'running' : head.status === 'pending' ? 'no end recorded' : wordOf(head.status);
   return (
     <p class='run-facts-line' data-testid='run-summary'>
       <Status status={head.status} word={word} isSaid />
@@ -126,7 +126,7 @@ function Tabs({ inspector }: { inspector: Inspector }): JSX.Element {
     event.currentTarget.querySelectorAll<HTMLElement>('[role=tab]')[next]?.focus();
   };
   return (
-    <div ref={strip} class='tabs' role='tablist' aria-label='Ways to look at the run' onKeyDown={onKeyDown}>
+    <div ref={strip} class='tabs' role='tablist' aria-label='Run views' onKeyDown={onKeyDown}>
       {tabs.map(([id, label]) => (
         <button
           key={id}

@@ -51,10 +51,9 @@ function SaveDialog({ run, inspector, onClose }: SaveRunProps & { onClose: () =>
           void save();
         }}
       >
-        <h2>Save the run as a file</h2>
+        <h2>Save run as a file</h2>
         <p>
-          The file holds the events and the names of the tools: shapes and sizes, not what was said. This page opens it
-          again.
+          The file contains the run’s events and tool names, but no message texts. Open it again on this page.
         </p>
         <label class='tick' data-disabled={count === 0}>
           <input
@@ -64,7 +63,7 @@ function SaveDialog({ run, inspector, onClose }: SaveRunProps & { onClose: () =>
             disabled={count === 0}
             onChange={({ currentTarget }) => (withPrompts.value = currentTarget.checked)}
           />
-          Include the prompts
+          Include prompts
         </label>
         <p class='field-help'>
           {count === 0

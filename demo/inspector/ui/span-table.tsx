@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import type { OpenedRun } from '../state/opened-run.ts';
 import { rowsOf } from '../state/span-rows.ts';
 import { formatLength, formatMoment } from './moment.ts';
+import { targetOf } from './span-facts.tsx';
 import { wordOf } from './status.tsx';
 
 /** Rows that are shown at first, and as many more each time: a table is laid out as a whole. */
@@ -17,12 +18,12 @@ export function SpanTable({ run }: { run: OpenedRun }): JSX.Element {
       <table class='span-table' data-testid='span-table'>
         <thead>
           <tr>
-            <th scope='col'>Inside</th>
+            <th scope='col'>Depth</th>
             <th scope='col'>Action</th>
-            <th scope='col'>On</th>
-            <th scope='col'>How</th>
-            <th scope='col' class='is-number'>From</th>
-            <th scope='col' class='is-number'>Took</th>
+            <th scope='col'>Target</th>
+            <th scope='col'>Status</th>
+            <th scope='col' class='is-number'>Start</th>
+            <th scope='col' class='is-number'>Duration</th>
           </tr>
         </thead>
         <tbody>
@@ -30,7 +31,7 @@ export function SpanTable({ run }: { run: OpenedRun }): JSX.Element {
             <tr key={span.key}>
               <td class='is-number'>{depth}</td>
               <th scope='row'>{span.name}</th>
-              <td>{span.target.id}</td>
+              <td>{targetOf(span)}</td>
               <td>{span.error ? `${wordOf(span.status)}: ${span.error.code}` : wordOf(span.status)}</td>
               <td class='is-number'>{formatMoment(span.startMs)}</td>
               <td class='is-number'>{formatLength(span)}</td>
@@ -40,7 +41,7 @@ export function SpanTable({ run }: { run: OpenedRun }): JSX.Element {
       </table>
       {shown.value < rows.length && (
         <button type='button' class='button' data-testid='table-more' onClick={() => (shown.value += pageSize)}>
-          Show more: {rows.length - shown.value} are left
+          Show more ({(rows.length - shown.value).toLocaleString('en')} left)
         </button>
       )}
     </div>

@@ -3,7 +3,7 @@ import type { EventStatus } from '../../../src/contracts/event-sink.ts';
 import { Icon, type IconName } from '../../kit/icon.tsx';
 
 const looks: Readonly<Record<EventStatus, { readonly icon: IconName; readonly word: string }>> = {
-  pending: { icon: 'wait', word: 'begun' },
+  pending: { icon: 'wait', word: 'started' },
   ok: { icon: 'check', word: 'done' },
   error: { icon: 'cross', word: 'failed' },
   denied: { icon: 'hand', word: 'denied' },

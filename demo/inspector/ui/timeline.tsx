@@ -24,29 +24,35 @@ export function Timeline({ run, onPrompt }: TimelineProps): JSX.Element {
         <div class='timeline-tools' role='toolbar' aria-label='Timeline'>
           <Tool
             icon='zoomIn'
-            label='Less time (+)'
+            label='Zoom in (+)'
             testId='zoom-in'
             isOff={isTable.value}
             onUse={() => run.zoom(0.5)}
           />
           <Tool
             icon='zoomOut'
-            label='More time (−)'
+            label='Zoom out (−)'
             testId='zoom-out'
             isOff={isTable.value}
             onUse={() => run.zoom(2)}
           />
           <Tool
             icon='whole'
-            label='The whole run (0)'
+            label='Show whole run (0)'
             testId='zoom-whole'
             isOff={isTable.value || !run.isZoomed.value}
             onUse={() => run.showAll()}
           />
-          <Tool icon='unfold' label='Open all' testId='open-all' isOff={isTable.value} onUse={() => run.setAll(true)} />
+          <Tool
+            icon='unfold'
+            label='Expand all'
+            testId='open-all'
+            isOff={isTable.value}
+            onUse={() => run.setAll(true)}
+          />
           <Tool
             icon='fold'
-            label='Close all'
+            label='Collapse all'
             testId='close-all'
             isOff={isTable.value}
             onUse={() => run.setAll(false)}
@@ -57,8 +63,8 @@ export function Timeline({ run, onPrompt }: TimelineProps): JSX.Element {
             class='icon-button'
             data-testid='as-table'
             aria-pressed={isTable.value}
-            aria-label='As a table'
-            title='As a table'
+            aria-label='Show as table'
+            title='Show as table'
             onClick={() => (isTable.value = !isTable.value)}
           >
             <Icon name='table' />

@@ -20,14 +20,14 @@ export function ToolsView({ tools }: { tools: RunTools | undefined }): JSX.Eleme
   return (
     <div class='run-scroll' data-testid='tools-view'>
       <section>
-        <h2>{formatCount(included.length, 'tool')} in the run</h2>
+        <h2>{formatCount(included.length, 'tool')} available</h2>
         {included.length === 0
-          ? <p class='inspector-faint'>The agent worked without tools.</p>
+          ? <p class='inspector-faint'>The agent had no tools.</p>
           : <Names ids={included.map(({ id }) => id)} />}
       </section>
       {byReason.length > 0 && (
         <section>
-          <h2>{formatCount(leftOut.length, 'tool')} left out, each for one reason</h2>
+          <h2>{formatCount(leftOut.length, 'tool')} not available, by reason</h2>
           {byReason.map(([reason, entries]) => (
             <details
               key={reason}
@@ -44,8 +44,11 @@ export function ToolsView({ tools }: { tools: RunTools | undefined }): JSX.Eleme
         </section>
       )}
       <section>
-        <h2>Manifest</h2>
-        <p class='run-digest' title='SHA-256 over the definitions of the tools in the run'>{tools.digest}</p>
+        <h2>Tool set digest</h2>
+        <p class='inspector-faint'>
+          SHA-256 of the definitions of these tools. Runs with the same digest had exactly the same tools.
+        </p>
+        <p class='run-digest'>{tools.digest}</p>
       </section>
     </div>
   );

@@ -11,7 +11,7 @@ export function UsageView({ run }: { run: OpenedRun }): JSX.Element {
   return (
     <div class='run-scroll' data-testid='usage-view'>
       <section>
-        <h2>The whole run</h2>
+        <h2>Whole run</h2>
         <TimeBar time={total.time} of={total.time.totalMs} />
         <dl class='usage-legend'>
           <Part kind='model' name='Model' ms={total.time.modelMs} of={total.time.totalMs} />
@@ -20,13 +20,13 @@ export function UsageView({ run }: { run: OpenedRun }): JSX.Element {
           <div>
             <dt>Tokens</dt>
             <dd>
-              {total.inputTokens.toLocaleString('en')} in, {total.outputTokens.toLocaleString('en')} out
+              {total.inputTokens.toLocaleString('en')} input, {total.outputTokens.toLocaleString('en')} output
             </dd>
           </div>
         </dl>
       </section>
       <section>
-        <h2>Step by step</h2>
+        <h2>By step</h2>
         {steps.length === 0
           ? <p class='inspector-faint' data-testid='usage-no-steps'>This run has no steps.</p>
           : (
@@ -37,12 +37,12 @@ export function UsageView({ run }: { run: OpenedRun }): JSX.Element {
                     <th scope='col'>Step</th>
                     <th scope='col'>Time</th>
                     <th scope='col' class='is-number'>Model</th>
-                    <th scope='col' class='is-number'>First word</th>
+                    <th scope='col' class='is-number'>First token</th>
                     <th scope='col' class='is-number'>Tools</th>
                     <th scope='col' class='is-number'>Waiting</th>
-                    <th scope='col'>Tokens in and out</th>
-                    <th scope='col' class='is-number'>In</th>
-                    <th scope='col' class='is-number'>Out</th>
+                    <th scope='col'>Tokens</th>
+                    <th scope='col' class='is-number'>Input</th>
+                    <th scope='col' class='is-number'>Output</th>
                   </tr>
                 </thead>
                 <tbody>

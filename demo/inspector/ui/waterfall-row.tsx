@@ -5,6 +5,7 @@ import type { SpanRow } from '../state/span-rows.ts';
 import { placeIn, type TimeWindow } from '../state/time-window.ts';
 import { Icon } from '../../kit/icon.tsx';
 import { formatLength, formatMoment } from './moment.ts';
+import { targetOf } from './span-facts.tsx';
 import { Status } from './status.tsx';
 
 interface WaterfallRowProps {
@@ -54,12 +55,12 @@ export function WaterfallRow({ row, place, run }: WaterfallRowProps): JSX.Elemen
           {hasChildren && <Icon name='chevron' />}
         </span>
         <Status status={span.status} /> <span class='span-action'>{span.name}</span>{' '}
-        <span class='span-target'>{span.target.id}</span>
+        <span class='span-target'>{targetOf(span)}</span>
       </span>
       <Track span={span} window={run.window.value} />{' '}
       <span class='span-time'>
         {formatLength(span)}
-        <span class='visually-hidden'>, from {formatMoment(span.startMs)} on</span>
+        <span class='visually-hidden'>, starts at {formatMoment(span.startMs)}</span>
       </span>
     </div>
   );

@@ -13,6 +13,8 @@ export interface RunHead {
   readonly agentId: string;
   /** The plan that it started. */
   readonly planId?: string | undefined;
+  /** The id of the run that it is a fork of. */
+  readonly forkOf?: string | undefined;
   readonly startedAt: number;
   /** `pending`: it is running, or its end was never emitted. */
   readonly status: EventStatus;

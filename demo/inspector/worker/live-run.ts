@@ -13,6 +13,8 @@ export interface LiveRun {
   readonly record: RunRecord;
   add(event: ObservedEvent): void;
   setTools(tools: RunTools): void;
+  /** It is a fork of the run with this id. */
+  setParent(runId: string): void;
   /** Some of its events are missing. */
   setPartial(): void;
   /** The events from this place on. */
@@ -58,6 +60,9 @@ export function resumeLiveRun(stored: RunRecord): LiveRun {
     },
     setTools(found) {
       tools = found;
+    },
+    setParent(runId) {
+      head = { ...head, forkOf: runId };
     },
     setPartial() {
       isPartial = true;

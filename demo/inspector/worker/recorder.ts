@@ -3,6 +3,7 @@
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
 import type { EventSink } from '../../../src/contracts/event-sink.ts';
+import { readSummary } from '../../../src/events/payload-summary.ts';
 import type { RunHead, RunList, RunNews, RunRecord, RunTools } from './control.ts';
 import { createDelay } from './delay.ts';
 import { createLiveRun, type LiveRun, resumeLiveRun } from './live-run.ts';
@@ -112,6 +113,15 @@ export function createRecorder(
     note(recording);
   }
 
+  /** A fork starts before it is known as one: the event names both runs, in the trace of its own. */
+  function noteFork({ status, target, payloadSummary }: ObservedEvent): void {
+    const { runId } = readSummary(payloadSummary);
+    const fork = [...recordings.values()].find(({ run }) => status === 'ok' && run.head.runId === runId);
+    if (!fork) return;
+    fork.run.setParent(target.id);
+    note(fork);
+  }
+
   const strangers = createStrangers({
     find: (traceId) => store.read(traceId),
     onFound(stored, events) {
@@ -142,6 +152,7 @@ export function createRecorder(
 
   return {
     sink(event) {
+      if (event.action === 'run.fork') noteFork(event);
       const isStart = event.action === 'run.start' && event.status === 'pending';
       const recording = recordings.get(event.traceId) ?? (isStart ? start(event) : undefined);
       if (!recording) return strangers.note(event);

@@ -83,7 +83,7 @@ export function createKnowledgePanel({ control, announce, schedule }: KnowledgeP
       problem.value = answer.ok ? undefined : wordsFor(answer.error);
       return answer.ok ? answer.value : undefined;
     } catch {
-      problem.value = 'The worker did not answer. Reload the page to try again.';
+      problem.value = 'The worker did not respond. Reload the page to try again.';
       return undefined;
     }
   }
@@ -175,10 +175,10 @@ function describeReports(reports: readonly AddReport[]): string | undefined {
     sum('added') > 0 ? `${count(sum('added'))} added` : '',
     sum('replaced') > 0 ? `${count(sum('replaced'))} replaced` : '',
     sum('unchanged') > 0 ? `${count(sum('unchanged'))} already here, unchanged` : '',
-    copies.length === 1 && copy ? `“${copy.name}” left out: it is the same as “${copy.of}”` : '',
-    copies.length > 1 ? `${count(copies.length)} left out: the same as others that are here` : '',
+    copies.length === 1 && copy ? `“${copy.name}” skipped: it is the same as “${copy.of}”` : '',
+    copies.length > 1 ? `${count(copies.length)} skipped: already here under other names` : '',
     sum('refused') > 0 ? `${count(sum('refused'))} could not be read` : '',
-    sum('leftOut') > 0 ? `${count(sum('leftOut'))} left out: neither text nor code` : '',
+    sum('leftOut') > 0 ? `${count(sum('leftOut'))} skipped: neither text nor code` : '',
   ].filter((text) => text !== '');
   return said.length === 0 ? undefined : `${said.join('; ')}.`;
 }

@@ -52,7 +52,7 @@ export function createKnowledgeSearch(control: Pick<KnowledgeControl, 'search'>)
       if (answer.ok) found.value = answer.value;
       problem.value = answer.ok ? undefined : answer.error.message;
     } catch {
-      if (own === asked) problem.value = 'The search did not answer. Reload the page to try again.';
+      if (own === asked) problem.value = 'The search did not respond. Reload the page to try again.';
     } finally {
       if (own === asked) isSearching.value = false;
     }

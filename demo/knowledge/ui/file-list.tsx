@@ -84,7 +84,7 @@ function Failed({ panel, failed, onlyFailed }: FailedProps): JSX.Element {
 function Loading(): JSX.Element {
   return (
     <p class='know-note'>
-      <span class='spinner' /> Opening the knowledge…
+      <span class='spinner' /> Loading files…
     </p>
   );
 }
@@ -100,7 +100,7 @@ function Empty({ panel }: { panel: KnowledgePanel }): JSX.Element {
       </p>
       <AddButtons panel={panel} />
       <p>
-        Nothing at hand?{' '}
+        No files at hand?{' '}
         <button
           type='button'
           class='link-button'

@@ -76,7 +76,7 @@ function Confirmation({ onRemove, onKeep }: { onRemove: () => void; onKeep: () =
       >
         Remove
       </button>
-      <button type='button' class='button' onClick={onKeep}>Keep</button>
+      <button type='button' class='button' onClick={onKeep}>Cancel</button>
     </span>
   );
 }
@@ -151,7 +151,7 @@ function iconOf({ state, kind }: KnowledgeFile): JSX.Element {
 function metaOf({ state, kind, size, done, total, addedAt, error }: KnowledgeFile): string {
   switch (state) {
     case 'waiting':
-      return `${formatBytes(size)} · waits its turn`;
+      return `${formatBytes(size)} · waiting`;
     case 'indexing':
       return total === 0 || kind === 'code'
         ? 'Reading'
@@ -172,8 +172,8 @@ function dateOf(time: number): string {
   const date = new Date(time);
   const isToday = date.toDateString() === new Date().toDateString();
   return isToday
-    ? `added ${date.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })}`
-    : `added ${date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}`;
+    ? `added ${date.toLocaleTimeString('en', { timeStyle: 'short' })}`
+    : `added ${date.toLocaleDateString('en', { day: 'numeric', month: 'short' })}`;
 }
 
 function splitName(name: string): readonly [folder: string, base: string] {

@@ -9,7 +9,7 @@ export function KnowledgeFoot({ panel }: { panel: KnowledgePanel }): JSX.Element
   const isEmpty = files.value?.length === 0;
   return (
     <footer class='know-foot'>
-      {adding.value && <Bar label='Taking files' progress={adding.value} testId='knowledge-adding' />}
+      {adding.value && <Bar label='Adding files' progress={adding.value} testId='knowledge-adding' />}
       {indexing.value && <Bar label='Indexing' progress={indexing.value} testId='knowledge-indexing' />}
       {note.value !== undefined && (
         <p class='know-said' data-testid='knowledge-note'>

@@ -139,7 +139,7 @@ function Head({ panel, onClose }: { panel: Panel; onClose: () => void }): JSX.El
         type='button'
         class='icon-button'
         data-testid='knowledge-close'
-        aria-label='Close the knowledge'
+        aria-label='Close knowledge'
         onClick={onClose}
       >
         <Icon name='cross' />

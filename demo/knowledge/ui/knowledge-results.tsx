@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import type { FoundPart, FoundParts } from '../worker/control.ts';
+import { flowingText } from '../state/flowing-text.ts';
 import type { KnowledgePanel } from '../state/knowledge-panel.ts';
 import { formatCount, formatLines } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';
@@ -46,16 +47,16 @@ function noteOf(result: FoundParts | undefined, { search, files }: KnowledgePane
       Math.max(1, Math.round(result.tookMs))
     } ms`;
   }
-  if (files.value?.length === 0) return 'There are no files yet: add some, and search again.';
+  if (files.value?.length === 0) return 'No files yet. Add some, then search again.';
   return search.scope.value.length > 0
-    ? 'Nothing was found in this file. Search all files, or try other words.'
-    : 'Nothing was found. Try other words.';
+    ? 'No results in this file. Search all files, or try other words.'
+    : 'No results. Try other words.';
 }
 
 function Result({ part, panel }: { part: FoundPart; panel: KnowledgePanel }): JSX.Element {
   const { file, title, lines, line, content, ranges, confidence, piece, kind } = part;
   const marked = line === undefined ? lines : [line, line] as const;
-  const snippet = snippetOf(content, ranges);
+  const snippet = snippetOf(kind === 'code' ? content : flowingText(content), ranges);
   const open = (): void => {
     void panel.reading.read(file, { piece, ranges, ...(kind === 'code' && marked && { lines: marked }) });
   };

@@ -12,8 +12,8 @@ export function KnowledgeSearchField({ search }: { search: KnowledgeSearch }): J
         <Icon name='search' />
         <input
           type='text'
-          aria-label='Search the knowledge'
-          placeholder='Search the knowledge'
+          aria-label='Search your files'
+          placeholder='Search your files'
           autocomplete='off'
           spellcheck={false}
           maxLength={4096}
@@ -30,7 +30,7 @@ export function KnowledgeSearchField({ search }: { search: KnowledgeSearch }): J
           <button
             type='button'
             class='icon-button'
-            aria-label='Clear the search'
+            aria-label='Clear search'
             onClick={() => search.type('')}
           >
             <Icon name='cross' />
@@ -38,14 +38,14 @@ export function KnowledgeSearchField({ search }: { search: KnowledgeSearch }): J
         )}
       </div>
       {scope.length > 0 && (
-        <ul class='know-scope' aria-label='Only these files are searched'>
+        <ul class='know-scope' aria-label='Search filter'>
           {scope.map((name) => (
             <li key={name}>
               <button
                 type='button'
                 class='chip'
                 data-testid='knowledge-scope'
-                title={`Search all files again, not only “${name}”`}
+                title={`Search all files, not only “${name}”`}
                 onClick={() => search.searchIn(scope.filter((other) => other !== name))}
               >
                 <span>only in {lastOf(name)}</span>

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { FilePart } from '../worker/control.ts';
 import type { OpenFile, ReadingPlace } from '../state/knowledge-reading.ts';
+import { flowingText } from '../state/flowing-text.ts';
 import type { KnowledgePanel } from '../state/knowledge-panel.ts';
 import { formatBytes, formatCount, formatLines } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';
@@ -118,7 +119,7 @@ function Part({ part: { piece, text, title, lines }, isCode, place, marked }: Pa
       data-piece={piece}
       data-place={place !== undefined}
       tabIndex={place ? -1 : undefined}
-      aria-label={`Part ${piece + 1}${place ? ', the place that was cited or found' : ''}`}
+      aria-label={`Part ${piece + 1}${place ? ', cited or found here' : ''}`}
     >
       <p class='know-part-head'>
         <span>{title ?? `Part ${piece + 1}`}</span>
@@ -126,7 +127,7 @@ function Part({ part: { piece, text, title, lines }, isCode, place, marked }: Pa
       </p>
       {isCode ? <Code text={text} first={lines?.[0] ?? 1} marked={marked} /> : (
         <p class='know-text'>
-          <MarkedText text={text} ranges={place?.ranges ?? []} />
+          <MarkedText text={flowingText(text)} ranges={place?.ranges ?? []} />
         </p>
       )}
     </section>

@@ -4,7 +4,7 @@ import { percentOf } from '../../kit/confidence.tsx';
 
 const ways: Readonly<Record<FoundBy['way'], { readonly name: string; readonly score: string }>> = {
   words: { name: 'Words', score: 'BM25' },
-  likeness: { name: 'Likeness', score: 'Cosine' },
+  likeness: { name: 'Similarity', score: 'cosine' },
   code: { name: 'Code', score: 'Score' },
 };
 
@@ -18,7 +18,7 @@ export function Why({ part: { content, ranges, foundBy, confidence } }: { part: 
         {words.length > 0
           ? (
             <>
-              Has {words.slice(0, 12).map((word, i) => (
+              Contains {words.slice(0, 12).map((word, i) => (
                 <span key={word}>
                   {i > 0 && ', '}
                   <mark>{word}</mark>
@@ -51,8 +51,8 @@ export function Why({ part: { content, ranges, foundBy, confidence } }: { part: 
       <p class='know-meaning'>
         {foundBy.length > 1 ? 'Results are ordered by rank. ' : ''}
         Confidence{' '}
-        {percentOf(confidence)}: how probable it is that this has to do with your words. It never rises down the list,
-        and when nothing fits, it is low everywhere.
+        {percentOf(confidence)}: the estimated probability that this passage is relevant to your search. The most likely
+        results come first. If nothing fits, all results have a low confidence.
       </p>
     </details>
   );

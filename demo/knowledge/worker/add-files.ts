@@ -105,7 +105,7 @@ async function addArchive(name: string, bytes: Uint8Array<ArrayBuffer>, options:
     }
   }
   if (count === 0) {
-    throw new PinnaceError('invalid_argument', 'Cannot read the archive: there are no documents and no code in it');
+    throw new PinnaceError('invalid_argument', 'Cannot read the archive: it contains no documents or code');
   }
 }
 
@@ -153,7 +153,7 @@ function requireFitting(name: string, size: number, most: number): void {
 function unknownKind(): PinnaceError {
   return new PinnaceError(
     'invalid_argument',
-    'Cannot read a file of this type: there is text, Markdown, HTML, JSON, CSV, Word, Excel, PowerPoint, OpenDocument, code, and ZIP archives of these',
+    'Cannot read a file of this type. Supported: text, Markdown, HTML, JSON, CSV, Word, Excel, PowerPoint, OpenDocument, code, and ZIP archives of these',
     { details: { reason: 'unsupported_type' } },
   );
 }

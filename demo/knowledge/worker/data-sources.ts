@@ -15,9 +15,9 @@ export const knowledge = {
 /** The same documents by their likeness, in the page. */
 const likeness = {
   id: 'knowledge-likeness',
-  name: 'Knowledge by likeness',
+  name: 'Knowledge by similarity',
   kind: 'vector',
-  description: 'The same documents, found by words that look alike: misspelt words, other forms',
+  description: 'The same documents, found by similar words: misspelled words, other forms',
   tags: ['sample'],
 } as const satisfies DataSourceInput;
 

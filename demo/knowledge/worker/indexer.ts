@@ -155,5 +155,5 @@ function contentMissing(): PinnaceError {
 }
 
 function empty(): PinnaceError {
-  return new PinnaceError('invalid_argument', 'Cannot read the file: there is no text in it');
+  return new PinnaceError('invalid_argument', 'Cannot read the file: it contains no text');
 }

@@ -35,7 +35,7 @@ const protocolVersion = '2026-01-26';
 /** The longest parameters of a message, as JSON, and the most open requests. */
 const maxLength = 262_144;
 const maxOpen = 8;
-const errors = { invalid: -32_600, unknown: -32_601, params: -32_602, busy: -32_000 } as const;
+const errors = { invalid: -32_600, unknown: -32_601, params: -32_602, failed: -32_603, busy: -32_000 } as const;
 
 type Params = Readonly<Record<string, unknown>>;
 type Handler = (params: Params) => unknown;
@@ -47,14 +47,16 @@ export function connectApp(
 ): AppBridge {
   let current = context;
   let isShown = false;
-  let open = 0;
   const notify = (method: string, params: unknown): void => port.postMessage({ jsonrpc: '2.0', method, params });
-  const requests = requestsOf(host, () => ({
-    protocolVersion,
-    hostInfo: { name: 'pinnace', version: '1' },
-    hostCapabilities: { openLinks: {}, serverTools: {}, message: { text: {} } },
-    hostContext: { ...current, toolInfo: { tool: { name: call.tool, inputSchema: { type: 'object' } } } },
-  }));
+  const { answer, fail } = responder(
+    port,
+    requestsOf(host, () => ({
+      protocolVersion,
+      hostInfo: { name: 'pinnace', version: '1' },
+      hostCapabilities: { openLinks: {}, serverTools: {}, message: { text: {} } },
+      hostContext: { ...current, toolInfo: { tool: { name: call.tool, inputSchema: { type: 'object' } } } },
+    })),
+  );
   const notifications: Readonly<Record<string, Handler>> = {
     'ui/notifications/initialized'() {
       if (isShown) return;
@@ -67,19 +69,6 @@ export function connectApp(
     },
     'ui/notifications/request-teardown': () => host.close(),
   };
-  async function answer(id: string | number, method: string, params: Params): Promise<void> {
-    const handler = Object.hasOwn(requests, method) ? requests[method] : undefined;
-    if (!handler) return fail(id, errors.unknown, 'The host does not offer this method');
-    if (open >= maxOpen) return fail(id, errors.busy, 'Too many requests are open');
-    open++;
-    const result = await handler(params);
-    open--;
-    if (result === undefined) fail(id, errors.params, 'The parameters are not those of this method');
-    else port.postMessage({ jsonrpc: '2.0', id, result });
-  }
-  function fail(id: string | number, code: number, message: string): void {
-    port.postMessage({ jsonrpc: '2.0', id, error: { code, message } });
-  }
   port.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
     const { jsonrpc, id, method, params } = asRecord(data);
     if (jsonrpc !== '2.0' || typeof method !== 'string') return;
@@ -96,6 +85,36 @@ export function connectApp(
       if (isShown) notify('ui/notifications/host-context-changed', next);
     },
     close: () => port.close(),
+  };
+}
+
+interface Responder {
+  readonly answer: (id: string | number, method: string, params: Params) => Promise<void>;
+  readonly fail: (id: string | number, code: number, message: string) => void;
+}
+
+/** Answers requests, at most {@link maxOpen} at once. */
+function responder(port: MessagePort, requests: Readonly<Record<string, Handler>>): Responder {
+  let open = 0;
+  const fail: Responder['fail'] = (id, code, message) =>
+    port.postMessage({ jsonrpc: '2.0', id, error: { code, message } });
+  return {
+    fail,
+    async answer(id, method, params) {
+      const handler = Object.hasOwn(requests, method) ? requests[method] : undefined;
+      if (!handler) return fail(id, errors.unknown, 'The host does not offer this method');
+      if (open >= maxOpen) return fail(id, errors.busy, 'Too many requests are open');
+      open++;
+      try {
+        const result = await handler(params);
+        if (result === undefined) fail(id, errors.params, 'The parameters are not those of this method');
+        else port.postMessage({ jsonrpc: '2.0', id, result });
+      } catch {
+        fail(id, errors.failed, 'The host could not answer');
+      } finally {
+        open--;
+      }
+    },
   };
 }
 

@@ -41,7 +41,7 @@ export function createAppHost(
     if (question.value || refusals >= maxRefusals) return undefined;
     const { promise, resolve } = Promise.withResolvers<boolean | undefined>();
     question.value = made(resolve);
-    playground.announcement.value = `The app of ${alias} asks you`;
+    playground.announcement.value = `The app from ${alias} asks you a question`;
     const answer = await promise;
     question.value = undefined;
     refusals = answer === true ? 0 : refusals + 1;
@@ -82,7 +82,7 @@ export function createAppHost(
       const { text: shown } = withoutHidden(text);
       if (shown.trim() === '') return false;
       draft.value = shown;
-      playground.announcement.value = `The app of ${alias} has written a message. Read it before you send it`;
+      playground.announcement.value = `The app from ${alias} wrote a message. Read it before you send it`;
       return true;
     },
     resize: (wanted) => void (height.value = Math.round(wanted)),

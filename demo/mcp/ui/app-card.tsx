@@ -27,6 +27,7 @@ export function AppCard({ app, isNew, ...props }: AppCardProps): JSX.Element {
   const { playground, via } = props;
   const phase = useSignal<Phase>({ type: 'closed' });
   const wasWanted = useSignal(false);
+  const hasTaken = useSignal(false);
   async function show(): Promise<void> {
     wasWanted.value = true;
     phase.value = { type: 'loading' };
@@ -41,16 +42,30 @@ export function AppCard({ app, isNew, ...props }: AppCardProps): JSX.Element {
   if (isNew && !wasWanted.value) void show();
   const current = useComputed(() => phase.value).value;
   if (current.type === 'shown') {
-    return <AppFrame {...props} app={current.app} onClose={() => (phase.value = { type: 'closed' })} />;
+    return (
+      <AppFrame
+        {...props}
+        app={current.app}
+        isTrusted={hasTaken.value}
+        onClose={() => (phase.value = { type: 'closed' })}
+        onTaken={() => {
+          hasTaken.value = true;
+          phase.value = {
+            type: 'failed',
+            text: 'The app took the keyboard while you used the page, so it was closed.',
+          };
+        }}
+      />
+    );
   }
   return (
     <div class='mcp-app-closed' data-testid='app-closed' data-phase={current.type}>
       {current.type === 'failed' && <p class='field-error' role='alert'>{current.text}</p>}
       {current.type === 'loading'
-        ? <p role='status'>Loading the app of {app.serverId}…</p>
+        ? <p role='status'>Loading the app from {app.serverId}…</p>
         : (
           <button type='button' class='button' data-testid='app-show' onClick={() => void show()}>
-            {current.type === 'failed' ? 'Try again' : `Show the app of ${app.serverId}`}
+            {current.type === 'failed' ? 'Try again' : `Show the app from ${app.serverId}`}
           </button>
         )}
     </div>

@@ -29,7 +29,7 @@ export function AppQuestionCard({ question, alias }: { question: AppQuestion; al
       data-type={question.type}
     >
       <h4 id={id}>
-        {isCall ? `Allow this call of the app of ${alias}?` : `The app of ${alias} wants to open an address`}
+        {isCall ? `Allow the app from ${alias} to make this call?` : `The app from ${alias} wants to open a link`}
       </h4>
       {question.type === 'call'
         ? <p class='mcp-app-call' data-testid='app-call'>{question.text}</p>
@@ -53,7 +53,7 @@ export function AppQuestionCard({ question, alias }: { question: AppQuestion; al
           disabled={!isReady.value}
           onClick={() => question.answer(false)}
         >
-          {isCall ? 'Deny' : 'Do not open'}
+          {isCall ? 'Deny' : 'Don’t open'}
         </button>
       </div>
     </div>

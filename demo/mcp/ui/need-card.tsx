@@ -19,6 +19,6 @@ export function NeedCard(
   { need: given, ...props }: Omit<NeedCardProps, 'need'> & { readonly need: Need },
 ): JSX.Element {
   const need = readAs(NeedData, given);
-  if (!need) return <p class='field-error'>This page cannot show what the server asks. Reload the page.</p>;
+  if (!need) return <p class='field-error'>This page cannot show the server’s question. Reload the page.</p>;
   return need.kind === 'sign_in' ? <SignInCard {...props} need={need} /> : <QuestionCard {...props} need={need} />;
 }

@@ -47,7 +47,7 @@ export function QuestionCard(props: NeedCardProps): JSX.Element {
         if (isReady) send('accept');
       }}
     >
-      <h3 id={`${id}-title`}>{server.alias} asks you</h3>
+      <h3 id={`${id}-title`}>{server.alias} has a question for you</h3>
       <p class='field-help'>
         From {server.host}.{' '}
         {hasForm && 'The answer goes to this server, not to the model. Do not enter passwords or keys.'}
@@ -155,7 +155,7 @@ function runIdOf(part: ToolPart, { chats }: NeedCardProps['playground']): string
 }
 
 function problemIn(error: unknown): { readonly code: string; readonly message: string } {
-  if (!(error instanceof Error)) return { code: '', message: 'The answer did not arrive' };
+  if (!(error instanceof Error)) return { code: '', message: 'Your answer was not sent' };
   return { code: 'code' in error ? String(error.code) : '', message: error.message };
 }
 

@@ -23,7 +23,7 @@ export function SignInCard(props: NeedCardProps): JSX.Element {
     <section class='approval mcp-need' aria-labelledby={`${id}-title`} data-testid='sign-in'>
       <h3 id={`${id}-title`}>Sign in to {server.alias}</h3>
       <p>
-        {server.alias} ({server.host}) asks you to sign in at{' '}
+        {server.alias} ({server.host}) requires you to sign in at{' '}
         <b>{signIn?.issuerHost}</b>. The call continues afterwards.
       </p>
       {signIn !== undefined && signIn.scopes.length > 0 && <Scopes {...signIn} />}
@@ -65,7 +65,7 @@ function Scopes({ scopes, added }: NonNullable<NeedData['signIn']>): JSX.Element
   const isStepUp = added.length > 0 && added.length < scopes.length;
   return (
     <p data-testid='sign-in-scopes'>
-      {isStepUp ? 'It asks for more: ' : 'It asks for: '}
+      {isStepUp ? 'Additional permissions requested: ' : 'Permissions requested: '}
       {(isStepUp ? added : scopes).map((scope) => <code key={scope} class='code-chip'>{scope}</code>)}
     </p>
   );

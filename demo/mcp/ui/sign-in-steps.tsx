@@ -27,7 +27,7 @@ export function SignInSteps(
 function wordsOf({ step, isClosed }: SignInAttempt, issuerHost: string): string {
   switch (step.value) {
     case 'starting':
-      return `Asking ${issuerHost}…`;
+      return `Contacting ${issuerHost}…`;
     case 'waiting':
       return isClosed.value
         ? 'The window was closed before you signed in. Choose “Sign in” to open it again.'

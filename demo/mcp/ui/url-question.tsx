@@ -21,7 +21,7 @@ export function UrlQuestion({ ask: { url }, onOpen }: UrlQuestionProps): JSX.Ele
       </p>
       {isPunycode && (
         <p class='field-error' data-testid='ask-punycode'>
-          The name of this site has letters that can look like others. Check that you know {host}.
+          The name of this site contains letters that look like other letters. Check that you know {host}.
         </p>
       )}
       <p>

@@ -41,11 +41,11 @@ export function Palette({ playground }: { playground: Playground }): JSX.Element
         <input
           type='text'
           role='combobox'
-          aria-label='Find an action, a page, or words in your chats'
+          aria-label='Find an action, a page, or text in your chats'
           aria-expanded='true'
           aria-controls='destinations'
           aria-activedescendant={found[chosen] && `go-${found[chosen].id}`}
-          placeholder='Find an action, a page, or words in your chats'
+          placeholder='Find an action, a page, or text in your chats'
           autocomplete='off'
           data-testid='switcher-query'
           value={query.value}

@@ -34,7 +34,7 @@ export async function answerQuestion(
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'internal';
     const over = overBy[code];
     const why = error instanceof Error ? error.message : 'something went wrong';
-    note({ said: '', isOver: over !== undefined, problem: over ?? `The answer did not arrive: ${why}. Try again.` });
+    note({ said: '', isOver: over !== undefined, problem: over ?? `Your answer was not sent: ${why}. Try again.` });
     return over !== undefined && code !== 'not_found';
   }
 }
@@ -63,5 +63,5 @@ const overBy: Readonly<Record<string, string>> = {
   already_decided: 'This question was already answered, in another tab or before a reload.',
   approval_expired: 'The question expired.',
   conflict: 'This question no longer needs an answer.',
-  not_found: 'The runtime no longer knows this question.',
+  not_found: 'The runtime no longer has this question.',
 };

@@ -15,7 +15,7 @@ export interface LookedAt {
   readonly at: number;
 }
 
-const ended = { done: 'Done', failed: 'Failed', cancelled: 'Cancelled' } as const;
+const ended = { done: 'Done', failed: 'Failed', cancelled: 'Canceled' } as const;
 
 /** The state of the task. */
 export function lookOf(
@@ -24,15 +24,15 @@ export function lookOf(
 ): { readonly look: TaskLook; readonly word: string } {
   const { status, address, after } = task;
   if (status === 'done' || status === 'failed' || status === 'cancelled') return { look: status, word: ended[status] };
-  if (view.questions.some(({ agent }) => agent === address)) return { look: 'asks', word: 'Asks you' };
+  if (view.questions.some(({ agent }) => agent === address)) return { look: 'asks', word: 'Has a question' };
   if (status === 'ready') {
-    if (isAtWork) return { look: 'work', word: 'At work' };
-    return { look: 'next', word: view.state === 'running' && !view.paused ? 'At work' : 'Next' };
+    if (isAtWork) return { look: 'work', word: 'Working' };
+    return { look: 'next', word: view.state === 'running' && !view.paused ? 'Working' : 'Next' };
   }
   const isAfter = (other: PlanTask): boolean => after.includes(other.address) && !isEnded(other);
-  if (view.tasks.some(isAfter)) return { look: 'waits', word: 'Waits its turn' };
-  if (children.some((child) => !isEnded(child.task))) return { look: 'waits', word: 'Waits for its parts' };
-  return { look: 'waits', word: 'Waits' };
+  if (view.tasks.some(isAfter)) return { look: 'waits', word: 'Waiting for a free slot' };
+  if (children.some((child) => !isEnded(child.task))) return { look: 'waits', word: 'Waiting for sub-tasks' };
+  return { look: 'waits', word: 'Waiting' };
 }
 
 /** How long the task has taken, in milliseconds; 0 before it starts. */

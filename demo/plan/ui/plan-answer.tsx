@@ -26,7 +26,7 @@ interface Choice extends Answer {
 }
 
 const lostChoices: readonly Choice[] = [
-  { label: 'Do it again', value: { decision: 'repeat' }, said: 'You had it done again' },
+  { label: 'Do it again', value: { decision: 'repeat' }, said: 'You chose to do it again' },
   { label: 'It was done', value: { decision: 'done' }, said: 'You said that it was done' },
   { label: 'Skip the task', value: { decision: 'fail' }, said: 'You skipped it' },
 ];

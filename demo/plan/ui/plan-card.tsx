@@ -64,7 +64,7 @@ function Progress({ view: { counts, used } }: { view: PlanView }): JSX.Element {
   const words = [
     `${done} of ${formatCount(total, 'task')} done`,
     ...(failed > 0 ? [`${failed} failed`] : []),
-    ...(cancelled > 0 ? [`${cancelled} cancelled`] : []),
+    ...(cancelled > 0 ? [`${cancelled} canceled`] : []),
   ];
   return (
     <div class='plan-progress'>

@@ -5,12 +5,12 @@ import type { PlanView } from '../state/plan-data.ts';
 import { Icon, type IconName } from '../../kit/icon.tsx';
 
 const states: Readonly<Record<PlanView['state'], string>> = {
-  new: 'Beginning',
+  new: 'Starting',
   running: 'Running',
   suspended: 'Waiting for you',
   done: 'Done',
   failed: 'Failed',
-  cancelled: 'Cancelled',
+  cancelled: 'Canceled',
 };
 
 /** The state of a plan and its controls. */

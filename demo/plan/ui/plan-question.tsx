@@ -15,7 +15,7 @@ interface PlanQuestionProps {
 }
 
 const headings: Readonly<Record<Question['kind'], string>> = {
-  question: 'An agent asks you',
+  question: 'An agent has a question',
   approval: 'Allow this call?',
   lost_call: 'Was it done?',
 };

@@ -25,7 +25,7 @@ export function PlanTimeline({ history, index, onLook }: PlanTimelineProps): JSX
         min={0}
         max={last}
         value={at}
-        aria-valuetext={at === last ? `${time}, the latest` : time}
+        aria-valuetext={at === last ? `${time} (latest)` : time}
         data-testid='plan-timeline'
         onInput={({ currentTarget: { valueAsNumber } }) => onLook(valueAsNumber === last ? undefined : valueAsNumber)}
       />

@@ -60,7 +60,7 @@ export function createPrivacyPage(work: PrivacyWork): PrivacyPage {
     try {
       return await doing();
     } catch (error) {
-      problem.value = `${error instanceof Error ? error.message : 'It failed without a reason'}.`;
+      problem.value = `${error instanceof Error ? error.message : 'It failed for an unknown reason'}.`;
       return undefined;
     } finally {
       busy.value = undefined;
@@ -83,7 +83,7 @@ export function createPrivacyPage(work: PrivacyWork): PrivacyPage {
       const left = await during('erase', () => work.erase());
       isAsked.value = false;
       if (left?.length === 0) return work.reload();
-      if (left) problem.value = `Another tab holds ${left.join(', ')}: close it, reload, and erase again.`;
+      if (left) problem.value = `Another tab still uses ${left.join(', ')}. Close it, reload, and erase again.`;
     },
     exportAll: () => during('export', () => work.exportAll()),
     async look(name, text) {

@@ -14,9 +14,9 @@ export function ContactsSection({ choice }: { choice: ModelChoice }): JSX.Elemen
     <section class='privacy-section' aria-labelledby='privacy-contacts'>
       <h2 id='privacy-contacts'>Network activity</h2>
       <p class='privacy-lead'>
-        Requests to other hosts, from all tabs, since they were opened.
+        Requests to other hosts from all open tabs of this page.
       </p>
-      {found === undefined && <p class='privacy-faint' aria-busy='true'>Asking the workers…</p>}
+      {found === undefined && <p class='privacy-faint' aria-busy='true'>Loading…</p>}
       {found?.length === 0 && (
         <p data-testid='contacts-none'>
           No requests. Agents answer from this page until you connect a model or a server.
@@ -40,5 +40,5 @@ function reasonOf(origin: string, choice: ModelChoice): string {
     return 'The model you connected';
   }
   if (choice.type === 'pinnace' && URL.parse(choice.url)?.origin === origin) return 'Your Pinnace server';
-  return 'A provider, an MCP server or a tool that you have registered, or an endpoint that was connected before';
+  return 'A provider, MCP server or tool that you registered, or an endpoint that you connected before';
 }

@@ -14,7 +14,7 @@ export function OfflineSection({ offline: { isStored, newVersion } }: { offline:
       </p>
       {newer && (
         <div class='button-row'>
-          <button type='button' class='button' onClick={newer.take}>Load the new version</button>
+          <button type='button' class='button' onClick={newer.take}>Load new version</button>
         </div>
       )}
     </section>

@@ -10,8 +10,10 @@ export function StoredSection({ page }: { page: PrivacyPage }): JSX.Element {
   return (
     <section class='privacy-section' aria-labelledby='privacy-stored'>
       <h2 id='privacy-stored'>Data in this browser</h2>
-      <p class='privacy-lead'>Everything stays on this device. Keys of model endpoints are never stored.</p>
-      {inventory ? <Holdings inventory={inventory} /> : <p class='privacy-faint' aria-busy='true'>Looking…</p>}
+      <p class='privacy-lead'>
+        Everything stays on this device. Model keys are stored only if you save them in the encrypted vault.
+      </p>
+      {inventory ? <Holdings inventory={inventory} /> : <p class='privacy-faint' aria-busy='true'>Loading…</p>}
       {page.isAsked.value ? <Question page={page} /> : (
         <div class='button-row'>
           <button
@@ -38,8 +40,8 @@ function Question({ page }: { page: PrivacyPage }): JSX.Element {
       <div>
         <h3>Erase everything?</h3>
         <p>
-          This deletes chats, agents, the tree, plans, the knowledge, runs, secrets and settings, in all tabs of this
-          page. They cannot be recovered. The page then starts as on the first day.
+          This deletes your chats, agents, tree, plans, knowledge files, runs, secrets and settings, in all tabs of this
+          page. They cannot be recovered. The page then starts empty.
         </p>
         <div class='button-row'>
           <button
@@ -79,7 +81,7 @@ function Holdings({ inventory: { holdings, usage, quota, isPersistent } }: { inv
         )}
       {usage !== undefined && quota !== undefined && (
         <p class='privacy-faint' data-testid='stored-usage'>
-          The browser counts {formatBytes(usage)} of {formatBytes(quota)} that this site may use, and{' '}
+          This site uses {formatBytes(usage)} of the {formatBytes(quota)} that the browser allows. The browser{' '}
           {isPersistent ? 'keeps it even when space is low.' : 'may remove it when space is low.'}
         </p>
       )}
@@ -88,9 +90,9 @@ function Holdings({ inventory: { holdings, usage, quota, isPersistent } }: { inv
 }
 
 const titles: Readonly<Record<string, string>> = {
-  'pinnace': 'Agents, tools, tree, plans, knowledge, notes and the logs of runs',
+  'pinnace': 'Agents, tools, tree, plans, knowledge, notes and run logs',
   'pinnace-playground': 'Chats',
-  'pinnace-runs': 'Runs, for the inspector',
+  'pinnace-runs': 'Runs in the inspector',
   'pinnace-vault:pinnace-vault': 'Secrets, encrypted with your passphrase',
 };
 
@@ -102,22 +104,28 @@ function Row({ holding }: { holding: Holding }): JSX.Element {
     <li data-testid='holding' data-name={name}>
       <span class='privacy-name'>{titleOf(holding)}</span>
       <span class='privacy-figure'>
-        {kind === 'worker' ? 'a program' : `${formatCount(count, nouns[kind])}, about ${formatBytes(bytes)}`}
+        {kind === 'worker' ? 'installed' : `${countOf(count, nouns[kind])}, about ${formatBytes(bytes)}`}
       </span>
       <span class='privacy-details'>
         <code>{name}</code>
         {kind !== 'worker' && stores.length > 0 && (
-          <span>{stores.map((store) => `${store.name} ${store.count.toLocaleString('en')}`).join(', ')}</span>
+          <span>{stores.map((store) => `${store.name}: ${countOf(store.count, nouns[kind])}`).join(', ')}</span>
         )}
       </span>
     </li>
   );
 }
 
-const nouns = { database: 'value', settings: 'setting', files: 'file', worker: '' } as const;
+const nouns = { database: 'entry', settings: 'setting', files: 'file', worker: '' } as const;
+
+function countOf(count: number, noun: string): string {
+  return noun === 'entry' && count !== 1 ? `${count.toLocaleString('en')} entries` : formatCount(count, noun);
+}
 
 function titleOf({ kind, name }: Holding): string {
-  if (kind === 'settings') return 'Settings: colors, the model’s address, how far the tour has come';
-  if (kind === 'files') return 'The page itself, for visits without a network';
-  return kind === 'worker' ? 'What opens the page without a network' : titles[name] ?? 'A database of this page';
+  if (kind === 'settings') return 'Settings: theme, model address and tour progress';
+  if (kind === 'files') return 'This page, for offline use';
+  return kind === 'worker'
+    ? 'Service worker, which opens this page offline'
+    : titles[name] ?? 'Other data of this page';
 }

@@ -16,8 +16,8 @@ export function WholeSection({ page }: { page: PrivacyPage }): JSX.Element {
     <section class='privacy-section' aria-labelledby='privacy-whole'>
       <h2 id='privacy-whole'>Export and import</h2>
       <p class='privacy-lead'>
-        Chats with their plans, agents and tools, the tree, the knowledge, notes, runs and settings in one file. Secrets
-        and keys are not in it.
+        Save your chats, plans, agents, tools, tree, knowledge files, notes, runs and settings in one file. It does not
+        contain secrets or keys.
       </p>
       <div class='button-row'>
         <button
@@ -55,8 +55,8 @@ function Incoming({ page, name, report }: { page: PrivacyPage; name: string; rep
   return (
     <div ref={top} class='privacy-report' data-testid='whole-report'>
       <p role='status'>
-        <strong>{name}</strong>, of {new Date(report.exportedAt).toLocaleString('en')},{' '}
-        {changes === 0 ? 'would change nothing.' : 'would make these changes. Nothing is changed yet.'}
+        <strong>{name}</strong>, exported {new Date(report.exportedAt).toLocaleString('en')},{' '}
+        {changes === 0 ? 'changes nothing.' : 'makes these changes. Nothing is changed yet.'}
       </p>
       <ul class='boxed privacy-list'>
         {report.rooms.map((room) => (
@@ -69,7 +69,7 @@ function Incoming({ page, name, report }: { page: PrivacyPage; name: string; rep
           <li data-testid='whole-room' data-room='catalog'>
             <span class='privacy-name'>Agents, tools, servers, providers</span>
             <span class='privacy-figure'>
-              {report.catalog.created} new, {report.catalog.updated} changed, {report.catalog.unchanged} as they are
+              {report.catalog.created} new, {report.catalog.updated} changed, {report.catalog.unchanged} unchanged
             </span>
           </li>
         )}
@@ -89,11 +89,11 @@ function Incoming({ page, name, report }: { page: PrivacyPage; name: string; rep
             disabled={isBusy}
             onClick={() => void page.apply()}
           >
-            {page.busy.value === 'import' ? 'Importing…' : 'Import, and reload the page'}
+            {page.busy.value === 'import' ? 'Importing…' : 'Import and reload page'}
           </button>
         )}
         <button type='button' class='button' data-testid='whole-forget' disabled={isBusy} onClick={() => page.forget()}>
-          {changes > 0 ? 'Change nothing' : 'Close'}
+          {changes > 0 ? 'Cancel' : 'Close'}
         </button>
       </div>
     </div>
@@ -106,12 +106,12 @@ function countOf({ rooms, settings, catalog }: WholeReport): number {
 }
 
 function inWords({ added, replaced, same, kept, removed }: RoomChange): string {
-  if (added + replaced + removed === 0) return 'as here';
+  if (added + replaced + removed === 0) return 'unchanged';
   const parts = [
     added > 0 && `${added} new`,
     replaced > 0 && `${replaced} replaced`,
     removed > 0 && `${removed} removed`,
-    same > 0 && `${same} as here`,
+    same > 0 && `${same} unchanged`,
     kept > 0 && `${formatCount(kept, 'other')} kept`,
   ];
   return parts.filter(Boolean).join(', ');

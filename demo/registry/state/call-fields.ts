@@ -6,7 +6,7 @@ import type { FieldSpec } from './record-fields.ts';
 const limits: Readonly<Record<string, string>> = {
   steps: 'Steps',
   toolCalls: 'Tool calls',
-  callsPerMinute: 'Tool calls a minute',
+  callsPerMinute: 'Tool calls per minute',
   outputTokens: 'Output tokens',
   totalMs: 'Whole run (ms)',
   stepMs: 'One step (ms)',
@@ -20,7 +20,7 @@ const settings: Readonly<Record<string, string>> = {
   temperature: 'Temperature',
   topP: 'Top P',
   topK: 'Top K',
-  maxOutputTokens: 'Most output tokens',
+  maxOutputTokens: 'Max output tokens',
   presencePenalty: 'Presence penalty',
   frequencyPenalty: 'Frequency penalty',
   seed: 'Seed',
@@ -36,7 +36,7 @@ export const contextTokens: FieldSpec = {
   name: 'contextTokens',
   label: 'Context window (tokens)',
   as: 'number',
-  help: 'How many tokens the model takes. Longer chats are summarized.',
+  help: 'How many tokens the model accepts. Longer chats are summarized.',
 };
 
 const efforts = ['', 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
@@ -48,11 +48,11 @@ export const callFields: readonly FieldSpec[] = [
     label: 'Structured answer',
     as: 'json',
     rows: 3,
-    help: 'Like {"schema": {"type": "object"}}. Leave empty for an answer in text.',
+    help: 'Like {"schema": {"type": "object"}}. Leave empty for text answers.',
   },
   {
     name: 'callerSettings',
-    label: 'Settings of requests',
+    label: 'Caller settings',
     as: 'json',
     rows: 2,
     help: 'What callers may set, like {"instructions": true, "sampling": true, "models": []}. Leave empty for nothing.',

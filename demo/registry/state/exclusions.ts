@@ -8,11 +8,11 @@ const reasons: Readonly<Record<string, string>> = {
   unknown_mcp_server: 'no such MCP server',
   mcp_not_validated: 'its MCP server is not validated',
   mcp_masked: 'masked',
-  mcp_drifted: 'its definition has drifted',
-  mcp_app_only: 'for apps of its server only',
-  no_implementation: 'no code for it here',
-  only_in_plans: 'in plans only',
-  name_taken: 'its name is taken',
+  mcp_drifted: 'its definition has changed since approval',
+  mcp_app_only: 'only for its server’s apps',
+  no_implementation: 'its code is not available here',
+  only_in_plans: 'only in plans',
+  name_taken: 'another tool has this name',
 };
 
 /** Returns the words for a reason of a manifest; an unknown reason is returned as is. */

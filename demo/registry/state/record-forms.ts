@@ -32,7 +32,7 @@ const version: FieldSpec = {
   label: 'Version',
   as: 'text',
   initial: '0.1.0',
-  help: 'Like 1.0.0, for people.',
+  help: 'For people, like 1.0.0.',
 };
 const description: FieldSpec = {
   name: 'description',
@@ -46,7 +46,7 @@ const secret: FieldSpec = {
   name: 'secret',
   label: 'Secret',
   as: 'secret',
-  help: 'One of the vault, by its name: see “Secrets”.',
+  help: 'The name of a secret in the vault. Add it under “Secrets”.',
 };
 
 function choice(name: string, label: string, options: readonly string[]): FieldSpec {
@@ -76,7 +76,7 @@ const signInFields: readonly FieldSpec[] = [
     label: 'Scopes',
     as: 'words',
     group: 'Sign-in',
-    help: 'The most that is requested, separated by spaces. Empty: what the server asks for.',
+    help: 'The scopes to request at most, separated by spaces. Leave empty to request what the server asks for.',
   },
   {
     name: 'auth.client.id',
@@ -84,7 +84,7 @@ const signInFields: readonly FieldSpec[] = [
     as: 'optional',
     group: 'Sign-in',
     owns: 'auth.client',
-    help: 'Of a client that you registered at the issuer. Empty: this page registers itself.',
+    help: 'The client that you registered at the issuer. Leave empty to let this page register itself.',
   },
 ];
 
@@ -108,8 +108,7 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         label: 'Fallback models',
         as: 'models',
         rows: 2,
-        help:
-          'Take over when the model cannot answer: one provider per line, then a colon and the model. “-” for none at all.',
+        help: 'Used when the model cannot answer. One per line: provider, colon, model. “-” for none.',
       },
       tags,
       description,
@@ -127,7 +126,7 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         as: 'selections',
         rows: 3,
         help:
-          'One server id per line, then a colon and the tools to allow, or with “-” to mask. Only the id: all of its tools.',
+          'One server id per line. To allow only some tools, add a colon and their names; “-” before a name blocks it.',
       },
       { name: 'dataSources', label: 'Data sources', as: 'lines', rows: 2, help: 'One id per line.' },
       {
@@ -135,8 +134,7 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         label: 'Secrets',
         as: 'allowedSecrets',
         rows: 2,
-        help:
-          'The names of the only secrets that its tools may use; “-” for none. Leave empty to use those of each tool.',
+        help: 'The names of the secrets that its tools may use; “-” for none. Leave empty to allow those of each tool.',
       },
       contextTokens,
       ...callFields,
@@ -145,11 +143,16 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
   tool: {
     one: 'tool',
     many: 'Tools',
-    about: 'What agents can do. Those of the playground are code; others are data, as a template of a request.',
+    about: 'What agents can do. Built-in tools are code; you can add HTTP requests and sandboxed code.',
     filters: { tag: true, visibility: toolVisibility, type: toolTypes },
     fields: [
       id,
-      { name: 'name', label: 'Name', as: 'identifier', help: 'As models call it: “Get weather” becomes get_weather.' },
+      {
+        name: 'name',
+        label: 'Name',
+        as: 'identifier',
+        help: 'The name that models use: “Get weather” becomes get_weather.',
+      },
       { name: 'title', label: 'Title', as: 'optional' },
       choice('type', 'Type', toolTypes),
       version,
@@ -157,14 +160,14 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
       { ...choice('approval', 'Approval', ['', 'never', 'mutating', 'always']), empty: 'Automatic' },
       { name: 'category', label: 'Category', as: 'optional' },
       { name: 'keywords', label: 'Keywords', as: 'commas', help: 'Separated by commas.' },
-      { ...description, help: 'Models read it to choose.' },
+      { ...description, help: 'Models read this to choose a tool.' },
       {
         name: 'paramsSchema',
         label: 'Parameters',
         as: 'json',
         rows: 10,
         initial: '{\n  "type": "object",\n  "properties": {}\n}',
-        help: 'A JSON Schema of an object.',
+        help: 'A JSON Schema for an object.',
         isShownApart: true,
       },
       {
@@ -172,7 +175,7 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         label: 'Output',
         as: 'json',
         rows: 4,
-        help: 'A JSON Schema, or empty.',
+        help: 'A JSON Schema. Optional.',
         isShownApart: true,
       },
       {
@@ -180,17 +183,24 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         label: 'Configuration',
         as: 'json',
         rows: 6,
-        help: 'What its type needs: of an HTTP tool its method and URL. Secrets by name: {{secret:NAME}}.',
+        help:
+          'Settings of the tool’s type, such as the method and URL of an HTTP tool. Refer to secrets as {{secret:NAME}}.',
       },
       { name: 'annotations', label: 'Hints', as: 'json', rows: 3, help: 'Like {"readOnlyHint": true}.' },
-      { name: 'authn', label: 'Credentials', as: 'optional', help: 'What it needs, described for people.' },
-      { name: 'secrets', label: 'Secrets', as: 'secrets', rows: 2, help: 'What it may use, by their names.' },
+      { name: 'authn', label: 'Credentials', as: 'optional', help: 'What the tool needs, described for people.' },
+      {
+        name: 'secrets',
+        label: 'Secrets',
+        as: 'secrets',
+        rows: 2,
+        help: 'The names of the secrets that the tool may use.',
+      },
     ],
   },
   mcpServer: {
     one: 'MCP server',
     many: 'MCP servers',
-    about: 'Tools of others. Agents see what you have approved, and nothing else.',
+    about: 'Tools from other servers. Agents see only what you have approved.',
     filters: {},
     fields: [
       id,
@@ -198,11 +208,14 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         name: 'alias',
         label: 'Alias',
         as: 'text',
-        help: 'Prefix of its tool names: “files” makes “files__read”. a–z, 0–9, “-”, single “_”.',
+        help: 'Prefix for its tool names: “files” makes “files__read”. Use a–z, 0–9, “-” and single “_”.',
       },
       { name: 'url', label: 'URL', as: 'text', help: 'The URL of its Streamable HTTP endpoint.' },
       version,
-      { ...secret, help: 'Sent as a bearer token, to this URL alone. One of the vault, by its name: see “Secrets”.' },
+      {
+        ...secret,
+        help: 'The name of a secret in the vault, sent as a bearer token to this URL only. Add it under “Secrets”.',
+      },
       ...signInFields,
       {
         name: 'media',
@@ -216,21 +229,21 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         label: 'Apps',
         as: 'flag',
         initial: 'no',
-        help: 'Show the apps of its tools in chats, each in a frame of its own. You approve them with the tools.',
+        help: 'Show the apps of its tools in chats, each in a separate frame. You approve them with the tools.',
       },
     ],
   },
   provider: {
     one: 'provider',
     many: 'Providers',
-    about: 'Model servers.',
+    about: 'Servers whose models your agents use.',
     filters: { type: providerKinds },
     fields: [
       id,
       choice('kind', 'Kind', providerKinds),
       version,
       { name: 'baseUrl', label: 'Base URL', as: 'optional', help: 'Like https://api.example.com/v1.' },
-      { name: 'model', label: 'Model', as: 'optional', help: 'Used when the agent names no model.' },
+      { name: 'model', label: 'Model', as: 'optional', help: 'Used when the agent does not set a model.' },
       contextTokens,
       secret,
       {
@@ -238,27 +251,27 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         label: 'JSON Schema',
         as: 'flag',
         initial: 'no',
-        help: 'Its models take a JSON Schema for their answer.',
+        help: 'Its models accept a JSON Schema for their answer.',
       },
       {
         name: 'inputs',
-        label: 'Files its models take',
+        label: 'Supported files',
         as: 'json',
         isList: true,
-        help: 'Like ["image", "pdf", "audio"]. [] means text alone. Leave empty if you do not know.',
+        help: 'Like ["image", "pdf", "audio"]. [] means text only. Leave empty if you do not know.',
       },
       {
         name: 'toolContent',
         label: 'Files in tool results',
         as: 'flag',
         initial: 'no',
-        help: 'Its models take files within results of tools.',
+        help: 'Its models accept files in tool results.',
       },
       ...numbers('prices', 'Prices', {
-        input: 'Tokens in',
-        output: 'Tokens out',
-        cachedInput: 'Tokens from the cache',
-        cacheWrite: 'Tokens to the cache',
+        input: 'Input tokens',
+        output: 'Output tokens',
+        cachedInput: 'Cache read tokens',
+        cacheWrite: 'Cache write tokens',
       }),
       { name: 'prices.currency', label: 'Currency', as: 'optional', group: 'Prices' },
     ],

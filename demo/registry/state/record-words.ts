@@ -1,6 +1,7 @@
 /** What people read of a record in a line. */
 
 import type { AnyRecord } from '../worker/control.ts';
+import { nameOfModel } from '../../settings/state/model-name.ts';
 
 /** What people call a record. */
 export function nameOf(record: AnyRecord): string {
@@ -21,5 +22,5 @@ export function lineOf(record: AnyRecord): string {
   if ('description' in record && record.description !== '') return record.description;
   if (!('kind' in record)) return '';
   const facts = 'baseUrl' in record || 'model' in record ? [record.kind, record.model, record.baseUrl] : [record.kind];
-  return facts.filter((fact) => fact !== undefined).join(' · ');
+  return [...new Set(facts.filter((fact) => fact !== undefined).map(nameOfModel))].join(' · ');
 }

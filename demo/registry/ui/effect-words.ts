@@ -4,7 +4,7 @@ import type { Effect } from '../state/mcp-check.ts';
 
 /** In words. */
 export const effectWords: Readonly<Record<Effect, string>> = {
-  read: 'only reads',
+  read: 'read-only',
   write: 'writes',
-  destructive: 'can destroy',
+  destructive: 'destructive',
 };

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import type { McpValidation } from '../../../src/registry/index.ts';
 import { formatCount } from '../../kit/format.ts';
 import type { McpCheck } from '../state/mcp-check.ts';
+import { Fingerprint } from './offer-text.tsx';
 
 type OfferedApp = NonNullable<McpValidation['apps']>[number];
 
@@ -26,12 +27,14 @@ function Item({ app, check }: { app: OfferedApp; check: McpCheck }): JSX.Element
   const word = { same: 'as approved', changed: 'changed', added: 'new' }[change];
   return (
     <li data-testid='mcp-app-offer' data-uri={uri} data-included={included}>
-      <span class='registry-row-name'>
-        {uri} <code title={sha256}>{sha256.slice(0, 12)}</code>
-      </span>
+      <span class='registry-row-name'>{uri}</span>
       <span class='chip registry-badge' data-badge={change === 'changed' ? 'drifted' : change}>
         {included ? word : 'left out'}
       </span>
+      <p class='registry-offer-text'>
+        Shows {tools.join(', ')}; {formatCount(bytes, 'byte')}.{' '}
+        {origins.length === 0 ? 'It reaches no network.' : `It may reach ${origins.join(', ')}.`}
+      </p>
       <div class='registry-offer'>
         <label class='check'>
           <input
@@ -43,10 +46,7 @@ function Item({ app, check }: { app: OfferedApp; check: McpCheck }): JSX.Element
           Leave out
         </label>
       </div>
-      <p class='registry-reason registry-faint'>
-        Shows {tools.join(', ')}; {formatCount(bytes, 'byte')}.{' '}
-        {origins.length === 0 ? 'It reaches no network.' : `It may reach ${origins.join(', ')}.`}
-      </p>
+      <Fingerprint value={sha256} />
     </li>
   );
 }

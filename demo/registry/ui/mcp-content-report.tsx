@@ -3,6 +3,7 @@ import type { McpContentOffer, OfferedContent } from '../../../src/registry/inde
 import { formatCount } from '../../kit/format.ts';
 import { JsonView } from '../../kit/json-view.tsx';
 import type { McpCheck } from '../state/mcp-check.ts';
+import { Description } from './offer-text.tsx';
 
 const most = 50;
 
@@ -46,6 +47,7 @@ function Item({ item, check }: { item: OfferedContent; check: McpCheck }): JSX.E
       <span class='chip registry-badge' data-badge={change === 'changed' ? 'drifted' : change}>
         {included ? word : 'left out'}
       </span>
+      <Description of={definition} />
       {(included || isOut) && (
         <label class='check'>
           <input

@@ -8,6 +8,7 @@ import { Facts } from '../../kit/facts.tsx';
 import { Findings } from './findings.tsx';
 import { McpAppsReport } from './mcp-apps-report.tsx';
 import { McpContentReport } from './mcp-content-report.tsx';
+import { Description } from './offer-text.tsx';
 import { factsOf } from './sign-in-facts.ts';
 
 /** What an MCP server offers, beside what was approved; and the approval. */
@@ -78,10 +79,9 @@ function Offered({ tool, check }: { tool: OfferedTool; check: McpCheck }): JSX.E
   const isOut = check.leftOut.value.includes(name);
   return (
     <li data-testid='mcp-offer' data-tool={name} data-change={change} data-included={tool.included}>
-      <span class='registry-row-name'>
-        {name} {fingerprint !== undefined && <code title={fingerprint}>{fingerprint.slice(0, 12)}</code>}
-      </span>
+      <span class='registry-row-name'>{name}</span>
       <ChangeBadge tool={tool} />
+      <Description of={definition} />
       {exposedAs !== undefined && (
         <div class='registry-offer'>
           <label>
@@ -111,6 +111,11 @@ function Offered({ tool, check }: { tool: OfferedTool; check: McpCheck }): JSX.E
           {exposedAs === undefined ? 'Not available' : `Models call it ${exposedAs}`}
           {changedFields.length > 0 && `; other than approved: ${changedFields.join(', ')}`}
         </summary>
+        {fingerprint !== undefined && (
+          <p class='registry-faint'>
+            Fingerprint <code>{fingerprint}</code>
+          </p>
+        )}
         <JsonView label='As the server sends it' value={definition} />
       </details>
     </li>

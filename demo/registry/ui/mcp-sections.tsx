@@ -6,6 +6,7 @@ import { formatCount } from '../../kit/format.ts';
 import { effectWords } from './effect-words.ts';
 import { Findings } from './findings.tsx';
 import { McpReport } from './mcp-report.tsx';
+import { Description, Fingerprint } from './offer-text.tsx';
 import { lazy } from '../../kit/lazy.tsx';
 import { Problem } from '../../kit/problem.tsx';
 import { formatTime } from './record-history.tsx';
@@ -34,7 +35,7 @@ export function McpSections(
             disabled={check.isBusy.value}
             onClick={() => void check.look()}
           >
-            {check.isBusy.value ? 'Asking…' : report ? 'Refresh' : 'Validate'}
+            {check.isBusy.value ? 'Loading…' : report ? 'Refresh' : 'Validate'}
           </button>
         </div>
         <Problem text={check.problem.value} testId='mcp-problem' />
@@ -53,14 +54,14 @@ export function McpSections(
 function approvedWords({ signedIn }: McpValidation): string {
   return signedIn === false
     ? 'Approved. Sign in, then validate again to see the tools.'
-    : 'Approved: agents that select this server can use its tools.';
+    : 'Approved. Agents that select this server can use its tools.';
 }
 
 function Pinned({ server: { pinned, status, validatedAt, findings } }: { server: McpServer }): JSX.Element {
   if (!pinned) return <p class='registry-faint' data-testid='mcp-pinned'>No tools are approved, so agents see none.</p>;
   const { serverInfo, protocolVersion, tools } = pinned;
   if (tools.length === 0 && serverInfo.name === '') {
-    return <p class='registry-faint' data-testid='mcp-pinned'>The sign-in is approved, and no tools yet.</p>;
+    return <p class='registry-faint' data-testid='mcp-pinned'>The sign-in is approved, but no tools yet.</p>;
   }
   return (
     <div data-testid='mcp-pinned' data-status={status}>
@@ -70,14 +71,14 @@ function Pinned({ server: { pinned, status, validatedAt, findings } }: { server:
         {status !== 'valid' && ': to be approved again, agents see none of it'}
       </p>
       <ul class='boxed registry-rows'>
-        {tools.map(({ definition: { name }, fingerprint, status: state, effect = 'destructive' }) => (
-          <li key={name} data-testid='mcp-pin' data-status={state}>
-            <span class='registry-row-name'>
-              {name} <code title={fingerprint}>{fingerprint.slice(0, 12)}</code>
-            </span>
+        {tools.map(({ definition, fingerprint, status: state, effect = 'destructive' }) => (
+          <li key={definition.name} data-testid='mcp-pin' data-status={state}>
+            <span class='registry-row-name'>{definition.name}</span>
             <span class='chip registry-badge' data-badge={state}>
               {state === 'valid' ? effectWords[effect] : 'drifted'}
             </span>
+            <Description of={definition} />
+            <Fingerprint value={fingerprint} />
           </li>
         ))}
       </ul>

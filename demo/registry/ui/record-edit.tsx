@@ -7,6 +7,7 @@ import type { RegistryPages } from '../state/registry-pages.ts';
 import { ToolWork } from '../../builder/ui/lazy-tool-work.tsx';
 import { Icon } from '../../kit/icon.tsx';
 import { Problem } from '../../kit/problem.tsx';
+import { nameOfModel } from '../../settings/state/model-name.ts';
 
 /** The form that creates or changes a record. Errors are shown beside their fields. */
 export function RecordEdit({ pages, form }: { pages: RegistryPages; form: RecordForm }): JSX.Element {
@@ -118,28 +119,27 @@ function Block({ form, group, fields }: Fields & { form: RecordForm }): JSX.Elem
 
 const groupHelp: Readonly<Record<string, string>> = {
   Limits: 'Limits can only be lowered. Leave empty for the default.',
-  'Model settings': 'Leave empty for the provider’s settings.',
-  Prices: 'For a million tokens, in a currency like USD: comparisons show what an answer cost.',
+  'Model settings': 'Leave empty for the provider’s defaults.',
+  Prices: 'Per million tokens, in a currency like USD. Used to show what an answer cost.',
 };
 
 /** Reports a conflict and asks which version to keep. */
 export function ConflictNotice({ form }: { form: RecordForm }): JSX.Element | null {
   const conflict = form.conflict.value;
   if (!conflict) return null;
-  const what = conflict.changed.length === 0 ? 'Its state' : conflict.changed.join(', ');
+  const what = conflict.changed.length === 0 ? 'The state' : conflict.changed.join(', ');
   return (
     <div class='notice' role='alert' data-testid='record-conflict'>
       <Icon name='warning' />
       <p>
-        This {kinds[form.kind].one} was changed elsewhere meanwhile. {what} {conflict.changed.length > 1 ? 'are' : 'is'}
-        {' '}
+        This {kinds[form.kind].one} was changed elsewhere. {what} {conflict.changed.length > 1 ? 'are' : 'is'}{' '}
         different now.
       </p>
       <button type='button' class='button' data-testid='conflict-keep' onClick={() => form.keepMine()}>
         Keep my changes
       </button>
       <button type='button' class='button' data-testid='conflict-load' onClick={() => form.loadLatest()}>
-        Load the latest
+        Load latest version
       </button>
     </div>
   );
@@ -191,7 +191,7 @@ function Control({ form, field, attributes }: ControlProps): JSX.Element {
     return (
       <select {...rest} onChange={onInput}>
         {options.map((option) => (
-          <option key={option} value={option}>{option === '' ? field.empty ?? 'none' : option}</option>
+          <option key={option} value={option}>{option === '' ? field.empty ?? 'none' : nameOfModel(option)}</option>
         ))}
       </select>
     );

@@ -22,7 +22,7 @@ export function History({ entries }: { entries: readonly HistoryEntry[] }): JSX.
 }
 
 const words: Readonly<Record<string, string>> = {
-  register: 'Registered',
+  register: 'Created',
   update: 'Changed',
   disable: 'Disabled',
   enable: 'Enabled',

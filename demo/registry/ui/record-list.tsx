@@ -7,6 +7,7 @@ import { lineOf, nameOf, tagsOf } from '../state/record-words.ts';
 import type { Filter, Listing, RegistryPages } from '../state/registry-pages.ts';
 import { formatCount } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';
+import { nameOfModel } from '../../settings/state/model-name.ts';
 import { StateBadge } from './state-badge.tsx';
 
 /** The records of one kind, as far as they fit the filter. */
@@ -144,8 +145,8 @@ function Choice({ label, value, options, onChoose }: ChoiceProps): JSX.Element {
         value={value}
         onChange={({ currentTarget }) => onChoose(currentTarget.value)}
       >
-        <option value=''>any</option>
-        {options.map((option) => <option key={option} value={option}>{option}</option>)}
+        <option value=''>Any</option>
+        {options.map((option) => <option key={option} value={option}>{nameOfModel(option)}</option>)}
       </select>
     </label>
   );
@@ -153,6 +154,7 @@ function Choice({ label, value, options, onChoose }: ChoiceProps): JSX.Element {
 
 function countText(kind: RecordKind, { items, nextPageToken }: Listing, filter: Filter): string {
   const isNarrowed = Object.values(filter).some((value) => value.trim() !== '');
-  if (items.length === 0) return isNarrowed ? 'No results' : `There is no ${kinds[kind].one} yet.`;
-  return `${formatCount(items.length, kinds[kind].one)}${nextPageToken === undefined ? '' : ' and more'}`;
+  if (items.length === 0) return isNarrowed ? 'No results' : `No ${kinds[kind].one}s yet.`;
+  const count = formatCount(items.length, kinds[kind].one);
+  return nextPageToken === undefined ? count : `First ${count}`;
 }

@@ -11,6 +11,7 @@ import { ShareSection } from '../../builder/ui/lazy-share.tsx';
 import { AgentTools } from './agent-tools.tsx';
 import { Chips } from '../../kit/chips.tsx';
 import { Facts } from '../../kit/facts.tsx';
+import { nameOfModel } from '../../settings/state/model-name.ts';
 import { McpSections } from './mcp-sections.tsx';
 import { Problem } from '../../kit/problem.tsx';
 import { formatTime, History } from './record-history.tsx';
@@ -35,14 +36,14 @@ export function RecordPage({ pages, opened }: RecordPageProps): JSX.Element {
       <Special pages={pages} opened={opened} />
       {kind !== 'agent' && (
         <section>
-          <h2>Agents that name it</h2>
+          <h2>Used by agents</h2>
           {agents.length === 0
-            ? <p class='registry-faint'>None.</p>
+            ? <p class='registry-faint'>No agents use it.</p>
             : <Chips ids={agents} onOpen={(id) => void pages.open('agent', id)} />}
         </section>
       )}
       <section>
-        <h2>Record</h2>
+        <h2>Details</h2>
         <Facts facts={factsOf(kind, record)} />
       </section>
       {!isGiven && (
@@ -104,7 +105,7 @@ function Actions({ pages, opened: { kind, found } }: RecordPageProps): JSX.Eleme
   if (record.readOnly === true) {
     return (
       <p class='registry-faint' data-testid='record-read-only'>
-        Shared by the deployment. Only an operator of the deployment can change it.
+        Shared by the deployment. Only its operator can change it.
       </p>
     );
   }
@@ -141,7 +142,7 @@ function Actions({ pages, opened: { kind, found } }: RecordPageProps): JSX.Eleme
           </button>
         )}
       </div>
-      {isGiven && <p class='registry-faint'>This tool is code: you can only disable it.</p>}
+      {isGiven && <p class='registry-faint'>This tool is built in. You can disable it, but not edit it.</p>}
       {isRemoving.value && (
         <Removal
           obstacle={obstacleOf(kind, record, found.agents)}
@@ -166,10 +167,12 @@ interface RemovalProps {
 function Removal({ obstacle, name, onRemove, onKeep }: RemovalProps): JSX.Element {
   if (obstacle !== undefined) return <Problem text={obstacle} testId='removal-obstacle' />;
   return (
-    <div class='notice registry-removal' role='alertdialog' aria-label={`Remove ${name}`} data-testid='removal'>
-      <p>Remove {name}? Its history stays, and its id can be used again.</p>
-      <button type='button' class='button is-danger' data-testid='removal-confirm' onClick={onRemove}>Remove</button>
-      <button type='button' class='button' data-testid='removal-keep' onClick={onKeep}>Keep</button>
+    <div class='notice' role='alertdialog' aria-label={`Remove ${name}`} data-testid='removal'>
+      <p>Remove {name}? Its history is kept, and its id can be reused.</p>
+      <div class='button-row'>
+        <button type='button' class='button is-danger' data-testid='removal-confirm' onClick={onRemove}>Remove</button>
+        <button type='button' class='button' data-testid='removal-keep' onClick={onKeep}>Cancel</button>
+      </div>
     </div>
   );
 }
@@ -189,7 +192,7 @@ function factsOf(kind: RecordKind, record: AnyRecord): readonly (readonly [strin
   const values = valuesOf(fields, record);
   const own = fields.filter(({ isShownApart, group }) => !isShownApart && group === undefined);
   return [
-    ...own.map(({ name, label, as }): [string, string] => [label, inLine(values[name] ?? '', as)]),
+    ...own.map(({ name, label, as }): [string, string] => [label, inLine(values[name] ?? '', { name, as })]),
     ...[...groupsOf(fields)].map(([group, parts]): [string, string] => [
       group,
       parts.flatMap(({ name, label }) => values[name] === '' ? [] : [`${label}: ${values[name]}`]).join('; '),
@@ -206,6 +209,7 @@ function groupsOf(fields: readonly FieldSpec[]): ReadonlyMap<string, readonly Fi
   return Map.groupBy(fields.filter(({ group }) => group !== undefined), ({ group = '' }) => group);
 }
 
-function inLine(value: string, as: FieldSpec['as']): string {
+function inLine(value: string, { name, as }: Pick<FieldSpec, 'name' | 'as'>): string {
+  if (name === 'kind' || name === 'model') return nameOfModel(value);
   return as === 'lines' || as === 'secrets' || as === 'allowedSecrets' ? value.replaceAll('\n', ', ') : value;
 }

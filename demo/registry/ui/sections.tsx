@@ -13,7 +13,7 @@ const sections: readonly { readonly section: Section; readonly label: string }[]
 export function Sections({ pages }: { pages: RegistryPages }): JSX.Element {
   const strip = useCurrentInView<HTMLElement>(pages.section.value);
   return (
-    <nav ref={strip} class='tabs' aria-label='Parts of the registry'>
+    <nav ref={strip} class='tabs' aria-label='Registry sections'>
       <SectionTabs pages={pages} />
     </nav>
   );

@@ -9,7 +9,7 @@ export function ToolParams({ tool }: { tool: ToolDefinition }): JSX.Element {
       <h2>Parameters</h2>
       <Parameters schema={tool.paramsSchema} />
       <details class='registry-reason'>
-        <summary>As JSON Schema</summary>
+        <summary>Show JSON Schema</summary>
         <JsonView label='Parameters' value={tool.paramsSchema} />
         {tool.outputSchema && <JsonView label='Output' value={tool.outputSchema} />}
       </details>

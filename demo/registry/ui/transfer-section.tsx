@@ -19,7 +19,7 @@ export function TransferSection({ transfer }: { transfer: Transfer }): JSX.Eleme
     <div class='registry-page' data-testid='transfer'>
       <section>
         <h2>Export</h2>
-        <p class='registry-faint'>All records in one file, without a value of any secret.</p>
+        <p class='registry-faint'>Save all records in one file. It does not contain the values of secrets.</p>
         <div class='button-row'>
           <button
             type='button'
@@ -35,7 +35,7 @@ export function TransferSection({ transfer }: { transfer: Transfer }): JSX.Eleme
       <section>
         <h2>Import</h2>
         <p class='registry-faint'>
-          Records in the file are created or replaced; all others stay. Nothing is changed before you have seen what.
+          Creates or replaces the records in the file and keeps all others. You review the changes first.
         </p>
         <div class='button-row'>
           <label class='button registry-file'>
@@ -64,7 +64,7 @@ function Report({ incoming: { name, report }, transfer }: { incoming: Incoming; 
   return (
     <div class='registry-report' data-testid='import-report' data-dry-run={dryRun}>
       <p role='status'>
-        <strong>{name}</strong> {dryRun ? 'would change' : 'changed'} {formatCount(changes.length, 'record')}: {counts}.
+        <strong>{name}</strong> {dryRun ? 'changes' : 'changed'} {formatCount(changes.length, 'record')}: {counts}.
       </p>
       {changes.length > 0 && (
         <ul class='boxed registry-rows'>
@@ -84,7 +84,7 @@ function Report({ incoming: { name, report }, transfer }: { incoming: Incoming; 
           </button>
         )}
         <button type='button' class='button' data-testid='import-forget' onClick={() => transfer.forget()}>
-          {dryRun && changes.length > 0 ? 'Change nothing' : 'Close'}
+          {dryRun && changes.length > 0 ? 'Cancel' : 'Close'}
         </button>
       </div>
     </div>

@@ -5,7 +5,7 @@ import type { ErrorData } from '../../../src/base/errors.ts';
 const byReason: Readonly<Record<string, string>> = {
   needs_gesture: 'The browser starts the download only after a click. Press the button again.',
   download_failed: 'The browser could not download its model. Check your connection and that 22 GB of disk are free.',
-  no_browser_model: 'This browser has no model of its own.',
+  no_browser_model: 'This browser has no built-in model.',
 };
 
 /** Returns what went wrong and what to do. */

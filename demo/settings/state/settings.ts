@@ -5,6 +5,7 @@ import * as v from 'valibot';
 import type { AgentCard, Endpoint, PlanSteering } from '../../app/worker/control.ts';
 import { hostOf } from '../../endpoint/state/endpoint.ts';
 import type { Notes } from '../../app/state/notes.ts';
+import { scriptedLabel } from './model-name.ts';
 
 /** The worker's control interface as the page calls it. */
 export interface RemoteControl {
@@ -116,9 +117,6 @@ export function createSettings({ control, notes, connect, serveBrowser }: Settin
   };
 }
 
-/** What answers without a model. */
-export const scriptedLabel = 'scripted demo';
-
 /** The server whose models answer, where it has several. */
 export function modelPlaceOf(choice: ModelChoice): string | undefined {
   if (choice.type === 'endpoint') return choice.baseUrl;
@@ -128,7 +126,7 @@ export function modelPlaceOf(choice: ModelChoice): string | undefined {
 /** The model in the badge's words, or another one of its server. */
 export function modelLabel(choice: ModelChoice, model?: string): string {
   if (choice.type === 'pinnace') return hostOf(choice.url);
-  if (choice.type === 'browser') return 'Browser’s own model';
+  if (choice.type === 'browser') return 'Browser’s built-in model';
   return choice.type === 'rehearsal' ? scriptedLabel : `${hostOf(choice.baseUrl)} · ${model ?? choice.model}`;
 }
 

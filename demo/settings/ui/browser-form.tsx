@@ -18,7 +18,7 @@ export function BrowserForm({ browser }: { browser: BrowserState }): JSX.Element
 function Availability({ browser }: { browser: BrowserState }): JSX.Element {
   switch (browser.availability.value) {
     case undefined:
-      return <p class='field-help'>Asking the browser…</p>;
+      return <p class='field-help'>Checking the browser…</p>;
     case 'available':
       return (
         <p class='field-help'>
@@ -45,7 +45,7 @@ function Availability({ browser }: { browser: BrowserState }): JSX.Element {
               data-testid='browser-download'
               onClick={() => void browser.download()}
             >
-              Download the model
+              Download model
             </button>
           </div>
         </>

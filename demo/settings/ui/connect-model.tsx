@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { AssistantMessage } from '../../chat/state/message.ts';
 import type { Playground } from '../../app/state/playground.ts';
-import { scriptedLabel } from '../state/settings.ts';
+import { scriptedLabel } from '../state/model-name.ts';
 
 interface ConnectModelProps {
   readonly message: AssistantMessage;

@@ -27,7 +27,7 @@ export function LocalForm({ found, look }: LocalFormProps): JSX.Element {
           disabled={isLooking.value}
           onClick={() => void onLook()}
         >
-          {isLooking.value ? 'Looking…' : found.value ? 'Look again' : 'Look for models on this computer'}
+          {isLooking.value ? 'Looking…' : found.value ? 'Search again' : 'Find models on this computer'}
         </button>
       </div>
       <div role='status'>{found.value && <Found found={found.value} />}</div>

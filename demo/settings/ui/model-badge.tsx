@@ -31,7 +31,7 @@ export function ModelBadge({ playground }: { playground: Playground }): JSX.Elem
 
 function wordsOf(choice: ModelChoice): { readonly first: string; readonly second: string } {
   if (choice.type === 'rehearsal') return { first: 'Scripted demo', second: 'connect a model' };
-  if (choice.type === 'browser') return { first: 'This browser', second: 'its own model' };
+  if (choice.type === 'browser') return { first: 'This browser', second: 'built-in model' };
   if (choice.type === 'pinnace') return { first: hostOf(choice.url), second: 'Pinnace server' };
   return { first: hostOf(choice.baseUrl), second: choice.locked ? 'key needed' : choice.model };
 }

@@ -46,7 +46,7 @@ interface ModelChoiceProps {
 export function ModelChoice({ source, children, states }: ModelChoiceProps): JSX.Element {
   return (
     <fieldset class='model-choice'>
-      <legend class='visually-hidden'>Which model answers</legend>
+      <legend class='visually-hidden'>Choose a model</legend>
       {choices.map(({ value, title, text }) => {
         const isChosen = source.value === value;
         return (

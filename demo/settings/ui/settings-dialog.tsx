@@ -94,7 +94,7 @@ function hasModel(found: readonly FoundServer[] = []): boolean {
 
 const submitLabels: Readonly<Record<Source, string>> = {
   local: 'Use this model',
-  browser: 'Use this browser’s model',
+  browser: 'Use the browser’s model',
   endpoint: 'Use this model',
   pinnace: 'Use this server',
   rehearsal: 'Use the demo',

@@ -34,7 +34,7 @@ export interface ReadChat {
  */
 export async function fromChatLink(hash: string): Promise<ReadChat> {
   const value = await unpackLink(chatMark, hash, 'chat');
-  if (versionOf(value) > 1) throw new Error('a later version of this page made it; reload this page and try again');
+  if (versionOf(value) > 1) throw new Error('a newer version of this page created it; reload this page and try again');
   const read = v.safeParse(SharedChat, value);
   if (!read.success) throw new Error(`it contains no chat that this page can show${placeOf(read.issues[0])}`);
   let hidden = 0;

@@ -42,7 +42,7 @@ function ShareForm({ chat, playground }: { chat: Chat; playground: Playground })
   return (
     <>
       <p>
-        The link holds the chat itself: nothing is sent to a server. Everyone with the link can read the chat.
+        The link contains the chat itself, so nothing is sent to a server. Everyone with the link can read the chat.
       </p>
       <p class='field-help'>
         It holds {formatCount(document.value.messages.length, 'message')}{' '}

@@ -44,8 +44,8 @@ export function SharedScreen({ playground, hash }: { playground: Playground; has
     <OverScreen
       playground={playground}
       name='shared'
-      label='A chat from a link'
-      title='A chat from a link'
+      label='Chat from a link'
+      title='Shared chat'
       back='Back to the chat'
       onBack={close}
       onClose={undefined}
@@ -54,7 +54,7 @@ export function SharedScreen({ playground, hash }: { playground: Playground; has
       <div class='shared-page' data-testid='shared-page' data-ready={arrival.value !== undefined}>
         {arrival.value
           ? <Contents arrival={arrival.value} playground={playground} />
-          : problem.value === undefined && <p role='status'>Reading the link…</p>}
+          : problem.value === undefined && <p role='status'>Loading the link…</p>}
       </div>
       <div class='shared-foot'>
         <button type='button' class='button' data-testid='shared-leave' onClick={close}>
@@ -67,7 +67,7 @@ export function SharedScreen({ playground, hash }: { playground: Playground; has
             data-testid='shared-keep'
             onClick={() => arrival.value && keep(arrival.value)}
           >
-            Keep this chat
+            Save this chat
           </button>
         )}
       </div>
@@ -137,7 +137,7 @@ function Continues(
   return (
     <p class='shared-note' data-testid='shared-agent'>
       {agent?.id === id
-        ? `With ${name}. If you keep the chat, your agent ${agent.name} continues it.`
+        ? `With ${name}. If you save the chat, your agent ${agent.name} continues it.`
         : `With ${name}, which this page does not have. If you keep the chat, ${
           agent?.name ?? 'an agent'
         } continues it.`}

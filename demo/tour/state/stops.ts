@@ -46,12 +46,12 @@ export const stops: readonly TourStop[] = [
     before: 'Navigator converts a distance: it calls a tool and answers with the result.',
     button: 'Ask Navigator',
     agentId: 'navigator',
-    text: 'Convert 26.2 miles to kilometres',
+    text: 'Convert 26.2 miles to kilometers',
     progress({ answer }) {
       const [call] = callsOf(answer);
       if (call?.state !== 'result' || !hasEnded(answer)) return going('Navigator works.', call && card);
       return done(
-        `The model asked for “${call.name}”, the runtime checked the input and made the call: open its card.`,
+        `The model requested “${call.name}”, and the runtime checked the input and made the call. Open its card to see it.`,
         card,
       );
     },
@@ -76,7 +76,7 @@ export const stops: readonly TourStop[] = [
   },
   {
     id: 'tree',
-    title: 'An edit, and back',
+    title: 'An edit, undone',
     before: 'Bosun adds a task to the tree beside the chat, and you undo it.',
     button: 'Ask Bosun',
     agentId: 'bosun',
@@ -92,12 +92,12 @@ export const stops: readonly TourStop[] = [
     button: 'Ask Commodore',
     agentId: 'commodore',
     text:
-      'What time is it in Tokyo; convert 26.2 miles to kilometres; calculate 6 * 7; ask me: which port do we sail for',
+      'What time is it in Tokyo; convert 26.2 miles to kilometers; calculate 6 * 7; ask me: which port do we sail for',
     progress: plan,
   },
   {
     id: 'sources',
-    title: 'An answer with its sources',
+    title: 'An answer with sources',
     before: 'Almanac answers from its files and cites a source for each statement.',
     button: 'Ask Almanac',
     agentId: 'almanac',
@@ -106,7 +106,7 @@ export const stops: readonly TourStop[] = [
   },
   {
     id: 'recovery',
-    title: 'A failure, and the second try',
+    title: 'A failure and a retry',
     before: 'Navigator calls a tool with a wrong input. The error names the correct form, and Navigator tries again.',
     button: 'Make it fail',
     agentId: 'navigator',
@@ -119,7 +119,7 @@ export const stops: readonly TourStop[] = [
     before: 'Drill writes a long answer. You stop reading in the middle and resume at the same place.',
     button: 'Ask Drill',
     agentId: 'drill',
-    text: 'Write a long answer about rehearsing failure',
+    text: 'Write a long answer about recovering from failures',
     progress: stream,
   },
   {
@@ -178,7 +178,7 @@ function plan({ answer }: Observed): Progress {
   if (!part) return going('Commodore divides the goal.');
   const { state, tasks } = part.view.value;
   if (openQuestions(part).length > 0) {
-    return yours('Three tasks are done and one question is open. Answer it with any port.', {
+    return yours('Three tasks are done and one question is open. Answer it with the name of any port.', {
       look: '.message [data-testid=plan-question]',
     });
   }
@@ -210,7 +210,7 @@ function recovery({ answer }: Observed): Progress {
   const calls = callsOf(answer);
   const isFixed = calls.some(({ state }) => state === 'error') && calls.at(-1)?.state === 'result';
   if (!hasEnded(answer)) return going('The first call fails.', card);
-  if (!isFixed) return missed('It did not try again. Start again.');
+  if (!isFixed) return missed('Navigator did not try again. Start again.');
   return done('The runtime rejected the input with a reason, the model read it, and the second call succeeded.', card);
 }
 

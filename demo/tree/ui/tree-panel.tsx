@@ -55,7 +55,7 @@ function Head({ panel, onClose }: { panel: Panel; onClose: () => void }): JSX.El
       {status && (
         <p data-testid='tree-status'>
           {formatCount(status.size, 'node')} ·{' '}
-          <span title='Increases with every change. Each change names the version that it is based on.'>
+          <span title='Increases with every change. Each change states the version that it is based on.'>
             version {status.rev}
           </span>
         </p>

@@ -67,7 +67,7 @@ function Found({ page: { found, scanned, tookMs, hasMore }, query, chosen, onGo 
   const nodes = formatCount(scanned, 'node');
   return (
     <div class='tree-found'>
-      <ul id='tree-found' role='listbox' aria-label='Found' ref={list}>
+      <ul id='tree-found' role='listbox' aria-label='Search results' ref={list}>
         {found.map((node, i) => (
           <li
             key={node.nodeId}
@@ -87,8 +87,8 @@ function Found({ page: { found, scanned, tookMs, hasMore }, query, chosen, onGo 
       </ul>
       <p class='tree-found-note' role='status'>
         {hasMore
-          ? `The first ${found.length}; looked at ${nodes} in ${Math.max(1, Math.round(tookMs))} ms`
-          : `${formatCount(found.length, 'find')} in ${nodes}, ${Math.max(1, Math.round(tookMs))} ms`}
+          ? `First ${found.length} results. Searched ${nodes} in ${Math.max(1, Math.round(tookMs))} ms`
+          : `${formatCount(found.length, 'result')} in ${nodes}, ${Math.max(1, Math.round(tookMs))} ms`}
       </p>
     </div>
   );

@@ -55,7 +55,7 @@ const buttons: readonly ToolButton[] = [
   {
     id: 'paste',
     icon: 'paste',
-    label: 'Paste below this node',
+    label: 'Paste inside this node',
     keys: 'Control+V',
     isOff: ({ nodeId }, { cut }) => cut.value === undefined || cut.value.nodeId === nodeId,
     act: (panel, row) => void paste(panel, row),
@@ -88,7 +88,7 @@ const buttons: readonly ToolButton[] = [
 export function TreeTools({ panel }: { panel: TreePanel }): JSX.Element {
   const row = panel.row(panel.active.value?.rank ?? -1);
   return (
-    <div class='tree-tools' role='group' aria-label='The active row'>
+    <div class='tree-tools' role='group' aria-label='Selected row'>
       {buttons.map(({ id, icon, label, keys, isTurned, isOff, act }) => (
         <button
           key={id}

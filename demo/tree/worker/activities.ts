@@ -66,7 +66,7 @@ function sayChange(tree: Tree, change: TreeChange): string {
     case 'payload':
       return `Changed ${name}`;
     case 'content':
-      return `Replaced what is below ${name}`;
+      return `Replaced the children of ${name}`;
     default:
       return change satisfies never;
   }

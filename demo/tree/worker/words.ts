@@ -4,7 +4,7 @@ export const yards = [
   'Northquay',
   'Saltmarsh',
   'Gull Point',
-  'Old Harbour',
+  'Old Harbor',
   'Kelpie Bay',
   'Lanternhead',
   'Three Piers',

@@ -67,9 +67,9 @@ export function createVaultPage({ control, announce }: VaultPageOptions): VaultP
     unlock: (passphrase) => change(() => control.unlockVault(passphrase), 'The vault is open'),
     lock: () => change(() => control.lockVault(), 'The vault is locked'),
     set: (secretId, value, origins) =>
-      change(() => control.setSecret(secretId, value, originsIn(origins)), `${secretId} is set`),
+      change(() => control.setSecret(secretId, value, originsIn(origins)), `${secretId} is saved`),
     bind: (secretId, origins) =>
-      change(() => control.bindSecret(secretId, originsIn(origins)), `${secretId} may go to other sites now`),
+      change(() => control.bindSecret(secretId, originsIn(origins)), `Allowed sites for ${secretId} are saved`),
     remove: (secretId) => change(() => control.removeSecret(secretId), `${secretId} is removed`),
     signOut: ({ serverId, alias }) => change(() => control.signOut(serverId), `Signed out of ${alias}`),
   };

@@ -14,7 +14,8 @@ export function VaultSection({ vault }: { vault: VaultPage }): JSX.Element {
   return (
     <div class='registry-page' data-testid='vault' data-open={state?.isOpen}>
       <p class='registry-faint'>
-        Records name secrets; their values are kept here, encrypted, in this browser. They cannot be read back.
+        Agents, tools and providers refer to secrets by name. The values are encrypted in this browser and cannot be
+        displayed.
       </p>
       <Problem text={vault.problem.value} testId='vault-problem' />
       {state &&
@@ -39,7 +40,7 @@ function Unlock({ vault, isNew }: { vault: VaultPage; isNew: boolean }): JSX.Ele
       <Secret
         label='Passphrase'
         testId='vault-passphrase'
-        help={isNew ? 'Create a passphrase of at least 8 characters. It cannot be recovered.' : ''}
+        help={isNew ? 'Choose a passphrase of at least 8 characters. It cannot be recovered.' : ''}
         value={passphrase.value}
         onInput={(value) => (passphrase.value = value)}
       />
@@ -49,7 +50,7 @@ function Unlock({ vault, isNew }: { vault: VaultPage; isNew: boolean }): JSX.Ele
         data-testid='vault-unlock'
         disabled={vault.isBusy.value || passphrase.value === ''}
       >
-        {vault.isBusy.value ? 'Opening…' : 'Open the vault'}
+        {vault.isBusy.value ? 'Opening…' : isNew ? 'Create vault' : 'Open vault'}
       </button>
     </form>
   );
@@ -66,38 +67,38 @@ function OpenVault({ vault }: { vault: VaultPage }): JSX.Element {
     if (isDone) name.value = origins.value = '';
   };
   return (
-    <>
-      <form
-        class='registry-inline'
-        onSubmit={(event) => {
-          event.preventDefault();
-          void set();
-        }}
-      >
-        <div class='field'>
-          <label for={id}>Name</label>
-          <input
-            id={id}
-            type='text'
-            autocomplete='off'
-            data-testid='vault-name'
-            value={name.value}
-            onInput={({ currentTarget }) => (name.value = currentTarget.value)}
-          />
-        </div>
-        <Secret
-          label='Value'
-          testId='vault-value'
-          help='At least 8 characters. It replaces the value of a secret with the same name.'
-          value={value.value}
-          onInput={(written) => (value.value = written)}
+    <form
+      class='registry-inline'
+      onSubmit={(event) => {
+        event.preventDefault();
+        void set();
+      }}
+    >
+      <div class='field'>
+        <label for={id}>Name</label>
+        <input
+          id={id}
+          type='text'
+          autocomplete='off'
+          data-testid='vault-name'
+          value={name.value}
+          onInput={({ currentTarget }) => (name.value = currentTarget.value)}
         />
-        <Origins
-          label='Allowed sites'
-          testId='vault-origins'
-          value={origins.value}
-          onInput={(written) => (origins.value = written)}
-        />
+      </div>
+      <Secret
+        label='Value'
+        testId='vault-value'
+        help='At least 8 characters. Replaces the value of a secret with the same name.'
+        value={value.value}
+        onInput={(written) => (value.value = written)}
+      />
+      <Origins
+        label='Allowed sites'
+        testId='vault-origins'
+        value={origins.value}
+        onInput={(written) => (origins.value = written)}
+      />
+      <div class='button-row'>
         <button
           type='submit'
           class='button is-primary'
@@ -106,13 +107,11 @@ function OpenVault({ vault }: { vault: VaultPage }): JSX.Element {
         >
           Save secret
         </button>
-      </form>
-      <div class='button-row'>
         <button type='button' class='button' data-testid='vault-lock' onClick={() => void vault.lock()}>
-          Lock the vault
+          Lock vault
         </button>
       </div>
-    </>
+    </form>
   );
 }
 
@@ -162,7 +161,7 @@ function Origins({ label, testId, value, onInput }: OriginsProps): JSX.Element {
         value={value}
         onInput={({ currentTarget }) => onInput(currentTarget.value)}
       />
-      <p id={`${id}-help`} class='field-help'>Separate sites by spaces. The secret is sent to no other site.</p>
+      <p id={`${id}-help`} class='field-help'>Separate sites with spaces. The secret is never sent to other sites.</p>
     </div>
   );
 }
@@ -181,7 +180,7 @@ function Binding({ vault, id, origins }: { vault: VaultPage; id: string; origins
         }}
       >
         <Origins
-          label={`Allowed sites of ${id}`}
+          label={`Allowed sites for ${id}`}
           testId='vault-bind-origins'
           value={written.value}
           onInput={(text) => (written.value = text)}
@@ -197,7 +196,7 @@ function Secrets({ vault, state: { secrets: all, isOpen } }: { vault: VaultPage;
   if (secrets.length === 0) {
     return (
       <p class='registry-faint' data-testid='vault-empty'>
-        There is no secret yet. <GuideLink page='secrets'>About secrets</GuideLink>
+        No secrets yet. <GuideLink page='secrets'>About secrets</GuideLink>
       </p>
     );
   }

@@ -25,7 +25,7 @@ function CallQuestion({ question: { name, text }, onDecide }: {
 }): JSX.Element {
   return (
     <Dialog class='keys' label='Approve a call' testId='webmcp-question' onClose={() => onDecide(false)}>
-      <h2>The browser’s agent calls {name}</h2>
+      <h2>Your browser’s agent wants to call {name}</h2>
       <p class='webmcp-call' data-testid='webmcp-text'>{text}</p>
       <div class='dialog-foot'>
         <button type='button' class='button' data-testid='webmcp-deny' onClick={() => onDecide(false)}>Deny</button>

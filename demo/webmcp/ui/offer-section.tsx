@@ -13,11 +13,11 @@ export function OfferSection({ playground }: { playground: Playground }): JSX.El
     <section class='privacy-section' aria-labelledby='privacy-webmcp'>
       <h2 id='privacy-webmcp'>Browser agent</h2>
       <p class='privacy-lead'>
-        The agent of your browser can call the tools of one of your agents, with its secrets and limits, until you
-        reload this page. What needs an approval asks you first.
+        Let your browser’s built-in agent call the tools of one of your agents, with its secrets and limits, until you
+        reload this page. Calls that need approval ask you first.
       </p>
       <div class='field'>
-        <label for={id}>Offer the tools of</label>
+        <label for={id}>Share the tools of</label>
         <select
           id={id}
           data-testid='webmcp-agent'

@@ -14,7 +14,7 @@ const all: readonly Highlight[] = [
   {
     agentId: 'navigator',
     shows: 'Two tool calls at once',
-    text: 'What time is it in Tokyo, and how far is 26.2 miles in kilometres?',
+    text: 'What time is it in Tokyo, and how far is 26.2 miles in kilometers?',
   },
   { agentId: 'logbook', shows: 'An approval', text: 'Add a note: "Throw me overboard", then delete it' },
   {
@@ -22,7 +22,7 @@ const all: readonly Highlight[] = [
     shows: 'A plan with sub-agents',
     text: 'What time is it in Berlin; calculate 1250 * 12; convert 5 knots to km/h',
   },
-  { agentId: 'almanac', shows: 'An answer with its sources', text: 'What is an approval bound to?' },
+  { agentId: 'almanac', shows: 'An answer with sources', text: 'What is an approval bound to?' },
 ];
 
 /** Returns the messages, or none where one of their agents was removed. */

@@ -127,9 +127,9 @@ describe('attaching files', () => {
   });
 
   it.each([
-    [png('big.png', { size: 5_242_880 }), '“big.png” is too large: it has 5.2 MB, and a file may have 5.2 MB.'],
-    [new File(['<svg/>'], 'logo.svg', { type: 'image/svg+xml' }), '“logo.svg” is of a type that agents do not take.'],
-    [new File([new Uint8Array([0, 1])], 'a.zip', { type: 'application/zip' }), '“a.zip” is of a type'],
+    [png('big.png', { size: 5_242_880 }), '“big.png” is too large: 5.2 MB. The limit is 5.2 MB per file.'],
+    [new File(['<svg/>'], 'logo.svg', { type: 'image/svg+xml' }), '“logo.svg” has an unsupported type.'],
+    [new File([new Uint8Array([0, 1])], 'a.zip', { type: 'application/zip' }), '“a.zip” has an unsupported type'],
     [new File([], 'empty.txt', { type: 'text/plain' }), '“empty.txt” is empty.'],
   ])('says why a file is not taken', async (file, problem) => {
     page = await mount();
@@ -143,7 +143,7 @@ describe('attaching files', () => {
     page = await mount();
     await choose(...Array.from({ length: 21 }, (_, i) => png(`${i}.png`)));
     expect((await page.find('attach-problem')).textContent).toContain(
-      '“20.png” was not attached: a message may have 20',
+      '“20.png” was not attached: the limit is 20 files per message',
     );
     await attached(20);
     page.playground.chats.current.value.attached.value = [];
@@ -213,6 +213,6 @@ describe('files of a chat', () => {
     await send(page, 'Draw');
     page.transport.write({ type: 'file', url: address, mediaType: 'image/png' });
     expect(await page.find('file-image')).toHaveProperty('src', `data:image/png;base64,${base64}`);
-    expect((await page.find('file')).textContent).toBe('DownloadFile of the modelimage/png');
+    expect((await page.find('file')).textContent).toBe('DownloadFile from the modelimage/png');
   });
 });

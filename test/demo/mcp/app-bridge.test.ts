@@ -109,6 +109,15 @@ describe('connectApp', () => {
     for (let i = 0; i < 8; i++) await say({ jsonrpc: '2.0', id: i, method: 'tools/call', params: { name: 'slow' } });
     expect(await ask('ping', {})).toMatchObject({ error: { code: -32_000 } });
   });
+
+  it('answers requests that fail, and goes on answering others', async () => {
+    const { ask } = connect({ openLink: () => Promise.reject(new Error('secret')) });
+    for (let i = 0; i < 9; i++) {
+      const failed = { error: { code: -32_603, message: 'The host could not answer' } };
+      expect(await ask('ui/open-link', { url: 'https://a.example' })).toMatchObject(failed);
+    }
+    expect(await ask('ping', {})).toMatchObject({ result: {} });
+  });
 });
 
 describe('appPolicy', () => {

@@ -137,7 +137,7 @@ describe('cardsOf', () => {
 
   it.each<[string, number, readonly unknown[]]>([
     ['navigator', 0, [['current_time', { timeZone: 'Asia/Tokyo' }]]],
-    ['navigator', 1, [['convert_units', { value: 26.2, from: 'miles', to: 'kilometres' }]]],
+    ['navigator', 1, [['convert_units', { value: 26.2, from: 'miles', to: 'kilometers' }]]],
     ['navigator', 2, [['date_math', { date: '2026-11-20', until: '2026-12-24' }]]],
     ['navigator', 3, [
       ['calculator', { expression: '(1250 * 12 + 499) / 7' }],
@@ -175,7 +175,7 @@ describe('cardsOf', () => {
       [...found('Create a ticket called', 'ticket_create'), ['ticket_create', { title: 'The anchor winch is stuck' }]],
       [
         ...found('Create an invoice called', 'invoice_create'),
-        ['invoice_create', { title: 'Harbour dues' }],
+        ['invoice_create', { title: 'Harbor dues' }],
         ...found('list the invoices', 'invoice_list'),
         ['invoice_list', {}],
       ],

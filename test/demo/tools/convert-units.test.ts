@@ -12,6 +12,7 @@ async function convert(value: unknown, from: unknown, to: unknown): Promise<Reco
 describe('convert_units', () => {
   it.each<[number, string, string, number]>([
     // length
+    [1, 'mile', 'kilometers', 1.609344],
     [1, 'mile', 'kilometres', 1.609344],
     [26.2, 'miles', 'km', 42.1648128],
     [1, 'in', 'cm', 2.54],
@@ -54,13 +55,13 @@ describe('convert_units', () => {
     [1, 'barrel', 'gal', 42],
     // area
     [1, 'acre', 'm2', 4046.8564224],
-    [1, 'ha', 'square metres', 10_000],
+    [1, 'ha', 'square meters', 10_000],
     [1, 'square mile', 'acres', 640],
     [1, 'sq ft', 'sq in', 144],
     [1, 'km^2', 'hectares', 100],
     // speed
     [100, 'km/h', 'mph', 62.137119223733],
-    [36, 'kilometres per hour', 'm/s', 10],
+    [36, 'kilometers per hour', 'm/s', 10],
     [1, 'knot', 'km/h', 1.852],
     [60, 'miles per hour', 'ft/s', 88],
     // time
@@ -95,12 +96,12 @@ describe('convert_units', () => {
       value: 5,
       from: 'mile',
       result: 8.04672,
-      to: 'kilometre',
+      to: 'kilometer',
       quantity: 'length',
-      text: '5 miles = 8.04672 kilometres',
+      text: '5 miles = 8.04672 kilometers',
     });
     expect(await convert(1, ' square  Feet. ', 'cm²')).toMatchObject({
-      text: '1 square foot = 929.0304 square centimetres',
+      text: '1 square foot = 929.0304 square centimeters',
     });
   });
 
@@ -133,14 +134,14 @@ describe('convert_units, a conversion that cannot be', () => {
     expect(await convert(1, 'miles', 'kg')).toMatchObject({
       code: 'invalid_argument',
       message: expect.stringMatching(
-        /^Cannot convert mile to kilogram: length is not mass; compatible units are metre, /,
+        /^Cannot convert mile to kilogram: length is not mass; compatible units are meter, /,
       ),
-      details: { reason: 'incompatible_units', compatible: expect.arrayContaining(['kilometre', 'light-year']) },
+      details: { reason: 'incompatible_units', compatible: expect.arrayContaining(['kilometer', 'light-year']) },
     });
   });
 
   it.each([
-    ['killometres', ['kilometre']],
+    ['killometers', ['kilometer']],
     ['mille', ['mile']],
     ['gramms', ['gram']],
     ['farenheit', ['degree Fahrenheit']],

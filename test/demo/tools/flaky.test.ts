@@ -87,6 +87,6 @@ describe('flaky', () => {
   );
 
   it('says what it is', () => {
-    expect(flakyTool().definition.description).toContain('Rehearses failure');
+    expect(flakyTool().definition.description).toContain('Fails on purpose');
   });
 });

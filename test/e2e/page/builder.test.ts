@@ -143,7 +143,7 @@ describe('two answers side by side in the built playground', () => {
     await page.getByTestId('compare-text').press('Enter');
     for (const side of [a, b]) {
       await side.getByTestId('answer-footer').waitFor();
-      await side.getByTestId('figures').getByText('Tokens out').waitFor();
+      await side.getByTestId('figures').getByText('Output tokens').waitFor();
     }
     await shoot(page, 'compare');
     await page.setViewportSize({ width: 360, height: 800 });

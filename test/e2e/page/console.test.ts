@@ -35,13 +35,15 @@ describe('the console of an endpoint', () => {
     await send(page, 'Calculate 6 * 7; ask me which port we sail for');
     await page.locator('[data-testid=plan][data-state=suspended]').waitFor();
     await openTab(page, 'plans');
+    await page.getByTestId('console-plan').getByText('waiting for answers').waitFor();
+    expect(await page.getByTestId('console-plan').textContent()).toMatch(/^Calculate 6 \* 7; ask me/);
     await page.getByTestId('console-plan').first().click();
     const plan = page.getByTestId('console-plan-view');
     await plan.getByText('1 open question').waitFor();
     await page.getByTestId('console-pause').click();
     await plan.getByText('paused', { exact: true }).waitFor();
     await shoot(page, 'console-plan-paused');
-    await page.getByTestId('console-pause').getByText('Go on').click();
+    await page.getByTestId('console-pause').getByText('Resume').click();
     await page.getByTestId('console-pause').getByText('Pause').waitFor();
     await page.getByTestId('console-cancel-plan').click();
     await page.locator('[data-testid=console-plan-view][data-state=cancelled]').waitFor();
@@ -100,7 +102,7 @@ describe('the console of an endpoint', () => {
     await page.getByTestId('console-back').click();
     for (const tab of ['runs', 'plans', 'audit', 'metrics']) {
       await openTab(page, tab);
-      await refusal(page).getByText('It takes the scope “admin”').waitFor();
+      await refusal(page).getByText('does not have the scope “admin”').waitFor();
     }
     expect(await refusal(page).getAttribute('data-code')).toBe('forbidden');
   });

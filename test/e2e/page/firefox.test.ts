@@ -224,6 +224,28 @@ describe.skipIf(skipped)(`the built playground in ${where}`, { retry: 1 }, () =>
     await faults.close();
   });
 
+  it('shares a chat as a link that another visitor reads, keeps and goes on with', async () => {
+    const { page: own } = await open();
+    await ask(own, 'Convert 26.2 miles to kilometers', '42.16');
+    await own.getByTestId('chat-more').first().click();
+    await own.getByTestId('share-chat-link').click();
+    const link = await own.getByTestId('chat-link').inputValue();
+    expect(link.startsWith(`${inject('playground')}#chat=`)).toBe(true);
+
+    const { page, problems, strangers } = await open({ url: link, ready: 'shared-keep' });
+    expect(await page.getByTestId('shared-messages').textContent()).toMatch(/Convert 26\.2 miles[^]*42\.16/);
+    expect(await page.getByTestId('chat-item').count()).toBe(0); // nothing is kept before the person says so
+    await shoot(page, 'firefox-shared');
+    await page.getByTestId('shared-keep').click();
+    await page.getByTestId('message').nth(1).waitFor();
+    await page.reload();
+    await page.getByTestId('message').nth(1).waitFor();
+    await ask(page, 'What is 6 * 7?', '42');
+    expect(await page.getByTestId('chat-item').count()).toBe(1);
+    expect([...problems, ...strangers]).toEqual([]);
+    await Promise.all([own.context().close(), page.context().close()]);
+  });
+
   it('works without a network after the first visit', async () => {
     const server = await startFileServer(inject('playgroundFolder'));
     const context = await newContext({ offline: true });

@@ -41,7 +41,7 @@ describe('the run inspector in the built playground', () => {
     expect(await named(page, 'tool.call').count()).toBe(2);
     expect(await rows(page).evaluateAll((all) => all.map((row) => row.dataset['status']))).not.toContain('pending');
     await named(page, 'model.call').first().click();
-    await page.getByTestId('span-details').getByText('inputTokens', { exact: true }).waitFor();
+    await page.getByTestId('span-details').getByText('Input tokens', { exact: true }).waitFor();
     await shoot(page, 'inspector-timeline');
     await page.getByTestId('zoom-in').click();
     await shoot(page, 'inspector-zoomed');
@@ -106,7 +106,7 @@ describe('the run inspector in the built playground', () => {
     await page.getByTestId('run-row').first().click();
     await named(page, 'tool.call').first().waitFor();
     await page.getByTestId('run-tab-prompt').click();
-    await page.getByTestId('prompt-none').getByText('the page holds prompts of the latest runs only').waitFor();
+    await page.getByTestId('prompt-none').getByText('this page holds the prompts of the latest runs').waitFor();
     await page.getByTestId('inspector-back').click();
     await page.getByTestId('runs-erase').click();
     await page.getByTestId('runs-erase-sure').click();

@@ -60,13 +60,13 @@ describe('the knowledge beside the chat', () => {
     await page.getByTestId('knowledge-why').first().locator('summary').click();
     const why = await page.getByTestId('knowledge-why').first().textContent();
     expect(why).toContain('Words1BM25');
-    expect(why).toContain('Likeness1Cosine');
+    expect(why).toContain('Similarity1cosine');
     // The results of what was typed first may still be shown.
     await expect.poll(() => first.locator('mark').allTextContents())
       .toEqual(expect.arrayContaining(['High', 'water', 'noon']));
     await shoot(page, 'knowledge-found');
     await page.getByTestId('knowledge-search').fill('xylophone qwzx');
-    await page.getByText('Nothing was found. Try other words.').waitFor();
+    await page.getByText('No results. Try other words.').waitFor();
     expect(problems).toEqual([]);
   });
 
@@ -117,7 +117,7 @@ describe('the knowledge beside the chat', () => {
     await file(page, 'tides.md').hover();
     await file(page, 'tides.md').getByTestId('knowledge-remove').click();
     await page.getByTestId('knowledge-remove-yes').click();
-    await other.getByText('There are no files yet').waitFor();
+    await other.getByText('No files yet').waitFor();
     expect(await other.getByTestId('knowledge-result').count()).toBe(0);
   });
 
@@ -130,7 +130,7 @@ describe('the knowledge beside the chat', () => {
     await shoot(page, 'knowledge-failed');
     await give(page, ['good.txt', 'All is well'], ['copy.txt', 'All is well']);
     const note = page.getByTestId('knowledge-note');
-    await note.getByText('1 file already here, unchanged; “copy.txt” left out: it is the same as “good.txt”.')
+    await note.getByText('1 file already here, unchanged; “copy.txt” skipped: it is the same as “good.txt”.')
       .waitFor();
     await page.getByTestId('knowledge-failed').click();
     expect(await page.getByTestId('knowledge-file').count()).toBe(2);

@@ -95,7 +95,7 @@ describe('the built playground', () => {
 
   it('fits a phone, in the dark, without a sideways scroll', async () => {
     const { page, problems } = await open({ width: 360, height: 740, dark: true });
-    await send(page, 'Convert 26.2 miles to kilometres');
+    await send(page, 'Convert 26.2 miles to kilometers');
     await page.getByTestId('answer-footer').waitFor();
     await shoot(page, 'phone-dark');
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);

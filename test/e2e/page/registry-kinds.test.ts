@@ -30,7 +30,7 @@ describe('the kinds of records in the built playground', () => {
   it('checks an MCP server, shows what it offers, approves it, and lets an agent call its tools', async () => {
     const { page, problems } = await open({ height: 1000 });
     await openSection(page, 'mcpServer');
-    await page.getByTestId('registry-count').getByText('There is no MCP server yet.').waitFor();
+    await page.getByTestId('registry-count').getByText('No MCP servers yet.').waitFor();
     await shoot(page, 'kinds-empty');
     await page.getByTestId('record-new').click();
     await fill(page, { id: 'everything', alias: 'No good', url: 'nowhere' });

@@ -5,6 +5,7 @@ import process from 'node:process';
 import { type Browser, type BrowserContext, chromium as browserType, type Page } from 'playwright';
 import { afterAll, beforeAll, inject } from 'vitest';
 import { chromium } from './chromium.ts';
+import { type ContextOptions, newPlaygroundContext } from './context.ts';
 import { launchFirefox } from './firefox.ts';
 
 /** How the window is. */
@@ -24,14 +25,8 @@ interface OpenPage {
 
 /** What tests do with the playground. */
 interface Playground {
-  /** A browser without anything stored; close it, or leave it to the end. Only where `offline` is set it keeps the page's files. */
-  readonly newContext: (
-    look?: Look & {
-      readonly offline?: boolean;
-      /** The page has a shared worker, which outlasts a reload. The driver sees and answers only the requests of a dedicated one. */
-      readonly lasting?: boolean;
-    },
-  ) => Promise<BrowserContext>;
+  /** A browser without anything stored; close it, or leave it to the end. */
+  readonly newContext: (look?: ContextOptions) => Promise<BrowserContext>;
   /** Opens the playground in a context of its own, or in this one; at `url` where another one is meant. */
   readonly open: (
     how?: Look & {
@@ -47,34 +42,42 @@ interface Playground {
 
 type BrowserName = 'chromium' | 'firefox';
 
-/** Returns the playground to the tests of a file; the browser starts before them and stops after them. */
+/** The browsers of this process: its test files share them, for a start is a second of work. Playwright ends them with the process. */
+const started = new Map<string, Promise<Browser>>();
+
+/** Returns the browser of these options, which starts when it is first wanted or has ended. */
+async function browserOf(name: BrowserName, args: readonly string[]): Promise<Browser> {
+  const key = [name, ...args].join(' ');
+  const running = await started.get(key)?.catch(() => undefined);
+  if (running?.isConnected()) return running;
+  const launched = name === 'firefox'
+    ? launchFirefox()
+    : browserType.launch({ ...chromium, args: [...chromium.args, ...args] });
+  started.set(key, launched);
+  return launched;
+}
+
+/** Returns the playground to the tests of a file. What they leave open is closed after them. */
 export function usePlayground(
   name: BrowserName = process.env['E2E_BROWSER'] === 'firefox' ? 'firefox' : 'chromium',
   /** Further arguments of Chromium's command line. */
   args: readonly string[] = [],
 ): Playground {
   let browser: Browser;
+  const contexts: BrowserContext[] = [];
   beforeAll(async () => {
-    browser = name === 'firefox'
-      ? await launchFirefox()
-      : await browserType.launch({ ...chromium, args: [...chromium.args, ...args] });
+    browser = await browserOf(name, args);
   });
-  afterAll(() => browser.close());
-  const newContext: Playground['newContext'] = async (
-    { width = 1280, height = 800, dark = false, offline = false, lasting = process.env['E2E_WORKER'] === 'shared' } =
-      {},
-  ) => {
-    const context = await browser.newContext({
-      viewport: { width, height },
-      colorScheme: dark ? 'dark' : 'light',
-      serviceWorkers: offline ? 'allow' : 'block', // it would fetch the whole build anew for every test
-    });
-    if (!lasting) await context.addInitScript(() => Reflect.deleteProperty(globalThis, 'SharedWorker'));
+  afterAll(() => Promise.all(contexts.splice(0).map((context) => context.close())));
+  const newContext: Playground['newContext'] = async (look = {}) => {
+    const lasting = process.env['E2E_WORKER'] === 'shared';
+    const context = await newPlaygroundContext(browser, { lasting, ...look });
+    contexts.push(context);
     if (name === 'firefox') {
       context.setDefaultTimeout(60_000);
       await context.addInitScript(logViolations); // its driver reports few of them
       // Firefox cannot emulate the system's color scheme, so choose the theme in the page.
-      if (dark) await context.addInitScript(chooseDark);
+      if (look.dark) await context.addInitScript(chooseDark);
     }
     return context;
   };

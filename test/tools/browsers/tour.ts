@@ -5,7 +5,7 @@ import type { Page } from 'playwright';
 /** The visitor's steps at each stop, from its start button until the tour marks it as done. */
 const acts: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   'An approval': (page) => page.getByTestId('approve').click(),
-  async 'An edit, and back'(page) {
+  async 'An edit, undone'(page) {
     await page.locator('[data-testid=tour-say][data-progress=yours]').waitFor();
     await page.getByTestId('tree-undo').click();
   },
@@ -13,7 +13,7 @@ const acts: Readonly<Record<string, (page: Page) => Promise<void>>> = {
     await page.getByTestId('plan-question').getByRole('textbox').fill('Hamburg');
     await page.keyboard.press('Enter');
   },
-  'An answer with its sources': (page) => page.getByTestId('citation').last().click(),
+  'An answer with sources': (page) => page.getByTestId('citation').last().click(),
   async 'A stream, interrupted and resumed'(page) {
     await page.getByTestId('tour-act').getByText('Stop reading').click();
     await page.getByTestId('left-reading').waitFor();
@@ -48,10 +48,10 @@ export const happened: readonly (readonly [title: string, said: RegExp])[] = [
   ['A tool call', /convert_units/],
   ['An approval', /the note was deleted/],
   ['One tool of 500', /loaded “ticket_create” alone.* tokens of definitions were never sent/],
-  ['An edit, and back', /You undid the agent’s change/],
+  ['An edit, undone', /You undid the agent’s change/],
   ['A plan with sub-agents', /3 sub-agents did their parts/],
-  ['An answer with its sources', /The citation opened/],
-  ['A failure, and the second try', /the second call succeeded/],
+  ['An answer with sources', /The citation opened/],
+  ['A failure and a retry', /the second call succeeded/],
   ['A stream, interrupted and resumed', /stopped after chunk \d+/],
   ['Pull the plug', /kept the finished tasks, and completed the plan/],
 ];

@@ -14,7 +14,7 @@ import type { Whereabouts } from '../screens/screen.ts';
 const configFile = join(import.meta.dirname, '../../../vite.config.ts');
 
 /** Where both are, while they run. */
-export interface Served extends Whereabouts {
+export interface Served extends Omit<Whereabouts, 'servers'> {
   readonly process: EndpointProcess;
   /** What the page is certified as from its next connection on. */
   readonly certifyAs: (how: { readonly scopes?: readonly Scope[]; readonly isKnown?: boolean }) => void;

@@ -94,7 +94,7 @@ function runCommands({ chats }: Playground): readonly Command[] {
       : {
         id: 'leave',
         icon: 'pause',
-        title: 'Stop reading; the run goes on',
+        title: 'Stop reading (the run continues)',
         hint: 'Answer',
         words: 'detach cut stream',
         go: () => run?.leave(),

@@ -41,7 +41,7 @@ export function pageCommands(playground: Playground): readonly Command[] {
     {
       id: 'new-agent',
       icon: 'plus',
-      title: 'New agent of your own',
+      title: 'Create an agent',
       hint: 'Page',
       words: 'build make create',
       go: () => void (playground.workshop.value = { type: 'builder' }),
@@ -49,14 +49,14 @@ export function pageCommands(playground: Playground): readonly Command[] {
     {
       id: 'compare',
       icon: 'columns',
-      title: 'Compare two agents or models side by side',
+      title: 'Compare two agents or models',
       hint: 'Page',
       go: () => void (playground.workshop.value = { type: 'compare' }),
     },
     {
       id: 'privacy',
       icon: 'lock',
-      title: 'Privacy and data: stored data, export, import, erase',
+      title: 'Privacy and data: view, export, import or erase',
       hint: 'Page',
       words: 'storage backup save delete everything',
       go: () => void (playground.privacy.isShown.value = true),
@@ -78,8 +78,8 @@ const sections: readonly (readonly [Section, title: string, words: string])[] = 
   ['mcpServer', 'MCP servers', 'validate approve'],
   ['provider', 'Providers', 'models prices'],
   ['dataSource', 'Data sources', 'grounding'],
-  ['vault', 'Vault of secrets', 'keys passphrase lock'],
-  ['transfer', 'Import and export', 'backup json catalogue download save'],
+  ['vault', 'Secrets', 'keys passphrase lock'],
+  ['transfer', 'Import and export', 'backup json catalog download save'],
 ];
 
 /** The sections of the registry. */

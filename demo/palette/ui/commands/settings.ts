@@ -17,9 +17,9 @@ export function modelCommands({ settings }: Playground): readonly Command[] {
 }
 
 const themes: readonly (readonly [Theme, IconName, title: string])[] = [
-  ['light', 'sun', 'Light colors'],
-  ['dark', 'moon', 'Dark colors'],
-  ['system', 'system', 'Colors as the system has them'],
+  ['light', 'sun', 'Light theme'],
+  ['dark', 'moon', 'Dark theme'],
+  ['system', 'system', 'System theme'],
 ];
 
 /** The other themes. */

@@ -42,7 +42,7 @@ describe('the keys', () => {
     await page.find('switcher');
     page.all('switcher-query')[0]?.focus();
     page.press('ArrowUp');
-    await vi.waitFor(() => expect(selected()).toContain('Dark colors'));
+    await vi.waitFor(() => expect(selected()).toContain('Dark theme'));
     page.press('ArrowDown');
     await vi.waitFor(() => expect(selected()).toContain('New chat'));
   });

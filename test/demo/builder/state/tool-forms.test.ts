@@ -93,8 +93,8 @@ describe('findSlip', () => {
     ['const a = (1 + 2;\nreturn a', 1, 11, 'never closed'],
     ['const a = [1, 2);', 1, 16, 'cannot close “[” of line 1'],
     ['return 1;\n}', 2, 1, 'closes nothing'],
-    ['const a = 1;\nconst b = "x\nreturn b', 2, 11, 'no end'],
-    ['a = `x ${1 + `', 1, 14, 'no end'],
+    ['const a = 1;\nconst b = "x\nreturn b', 2, 11, 'not closed'],
+    ['a = `x ${1 + `', 1, 14, 'not closed'],
     ['/* x', 1, 1, 'comment'],
     ['return /x', 1, 8, 'regular expression'],
   ])('finds where %j is not whole', (code, line, column, text) => {

@@ -67,7 +67,7 @@ describe('an agent that is made step by step', () => {
     await openBuilder();
     page.all('template').find(({ dataset }) => dataset['template'] === 'exact')?.click();
     await vi.waitFor(() => expect(page.all('field-name')[0]).toHaveProperty('value', 'Calculator'));
-    expect(page.all('preview-text')[0]).toHaveProperty('value', 'Convert 26.2 miles to kilometres');
+    expect(page.all('preview-text')[0]).toHaveProperty('value', 'Convert 26.2 miles to kilometers');
     await page.click('preview-send');
     await vi.waitFor(() => expect(page.transport.sent).toHaveLength(1));
     const agentId = sentTo(0);
@@ -171,8 +171,8 @@ describe('an agent that comes by a link', () => {
     await follow(await linkOf(brought));
     await page.find('link-accept');
     expect(text('link-agent')).toContain('Be kind.');
-    expect(text('link-host')).toMatch(/https:\/\/tides\.example\.com.*HTTP tool tides.*gets the secret lab/);
-    expect(text('link-page')).toContain('you are asked before it changes something');
+    expect(text('link-host')).toMatch(/https:\/\/tides\.example\.com.*HTTP tool tides.*Receives the secret lab/);
+    expect(text('link-page')).toContain('asks you before it changes data');
     expect((await host.control.get('agent', 'pilot-x')).ok).toBe(false);
     await page.click('link-accept');
     await vi.waitFor(() => expect(page.playground.chats.current.value.agentId.value).toBe('pilot-x'));
@@ -186,7 +186,7 @@ describe('an agent that comes by a link', () => {
     await host.control.unlockVault('correct horse');
     await host.control.setSecret('lab', 'sk-0123456789', ['https://lab.example.com']);
     await follow(await linkOf(brought));
-    expect((await page.find('link-secrets')).textContent).toContain('Your vault has lab');
+    expect((await page.find('link-secrets')).textContent).toContain('Your vault contains lab');
   });
 
   it('replaces nothing unless the person says so', async () => {
@@ -225,7 +225,7 @@ describe('an agent that comes by a link', () => {
     [
       'reaches for the key of the model',
       () => linkOf({ ...brought, providers: [thief] } as unknown as AgentDocument),
-      'key of your model',
+      'your model’s key',
     ],
   ])('is refused where it %s', async (_, hash, why) => {
     await openPage();

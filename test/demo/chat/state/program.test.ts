@@ -44,9 +44,9 @@ describe('a program in a chat', () => {
     [{ state: 'done', ms: 3 }, 'done in 3 ms'],
     [{ state: 'failed', code: 'timeout', ms: 20 }, 'failed with timeout after 20 ms'],
     [{ state: 'denied', code: 'forbidden' }, 'denied by you'],
-    [{ state: 'waiting' }, 'waits for your decision below'],
-    [{ state: 'replayed' }, 'done before the program waited'],
-    [{ state: 'replayed', code: 'timeout' }, 'failed with timeout before the program waited'],
+    [{ state: 'waiting' }, 'waiting for your decision below'],
+    [{ state: 'replayed' }, 'done before the program paused'],
+    [{ state: 'replayed', code: 'timeout' }, 'failed with timeout before the program paused'],
   ])('says of a call %j: %s', (call, words) => {
     expect(wordsOfCall({ n: 1, tool: 'a', state: 'done', ...call })).toBe(words);
   });

@@ -229,7 +229,7 @@ describe('a decision that fails', () => {
     await page.click('deny');
     await vi.waitFor(() => expect(page.all('approval-answer')[0]?.textContent).toContain('already decided'));
     expect(page.transport.sent).toHaveLength(1);
-    expect((await page.find('retry')).textContent).toBe('Go on');
+    expect((await page.find('retry')).textContent).toBe('Continue');
     await page.click('retry');
     await untilSent(2);
     expect(page.transport.sent[1]?.messages.at(-1)?.parts).toMatchObject([

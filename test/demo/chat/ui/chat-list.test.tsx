@@ -94,7 +94,7 @@ describe('chats', () => {
     const { id } = page.playground.chats.current.value;
     page.unmount();
     page = await mount({ storage, chatId: id });
-    expect((await page.find('stopped')).textContent).toContain('cut off');
+    expect((await page.find('stopped')).textContent).toContain('interrupted');
   });
 
   it('are not stored where there is no storage; the page says so and continues to work', async () => {

@@ -24,9 +24,9 @@ it('A chat shows the tokens and the cost of its answers, with details on request
   await vi.waitFor(() => expect(totals()).toBe('3.5K tokens· 0.01 USD'));
   await page.click('chat-totals');
   const details = (await page.find('totals')).textContent;
-  expect(details).toContain('Tokens in3,000');
-  expect(details).toContain('From the cache900 tokens of those in');
-  expect(details).toContain('Tokens out500');
+  expect(details).toContain('Input tokens3,000');
+  expect(details).toContain('Read from cache900 input tokens');
+  expect(details).toContain('Output tokens500');
   expect(details).toContain('Cost0.01 USD');
   expect(details).toContain('1 of 2 answers had no prices.');
   await page.click('totals-close');
@@ -48,7 +48,7 @@ it('The menu of a chat opens the same details, also of a chat that was not read 
   await vi.waitFor(() => expect(page.all('chat-item')).toHaveLength(1));
   await page.click('chat-more');
   await page.click('chat-usage');
-  expect((await page.find('totals')).textContent).toContain('Tokens in1,000');
+  expect((await page.find('totals')).textContent).toContain('Input tokens1,000');
   await page.click('totals-close');
   await vi.waitFor(() => expect(page.all('totals')).toEqual([]));
 });

@@ -41,7 +41,7 @@ describe('a conversation', () => {
     );
     page.transport.close();
     const footer = await page.find('answer-footer');
-    expect(footer.textContent).toContain('about 1,234 tokens0.0123 USDtiny (fallback of scripted demo)');
+    expect(footer.textContent).toContain('about 1,234 tokens0.0123 USDtiny (fallback for scripted demo)');
   });
 
   it('sends with Enter, not with Shift and Enter, and not in the middle of a word being composed', async () => {
@@ -159,12 +159,13 @@ describe('a conversation', () => {
     await send(page, 'Hi');
     page.transport.write(
       { type: 'data-run', data: { runId: 'run-1', traceId: 'trace-1', state: 'running' } },
-      { type: 'data-manifest', data: { digest: 'd', included: ['add'], excluded: { not_allowed: 3 } } },
+      { type: 'data-manifest', data: { digest: 'd', included: ['add'], more: 9, excluded: { not_allowed: 3 } } },
     );
     await answer(page, 'Done');
     await page.click('run-details');
     await vi.waitFor(() => expect(page.all('answer-footer')[0]?.textContent).toContain('3 not allowed'));
     expect(page.all('answer-footer')[0]?.textContent).toContain('trace-1');
+    expect(page.all('answer-footer')[0]?.textContent).toContain('add and 9 more');
   });
 
   it('shows what went wrong, with its code and what to do', async () => {

@@ -43,7 +43,7 @@ async function open(): Promise<void> {
 describe('ToolCard', () => {
   it.each<[ToolCall['state'], string]>([
     ['starting', 'Starting'],
-    ['input', 'Writing its input'],
+    ['input', 'Preparing input'],
     ['running', 'Running'],
     ['waiting', 'Waiting for you'],
     ['result', 'Done'],

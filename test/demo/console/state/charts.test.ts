@@ -56,9 +56,9 @@ describe('the charts of an endpoint', () => {
       reading(5000, { hits: 1001, misses: 3, chunks: 102, seconds: 11 }),
       reading(10_000, { hits: 1001, misses: 3, chunks: 102, seconds: 11 }),
     ]);
-    expect(lineOf(charts, 'cache', 'Hits')).toEqual([25, undefined]);
-    expect(lineOf(charts, 'latency', 'Mean')?.[0]).toBeCloseTo(500);
-    expect(lineOf(charts, 'latency', 'Mean')?.[1]).toBeUndefined();
+    expect(lineOf(charts, 'cache', 'Hit rate')).toEqual([25, undefined]);
+    expect(lineOf(charts, 'latency', 'Average')?.[0]).toBeCloseTo(500);
+    expect(lineOf(charts, 'latency', 'Average')?.[1]).toBeUndefined();
   });
 
   it('draw an hour of readings in wider intervals that end with the latest, and lose no run', () => {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Activity, ConsoleControl } from '../../../../demo/console/worker/control.ts';
+import type { PlanView } from '../../../../src/planner/view/plan-view.ts';
 import type { Answer } from '../../../../demo/registry/worker/control.ts';
 import { toData } from '../../../../src/base/errors.ts';
 import { PinnaceError } from '../../../../src/index.ts';
@@ -94,6 +95,20 @@ describe('the console', () => {
     await vi.waitFor(() => expect(asked).toEqual([['cancel', 'run_1']]));
   });
 
+  it('lists plans by their goals and true states, without ids', async () => {
+    const shown = { planId: 'plan_1', traceId: 't2', state: 'suspended', paused: false, goal: 'Refit the winch' };
+    await openTab('console-tab-plans', {
+      plan: () => Promise.resolve({ ok: true, value: shown as unknown as PlanView }), // what a list shows
+    });
+    await vi.waitFor(() => expect(text('console-plan')).toMatch(/^Refit the winchwaiting for answersStarted by ada/));
+    expect(text('console-plan')).not.toContain('plan_1');
+  });
+
+  it('lists plans that the endpoint does not show by who started them', async () => {
+    await openTab('console-tab-plans', { plan: () => Promise.resolve(forbidden) });
+    await vi.waitFor(() => expect(text('console-plan')).toMatch(/^Plan of adarunning/));
+  });
+
   it('asks the audit by filters, and says where its chain is broken', async () => {
     const asked = await openTab('console-tab-audit');
     await page.find('console-audit-entry');
@@ -158,7 +173,7 @@ describe('the console', () => {
         audit: refuse,
         metrics: refuse,
       });
-      await vi.waitFor(() => expect(text('console-refusal')).toContain('It takes the scope “admin”'));
+      await vi.waitFor(() => expect(text('console-refusal')).toContain('does not have the scope “admin”'));
     },
   );
 });

@@ -54,6 +54,25 @@ describe('the list of runs', () => {
     expect(page.all('runs-erase')).toEqual([]);
   });
 
+  it('calls a fork after the chat of the run that it forks', async () => {
+    const record = recordOf(emittedRun());
+    const fork = { ...record, head: { ...record.head, traceId: 'b'.repeat(32), runId: 'run_2', forkOf: 'run_1' } };
+    page = await mount({ inspector: fakeInspector({ records: [fork, record] }).control });
+    await page.click('open-inspector');
+    await vi.waitFor(() => expect(text('run-row')).toContain('Fork of another run'));
+    page.press('Escape');
+    await vi.waitFor(() => expect(page.all('inspector')).toEqual([]));
+    await send(page, 'How far is it?');
+    page.transport.write({
+      type: 'data-run',
+      id: 'run_1',
+      data: { runId: 'run_1', traceId: runTrace, state: 'running' },
+    });
+    await page.find('inspect');
+    await page.click('open-inspector');
+    await vi.waitFor(() => expect(text('run-row')).toContain('Fork of “How far is it?”'));
+  });
+
   it('shows the state and the cost of each run', async () => {
     page = await mount({ inspector: fakeInspector({ records: [recordOf(emittedRun())] }).control });
     await page.click('open-inspector');
@@ -70,7 +89,7 @@ describe('the list of runs', () => {
     const { head, events } = recordOf(emittedRun().slice(0, 3));
     host.emit({ head, from: 0, events });
     await page.find('run-row');
-    expect(text('run-row')).toContain('going on');
+    expect(text('run-row')).toContain('running or interrupted');
   });
 
   it('erases all runs, and asks first', async () => {
@@ -195,7 +214,7 @@ describe('the timeline of a run', () => {
     expect(names()).toEqual(['run', 'step', 'model.call', 'tool.call', 'tool.call', 'step', 'model.call']);
     const levels = page.all('span-row').map((row) => row.getAttribute('aria-level'));
     expect(levels).toEqual(['1', '2', '3', '3', '3', '2', '3']);
-    expect(page.all('span-row')[4]?.textContent).toBe('failed tool.call convert_units 100 ms, from 400 ms on');
+    expect(page.all('span-row')[4]?.textContent).toBe('failed tool.call convert_units 100 ms, starts at 400 ms');
     expect(text('run-summary')).toContain('done');
     expect(text('run-summary')).toContain('520 tokens');
   });
@@ -224,9 +243,11 @@ describe('the timeline of a run', () => {
     page.all('span-row')[4]?.click();
     await page.find('span-details');
     expect(text('span-details')).toContain('invalid_argument: Invalid argument');
+    expect(text('span-details')).toContain('Input size30 characters');
     page.all('span-row')[2]?.click();
-    await vi.waitFor(() => expect(text('span-details')).toContain('inputTokens'));
-    expect(text('span-details')).toContain('firstChunkMs=80');
+    await vi.waitFor(() => expect(text('span-details')).toContain('Input tokens200'));
+    expect(text('span-details')).toContain('Time to first token80 ms');
+    expect(text('span-details')).toContain('scripted demo');
   });
 
   it('shows less time and all of it again', async () => {
@@ -314,8 +335,8 @@ describe('the tools of a run', () => {
     await openRun(fakeInspector({ records: [recordOf(emittedRun(), tools)] }));
     await page.click('run-tab-tools');
     await page.find('tools-view');
-    expect(text('tools-view')).toContain('2 tools in the run');
-    expect(text('tools-view')).toContain('3 tools left out');
+    expect(text('tools-view')).toContain('2 tools available');
+    expect(text('tools-view')).toContain('3 tools not available');
     const reasons = page.all('left-out').map((group) => [group.dataset['reason'], group.textContent]);
     expect(reasons).toEqual([
       ['disabled', 'disabled 1old_tool'],
@@ -364,7 +385,7 @@ describe('the prompts of a run', () => {
     choice.value = '1';
     choice.dispatchEvent(new Event('change', { bubbles: true }));
     await page.find('prompt-known');
-    expect(text('prompt-known')).toContain('1 message as in the call before');
+    expect(text('prompt-known')).toContain('1 message from the previous call');
     expect(page.all('prompt-message').map(({ dataset }) => dataset['role'])).toEqual(['assistant', 'tool']);
     expect(text('prompt-view')).toContain('"temperature": 0.5');
   });
@@ -380,7 +401,7 @@ describe('the prompts of a run', () => {
   it('end with the page, which says so', async () => {
     await openRun(fakeInspector({ records: [recordOf(events)] }));
     await page.click('run-tab-prompt');
-    await vi.waitFor(() => expect(text('prompt-none')).toContain('the page holds prompts of the latest runs only'));
+    await vi.waitFor(() => expect(text('prompt-none')).toContain('this page holds the prompts of the latest runs'));
   });
 
   it('are in the file only if the person wants them there', async () => {

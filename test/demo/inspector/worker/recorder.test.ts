@@ -56,6 +56,15 @@ describe('createRecorder', () => {
     expect((await recorder.list()).runs[0]).toMatchObject({ planId: 'plan_1', status: 'pending' });
   });
 
+  it('names the run that a fork is of', async () => {
+    const { recorder } = startRecorder();
+    emitAll(recorder, emittedRun());
+    const { events, start } = emitter({ traceId: 'f'.repeat(32) });
+    start('run.fork', { id: 'run_0', payload: { atStep: 2 } }).end({ payload: { runId: 'run_1' } });
+    emitAll(recorder, events);
+    expect((await recorder.list()).runs).toMatchObject([{ runId: 'run_1', forkOf: 'run_0' }]);
+  });
+
   it('keeps a long run in parts, whole', async () => {
     const storage = memoryStorage();
     const events = longRun(2500);

@@ -77,10 +77,10 @@ describe('the knowledge panel', () => {
   it('says that it is being opened, and why it could not be', async () => {
     const { promise, resolve } = Promise.withResolvers<Answer<OpenedKnowledge>>();
     await open({}, { open: () => promise });
-    expect(text('knowledge-panel')).toContain('Opening the knowledge');
+    expect(text('knowledge-panel')).toContain('Loading files');
     resolve({ ok: false, error: { code: 'unavailable', message: 'Cannot open it', retryable: true } });
     await vi.waitFor(() => expect(text('knowledge-problem')).toContain('Cannot open it'));
-    expect(text('knowledge-panel')).not.toContain('Opening the knowledge');
+    expect(text('knowledge-panel')).not.toContain('Loading files');
   });
 
   it('offers files, folders and the guide while there is nothing', async () => {
@@ -116,11 +116,11 @@ describe('the knowledge panel', () => {
     ]);
     expect(rows).toEqual([
       ['a/stopped.txt', 'Stopped at 50 of 200 parts', ['Resume stopped.txt', 'Remove stopped.txt']],
-      ['b/ready.md', '2.4 kB · 3 parts · added 1 Jan', ['Search only in ready.md', 'Remove ready.md']],
-      ['b/waiting.txt', '2.4 kB · waits its turn', ['Stop waiting.txt', 'Remove waiting.txt']],
+      ['b/ready.md', '2.4 kB · 3 parts · added Jan 1', ['Search only in ready.md', 'Remove ready.md']],
+      ['b/waiting.txt', '2.4 kB · waiting', ['Stop waiting.txt', 'Remove waiting.txt']],
       ['b/working.txt', '50 of 200 parts', ['Stop working.txt', 'Remove working.txt']],
       ['failed.bin', 'Cannot read the file: it is not text', ['Remove failed.bin']],
-      ['mast.ts', '2.4 kB · 40 lines · added 1 Jan', ['Search only in mast.ts', 'Remove mast.ts']],
+      ['mast.ts', '2.4 kB · 40 lines · added Jan 1', ['Search only in mast.ts', 'Remove mast.ts']],
     ]);
     expect(rowOf('b/working.txt')?.querySelector('progress')?.getAttribute('value')).toBe('50');
     expect(text('knowledge-indexing')).toBe('Indexing 1 of 2: b/working.txt');
@@ -173,7 +173,7 @@ describe('the knowledge panel', () => {
     await choose();
     await vi.waitFor(() =>
       expect(text('knowledge-note')).toBe(
-        '1 file replaced; 2 files already here, unchanged; 4 files left out: neither text nor code.',
+        '1 file replaced; 2 files already here, unchanged; 4 files skipped: neither text nor code.',
       )
     );
     await choose();
@@ -217,10 +217,10 @@ describe('the knowledge panel', () => {
       'water',
     ]);
     expect(result?.querySelector('img')).toBeNull();
-    expect(result?.querySelector('.confidence')?.textContent).toContain('strong match, confidence 86 %');
+    expect(result?.querySelector('.confidence')?.textContent).toContain('strong match, confidence 86%');
     expect([...result?.querySelectorAll('tbody tr') ?? []].map((row) => row.textContent)).toEqual([
-      'Words1BM25 12.3580 %',
-      'Likeness3Cosine 0.40< 1 %',
+      'Words1BM25 12.3580%',
+      'Similarity3cosine 0.40< 1%',
     ]);
     expect(text('knowledge-results')).toContain('1 part and more, in 3 ms');
     expect(text('knowledge-results')).toContain('took longer than');
@@ -239,7 +239,7 @@ describe('the knowledge panel', () => {
     ];
     await open({ files: [file('a.md')] }, { search: () => Promise.resolve(answers.shift()!) });
     await page.type('knowledge-search', 'xylophone');
-    await vi.waitFor(() => expect(text('knowledge-found')).toBe('Nothing was found. Try other words.'));
+    await vi.waitFor(() => expect(text('knowledge-found')).toBe('No results. Try other words.'));
     await page.type('knowledge-search', 'xylophones');
     await vi.waitFor(() => expect(text('knowledge-found')).toBe('Cannot search'));
     await page.type('knowledge-search', '');

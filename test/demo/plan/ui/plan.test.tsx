@@ -73,9 +73,9 @@ describe('the plan of an answer', () => {
       ['1-3', 'failed'],
     ]);
     const texts = tasks.map(({ textContent }) => textContent);
-    expect(texts[0]).toContain('Waits for its parts');
-    expect(texts[1]).toMatch(/At work.*Navigator.*attempt 2/);
-    expect(texts[2]).toMatch(/Waits its turn.*after 1-1/);
+    expect(texts[0]).toContain('Waiting for sub-tasks');
+    expect(texts[1]).toMatch(/Working.*Navigator.*attempt 2/);
+    expect(texts[2]).toMatch(/Waiting for a free slot.*after 1-1/);
     expect(texts[3]).toMatch(/Failed.*2\.0 s.*deadline_exceeded/);
     expect(tasks[1]?.closest('ul')?.parentElement?.tagName).toBe('LI');
     expect((await page.find('plan')).textContent).toContain('and 4 more tasks');
@@ -98,7 +98,7 @@ describe('the plan of an answer', () => {
     expect(new Set(marks).size).toBe(3);
     page.all('plan-node')[2]?.click();
     await vi.waitFor(() =>
-      expect(page.all('plan-chosen')[0]?.textContent).toMatch(/Goal of 1-2.*Waits its turn.*after 1-1/)
+      expect(page.all('plan-chosen')[0]?.textContent).toMatch(/Goal of 1-2.*Waiting for a free slot.*after 1-1/)
     );
   });
 
@@ -336,7 +336,7 @@ describe('a question of a plan', () => {
     });
     page.unmount();
     page = await mount({ storage, chatId });
-    expect((await page.find('retry')).textContent).toBe('Go on');
+    expect((await page.find('retry')).textContent).toBe('Continue');
     await page.click('plan-option');
     await untilSent(1);
     expect(page.transport.replied).toEqual([{ runId: 'run-1', askId: 'ask-1', answer: 'Oslo' }]);
@@ -349,7 +349,7 @@ describe('a question of a plan', () => {
     });
     page.unmount();
     page = await mount({ storage, chatId });
-    expect((await page.find('retry')).textContent).toBe('Go on');
+    expect((await page.find('retry')).textContent).toBe('Continue');
     await page.click('retry');
     await untilSent(1);
     expect(page.transport.sent[0]?.body).toEqual({ agentId: 'pilot', planner: { planId: 'plan_1' } });

@@ -156,7 +156,7 @@ describe('the fields of a record', () => {
       undefined,
       undefined,
     ]);
-    expect(wrongIn(inputs, '{}')).toBe('Files its models take must be JSON, a list.');
+    expect(wrongIn(inputs, '{}')).toBe('Supported files must be JSON, a list.');
     expect(wrongIn(config, '[1]')).toBe('Configuration must be JSON, an object.');
   });
 });

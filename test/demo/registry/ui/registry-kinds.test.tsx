@@ -69,7 +69,7 @@ describe('records of every kind', () => {
     await page.click('registry-switch');
     await vi.waitFor(() => expect(text('registry-switch')).toBe('Disable'));
     expect(page.all('record-history')[0]?.querySelectorAll('strong').length).toBe(4);
-    expect(text('record-history')).toMatch(/Enabled.*Disabled.*Changed by you.*version 0\.1\.0 2\.0\.0.*Registered/);
+    expect(text('record-history')).toMatch(/Enabled.*Disabled.*Changed by you.*version 0\.1\.0 2\.0\.0.*Created/);
     await page.click('registry-back');
     await page.type('registry-text', fields.id);
     await vi.waitFor(() => expect(ids()).toContain(fields.id));
@@ -165,20 +165,23 @@ describe('an MCP server', () => {
   it('is looked at and approved, and what has drifted since is approved again', async () => {
     const mcp = fakeMcp({ tools: [rawTool(), rawTool({ name: 'lookup' })] });
     await openSection('mcpServer', mcp);
-    await vi.waitFor(() => expect(text('registry-count')).toBe('There is no MCP server yet.'));
+    await vi.waitFor(() => expect(text('registry-count')).toBe('No MCP servers yet.'));
     await create(server);
     await page.find('record-page');
     expect(text('mcp-pinned')).toContain('No tools are approved');
     await page.click('mcp-validate');
     await page.find('mcp-report');
     expect(page.all('mcp-offer').map(({ dataset }) => dataset['change'])).toEqual(['added', 'added']);
+    expect(offer('search')?.querySelector('[data-testid=offer-text]')?.textContent).toBe('Searches the handbook');
+    expect(offer('search')?.querySelector('.registry-row-name')?.textContent).toBe('search');
     await choose(offer('search')?.querySelector('select') ?? undefined, 'read');
     await page.click('mcp-approve');
     await page.find('mcp-approved');
     expect(page.all('mcp-pin').map(({ textContent }) => textContent)).toEqual([
-      expect.stringMatching(/^search [0-9a-f]{12}only reads$/),
-      expect.stringMatching(/^lookup [0-9a-f]{12}can destroy$/),
+      expect.stringMatching(/^searchread-onlySearches the handbookFingerprint[0-9a-f]{64}$/),
+      expect.stringMatching(/^lookupdestructiveSearches the handbookFingerprint[0-9a-f]{64}$/),
     ]);
+    expect(page.all('mcp-pin')[0]?.querySelector('details')?.open).toBe(false);
     mcp.offer.tools = [rawTool({ description: 'Searches the handbook and more' }), rawTool({ name: 'third' })];
     await page.click('mcp-validate');
     await vi.waitFor(() =>
@@ -188,7 +191,10 @@ describe('an MCP server', () => {
     await page.click('mcp-approve');
     await page.find('mcp-approved');
     await vi.waitFor(() =>
-      expect(page.all('mcp-pin').map((pin) => pin.textContent?.split(' ')[0])).toEqual(['search', 'third'])
+      expect(page.all('mcp-pin').map((pin) => pin.querySelector('.registry-row-name')?.textContent)).toEqual([
+        'search',
+        'third',
+      ])
     );
     expect(await host.catalog.mcpServer?.('docs')).toMatchObject({ status: 'valid', pinned: { tools: { length: 2 } } });
   });
@@ -234,7 +240,7 @@ describe('an MCP server', () => {
 describe('the vault', () => {
   it('is opened, keeps values by their names, and lets records name them', async () => {
     await openSection('vault');
-    expect((await page.find('vault-empty')).textContent).toContain('There is no secret yet.');
+    expect((await page.find('vault-empty')).textContent).toContain('No secrets yet.');
     await page.type('vault-passphrase', 'wrong horse');
     await page.click('vault-unlock');
     await vi.waitFor(() => expect(text('vault-problem')).toBe('Cannot open the vault: wrong passphrase.'));

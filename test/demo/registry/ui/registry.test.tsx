@@ -88,9 +88,9 @@ describe('the registry screen', () => {
 
   it('shows of an agent its tools, and why the others are left out', async () => {
     await open('navigator');
-    expect(text('agent-tools-count')).toBe('5 in its next run');
+    expect(text('agent-tools-count')).toBe('5 available in its next run');
     expect(page.all('excluded-tools').map(({ dataset }) => dataset['reason'])).toEqual(['not_allowed']);
-    expect(text('record-history')).toContain('Registered by the playground');
+    expect(text('record-history')).toContain('Created by the playground');
   });
 
   it('says while a person types what the registry would refuse, in the fields that were written in alone', async () => {
@@ -168,7 +168,7 @@ describe('the registry screen', () => {
     await page.find('registry-row');
     page.press('Escape');
     await vi.waitFor(() => expect(page.all('registry')).toEqual([]));
-    expect((await host.catalog.agent('drill'))?.role).toBe('rehearsal');
+    expect((await host.catalog.agent('drill'))?.role).toBe('failure demo');
   });
 
   it('disables and enables an agent', async () => {

@@ -154,7 +154,7 @@ describe('checkEndpoint', () => {
     [{ baseUrl: 'http://localhost.example.com' }, 'baseUrl', 'requests are encrypted'],
     [{ baseUrl: 'https://me:secret@example.com' }, 'baseUrl', 'its own field'],
     [{ baseUrl: 'https://example.com/v1?key=secret' }, 'baseUrl', '“?”'],
-    [{ model: ' ' }, 'model', 'Enter the name of the model'],
+    [{ model: ' ' }, 'model', 'Enter the name of a model'],
     [{ apiKey: '' }, 'apiKey', 'Enter the key'],
     [{ apiKey: 'sk 1' }, 'apiKey', 'Paste it again'],
     [{ apiKey: 'sk-…' }, 'apiKey', 'Paste it again'],

@@ -109,7 +109,7 @@ describe('a link that someone wrote', () => {
     ['expands to megabytes', () => forged({ ...base, title: 'a'.repeat(40_000_000) }), 'too large'],
     ['holds an agent', async () => (await forged(base)).replace('#chat=', '#agent='), 'incomplete'],
     ['holds no object', () => forged('pinnace-chat'), 'no chat'],
-    ['holds a later format', () => forged({ ...base, formatVersion: 2 }), 'later version'],
+    ['holds a later format', () => forged({ ...base, formatVersion: 2 }), 'newer version'],
     [
       'holds another format',
       () => forged({ ...base, format: 'pinnace-catalog' }),

@@ -174,7 +174,7 @@ describe('the tree panel', () => {
 
   it('says when nothing is called so', async () => {
     await page.type('tree-search', 'no such thing');
-    await vi.waitFor(() => expect(page.all('tree-panel')[0]?.textContent).toContain('0 finds in 229 nodes'));
+    await vi.waitFor(() => expect(page.all('tree-panel')[0]?.textContent).toContain('0 results in 229 nodes'));
   });
 
   it('makes a million nodes, and goes back', async () => {

@@ -21,14 +21,14 @@ describe('the list of chats', () => {
     const { page, problems } = await open();
     await ask(page, 'What is 6 * 7?');
     await page.getByTestId('new-chat').click();
-    await ask(page, 'Convert 26.2 miles to kilometres');
+    await ask(page, 'Convert 26.2 miles to kilometers');
     await page.getByTestId('chat-more').nth(1).click();
     await page.getByTestId('rename-chat').click();
     await page.getByTestId('chat-name').fill('Six times seven');
     await page.keyboard.press('Enter');
     await page.getByTestId('chat-more').nth(1).click();
     await page.getByTestId('pin-chat').click();
-    await expect.poll(() => titles(page)).toEqual(['Six times seven', 'Convert 26.2 miles to kilometres']);
+    await expect.poll(() => titles(page)).toEqual(['Six times seven', 'Convert 26.2 miles to kilometers']);
     await page.getByTestId('chat-more').first().click();
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByTestId('save-chat').click()]);
     expect(download.suggestedFilename()).toBe('six-times-seven.md');
@@ -37,13 +37,13 @@ describe('the list of chats', () => {
     await page.getByTestId('chat-more').first().click();
     await shoot(page, 'chat-choices');
     await page.getByTestId('delete-chat').click();
-    await expect.poll(() => titles(page)).toEqual(['Convert 26.2 miles to kilometres']);
+    await expect.poll(() => titles(page)).toEqual(['Convert 26.2 miles to kilometers']);
     await shoot(page, 'chat-removed');
     await page.getByTestId('undo-delete').click();
-    await expect.poll(() => titles(page)).toEqual(['Six times seven', 'Convert 26.2 miles to kilometres']);
+    await expect.poll(() => titles(page)).toEqual(['Six times seven', 'Convert 26.2 miles to kilometers']);
     await page.reload();
     await page.getByTestId('composer').waitFor();
-    expect(await titles(page)).toEqual(['Six times seven', 'Convert 26.2 miles to kilometres']);
+    expect(await titles(page)).toEqual(['Six times seven', 'Convert 26.2 miles to kilometers']);
     expect(problems).toEqual([]);
   });
 

@@ -30,6 +30,16 @@ const scrollTo = async (share: number) => {
   await page.getByTestId('thread').evaluate((thread, at) => void (thread.scrollTop = thread.scrollHeight * at), share);
   await rest();
 };
+/** It is drawn, and in the middle of the thread as far as its size lets it. */
+const isInSight = async (place: number) => {
+  await message(place).waitFor({ state: 'attached' });
+  await rest();
+  const [{ y, height } = { y: NaN, height: NaN }, thread] = await Promise.all([
+    message(place).boundingBox().then((box) => box ?? undefined),
+    page.getByTestId('thread').boundingBox(),
+  ]);
+  expect(Math.abs(y + height / 2 - (thread?.y ?? 0) - (thread?.height ?? 0) / 2)).toBeLessThan(3);
+};
 
 beforeAll(async () => {
   ({ page, problems } = await open());
@@ -126,19 +136,26 @@ describe('a chat of hundreds of messages', () => {
     await page.getByTestId('jump-to-latest').waitFor({ state: 'detached' });
   });
 
-  it('is searched with the browser’s keys, in what is not drawn, too', async () => {
-    await page.keyboard.press('Control+f');
-    await page.getByTestId('find-query').fill('leg 30');
-    await page.getByTestId('find-count').getByText('11 of 11').waitFor(); // 30, and 300 to 309
-    await page.keyboard.press('Enter');
-    await page.getByTestId('find-count').getByText('10 of 11').waitFor();
-    await message(308).waitFor();
-    expect(await page.evaluate(() => CSS.highlights.get('found-here')?.size)).toBe(1);
-    await shoot(page, 'find-in-chat');
-    await page.keyboard.press('Escape');
-    await page.locator('[data-testid=composer]:focus').waitFor();
-    expect(await page.getByTestId('find-bar').count()).toBe(0);
-  });
+  it.each(['no-preference', 'reduce'] as const)(
+    'is searched with the browser’s keys, in what is not drawn, too, with motion: %s',
+    async (reducedMotion) => {
+      await page.emulateMedia({ reducedMotion });
+      await page.keyboard.press('Control+f');
+      for (const [query, place] of [['leg 10', 109], ['leg 30', 309]] as const) { // 10, and 100 to 109
+        await page.getByTestId('find-query').fill(query);
+        await page.getByTestId('find-count').getByText('11 of 11').waitFor();
+        await isInSight(place);
+      }
+      await page.keyboard.press('Enter');
+      await page.getByTestId('find-count').getByText('10 of 11').waitFor();
+      await isInSight(308);
+      expect(await page.evaluate(() => CSS.highlights.get('found-here')?.size)).toBe(1);
+      await shoot(page, 'find-in-chat');
+      await page.keyboard.press('Escape');
+      await page.locator('[data-testid=composer]:focus').waitFor();
+      expect(await page.getByTestId('find-bar').count()).toBe(0);
+    },
+  );
 
   it('is on paper whole', async () => {
     await page.evaluate(() => dispatchEvent(new Event('beforeprint')));

@@ -49,7 +49,7 @@ describe('a reload in the middle of a run', () => {
   it('keeps what was written where the worker ends with its page, and says how the run ended', async () => {
     const { page, problems, context } = await openWriting(false);
     await page.reload();
-    await page.getByTestId('stopped').getByText('cut off when the page was closed').waitFor();
+    await page.getByTestId('stopped').getByText('interrupted when the page closed').waitFor();
     expect(await words(page)).toBeGreaterThan(20);
     await shoot(page, 'cut-off');
     await page.getByTestId('retry').click();

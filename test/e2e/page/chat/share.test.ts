@@ -9,7 +9,7 @@ const { open, shoot } = usePlayground();
 const hashOf = (page: Page): string => new URL(page.url()).hash;
 
 async function share(page: Page): Promise<string> {
-  await send(page, 'Convert 26.2 miles to kilometres');
+  await send(page, 'Convert 26.2 miles to kilometers');
   await page.getByTestId('answer-footer').waitFor();
   await page.getByTestId('open-switcher').click();
   await page.getByTestId('switcher-query').fill('share this chat');

@@ -1,5 +1,6 @@
-import type { FrameLocator, Page } from 'playwright';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { BrowserContext, FrameLocator, Page } from 'playwright';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { useServer } from '../../../tools/browsers/mcp-server.ts';
 import { send, usePlayground } from '../../../tools/browsers/playground.ts';
 import { tooWide, violationsInBoth } from '../../../tools/screens/look.ts';
 import { type AppServer, startAppServer } from '../../../tools/servers/app-server.ts';
@@ -11,40 +12,18 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-async function fill(page: Page, fields: Readonly<Record<string, string>>): Promise<void> {
-  for (const [name, value] of Object.entries(fields)) await page.getByTestId(`field-${name}`).fill(value);
-}
-
-async function save(page: Page): Promise<void> {
-  await page.getByTestId('record-save').click();
-  await page.getByTestId('record-page').waitFor();
-}
-
 /** Registers the server with its apps, approves them, and lets an agent use it. */
 async function prepare(page: Page): Promise<void> {
-  await page.keyboard.press('Control+k');
-  await page.getByTestId('switcher-query').fill('registry');
-  await page.keyboard.press('Enter');
-  await page.getByTestId('registry-tab-mcpServer').click();
-  await page.getByTestId('record-new').click();
-  await fill(page, { id: 'harbor', alias: 'harbor', url: server.url });
-  await page.getByTestId('field-apps').selectOption('yes');
-  await save(page);
-  await page.getByTestId('mcp-validate').click();
-  for (const name of ['tides', 'refresh', 'report', 'attack', 'listed']) {
-    await page.getByLabel(`What ${name} does`).selectOption('read');
-  }
-  await page.getByTestId('mcp-apps').scrollIntoViewIfNeeded();
-  await shoot(page, `app-review-${page.viewportSize()?.width}`);
-  await page.getByTestId('mcp-approve').click();
-  await page.getByTestId('mcp-approved').waitFor();
-  await page.getByTestId('registry-back').click();
-  await page.getByTestId('registry-tab-agent').click();
-  await page.locator('[data-testid=registry-row][data-id=navigator]').click();
-  await page.getByTestId('record-edit').click();
-  await fill(page, { mcp: 'harbor' });
-  await save(page);
-  await page.getByTestId('registry-close').click();
+  await useServer(page, {
+    id: 'harbor',
+    url: server.url,
+    apps: true,
+    reads: ['tides', 'refresh', 'report', 'attack', 'listed'],
+    async onReview() {
+      await page.getByTestId('mcp-apps').scrollIntoViewIfNeeded();
+      await shoot(page, `app-review-${page.viewportSize()?.width}`);
+    },
+  });
 }
 
 /** The document of the shown app. */
@@ -68,7 +47,7 @@ describe('apps of MCP servers in the built playground', () => {
     expect(await app.locator('#chart i').allTextContents()).toEqual(['1', '3', '5', '6', '4', '2']);
     expect(await app.locator('#text').textContent()).toBe('High tide at 9:00');
     expect(await app.locator('#input').textContent()).toBe('{"port":"Brest"}');
-    expect(await page.getByTestId('app').getByRole('heading').textContent()).toContain('App of harbor');
+    expect(await page.getByTestId('app').getByRole('heading').textContent()).toContain('App from harbor');
     expect(await page.getByTestId('app-host').textContent()).toBe(new URL(server.url).host);
     expect(await page.getByTestId('app-origins').count()).toBe(0);
     expect(await page.getByTestId('app-frame').getAttribute('sandbox')).toBe('allow-scripts allow-forms');
@@ -76,6 +55,10 @@ describe('apps of MCP servers in the built playground', () => {
     await shoot(page, 'app-light');
     await page.getByTestId('app-tall').click();
     await shoot(page, 'app-tall');
+    for (const colorScheme of ['dark', 'light'] as const) { // the app follows the system
+      await page.emulateMedia({ colorScheme });
+      await app.locator(`:root[data-theme=${colorScheme}]`).waitFor();
+    }
     await page.getByTestId('app-hide').click();
     await page.getByTestId('app-show').click();
     await state(view(page), 'ready');
@@ -162,6 +145,14 @@ describe('apps of MCP servers in the built playground', () => {
 });
 
 describe('a hostile app in the built playground', () => {
+  let context: BrowserContext;
+  beforeAll(async () => {
+    context = await newContext();
+    const { page } = await open({ context });
+    await prepare(page);
+  });
+  beforeEach(() => Promise.all(context.pages().map((page) => page.close())));
+
   async function attack(page: Page, way: string): Promise<FrameLocator> {
     await send(page, `Call harbor__attack with way "${way}"`);
     await page.getByTestId('app-frame').last().waitFor();
@@ -169,14 +160,17 @@ describe('a hostile app in the built playground', () => {
   }
 
   it.each(['network', 'form', 'navigate', 'refresh', 'top'])('sends nothing anywhere: %s', async (way) => {
-    const { page } = await open();
-    await prepare(page);
+    const { page, problems } = await open({ context });
     const url = page.url();
     const before = server.recorded.length;
     const app = await attack(page, way);
     const survives = way === 'network' || way === 'top'; // others leave an empty frame
     if (survives) await app.locator('#state').getByText(`tried ${way}`).waitFor();
-    else await page.waitForTimeout(3000);
+    else {
+      // Chromium reports the refused page before it shows the empty one in its place.
+      await app.locator('#state').waitFor({ state: 'detached' });
+      expect(problems.join()).toMatch(/Framing 'http:\/\/127\.0\.0\.1:\d+\/' violates/);
+    }
     expect(server.recorded.slice(before)).toEqual([]);
     expect(new URL(page.url()).origin).toBe(new URL(url).origin);
     expect(page.context().pages()).toHaveLength(1);
@@ -190,21 +184,50 @@ describe('a hostile app in the built playground', () => {
   });
 
   it('reaches the origins that were approved, and no others', async () => {
-    const { page } = await open();
-    await prepare(page);
+    const { page } = await open({ context });
     const before = server.recorded.length;
     await send(page, 'Call harbor__listed with way "network"');
     await view(page).locator('#state').getByText('tried network').waitFor();
-    expect(await page.getByTestId('app-origins').textContent()).toMatch(/^May reach http:\/\/127\.0\.0\.1:\d+$/);
+    expect(await page.getByTestId('app-origins').textContent()).toMatch(/^Can connect to http:\/\/127\.0\.0\.1:\d+$/);
     const reached = new Set(server.recorded.slice(before));
     expect([...reached]).toEqual(expect.arrayContaining(['/fetch', '/beacon', '/events'])); // the same attempts, allowed
     expect([...reached].filter((path) => !['/fetch', '/beacon', '/events', '/ping', '/prefetch'].includes(path)))
       .toEqual([]);
   });
 
+  it('takes no key that a person types for the page', async () => {
+    const { page } = await open({ context });
+    await send(page, 'Call harbor__attack with way "focus"');
+    const app = view(page);
+    const closed = page.getByTestId('app-closed').last();
+    await closed.getByText('took the keyboard').waitFor();
+    const composer = page.getByTestId('composer');
+    await composer.and(page.locator(':focus')).waitFor();
+    await page.keyboard.type('A passphrase', { delay: 30 });
+    expect(await composer.inputValue()).toBe('A passphrase');
+    await shoot(page, 'app-focus');
+    // A person who shows it again may use it.
+    await closed.getByTestId('app-show').click();
+    await app.locator('input').and(app.locator(':focus')).waitFor();
+    await page.keyboard.type('For the app');
+    expect(await app.locator('input').inputValue()).toBe('For the app');
+  });
+
+  it('is used with the keyboard', async () => {
+    const { page } = await open({ context });
+    await send(page, 'Call harbor__tides with port "Brest"');
+    const app = view(page);
+    await app.locator('#state').getByText('ready').waitFor();
+    await page.getByTestId('app-hide').focus();
+    await page.keyboard.press('Tab');
+    await app.locator('#refresh').and(app.locator(':focus')).waitFor();
+    await page.keyboard.press('Enter');
+    await state(app, 'made: Tides are fresh');
+    expect(await page.getByTestId('app-closed').getByText('took the keyboard').count()).toBe(0);
+  });
+
   it('gets nothing of its host but what a person decides', async () => {
-    const { page } = await open();
-    await prepare(page);
+    const { page } = await open({ context });
     const calls = server.calls.length;
     const app = await attack(page, 'host');
     await app.locator('#state').getByText('tried host').waitFor();

@@ -2,6 +2,7 @@ import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEverythingServer } from '../../../tools/servers/everything-server.ts';
 import type { TestServer } from '../../../tools/servers/http-server.ts';
+import { useServer } from '../../../tools/browsers/mcp-server.ts';
 import { usePlayground } from '../../../tools/browsers/playground.ts';
 
 const { open, shoot } = usePlayground();
@@ -12,35 +13,23 @@ beforeAll(async () => {
 afterAll(() => everything.close());
 
 /** Approves the server, and gives it to the first agent. */
-async function useServer(page: Page): Promise<void> {
-  await page.getByTestId('open-registry').click();
-  await page.getByTestId('registry-tab-mcpServer').click();
-  await page.getByTestId('record-new').click();
-  for (const [name, value] of Object.entries({ id: 'everything', alias: 'every', url: `${everything.url}/mcp` })) {
-    await page.getByTestId(`field-${name}`).fill(value);
-  }
-  await page.getByTestId('record-save').click();
-  await page.getByTestId('record-page').waitFor();
-  await page.getByTestId('mcp-validate').click();
-  await page.getByTestId('mcp-content').scrollIntoViewIfNeeded();
-  await shoot(page, 'mcp-content-report');
-  await page.getByLabel('What trigger-long-running-operation does').selectOption('read');
-  await page.getByTestId('mcp-approve').click();
-  await page.getByTestId('mcp-approved').waitFor();
-  await page.getByTestId('registry-back').click();
-  await page.getByTestId('registry-tab-agent').click();
-  await page.locator('[data-testid=registry-row][data-id=navigator]').click();
-  await page.getByTestId('record-edit').click();
-  await page.getByTestId('field-mcp').fill('everything');
-  await page.getByTestId('record-save').click();
-  await page.getByTestId('record-page').waitFor();
-  await page.getByTestId('registry-close').click();
+async function prepare(page: Page): Promise<void> {
+  await useServer(page, {
+    id: 'everything',
+    alias: 'every',
+    url: `${everything.url}/mcp`,
+    reads: ['trigger-long-running-operation'],
+    async onReview() {
+      await page.getByTestId('mcp-content').scrollIntoViewIfNeeded();
+      await shoot(page, 'mcp-content-report');
+    },
+  });
 }
 
 describe('prompts and resources of an MCP server in the composer', () => {
   it('are listed by "/", filled in with completions, inserted and attached', async () => {
     const { page, problems } = await open({ height: 1000 });
-    await useServer(page);
+    await prepare(page);
     const composer = page.getByTestId('composer');
     await composer.fill('/');
     const command = page.getByTestId('command');
@@ -83,7 +72,7 @@ describe('prompts and resources of an MCP server in the composer', () => {
 
   it('show the progress of a call on its card', async () => {
     const { page, problems } = await open({ height: 1000 });
-    await useServer(page);
+    await prepare(page);
     await page.getByTestId('composer').fill('Call every__trigger-long-running-operation with duration 6 and steps 6');
     await page.getByTestId('composer').press('Enter');
     await page.getByTestId('tool-progress').first().waitFor();

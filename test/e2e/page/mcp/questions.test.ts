@@ -1,5 +1,6 @@
 import type { BrowserContext, Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { useServer } from '../../../tools/browsers/mcp-server.ts';
 import { send, usePlayground } from '../../../tools/browsers/playground.ts';
 import { type QuestionServer, startQuestionServer } from '../../../tools/servers/question-server.ts';
 
@@ -10,36 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-async function fill(page: Page, fields: Readonly<Record<string, string>>): Promise<void> {
-  for (const [name, value] of Object.entries(fields)) await page.getByTestId(`field-${name}`).fill(value);
-}
-
-async function save(page: Page): Promise<void> {
-  await page.getByTestId('record-save').click();
-  await page.getByTestId('record-page').waitFor();
-}
-
 /** Registers the server, approves its tool, and lets an agent use it. */
-async function prepare(page: Page): Promise<void> {
-  await page.keyboard.press('Control+k');
-  await page.getByTestId('switcher-query').fill('registry');
-  await page.keyboard.press('Enter');
-  await page.getByTestId('registry-tab-mcpServer').click();
-  await page.getByTestId('record-new').click();
-  await fill(page, { id: 'harbor', alias: 'harbor', url: server.url });
-  await save(page);
-  await page.getByTestId('mcp-validate').click();
-  await page.getByLabel('What ask does').selectOption('read');
-  await page.getByTestId('mcp-approve').click();
-  await page.getByTestId('mcp-approved').waitFor();
-  await page.getByTestId('registry-back').click();
-  await page.getByTestId('registry-tab-agent').click();
-  await page.locator('[data-testid=registry-row][data-id=navigator]').click();
-  await page.getByTestId('record-edit').click();
-  await fill(page, { mcp: 'harbor' });
-  await save(page);
-  await page.getByTestId('registry-close').click();
-}
+const prepare = (page: Page) => useServer(page, { id: 'harbor', url: server.url, reads: ['ask'] });
 
 async function asked(page: Page, what: string): Promise<void> {
   await send(page, `Call harbor__ask with what "${what}"`);

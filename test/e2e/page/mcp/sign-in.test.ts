@@ -1,6 +1,15 @@
-import type { BrowserContext, Page } from 'playwright';
+import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { send, usePlayground } from '../../../tools/browsers/playground.ts';
+import { approveServer, reviewServer, saveRecord, startServer } from '../../../tools/browsers/mcp-server.ts';
+import {
+  callSignedIn,
+  consent,
+  openVault,
+  signOut,
+  useSignedInServer,
+  windowOf,
+} from '../../../tools/browsers/mcp-sign-in.ts';
+import { usePlayground } from '../../../tools/browsers/playground.ts';
 import { type OAuthServers, startOAuthServers } from '../../../tools/servers/oauth-servers.ts';
 
 const { open, newContext, shoot } = usePlayground();
@@ -10,85 +19,24 @@ beforeAll(async () => {
 });
 afterAll(() => servers.close());
 
-async function fill(page: Page, fields: Readonly<Record<string, string>>): Promise<void> {
-  for (const [name, value] of Object.entries(fields)) await page.getByTestId(`field-${name}`).fill(value);
-}
-
-async function save(page: Page): Promise<void> {
-  await page.getByTestId('record-save').click();
-  await page.getByTestId('record-page').waitFor();
-}
-
-/** Validates the open server, and approves all that it shows. */
-async function approve(page: Page): Promise<void> {
-  await page.getByTestId('mcp-validate').click();
-  await page.getByTestId('mcp-approve').click();
-  await page.getByTestId('mcp-approved').waitFor();
-}
-
-/** Registers the server, and approves where people sign in to it. */
-async function addServer(page: Page): Promise<void> {
-  await page.getByTestId('open-registry').click();
-  await page.getByTestId('registry-tab-mcpServer').click();
-  await page.getByTestId('record-new').click();
-  await fill(page, { 'id': 'docs', 'alias': 'docs', 'url': servers.mcpUrl, 'auth.issuer': servers.issuer });
-  await shoot(page, 'sign-in-form');
-  await save(page);
-  await page.getByTestId('mcp-validate').click();
-  await page.getByTestId('mcp-auth').waitFor();
-  await shoot(page, 'sign-in-report');
-  await page.getByTestId('mcp-approve').click();
-  await page.getByTestId('mcp-approved').waitFor();
-}
-
-/** Opens the window by a click, and returns it. */
-async function windowOf(context: BrowserContext, click: () => Promise<void>): Promise<Page> {
-  const [window] = await Promise.all([context.waitForEvent('page'), click()]);
-  return window;
-}
-
-/** Signs in at the authorization server, as a person does. A second time it knows the person. */
-async function consent(window: Page): Promise<void> {
-  const submit = window.locator('button[type=submit]');
-  await submit.waitFor();
-  expect(await window.evaluate(() => opener)).toBeNull(); // the site has no way back to the page
-  if (await window.locator('input[name=login]').count() > 0) {
-    await window.locator('input[name=login]').fill('ann');
-    await window.locator('input[name=password]').fill('anything');
-    await submit.click();
-    await window.getByText('Authorize').first().waitFor();
-  }
-  await submit.click();
-}
-
 /** The tools are approved by someone who has signed in, and an agent may use them. */
-async function prepare(page: Page, context: BrowserContext): Promise<void> {
-  await addServer(page);
-  await consent(await windowOf(context, () => page.getByTestId('mcp-sign-in-open').click()));
-  await page.locator('[data-testid=mcp-sign-in][data-state=active]').waitFor();
-  await page.getByLabel('What find does').selectOption('read'); // it was looked at again, with the sign-in
-  await page.getByTestId('mcp-approve').click();
-  await page.getByTestId('mcp-pin').waitFor();
-  await shoot(page, 'sign-in-registry');
-  await page.getByTestId('registry-back').click();
-  await page.getByTestId('registry-tab-agent').click();
-  await page.locator('[data-testid=registry-row][data-id=navigator]').click();
-  await page.getByTestId('record-edit').click();
-  await fill(page, { mcp: 'docs' });
-  await save(page);
-}
-
-async function openVault(page: Page): Promise<void> {
-  await page.getByTestId('registry-back').click();
-  await page.getByTestId('registry-tab-vault').click();
-  await page.getByTestId('vault').waitFor();
+async function prepare(page: Page): Promise<void> {
+  await useSignedInServer(page, {
+    url: servers.mcpUrl,
+    issuer: servers.issuer,
+    onStep: (step) => shoot(page, `sign-in-${step}`),
+    onWindow: async (window) => {
+      await window.locator('button[type=submit]').waitFor();
+      expect(await window.evaluate(() => opener)).toBeNull(); // the site has no way back to the page
+    },
+  });
 }
 
 describe('a sign-in to an MCP server in the built playground', () => {
   it('is approved, made in a window, listed without its tokens, and ended', async () => {
     const context = await newContext();
     const { page, problems } = await open({ context, height: 1000 });
-    await prepare(page, context);
+    await prepare(page);
     await openVault(page);
     const row = page.getByTestId('sign-in-row');
     await row.waitFor();
@@ -109,19 +57,16 @@ describe('a sign-in to an MCP server in the built playground', () => {
   it('is asked for in the chat, and the call goes on by itself when it is done', async () => {
     const context = await newContext();
     const { page, problems } = await open({ context });
-    await prepare(page, context);
-    await openVault(page);
-    await page.getByTestId('sign-out').click();
-    await page.getByTestId('sign-in-row').waitFor({ state: 'detached' });
-    await page.getByTestId('registry-back').click();
-    await send(page, 'Call docs__find with title "Charts"');
+    await prepare(page);
+    await signOut(page);
+    await callSignedIn(page);
     const card = page.getByTestId('sign-in');
     await card.waitFor();
     expect(await card.textContent()).toContain(new URL(servers.issuer).host);
     await page.getByTestId('sign-in-vault').waitFor();
     await shoot(page, 'sign-in-card');
     const before = servers.calls.length;
-    const window = await windowOf(context, () => page.getByTestId('sign-in-open').click());
+    const window = await windowOf(page, () => page.getByTestId('sign-in-open').click());
     await window.locator('button[type=submit]').waitFor();
     await page.locator('[data-testid=sign-in-step][data-step=waiting]').waitFor();
     await shoot(page, 'sign-in-waiting');
@@ -136,25 +81,21 @@ describe('a sign-in to an MCP server in the built playground', () => {
   it('says in plain words that it was denied, closed, blocked or failed, and can be tried again or left', async () => {
     const context = await newContext({ width: 390, height: 844, dark: true });
     const { page } = await open({ context });
-    await page.keyboard.press('Control+k');
-    await page.getByTestId('switcher-query').fill('registry');
-    await page.keyboard.press('Enter');
-    await page.getByTestId('registry-tab-mcpServer').click();
-    await page.getByTestId('record-new').click();
-    await fill(page, { 'id': 'docs', 'alias': 'docs', 'url': servers.mcpUrl, 'auth.issuer': servers.issuer });
-    await save(page);
-    await approve(page);
+    await startServer(page, { 'id': 'docs', 'alias': 'docs', 'url': servers.mcpUrl, 'auth.issuer': servers.issuer });
+    await saveRecord(page);
+    await reviewServer(page);
+    await approveServer(page);
     await shoot(page, 'sign-in-narrow');
     const start = page.getByTestId('mcp-sign-in-open');
-    const denied = await windowOf(context, () => start.click());
+    const denied = await windowOf(page, () => start.click());
     await denied.getByText('Cancel').first().click();
-    await page.getByTestId('sign-in-problem').getByText('You did not allow access').waitFor();
+    await page.getByTestId('sign-in-problem').getByText('you did not allow access').waitFor();
     await denied.getByRole('heading', { name: 'You are not signed in' }).waitFor();
     expect(denied.url()).not.toContain('error');
     await shoot(denied, 'sign-in-callback-denied');
     await shoot(page, 'sign-in-narrow-denied');
 
-    const closed = await windowOf(context, () => start.click());
+    const closed = await windowOf(page, () => start.click());
     await closed.locator('input[name=login]').waitFor();
     await closed.close();
     await page.getByTestId('sign-in-step').getByText('was closed').waitFor();
@@ -170,20 +111,17 @@ describe('a sign-in to an MCP server in the built playground', () => {
     const link = page.getByTestId('sign-in-link');
     await link.waitFor();
     await shoot(page, 'sign-in-narrow-blocked');
-    await consent(await windowOf(context, () => link.click()));
+    await consent(await windowOf(page, () => link.click()));
     await page.locator('[data-testid=mcp-sign-in][data-state=active]').waitFor();
   });
 
   it('can be left in the chat: the call is not made, and the agent goes on', async () => {
     const context = await newContext();
     const { page } = await open({ context });
-    await prepare(page, context);
-    await openVault(page);
-    await page.getByTestId('sign-out').click();
-    await page.getByTestId('sign-in-row').waitFor({ state: 'detached' });
-    await page.getByTestId('registry-back').click();
+    await prepare(page);
+    await signOut(page);
     const before = servers.calls.length;
-    await send(page, 'Call docs__find with title "Charts"');
+    await callSignedIn(page);
     await page.getByTestId('sign-in-decline').click();
     await page.getByTestId('answer-footer').waitFor();
     expect(await page.getByTestId('approval-answer').textContent()).toContain('You did not sign in');
@@ -199,7 +137,7 @@ describe('a sign-in to an MCP server in the built playground', () => {
     await page.getByTestId('vault-unlock').click();
     await page.getByTestId('vault-name').waitFor();
     await page.getByTestId('registry-back').click();
-    await prepare(page, context);
+    await prepare(page);
     await page.reload();
     await page.getByTestId('record-page').waitFor();
     await openVault(page);
@@ -210,7 +148,7 @@ describe('a sign-in to an MCP server in the built playground', () => {
     await page.locator('[data-testid=sign-in-row][data-state=active]').waitFor();
     expect(await page.getByTestId('vault-secret').count()).toBe(0); // the key is none of the person's secrets
     await page.getByTestId('registry-back').click();
-    await send(page, 'Call docs__find with title "Charts"');
+    await callSignedIn(page);
     await page.locator('[data-testid=message][data-role=assistant]').getByText('Found: Charts').first().waitFor();
   });
 });

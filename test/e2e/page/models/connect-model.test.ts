@@ -124,7 +124,7 @@ describe('a hosted provider', () => {
     await page.locator('[data-testid=settings-said][data-ok=true]').waitFor();
     expect(await page.locator('[data-testid=settings-models] option').count()).toBe(2);
     await page.getByTestId('settings-test').click();
-    await page.getByText('It works').waitFor();
+    await page.getByText('Connected: the answer').waitFor();
     await page.getByTestId('keep-vault').check();
     await page.getByTestId('settings-passphrase').fill('a long passphrase');
     await shoot(page, 'model-hosted');

@@ -36,7 +36,7 @@ describe('test cases in the playground', () => {
     const { page, problems } = await open();
     await record(page, 'What is 6 * 7?');
     await page.getByTestId('inspector-close').click();
-    await record(page, 'Convert 26.2 miles to kilometres');
+    await record(page, 'Convert 26.2 miles to kilometers');
     await page.getByTestId('open-evals').click();
     await cases(page).nth(1).waitFor();
     expect(new URL(page.url()).hash).toMatch(/^#\/runs\/evals\b/);

@@ -33,11 +33,11 @@ describe('forks in the inspector', () => {
     expect(await page.getByTestId('fork-instructions').inputValue()).toContain('You are Navigator');
     await page.getByTestId('fork-output').fill('{ not JSON');
     await page.getByTestId('fork-start').click();
-    await page.getByTestId('fork-form').getByText('Write the result as JSON').waitFor();
+    await page.getByTestId('fork-form').getByText('Enter JSON').waitFor();
     await page.getByTestId('fork-output').fill('{ "text": "6 * 7 = 99" }');
     await shoot(page, 'forks-form');
     await startFork(page);
-    await page.getByTestId('fork-summary').getByText('Forked from step 2 with another tool result. 1 step differs.')
+    await page.getByTestId('fork-summary').getByText('Forked from step 2 with a different tool result. 1 step differs.')
       .waitFor();
     expect(await page.getByTestId('fork-shared').count()).toBe(1);
     expect(await page.getByTestId('fork-pair').count()).toBe(1);
@@ -55,12 +55,12 @@ describe('forks in the inspector', () => {
     await steps(page).first().getByTestId('fork-here').click();
     await page.getByTestId('fork-message').fill('What is 6 * 8?');
     await startFork(page);
-    await page.getByTestId('fork-mark').getByText('Other input').first().waitFor();
+    await page.getByTestId('fork-mark').getByText('Different input').first().waitFor();
     expect(await page.getByTestId('fork-shared').count()).toBe(0);
     await page.getByTestId('fork-again').click();
     await page.getByTestId('fork-message').fill('What is 6 * 7?');
     await startFork(page);
-    await page.getByTestId('fork-summary').getByText('Nothing differs: the model received the same prompt.').waitFor();
+    await page.getByTestId('fork-summary').getByText('No differences: the model received the same prompt.').waitFor();
     expect(problems).toEqual([]);
   });
 

@@ -22,9 +22,12 @@ function connectEndpoint(url: string) {
   });
 }
 
-/** A shared worker outlives a reload of the page where the browser supports that. Bundlers need `new URL` at this place. */
+/**
+ * A shared worker outlives a reload of the page where the browser supports that. In development each reload starts a new worker, which
+ * has your changes. Bundlers need `new URL` at this place.
+ */
 function startWorker(): SharedWorker | Worker {
-  return 'SharedWorker' in globalThis
+  return import.meta.env.PROD && 'SharedWorker' in globalThis
     ? new SharedWorker(
       new URL('./worker.ts', import.meta.url),
       { type: 'module', extendedLifetime: true } as WorkerOptions,

@@ -1,0 +1,54 @@
+/** What the plans of a list are for and how they are: their events do not say. */
+
+import { type ReadonlySignal, signal } from '@preact/signals';
+import type { PlanView } from '../../../src/planner/view/plan-view.ts';
+import type { Answer } from '../../registry/worker/control.ts';
+import type { SeenPlan } from '../worker/control.ts';
+
+/** The views of the latest plans. */
+export interface PlanViews {
+  /** By the ids of the plans, as far as the endpoint shows them. */
+  readonly views: ReadonlySignal<ReadonlyMap<string, PlanView>>;
+  /** Reads the views of the latest plans, except those that were read after their end. */
+  readonly read: () => Promise<void>;
+}
+
+interface PlanViewsOptions {
+  /** The latest first. */
+  readonly plans: () => readonly SeenPlan[];
+  readonly viewOf: (planId: string) => Promise<Answer<PlanView>>;
+}
+
+const most = 20;
+
+/** Creates the views; none is read before it is asked for. */
+export function createPlanViews({ plans, viewOf }: PlanViewsOptions): PlanViews {
+  const views = signal<ReadonlyMap<string, PlanView>>(new Map());
+  let isOld = false;
+  let isReading = false;
+
+  async function readOnce(): Promise<void> {
+    const wanted = plans().slice(0, most).filter(({ planId }) => !hasEnded(views.value.get(planId)));
+    const answers = await Promise.all(wanted.map(({ planId }) => viewOf(planId)));
+    const read = answers.flatMap((answer) => answer.ok ? [[answer.value.planId, answer.value] as const] : []);
+    views.value = new Map([...views.value, ...read]);
+  }
+
+  return {
+    views,
+    async read() {
+      isOld = true; // a change during a read is read afterwards
+      if (isReading) return;
+      isReading = true;
+      while (isOld) {
+        isOld = false;
+        await readOnce();
+      }
+      isReading = false;
+    },
+  };
+}
+
+function hasEnded(plan: PlanView | undefined): boolean {
+  return plan !== undefined && ['done', 'failed', 'cancelled'].includes(plan.state);
+}
