@@ -9,21 +9,24 @@ import process from 'node:process';
 import { type Browser, chromium as browserType, type Page } from 'playwright';
 import { build } from 'vite';
 import { chromium } from './browsers/chromium.ts';
+import { newPlaygroundContext } from './browsers/context.ts';
 import { serveWithEndpoint } from './servers/endpoint-page.ts';
+import { screenServers } from './servers/screen-servers.ts';
 import { animatedWebp } from './pictures/animated-webp.ts';
 import { film, filmSize } from './pictures/film.ts';
-import { galleryPage, takeGallery } from './pictures/gallery.ts';
+import { galleryPage, rest, takeGallery } from './pictures/gallery.ts';
 import { type Scene, scenes } from './pictures/scenes.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = join(root, 'docs/pictures');
-const most = { stillKb: 150, filmKb: 500, allKb: 3500 };
+const most = { stillKb: 150, filmKb: 500, allKb: 3800 };
 const configFile = join(root, 'vite.config.ts');
 const temporary = await mkdtemp(join(tmpdir(), 'pictures-'));
 const wanted = process.argv.slice(2);
 
 await mkdir(folder, { recursive: true });
 await build({ configFile, logLevel: 'error', build: { outDir: join(temporary, 'page') } });
+const servers = screenServers();
 const served = await serveWithEndpoint(join(temporary, 'page'));
 const browser = await browserType.launch({ ...chromium, env: await withFonts() });
 const sizes: number[] = [];
@@ -34,7 +37,7 @@ try {
   if (isWanted('film')) await keep('film', await moving(browser), most.filmKb);
   const taken = await takeGallery({
     folder: join(folder, 'screens'),
-    at: served,
+    at: { ...served, servers },
     open: () => openGallery(browser),
     wanted,
   });
@@ -44,7 +47,7 @@ try {
   spawnSync('deno', ['fmt', '--quiet', page], { cwd: root, stdio: 'inherit' });
 } finally {
   await browser.close();
-  await served.stop();
+  await Promise.all([served.stop(), servers.close()]);
   await rm(temporary, { recursive: true });
 }
 const allKb = sizes.reduce((sum, size) => sum + size, 0);
@@ -66,7 +69,7 @@ async function keep(name: string, webp: Uint8Array, mostKb: number): Promise<voi
 async function still(on: Browser, { go, ...look }: Scene): Promise<Uint8Array> {
   const page = await open(on, look);
   await go(page);
-  await page.evaluate(() => Promise.all(document.getAnimations().map((one) => one.finished.catch(() => undefined))));
+  await rest(page);
   const webp = await shooter(page, 82)();
   await page.context().close();
   return webp;
@@ -85,12 +88,7 @@ async function openGallery(on: Browser): Promise<{ page: Page; shoot: () => Prom
 }
 
 async function open(on: Browser, { width = 1280, height = 800, dark = false }: Partial<Scene>): Promise<Page> {
-  const context = await on.newContext({
-    viewport: { width, height },
-    colorScheme: dark ? 'dark' : 'light',
-    reducedMotion: 'reduce',
-    deviceScaleFactor: width < 500 ? 2 : 1,
-  });
+  const context = await newPlaygroundContext(on, { width, height, dark, reducedMotion: 'reduce' });
   const page = await context.newPage();
   await page.goto(served.playground);
   await page.getByTestId('composer').waitFor();

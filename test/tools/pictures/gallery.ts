@@ -52,11 +52,23 @@ async function takeScreen({ name, go, isNarrow = false }: NamedScreen, { page, a
   };
   await look(isNarrow ? phone : window, 'light');
   await go(page, at);
-  await page.evaluate(settled);
+  await rest(page);
   await keep(isNarrow ? `${name}-light` : name);
   await look(phone, 'dark');
+  await page.evaluate(showFocus);
   await keep(`${name}-phone`);
   await look(window, 'light');
+}
+
+/** Until nothing moves, and the mouse is out of the window, so that nothing is hovered. */
+export async function rest(page: Page): Promise<void> {
+  await page.mouse.move(-1, -1);
+  await page.evaluate(settled);
+}
+
+/** Runs in the page: brings what has the focus into sight, as a phone does. */
+function showFocus(): void {
+  (document.activeElement as { scrollIntoViewIfNeeded?(): void } | null)?.scrollIntoViewIfNeeded?.(); // Chromium has it
 }
 
 /** The page that lists them. */

@@ -20,6 +20,14 @@ async function answers(page: Page, path: string, { status, code }: { status: num
   await page.route(path, (route) => route.fulfill({ status, headers, json: problem }));
 }
 
+/** What fills the charts: runs with tool calls, and a request that is rejected: the agent was disabled before. */
+const workload = [
+  ['navigator', 'Convert 26.2 miles to kilometers'],
+  ['navigator', 'Calculate 1250 * 12, and what time is it in Tokyo?'],
+  ['drill', 'Call flaky with mode "error"'],
+  ['navigator', 'How many days are between 2026-11-20 and 2026-12-24?'],
+] as const;
+
 /** The console at a working endpoint, without permission, and without an answer. */
 export const consoleScreens = {
   'console-nowhere': first('The console without an endpoint', async (page) => {
@@ -49,7 +57,19 @@ export const consoleScreens = {
     await page.getByTestId('console-verify').click();
     await page.getByTestId('console-verification').getByText('Intact').waitFor();
   }),
-  'console-metrics': next('The metrics of an endpoint', clicks('console-tab-metrics', 'console-plot')),
+  'console-metrics': next('The metrics of an endpoint', async (page) => {
+    await page.getByTestId('console-tab-metrics').click();
+    const read = page.locator('.console-chart-time').first();
+    for (const [agent, text] of workload) {
+      const before = await read.innerText();
+      await page.keyboard.press('Alt+n');
+      await choose(page, agent);
+      await send(page, text);
+      await ended(page);
+      await page.keyboard.press('Alt+c');
+      await read.filter({ hasNotText: before }).waitFor(); // the metrics were read once more
+    }
+  }),
   'console-refused': first('A page without permission', async (page, { endpoint }) => {
     await answers(page, `${endpoint}/v1/events*`, { status: 403, code: 'forbidden' });
     await chooseEndpoint(page, endpoint);

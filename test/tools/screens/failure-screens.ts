@@ -1,6 +1,6 @@
 import { send } from '../browsers/playground.ts';
 import { first, next, type Screen, type ScreenName } from './screen.ts';
-import { ended } from './ways.ts';
+import { connectModel, ended } from './ways.ts';
 
 const model = 'https://models.example/v1';
 
@@ -18,15 +18,14 @@ export const failureScreens = {
     await page.getByTestId('storage-notice').waitFor();
     await ended(page);
   }, { isBroken: true }),
+  'chat-retry': first('A busy model: the next try with its countdown', async (page, { servers }) => {
+    await connectModel(page, { baseUrl: await servers.busyModel(), model: 'small' });
+    await send(page, 'Good morning');
+    await page.getByTestId('retry-line').getByTestId('callout-said').waitFor();
+  }, { isBroken: true }),
   'chat-error': first('A model that does not respond', async (page) => {
-    await page.getByTestId('model-badge').click();
-    await page.getByTestId('settings-endpoint').check();
-    await page.getByTestId('settings-base-url').fill(model);
-    await page.getByTestId('settings-model').fill('large');
-    await page.getByTestId('settings-key').fill('key');
     await page.context().route(`${model}/**`, (route) => route.fulfill({ status: 401, json: {} }));
-    await page.getByTestId('settings-save').click();
-    await page.getByTestId('settings-dialog').waitFor({ state: 'detached' });
+    await connectModel(page, { baseUrl: model, model: 'large' });
     await send(page, 'What is 6 * 7?');
     await page.getByTestId('error-callout').waitFor();
   }, { isBroken: true }),

@@ -6,6 +6,7 @@ import type { ConsoleTab } from '../../../demo/console/state/console.ts';
 import type { InspectorTab } from '../../../demo/inspector/state/inspector.ts';
 import type { Beside, Overlay, Workshop } from '../../../demo/app/state/playground.ts';
 import type { Section } from '../../../demo/registry/state/registry-pages.ts';
+import type { ScreenServers } from '../servers/screen-servers.ts';
 import type { OverScreenName } from '../../../demo/kit/over-screen.tsx';
 
 /** Screens with parts are listed part by part. */
@@ -34,10 +35,12 @@ type State =
     | 'cited'
     | 'find'
     | 'error'
+    | 'retry'
     | 'plan'
     | 'plan-list'
     | 'plan-question'
     | 'long-names'}`
+  | `mcp-${'review' | 'app' | 'question' | 'address' | 'sign-in'}`
   | `settings-${'endpoint' | 'pinnace'}`
   | `tour-${'start' | 'under-way'}`
   | 'tree-found'
@@ -65,6 +68,8 @@ export interface Whereabouts {
   readonly playground: string;
   /** The address of a Pinnace endpoint that knows the playground. */
   readonly endpoint: string;
+  /** MCP servers and a model server. */
+  readonly servers: ScreenServers;
 }
 
 /** One screen. */

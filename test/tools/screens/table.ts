@@ -3,6 +3,7 @@
 import { chatScreens } from './chat-screens.ts';
 import { consoleScreens } from './console-screens.ts';
 import { failureScreens } from './failure-screens.ts';
+import { mcpScreens } from './mcp-screens.ts';
 import { registryScreens } from './registry-screens.ts';
 import type { Screen, ScreenName } from './screen.ts';
 import { sideScreens } from './side-screens.ts';
@@ -12,6 +13,7 @@ const screens: Readonly<Record<ScreenName, Screen>> = {
   ...chatScreens,
   ...sideScreens,
   ...registryScreens,
+  ...mcpScreens,
   ...workshopScreens,
   ...consoleScreens,
   ...failureScreens,
