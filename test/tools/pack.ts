@@ -1,6 +1,6 @@
 /**
  * The smoke test of the package: packs it, puts it into an empty folder as npm would, beside what it depends on and nothing else,
- * and uses it there under Node, under Deno and with TypeScript. Needs `dist/`, and no network.
+ * and uses it there under Node, under Deno and with TypeScript. Needs `dist/`, and a network for the oldest TypeScript alone.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -18,6 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
+import { undocumentedFields, undocumentedNames } from './docstrings.ts';
 import { snippetsIn } from './snippets.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -38,6 +39,7 @@ Deno.exit(0);
 `;
 
 interface Manifest {
+  readonly bin: Readonly<Record<string, string>>;
   readonly exports: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
@@ -88,9 +90,9 @@ function fail(why: string): never {
 const importsSource = /^(?!\s*(?:\*|\/\/)).*\b(?:import\(|from )['"]\.{1,2}\/[^'"]+\.ts['"]/m;
 
 /** Nothing but what is used there. */
-function checkContents(paths: readonly string[], { exports }: Manifest): void {
+function checkContents(paths: readonly string[], { bin, exports }: Manifest): void {
   const wanted =
-    /^(?:package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/(?:src|adapters|test\/contracts)\/.+\.(?:js|d\.ts))$/;
+    /^(?:package\.json|LICENSE|(?:README|CHANGELOG|SECURITY)\.md|docs\/[\w-]+\.md|demo\/examples\/.+|demo\/grafana-dashboard\.json|dist\/(?:src|adapters|test\/contracts)\/.+\.(?:js|d\.ts))$/;
   const others = paths.filter((path) => !wanted.test(path));
   if (others.length > 0) fail(`The package has unexpected files: ${others.slice(0, 5).join(', ')}`);
   const broken = paths.filter((path) =>
@@ -99,6 +101,32 @@ function checkContents(paths: readonly string[], { exports }: Manifest): void {
   if (broken.length > 0) fail(`The package imports files that it does not contain: ${broken.join(', ')}`);
   const missing = Object.values(exports).filter((path) => !paths.includes(path.slice(2)));
   if (missing.length > 0) fail(`The package lacks what it exports: ${missing.join(', ')}`);
+  const commands = Object.values(bin).filter((path) => !readFileSync(join(root, path), 'utf8').startsWith('#!'));
+  if (commands.length > 0) fail(`The package has commands that no shell can run: ${commands.join(', ')}`);
+}
+
+/** What `docs/README.md` says is in the repository alone. */
+const inRepositoryAlone =
+  /^(?:src|adapters|test|demo(?!\/examples(?!\/tasks\/peers)|\/grafana-dashboard\.json)|docs\/pictures|docs\/screens\.md|CONTRIBUTING\.md)(?:\/|$)/;
+
+/** For a reader who has the package alone: a page leads to what is packed, or to what is said to be elsewhere. */
+function checkLinks(paths: readonly string[]): void {
+  const packed = new Set(
+    paths.flatMap((path) => [path, ...path.split('/').map((_, at, all) => all.slice(0, at).join('/'))]),
+  );
+  const broken = paths.filter((path) => path === 'README.md' || path.startsWith('docs/')).flatMap((page) => {
+    const text = readFileSync(join(root, page), 'utf8');
+    const links = [...text.matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)[^)]*\)/g)].map(([, to = '']) =>
+      join(dirname(page), to)
+    );
+    const named = [...text.matchAll(/`((?:src|adapters|demo|test|docs)\/[\w./-]+)`/g)].map(([, path = '']) =>
+      path.replace(/\/$/, '')
+    );
+    return [...links, ...named].filter((to) => !packed.has(to) && !inRepositoryAlone.test(to)).map((to) =>
+      `${page} -> ${to}`
+    );
+  });
+  if (broken.length > 0) fail(`Pages lead to files that the package does not have: ${broken.join(', ')}`);
 }
 
 /** What `npm install` would do: the tarball, and links to its dependencies. */
@@ -112,6 +140,7 @@ function install(): Manifest {
   run('tar', ['-xzf', packed.filename, '-C', join(installed, 'pinnace'), '--strip-components=1']);
   const manifest = JSON.parse(readFileSync(join(installed, 'pinnace/package.json'), 'utf8')) as Manifest;
   checkContents(packed.files.map(({ path }) => path), manifest);
+  checkLinks(packed.files.map(({ path }) => path));
   const required = Object.keys(manifest.peerDependencies).filter((name) => !isOptional(manifest, name));
   for (const name of [...Object.keys(manifest.dependencies), ...required, '@types/deno', '@types/node']) link(name);
   console.log(`${packed.files.length} files, ${Math.round(packed.size / 1000)} kB packed`);
@@ -138,7 +167,7 @@ interface Locked {
 
 const mostPackages = 60;
 /** Of 1,000,000 bytes of files: the package, and all that `npm install pinnace` brings. */
-const mostMegabytes = { own: 5.6, whole: 31 };
+const mostMegabytes = { own: 4.8, whole: 29.5 };
 
 /** `npm install pinnace` installs the dependencies, the required peers, and what these need. */
 function checkCount(manifest: Manifest): void {
@@ -204,6 +233,18 @@ async function writeProject({ exports }: Manifest): Promise<void> {
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
 }
 
+/** The oldest version that `docs/entries.md` names. */
+const oldestTypeScript = '5.9';
+
+/** Not a development dependency: its `tsc` would replace that of this checkout. Without a network and a cache there is none. */
+function oldestCompiler(): string | undefined {
+  const place = join(folder, 'compiler');
+  mkdirSync(place);
+  const options = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts', `--prefix=${place}`];
+  const { status } = spawnSync('npm', ['install', ...options, `typescript@${oldestTypeScript}`], { cwd: place });
+  return status === 0 ? join(place, 'node_modules/typescript/bin/tsc') : undefined;
+}
+
 /** The types of entries that need neither Deno nor an optional package, with the oldest `ai` and with library checks. */
 function checkOldest({ exports }: Manifest): void {
   const names = Object.keys(exports).map((name) => `pinnace${name.slice(1)}`)
@@ -223,10 +264,40 @@ export const transport: ChatTransport<UIMessage> = createClient({} as Parameters
     writeFileSync(join(folder, 'oldest/tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
     run('tsc', ['-p', 'oldest']);
   }
-  console.log('ok for TypeScript with the oldest ai, library checks included');
+  console.log('ok for TypeScript 7 with the oldest ai, library checks included');
+  const compiler = oldestCompiler();
+  if (compiler === undefined) {
+    return console.log(`not checked with TypeScript ${oldestTypeScript}: it cannot be installed`);
+  }
+  run('node', [compiler, '-p', 'oldest']);
+  console.log(`ok for TypeScript ${oldestTypeScript} with the oldest ai, library checks included`);
+}
+
+/** The types whose every field has a docstring, too: what a newcomer writes. */
+const documentedFields: readonly (readonly [entry: string, type: string])[] = [
+  ['.', 'AgentInput'],
+  ['.', 'ProviderInput'],
+  ['.', 'CreateRuntimeOptions'],
+  ['.', 'ToolOptions'],
+  ['.', 'Limits'],
+  ['./transport/client', 'ClientOptions'],
+  ['./node', 'NodeEndpointOptions'],
+  ['./deno', 'DenoEndpointOptions'],
+  ['./browser', 'BrowserRuntimeOptions'],
+];
+
+/** A hover explains every public name. */
+function checkHovers({ exports }: Manifest): void {
+  const own = join(installed, 'pinnace');
+  const missing = [
+    ...undocumentedNames(own, exports),
+    ...documentedFields.flatMap(([entry, type]) => undocumentedFields(own, exports[entry] ?? '', type)),
+  ];
+  if (missing.length > 0) fail(`Public names have no docstring: ${missing.join(', ')}`);
 }
 
 const manifest = install();
+checkHovers(manifest);
 checkCount(manifest);
 await writeProject(manifest);
 for (const [runtime, ...args] of [['node'], ['deno', 'run', '-A', '--quiet']] as const) {

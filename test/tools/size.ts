@@ -9,7 +9,7 @@ import { alias } from '../../demo/alias.ts';
 const root = join(import.meta.dirname, '../..');
 const budgets: Readonly<Record<string, number>> = {
   'src/base/errors.ts': 2,
-  'src/tools/define-tool.ts': 18.3,
+  'src/tools/define-tool.ts': 19.1, // with the errors of wrong options
   'adapters/storage/indexeddb.ts': 5,
   'adapters/transport/comlink.ts': 7,
   'adapters/mcp/client.ts': 66.2,
@@ -18,10 +18,10 @@ const budgets: Readonly<Record<string, number>> = {
   'adapters/transport/mcp-server-connection.ts': 70,
   'adapters/transport/mcp-server.ts': 120.8,
   'src/index.ts': 155,
-  'src/planner/open-planner.ts': 45.5, // with the rows of snapshots
+  'src/planner/open-planner.ts': 45.7, // with the rows of snapshots
   'src/planner/host/runtime-planner.ts': 52.2,
-  'src/runtime/resolve/agent-tools.ts': 14.2,
-  'src/runtime/agent-steps.ts': 28.5,
+  'src/runtime/resolve/agent-tools.ts': 14.6,
+  'src/runtime/agent-steps.ts': 28.8,
   'src/runtime/follow-plan.ts': 4,
   'src/evals/index.ts': 8,
   'src/simulation/index.ts': 19,
@@ -30,28 +30,35 @@ const budgets: Readonly<Record<string, number>> = {
   'src/runtime/forks/start-fork.ts': 27,
   'src/runtime/forks/step-notes.ts': 3,
   'src/runtime/model/fit-prompt.ts': 2,
+  'src/runtime/model/stream-older.ts': 1.2,
   'src/runtime/output/create-output.ts': 14,
   'src/runtime/context/fit-prompt.ts': 5,
   'src/runtime/context/summarize.ts': 11,
   'src/tools/builtin/current-time.ts': 9,
-  'src/tools/builtin/calculator.ts': 10,
+  'src/tools/builtin/calculator.ts': 10.2,
   'src/tools/builtin/code-run.ts': 12,
   'src/runtime/program/programs.ts': 14,
   'src/runtime/attachments/open-files.ts': 6.5,
   'src/runtime/chats/open-chats.ts': 14.1,
-  'src/runtime/attachments/check-upload.ts': 2,
-  'src/registry/open-records.ts': 33,
-  'src/mcp/mcp-servers.ts': 27.5,
+  'src/runtime/attachments/stored-files.ts': 2.6,
+  'src/registry/open-records.ts': 33.2,
+  'src/mcp/mcp-servers.ts': 28,
   'src/mcp/content/create-content.ts': 7.6,
-  'src/runtime/resolve/mcp-content.ts': 15.1, // with the calls of apps
+  'src/runtime/resolve/mcp-content.ts': 16.1, // with the calls of apps
   'src/runtime/attachments/load-resource.ts': 2.5,
   'src/mcp/people.ts': 21.5, // with the check of JSON Schemas, which tools share
   'src/mcp/validate-server.ts': 27.3,
   'src/runtime/resolve/mcp-sign-ins.ts': 4,
+  'src/runtime/resolve/prewarm.ts': 2,
+  'src/runtime/resolve/validate-mcp-server.ts': 3.5,
+  'src/runtime/log/earlier-chunks.ts': 2,
   'src/runtime/resolve/run-settings.ts': 2,
+  'src/log/blobs.ts': 1.2,
   'src/runtime/calls/ask-person.ts': 1,
+  'src/runtime/calls/call-agent.ts': 2.2,
   'src/events/verify-chain.ts': 4,
   'src/events/list-events.ts': 4,
+  'src/events/store-feed.ts': 1.5,
   'src/runtime/steering/send.ts': 8,
   'src/tools/http/call-http.ts': 5,
   'src/grounding/retrieve.ts': 5,
@@ -70,7 +77,7 @@ const budgets: Readonly<Record<string, number>> = {
   'demo/builder/ui/tool-work.tsx': 18,
   'demo/tour/ui/tour-strip.tsx': 20,
   'demo/privacy/ui/privacy-screen.tsx': 27,
-  'demo/builder/ui/builder-screen.tsx': 40, // with templates and checks while typing
+  'demo/builder/ui/builder-screen.tsx': 40.3, // with templates and checks while typing
   'demo/builder/ui/preview-pane.tsx': 40,
   'demo/builder/ui/link-screen.tsx': 16,
   'demo/builder/ui/share-section.tsx': 12,
@@ -78,15 +85,15 @@ const budgets: Readonly<Record<string, number>> = {
   'demo/share/ui/share-dialog.tsx': 14.5,
   'demo/share/ui/shared-screen.tsx': 27.5,
   'demo/palette/ui/palette.tsx': 17.5,
-  'demo/console/ui/console-screen.tsx': 40.2,
-  'demo/worker.ts': 212.4,
-  'demo/tree/worker/host.ts': 47,
-  'demo/builder/worker/trials.ts': 36,
+  'demo/console/ui/console-screen.tsx': 41, // with the goals and states of plans
+  'demo/worker.ts': 213.4, // with the errors of wrong options
+  'demo/tree/worker/host.ts': 47.8,
+  'demo/builder/worker/trials.ts': 36.2,
   'adapters/secrets/vault.ts': 7,
   'demo/knowledge/worker/host.ts': 55,
   'adapters/grounding/language/synonyms.ts': 15,
   'adapters/grounding/office-text.ts': 14,
-  'demo/inspector/ui/inspector-screen.tsx': 33,
+  'demo/inspector/ui/inspector-screen.tsx': 33.3, // with the units of facts
   'demo/forks/ui/steps-panel.tsx': 22,
   'demo/evals/ui/evals-panel.tsx': 16,
   'demo/evals/ui/save-case.tsx': 10,

@@ -85,6 +85,11 @@ describe('npm create pinnace', () => {
     expect(output).toContain(`  cd 'Ada'\\''s app'\n`);
   });
 
+  it('names a folder that cd would take for an option by its path', async () => {
+    const { output } = await create(['--template', 'page', '--', '-rf']);
+    expect(output).toContain('  cd ./-rf\n');
+  });
+
   it('refuses a folder that is not empty, and changes nothing in it', async () => {
     await mkdir(join(folder, 'full'));
     await writeFile(join(folder, 'full/notes.txt'), 'mine');

@@ -49,6 +49,7 @@ export async function runIn(
     env: {
       ...process.env,
       PATH: `${join(modules, '.bin')}:${process.env['PATH']}`,
+      NODE_ENV: undefined, // that of the tests would make `vite build` a build for development
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -105,6 +106,7 @@ async function packLibrary(folder: string): Promise<void> {
     'test/tools/rewrite-imports.ts',
     join(source, 'dist'),
   ]);
+  await mustRun(root, ['node', 'test/tools/trim-package.ts', join(source, 'dist')]);
   for (const file of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']) {
     await cp(join(root, file), join(source, file));
   }
