@@ -7,10 +7,14 @@ import { pages, type Snippet, snippetsIn } from '../../tools/snippets.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const folder = join(root, 'node_modules/.cache/docs');
-const snippets = await snippetsIn('ts');
-const run = snippets.filter(({ note }) => note !== 'types');
+/** Those that import files beside them are files of `demo/examples`, which other tests run. */
+const snippets = (await snippetsIn('ts', 'tsx')).filter(({ language, code }) =>
+  language === 'ts' || !code.includes(" from './")
+);
+const run = snippets.filter(({ note, language }) => note !== 'types' && language === 'ts');
 const shown = ({ page, line }: Snippet): string => `${page}:${line}`;
-const fileOf = (snippet: Snippet): string => join(folder, `${shown(snippet).replace(/[/:.]/g, '-')}.ts`);
+const fileOf = (snippet: Snippet): string =>
+  join(folder, `${shown(snippet).replace(/[/:.]/g, '-')}.${snippet.language}`);
 
 /** The names that a snippet declares or imports itself. */
 function declaredBy(code: string): Set<string> {
@@ -46,8 +50,13 @@ describe('the documentation', () => {
   it('has only TypeScript that type-checks', async () => {
     const config = {
       extends: relative(folder, join(root, 'tsconfig.json')),
-      compilerOptions: { types: ['deno', 'node', 'vite/client'], noUnusedLocals: false, noUnusedParameters: false },
-      include: ['*.ts'],
+      compilerOptions: {
+        types: ['deno', 'node', 'vite/client'],
+        jsxImportSource: 'react',
+        noUnusedLocals: false,
+        noUnusedParameters: false,
+      },
+      include: ['*.ts', '*.tsx'],
       exclude: [],
     };
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
@@ -68,6 +77,12 @@ describe('the documentation', () => {
       if (promised.length > 0) expect(printed).toEqual(promised);
     },
   );
+
+  it('says what every name is that a snippet uses without declaring it', async () => {
+    const guide = await readFile(join(root, 'docs/README.md'), 'utf8');
+    const named = guide.slice(guide.indexOf('## Names in the examples'));
+    expect(Object.keys(stage).filter((name) => name !== 'v' && !new RegExp(`\\b${name}\\b`).test(named))).toEqual([]);
+  });
 
   it('has only JSON that can be read', async () => {
     for (const { code, ...place } of await snippetsIn('json')) {
