@@ -165,7 +165,7 @@ ${output}`);
       await page.reload();
       await ready(page);
       await expect.poll(async () => (await answer(page).textContent())?.trim().split(/\s+/).length).toBe(60);
-      expect(await page.locator('[data-role]').count()).toBe(2);
+      await expect.poll(() => page.locator('[data-role]').count()).toBe(2);
       expect(problems).toEqual([]);
     });
 

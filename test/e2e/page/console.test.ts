@@ -121,6 +121,6 @@ describe('the console of an endpoint', () => {
     await known.page.unrouteAll();
     await known.page.getByTestId('console-retry').click();
     await refusal(known.page).waitFor({ state: 'detached' });
-    expect(await known.page.getByTestId('console-audit').count()).toBe(1);
+    await expect.poll(() => known.page.getByTestId('console-audit').count()).toBe(1);
   });
 });

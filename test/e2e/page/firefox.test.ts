@@ -241,7 +241,7 @@ describe.skipIf(skipped)(`the built playground in ${where}`, { retry: 1 }, () =>
     await page.reload();
     await page.getByTestId('message').nth(1).waitFor();
     await ask(page, 'What is 6 * 7?', '42');
-    expect(await page.getByTestId('chat-item').count()).toBe(1);
+    await expect.poll(() => page.getByTestId('chat-item').count()).toBe(1);
     expect([...problems, ...strangers]).toEqual([]);
     await Promise.all([own.context().close(), page.context().close()]);
   });

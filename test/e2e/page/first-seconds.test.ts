@@ -22,7 +22,7 @@ describe('the first ten seconds', () => {
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('AI agents that run in your browser');
     expect(await page.getByTestId('welcome').textContent()).toContain('Pinnace is an agent runtime in TypeScript');
     expect(await inSight(page, 'suggestion')).toEqual([true, true, true, true]);
-    expect(await page.getByTestId('agent-card').count()).toBe(8);
+    await expect.poll(() => page.getByTestId('agent-card').count()).toBe(8);
     await shoot(page, 'first-wide');
     expect(await violationsInBoth(page)).toEqual([]);
     expect(await tooWide(page)).toEqual([]);

@@ -35,10 +35,10 @@ describe('the run inspector in the built playground', () => {
     await ask(page, 'Calculate (1250 * 12 + 499) / 7, and what is the current time in New York?');
     await inspectLast(page);
     await named(page, 'tool.call').first().waitFor();
-    expect(await named(page, 'run').count()).toBe(1);
-    expect(await named(page, 'step').count()).toBe(2);
-    expect(await named(page, 'model.call').count()).toBe(2);
-    expect(await named(page, 'tool.call').count()).toBe(2);
+    await expect.poll(() => named(page, 'run').count()).toBe(1);
+    await expect.poll(() => named(page, 'step').count()).toBe(2);
+    await expect.poll(() => named(page, 'model.call').count()).toBe(2);
+    await expect.poll(() => named(page, 'tool.call').count()).toBe(2);
     expect(await rows(page).evaluateAll((all) => all.map((row) => row.dataset['status']))).not.toContain('pending');
     await named(page, 'model.call').first().click();
     await page.getByTestId('span-details').getByText('Input tokens', { exact: true }).waitFor();

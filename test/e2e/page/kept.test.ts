@@ -135,7 +135,7 @@ describe('a full disk', () => {
     await send(page, 'What is 6 * 7?');
     await page.getByTestId('storage-notice').waitFor();
     await page.getByTestId('remedy-room').waitFor();
-    expect(await questions(page).count()).toBe(1);
+    await expect.poll(() => questions(page).count()).toBe(1);
     await shoot(page, 'full-disk');
     await page.getByTestId('remedy-room').click();
     await page.getByTestId('holding').first().waitFor();

@@ -133,7 +133,7 @@ describe('the knowledge beside the chat', () => {
     await note.getByText('1 file already here, unchanged; “copy.txt” skipped: it is the same as “good.txt”.')
       .waitFor();
     await page.getByTestId('knowledge-failed').click();
-    expect(await page.getByTestId('knowledge-file').count()).toBe(2);
+    await expect.poll(() => page.getByTestId('knowledge-file').count()).toBe(2);
     await page.getByTestId('knowledge-remove-failed').click();
     await file(page, 'photo.png').waitFor({ state: 'detached' });
   });
@@ -168,7 +168,7 @@ describe('the knowledge beside the chat', () => {
     await page.getByTestId('knowledge-folder-input').setInputFiles(folder);
     await ready(page, 'boat/mast.ts');
     await ready(page, 'boat/README.md');
-    expect(await page.getByTestId('knowledge-file').count()).toBe(2);
+    await expect.poll(() => page.getByTestId('knowledge-file').count()).toBe(2);
     await page.getByTestId('knowledge-search').fill('raiseMast');
     await page.getByTestId('knowledge-open').first().click();
     await page.locator('[data-place=true] [data-marked=true]', { hasText: 'raiseMast' }).waitFor();

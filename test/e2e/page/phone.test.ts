@@ -43,6 +43,7 @@ describe('a phone', () => {
     );
     expect(Math.min(...widths)).toBeGreaterThan(0.5);
     await page.keyboard.press('Escape');
+    await page.getByTestId('keys').waitFor({ state: 'hidden' });
     await page.keyboard.press('?');
     expect(await page.getByTestId('keys').evaluate(({ scrollTop }) => scrollTop)).toBe(0); // it starts with its title
   });

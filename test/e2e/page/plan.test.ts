@@ -21,7 +21,7 @@ describe('a plan in the built playground', () => {
     await page.getByTestId('plan').waitFor();
     await plan(page, 'done').waitFor();
     await page.getByTestId('send').waitFor();
-    expect(await page.locator('[data-testid=plan-node][data-status=done]').count()).toBe(3);
+    await expect.poll(() => page.locator('[data-testid=plan-node][data-status=done]').count()).toBe(3);
     expect(await page.locator('[data-role=assistant]').textContent()).toMatch(/15,?000/);
     await shoot(page, 'plan-done');
     await page.getByTestId('plan-timeline').focus();
@@ -46,7 +46,7 @@ describe('a plan in the built playground', () => {
     await page.getByTestId('send').waitFor();
     await shoot(page, 'plan-answered-phone-dark');
     expect(await page.getByTestId('plan-said').textContent()).toContain('You answered: Bergen');
-    expect(await page.getByTestId('message').count()).toBe(2);
+    await expect.poll(() => page.getByTestId('message').count()).toBe(2);
     expect(problems).toEqual([]);
   });
 
@@ -56,9 +56,9 @@ describe('a plan in the built playground', () => {
     await page.locator('[data-testid=plan]:is([data-state=done], [data-state=failed])').waitFor();
     await page.getByTestId('send').waitFor();
     await shoot(page, 'plan-failing');
-    expect(await page.locator('[data-testid=plan-node]').count()).toBe(3);
+    await expect.poll(() => page.locator('[data-testid=plan-node]').count()).toBe(3);
     await page.getByTestId('plan-view-list').click();
-    expect(await page.locator('[data-testid=plan-task]').count()).toBe(3);
+    await expect.poll(() => page.locator('[data-testid=plan-task]').count()).toBe(3);
     await shoot(page, 'plan-failing-list');
   });
 
@@ -120,8 +120,8 @@ describe('a plan in the built playground', () => {
     await resume.focus();
     await page.keyboard.press('Enter');
     await plan(page, 'done').waitFor({ timeout: 60_000 });
-    expect(await node.count()).toBe(61);
-    expect(await page.getByTestId('message').count()).toBe(2);
+    await expect.poll(() => node.count()).toBe(61);
+    await expect.poll(() => page.getByTestId('message').count()).toBe(2);
     expect(problems).toEqual([]);
   }, 120_000);
 
@@ -177,6 +177,6 @@ describe('a plan in the built playground', () => {
     await page.getByTestId('plan-text').fill('Bergen');
     await page.getByTestId('plan-send').click();
     await plan(page, 'done').waitFor();
-    expect(await page.getByTestId('message').count()).toBe(2);
+    await expect.poll(() => page.getByTestId('message').count()).toBe(2);
   }, 120_000);
 });

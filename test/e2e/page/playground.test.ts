@@ -118,7 +118,7 @@ describe('the built playground', () => {
     await answer(page).getByText('deleted').last().waitFor();
     await page.getByTestId('send').waitFor();
     await shoot(page, 'approved');
-    expect(await page.getByTestId('message').count()).toBe(2);
+    await expect.poll(() => page.getByTestId('message').count()).toBe(2);
     await send(page, 'List my notes');
     await page.locator('[data-testid=tool-card][data-tool=notes_list][data-state=result]').waitFor();
     expect(problems).toEqual([]);

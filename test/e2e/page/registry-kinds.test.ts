@@ -51,7 +51,7 @@ describe('the kinds of records in the built playground', () => {
     await page.getByLabel('What echo does').selectOption('read');
     await page.getByTestId('mcp-approve').click();
     await page.getByTestId('mcp-approved').waitFor();
-    expect(await page.getByTestId('mcp-pin').count()).toBe(14); // two of them for clients that answer questions
+    await expect.poll(() => page.getByTestId('mcp-pin').count()).toBe(14); // two of them for clients that answer questions
     await page.getByTestId('mcp-pinned').scrollIntoViewIfNeeded();
     await shoot(page, 'kinds-mcp-approved');
     await page.getByTestId('registry-back').click();

@@ -72,7 +72,7 @@ describe('a message', () => {
     await page.keyboard.press('Enter');
     await page.getByText('81').first().waitFor();
     await page.getByTestId('send').waitFor();
-    expect(await questions(page).count()).toBe(1);
+    await expect.poll(() => questions(page).count()).toBe(1);
     await page.getByTestId('version').getByText('2 / 2').waitFor();
     expect(await violations(page)).toEqual([]);
     await shoot(page, 'edited');
@@ -83,7 +83,7 @@ describe('a message', () => {
     ]);
     await page.reload();
     await page.getByTestId('version').getByText('1 / 2').waitFor();
-    expect(await questions(page).count()).toBe(2);
+    await expect.poll(() => questions(page).count()).toBe(2);
     expect(problems).toEqual([]);
   });
 

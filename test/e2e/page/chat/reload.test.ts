@@ -25,7 +25,7 @@ describe('a reload in the middle of a run', () => {
     await page.getByTestId('answer-footer').waitFor();
     expect(await answer(page).getAttribute('data-outcome')).toBe('done');
     expect(await words(page)).toBeGreaterThanOrEqual(300);
-    expect(await page.getByTestId('message').count()).toBe(2);
+    await expect.poll(() => page.getByTestId('message').count()).toBe(2);
     await page.reload();
     await page.getByTestId('answer-footer').waitFor();
     expect(await words(page)).toBeGreaterThanOrEqual(300);

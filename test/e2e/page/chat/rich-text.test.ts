@@ -51,13 +51,13 @@ describe('an answer with code, formulas, a table and two directions', () => {
       await answerWith(page, said, text);
       await page.locator('.token-kwd').first().waitFor();
       await page.locator('math').nth(1).waitFor();
-      expect(await page.locator('math').count()).toBe(2);
+      await expect.poll(() => page.locator('math').count()).toBe(2);
       expect(await page.locator('.code-block').first().innerText()).toContain('export const height = (t: number)');
       expect(await page.locator('.code-block .token-cmnt').allTextContents()).toEqual(['// meters', '# meters']);
       expect(await page.locator('.markdown').innerText()).toContain('at $5 a table');
       expect(await page.locator('.markdown p').getByText('بيرغن').evaluate((one) => getComputedStyle(one).direction))
         .toBe('rtl');
-      expect(await page.locator('.markdown code').getByText('\\frac{1}{').count()).toBe(1);
+      await expect.poll(() => page.locator('.markdown code').getByText('\\frac{1}{').count()).toBe(1);
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
       expect(await violations(page)).toEqual([]);
       await shoot(page, `rich-text-${name}`);

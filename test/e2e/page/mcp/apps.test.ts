@@ -74,7 +74,7 @@ describe('apps of MCP servers in the built playground', () => {
     await shoot(page, 'app-drifted');
     await send(page, 'Call harbor__tides with port "Brest"');
     await page.locator('[data-testid=tool-card][data-state=result]').nth(1).waitFor();
-    expect(await page.getByTestId('app-closed').count()).toBe(1);
+    await expect.poll(() => page.getByTestId('app-closed').count()).toBe(1);
   });
 
   it('call tools of their server as a model would, with approvals', async () => {
@@ -127,7 +127,7 @@ describe('apps of MCP servers in the built playground', () => {
     await app.locator('#message').click();
     await state(app, 'message written');
     expect(await page.getByTestId('composer').inputValue()).toBe('When is high tide tomorrow?');
-    expect(await page.getByTestId('message').count()).toBe(messages);
+    await expect.poll(() => page.getByTestId('message').count()).toBe(messages);
     await page.getByTestId('composer').fill('My own words');
     await app.locator('#message').click();
     await state(app, 'message refused');

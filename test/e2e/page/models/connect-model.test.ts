@@ -122,7 +122,7 @@ describe('a hosted provider', () => {
     await page.getByTestId('settings-key').fill(key);
     await page.getByTestId('settings-list').click();
     await page.locator('[data-testid=settings-said][data-ok=true]').waitFor();
-    expect(await page.locator('[data-testid=settings-models] option').count()).toBe(2);
+    await expect.poll(() => page.locator('[data-testid=settings-models] option').count()).toBe(2);
     await page.getByTestId('settings-test').click();
     await page.getByText('Connected: the answer').waitFor();
     await page.getByTestId('keep-vault').check();

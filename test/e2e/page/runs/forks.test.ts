@@ -27,7 +27,7 @@ describe('forks in the inspector', () => {
   it('show both futures of a changed tool result side by side, and what they share once', async () => {
     const { page, problems } = await open();
     await openSteps(page, 'What is 6 * 7?');
-    expect(await steps(page).count()).toBe(2);
+    await expect.poll(() => steps(page).count()).toBe(2);
     await shoot(page, 'forks-steps');
     await steps(page).nth(1).getByTestId('fork-here').click();
     expect(await page.getByTestId('fork-instructions').inputValue()).toContain('You are Navigator');
@@ -39,8 +39,8 @@ describe('forks in the inspector', () => {
     await startFork(page);
     await page.getByTestId('fork-summary').getByText('Forked from step 2 with a different tool result. 1 step differs.')
       .waitFor();
-    expect(await page.getByTestId('fork-shared').count()).toBe(1);
-    expect(await page.getByTestId('fork-pair').count()).toBe(1);
+    await expect.poll(() => page.getByTestId('fork-shared').count()).toBe(1);
+    await expect.poll(() => page.getByTestId('fork-pair').count()).toBe(1);
     expect(await texts(page, 'left').textContent()).toContain('42');
     expect(await texts(page, 'right').textContent()).toContain('99');
     expect(await texts(page, 'right').locator('ins').allTextContents()).not.toEqual([]);
@@ -152,7 +152,7 @@ describe('forks of a run at an endpoint', () => {
     await page.getByTestId('fork-instructions').fill('Answer in French.');
     await page.getByTestId('fork-start').click();
     await page.getByTestId('fork-problem').getByText('registry:write').waitFor();
-    expect(await page.getByTestId('fork-form').count()).toBe(1);
+    await expect.poll(() => page.getByTestId('fork-form').count()).toBe(1);
     expect(await page.getByTestId('fork-comparison').count()).toBe(0);
   });
 });

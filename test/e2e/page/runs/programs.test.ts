@@ -27,7 +27,7 @@ describe('programs in the playground', () => {
     await suggest(page, 'What time is it in Tokyo');
     await program(page, 'completed').waitFor();
     await ended(page);
-    expect(await calls(page).count()).toBe(4);
+    await expect.poll(() => calls(page).count()).toBe(4);
     expect(await calls(page).first().textContent()).toMatch(/^Current time: done in \d+ ms$/);
     expect(await page.getByTestId('program-summary').textContent()).toBe('4 calls');
     await shoot(page, 'program-done');
@@ -40,7 +40,7 @@ describe('programs in the playground', () => {
     await shoot(page, 'program-open');
     await page.reload();
     await program(page, 'completed').waitFor();
-    expect(await calls(page).count()).toBe(4);
+    await expect.poll(() => calls(page).count()).toBe(4);
     expect(problems).toEqual([]);
   });
 
@@ -80,7 +80,7 @@ describe('programs in the playground', () => {
     const { page, problems } = await open({ context: await newContext({ lasting: true }) });
     await suggest(page, 'What time is it in Tokyo');
     await program(page, 'completed').waitFor();
-    expect(await calls(page).count()).toBe(4);
+    await expect.poll(() => calls(page).count()).toBe(4);
     expect(problems).toEqual([]);
   });
 
