@@ -10,7 +10,7 @@ import { dropped } from './follow-ups.ts';
 import { visibleLines } from '../../tools/visible-text.ts';
 import { failure } from '../model/failure.ts';
 import type { ActionOutcome, CallSpec, EventOf } from '../model/plan-event.ts';
-import { type AgentState, childOfKey, hasEnded, stepId } from '../model/plan-state.ts';
+import { type AgentState, childOf, childOfKey, hasEnded, type PlanState, stepId } from '../model/plan-state.ts';
 
 /** What an action came to: an output at once, an error at once, a call to make, or something to come. */
 export type Done =
@@ -54,7 +54,7 @@ function unknownAction(_action: never): Done {
 
 /** Creates a child of an agent. A key that was used before for the same goal returns that child. */
 export function create(draft: Draft, parent: AgentState, action: CreateAction | Task): Done {
-  const known = action.key === undefined ? undefined : childOfKey(parent, action.key);
+  const known = action.key === undefined ? undefined : childOfKey(draft.state, parent, action.key);
   if (known && known.spec.goal !== action.goal) return { error: reusedKey(known.id) };
   if (known) return { output: { address: known.id, existed: true } };
   if (parent.depth + 1 > draft.settings.maxDepth) {
@@ -64,7 +64,7 @@ export function create(draft: Draft, parent: AgentState, action: CreateAction | 
   if (lacking) return { error: refuse(`${lacking}_limit`, `there is not enough left of the budget of ${lacking}`) };
   const after: string[] = [];
   for (const name of action.after) {
-    const sibling = childOfKey(parent, name) ?? parent.children.find(({ id }) => id === name);
+    const sibling = childOf(draft.state, parent, name);
     if (!sibling) {
       return { error: failure('not_found', `Cannot create a sub-agent after "${name}": there is no such sibling`) };
     }
@@ -111,7 +111,7 @@ function creationOf(
 }
 
 function send(draft: Draft, from: AgentState, { action, index }: { action: SendAction; index: number }): Done {
-  const to = receiver(from, action.to);
+  const to = receiver(draft.state, from, action.to);
   if (!to || hasEnded(to) || (!to.parent && draft.state.created?.terms.given === true)) {
     const why = to ? 'it takes no messages any more' : 'only its parent, siblings and children can be reached';
     return { error: failure('not_found', `Cannot send to "${action.to}": ${why}`, { reason: 'no_receiver' }) };
@@ -130,13 +130,12 @@ function send(draft: Draft, from: AgentState, { action, index }: { action: SendA
   return { output: { messageId: id } };
 }
 
-function receiver(agent: AgentState, to: string): AgentState | undefined {
-  const { parent, children } = agent;
+function receiver(state: PlanState, agent: AgentState, to: string): AgentState | undefined {
+  const { parent } = agent;
   if (to === 'parent') return parent;
-  const isIt = ({ id }: AgentState): boolean => id === to;
-  const below = childOfKey(agent, to) ?? children.find(isIt);
+  const below = childOf(state, agent, to);
   if (below || !parent) return below;
-  return childOfKey(parent, to) ?? parent.children.find(isIt) ?? (parent.id === to ? parent : undefined);
+  return childOf(state, parent, to) ?? (parent.id === to ? parent : undefined);
 }
 
 function ask(draft: Draft, agent: AgentState, action: AskAction): Done {
@@ -192,22 +191,17 @@ function call(draft: Draft, agent: AgentState, { action, step }: { action: CallA
 }
 
 function revise(draft: Draft, agent: AgentState, { outline, facts, drop }: ReviseAction): Done {
-  const unknown = drop.filter((name) => !childOf(agent, name));
+  const unknown = drop.filter((name) => !childOf(draft.state, agent, name));
   if (unknown.length > 0) {
     return { error: failure('not_found', `Cannot drop "${unknown[0]}": there is no such child`) };
   }
   const rev = agent.revision + 1;
   draft.add({ type: 'plan.revised', agent: agent.id, rev, outline, facts, drop });
   for (const name of drop) {
-    const child = childOf(agent, name);
+    const child = childOf(draft.state, agent, name);
     if (child && !hasEnded(child)) cancel(draft, child, dropped);
   }
   return { output: { rev } };
-}
-
-/** A child by key or address. */
-export function childOf(parent: AgentState, name: string): AgentState | undefined {
-  return childOfKey(parent, name) ?? parent.children.find(({ id }) => id === name);
 }
 
 function refuse(reason: string, why: string): ErrorData {

@@ -24,17 +24,20 @@ export function createAgent(state: PlanState, event: EventOf<'agent.created'>): 
   if (!isNext && state.agents.has(id)) return 'there is such an agent';
   if (parent ? hasEnded(parent) : id !== '1') return 'there is no such living parent';
   if (!isNext) return 'the address is not the next';
-  if (parent && event.key !== undefined && keysOf(parent).has(event.key)) return 'there is a child with this key';
+  if (parent && event.key !== undefined && keysOf(state, parent).has(event.key)) {
+    return 'there is a child with this key';
+  }
   const after = event.after?.map((address) => state.agents.get(address)) ?? noAgents;
   if (after.includes(undefined)) return 'it comes after an agent that does not exist';
   const above = parent?.account ?? state.account;
   use(above, 'agents', 1);
   if (event.budget) hold(above, event.budget);
-  const agent = newAgent(state, event, { parent, account: event.budget ? createAccount(event.budget, above) : above });
-  state.agents.set(id, agent);
+  const account = event.budget ? createAccount(event.budget, above) : above;
+  const agent = newAgent(state.created, event, { parent, account, order: state.agents.size });
+  state.agents.add(agent);
   if (parent) {
-    parent.children = added(parent.children, agent);
-    if (event.key !== undefined) keysOf(parent).set(event.key, agent);
+    parent.children = added(parent.children, agent.order);
+    if (event.key !== undefined) keysOf(state, parent).set(event.key, agent);
     parent.open++;
   }
   if (event.deadlineAt !== undefined) state.dues.add({ at: event.deadlineAt, kind: 'deadline', id });
@@ -49,18 +52,18 @@ export function createAgent(state: PlanState, event: EventOf<'agent.created'>): 
   return undefined;
 }
 
-/** Gives an agent as it is made, next in the order of creation. */
+/** Gives an agent as it is made. */
 export function newAgent(
-  state: PlanState,
+  created: PlanState['created'],
   event: EventOf<'agent.created'>,
-  { parent, account }: Pick<AgentState, 'parent' | 'account'>,
+  { parent, account, order }: Pick<AgentState, 'parent' | 'account' | 'order'>,
 ): AgentState {
-  const isGivenRoot = !parent && state.created?.terms.given === true;
+  const isGivenRoot = !parent && created?.terms.given === true;
   return {
     id: event.id,
     parent,
     depth: parent ? parent.depth + 1 : 0,
-    order: state.agents.size,
+    order,
     spec: event,
     context: event.context === undefined ? undefined : deliveredOf(event, 'context'),
     account,

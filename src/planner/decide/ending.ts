@@ -28,5 +28,5 @@ export function cancel(draft: Draft, agent: AgentState, reason: string): void {
 
 function cancelBelow(draft: Draft, agent: AgentState): void {
   if (agent.open === 0) return;
-  for (const below of livingBelow(agent)) draft.add(cancelled(below, withParent));
+  for (const below of livingBelow(draft.state, agent)) draft.add(cancelled(below, withParent));
 }

@@ -29,11 +29,11 @@ export function followUps(state: PlanState, event: PlanEvent): readonly NewEvent
   if (!isEnd(event)) return [];
   const agent = agentAt(state, event.id);
   if (!agent) return [];
-  if (!agent.parent) return [endOfRun(agent, event)];
+  if (!agent.parent) return [endOfRun(state, agent, event)];
   const isCascade = event.type === 'agent.cancelled' && (event.reason === withParent || event.reason === dropped);
   if (hasEnded(agent.parent) || (isCascade && event.reason === withParent)) return [];
   if (event.type !== 'agent.done' && !isCascade && policyOf(state, agent) === 'fail') {
-    return failParent(agent, agent.parent);
+    return failParent(state, agent, agent.parent);
   }
   return isGivenRoot(state, agent.parent) && agent.parent.open === 0 ? [endOfGiven(state, agent.parent)] : [];
 }
@@ -47,22 +47,26 @@ function isGivenRoot({ created }: PlanState, agent: AgentState): boolean {
   return !agent.parent && created?.terms.given === true;
 }
 
-function failParent({ id, error }: AgentState, parent: AgentState): readonly NewEvent[] {
+function failParent(state: PlanState, { id, error }: AgentState, parent: AgentState): readonly NewEvent[] {
   if (!error) return [];
   const reason = typeof error.details?.['reason'] === 'string' ? error.details['reason'] : 'child_failed';
   return [
-    ...livingBelow(parent).map((below) => cancelled(below, withParent)),
+    ...livingBelow(state, parent).map((below) => cancelled(below, withParent)),
     failed(parent, { ...error, details: { ...error.details, reason, from: error.details?.['from'] ?? id } }),
   ];
 }
 
-function endOfRun(root: AgentState, event: EventOf<'agent.done' | 'agent.failed' | 'agent.cancelled'>): NewEvent {
+function endOfRun(
+  { agents }: PlanState,
+  root: AgentState,
+  event: EventOf<'agent.done' | 'agent.failed' | 'agent.cancelled'>,
+): NewEvent {
   if (event.type === 'agent.failed') return { type: 'run.failed', error: event.error };
   if (event.type === 'agent.cancelled') return { type: 'run.cancelled', reason: event.reason };
   return {
     type: 'run.done',
     result: event.result,
-    cites: event.cites ?? root.children.filter(({ status }) => status === 'done').map(({ id }) => id),
+    cites: event.cites ?? agents.childrenOf(root).filter(({ status }) => status === 'done').map(({ id }) => id),
     ...(event.refs && { refs: event.refs }),
   };
 }
@@ -71,14 +75,14 @@ function endOfRun(root: AgentState, event: EventOf<'agent.done' | 'agent.failed'
 function endOfGiven(state: PlanState, root: AgentState): NewEvent {
   const named = state.created?.terms.resultOf;
   if (named !== undefined) {
-    const task = childOfKey(root, named);
+    const task = childOfKey(state, root, named);
     if (task?.error) return { type: 'agent.failed', id: root.id, error: task.error };
     const facts = { type: 'agent.done' as const, id: root.id, cites: sourcesOf(state, task) };
     return task?.result?.ref
       ? { ...facts, result: task.result.ref, refs: ['result'] }
       : { ...facts, result: task?.result?.value };
   }
-  const done = root.children.filter(({ status }) => status === 'done');
+  const done = state.agents.childrenOf(root).filter(({ status }) => status === 'done');
   const result = Object.fromEntries(done.map(({ spec, id, result: own }) => [spec.key ?? id, own?.ref ?? own?.value]));
   return { type: 'agent.done', id: root.id, result };
 }

@@ -1,7 +1,7 @@
 /** What a plan can run now. */
 
 import type { Activity, AgentState, PlanState } from '../model/plan-state.ts';
-import { callOf, stepOf } from '../model/plan-state.ts';
+import { callOf, livingAgents, stepOf } from '../model/plan-state.ts';
 
 /**
  * Gives every activity that the state allows to run, those first that should start first: what goes on (it joins results, or is a
@@ -11,7 +11,7 @@ import { callOf, stepOf } from '../model/plan-state.ts';
 export function schedule(state: PlanState): readonly Activity[] {
   if (state.phase !== 'running') return [];
   const found: Activity[] = [];
-  for (const agent of state.agents.values()) {
+  for (const agent of livingAgents(state)) {
     if (agent.status === 'ready') found.push(stepOf(agent));
     for (const call of agent.calls?.values() ?? []) {
       if (call.status === 'ready') found.push(callOf(agent, call));

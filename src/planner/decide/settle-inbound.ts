@@ -4,7 +4,7 @@ import type { Draft } from './draft.ts';
 import { cancel, fail } from './ending.ts';
 import { failure } from '../model/failure.ts';
 import type { InboundItem } from '../journal/plan-record.ts';
-import { hasEnded, rootOf } from '../model/plan-state.ts';
+import { hasEnded, livingAgents, rootOf } from '../model/plan-state.ts';
 import { settleAnswer } from './settle-ask.ts';
 
 /** Records one thing from outside; what is of no use any more changes nothing. */
@@ -23,7 +23,7 @@ export function settleInbound(draft: Draft, item: InboundItem): void {
 
 /** Agents that wait for each other, or for messages without a possible sender, fail: the deepest first. */
 export function breakDeadlock(draft: Draft): void {
-  const living = [...draft.state.agents.values()].filter((agent) => !hasEnded(agent) && agent.open === 0);
+  const living = livingAgents(draft.state).filter((agent) => agent.open === 0);
   const [agent = rootOf(draft.state)] = living.toSorted((a, b) => b.depth - a.depth || a.order - b.order);
   if (agent) fail(draft, agent, failure('conflict', 'What the agent waits for can never come', { reason: 'deadlock' }));
 }

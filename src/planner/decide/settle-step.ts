@@ -5,12 +5,12 @@ import { type ErrorData, toData } from '../../base/errors.ts';
 import { canonicalJson } from '../../base/json.ts';
 import { parse } from '../../base/parse.ts';
 import { Action, type Retry, WaitFor } from '../model/action.ts';
-import { carryOut, childOf, outcomeOf } from './actions.ts';
+import { carryOut, outcomeOf } from './actions.ts';
 import { type Draft, nextAskId } from './draft.ts';
 import { end, fail } from './ending.ts';
 import { failure } from '../model/failure.ts';
 import type { ActionOutcome, CallSpec, Waiting } from '../model/plan-event.ts';
-import { type Activity, type AgentState, stepId } from '../model/plan-state.ts';
+import { type Activity, type AgentState, childOf, stepId } from '../model/plan-state.ts';
 import type { StepOutcome, Usage } from '../host/run-agent.ts';
 
 /** What is known when an activity has ended. */
@@ -122,7 +122,7 @@ function toWaiting(draft: Draft, agent: AgentState, wait: WaitFor | undefined): 
   if (!wait || wait.mode === 'none') return { mode: wait?.mode ?? 'all' };
   const until = wait.timeoutMs === undefined ? {} : { until: draft.at + wait.timeoutMs };
   if (wait.mode === 'message' || !wait.of) return { mode: wait.mode, ...until };
-  return { mode: wait.mode, of: wait.of.flatMap((name) => childOf(agent, name)?.id ?? []), ...until };
+  return { mode: wait.mode, of: wait.of.flatMap((name) => childOf(draft.state, agent, name)?.id ?? []), ...until };
 }
 
 /** The digest of the request. A step without actions that received something new is no repetition. */

@@ -91,7 +91,7 @@ function end(
   const agent = agentAt(state, event.id);
   if (!agent) return 'there is no such agent';
   if (hasEnded(agent)) return 'the agent has ended';
-  if (agent.open > 0 && livingBelow(agent).length > 0) return 'an agent below it has not ended';
+  if (agent.open > 0 && livingBelow(state, agent).length > 0) return 'an agent below it has not ended';
   if (event.type === 'agent.done' && (agent.parent || !state.created?.terms.given)) {
     bookUsage(state, agent, event.usage);
   }

@@ -1,7 +1,7 @@
 /** The state of a plan as a text, from which it can be made again without the events before. */
 
-import { type AgentColumns, toColumns } from '../model/agent-columns.ts';
-import { addAgents } from '../model/restore-agents.ts';
+import { type AgentColumns, type AgentDetails, toColumns } from '../model/agent-columns.ts';
+import { restoreAgents, type StoredAgents } from '../model/restore-agents.ts';
 import { createAccount } from '../model/account.ts';
 import { createDueHeap, type Due } from '../decide/due-heap.ts';
 import type { AskFacts, EventOf } from '../model/plan-event.ts';
@@ -9,7 +9,7 @@ import { type AgentState, type PlanState, rootOf } from '../model/plan-state.ts'
 import { isValid } from '../decide/settle-due.ts';
 
 /** The version of the form below. A reader knows its own, and reads the journal where it is another. */
-export const snapshotVersion = 2;
+export const snapshotVersion = 3;
 
 /** A state without the agents that have ended before the last snapshot: they are in others, and do not change. */
 interface StoredState {
@@ -49,9 +49,16 @@ export function stateText(state: PlanState, living: readonly AgentState[]): stri
   return JSON.stringify(stored);
 }
 
-/** Gives the text of agents that have ended. */
+/** Gives the text of agents that have ended: in its second line what only readers of one need. */
 export function endedText(state: PlanState, ended: readonly AgentState[]): string {
-  return JSON.stringify(toColumns(ended, state.created?.at ?? 0));
+  const { details, ...columns } = toColumns(ended, state.created?.at ?? 0);
+  return `${JSON.stringify(columns)}\n${JSON.stringify(details)}`;
+}
+
+function readEnded(text: string): StoredAgents {
+  const end = text.indexOf('\n');
+  const { rows, statuses } = JSON.parse(text.slice(0, end)) as StoredAgents; // as above
+  return { rows, statuses, details: () => JSON.parse(text.slice(end)) as AgentDetails };
 }
 
 /**
@@ -62,17 +69,19 @@ export function endedText(state: PlanState, ended: readonly AgentState[]): strin
 export function stateOf(text: string, endedTexts: readonly string[]): PlanState {
   const stored = JSON.parse(text) as StoredState; // written by this module; others are refused by version and sum before
   const { at, paused, created, asks, askCount, askedSince, askedMs, used, currency, dues, count, agents } = stored;
+  const account = createAccount(created.terms.budget);
+  const columns = [...endedTexts.map(readEnded), { ...agents, details: () => agents.details }];
   const state: PlanState = { // every field is named, so that none is missed
     at,
     phase: 'running',
     paused,
     created,
-    agents: new Map(),
+    agents: restoreAgents(columns, { created, account }),
     asks: new Map(asks.map((ask) => [ask.ask, ask])),
     askCount,
     askedSince,
     askedMs,
-    account: createAccount(created.terms.budget),
+    account,
     currency,
     dues: createDueHeap(),
     fresh: [],
@@ -82,7 +91,6 @@ export function stateOf(text: string, endedTexts: readonly string[]): PlanState 
     reason: undefined,
     recent: undefined,
   };
-  addAgents(state, [...endedTexts.map((ended) => JSON.parse(ended) as AgentColumns), agents]);
   if (state.agents.size !== count) throw new Error('An agent is missing');
   Object.assign(state.account.used, used);
   for (const due of dues) state.dues.add(due);

@@ -79,7 +79,8 @@ function createPlanSpans(
   options: SpanOptions,
 ): PlanSpans {
   const fresh = new Set(events.flatMap((event) => event.type === 'agent.created' ? [event.id] : []));
-  const emittedBefore = new Set([...state.agents.keys()].filter((address) => !fresh.has(address)));
+  const count = state.agents.size;
+  const isEmitted = ({ id, order }: AgentState): boolean => order < count && !fresh.has(id);
   const plan = startSpan({
     traceId: terms.traceId,
     parentSpanId: terms.parentSpanId,
@@ -98,7 +99,7 @@ function createPlanSpans(
     if (known) return known;
     const span = (agent.parent ? ofAgent(agent.parent) : plan).start({
       spanId: spanIdOf(planId, agent.id),
-      ...(emittedBefore.has(agent.id) && { startedAt: agent.startedAt }),
+      ...(isEmitted(agent) && { startedAt: agent.startedAt }),
       actor: { type: 'agent', id: nameOf(agent) },
       action: 'agent.create',
       endAction: 'agent.end',

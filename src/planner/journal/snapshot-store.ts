@@ -8,7 +8,7 @@ import type { Key } from '../../base/key.ts';
 import type { Change, Storage } from '../../contracts/storage.ts';
 import { isEnd } from '../decide/follow-ups.ts';
 import { eventVersion, type PlanEvent } from '../model/plan-event.ts';
-import { agentAt, agentOfStep, type AgentState, hasEnded, type PlanState } from '../model/plan-state.ts';
+import { agentAt, agentOfStep, type AgentState, hasEnded, livingAgents, type PlanState } from '../model/plan-state.ts';
 import { endedText, snapshotVersion, stateOf, stateText } from '../fold/snapshot.ts';
 
 /** One part: a text, in pieces of which each is one value. */
@@ -110,7 +110,7 @@ export function createSnapshots(state: PlanState, options: SnapshotOptions): Sna
   let due = since + every;
 
   const take = (seq: number): readonly Change[] => {
-    const living = [...state.agents.values()].filter((agent) => !hasEnded(agent));
+    const living = livingAgents(state);
     due = since + Math.max(every, living.length);
     if (seq < due) return none;
     due = seq + every;

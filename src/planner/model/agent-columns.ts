@@ -25,13 +25,18 @@ export type NumberRuns = readonly number[];
 
 /** Some agents; the n-th of each column is the n-th agent. */
 export interface AgentColumns {
-  /** Times below are relative to this one. */
-  readonly since: number;
   readonly rows: readonly AgentRow[];
-  readonly goals: readonly string[];
-  readonly keys: readonly (string | null)[];
   /** One letter of {@link letters} for each. */
   readonly statuses: string;
+  readonly details: AgentDetails;
+}
+
+/** The columns that only readers of an agent need. */
+export interface AgentDetails {
+  /** Times below are relative to this one. */
+  readonly since: number;
+  readonly goals: readonly string[];
+  readonly keys: readonly (string | null)[];
   readonly starts: NumberRuns;
   readonly ends: NumberRuns;
   readonly results: readonly unknown[];
@@ -112,29 +117,28 @@ const specFields = new Set(['type', 'at', 'id', 'goal', 'key']);
 export function toColumns(listed: readonly AgentState[], since: number): AgentColumns {
   const ordered = listed.toSorted((a, b) => a.order - b.order);
   const agents = ordered.filter((agent, i) => agent !== ordered[i - 1]);
-  const columns = {
+  const details = {
     since,
-    rows: rowsOf(agents),
     goals: [] as string[],
     keys: [] as (string | null)[],
-    statuses: '',
     starts: [] as number[],
     ends: [] as number[],
     results: [] as unknown[],
     rest: [] as [number, AgentRest][],
   };
-  for (const [i, agent] of agents.entries()) {
+  let statuses = '';
+  agents.forEach((agent, i) => {
     const { spec, status, startedAt, endedAt, result } = agent;
-    columns.goals.push(spec.goal);
-    columns.keys.push(spec.key ?? null);
-    columns.statuses += letters[status];
-    addToRuns(columns.starts, startedAt - since);
-    addToRuns(columns.ends, endedAt === undefined ? 0 : endedAt - since);
-    columns.results.push(result?.value ?? null);
+    details.goals.push(spec.goal);
+    details.keys.push(spec.key ?? null);
+    statuses += letters[status];
+    addToRuns(details.starts, startedAt - since);
+    addToRuns(details.ends, endedAt === undefined ? 0 : endedAt - since);
+    details.results.push(result?.value ?? null);
     const rest = restOf(agent);
-    if (rest) columns.rest.push([i, rest]);
-  }
-  return columns;
+    if (rest) details.rest.push([i, rest]);
+  });
+  return { rows: rowsOf(agents), statuses, details };
 }
 
 function rowsOf(agents: readonly AgentState[]): readonly AgentRow[] {

@@ -2,6 +2,7 @@
 
 import type { ErrorData } from '../../base/errors.ts';
 import { type Account, createAccount } from './account.ts';
+import { type AgentTable, createAgentTable } from './agent-table.ts';
 import { createDueHeap, type DueHeap } from '../decide/due-heap.ts';
 import type { AgentSpec, AskFacts, CallSpec, EventOf, Waiting } from './plan-event.ts';
 import type { Delivered, InboxItem } from '../host/run-agent.ts';
@@ -32,7 +33,8 @@ export interface AgentState {
   started: boolean;
   memory: Delivered | undefined;
   inbox: readonly InboxItem[];
-  children: readonly AgentState[];
+  /** The places of its children in the order of creation. */
+  children: readonly number[];
   /** The children that were created with a key; made by {@link childOfKey} when the first is looked up. */
   keys: Map<string, AgentState> | undefined;
   /** How many children have not ended. */
@@ -99,7 +101,7 @@ export interface PlanState {
   phase: PlanPhase;
   paused: boolean;
   created: EventOf<'run.created'> | undefined;
-  readonly agents: Map<string, AgentState>;
+  readonly agents: AgentTable<AgentState>;
   /** Open questions. */
   readonly asks: Map<string, AskFacts>;
   /** How many questions there were. */
@@ -128,7 +130,7 @@ export function createPlanState(): PlanState {
     phase: 'new',
     paused: false,
     created: undefined,
-    agents: new Map(),
+    agents: createAgentTable(),
     asks: new Map(),
     askCount: 0,
     askedSince: undefined,
@@ -151,21 +153,29 @@ export function agentAt(state: PlanState, id: string): AgentState | undefined {
   return state.recent = state.agents.get(id);
 }
 
+/** The child that was created with this key, or else the one at this address. */
+export function childOf(state: PlanState, parent: AgentState, name: string): AgentState | undefined {
+  const keyed = childOfKey(state, parent, name);
+  if (keyed) return keyed;
+  const agent = agentAt(state, name);
+  return agent?.parent === parent ? agent : undefined;
+}
+
 /** The child that was created with this key. */
-export function childOfKey(parent: AgentState, key: string): AgentState | undefined {
-  return keysOf(parent).get(key);
+export function childOfKey(state: PlanState, parent: AgentState, key: string): AgentState | undefined {
+  return keysOf(state, parent).get(key);
 }
 
 /** The children of an agent by their keys. The agent's creator adds every later one. */
-export function keysOf(parent: AgentState): Map<string, AgentState> {
+export function keysOf({ agents }: PlanState, parent: AgentState): Map<string, AgentState> {
   if (parent.keys) return parent.keys;
   const keys = new Map<string, AgentState>();
-  for (const child of parent.children) if (child.spec.key !== undefined) keys.set(child.spec.key, child);
+  for (const child of agents.childrenOf(parent)) if (child.spec.key !== undefined) keys.set(child.spec.key, child);
   return parent.keys = keys;
 }
 
 /** Whether the agent has ended. */
-export function hasEnded({ status }: AgentState): boolean {
+export function hasEnded({ status }: Pick<AgentState, 'status'>): boolean {
   return status === 'done' || status === 'failed' || status === 'cancelled';
 }
 
@@ -204,12 +214,17 @@ export function rootOf(state: PlanState): AgentState | undefined {
   return state.agents.get('1');
 }
 
+/** The agents that have not ended, in the order of creation. */
+export function livingAgents({ agents }: PlanState): readonly AgentState[] {
+  return agents.made().filter((agent) => !hasEnded(agent));
+}
+
 /** The agents below this one that have not ended, leaves before what they hang on. */
-export function livingBelow(agent: AgentState): AgentState[] {
+export function livingBelow({ agents }: PlanState, agent: AgentState): AgentState[] {
   const found: AgentState[] = [];
   const stack = [agent];
   for (let next = stack.pop(); next; next = stack.pop()) {
-    for (const child of next.children) {
+    for (const child of agents.childrenOf(next)) {
       if (hasEnded(child)) continue;
       found.push(child);
       stack.push(child);

@@ -153,7 +153,9 @@ describe('a plan that is taken up', () => {
     const records = await storage.list({ prefix: ['plan', outcome.planId, 's'], limit: 100 });
     const states = records.filter(({ key }) => !String(key[3]).endsWith('.ended'));
     const ended = records.flatMap(({ key, value }) =>
-      String(key[3]).endsWith('.ended') ? addressesOf(JSON.parse(value as string) as AgentColumns) : []
+      String(key[3]).endsWith('.ended')
+        ? addressesOf(JSON.parse((value as string).split('\n', 1)[0] ?? '') as AgentColumns)
+        : []
     );
     expect(states).toHaveLength(1);
     expect(ended.length).toBeGreaterThan(10);
