@@ -1,7 +1,7 @@
 /** A page of its own over the chat, which goes on behind it: its head, Esc, and the keyboard's way in and out. */
 
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Playground } from '../app/state/playground.ts';
 import { Icon } from './icon.tsx';
 import { isCovered } from '../app/ui/over-chat.ts';
@@ -88,7 +88,7 @@ export function OverScreen(props: OverScreenProps): JSX.Element {
 function useEscape(onBack: () => void, { overlay }: Playground): void {
   const latest = useRef(onBack);
   latest.current = onBack;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       if (event.key !== 'Escape' || event.defaultPrevented || overlay.peek() !== 'none') return;
       if (document.querySelector('dialog[open]')) return; // it closes itself

@@ -1,7 +1,7 @@
 /** The menu over the composer for a draft that starts with "/". */
 
 import type { JSX, RefObject } from 'preact';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { Playground } from '../../app/state/playground.ts';
 import type { Chat } from '../../chat/state/chat.ts';
 import { type Command, type CommandField, type CommandForm, type Commands, createCommands } from '../state/commands.ts';
@@ -29,7 +29,7 @@ export function CommandMenu({ chat, playground }: { chat: Chat; playground: Play
 
 /** Takes keys of the message field before it does. */
 function useKeys(root: { readonly current: HTMLElement | null }, commands: Commands): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const composer = root.current?.closest('form');
     const onKeyDown = (event: KeyboardEvent): void => {
       if (!(event.target instanceof HTMLTextAreaElement) || event.isComposing) return;
