@@ -109,9 +109,9 @@ const tabs: readonly (readonly [InspectorTab, string])[] = [
 
 function Tabs({ inspector }: { inspector: Inspector }): JSX.Element {
   const { tab } = inspector;
-  const at = tabs.findIndex(([id]) => id === tab.value);
   const strip = useCurrentInView<HTMLDivElement>(tab.value);
   const onKeyDown = (event: KeyboardEvent & { currentTarget: HTMLElement }): void => {
+    const at = tabs.findIndex(([id]) => id === tab.peek()); // two keys may come before the strip is drawn again
     const steps: Readonly<Record<string, number>> = {
       ArrowRight: 1,
       ArrowLeft: -1,

@@ -5,6 +5,7 @@ import type { OpenedRun } from '../state/opened-run.ts';
 import { nameOfFile, type RunFile, writeRunFile } from '../state/run-file.ts';
 import { Dialog } from '../../kit/dialog.tsx';
 import { Icon } from '../../kit/icon.tsx';
+import { saveFile } from '../../kit/save-file.ts';
 
 interface SaveRunProps {
   readonly run: OpenedRun;
@@ -80,7 +81,5 @@ function SaveDialog({ run, inspector, onClose }: SaveRunProps & { onClose: () =>
 }
 
 function download(file: RunFile): void {
-  const url = URL.createObjectURL(new Blob([writeRunFile(file)], { type: 'application/json' }));
-  Object.assign(document.createElement('a'), { href: url, download: nameOfFile(file.head) }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000); // the browser reads it in its own time
+  saveFile(new Blob([writeRunFile(file)], { type: 'application/json' }), nameOfFile(file.head));
 }
