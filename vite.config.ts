@@ -9,7 +9,7 @@ import { signInCallback } from './demo/oauth/plugin.ts';
 import { docsSite } from './demo/site/plugin.ts';
 import { slowestFiles } from './test/tools/run/slowest-files.ts';
 import { unhandledErrors } from './test/tools/run/unhandled-errors.ts';
-import { measuringTests, platformTests } from './test/tools/run/selection.ts';
+import { measuringPlatformTests, measuringTests, platformTests } from './test/tools/run/selection.ts';
 
 const root = import.meta.dirname;
 const isDeno = 'Deno' in globalThis;
@@ -21,6 +21,7 @@ const core = isLong || namesFiles ? everyCoreTest : platformTests;
 /** Files share a process, apart from those that measure it. Named files run alone, in the project that is named with them. */
 const shared = namesFiles ? { isolate: true } : { isolate: false, exclude: measuringTests };
 const alone = namesFiles ? [] : measuringTests;
+const aloneInDeno = isLong ? measuringTests.filter((path) => !path.startsWith('test/node/')) : measuringPlatformTests;
 /** What the start of the playground's page shares with what it loads later: one file, for each is a request. */
 const pageBase = new RegExp(
   [
@@ -174,7 +175,8 @@ export default defineConfig(async ({ mode }) => ({
         test: {
           name: 'dom',
           ...patience,
-          setupFiles: [patient],
+          isolate: namesFiles,
+          setupFiles,
           include: ['test/demo/**/*.test.{ts,tsx}'],
           environment: 'happy-dom',
         },
@@ -198,10 +200,7 @@ export default defineConfig(async ({ mode }) => ({
           name: 'deno-alone',
           ...patience,
           setupFiles,
-          include: [
-            ...alone.filter((path) => !path.startsWith('test/node/')),
-            ...(namesFiles ? [] : ['test/deno/**/*.test.ts']),
-          ],
+          include: namesFiles ? [] : [...aloneInDeno, 'test/deno/**/*.test.ts'],
           globalSetup,
         },
       },

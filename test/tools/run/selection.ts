@@ -36,15 +36,21 @@ export const platformTests: string[] = [
 
 /**
  * Tests that measure their own process or change it: they count its timers, sockets or memory, or number what it makes. Each runs in
- * a process of its own; all others share one.
+ * a process of its own; all others share one. These are also platform tests.
  */
-export const measuringTests: string[] = [
-  'test/node/{fuzz,parity,regex-cpu,soak}.test.ts',
-  'test/node/docs/docs.test.ts',
-  'test/src/simulation/{planted-bugs,same-report,simulate}.test.ts',
+export const measuringPlatformTests: string[] = [
+  'test/src/simulation/same-report.test.ts',
   'test/adapters/transport/{endpoint,http/body-intake}.test.ts',
   'test/src/log/{answering-storage,cache,journal,outage}.test.ts',
-  'test/src/runtime/{audit,readiness}.test.ts',
   'test/src/runtime/faults/{faults,scenario-faults}.test.ts',
+];
+
+/** All tests that measure their own process or change it. */
+export const measuringTests: string[] = [
+  ...measuringPlatformTests,
+  'test/node/{fuzz,parity,regex-cpu,soak}.test.ts',
+  'test/node/docs/docs.test.ts',
+  'test/src/simulation/{planted-bugs,simulate}.test.ts',
+  'test/src/runtime/{audit,readiness}.test.ts',
   'test/src/runtime/resolve/slow-catalog.test.ts',
 ];

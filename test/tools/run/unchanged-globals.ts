@@ -14,6 +14,8 @@ const guarded: readonly (readonly [owner: object, name: string])[] = [
   [AbortSignal, 'timeout'],
   [crypto.subtle, 'digest'],
 ];
+const addressOf = (): unknown => Reflect.get(globalThis, 'location') && String(Reflect.get(globalThis, 'location'));
+const address = addressOf();
 const before = guarded.map(([owner, name]) => Reflect.get(owner, name) as unknown);
 
 afterAll(() => {
@@ -23,4 +25,5 @@ afterAll(() => {
     Reflect.get(owner, name) === before[at] || Reflect.set(owner, name, before[at])
   );
   if (changed.length > 0) throw new Error(`The file leaves globals changed: ${changed.map(([, name]) => name).join()}`);
+  if (addressOf() !== address) throw new Error(`The file leaves the page at ${String(addressOf())}`);
 });

@@ -3,6 +3,7 @@ import type { Prompt } from '../../../../demo/inspector/worker/control.ts';
 import { writeRunFile } from '../../../../demo/inspector/state/run-file.ts';
 import { type FakeInspector, fakeInspector, recordOf } from '../../../fixtures/page/inspector.ts';
 import { mount, type Page, send } from '../../../fixtures/page/playground.tsx';
+import { savedFiles } from '../../../fixtures/page/saved-files.ts';
 import { emittedRun, longRun, runTrace } from '../../../fixtures/run-events.ts';
 
 const tools = {
@@ -405,11 +406,7 @@ describe('the prompts of a run', () => {
   });
 
   it('are in the file only if the person wants them there', async () => {
-    const files: Blob[] = [];
-    vi.spyOn(URL, 'createObjectURL').mockImplementation((blob) => {
-      files.push(blob as Blob); // nothing else is saved here
-      return 'blob:x';
-    });
+    const files = savedFiles();
     await openRun(fakeInspector({ records: [recordOf(events, tools)], prompts }));
     await page.click('run-save');
     await page.find('save-prompts');

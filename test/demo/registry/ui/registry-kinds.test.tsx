@@ -2,11 +2,15 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type FakeMcp, fakeMcp, rawTool } from '../../../fixtures/mcp.ts';
 import { mount, type Page } from '../../../fixtures/page/playground.tsx';
 import { hostedRegistry } from '../../../fixtures/page/registry-host.ts';
+import { savedFiles } from '../../../fixtures/page/saved-files.ts';
 
 let page: Page;
 let host: ReturnType<typeof hostedRegistry>;
 
-afterEach(() => page.unmount());
+afterEach(() => {
+  page.unmount();
+  vi.restoreAllMocks();
+});
 
 const text = (testId: string): string | null | undefined => page.all(testId)[0]?.textContent;
 const ids = () => page.all('registry-row').map((row) => row.dataset['id']);
@@ -322,17 +326,12 @@ describe('import and export', () => {
 
   it('exports all records as a file', async () => {
     await openSection('transfer');
-    const given = vi.spyOn(URL, 'createObjectURL').mockReturnValue('blob:x');
-    try {
-      await page.click('export');
-      await vi.waitFor(() => expect(given).toHaveBeenCalledOnce());
-      const blob = given.mock.calls[0]?.[0] as Blob;
-      expect(JSON.parse(await blob.text())).toMatchObject({
-        format: 'pinnace-catalog',
-        providers: [{ id: 'default' }],
-      });
-    } finally {
-      given.mockRestore();
-    }
+    const files = savedFiles();
+    await page.click('export');
+    await vi.waitFor(() => expect(files).toHaveLength(1));
+    expect(JSON.parse(await files[0]!.text())).toMatchObject({
+      format: 'pinnace-catalog',
+      providers: [{ id: 'default' }],
+    });
   });
 });
