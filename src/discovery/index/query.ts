@@ -45,7 +45,6 @@ const mostConcepts = 64;
 const mostClauses = 32;
 /** In longer queries an unknown word is a name or a number rather than a slip. */
 const longestRepaired = 6;
-const mostRepairs = 2;
 /** What a synonym counts, and a word that was made of a typing slip or of two. */
 const synonymFactor = 0.5;
 const repairFactor = 0.8;
@@ -59,13 +58,13 @@ export function readQuery(text: string, collection: Collection, thesaurus: Thesa
   const counts = new Map<string, number>();
   for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
   const joined = joinedWords(words, collection);
-  let repairs = words.length > longestRepaired ? mostRepairs : 0;
+  const isShort = words.length <= longestRepaired;
   const concepts = [...counts].slice(0, mostConcepts).map(([term, count]): Concept => {
     const repetition = 1 + repetitionGain * Math.log(count);
     const weights = new Map([[term, 1], ...synonymsOf(term, { thesaurus, counts }), ...(joined.get(term) ?? [])]);
     const alternatives = toAlternatives(weights, { collection, repetition });
     const word = words[terms.indexOf(term)]!;
-    if (alternatives.length > 0 || repairs === mostRepairs) return { term, word, alternatives };
+    if (alternatives.length > 0 || !isShort) return { term, word, alternatives };
     return { term, word, alternatives: toAlternatives(repair(word, collection), { collection, repetition }) };
   });
   return { concepts, phrases: phrasesOf(terms, collection), clauses: clausesOf(text.slice(0, longestQuery), concepts) };

@@ -26,9 +26,9 @@ export function createThesaurus(groups: string): Thesaurus {
 
 /** The groups that every index knows unless it is given others. */
 export const commonSynonyms = `
-get retrieve fetch obtain read view show
-list enumerate browse all
-search find lookup query seek discover
+get retrieve fetch obtain read view
+list enumerate browse
+search lookup query seek discover
 create add new make insert generate
 generate produce create
 update modify edit change alter set
@@ -37,15 +37,15 @@ send post submit publish deliver
 run execute launch start invoke
 stop cancel abort terminate kill end
 check verify validate confirm test
-compute calculate calculation
+compute calculate
 convert transform translate
 compare difference diff versus
 analyze analysis examine inspect
 summarize summary digest
-recommend suggest suggestion recommendation
-book reserve reservation booking
-buy purchase order shop shopping
-price cost quote rate pricing
+recommend suggest
+book reserve
+buy purchase order shop
+price cost quote rate
 weather forecast temperature climate
 picture image photo photograph
 video movie clip film
@@ -107,7 +107,7 @@ book novel
 code program script
 container docker
 cluster kubernetes
-log logs history
+log history
 history past historical previous
 statistics stats metrics
 domain dns whois
@@ -118,7 +118,7 @@ house home property estate
 date day
 time clock timezone
 latest recent newest
-popular trending trend top
+popular trending top
 download save export
 upload import
 copy duplicate clone
@@ -176,11 +176,11 @@ anime manga
 subscribe follow
 open raise create
 trip travel vacation holiday tour itinerary
-movie show series
+movie series
 food nutrition diet meal
-outfit clothing fashion clothes apparel
+outfit clothing fashion apparel
 grammar spelling proofread writing
-investment invest finance financial
+invest finance financial
 resume cv
 child kid
 deploy release rollout

@@ -4,7 +4,7 @@ import { type Accept, createScratch, type Scratch } from './candidates.ts';
 import { type Collection, createCollection, insertTool, removeTool } from './collection.ts';
 import { explainRanked, type Explanation } from './explain.ts';
 import type { IndexedTool } from './fields.ts';
-import { crowdRank, fitOf } from './fit.ts';
+import { fitOf, fittingHits } from './fit.ts';
 import { createFormerNames, type FormerNames } from '../former-names.ts';
 import { type Query, readQuery } from './query.ts';
 import { rank, type Ranked } from './ranking.ts';
@@ -119,7 +119,7 @@ function searchWithFit(
   { limit, accept = acceptAll }: { readonly limit: number; readonly accept?: Accept },
 ): FittingHits {
   const { collection } = state;
-  const { read, hits } = answer(state, query, { limit: Math.max(limit, crowdRank), accept });
+  const { read, hits } = answer(state, query, { limit: Math.max(limit, fittingHits), accept });
   return { hits: hitsOf(hits.slice(0, Math.max(limit, 0)), collection), fit: fitOf(read, hits, collection) };
 }
 

@@ -75,7 +75,7 @@ describe('tool_find', () => {
     const none = await outputOf(discovery, 'tool_find', { query: 'xylophone' });
     expect(none).toMatchObject({ tools: [], message: expect.stringContaining('other words') });
     const little = await outputOf(discovery, 'tool_find', {
-      query: 'tune my old wooden xylophone before the next concert',
+      query: 'tune my old wooden xylophone for the task of playing jazz',
     });
     expect(little).toMatchObject({ message: expect.stringContaining('Probably none') });
     expect(await outputOf(discovery, 'tool_find', { query: 'validate specification' })).not.toHaveProperty('message');

@@ -56,15 +56,35 @@ describe('the fit of a query', () => {
     expect(crowd.fit('report about penguins')).toBeLessThan(alone.fit('report about penguins'));
   });
 
+  it('is higher where one tool says the words together than where two tools say one each', () => {
+    const others = Array.from({ length: 60 }, (_, i) => ({ name: `tool_${i}`, description: `Handles thing ${i}` }));
+    const together = [{ name: 'weather_report', description: 'Writes it' }, { name: 'sea', description: 'Reads it' }];
+    const scattered = [{ name: 'weather', description: 'Writes it' }, { name: 'sea_report', description: 'Reads it' }];
+    const fitIn = (tools: readonly IndexedTool[]): number =>
+      createToolIndex([...others, ...tools]).fit('weather report for my boat');
+    expect(fitIn(together)).toBeGreaterThan(fitIn(scattered) + 0.1);
+  });
+
+  it('does not depend on the size of a catalog alone: a request that the name of a tool says fits among few tools and many', () => {
+    const other = (i: number): IndexedTool => ({ name: `handle_thing_${i}`, description: `Handles thing ${i}` });
+    for (const count of [2, 20, 500]) {
+      const tools = Array.from({ length: count }, (_, i) => other(i));
+      const index = createToolIndex([...tools, { name: 'invoice_pay', description: 'Pays an invoice' }]);
+      expect(index.fit('pay the invoice of the plumber')).toBeGreaterThan(2 * lowFit);
+    }
+  });
+
   it('is the documented logistic of what the hits say', () => {
     const index = createToolIndex([{ name: 'weather', description: 'Tells the temperature' }, { name: 'add' }]);
     const { score, terms } = index.explain('weather penguins', 'weather')!;
     const [known, unknown] = [Math.log(1 + 1.5 / 1.5), Math.log(1 + 2.5 / 0.5)]; // idf among two tools
-    const said = Math.min(terms.reduce((sum, term) => sum + term.score, 0), known) / (known + unknown);
-    const length = Math.log(3);
-    const lost = unknown / (known + unknown);
-    const ahead = Math.log(score / 1.4 / (unknown / 2)); // a tool without a server lifts itself by 0.8 of a half of its score
-    const evidence = -2.56 + 2.6 * said * length - 1.29 * lost * length + 1.77 * ahead;
+    const alone = score / 1.4; // a tool without a server lifts itself by 0.8 of a half of its score
+    const all = known + unknown;
+    const missed = all - Math.min(terms.reduce((sum, term) => sum + term.score, 0), known);
+    const rarity = Math.log(2 / 2); // one tool says it, and one a synonym
+    const surprise = rarity - Math.log(2); // one of two words
+    const evidence = -0.6 + 0.89 * (alone / all) * Math.log(3) - 0.63 * (unknown / all) * Math.log(3) - 0.003 * missed +
+      0.81 * Math.log(alone / (unknown / 2)) + 0.115 * surprise - 0.25 * Math.log(2);
     expect(index.fit('weather penguins')).toBeCloseTo(1 / (1 + Math.exp(-evidence)), 9);
   });
 });
