@@ -142,13 +142,14 @@ const wanted: Readonly<Record<string, Wanted>> = {
   catalog: ['.agent', 'a catalog, such as staticCatalog({ agents, providers })'],
   models: ['.model', 'a model source, such as modelSource()', /^model$/],
   storage: ['.commit', 'a storage, such as memoryStorage()'],
-  agents: ['array?', 'an array of agents of defineAgent'],
-  sinks: ['array?', 'an array of functions, such as [consoleSink()]'],
-  secrets: ['.resolve?', 'a source of secrets, such as memorySecrets({ … })'],
+  agents: ['array?', 'an array of agents of defineAgent', /^agent$/],
+  tools: ['given?', 'an array of tools, such as [add]', /^(tool|toolSet)$/],
+  sinks: ['array?', 'an array of functions, such as [consoleSink()]', /^sink$/],
+  secrets: ['.resolve?', 'a source of secrets, such as memorySecrets({ … })', /^secret$/],
   egress: ['.fetch?', 'an egress, such as denoEgress()'],
   grounding: ['.retrieve?', 'what createGrounding({ sources }) returns'],
-  authorize: ['function?', 'a function, such as createRules([ … ])'],
-  onError: ['function?', 'a function, such as consoleErrors()'],
+  authorize: ['function?', 'a function, such as createRules([ … ])', /^(authorise|permissions)$/],
+  onError: ['function?', 'a function, such as consoleErrors()', /^onerror$/],
 };
 
 /**

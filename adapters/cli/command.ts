@@ -1,6 +1,8 @@
 /** What a command of the CLI is, and how its arguments are read. */
 
+import { readFile } from 'node:fs/promises';
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
+import { PinnaceError } from '../../src/base/errors.ts';
 
 /** Where a command reads and writes. */
 export interface Terminal {
@@ -40,9 +42,8 @@ export class UsageError extends Error {
 export function readArguments({ options, args: [least, most] }: Command, given: readonly string[]): Given {
   const { values, positionals } = parsed(given, options);
   if (positionals.length < least || positionals.length > most) {
-    throw new UsageError(
-      `Expected ${least === most ? least : `${least} to ${most}`} arguments, not ${positionals.length}`,
-    );
+    const count = least === most ? String(least) : `${least} to ${most}`;
+    throw new UsageError(`Pass ${count} ${most === 1 ? 'argument' : 'arguments'}; ${positionals.length} are given`);
   }
   return { options: values, args: positionals };
 }
@@ -55,6 +56,17 @@ function parsed(args: readonly string[], options: ParseArgsOptionsConfig) {
     // The message may repeat a value: name the option only.
     const option = /'?(-{1,2}[\w-]+)/.exec(error instanceof Error ? error.message : '')?.[1];
     throw new UsageError(`Cannot read the option${option ? ` ${option}` : 's'}`, { cause: error });
+  }
+}
+
+/** Reads a file. @throws PinnaceError that names the argument, not the path, which may be a token in the wrong place. */
+export async function readInput(path: string, argument: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+    const why = { ENOENT: 'it does not exist', EISDIR: 'it is a folder' }[code] ?? `the system says ${code}`;
+    throw new PinnaceError('invalid_argument', `Cannot read the file of ${argument}: ${why}`, { cause });
   }
 }
 

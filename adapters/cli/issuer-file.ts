@@ -1,11 +1,11 @@
 /** The file with the private key of an issuer. */
 
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import process from 'node:process';
 import * as v from 'valibot';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { parse } from '../../src/base/parse.ts';
-import type { Terminal } from './command.ts';
+import { readInput, type Terminal } from './command.ts';
 
 const IssuerFile = v.strictObject({
   iss: v.pipe(v.string(), v.minLength(1)),
@@ -35,7 +35,7 @@ export async function writeSecret(path: string, content: string): Promise<void> 
 
 /** Reads the file. Says so when others can read it. @throws PinnaceError `invalid_argument`, without its content. */
 export async function readIssuerFile(path: string, { err }: Pick<Terminal, 'err'>): Promise<IssuerFile> {
-  const content = await readFile(path, 'utf8');
+  const content = await readInput(path, '--issuer');
   const { mode } = await stat(path);
   if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
     err('Warning: others can read the issuer file; run chmod 600\n');

@@ -5,6 +5,7 @@ import process from 'node:process';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { realpathSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { PinnaceError, toPinnaceError } from '../../src/base/errors.ts';
 import { type Command, readArguments, type Terminal, UsageError } from './command.ts';
 import { evals } from './commands/evals.ts';
@@ -21,6 +22,10 @@ const commands: Readonly<Record<string, Command>> = { keys, token, request, vali
 /** Runs a command and returns its exit code: 0 done, 1 wrong or refused, 2 not understood. */
 export async function runCli([name = '', ...rest]: readonly string[], terminal: Terminal): Promise<number> {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (name === '--version' || name === '-v') {
+    terminal.out(`${await ownVersion()}\n`);
+    return 0;
+  }
   if (!command) {
     const isHelp = name === '--help' || name === '-h' || name === 'help';
     (isHelp ? terminal.out : terminal.err)(overview(isHelp || name === '' ? '' : 'There is no such command\n\n'));
@@ -43,11 +48,21 @@ export async function runCli([name = '', ...rest]: readonly string[], terminal: 
   }
 }
 
+/** Of the `package.json` above this file: in the package, compiled code is one folder deeper. */
+async function ownVersion(): Promise<string> {
+  for (const path of ['../../package.json', '../../../package.json']) {
+    const content = await readFile(new URL(path, import.meta.url), 'utf8').catch(() => '{}');
+    const { name, version } = JSON.parse(content) as { readonly name?: string; readonly version?: string };
+    if (name === 'pinnace' && version !== undefined) return version;
+  }
+  return 'unknown';
+}
+
 function overview(why: string): string {
   const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`);
   return `${why}Usage: pinnace <command> [options]\n\n${
     lines.join('\n')
-  }\n\npinnace <command> --help shows its options.\n`;
+  }\n\npinnace <command> --help shows its options; pinnace --version, the version.\n`;
 }
 
 function usageOf({ summary, usage }: Command): string {

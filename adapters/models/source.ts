@@ -131,7 +131,8 @@ function customModel(
   const make = Object.hasOwn(custom, provider.id) ? custom[provider.id] : undefined;
   if (make) return make(provider, secret);
   const known = Object.keys(custom).map((id) => JSON.stringify(id)).join(', ');
-  throw refused(provider.id, `no custom model is given under its id; given are ${known === '' ? 'none' : known}`);
+  const example = `modelSource({ custom: { ${JSON.stringify(provider.id)}: () => model } })`;
+  throw refused(provider.id, `"custom" has no model for it; pass ${example}${known === '' ? '' : `; it has ${known}`}`);
 }
 
 function unknownKind(kind: never): never {

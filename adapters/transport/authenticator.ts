@@ -1,6 +1,6 @@
 /** Verifies signed requests: a session certificate, a signature over the request, a digest of its body, and a nonce used once. */
 
-import { checkOptions } from '../../src/base/check-options.ts';
+import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
 import type { Authenticator, NonceUse, NonceVerifier } from '../../src/contracts/authenticator.ts';
 import type { Storage } from '../../src/contracts/storage.ts';
 import { createPrincipal, type Principal } from '../../src/base/principal.ts';
@@ -59,6 +59,7 @@ export function createAuthenticator(options: AuthenticatorOptions): SignedAuthen
     authorities: ['array', 'an array of hosts, such as ["agents.example.com"]'],
     storage: ['.commit', 'a storage, such as memoryStorage()'],
   });
+  checkAuthorities(options.authorities);
   const { storage, now = Date.now, revocationMaxAgeMs: maxAgeMs, every } = options;
   const watching = { ...(maxAgeMs !== undefined && { maxAgeMs }), ...(every && { every }) };
   const revocations = createRevocations({ storage, now, ...watching });
@@ -84,6 +85,16 @@ export function createAuthenticator(options: AuthenticatorOptions): SignedAuthen
       return session === undefined ? () => {} : revocations.onRevoked(session, listener);
     },
   };
+}
+
+/** Compared with the `host` of requests, which has neither a scheme nor a path. */
+function checkAuthorities(authorities: readonly string[]): void {
+  const wrong = authorities.find((authority) => !/^[^\s/?#@]+$/.test(authority));
+  if (wrong === undefined) return;
+  const why = `"authorities" takes hosts, such as "agents.example.com" or "localhost:8000", not ${
+    JSON.stringify(wrong)
+  }`;
+  throw wrongArgument('authenticate signed requests', 'authorities', why);
 }
 
 /**

@@ -26,8 +26,8 @@ export function checkOptions(action: string, options: unknown, wanted: Readonly<
   }
   for (const [field, [kind, advice, others]] of Object.entries(wanted)) {
     const value: unknown = Reflect.get(options, field);
-    if (isOf(kind, value)) continue;
     const other = value === undefined && others ? Object.keys(options).find((name) => others.test(name)) : undefined;
+    if (isOf(kind, value) && other === undefined) continue;
     const why = other === undefined
       ? `"${field}" ${stateOf(value)}; pass ${advice}`
       : `"${field}" is missing, but "${other}" is given; rename it to "${field}"`;

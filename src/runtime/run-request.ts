@@ -67,7 +67,7 @@ export const RunRequest = v.strictObject({
   settings: v.optional(RunSettings),
   /** The agent plans: the last message is the goal, and these are the terms (`{}` for the usual ones), read by the planner. */
   planner: v.optional(v.union([PlanToFollow, v.looseObject({})])),
-}, /* @__PURE__ */ otherNames({ chat: '{ id, messages }' }));
+}, /* @__PURE__ */ otherNames({ agentId: 'the id of an agent', chat: '{ id, messages }' }));
 export type RunRequest = Omit<v.InferOutput<typeof RunRequest>, 'chat'> & {
   readonly chat: { readonly id: string; readonly messages: UIMessage[]; readonly store?: boolean | undefined };
 };
@@ -82,6 +82,7 @@ export type RunRequestInput = Omit<v.InferInput<typeof RunRequest>, 'chat'> & {
  * @throws PinnaceError `invalid_argument` that names what is wrong: the shape, a limit, or data that is not JSON.
  */
 export function parseRunRequest(data: unknown, limits: Limits): RunRequest {
+  refuseLibrarySchema(data);
   checkData(data);
   checkCounts(data, limits);
   const request = parse(RunRequest, data, { what: 'the run request' });
@@ -90,6 +91,19 @@ export function parseRunRequest(data: unknown, limits: Limits): RunRequest {
   if (request.settings && request.planner) throw settingsInPlan();
   // Safe enough to pass on: `toModelMessages` checks the parts before it reads them.
   return request as unknown as RunRequest;
+}
+
+/** Schemas of libraries hold functions: say what to pass, before they are refused as no JSON. */
+function refuseLibrarySchema(data: unknown): void {
+  const schema = (data as { readonly output?: { readonly schema?: object } } | null | undefined)?.output?.schema;
+  if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null || !('~standard' in schema)) {
+    return;
+  }
+  throw new PinnaceError(
+    'invalid_argument',
+    'Cannot read the run request: "output.schema" takes a JSON Schema, such as z.toJSONSchema(schema)',
+    { details: { reason: 'invalid_schema' } },
+  );
 }
 
 function settingsInPlan(): PinnaceError {

@@ -1,11 +1,12 @@
 /** `pinnace evals`: runs recorded cases against a runtime and compares the report with an earlier one. */
 
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { PinnaceError } from '../../../src/base/errors.ts';
 import { asRecord } from '../../../src/base/is-record.ts';
 import { type Check, checks, type EvaluateOptions, runEvals } from '../../../src/evals/index.ts';
-import { type Command, optionOf, requireOption, UsageError } from '../command.ts';
+import { type Command, optionOf, readInput, requireOption, UsageError } from '../command.ts';
 
 /** The command. */
 export const evals: Command = {
@@ -31,10 +32,10 @@ The exit code is 1 when a case fails or is worse than in the baseline, and 2 whe
     const module = await load(requireOption(given, 'subject'));
     const [tape, baseline] = await Promise.all(['tape', 'baseline'].map(async (name) => {
       const path = optionOf(given, name);
-      return path === undefined ? undefined : await readFile(path, 'utf8');
+      return path === undefined ? undefined : await readInput(path, `--${name}`);
     }));
     const files = {
-      cases: await readFile(cases, 'utf8'),
+      cases: await readInput(cases, 'CASES'),
       ...(tape !== undefined && { tape }),
       ...(baseline !== undefined && { baseline }),
     };
@@ -46,9 +47,15 @@ The exit code is 1 when a case fails or is worse than in the baseline, and 2 whe
   },
 };
 
+function cannotImport(cause: unknown): never {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  throw new PinnaceError('invalid_argument', `Cannot import the module of --subject: ${why}`, { cause });
+}
+
 /** Imports the caller's module. Only its shape is checked: its code is the caller's own. */
 async function load(path: string): Promise<Pick<EvaluateOptions, 'subject' | 'checks'>> {
-  const loaded = asRecord(await import(pathToFileURL(resolve(path)).href));
+  await readInput(path, '--subject');
+  const loaded = asRecord(await import(pathToFileURL(resolve(path)).href).catch(cannotImport));
   const subject = loaded['subject'];
   if (typeof asRecord(subject)['createRuntime'] !== 'function') {
     throw new UsageError('The module of --subject must export `subject`, an object with the function `createRuntime`');

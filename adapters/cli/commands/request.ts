@@ -1,11 +1,10 @@
 /** `pinnace request`: signs a request, sends it and prints the response. */
 
-import { readFile } from 'node:fs/promises';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { credentialsOf } from '../../transport/client/client-credentials.ts';
 import { createSend } from '../../transport/client/send.ts';
 import { wait } from '../../transport/client/wait.ts';
-import { addressOf, type Command, type Given, optionOf, type Terminal, UsageError } from '../command.ts';
+import { addressOf, type Command, type Given, optionOf, readInput, type Terminal, UsageError } from '../command.ts';
 import { credentialOptions, credentialsFrom, credentialUsage } from '../credentials.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -66,7 +65,7 @@ function headersOf(given: Given, method: string): Readonly<Record<string, string
 async function bodyOf(given: Given, { stdin }: Terminal): Promise<unknown> {
   const file = optionOf(given, 'data');
   if (file === undefined) return undefined;
-  const content = file === '-' ? await stdin() : await readFile(file, 'utf8');
+  const content = file === '-' ? await stdin() : await readInput(file, '--data');
   try {
     return JSON.parse(content);
   } catch {

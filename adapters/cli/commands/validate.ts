@@ -1,13 +1,12 @@
 /** `pinnace validate`: checks records and catalogs as the registry does. */
 
-import { readFile } from 'node:fs/promises';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { asRecord } from '../../../src/base/is-record.ts';
 import { checkJsonDepth } from '../../../src/base/json.ts';
 import { createRegistry } from '../../../src/registry/registry.ts';
 import { kindNames, readRecord, type RecordKind } from '../../../src/tools/records/record-kinds.ts';
 import { memoryStorage } from '../../storage/memory.ts';
-import { type Command, optionOf, type Terminal, UsageError } from '../command.ts';
+import { type Command, optionOf, readInput, type Terminal, UsageError } from '../command.ts';
 import { findValue, type Place, syntaxErrorPlace } from '../json-places.ts';
 
 const kinds: Readonly<Record<string, RecordKind | 'catalog'>> = {
@@ -32,7 +31,7 @@ Prints FILE:LINE:COLUMN, the field and what would be right. The exit code is 1 w
   args: [1, 1],
   async run(given, terminal) {
     const [file = ''] = given.args;
-    const text = file === '-' ? await terminal.stdin() : await readFile(file, 'utf8');
+    const text = file === '-' ? await terminal.stdin() : await readInput(file, 'FILE');
     checkJsonDepth(text);
     const data = parsed(text);
     if ('place' in data) return report(terminal, file, { ...data, message: 'is not JSON' });

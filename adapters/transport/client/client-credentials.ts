@@ -46,11 +46,19 @@ export function credentialsOf(
     async usualHeaders() {
       const all = new Headers(typeof headers === 'function' ? await headers() : headers);
       if (bearer !== undefined) {
-        all.set('authorization', `Bearer ${typeof bearer === 'function' ? await bearer() : bearer}`);
+        all.set('authorization', `Bearer ${requireToken(typeof bearer === 'function' ? await bearer() : bearer)}`);
       }
       return all;
     },
   };
+}
+
+const form = /^[\x21-\x7e]+$/;
+
+/** What the function of a client returns: an expired session often has no token. */
+function requireToken(token: string | undefined): string {
+  if (token && form.test(token)) return token;
+  throw wrongArgument('send the request', 'bearer', '"bearer" returned no token');
 }
 
 function checkCredentials(credentials: ClientCredentials): void {
@@ -66,6 +74,6 @@ function checkCredentials(credentials: ClientCredentials): void {
       /^(token|apiKey)$/,
     ],
   });
-  if (/^[\x21-\x7e]+$/.test(String(given))) return;
+  if (form.test(String(given))) return;
   throw wrongArgument(action, name, `"${name}" must be visible ASCII characters without spaces, and without "Bearer"`);
 }

@@ -84,6 +84,10 @@ async function* readChunks(
   options: ReadOptions,
 ): AsyncGenerator<UIMessageChunk, boolean> {
   if (response.body === null) return false;
+  if (response.headers.get('content-type')?.startsWith('text/html')) {
+    await response.body.cancel();
+    throw unexpected('it is no event stream; check that "url" is its address');
+  }
   for await (const { id, data } of readEvents(response.body, options)) {
     if (data === '[DONE]') return cursor.ended || cursor.seq === 0; // a run ends with a chunk that says so
     const step = id === undefined ? 1 : stepTo(id, cursor);

@@ -22,12 +22,16 @@ export async function readRefusal(response: Response, now: number): Promise<Refu
   const details = { ...recordOf(problem['details']), ...(location !== null && { location }) };
   // safe: an endpoint sends these codes; one of another version may have a code that this union does not
   const code = text('code') as ProblemCode | undefined ?? codeOf(status);
-  const error = new PinnaceError(code, text('detail') ?? `The endpoint answered ${status}`, {
-    status,
-    retryable: typeof problem['retryable'] === 'boolean' ? problem['retryable'] : transient.has(status),
-    details,
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  });
+  const error = new PinnaceError(
+    code,
+    text('detail') ?? `The endpoint answered ${status}; check that "url" is its address`,
+    {
+      status,
+      retryable: typeof problem['retryable'] === 'boolean' ? problem['retryable'] : transient.has(status),
+      details,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    },
+  );
   const serverTime = Date.parse(text('serverTime') ?? headers.get('date') ?? '');
   return { error, ...(Number.isFinite(serverTime) && { serverTime }) };
 }
@@ -37,9 +41,19 @@ export function isTransient({ status, retryable }: PinnaceError): boolean {
   return retryable && transient.has(status);
 }
 
-/** The error of a request without a response. */
-export function unreachable(cause?: unknown): PinnaceError {
-  return new PinnaceError('unavailable', 'Cannot reach the endpoint', { details: { reason: 'network' }, cause });
+/** The error of a request without a response. In a page the cause is often a missing origin, which no script can see. */
+export function unreachable(url?: URL, cause?: unknown): PinnaceError {
+  // Node's fetch repeats a request after a 421, sometimes without its body.
+  if (/^RequestContentLength/.test(String((cause as Error | undefined)?.cause))) {
+    return new PinnaceError('misdirected_request', 'Use a host of its "authorities"', {
+      status: 421,
+      cause,
+    });
+  }
+  const page = globalThis.location?.origin;
+  const origins = page && page !== url?.origin ? `, and that its "origins" list "${page}"` : '';
+  const message = `Cannot reach ${url?.origin ?? 'the endpoint'}: check its address, and that it runs${origins}`;
+  return new PinnaceError('unavailable', message, { details: { reason: 'network' }, cause });
 }
 
 async function readObject(response: Response): Promise<Readonly<Record<string, unknown>>> {

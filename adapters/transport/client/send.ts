@@ -89,12 +89,12 @@ async function attempt(call: Call, options: Attempt): Promise<Response | Refused
     const response = await within(options.fetch(request), options.silenceMs, options.wait);
     if (response === undefined) {
       dead.abort();
-      return { error: unreachable() };
+      return { error: unreachable(call.url) };
     }
     return response.ok ? response : await readRefusal(response, options.now());
   } catch (error) {
     signal.throwIfAborted();
-    return { error: unreachable(error) };
+    return { error: unreachable(call.url, error) };
   }
 }
 
@@ -119,7 +119,7 @@ async function toRequest(
     method,
     headers,
     signal,
-    redirect: 'error', // a signature is valid for one address
+    redirect: 'manual', // a signature is valid for one address
     credentials: 'omit',
     cache: 'no-store',
     ...(body !== undefined && { body }),

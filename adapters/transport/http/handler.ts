@@ -230,12 +230,20 @@ function createBase(
   return app;
 }
 
-/** Probes of other servers ask at other paths. */
+/** What usual paths of other servers are called here. */
+const otherPaths: readonly (readonly [path: RegExp, advice: string])[] = [
+  [/\/v1\/v1\//, 'the address of an endpoint ends before "/v1"'],
+  [/\/(?:healthz?|livez?|liveness|ping|status)\/?$/, 'use GET /v1/healthz'],
+  [/\/(?:ready|readyz|readiness)\/?$/, 'use GET /v1/readyz'],
+  [/\/metrics\/?$/, 'use GET /v1/metrics'],
+  [/\/openapi\.json$/, 'use GET /v1/openapi.json'],
+  [/\/chat(?:\/completions)?\/?$/, 'use POST /v1/agents/<id>/chat'],
+  [/\/runs\/?$/, 'use POST /v1/runs'],
+];
+
 function notFoundText(path: string): string {
-  const probe = /\/(?:healthz?|livez?|liveness|ping|status)\/?$/.test(path)
-    ? 'healthz'
-    : /\/(?:ready|readyz|readiness)\/?$/.test(path) && 'readyz';
-  return `Nothing is served at this path${probe ? `: use GET /v1/${probe}` : ''}`;
+  const advice = otherPaths.find(([other]) => other.test(path))?.[1];
+  return `Nothing is served at this path${advice === undefined ? '' : `: ${advice}`}`;
 }
 
 function wrongMethod(methods: readonly string[]): PinnaceError {

@@ -12,7 +12,10 @@ interface Refusal {
 const refusals = {
   authentication_required: { status: 401, message: 'Send the certificate as "Authorization: GC-Session …"' },
   certificate_malformed: { status: 401, message: 'Cannot read the certificate: send one compact JWS' },
-  certificate_untrusted: { status: 401, message: 'Cannot trust the certificate: no known root key signed it' },
+  certificate_untrusted: {
+    status: 401,
+    message: 'Cannot trust the certificate: no root key of its "issuers" signed it',
+  },
   certificate_invalid: { status: 401, message: 'Cannot accept the certificate: it is not made for this endpoint' },
   certificate_expired: { status: 401, retryable: true, message: 'The certificate has expired: renew it' },
   certificate_revoked: { status: 401, message: 'The certificate, or its session or key, has been revoked' },
@@ -41,7 +44,10 @@ const refusals = {
     message: 'Cannot receive the body: it comes too slowly, send it at once',
   },
   content_encoding_not_allowed: { status: 415, message: 'Cannot read the body: send it without content-encoding' },
-  misdirected_request: { status: 421, message: 'This endpoint does not serve this host' },
+  misdirected_request: {
+    status: 421,
+    message: 'This endpoint does not serve this host: use one that its "authorities" list',
+  },
   replay_store_full: { status: 503, retryable: true, message: 'Cannot remember another signature now' },
   overloaded: { status: 503, retryable: true, message: 'Cannot check the request now' },
 } as const satisfies Record<string, Refusal>;

@@ -61,6 +61,9 @@ export function createRoots(issuers: Issuers): FindRoot {
 }
 
 function checkIssuers(issuers: readonly Issuer[]): void {
+  if (issuers.some((issuer) => !Array.isArray(issuer?.keys))) {
+    throw invalidRoot('an issuer is { iss, keys }; pass "issuer.trusted", or what `pinnace keys` prints');
+  }
   if (issuers.some(({ tenants, deployment }) => tenants !== undefined && deployment === true)) {
     throw invalidRoot('an issuer with "tenants" cannot have "deployment": leave one of them out');
   }

@@ -1,5 +1,6 @@
 /** Reads the structured answer of a run from its stream. */
 
+import { checkOptions } from '../../base/check-options.ts';
 import { type ErrorData, fromData, PinnaceError } from '../../base/errors.ts';
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { StandardSchema } from '../../base/agent/standard-schema.ts';
@@ -31,6 +32,7 @@ export async function readOutput<Output = unknown, Input = Output>(
   stream: ReadableStream<UIMessageChunk>,
   { schema, onPartial }: ReadOutputOptions<Input, Output> = {},
 ): Promise<Output> {
+  checkOptions('read the answer', { stream }, { stream: ['.getReader', 'the stream, such as await runtime.run( … )'] });
   let [text, state] = ['', 'running'];
   let error: ErrorData | undefined;
   let found: { readonly data: unknown } | undefined;

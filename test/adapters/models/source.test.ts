@@ -125,7 +125,7 @@ describe('modelSource', () => {
     for (const id of ['acme', 'constructor', '__proto__']) {
       const error = refusal(() => source.model(provider({ id, kind: 'custom' }), undefined));
       expect(error.code).toBe('invalid_argument');
-      expect(error.message).toContain('given are "local"');
+      expect(error.message).toContain('it has "local"');
     }
   });
 

@@ -112,6 +112,24 @@ describe('pinnace keys', () => {
   }, 60_000);
 });
 
+describe('pinnace request', () => {
+  it('says that the endpoint does not serve the host of the address, with a body too', async () => {
+    const made = await pinnace(['keys', '--iss', 'https://c.example', '--audience', 'agents', '--out', 'c.json']);
+    const issuers = [JSON.parse(made.out) as Issuer];
+    const trust = { issuers, audience: 'agents', authorities: ['agents.example'], storage: memoryStorage() };
+    const runtime = testRuntime({ model: scriptedModel(says('x')).model });
+    const url = await listen(createHandler(runtime, { authenticator: createAuthenticator(trust) }));
+    await write('run.json', runRequest());
+    const signing = ['--issuer', 'c.json', '--tenant', 't1'];
+    expect(await pinnace(['request', 'POST', `${url}/v1/runs`, '--data', 'run.json', ...signing])).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(
+        /^misdirected_request: .*use .*"authorities"/i,
+      ),
+    });
+  });
+});
+
 describe('pinnace token', () => {
   it('writes a token that a bearer authenticator accepts by the digest that is printed', async () => {
     const { out } = await pinnace(['token', '--out', 'token.txt']);
@@ -263,6 +281,12 @@ describe('pinnace', () => {
       code: 2,
       err: expect.stringContaining('--audience'),
     });
+    expect(await pinnace(['--version'])).toMatchObject({
+      code: 0,
+      err: '',
+      out: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    });
+    expect((await pinnace(['validate'])).err).toMatch(/^Pass 1 argument; 0 are given\n/);
     const unknown = await pinnace(['keys', '--sekret=sk-VALUE']);
     expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('--sekret')]);
     expect(unknown.err).not.toContain('sk-VALUE');
@@ -271,7 +295,10 @@ describe('pinnace', () => {
       code: 2,
       err: expect.stringContaining('PINNACE_TOKEN'),
     });
-    expect(await pinnace(['validate', 'missing.json'])).toMatchObject({ code: 1, err: 'ENOENT: open\n' });
+    expect(await pinnace(['validate', 'missing.json'])).toMatchObject({
+      code: 1,
+      err: 'invalid_argument: Cannot read the file of FILE: it does not exist\n',
+    });
   }, 60_000);
 });
 
@@ -319,6 +346,21 @@ describe('pinnace evals', () => {
     expect(await pinnace(['evals', cases, '--subject', worse])).toMatchObject({ code: 1 });
     const missing = await pinnace(['evals', cases, '--subject', worse, '--tape', example('tape.jsonl')]);
     expect(missing.code).toBe(2);
+  });
+
+  it('says why the module cannot be imported', async () => {
+    expect(await pinnace(['evals', 'x.jsonl', '--subject', 'missing.ts'])).toMatchObject({
+      code: 1,
+      err: 'invalid_argument: Cannot read the file of --subject: it does not exist\n',
+    });
+    const { code, err } = await pinnace([
+      'evals',
+      'x.jsonl',
+      '--subject',
+      await write('bad.mjs', `import './nope.mjs';`),
+    ]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^invalid_argument: Cannot import the module of --subject: .*nope\.mjs/);
   });
 
   it('says what the module has to export', async () => {

@@ -15,6 +15,7 @@ import {
   defineAgent,
   defineTool,
   localPrincipal,
+  readOutput,
 } from '../../../src/index.ts';
 import { expectMistakes, untyped } from './expect-mistakes.ts';
 
@@ -111,6 +112,11 @@ expectMistakes('createRuntime', [
     runtimeWith({ models: undefined, model: 'gpt' }),
     `${runtime}: "models" is missing, but "model" is given; rename it to "models"`,
   ],
+  [
+    'tool instead of tools',
+    runtimeWith({ tool: [] }),
+    `${runtime}: "tools" is missing, but "tool" is given; rename it to "tools"`,
+  ],
   ['no catalog', runtimeWith({ catalog: undefined }), `${runtime}: "catalog" is missing; ${aCatalog}`],
   ['records as catalog', runtimeWith({ catalog: [record] }), `${runtime}: "catalog" is an array; ${aCatalog}`],
   [
@@ -204,6 +210,26 @@ expectMistakes('run', [
     'messages without a chat',
     runWith({ agentId: 'helper', messages: [good] }),
     'Cannot read the run request: "chat" is missing; use { id, messages }',
+  ],
+  [
+    'agent instead of agentId',
+    runWith({ agent: 'helper', chat: chatOf(good).chat }),
+    'Cannot read the run request: "agentId" is missing; use the id of an agent',
+  ],
+  [
+    'the schema of a library as output',
+    runWith({ ...chatOf(good), output: { schema: input } }),
+    'Cannot read the run request: "output.schema" takes a JSON Schema, such as z.toJSONSchema(schema)',
+  ],
+  [
+    'a schema alone as output',
+    runWith({ ...chatOf(good), output: { type: 'object' } }),
+    'Cannot read the run request: "output.schema" is missing; use { schema }, with a JSON Schema',
+  ],
+  [
+    'a promised stream',
+    () => readOutput(untyped(createRuntime(base()).run(untyped(chatOf(good)), localPrincipal()))),
+    'Cannot read the answer: "stream" is a promise, so await it; pass the stream, such as await runtime.run( … )',
   ],
 ]);
 

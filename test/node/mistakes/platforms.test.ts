@@ -108,6 +108,22 @@ expectMistakes('models', [
   ],
 ]);
 
+const custom = { id: 'main', kind: 'custom', version: '1', state: 'active', revision: 1 } as const;
+
+expectMistakes('a provider of kind "custom"', [
+  [
+    'no model',
+    () => modelSource().model(custom, undefined),
+    'Cannot serve provider "main": "custom" has no model for it; pass modelSource({ custom: { "main": () => model } })',
+  ],
+  [
+    'a model under another id',
+    () => modelSource({ custom: { other: () => fakeModel().model } }).model(custom, undefined),
+    'Cannot serve provider "main": "custom" has no model for it; pass modelSource({ custom: { "main": () => model } }); ' +
+    'it has "other"',
+  ],
+]);
+
 const authenticator = () => bearerAuthenticator({ tokens: [] });
 const nodeWith = (parts: object) => () =>
   createNodeEndpoint(untyped({

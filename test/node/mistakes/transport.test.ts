@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { staticCatalog } from '../../../adapters/catalog/static.ts';
 import { modelSource } from '../../../adapters/models/source.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
@@ -12,6 +12,7 @@ import { createHandler } from '../../../adapters/transport/http.ts';
 import { createIssuer } from '../../../adapters/transport/issuer.ts';
 import { jwtAuthenticator } from '../../../adapters/transport/jwt-authenticator.ts';
 import { createRuntime } from '../../../src/index.ts';
+import { readAll } from '../../fixtures/runtime.ts';
 import { expectMistakes, untyped } from './expect-mistakes.ts';
 
 const runtime = () =>
@@ -109,6 +110,7 @@ expectMistakes('bearerAuthenticator', [
   ['a whole header', () => digestOfToken('Bearer x'), noToken],
 ]);
 
+const trust = { issuers: [], audience: 'a', authorities: ['a.example'], storage: memoryStorage() };
 const jwtWith = (parts: object) => () =>
   jwtAuthenticator(
     untyped({ issuer: 'https://a.example', audience: 'https://b.example', principalOf: () => undefined, ...parts }),
@@ -136,6 +138,19 @@ expectMistakes('authenticators', [
     () => createAuthenticator(untyped({})),
     'Cannot authenticate signed requests: "issuers" is missing; pass an array, such as [issuer.trusted]',
   ],
+  [
+    'an issuer with its private key',
+    async () => createAuthenticator({ ...trust, issuers: [untyped(await createIssuer({ iss: 'i', audience: 'a' }))] }),
+    'Cannot trust the root keys: an issuer is { iss, keys }; pass "issuer.trusted", or what `pinnace keys` prints',
+  ],
+  ...['https://agents.example', 'agents.example/', ' agents.example'].map((authority) =>
+    [
+      `${JSON.stringify(authority)} as authority`,
+      () => createAuthenticator({ ...trust, authorities: [authority] }),
+      'Cannot authenticate signed requests: "authorities" takes hosts, such as "agents.example.com" or "localhost:8000", ' +
+      `not ${JSON.stringify(authority)}`,
+    ] as const
+  ),
   ['jwksUri', jwtWith({ jwksUri: 'x' }), `${byJwt}: "keys" is missing, but "jwksUri" is given; rename it to "keys"`],
   ['keys that are none', jwtWith({ keys: {} }), `${byJwt}: "keys" must be a URL or { keys: [ … ] }`],
   [
@@ -186,6 +201,72 @@ expectMistakes('createClient', [
   ],
 ]);
 
+const answering = (response: () => Response) => () =>
+  createClient({
+    url: 'https://a.example',
+    credentials: { bearer: 't' },
+    fetch: () => Promise.resolve(response()),
+    attempts: 1,
+    wait: () => Promise.resolve(),
+  }).run({
+    agentId: 'helper',
+    chat: { id: 'c', messages: [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'x' }] }] },
+  });
+const page = () => new Response('<html>', { headers: { 'content-type': 'text/html' } });
+const lost = (): Response => {
+  throw new TypeError('fetch failed');
+};
+
+expectMistakes('the address of a client', [
+  [
+    'a server of pages',
+    async () => await readAll(await answering(page)()),
+    'Cannot read the answer of the endpoint: it is no event stream; check that "url" is its address',
+  ],
+  [
+    'a redirect',
+    answering(() => new Response(null, { status: 308, headers: { location: 'https://b.example/' } })),
+    'The endpoint answered 308; check that "url" is its address',
+  ],
+], 'internal');
+
+expectMistakes('the address of a client', [
+  [
+    'a page that is not there',
+    answering(() => new Response('<html>', { status: 404 })),
+    'The endpoint answered 404; check that "url" is its address',
+  ],
+], 'not_found');
+
+expectMistakes('the address of a client', [
+  [
+    'an endpoint that does not run',
+    answering(lost),
+    'Cannot reach https://a.example: check its address, and that it runs',
+  ],
+], 'unavailable');
+
+describe('a client in a page', () => {
+  afterEach(() => vi.unstubAllGlobals());
+
+  it('names the origin that the endpoint must allow', async () => {
+    vi.stubGlobal('location', new URL('http://localhost:5174/chat'));
+    await expect(answering(lost)()).rejects.toThrow(
+      'Cannot reach https://a.example: check its address, and that it runs, and that its "origins" list ' +
+        '"http://localhost:5174"',
+    );
+  });
+});
+
+expectMistakes('a token that is asked for', [
+  [
+    'none',
+    () =>
+      createClient({ url: 'https://a.example', credentials: { bearer: untyped(async () => undefined) } }).status('r'),
+    'Cannot send the request: "bearer" returned no token',
+  ],
+]);
+
 const port = (): MessagePort => {
   const { port1, port2 } = new MessageChannel();
   port2.close();
@@ -212,12 +293,17 @@ expectMistakes('the worker', [
 
 describe('probes at usual paths', () => {
   it.each([
+    ['/runs', 'Nothing is served at this path: use POST /v1/runs'],
+    ['/v1/v1/runs', 'Nothing is served at this path: the address of an endpoint ends before "/v1"'],
+    ['/api/chat', 'Nothing is served at this path: use POST /v1/agents/<id>/chat'],
+    ['/v1/chat/completions', 'Nothing is served at this path: use POST /v1/agents/<id>/chat'],
+    ['/metrics', 'Nothing is served at this path: use GET /v1/metrics'],
     ['/healthz', 'Nothing is served at this path: use GET /v1/healthz'],
     ['/health', 'Nothing is served at this path: use GET /v1/healthz'],
     ['/v1/health', 'Nothing is served at this path: use GET /v1/healthz'],
     ['/ready', 'Nothing is served at this path: use GET /v1/readyz'],
     ['/else', 'Nothing is served at this path'],
-  ])('learn at %s where the health is', async (path, detail) => {
+  ])('learn at %s what to use', async (path, detail) => {
     const response = await handlerWith({})()(new Request(`https://a.example${path}`));
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ code: 'not_found', detail });
