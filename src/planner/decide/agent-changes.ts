@@ -4,26 +4,16 @@ import { closeAccount, createAccount, hold, positive, use, useCall } from '../mo
 import { leavingDoubt } from '../model/failure.ts';
 import { deliveredOf, type Refusal } from '../fold/folding.ts';
 import type { EventOf } from '../model/plan-event.ts';
-import {
-  added,
-  agentAt,
-  type AgentState,
-  hasEnded,
-  keysOf,
-  none,
-  type PlanState,
-  stepOf,
-} from '../model/plan-state.ts';
+import { added, type AgentState, hasEnded, keysOf, none, type PlanState, stepOf } from '../model/plan-state.ts';
 import type { InboxItem, Usage } from '../host/run-agent.ts';
 
 /** Makes an agent. Its address is its parent's and its number among the children, so it is never used again. */
 export function createAgent(state: PlanState, event: EventOf<'agent.created'>): Refusal | undefined {
   const { id } = event;
-  const parent = parentOf(state, id);
-  const isNext = parent ? isNextAddress(parent, id) : state.agents.size === 0;
-  if (!isNext && state.agents.has(id)) return 'there is such an agent';
+  const parent = state.agents.get(id.slice(0, Math.max(0, id.lastIndexOf('-'))));
+  if (state.agents.get(id)) return 'there is such an agent';
   if (parent ? hasEnded(parent) : id !== '1') return 'there is no such living parent';
-  if (!isNext) return 'the address is not the next';
+  if (parent && id !== nextAddress(parent)) return 'the address is not the next';
   if (parent && event.key !== undefined && keysOf(state, parent).has(event.key)) {
     return 'there is a child with this key';
   }
@@ -103,27 +93,9 @@ export function newAgent(
   };
 }
 
-function parentOf(state: PlanState, id: string): AgentState | undefined {
-  const dash = id.lastIndexOf('-');
-  if (dash < 0) return undefined;
-  const { recent } = state; // mostly the parent of the agent before
-  return recent?.id.length === dash && id.startsWith(recent.id) ? recent : agentAt(state, id.slice(0, dash));
-}
-
 /** The address of an agent's next child. None is used twice, so no agent has it. */
 export function nextAddress({ id, children }: AgentState): string {
   return `${id}-${children.length + 1}`;
-}
-
-/** Whether this is the next address below its parent. Compares numbers: an address made for it would take longer. */
-function isNextAddress({ id: { length }, children }: AgentState, id: string): boolean {
-  let number = 0;
-  for (let at = length + 1; at < id.length; at++) {
-    const digit = id.charCodeAt(at) - 48;
-    if (digit < 0 || digit > 9 || (digit === 0 && number === 0)) return false;
-    number = number * 10 + digit;
-  }
-  return number === children.length + 1;
 }
 
 const noAgents: readonly (AgentState | undefined)[] = [];

@@ -4,15 +4,7 @@ import type { ErrorData } from '../../base/errors.ts';
 import type { OnFailure } from '../model/action.ts';
 import { leavingDoubt } from '../model/failure.ts';
 import type { EventOf, NewEvent, PlanEvent } from '../model/plan-event.ts';
-import {
-  agentAt,
-  type AgentState,
-  childOfKey,
-  hasEnded,
-  livingBelow,
-  type PlanState,
-  stepId,
-} from '../model/plan-state.ts';
+import { type AgentState, childOfKey, hasEnded, livingBelow, type PlanState, stepId } from '../model/plan-state.ts';
 
 /** The reason of agents that are cancelled because one above them has ended: no other agent waits for them. */
 export const withParent = 'parent_ended';
@@ -27,7 +19,7 @@ export function isEnd(event: PlanEvent): event is EventOf<'agent.done' | 'agent.
 /** Gives the events that must follow an event, in the same commit. */
 export function followUps(state: PlanState, event: PlanEvent): readonly NewEvent[] {
   if (!isEnd(event)) return [];
-  const agent = agentAt(state, event.id);
+  const agent = state.agents.get(event.id);
   if (!agent) return [];
   if (!agent.parent) return [endOfRun(state, agent, event)];
   const isCascade = event.type === 'agent.cancelled' && (event.reason === withParent || event.reason === dropped);
@@ -57,7 +49,7 @@ function failParent(state: PlanState, { id, error }: AgentState, parent: AgentSt
 }
 
 function endOfRun(
-  { agents }: PlanState,
+  state: PlanState,
   root: AgentState,
   event: EventOf<'agent.done' | 'agent.failed' | 'agent.cancelled'>,
 ): NewEvent {
@@ -66,9 +58,13 @@ function endOfRun(
   return {
     type: 'run.done',
     result: event.result,
-    cites: event.cites ?? agents.childrenOf(root).filter(({ status }) => status === 'done').map(({ id }) => id),
+    cites: event.cites ?? doneBelow(state, root).map(({ id }) => id),
     ...(event.refs && { refs: event.refs }),
   };
+}
+
+function doneBelow({ agents }: PlanState, agent: AgentState): readonly AgentState[] {
+  return agents.childrenOf(agent).filter(({ status }) => status === 'done');
 }
 
 /** The end of a given plan, whose tasks have all ended: the result of the task that it names, or those of all by key. */
@@ -82,7 +78,7 @@ function endOfGiven(state: PlanState, root: AgentState): NewEvent {
       ? { ...facts, result: task.result.ref, refs: ['result'] }
       : { ...facts, result: task?.result?.value };
   }
-  const done = state.agents.childrenOf(root).filter(({ status }) => status === 'done');
+  const done = doneBelow(state, root);
   const result = Object.fromEntries(done.map(({ spec, id, result: own }) => [spec.key ?? id, own?.ref ?? own?.value]));
   return { type: 'agent.done', id: root.id, result };
 }

@@ -9,7 +9,6 @@ export interface ReadyQueue {
   /** Takes the next whose provider is free, unless its rank, with what its age adds, is below `least`. */
   take(isFree: (provider: string | undefined) => boolean, least?: number): Activity | undefined;
   readonly size: number;
-  all(): readonly Activity[];
 }
 
 /** Activities of one rank and provider, the oldest first. */
@@ -59,7 +58,6 @@ export function createReadyQueue(): ReadyQueue {
     get size() {
       return size;
     },
-    all: () => [...lanes.values()].flatMap(({ items, head }) => items.slice(head)),
   };
 }
 

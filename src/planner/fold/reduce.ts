@@ -8,7 +8,7 @@ import { bookUsage, createAgent, deliver, endAgent, wake } from '../decide/agent
 import { deliveredOf, type Refusal } from './folding.ts';
 import type { EventOf, PlanEvent } from '../model/plan-event.ts';
 import { turnClock } from '../model/plan-clock.ts';
-import { agentAt, hasEnded, livingBelow, type PlanState, rootOf } from '../model/plan-state.ts';
+import { hasEnded, livingBelow, type PlanState, rootOf } from '../model/plan-state.ts';
 import { reduceAsk } from './reduce-ask.ts';
 import { reduceStep } from './reduce-step.ts';
 
@@ -56,7 +56,7 @@ function apply(state: PlanState, event: PlanEvent): Refusal | undefined {
     case 'ask.expired':
       return reduceAsk(state, event);
     case 'cancel.requested':
-      return state.agents.has(event.target) ? undefined : 'there is no such agent';
+      return state.agents.get(event.target) ? undefined : 'there is no such agent';
     case 'run.paused':
     case 'run.resumed':
       state.paused = event.type === 'run.paused';
@@ -88,7 +88,7 @@ function end(
   state: PlanState,
   event: EventOf<'agent.done' | 'agent.failed' | 'agent.cancelled'>,
 ): Refusal | undefined {
-  const agent = agentAt(state, event.id);
+  const agent = state.agents.get(event.id);
   if (!agent) return 'there is no such agent';
   if (hasEnded(agent)) return 'the agent has ended';
   if (agent.open > 0 && livingBelow(state, agent).length > 0) return 'an agent below it has not ended';

@@ -1,11 +1,11 @@
 /** The state of a plan as a text, from which it can be made again without the events before. */
 
-import { type AgentColumns, type AgentDetails, toColumns } from '../model/agent-columns.ts';
+import { type AgentDetails, toColumns } from '../model/agent-columns.ts';
 import { restoreAgents, type StoredAgents } from '../model/restore-agents.ts';
 import { createAccount } from '../model/account.ts';
-import { createDueHeap, type Due } from '../decide/due-heap.ts';
+import type { Due } from '../decide/due-heap.ts';
 import type { AskFacts, EventOf } from '../model/plan-event.ts';
-import { type AgentState, type PlanState, rootOf } from '../model/plan-state.ts';
+import { type AgentState, createPlanState, type PlanState, rootOf } from '../model/plan-state.ts';
 import { isValid } from '../decide/settle-due.ts';
 
 /** The version of the form below. A reader knows its own, and reads the journal where it is another. */
@@ -25,7 +25,6 @@ interface StoredState {
   readonly dues: readonly Due[];
   /** How many agents there are, with those that have ended. */
   readonly count: number;
-  readonly agents: AgentColumns;
 }
 
 /** Gives the text of a state with these agents, those that live; `undefined` where the plan has not begun or is over. */
@@ -44,21 +43,30 @@ export function stateText(state: PlanState, living: readonly AgentState[]): stri
     currency,
     dues: dues.all().filter((due) => isValid(state, due)),
     count: state.agents.size,
-    agents: toColumns(living, created.at),
   };
-  return JSON.stringify(stored);
+  return `${JSON.stringify(stored)}\n${columnsText(living, created)}`;
 }
 
-/** Gives the text of agents that have ended: in its second line what only readers of one need. */
-export function endedText(state: PlanState, ended: readonly AgentState[]): string {
-  const { details, ...columns } = toColumns(ended, state.created?.at ?? 0);
+/** Gives the text of agents that have ended. */
+export function endedText({ created }: PlanState, ended: readonly AgentState[]): string {
+  return columnsText(ended, created);
+}
+
+/** In its second line is what only readers of an agent need. */
+function columnsText(agents: readonly AgentState[], created: PlanState['created']): string {
+  const { details, ...columns } = toColumns(agents, created?.at ?? 0);
   return `${JSON.stringify(columns)}\n${JSON.stringify(details)}`;
 }
 
-function readEnded(text: string): StoredAgents {
+function readColumns(text: string): StoredAgents {
+  const [columns, details] = inTwo(text);
+  return { ...JSON.parse(columns) as StoredAgents, details: () => JSON.parse(details) as AgentDetails }; // written above
+}
+
+/** The first line, and the others. */
+function inTwo(text: string): readonly [string, string] {
   const end = text.indexOf('\n');
-  const { rows, statuses } = JSON.parse(text.slice(0, end)) as StoredAgents; // as above
-  return { rows, statuses, details: () => JSON.parse(text.slice(end)) as AgentDetails };
+  return [text.slice(0, end), text.slice(end + 1)];
 }
 
 /**
@@ -67,32 +75,21 @@ function readEnded(text: string): StoredAgents {
  * @throws Error, or another error for a wrong form: the journal then restores the state.
  */
 export function stateOf(text: string, endedTexts: readonly string[]): PlanState {
-  const stored = JSON.parse(text) as StoredState; // written by this module; others are refused by version and sum before
-  const { at, paused, created, asks, askCount, askedSince, askedMs, used, currency, dues, count, agents } = stored;
-  const account = createAccount(created.terms.budget);
-  const columns = [...endedTexts.map(readEnded), { ...agents, details: () => agents.details }];
-  const state: PlanState = { // every field is named, so that none is missed
-    at,
+  // Written by this module; others are refused by version and sum before.
+  const [stored, living] = inTwo(text);
+  const { asks, used, dues, count, ...facts } = JSON.parse(stored) as StoredState;
+  const account = createAccount(facts.created.terms.budget);
+  const columns = [...endedTexts, living].map(readColumns);
+  const state: PlanState = {
+    ...createPlanState(),
+    ...facts,
     phase: 'running',
-    paused,
-    created,
-    agents: restoreAgents(columns, { created, account }),
+    agents: restoreAgents(columns, { ...facts, account }),
     asks: new Map(asks.map((ask) => [ask.ask, ask])),
-    askCount,
-    askedSince,
-    askedMs,
     account,
-    currency,
-    dues: createDueHeap(),
-    fresh: [],
-    result: undefined,
-    cites: [],
-    error: undefined,
-    reason: undefined,
-    recent: undefined,
   };
   if (state.agents.size !== count) throw new Error('An agent is missing');
-  Object.assign(state.account.used, used);
+  Object.assign(account.used, used);
   for (const due of dues) state.dues.add(due);
   return state;
 }

@@ -78,14 +78,13 @@ function createPlanSpans(
   },
   options: SpanOptions,
 ): PlanSpans {
-  const fresh = new Set(events.flatMap((event) => event.type === 'agent.created' ? [event.id] : []));
-  const count = state.agents.size;
-  const isEmitted = ({ id, order }: AgentState): boolean => order < count && !fresh.has(id);
+  // Those of the events are the last.
+  const emittedBefore = state.agents.size - events.filter(({ type }) => type === 'agent.created').length;
   const plan = startSpan({
     traceId: terms.traceId,
     parentSpanId: terms.parentSpanId,
     spanId: spanIdOf(planId, ''),
-    ...(!fresh.has('1') && { startedAt: at }),
+    ...(emittedBefore > 0 && { startedAt: at }),
     tenant: owner.tenant,
     actor: { type: 'user', id: owner.subject },
     action: 'plan.start',
@@ -99,7 +98,7 @@ function createPlanSpans(
     if (known) return known;
     const span = (agent.parent ? ofAgent(agent.parent) : plan).start({
       spanId: spanIdOf(planId, agent.id),
-      ...(isEmitted(agent) && { startedAt: agent.startedAt }),
+      ...(agent.order < emittedBefore && { startedAt: agent.startedAt }),
       actor: { type: 'agent', id: nameOf(agent) },
       action: 'agent.create',
       endAction: 'agent.end',

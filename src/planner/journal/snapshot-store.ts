@@ -8,7 +8,7 @@ import type { Key } from '../../base/key.ts';
 import type { Change, Storage } from '../../contracts/storage.ts';
 import { isEnd } from '../decide/follow-ups.ts';
 import { eventVersion, type PlanEvent } from '../model/plan-event.ts';
-import { agentAt, agentOfStep, type AgentState, hasEnded, livingAgents, type PlanState } from '../model/plan-state.ts';
+import { agentOfStep, type AgentState, hasEnded, livingAgents, type PlanState } from '../model/plan-state.ts';
 import { endedText, snapshotVersion, stateOf, stateText } from '../fold/snapshot.ts';
 
 /** One part: a text, in pieces of which each is one value. */
@@ -148,7 +148,7 @@ const none: readonly Change[] = [];
 
 /** The agent that this event ends, or an ended one that receives the usage of a late step; others change until they end. */
 export function changedAtEnd(state: PlanState, event: PlanEvent): AgentState | undefined {
-  if (isEnd(event)) return agentAt(state, event.id);
+  if (isEnd(event)) return state.agents.get(event.id);
   if (event.type !== 'step.late') return undefined;
   const agent = agentOfStep(state, event.step);
   return agent && hasEnded(agent) ? agent : undefined;

@@ -117,28 +117,19 @@ const specFields = new Set(['type', 'at', 'id', 'goal', 'key']);
 export function toColumns(listed: readonly AgentState[], since: number): AgentColumns {
   const ordered = listed.toSorted((a, b) => a.order - b.order);
   const agents = ordered.filter((agent, i) => agent !== ordered[i - 1]);
-  const details = {
+  const details: AgentDetails = {
     since,
-    goals: [] as string[],
-    keys: [] as (string | null)[],
-    starts: [] as number[],
-    ends: [] as number[],
-    results: [] as unknown[],
-    rest: [] as [number, AgentRest][],
+    goals: agents.map(({ spec }) => spec.goal),
+    keys: agents.map(({ spec }) => spec.key ?? null),
+    starts: toRuns(agents.map(({ startedAt }) => startedAt - since)),
+    ends: toRuns(agents.map(({ endedAt = since }) => endedAt - since)),
+    results: agents.map(({ result }) => result?.value ?? null),
+    rest: agents.flatMap((agent, i) => {
+      const rest = restOf(agent);
+      return rest ? [[i, rest] as const] : [];
+    }),
   };
-  let statuses = '';
-  agents.forEach((agent, i) => {
-    const { spec, status, startedAt, endedAt, result } = agent;
-    details.goals.push(spec.goal);
-    details.keys.push(spec.key ?? null);
-    statuses += letters[status];
-    addToRuns(details.starts, startedAt - since);
-    addToRuns(details.ends, endedAt === undefined ? 0 : endedAt - since);
-    details.results.push(result?.value ?? null);
-    const rest = restOf(agent);
-    if (rest) details.rest.push([i, rest]);
-  });
-  return { rows: rowsOf(agents), statuses, details };
+  return { rows: rowsOf(agents), statuses: agents.map(({ status }) => letters[status]).join(''), details };
 }
 
 function rowsOf(agents: readonly AgentState[]): readonly AgentRow[] {
@@ -157,9 +148,13 @@ function rowsOf(agents: readonly AgentState[]): readonly AgentRow[] {
   return rows;
 }
 
-function addToRuns(runs: number[], value: number): void {
-  if (runs.at(-2) === value) runs.push((runs.pop() ?? 0) + 1);
-  else runs.push(value, 1);
+function toRuns(values: readonly number[]): NumberRuns {
+  const runs: number[] = [];
+  for (const value of values) {
+    if (runs.at(-2) === value) runs.push((runs.pop() ?? 0) + 1);
+    else runs.push(value, 1);
+  }
+  return runs;
 }
 
 /** Returns the numbers of the runs. */

@@ -16,12 +16,11 @@ export interface AgentTable<Agent extends Placed> {
   add(agent: Agent | undefined): void;
   /** The agent at this address. */
   get(address: string): Agent | undefined;
-  has(address: string): boolean;
-  /** The agent at this place in the order of creation. @throws RangeError when there is none. */
+  /** The agent at this place in the order of creation. */
   at(order: number): Agent;
   childrenOf(agent: Agent): readonly Agent[];
   /** All agents; makes each. */
-  values(): Iterable<Agent>;
+  values(): readonly Agent[];
   /** Those that are made; every other has ended. */
   made(): readonly Agent[];
 }
@@ -29,26 +28,18 @@ export interface AgentTable<Agent extends Placed> {
 /** Creates a table without agents. `make` makes an agent that was added without one, and does not keep it. */
 export function createAgentTable<Agent extends Placed>(make?: (order: number) => Agent): AgentTable<Agent> {
   const agents: (Agent | undefined)[] = [];
-  const at = (order: number): Agent => {
-    const known = agents[order];
-    if (known) return known;
-    if (!make || !(order < agents.length)) throw new RangeError(`There is no agent ${order}`);
-    return agents[order] = make(order);
-  };
+  const at = (order: number): Agent => agents[order] ??= (make as NonNullable<typeof make>)(order); // one was added without an agent
   const get = (address: string): Agent | undefined => {
     let agent: Agent | undefined;
-    let number = 0;
-    for (let i = 0; i <= address.length; i++) {
-      const digit = i === address.length ? end : address.charCodeAt(i) - 48;
-      if (digit >= 0 && digit <= 9 && (digit > 0 || number > 0)) {
-        number = number * 10 + digit;
-        continue;
-      }
-      if (digit !== end || number === 0) return undefined;
-      const order = agent ? agent.children[number - 1] : number - 1;
-      if (order === undefined || (!agent && number > 1) || agents.length === 0) return undefined;
+    let children = agents.length > 0 ? justFirst : none;
+    for (let from = 0; from <= address.length;) {
+      const dash = address.indexOf('-', from);
+      const end = dash < 0 ? address.length : dash;
+      const order = children[numberIn(address, from, end) - 1];
+      if (order === undefined) return undefined;
       agent = at(order);
-      number = 0;
+      children = agent.children;
+      from = end + 1;
     }
     return agent;
   };
@@ -58,15 +49,23 @@ export function createAgentTable<Agent extends Placed>(make?: (order: number) =>
     },
     add: (agent) => void agents.push(agent),
     get,
-    has: (address) => get(address) !== undefined,
     at,
     childrenOf: ({ children }) => children.map(at),
-    *values() {
-      for (let order = 0; order < agents.length; order++) yield at(order);
-    },
+    values: () => agents.map((_, order) => at(order)),
     made: () => agents.filter((agent) => agent !== undefined),
   };
 }
 
-/** What a dash is beside the digit 0; the end of an address ends a number as well. */
-const end = '-'.charCodeAt(0) - 48;
+const none: readonly number[] = [];
+const justFirst: readonly number[] = [0];
+
+/** The number between these places of an address; 0 when it is no number, or has a zero in front. */
+function numberIn(address: string, from: number, end: number): number {
+  let number = 0;
+  for (let i = from; i < end; i++) {
+    const digit = address.charCodeAt(i) - 48;
+    if (digit < 0 || digit > 9 || (digit === 0 && number === 0)) return 0;
+    number = number * 10 + digit;
+  }
+  return number;
+}

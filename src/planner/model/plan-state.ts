@@ -119,8 +119,6 @@ export interface PlanState {
   cites: readonly string[];
   error: ErrorData | undefined;
   reason: string | undefined;
-  /** The agent that was looked up last: several readers of one event need the same. */
-  recent: AgentState | undefined;
 }
 
 /** The state before the first event. */
@@ -143,21 +141,12 @@ export function createPlanState(): PlanState {
     cites: [],
     error: undefined,
     reason: undefined,
-    recent: undefined,
   };
-}
-
-/** The agent at this address. */
-export function agentAt(state: PlanState, id: string): AgentState | undefined {
-  if (state.recent?.id === id) return state.recent;
-  return state.recent = state.agents.get(id);
 }
 
 /** The child that was created with this key, or else the one at this address. */
 export function childOf(state: PlanState, parent: AgentState, name: string): AgentState | undefined {
-  const keyed = childOfKey(state, parent, name);
-  if (keyed) return keyed;
-  const agent = agentAt(state, name);
+  const agent = childOfKey(state, parent, name) ?? state.agents.get(name);
   return agent?.parent === parent ? agent : undefined;
 }
 
@@ -206,7 +195,7 @@ export function added<T>(list: readonly T[], item: T): readonly T[] {
 
 /** The agent whose activity this is. */
 export function agentOfStep(state: PlanState, step: string): AgentState | undefined {
-  return agentAt(state, step.slice(0, step.indexOf('#')));
+  return state.agents.get(step.slice(0, step.indexOf('#')));
 }
 
 /** The first agent, which the whole plan is done by. */
@@ -215,20 +204,15 @@ export function rootOf(state: PlanState): AgentState | undefined {
 }
 
 /** The agents that have not ended, in the order of creation. */
-export function livingAgents({ agents }: PlanState): readonly AgentState[] {
+export function livingAgents({ agents }: Pick<PlanState, 'agents'>): readonly AgentState[] {
   return agents.made().filter((agent) => !hasEnded(agent));
 }
 
 /** The agents below this one that have not ended, leaves before what they hang on. */
 export function livingBelow({ agents }: PlanState, agent: AgentState): AgentState[] {
-  const found: AgentState[] = [];
-  const stack = [agent];
-  for (let next = stack.pop(); next; next = stack.pop()) {
-    for (const child of agents.childrenOf(next)) {
-      if (hasEnded(child)) continue;
-      found.push(child);
-      stack.push(child);
-    }
+  const found = [agent];
+  for (const next of found) { // grows while it is walked
+    for (const child of agents.childrenOf(next)) if (!hasEnded(child)) found.push(child);
   }
-  return found.toSorted((a, b) => b.depth - a.depth || a.order - b.order);
+  return found.slice(1).toSorted((a, b) => b.depth - a.depth || a.order - b.order);
 }

@@ -4,7 +4,14 @@ import type { ErrorData } from '../../base/errors.ts';
 import type { Amount } from '../model/account.ts';
 import type { AskFacts } from '../model/plan-event.ts';
 import { planDeadlineAt } from '../model/plan-clock.ts';
-import { type AgentState, hasEnded, type PlanPhase, type PlanState, rootOf } from '../model/plan-state.ts';
+import {
+  type AgentState,
+  hasEnded,
+  livingAgents,
+  type PlanPhase,
+  type PlanState,
+  rootOf,
+} from '../model/plan-state.ts';
 
 /** One agent as people see it. */
 export interface PlanTaskView {
@@ -105,9 +112,8 @@ function countsOf({ agents }: PlanState): Record<AgentState['status'], number> {
 function fitting({ agents }: PlanState, bytes: number): readonly PlanTaskView[] {
   const chosen: AgentState[] = [];
   let left = bytes;
-  const all = [...agents.values()];
-  const ended = all.filter(hasEnded).toSorted((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0));
-  for (const agent of [...all.filter((one) => !hasEnded(one)), ...ended]) {
+  const ended = agents.values().filter(hasEnded).toSorted((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0));
+  for (const agent of [...livingAgents({ agents }), ...ended]) {
     left -= bytesOf(taskOf(agent)) + 1;
     if (left < 0) break;
     chosen.push(agent);

@@ -42,7 +42,7 @@ describe('createAgentTable', () => {
       '11',
       'a',
     ];
-    expect(wrong.filter((id) => agents.has(id))).toEqual([]);
+    expect(wrong.filter((id) => agents.get(id))).toEqual([]);
     expect(createAgentTable<Agent>().get('1')).toBeUndefined();
   });
 
@@ -58,8 +58,7 @@ describe('createAgentTable', () => {
     expect(agents.made()).toHaveLength(1);
     expect(agents.get('1-2')).toBe(agents.at(2));
     expect(made).toEqual([2]);
-    expect([...agents.values()].map(({ id }) => id)).toEqual(['1', '1-1', '1-2']);
+    expect(agents.values().map(({ id }) => id)).toEqual(['1', '1-1', '1-2']);
     expect(made).toEqual([2, 1]);
-    expect(() => agents.at(3)).toThrow(RangeError);
   });
 });
