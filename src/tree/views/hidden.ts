@@ -81,18 +81,45 @@ export function flagAt(hidden: Hidden, { number, index }: { number: number; inde
   return (hidden.flags[number]?.[index] ?? hidden.flag[number]) === 1;
 }
 
-/** Makes all nodes of a block alike: expanded, with the same hidden; or collapsed, so that hidden grows with the depth. */
-export function setUniform(
-  hidden: Hidden,
-  layout: Layout,
-  { number, expanded, base }: { number: number; expanded: boolean; base: number },
-): void {
-  hidden.own[number] = undefined;
-  hidden.flags[number] = undefined;
-  hidden.flag[number] = expanded ? 1 : 0;
-  hidden.slope[number] = expanded ? 0 : 1;
-  hidden.base[number] = base;
-  updateMin(hidden, layout, number);
+/** What the nodes of a block are when all are alike: expanded, with the same hidden; or collapsed, so that hidden grows with the depth. */
+export interface Uniform {
+  readonly expanded: boolean;
+  /** The hidden of expanded nodes, or of collapsed ones at depth 0. */
+  readonly top: number;
+}
+
+/** Makes the nodes of these blocks alike. Returns whether a flag has changed. */
+export function setUniform(hidden: Hidden, layout: Layout, numbers: Int32Array, { expanded, top }: Uniform): boolean {
+  const { own, flags, flag, slope, base, min, minCount } = hidden;
+  const { add, minDepth, minCount: leastCount, lengths } = layout;
+  const isOn = expanded ? 1 : 0;
+  let changed = false;
+  for (let i = 0; i < numbers.length; i++) {
+    const number = numbers[i]!;
+    changed ||= hasOther(hidden, { number, flag: isOn });
+    if (own[number]) own[number] = undefined; // mostly there is none, and reading is faster
+    if (flags[number]) flags[number] = undefined;
+    flag[number] = isOn;
+    slope[number] = 1 - isOn;
+    base[number] = expanded ? top : top + add[number]!;
+    min[number] = expanded ? top : top + minDepth[number]!;
+    minCount[number] = expanded ? lengths[number]! : leastCount[number]!;
+  }
+  return changed;
+}
+
+/** Whether some node of a block, or of a part of it, has another flag. */
+export function hasOther(
+  { flag, flags }: Hidden,
+  { number, flag: wanted, from, to }: {
+    readonly number: number;
+    readonly flag: number;
+    readonly from?: number;
+    readonly to?: number;
+  },
+): boolean {
+  const own = flags[number];
+  return own ? own.subarray(from, to).includes(1 - wanted) : flag[number] !== wanted;
 }
 
 /** The block's hidden numbers without its base, in an array that may be written to. */

@@ -8,6 +8,7 @@ import {
   flagAt,
   flagsOf,
   growHidden,
+  hasOther,
   type Hidden,
   hiddenAt,
   ownOf,
@@ -41,14 +42,15 @@ export function createViewState(sequence: Sequence, { defaultExpanded }: { defau
   const { layout } = sequence;
   const hidden = emptyHidden(sequence.room());
   const at = ({ pos, index }: Cursor) => ({ number: blockAt(layout, pos), index });
-  const create = (number: number): void =>
-    setUniform(hidden, layout, { number, expanded: defaultExpanded, base: defaultExpanded ? 0 : layout.add[number]! });
-  for (let number = 0; number < layout.blocks.length; number++) create(number);
+  const create = (numbers: Int32Array): void => {
+    setUniform(hidden, layout, numbers, { expanded: defaultExpanded, top: 0 });
+  };
+  create(new Int32Array(layout.blocks.length).map((_, number) => number));
   return {
     hidden,
     defaultExpanded,
     grow: (room) => growHidden(hidden, room),
-    create,
+    create: (number) => create(Int32Array.of(number)),
     split: (left, right, index) => split(hidden, layout, { left, right, index }),
     merge: (left, right) => merge(hidden, layout, { left, right }),
     isExpanded: (cursor) => flagAt(hidden, at(cursor)),
@@ -159,19 +161,18 @@ function shiftSpan(hidden: Hidden, layout: Layout, { start, end }: Span, by: 1 |
 function setAll(hidden: Hidden, layout: Layout, { cursor, expanded }: Setting): boolean {
   const top = hiddenAt(hidden, layout, { number: blockAt(layout, cursor.pos), index: cursor.index });
   const depth = depthAt(layout, cursor);
-  const flag = expanded ? 1 : 0;
-  let changed = false;
-  forParts(layout, subtree(layout, cursor), {
-    whole(number) {
-      changed ||= hasOther(hidden, { number, flag, from: 0, to: layout.lengths[number]! });
-      setUniform(hidden, layout, { number, expanded, base: expanded ? top : top - depth + layout.add[number]! });
-    },
-    part(number, from, to) {
-      changed ||= hasOther(hidden, { number, flag, from, to });
-      setPart(hidden, layout, { number, from, to, expanded, top, depth });
-    },
-  });
-  return changed;
+  const { start, end } = subtree(layout, cursor);
+  const part = (pos: number, from: number, to: number): boolean =>
+    from < to && setPart(hidden, layout, { number: blockAt(layout, pos), from, to, expanded, top, depth });
+  if (start.pos === end.pos) return part(start.pos, start.index, end.index);
+  const isPart = start.index > 0;
+  const whole = layout.order.subarray(start.pos + (isPart ? 1 : 0), end.pos);
+  const changes = [
+    isPart && part(start.pos, start.index, layout.lengths[blockAt(layout, start.pos)]!),
+    setUniform(hidden, layout, whole, { expanded, top: expanded ? top : top - depth }),
+    part(end.pos, 0, end.index),
+  ];
+  return changes.includes(true);
 }
 
 function setPart(
@@ -185,35 +186,16 @@ function setPart(
     readonly top: number;
     readonly depth: number;
   },
-): void {
+): boolean {
+  const flag = expanded ? 1 : 0;
+  const changed = hasOther(hidden, { number, flag, from, to });
   const { depths } = layout.blocks[number]!;
   const own = ownOf(hidden, layout, number);
   const base = top - hidden.base[number]!;
   const add = layout.add[number]! - depth;
   for (let i = from; i < to; i++) own[i] = base + (expanded ? 0 : depths[i]! + add);
   hidden.own[number] = own;
-  hidden.flags[number] = flagsOf(hidden, layout, number).fill(expanded ? 1 : 0, from, to);
+  hidden.flags[number] = flagsOf(hidden, layout, number).fill(flag, from, to);
   updateMin(hidden, layout, number);
-}
-
-function hasOther(hidden: Hidden, { number, flag, from, to }: Record<'number' | 'flag' | 'from' | 'to', number>) {
-  const flags = hidden.flags[number];
-  if (!flags) return hidden.flag[number] !== flag;
-  return flags.subarray(from, to).includes(1 - flag);
-}
-
-/** Visits the blocks of a span: those entirely in it, and those of which a part is. */
-function forParts(
-  layout: Layout,
-  { start, end }: Span,
-  visit: { whole(number: number): void; part(number: number, from: number, to: number): void },
-): void {
-  for (let pos = start.pos; pos <= end.pos && pos < layout.count; pos++) {
-    const number = blockAt(layout, pos);
-    const length = layout.lengths[number]!;
-    const from = pos === start.pos ? start.index : 0;
-    const to = pos === end.pos ? end.index : length;
-    if (from === 0 && to === length) visit.whole(number);
-    else if (from < to) visit.part(number, from, to);
-  }
+  return changed;
 }
