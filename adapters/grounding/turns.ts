@@ -17,8 +17,8 @@ let latestStart = -Infinity;
 /** A turn that started longer ago is over. */
 const longAgoMs = 20;
 
-/** Returns turns of about `turnMs` milliseconds, 4 when absent; the first continues the current turn. */
-export function createTurns(signal?: AbortSignal, { turnMs = 4 }: { readonly turnMs?: number } = {}): Turns {
+/** Returns turns of about `turnMs` milliseconds, 2 when absent; the first continues the current turn. */
+export function createTurns(signal?: AbortSignal, { turnMs = 2 }: { readonly turnMs?: number } = {}): Turns {
   const now = performance.now();
   const ago = now - latestStart;
   let start = ago >= 0 && ago < longAgoMs ? latestStart : now;

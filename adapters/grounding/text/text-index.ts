@@ -1,6 +1,7 @@
 /** The index of a text source: which items have a term and how often, and the terms of each item in their order. */
 
 import type { StoredItem } from '../item.ts';
+import { createSplitMap, type SplitMap } from '../split-map.ts';
 import { createVocabulary, sequencesOf, type Vocabulary } from './vocabulary.ts';
 
 /** The index of the items of one tenant. Items are numbered by slots; a slot is not used again. */
@@ -8,7 +9,7 @@ export interface TextIndex {
   readonly vocabulary: Vocabulary;
   /** By slot; `undefined` where an item was removed. */
   readonly ids: (string | undefined)[];
-  readonly slots: Map<string, number>;
+  readonly slots: SplitMap<number>;
   /** By term: slots in ascending order with their counts, `slot << 8 | count`; there is place for 8 million slots. */
   readonly postings: number[][];
   /** By term: how many items have it. */
@@ -19,7 +20,9 @@ export interface TextIndex {
   readonly lengths: number[];
   /** By slot: the number of the file that it is a part of. */
   readonly groups: number[];
-  readonly groupNumbers: Map<string, number>;
+  readonly groupNumbers: SplitMap<number>;
+  /** By group. */
+  readonly groupNames: string[];
   /** By group: how many parts it has. */
   readonly groupSizes: number[];
   /** How many parts are not the first one of their group. */
@@ -42,13 +45,14 @@ export function createTextIndex(): TextIndex {
   return {
     vocabulary: createVocabulary(),
     ids: [],
-    slots: new Map(),
+    slots: createSplitMap(),
     postings: [],
     frequencies: [],
     sequences: [],
     lengths: [],
     groups: [],
-    groupNumbers: new Map(),
+    groupNumbers: createSplitMap(),
+    groupNames: [],
     groupSizes: [],
     furtherParts: 0,
     live: 0,
@@ -85,10 +89,16 @@ export function addSequence(index: TextIndex, { id, group, sequence }: IndexedIt
   index.lengths.push(length);
   index.totalLength += Math.min(length, mostLength);
   index.live++;
-  const number = index.groupNumbers.get(group) ?? index.groupSizes.push(0) - 1;
-  index.groupNumbers.set(group, number);
+  const number = index.groupNumbers.get(group) ?? addGroup(index, group);
   index.groups.push(number);
   if (index.groupSizes[number]!++ > 0) index.furtherParts++;
+}
+
+function addGroup({ groupNames, groupNumbers, groupSizes }: TextIndex, name: string): number {
+  const number = groupNames.push(name) - 1;
+  groupNumbers.set(name, number);
+  groupSizes.push(0);
+  return number;
 }
 
 /** Adds to the postings and returns the length of the item. An item is the last one in the postings of its terms. */
@@ -124,10 +134,9 @@ export function removeItem(index: TextIndex, id: string): void {
 }
 
 /** The items of an index as they are added to another one. */
-export function* itemsOf({ ids, groups, groupNumbers, sequences }: TextIndex): Iterable<IndexedItem> {
-  const names = [...groupNumbers.keys()];
+export function* itemsOf({ ids, groups, groupNames, sequences }: TextIndex): Iterable<IndexedItem> {
   for (const [slot, id] of ids.entries()) {
-    if (id !== undefined) yield { id, group: names[groups[slot]!]!, sequence: sequences[slot]! };
+    if (id !== undefined) yield { id, group: groupNames[groups[slot]!]!, sequence: sequences[slot]! };
   }
 }
 

@@ -5,6 +5,7 @@ import type { GroundingRequest, SourceHit } from '../../../src/contracts/groundi
 import { excerptOf } from '../excerpt.ts';
 import type { StoredItem } from '../item.ts';
 import { type ItemEngine, plainHit, type SearchContext } from '../item-engine.ts';
+import { createSplitMap, type SplitMap } from '../split-map.ts';
 import { createTurns, type Turns } from '../turns.ts';
 import { type AllowedRows, createAllowedRows } from './allowed.ts';
 import { type Scored, searchByCodes, searchExactly } from './search.ts';
@@ -27,7 +28,7 @@ const fewestDead = 1_000;
 interface State {
   readonly format: VectorFormat;
   readonly allowedRows: AllowedRows;
-  readonly rowOf: Map<string, number>;
+  rowOf: SplitMap<number>;
   readonly features: FeatureCounts | undefined;
   rows: Rows | undefined;
   tuning: Tuning | undefined;
@@ -42,13 +43,13 @@ export function createVectorEngine(
   const state: State = {
     format,
     allowedRows: createAllowedRows(),
-    rowOf: new Map(),
+    rowOf: createSplitMap(),
     features: countsFeatures ? createFeatureCounts() : undefined,
     rows: undefined,
     tuning: undefined,
     spread: undefined,
   };
-  const { allowedRows, rowOf } = state;
+  const { allowedRows } = state;
   return {
     require(given) {
       const length = state.rows?.dimensions ?? given[0]?.vector?.length ?? 0;
@@ -60,19 +61,19 @@ export function createVectorEngine(
       const vector = refresh(item, stored);
       state.features?.add(vector, 1);
       state.rows ??= createRows(vector.length, format);
-      rowOf.set(id, appendRow(state.rows, id, vector));
+      state.rowOf.set(id, appendRow(state.rows, id, vector));
       allowedRows.clear();
     },
     remove({ id }) {
-      const row = rowOf.get(id);
+      const row = state.rowOf.get(id);
       if (row === undefined || !state.rows) return;
       state.features?.add(vectorAt(state.rows, row), -1);
       killRow(state.rows, row);
-      rowOf.delete(id);
+      state.rowOf.delete(id);
       allowedRows.clear();
     },
     rowOf(item) {
-      const row = rowOf.get(item.id);
+      const row = state.rowOf.get(item.id);
       return row === undefined || !state.rows ? { item } : { item, vector: vectorAt(state.rows, row) };
     },
     settle: (signal, { measure }) => settle(state, { signal, measure }),
@@ -98,12 +99,12 @@ async function settle(
 async function compact(state: State, old: Rows, turns: Turns): Promise<void> {
   if (old.ids.length - old.live < Math.max(fewestDead, old.ids.length / 5)) return;
   const fresh = createRows(old.dimensions, state.format);
-  const places = new Map<string, number>();
+  const places = createSplitMap<number>();
   for (const [row, id] of old.ids.entries()) {
     await turns.next();
     if (id !== undefined) places.set(id, appendRow(fresh, id, vectorAt(old, row)));
   }
-  for (const [id, row] of places) state.rowOf.set(id, row);
+  state.rowOf = places; // all rows that live are in it
   state.rows = fresh;
   state.allowedRows.clear();
 }

@@ -200,24 +200,24 @@ async function measureSource(): Promise<Row[]> {
     await byVector.remember({ tenant, items }, signal);
   }
   const vectorBuild = cpuMs() - filled;
-  const building = buildTurns();
+  const building = await buildTurns();
   const before = cpuMs();
   const textTurns = watchTurns();
   for (let from = 0; from < size; from += 1_000) {
     await byText.remember({ tenant, items: texts.slice(from, from + 1_000) }, signal);
   }
   const textBuild = cpuMs() - before;
-  const buildingTexts = textTurns();
+  const buildingTexts = await textTurns();
   const firstTurns = watchTurns();
   await byText.retrieve({ tenant, query: words[0]!, topK, filters: [] }, signal);
-  const firstQuestion = firstTurns();
+  const firstQuestion = await firstTurns();
   const searchWith =
     (filters: Parameters<typeof byVector.retrieve>[0]['filters']): Search => async (embedding, limit) =>
       (await byVector.retrieve({ tenant, embedding, topK: limit, filters }, signal)).map(({ id }) => id);
   const plain = await cpuPerQuery(searchWith([]), queries, 5);
   const queryTurns = watchTurns();
   for (const query of queries) await searchWith([])(query, topK);
-  const whileQueried = queryTurns();
+  const whileQueried = await queryTurns();
   const filtered = await cpuPerQuery(searchWith([{ field: 'share', op: 'eq', value: 7 }]), queries, 5);
   let next = 0;
   const text = await cpuPerQuery(
@@ -232,7 +232,7 @@ async function measureSource(): Promise<Row[]> {
   for (let at = 0; at < 20; at++) {
     await byText.retrieve({ tenant, query: words.slice(at, at + 30).join(' '), topK, filters: [] }, signal);
   }
-  const longQuestions = longTurns();
+  const longQuestions = await longTurns();
   const grounding = createGrounding({ sources: [byVector, byText] });
   const both = await cpuPerQuery(
     async (embedding) => {
@@ -282,10 +282,12 @@ async function measureOpening(): Promise<Row[]> {
   }];
 }
 
-function turnsRow(figure: string, { longest, late }: SeenTurns): Row {
+function turnsRow(figure: string, { longest, longestOfWork, late }: SeenTurns): Row {
   return {
     figure,
-    value: `${longest.toFixed(1)} ms CPU, longer than 8 ms: ${(100 * late).toFixed(2)} % of turns`,
+    value: `${longest.toFixed(1)} ms CPU (${
+      longestOfWork.toFixed(1)
+    } ms without collecting garbage), longer than 8 ms: ${(100 * late).toFixed(2)} % of turns`,
     bar: '<= 8 ms',
     met: longest <= 8,
   };

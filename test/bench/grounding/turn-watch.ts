@@ -1,36 +1,59 @@
 /**
- * Measures the longest turn of the event loop by the CPU time of its thread: other processes on the same core do not count.
+ * Measures the longest turn of the event loop by the CPU time of its thread: other processes on the same core do not count. The
+ * system may count that time in steps of 4 ms.
  */
 
+import { PerformanceObserver } from 'node:perf_hooks';
 import process from 'node:process';
 
 /** The measured turns. */
 export interface SeenTurns {
   /** CPU milliseconds of the longest turn, with the garbage that was collected in it. */
   readonly longest: number;
+  /** CPU milliseconds of the longest turn, less the time in which garbage was collected in it. */
+  readonly longestOfWork: number;
   /** The share of turns that took longer than 8 ms. */
   readonly late: number;
+}
+
+interface Turn {
+  readonly start: number;
+  readonly end: number;
+  readonly cpu: number;
 }
 
 const usualMs = 8;
 
 /** Measures until the returned function is called. */
-export function watchTurns(): () => SeenTurns {
-  let [longest, late, turns, running] = [0, 0, 0, true];
-  let last = threadCpuMs();
+export function watchTurns(): () => Promise<SeenTurns> {
+  const long: Turn[] = [];
+  const collections: { readonly startTime: number; readonly duration: number }[] = [];
+  const observer = new PerformanceObserver((list) => collections.push(...list.getEntries()));
+  observer.observe({ entryTypes: ['gc'] });
+  let [longest, turns, running] = [0, 0, true];
+  let [last, start] = [threadCpuMs(), performance.now()];
   const look = (): void => {
-    const now = threadCpuMs();
+    const [now, end] = [threadCpuMs(), performance.now()];
     longest = Math.max(longest, now - last);
-    if (now - last > usualMs) late++;
+    if (now - last > usualMs / 2) long.push({ start, end, cpu: now - last });
     turns++;
-    last = now;
+    [last, start] = [now, end];
     if (running) setImmediate(look);
   };
   setImmediate(look);
-  return () => {
+  return async () => {
     running = false;
-    return { longest, late: late / Math.max(1, turns) };
+    await new Promise((resolve) => setTimeout(resolve)); // what was collected last is reported later
+    observer.disconnect();
+    const work = long.map((turn) => turn.cpu - Math.min(turn.cpu, collectedIn(turn)));
+    const late = long.filter(({ cpu }) => cpu > usualMs).length;
+    return { longest, longestOfWork: Math.max(0, ...work), late: late / Math.max(1, turns) };
   };
+
+  function collectedIn({ start: from, end }: Turn): number {
+    const within = collections.filter(({ startTime }) => startTime >= from && startTime < end);
+    return within.reduce((sum, { duration }) => sum + duration, 0);
+  }
 }
 
 function threadCpuMs(): number {
