@@ -44,7 +44,7 @@ export function isTransient({ status, retryable }: PinnaceError): boolean {
 /** The error of a request without a response. In a page the cause is often a missing origin, which no script can see. */
 export function unreachable(url?: URL, cause?: unknown): PinnaceError {
   // Node's fetch repeats a request after a 421, sometimes without its body.
-  if (/^RequestContentLength/.test(String((cause as Error | undefined)?.cause))) {
+  if (String((cause as Error | undefined)?.cause).startsWith('RequestContentLength')) {
     return new PinnaceError('misdirected_request', 'Use a host of its "authorities"', {
       status: 421,
       cause,
