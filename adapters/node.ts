@@ -102,6 +102,7 @@ export interface NodeEndpoint {
   readonly handler: Handler;
   /** For `node:http` and Express. */
   readonly listener: (options?: NodeListenerOptions) => NodeListener;
+  /** The runtime behind the endpoint, for calls in process. */
   readonly runtime: PlanningRuntime;
   /** Lets runs end for `drainMs` (3,000), then stops them and closes the storage. */
   readonly close: (options?: { readonly drainMs?: number }) => Promise<void>;

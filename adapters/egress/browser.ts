@@ -6,6 +6,7 @@ import { hostOf, unreachable } from './refusals.ts';
 
 /** What can be replaced, for tests. */
 export interface BrowserEgressOptions extends GuardedFetchOptions {
+  /** Sends requests; the global `fetch` when absent. */
   readonly fetch?: typeof fetch;
 }
 

@@ -15,9 +15,11 @@ export type { CodeFile, CodeTree, OpenTree } from './code/tree.ts';
 
 /** What a source of code is made of. */
 export interface CodeSourceOptions {
+  /** The id of the source, which agents name in `dataSources`. */
   readonly id: string;
   /** Returns the repository of a tenant; `undefined` for who has none. */
   readonly tree: (tenant: string) => CodeTree | undefined;
+  /** Bounds of what is read, in place of the defaults. */
   readonly limits?: Partial<CodeLimits>;
 }
 

@@ -10,6 +10,7 @@ export interface OpenAiEmbedderOptions {
   readonly baseUrl: string;
   /** Sent as a bearer token. A function is called for every request. */
   readonly apiKey?: string | (() => string);
+  /** The name of the embedding model. */
   readonly model: string;
   /** The length of the vectors, for models that leave the choice. */
   readonly dimensions?: number;
@@ -19,6 +20,7 @@ export interface OpenAiEmbedderOptions {
   readonly maxRetries?: number;
   /** Waits before a repeated request, in milliseconds; stops with the signal. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Sends requests; the global `fetch` when absent. */
   readonly fetch?: typeof fetch;
 }
 

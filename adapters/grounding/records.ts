@@ -20,6 +20,7 @@ import { wordsOf } from './language/words.ts';
 
 /** What a source of records is made of. */
 export interface RecordSourceOptions {
+  /** The id of the source, which agents name in `dataSources`. */
   readonly id: string;
   /** Returns the records of this tenant only. What it throws is the source's error. */
   readonly list: (tenant: string, signal: AbortSignal) => readonly DataRecord[] | Promise<readonly DataRecord[]>;

@@ -26,10 +26,13 @@ import { requireRunning } from '../grounding/turns.ts';
 
 /** The options of `mcpResourceSource`. */
 export interface McpResourceSourceOptions {
+  /** The id of the source, which agents name in `dataSources`. */
   readonly id: string;
   /** The id of the server's record. Each tenant's own record is used, or else the shared one. */
   readonly server: string;
+  /** Where the record of the server is looked up. */
   readonly catalog: Catalog;
+  /** Connects to the server. */
   readonly connector: McpConnector;
   /** Resolves the secret of the record, for the agent id `mcp-server:<id>`. */
   readonly secrets?: SecretSource;

@@ -7,9 +7,11 @@ import { Secret } from '../../src/base/secret.ts';
 
 /** Where the endpoint is, and what reaches it. */
 export interface GuardedModelFetchOptions {
+  /** Sends the requests. */
   readonly egress: Egress;
   /** The base URL of the endpoint: its origin is the only one that is reached. */
   readonly baseUrl: string;
+  /** Origins in private networks that the model may have. */
   readonly privateOrigins?: PrivateOrigins;
   /** Sent as a bearer token. */
   readonly secret?: Secret | undefined;

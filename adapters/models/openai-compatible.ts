@@ -11,11 +11,13 @@ export interface OpenAiCompatibleOptions {
   readonly baseUrl: string;
   /** Sent as a bearer token. A function is called for every request. */
   readonly apiKey?: string | (() => string);
+  /** The name of the model at the server. */
   readonly model: string;
   /** The endpoint takes a JSON Schema for the answer (`response_format` of type `json_schema`). */
   readonly jsonSchema?: boolean;
   /** Sent with every request, after the key. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Sends requests; the global `fetch` when absent. */
   readonly fetch?: typeof fetch;
 }
 

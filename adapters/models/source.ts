@@ -21,6 +21,7 @@ export type CustomModel = (provider: Provider, secret: Secret | undefined) => An
 export interface ModelSourceOptions {
   /** By provider id. */
   readonly custom?: Readonly<Record<string, CustomModel>>;
+  /** The options of the scripted model, for providers of kind `rehearsal`. */
   readonly rehearsal?: RehearsalOptions;
   /** Carries the requests of `openai-compatible` models; without it, providers of that kind are `unavailable`. */
   readonly egress?: Egress;

@@ -5,6 +5,7 @@ import type { EventSink } from '../../src/contracts/event-sink.ts';
 export interface ConsoleSinkOptions {
   /** `json`: one object a line, for machines that collect logs. `text`: one line for people. */
   readonly format?: 'json' | 'text';
+  /** Takes one line; `console.log` when absent. */
   readonly write?: (line: string) => void;
 }
 

@@ -19,6 +19,7 @@ import { storageBlocked, storageFull } from './unavailable.ts';
 export interface DenoKvStorageOptions {
   /** A file, or `:memory:`; without it the database that belongs to the app. Two paths never see each other. */
   readonly path?: string;
+  /** Milliseconds since 1970; the clock of the platform when absent. */
   readonly now?: () => number;
   /** Receives why work in the background failed: subscriptions (`watch`), and the removal of what crashed writers left (`sweep`). */
   readonly onError?: OnError;

@@ -14,6 +14,7 @@ export interface DurableObjectStorageOptions {
   readonly storage: DurableObjectDatabase;
   /** The table, made when the storage is created. Two tables never see each other. Without it, `pinnace`. */
   readonly table?: string;
+  /** Milliseconds since 1970; the clock of the platform when absent. */
   readonly now?: () => number;
 }
 

@@ -23,6 +23,7 @@ export type { StorageFormat } from './indexeddb-database.ts';
 export interface IndexedDbStorageOptions {
   /** The database. Two names never see each other. */
   readonly name: string;
+  /** Milliseconds since 1970; the clock of the platform when absent. */
   readonly now?: () => number;
   /** Instead of the global one. */
   readonly indexedDB?: IDBFactory;

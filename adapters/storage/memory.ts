@@ -18,6 +18,7 @@ import { storageClosed, storageFull } from './unavailable.ts';
 
 /** Options of {@link memoryStorage}. */
 export interface MemoryStorageOptions {
+  /** Milliseconds since 1970; the clock of the platform when absent. */
   readonly now?: () => number;
   /** The most living entries: a commit that would make more is refused. */
   readonly maxEntries?: number;

@@ -35,6 +35,7 @@ export interface PostgresStorageOptions {
   readonly table?: string;
   /** Receives why the storage could not listen to notifications; it polls until it can. */
   readonly onError?: OnError;
+  /** Milliseconds since 1970; the clock of the platform when absent. */
   readonly now?: () => number;
   /** How often watchers are notified while no notifications arrive from the server, in milliseconds; 500 when absent. */
   readonly pollMs?: number;

@@ -19,6 +19,7 @@ import { methodsWithoutBody, requireSignature, verifyRequest } from './signed/si
 
 /** What an endpoint accepts. */
 export interface AuthenticatorOptions {
+  /** The issuers to trust, with their public root keys: `[issuer.trusted]`, or what `pinnace keys` prints. */
   readonly issuers: Issuers;
   /** The `aud` that certificates must name. */
   readonly audience: string;

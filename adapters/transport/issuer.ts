@@ -26,6 +26,7 @@ export interface IssuerOptions {
   readonly privateKey?: PrivateRootKey;
   /** Whether its certificates may speak for the deployment: `trusted` then says so. `false` when absent. */
   readonly deployment?: boolean;
+  /** Milliseconds since 1970; the clock of the platform when absent. */
   readonly now?: () => number;
 }
 

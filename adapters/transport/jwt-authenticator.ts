@@ -42,6 +42,7 @@ export interface JwtAuthenticatorOptions {
    * authorization server's text, not one of Pinnace.
    */
   readonly principalOf: (claims: JwtClaims) => Promise<JwtPrincipal | undefined> | JwtPrincipal | undefined;
+  /** Milliseconds since 1970; the clock of the platform when absent. */
   readonly now?: () => number;
 }
 

@@ -70,6 +70,7 @@ export interface OfferOptions {
   readonly confirm?: (question: ToolQuestion) => Promise<boolean>;
   /** Receives why the tools could not be registered again after a change. */
   readonly onError?: (error: unknown) => void;
+  /** The browser's `document.modelContext` when absent. */
   readonly context?: ModelContext;
 }
 

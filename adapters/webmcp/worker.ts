@@ -87,7 +87,9 @@ async function callPage(page: PortCaller, { name, input, signal, timeoutMs }: Mc
 
 /** Whose tools are offered to the page. */
 export interface ServeAgentToolsOptions {
+  /** The runtime whose tools are offered. */
   readonly runtime: { tools(agentId: string, principal: Principal): Promise<AgentTools> };
+  /** The agent whose tools are offered. */
   readonly agentId: string;
   /** The person in front of the page. Decisions on calls take its scope `tool:approve`. */
   readonly principal: Principal;

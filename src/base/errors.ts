@@ -100,11 +100,15 @@ export interface ErrorData {
 
 /** What an error may carry besides its code and message. */
 export interface PinnaceErrorOptions {
+  /** Whether the same request may succeed later. Default: what the code says. */
   readonly retryable?: boolean;
+  /** How long to wait before a retry. */
   readonly retryAfterMs?: number;
+  /** Facts for callers, such as `reason`. They reach clients and logs: no secrets. */
   readonly details?: Readonly<Record<string, unknown>>;
   /** The HTTP status, where the code alone does not say it. */
   readonly status?: number;
+  /** What was thrown. It stays in the process. */
   readonly cause?: unknown;
 }
 

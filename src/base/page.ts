@@ -16,6 +16,7 @@ export interface Page<T> {
 export interface PageOptions {
   /** The most items, 1 to 200; 50 when absent. */
   readonly limit?: number;
+  /** The `nextPageToken` of the page before; the first page when absent. */
   readonly pageToken?: string | undefined;
 }
 

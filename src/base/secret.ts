@@ -8,8 +8,11 @@ export type SecretOrigins = readonly string[] | 'any';
 
 /** What a secret is made of. */
 export interface SecretOptions {
+  /** The name of the secret. */
   readonly id: string;
+  /** Changes whenever the value changes. */
   readonly version: string;
+  /** The text, which no log and no event contains. */
   readonly value: string;
   /** Nothing may receive it when absent. */
   readonly origins?: SecretOrigins | undefined;

@@ -9,6 +9,7 @@ export interface EgressOptions {
   readonly origins: readonly string[] | 'any';
   /** The longest body of the answer, in bytes as they are read. */
   readonly maxBytes: number;
+  /** Aborts the request. */
   readonly signal: AbortSignal;
   /** For the whole exchange, the body too; 10 s when absent. */
   readonly timeoutMs?: number;

@@ -4,7 +4,9 @@
 export interface SandboxOptions {
   /** JSON; the code gets a copy. */
   readonly input: unknown;
+  /** The most milliseconds that the code may run. */
   readonly timeoutMs: number;
+  /** Stops the code. */
   readonly signal: AbortSignal;
   /** The longest output as JSON text, in UTF-16 code units; 65,536 when absent. */
   readonly maxOutputLength?: number;

@@ -23,6 +23,7 @@ export interface DiscoveryOptions {
   readonly active: Set<string>;
   /** Where the loaded set waits for the next request. */
   readonly storage: Storage;
+  /** The caller whose tools are searched. */
   readonly principal: ToolContext['principal'];
   /** The chat whose loaded set this is. */
   readonly chatId?: string | undefined;

@@ -21,9 +21,11 @@ export interface EvalCase {
 
 /** Which runs become cases, and how. */
 export interface DatasetOptions {
+  /** The runs to make cases of. */
   readonly runIds: readonly string[];
   /** Texts that match are replaced by `[scrubbed]`. Use patterns with the flag `g`. */
   readonly scrub?: readonly RegExp[];
+  /** Tags of every case. */
   readonly tags?: readonly string[];
 }
 

@@ -18,7 +18,9 @@ export interface EvalSubject {
 
 /** What to run, and how to check it. */
 export interface EvaluateOptions {
+  /** The cases to run. */
   readonly cases: readonly EvalCase[];
+  /** Creates the runtime that is tested. */
   readonly subject: EvalSubject;
   /** The models of the runtime, as `recorded(tape)`; the subject's own when absent. */
   readonly models?: ModelSource;
@@ -27,10 +29,13 @@ export interface EvaluateOptions {
    * run. A call that the case does not have fails with `forbidden`, reason `fork_dry`.
    */
   readonly effects?: 'recorded' | 'reads' | 'live';
+  /** What every result must pass. */
   readonly checks: readonly Check[];
   /** How often each case runs; 1 when absent. */
   readonly repeat?: number;
+  /** The caller of the runs; `localPrincipal()` when absent. */
   readonly principal?: Principal;
+  /** Stops the evaluation. */
   readonly signal?: AbortSignal;
   /** A report that was interrupted: its cases do not run again. */
   readonly before?: EvalReport;

@@ -24,6 +24,7 @@ export interface Audit {
 
 /** Where an audit is stored. */
 export interface AuditOptions {
+  /** Where the chain is stored. */
   readonly storage: Storage;
   /** How long entries are stored; without a limit when absent. */
   readonly retentionMs?: number | undefined;

@@ -58,6 +58,7 @@ interface Bounds {
 
 /** The options of a chain. */
 export interface EventLogOptions {
+  /** Where events are stored. */
   readonly storage: Storage & Partial<Watchable>;
   /** Chains with different names in one storage are independent. */
   readonly name?: string;

@@ -20,6 +20,7 @@ export type Followed =
 export interface FollowOptions {
   /** Behind this number, 0 for all that is stored; `elsewhere` for a number of another origin; from now on when absent. */
   readonly after?: number | 'elsewhere' | undefined;
+  /** Which events to return; all when absent. */
   readonly filter?: EventFilter | undefined;
   /** Ends the feed. */
   readonly signal: AbortSignal;

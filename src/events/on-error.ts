@@ -18,6 +18,7 @@ export type ErrorKind =
 
 /** Where a cause was thrown. A field is absent where it does not apply or is not known. */
 export interface ErrorContext {
+  /** The part that failed. */
   readonly kind: ErrorKind;
   /**
    * What failed: the id of the model, tool, MCP server, data source or provider; the name of the hook (`authorize`) or sink (its name
@@ -25,12 +26,15 @@ export interface ErrorContext {
    * request.
    */
   readonly id?: string;
+  /** The run in which it failed. */
   readonly runId?: string;
+  /** The plan in which it failed. */
   readonly planId?: string;
   /** The step of the run or of the plan's task, from 1. */
   readonly step?: number;
   /** The try of a model call or of a plan's task, from 1. */
   readonly attempt?: number;
+  /** The trace of the run or the request. */
   readonly traceId?: string;
 }
 

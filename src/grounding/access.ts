@@ -34,7 +34,9 @@ export interface AccessHooks {
 
 /** The caller's identity. Without a principal, the tenant is `local`. */
 export interface GroundingCallOptions {
+  /** Who queries. */
   readonly principal?: Principal | undefined;
+  /** Aborts the query. */
   readonly signal?: AbortSignal | undefined;
   /** Another subject of the tenant, for sources per subject; needs the scope `admin`. */
   readonly subject?: string | undefined;

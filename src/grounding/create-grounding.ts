@@ -16,6 +16,7 @@ const load = /* @__PURE__ */ loadOnce(() => import('./retrieve.ts'));
 
 /** What grounding is composed of. */
 export interface CreateGroundingOptions extends RetrieveOptions {
+  /** The sources that can be queried. */
   readonly sources: readonly GroundingSource[];
   /** Tells agents what they find in a source, by its id. */
   readonly descriptions?: Readonly<Record<string, string>>;

@@ -23,6 +23,7 @@ export interface CreatePlannerOptions {
   readonly storage: Storage & Partial<Watchable>;
   /** Does one activity of an agent. */
   readonly runAgent: RunAgent;
+  /** Bounds of plans, in place of the defaults. */
   readonly limits?: Partial<PlanLimits>;
   /** Called before an agent is created: the first of a plan, given tasks, and those that agents create. Without it, all are allowed. */
   readonly authorize?: AuthorizeCreate | undefined;

@@ -22,6 +22,7 @@ export interface RegistryOptions {
   readonly privateOrigins?: PrivateOrigins;
   /** Ids of the composition's data sources in code: agents may name them without a record. */
   readonly sources?: readonly string[];
+  /** Receive the events of the registry. */
   readonly sinks?: readonly EventSink[];
   /** Keeps the last events for those who watch a runtime: that of the runtime. */
   readonly ring?: EventRing;

@@ -17,6 +17,7 @@ import { type Access, ownerOf } from './owner.ts';
 
 /** The writer, its tenant and its trace. */
 export interface WriteOptions extends Access {
+  /** The trace of the events of this write. */
   readonly traceId?: string | undefined;
 }
 

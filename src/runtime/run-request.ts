@@ -71,10 +71,38 @@ export const RunRequest = v.strictObject({
 export type RunRequest = Omit<v.InferOutput<typeof RunRequest>, 'chat'> & {
   readonly chat: { readonly id: string; readonly messages: UIMessage[]; readonly store?: boolean | undefined };
 };
+
+/** The chat of a run request. */
+export interface RunChat {
+  /** The id of the chat, up to 256 characters. */
+  readonly id: string;
+  /** The messages of the chat, the new one last; with `store`, the new one alone. */
+  readonly messages: readonly UIMessage[];
+  /** Whether the server stores the messages. Default: no. */
+  readonly store?: boolean | undefined;
+}
+
 /** A run request as callers write it. */
-export type RunRequestInput = Omit<v.InferInput<typeof RunRequest>, 'chat'> & {
-  readonly chat: { readonly id: string; readonly messages: readonly UIMessage[]; readonly store?: boolean | undefined };
-};
+export interface RunRequestInput {
+  /** The id of the agent to run. */
+  agentId: string;
+  /** The chat that the run continues. */
+  readonly chat: RunChat;
+  /** What the model should know besides the chat: data, never instructions. Up to 50 items of 65,536 characters. */
+  context?: v.InferInput<typeof ContextItem>[] | undefined;
+  /** Limits of this run. They can only lower those of the agent and of the runtime. */
+  limits?: LimitOverrides | undefined;
+  /** What the run may use in all: `tokens`, and `cost` (`amount`, `currency`). A step that does not fit is not taken. */
+  budget?: v.InferInput<typeof RunBudget> | undefined;
+  /** The JSON Schema of the last answer; goes before the agent's own. Not with `planner`. */
+  output?: OutputSpec | undefined;
+  /** Settings of this run, as far as the agent's `callerSettings` or the scope `registry:write` allow. Not with `planner`. */
+  settings?: RunSettings | undefined;
+  /** The agent plans: the last message is the goal, and these are the terms (`{}` for the usual ones), or a plan to follow. */
+  planner?: v.InferInput<typeof PlanToFollow> | { [term: string]: unknown } | undefined;
+  /** Names the caller's own runtime in events, spans and the run's record. Up to 128 letters, digits and `_ . : / @ -`. */
+  runtimeId?: string | undefined;
+}
 
 /**
  * Parses a run request from anywhere.

@@ -251,6 +251,7 @@ export interface RefusedRequest extends Pick<SpanContext, 'traceId'> {
 export interface StartOptions {
   /** Each stops the run. */
   readonly signals?: readonly (AbortSignal | undefined)[];
+  /** The key of the request, with what it covers. */
   readonly idempotency?: ClaimOptions['idempotency'];
   /** The nonce of the request: a run that starts uses it up. A caller whose request starts none uses it up itself. */
   readonly nonce?: NonceUse | undefined;

@@ -54,6 +54,7 @@ export interface SimulateOptions<W, R extends SimulatedRuntime> {
   readonly driveMs?: number;
   /** Stops after so many failures; 10 when absent. */
   readonly maxFailures?: number;
+  /** Receives the progress. */
   readonly onProgress?: (progress: Progress) => void;
   /** Cancels between two scenarios: the simulation then rejects with the reason of the signal. */
   readonly signal?: AbortSignal;

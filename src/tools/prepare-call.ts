@@ -23,6 +23,7 @@ export type PreparedCall =
 
 /** Who calls. */
 export interface PrepareOptions extends Pick<PermitFacts, 'toolCallId' | 'agentId' | 'principal'> {
+  /** Decides on the call. */
   readonly authorize: Authorize;
   /** A person has approved this very call. */
   readonly approved?: boolean | undefined;

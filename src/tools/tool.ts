@@ -67,6 +67,7 @@ export interface ToolContext {
    * outside runs.
    */
   readonly cite?: ((sources: readonly CitedSource[]) => readonly number[]) | undefined;
+  /** The id of this call, the same for a retry. */
   readonly toolCallId: string;
   /** Redacts a further secret in everything of the run from now on, as a token that the call has received. */
   readonly protect?: ((secret: Secret) => void) | undefined;

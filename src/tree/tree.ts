@@ -23,6 +23,7 @@ export interface TreeNode extends TreeRow {
 
 /** What `createTree` takes. */
 export interface CreateTreeOptions {
+  /** The types of payloads that nodes may have. */
   readonly payloadTypes: PayloadTypes;
   /** The first contents, in pre-order; the first row is the root. */
   readonly rows?: readonly TreeRow[];

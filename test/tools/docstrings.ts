@@ -121,3 +121,13 @@ export function undocumentedFields(folder: string, entry: string, name: string):
   return members.filter(({ start }) => !isDocumented(module.text, start))
     .map((member) => `${name}.${member['key'] ? nameOf(member['key']) : member.type}`);
 }
+
+/** The fields without a docstring of every exported interface of options. */
+export function undocumentedOptions(folder: string, entries: readonly string[]): readonly string[] {
+  const missing = entries.flatMap((entry) =>
+    [...exportsOf(join(folder, entry.replace(/\.js$/, '.d.ts'))).keys()].filter((name) => name.endsWith('Options'))
+      .flatMap((name) => undocumentedFields(folder, entry, name))
+      .filter((field) => field.includes('.'))
+  );
+  return [...new Set(missing)];
+}

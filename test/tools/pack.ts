@@ -18,7 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
-import { undocumentedFields, undocumentedNames } from './docstrings.ts';
+import { undocumentedFields, undocumentedNames, undocumentedOptions } from './docstrings.ts';
 import { snippetsIn } from './snippets.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -273,17 +273,12 @@ export const transport: ChatTransport<UIMessage> = createClient({} as Parameters
   console.log(`ok for TypeScript ${oldestTypeScript} with the oldest ai, library checks included`);
 }
 
-/** The types whose every field has a docstring, too: what a newcomer writes. */
+/** The types, besides those of options, whose every field has a docstring, too: what a newcomer writes. */
 const documentedFields: readonly (readonly [entry: string, type: string])[] = [
   ['.', 'AgentInput'],
   ['.', 'ProviderInput'],
-  ['.', 'CreateRuntimeOptions'],
-  ['.', 'ToolOptions'],
   ['.', 'Limits'],
-  ['./transport/client', 'ClientOptions'],
-  ['./node', 'NodeEndpointOptions'],
-  ['./deno', 'DenoEndpointOptions'],
-  ['./browser', 'BrowserRuntimeOptions'],
+  ['.', 'RunRequestInput'],
 ];
 
 /** A hover explains every public name. */
@@ -291,6 +286,7 @@ function checkHovers({ exports }: Manifest): void {
   const own = join(installed, 'pinnace');
   const missing = [
     ...undocumentedNames(own, exports),
+    ...undocumentedOptions(own, Object.values(exports)),
     ...documentedFields.flatMap(([entry, type]) => undocumentedFields(own, exports[entry] ?? '', type)),
   ];
   if (missing.length > 0) fail(`Public names have no docstring: ${missing.join(', ')}`);

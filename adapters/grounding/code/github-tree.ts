@@ -10,8 +10,11 @@ import { type CodeFile, type CodeTree, isWanted } from './tree.ts';
 
 /** Which repository, and how it is reached. */
 export interface GitHubTreeOptions {
+  /** Sends the requests. */
   readonly egress: Egress;
+  /** The owner of the repository. */
   readonly owner: string;
+  /** The name of the repository. */
   readonly repo: string;
   /** A branch, tag or commit; the default branch when absent. */
   readonly ref?: string;

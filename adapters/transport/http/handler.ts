@@ -86,6 +86,7 @@ export interface HandlerOptions {
   readonly metricsToken?: string;
   /** What the platform can do, for `GET /v1/readyz`. */
   readonly capabilities?: () => Promise<Readonly<Record<string, unknown>>>;
+  /** Milliseconds since 1970; the clock of the platform when absent. */
   readonly now?: () => number;
   /** From 0 to 1, for the spread of `Retry-After`; `Math.random` when absent. */
   readonly random?: () => number;

@@ -39,12 +39,15 @@ export interface IngestReport {
 
 /** What is ingested, and where. */
 export interface IngestOptions {
+  /** The source that receives the files. */
   readonly dataSourceId: string;
+  /** The files to add. */
   readonly files: readonly IngestFile[];
   /** Where it is noted how far a file has come. */
   readonly storage: Storage;
   /** About how long a piece is, in characters; 1,200 when absent. */
   readonly pieceLength?: number;
+  /** Receives the progress. */
   readonly onProgress?: (progress: IngestProgress) => void;
 }
 

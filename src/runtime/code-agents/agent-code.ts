@@ -8,9 +8,11 @@ import type { ContextItem } from '../run-request.ts';
 
 /** The request that instructions are made for. Its messages come from the client: never let them decide what the agent may do. */
 export interface InstructionsRequest {
+  /** The agent that runs. */
   readonly agentId: string;
   /** Absent in a step of a plan. */
   readonly chat?: { readonly id: string; readonly messages: readonly UIMessage[] };
+  /** The context items of the request. */
   readonly context: readonly ContextItem[];
   /** Who runs the agent. */
   readonly principal: Principal;

@@ -12,6 +12,7 @@ import type { ToolContext } from '../tool.ts';
 
 /** What the tool works with. */
 export interface HttpToolOptions extends Pick<RetryOptions, 'random' | 'wait'> {
+  /** Sends the requests. */
   readonly egress: Egress;
 }
 

@@ -14,6 +14,7 @@ import { checkOps, coreOf, createTree, type CreateTreeOptions, type Tree } from 
 
 /** What `openTree` takes. */
 export interface OpenTreeOptions extends CreateTreeOptions {
+  /** Where the tree is stored. */
   readonly storage: Storage & Partial<Watchable>;
   /** Which tree of the storage. */
   readonly treeId: string;

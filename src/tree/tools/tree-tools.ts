@@ -28,6 +28,7 @@ export interface TreeToolsOptions {
   readonly exportRole?: 'reader' | 'editor';
   /** Whose changes `undo` takes back: those of this agent (`own`, the default), or of everyone (`any`), as for the owner of a tree. */
   readonly undo?: 'own' | 'any';
+  /** Bounds of calls, in place of the defaults. */
   readonly limits?: Partial<TreeLimits>;
   /** The shape of pages where a call names none. A model is best served with `columns`. */
   readonly shape?: Shape;

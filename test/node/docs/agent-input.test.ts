@@ -16,7 +16,8 @@ import {
   type ProviderInput,
   SecretRef,
 } from '../../../src/base/schema.ts';
-import type { AgentOptions } from '../../../src/runtime/index.ts';
+import type { AgentOptions, RunRequestInput } from '../../../src/runtime/index.ts';
+import type { RunRequest } from '../../../src/runtime/run-request.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const read = (path: string): Promise<string> => readFile(join(root, path), 'utf8');
@@ -54,6 +55,10 @@ describe('the input types', () => {
     expectTypeOf<ModelSettings>().toEqualTypeOf<v.InferOutput<typeof ModelSettings>>();
     expectTypeOf<OutputSpec>().toEqualTypeOf<v.InferOutput<typeof OutputSpec>>();
     expectTypeOf<Prices>().toEqualTypeOf<NonNullable<v.InferOutput<typeof Provider>['prices']>>();
+    type WithoutChat<T> = Omit<T, 'chat'>;
+    expectTypeOf<WithoutChat<RunRequestInput>>().toExtend<WithoutChat<v.InferInput<typeof RunRequest>>>();
+    expectTypeOf<WithoutChat<v.InferInput<typeof RunRequest>>>().toExtend<WithoutChat<RunRequestInput>>();
+    expectTypeOf<keyof RunRequestInput>().toEqualTypeOf<keyof v.InferInput<typeof RunRequest>>();
     expectTypeOf<AgentOptions['modelSettings']>().toEqualTypeOf<AgentInput['modelSettings']>();
   });
 

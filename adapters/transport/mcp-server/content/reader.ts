@@ -26,5 +26,6 @@ export interface McpPage<Item> {
 export interface McpPageOptions {
   /** The most items. */
   readonly limit: number;
+  /** The `nextCursor` of the page before; the first page when absent. */
   readonly cursor?: string | undefined;
 }
