@@ -1,8 +1,10 @@
+import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { describeProblem, type Remedy } from '../chat/state/problem.ts';
+import { useEffect } from 'preact/hooks';
+import { describeProblem, type Problem, type Remedy } from '../chat/state/problem.ts';
 import type { ErrorShape } from '../chat/state/run-data.ts';
 import { Icon } from './icon.tsx';
-import { Said } from './said.tsx';
+import { Said, useSaid } from './said.tsx';
 
 const labels: Readonly<Record<Remedy, string>> = {
   retry: 'Try again',
@@ -27,7 +29,8 @@ interface ErrorCalloutProps {
 
 /** What went wrong, what the provider said, and what to do; the code and the trace are folded. */
 export function ErrorCallout({ error, isLimit, traceId, saidOf, isLast, onRemedy }: ErrorCalloutProps): JSX.Element {
-  const { title, advice, remedies } = describeProblem(error);
+  const said = useSaid({ traceId, saidOf });
+  const { title, advice, remedies } = useProblem(error, said);
   const offered = remedies.includes('retry') ? remedies : [...remedies, 'retry' as const];
   const usable = isLast ? offered.filter((remedy) => remedy !== 'retry' || error.code !== 'cancelled') : [];
   return (
@@ -41,7 +44,7 @@ export function ErrorCallout({ error, isLimit, traceId, saidOf, isLast, onRemedy
       <div>
         <h3>{title}</h3>
         <p>{advice}</p>
-        {saidOf && traceId !== undefined && <Said traceId={traceId} saidOf={saidOf} />}
+        <Said text={said} />
         <details class='callout-message'>
           <summary>Details</summary>
           <code class='code-chip'>{error.code}</code> {error.message}
@@ -65,4 +68,20 @@ export function ErrorCallout({ error, isLimit, traceId, saidOf, isLast, onRemedy
       </div>
     </div>
   );
+}
+
+/** What is known at once; then what the provider's own words tell. */
+function useProblem(error: ErrorShape, said: string | undefined): Problem {
+  const finer = useSignal<Problem | undefined>(undefined);
+  useEffect(() => {
+    const read = async (): Promise<void> => {
+      try {
+        finer.value = (await import('../settings/state/provider-problem.ts')).providerProblem(error, said);
+      } catch {
+        // the advice stands without it
+      }
+    };
+    if (error.details) void read();
+  }, [error, said]);
+  return finer.value ?? describeProblem(error);
 }

@@ -3,16 +3,23 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 
 interface SaidProps {
-  readonly traceId: string;
-  readonly saidOf: (traceId: string) => Promise<string | undefined>;
+  readonly traceId: string | undefined;
+  /** Absent where it is not known what a provider said. */
+  readonly saidOf: ((traceId: string) => Promise<string | undefined>) | undefined;
 }
 
-/** The provider's own words. They are in the worker's memory alone: after a reload there are none. */
-export function Said({ traceId, saidOf }: SaidProps): JSX.Element | null {
+/** Returns the provider's own words. They are in the worker's memory alone: after a reload there are none. */
+export function useSaid({ traceId, saidOf }: SaidProps): string | undefined {
   const said = useSignal<string | undefined>(undefined);
   useEffect(() => {
-    void saidOf(traceId).then((text) => (said.value = text), () => undefined); // the advice stands without them
+    if (traceId === undefined) return;
+    void saidOf?.(traceId).then((text) => (said.value = text), () => undefined); // the advice stands without them
   }, [traceId]);
-  if (said.value === undefined) return null;
-  return <p class='callout-said' data-testid='callout-said'>The provider said: “{said.value}”</p>;
+  return said.value;
+}
+
+/** Quotes the provider. */
+export function Said({ text }: { text: string | undefined }): JSX.Element | null {
+  if (text === undefined) return null;
+  return <p class='callout-said' data-testid='callout-said'>The provider said: “{text}”</p>;
 }

@@ -19,23 +19,23 @@ const settings: readonly Remedy[] = ['settings'];
 /** By the finer cause, where one is known. */
 const byReason: Readonly<Record<string, Problem>> = {
   provider_auth: {
-    title: 'The endpoint refused the key',
+    title: 'The model server refused the key',
     advice: 'Check that the key is complete, valid, and allowed to use this model.',
     remedies: ['settings', 'retry'],
   },
   provider_unreachable: {
-    title: 'The endpoint cannot be reached',
-    advice: 'Check the address and your connection. The endpoint must also allow requests from web pages (CORS).',
+    title: 'The model server cannot be reached',
+    advice: 'Check the address and your connection. The server must also allow requests from web pages (CORS).',
     remedies: ['retry', 'settings'],
   },
   provider_unavailable: {
-    title: 'The endpoint failed',
+    title: 'The model server failed',
     advice: 'It returned a server error. Try again in a moment.',
     remedies: ['retry', 'settings'],
   },
   provider_invalid_request: {
-    title: 'The endpoint refused the request',
-    advice: 'Check the base URL and the name of the model. Some models cannot use tools.',
+    title: 'The model server refused the request',
+    advice: 'Check the server address and the name of the model. Some models cannot use tools.',
     remedies: ['settings', 'retry'],
   },
   page_gone: {
@@ -70,17 +70,17 @@ const byReason: Readonly<Record<string, Problem>> = {
   },
   provider_invalid_response: {
     title: 'Unexpected response from the model server',
-    advice: 'The server does not answer as an OpenAI-compatible endpoint. Check that the base URL ends with “/v1”.',
+    advice: 'The server does not answer like an OpenAI-compatible one. Check that the address ends with “/v1”.',
     remedies: ['settings', 'retry'],
   },
   provider_rate_limited: {
     title: 'Rate limited',
-    advice: 'The endpoint accepts no more requests for now. Wait, then try again.',
+    advice: 'The server accepts no more requests for now. Wait, then try again.',
     remedies: retry,
   },
   provider_stream_cut: {
     title: 'The connection closed before the answer was complete',
-    advice: 'The endpoint closed the connection during the answer. Try again.',
+    advice: 'The server closed it during the answer. Try again.',
     remedies: retry,
   },
   stream_cut: {

@@ -237,7 +237,7 @@ const stoppedBy = {
 
 const cutBy: Readonly<Record<string, string>> = {
   length: 'The answer reached the model’s length limit.',
-  'content-filter': 'The endpoint’s content filter ended the answer.',
+  'content-filter': 'The model server’s content filter ended the answer.',
 };
 
 /** How the answer ended, where that is not plain to see. */

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Icon } from '../../kit/icon.tsx';
 import { Swell } from '../../kit/mark.tsx';
-import { Said } from '../../kit/said.tsx';
+import { Said, useSaid } from '../../kit/said.tsx';
 import { nameOfModel } from '../../settings/state/model-name.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import type { AssistantMessage, Retry } from '../state/message.ts';
@@ -20,6 +20,7 @@ export function RetryLine({ retry, message, playground }: RetryLineProps): JSX.E
   const seconds = useCountdown(retry.dueAt);
   const traceId = message.facts.value.run?.traceId;
   const saidOf = (id: string): Promise<string | undefined> => inspector.connect().said(id);
+  const said = useSaid({ traceId, saidOf: message.via === undefined ? saidOf : undefined });
   useEffect(() => {
     announcement.value = `${causeOf(retry)} ${nextOf(retry, Math.ceil(retry.delayMs / 1000))}`;
   }, [retry]);
@@ -31,7 +32,7 @@ export function RetryLine({ retry, message, playground }: RetryLineProps): JSX.E
           {causeOf(retry)} <span class='retry-count'>{nextOf(retry, seconds)}</span>
           {!retry.isFallback && <span class='retry-of'>Try {retry.attempt} of {retry.of}</span>}
         </p>
-        {message.via === undefined && traceId !== undefined && <Said traceId={traceId} saidOf={saidOf} />}
+        <Said text={said} />
       </div>
       <button type='button' class='button' data-testid='retry-stop' onClick={() => chats.stop()}>
         <Icon name='stop' />

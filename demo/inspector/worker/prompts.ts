@@ -1,6 +1,5 @@
 /** The prompts of the latest runs, as their models saw them: in the worker's memory, and nowhere else. */
 
-import { providerText } from '../../../adapters/models/provider-text.ts';
 import type { LanguageModel } from '../../../src/contracts/ai-types.ts';
 import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
 import type { ModelSource } from '../../../src/contracts/model-source.ts';
@@ -31,6 +30,29 @@ interface Held {
   readonly traceId: string;
   prompt: Prompt;
   readonly length: number;
+}
+
+type ModelStreamPart = Awaited<ReturnType<LanguageModel['doStream']>>['stream'] extends ReadableStream<infer Part>
+  ? Part
+  : never;
+
+/** Returns a stream that passes everything on. Some providers report an error in the middle of an answer. */
+function errorsHeard(hear: (error: unknown) => Promise<void>): TransformStream<ModelStreamPart, ModelStreamPart> {
+  return new TransformStream({
+    transform(part, controller) {
+      if (part.type !== 'error') return controller.enqueue(part);
+      return hear(part.error).then(() => controller.enqueue(part));
+    },
+  });
+}
+
+/** What reads the provider's words is fetched with the first error. */
+async function saidIn(error: unknown): Promise<string | undefined> {
+  try {
+    return (await import('../../../adapters/models/provider-text.ts')).providerText(error);
+  } catch {
+    return undefined; // the error is reported without them
+  }
 }
 
 /** Creates the observer of prompts. */
@@ -66,11 +88,15 @@ export function createPrompts(): Prompts {
       },
       async doStream(options) {
         const call = see(model, options);
-        try {
-          return await model.doStream(options);
-        } catch (error) {
-          const said = providerText(error);
+        const hear = async (error: unknown): Promise<void> => {
+          const said = await saidIn(error);
           if (call && said !== undefined) call.prompt = { ...call.prompt, said: redaction.text(said) };
+        };
+        try {
+          const { stream, ...rest } = await model.doStream(options);
+          return { ...rest, stream: stream.pipeThrough(errorsHeard(hear)) };
+        } catch (error) {
+          await hear(error);
           throw error;
         }
       },

@@ -11,6 +11,8 @@ interface ModelServerOptions {
   readonly allowsPages?: boolean;
   /** It is busy for the first requests: each is refused with a pause of so many seconds. */
   readonly pauses?: readonly number[];
+  /** It refuses every request for an answer with this status and message. */
+  readonly refuses?: readonly [status: number, message: string];
 }
 
 /** A running server. */
@@ -48,7 +50,7 @@ type Body = ModelServer['bodies'][number];
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { models = ['small'], keys, allowsPages = true, pauses, requests, bodies }: ModelServerOptions & {
+  { models = ['small'], keys, allowsPages = true, pauses, refuses, requests, bodies }: ModelServerOptions & {
     pauses: number[];
     requests: string[];
     bodies: Body[];
@@ -70,6 +72,7 @@ async function answer(
   if (!models.includes(model)) {
     return json(response, 404, { error: { message: `The model "${model}" does not exist` } });
   }
+  if (refuses) return json(response, refuses[0], { error: { message: refuses[1] } });
   const pause = pauses.shift();
   if (pause !== undefined) {
     response.setHeader('retry-after', `${pause}`);

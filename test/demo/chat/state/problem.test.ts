@@ -16,7 +16,7 @@ describe('describeProblem', () => {
       retryable: false,
       details: { reason: 'provider_auth' },
     });
-    expect(problem).toMatchObject({ title: 'The endpoint refused the key', remedies: ['settings', 'retry'] });
+    expect(problem).toMatchObject({ title: 'The model server refused the key', remedies: ['settings', 'retry'] });
   });
 
   it.each(['internal', 'from_the_future', 'constructor', '__proto__'])('takes the blame for %s', (code) => {

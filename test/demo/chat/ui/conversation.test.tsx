@@ -185,7 +185,7 @@ describe('a conversation', () => {
     const callout = await page.find('error-callout');
     expect(callout.dataset['code']).toBe('unavailable');
     expect(callout.getAttribute('role')).toBe('alert');
-    expect(callout.textContent).toContain('The endpoint refused the key');
+    expect(callout.textContent).toContain('The model server refused the key');
     expect(callout.textContent).toContain(error.message);
     await page.click('remedy-settings');
     await page.find('settings-dialog');
@@ -207,6 +207,9 @@ describe('a conversation', () => {
     );
     page.transport.close();
     expect((await page.find('callout-said')).textContent).toBe('The provider said: “You exceeded your quota”');
+    await vi.waitFor(() =>
+      expect(page.all('error-callout')[0]?.querySelector('h3')?.textContent).toBe('The account has no quota left')
+    );
     const details = page.all('error-callout')[0]?.querySelector('details');
     expect(details?.open).toBe(false);
     expect(details?.textContent).toContain('rate_limited');

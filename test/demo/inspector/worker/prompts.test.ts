@@ -20,3 +20,21 @@ it('shows what the provider said with the prompt of the call that it refused', a
   await expect(watched.doStream({ prompt: [] })).rejects.toBe(refusal);
   expect(prompts.of('t').map(({ said }) => said)).toEqual(['The model `ship` does not exist']);
 });
+
+it('shows what the provider said in the middle of its answer', async () => {
+  const { model } = scriptedModel([
+    { type: 'stream-start', warnings: [] },
+    { type: 'error', error: { message: 'Overloaded', type: 'server_error' } },
+  ]);
+  const prompts = createPrompts();
+  const watched = prompts.models({ model: () => model }).model({ id: 'default' } as never, undefined) as
+    & typeof model
+    & {
+      doStream: (options: object) => Promise<{ stream: ReadableStream<{ type: string }> }>;
+    };
+  prompts.note({ action: 'model.call', status: 'pending', traceId: 't', spanId: 's' } as ObservedEvent);
+  const { stream } = await watched.doStream({ prompt: [] });
+  const parts = await Array.fromAsync(stream as ReadableStream<{ type: string }> & AsyncIterable<{ type: string }>);
+  expect(parts.map(({ type }) => type)).toEqual(['stream-start', 'error']);
+  expect(prompts.of('t').map(({ said }) => said)).toEqual(['Overloaded']);
+});

@@ -164,6 +164,26 @@ describe('a hosted provider', () => {
     expect(await tooWide(page)).toEqual([]);
   });
 
+  it.each(
+    [
+      [400, "This model's maximum context length is 8192 tokens", 'This chat is too long for the model', 'new-chat'],
+      [404, 'No such model here', 'The server does not have this model', 'settings'],
+      [429, 'You exceeded your current quota', 'The account has no quota left', 'settings'],
+    ] as const,
+  )('says what is wrong by its words: %i, %s', async (status, words, title, remedy) => {
+    const server = await startModelServer({ models: ['large'], refuses: [status, words] });
+    servers.push(server);
+    const { page } = await open();
+    await fill(page);
+    await page.getByTestId('settings-base-url').fill(`${server.origin}/v1`);
+    await page.getByTestId('settings-save').click();
+    await ask(page, 'Good morning');
+    await page.getByTestId('callout-said').getByText(words).waitFor();
+    await page.getByTestId('error-callout').getByRole('heading', { name: title }).waitFor();
+    expect(await page.locator('[data-testid=error-callout] button').first().getAttribute('data-testid'))
+      .toBe(`remedy-${remedy}`);
+  });
+
   it('keeps a key with the tab’s worker where that outlasts a reload', async () => {
     const context = await newContext({ lasting: true });
     const server = await startModelServer({ models: ['large'], keys: new Set([key]) });
