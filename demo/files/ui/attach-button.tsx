@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { Chat } from '../../chat/state/chat.ts';
 import { Icon } from '../../kit/icon.tsx';
-import { attach } from './lazy-files.tsx';
+import { attach, attachText } from './lazy-files.tsx';
 
 /** What the file dialog offers; the content of a file decides whether it is taken. */
 const accepted = 'image/png,image/jpeg,image/gif,image/webp,application/pdf,audio/*,text/*,application/json,.md,.csv';
@@ -54,10 +54,6 @@ const longText = 4000;
 /** Adds a long pasted text as a file. Returns whether it is long. */
 export function takeText(chat: Chat, text: string): boolean {
   if (text.length < longText || chat.loaded.value !== 'ready') return false;
-  const taken = chat.attached.value.filter(({ name }) => name.startsWith('Pasted text')).length;
-  const name = taken === 0 ? 'Pasted text.txt' : `Pasted text ${taken + 1}.txt`;
-  attach(chat, [new File([text], name, { type: 'text/plain' })]).catch(() => {
-    chat.draft.value += text;
-  });
+  attachText(chat, text).catch(() => (chat.draft.value += text));
   return true;
 }

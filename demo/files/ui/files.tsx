@@ -12,7 +12,7 @@ import { toDataUrl } from '../state/attach.ts';
 import type { AttachedFile } from '../state/attached-file.ts';
 
 /** What to fetch when a file is attached. */
-export { attach } from '../state/attach.ts';
+export { attach, attachText } from '../state/attach.ts';
 
 /** A file as it is shown. The size of a file that a model made is not known. */
 export type ShownFile = Omit<AttachedFile, 'size'> & { readonly size?: number | undefined };

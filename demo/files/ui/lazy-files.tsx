@@ -13,3 +13,8 @@ export const DraftFiles = lazy(async () => (await load()).DraftFiles);
 export async function attach(chat: Chat, files: readonly File[]): Promise<void> {
   await (await load()).attach(chat, files);
 }
+
+/** Adds a text as a file: this one, or the draft, which is too long for a message. */
+export async function attachText(chat: Chat, text?: string): Promise<void> {
+  await (await load()).attachText(chat, text);
+}

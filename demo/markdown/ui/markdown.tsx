@@ -36,7 +36,7 @@ function renderBlock(block: Block): JSX.Element {
     case 'math':
       return <Formula text={block.text} isBlock />;
     case 'quote':
-      return <blockquote>{renderBlocks(block.blocks)}</blockquote>;
+      return <blockquote dir={directionOf(block.blocks[0])}>{renderBlocks(block.blocks)}</blockquote>;
     case 'list':
       return renderList(block);
     case 'table':
@@ -46,6 +46,13 @@ function renderBlock(block: Block): JSX.Element {
     default:
       return block satisfies never;
   }
+}
+
+const rightToLeft = /^\P{L}*[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
+
+/** The line of a quote is where its text begins. `dir='auto'` does not look into blocks that have a direction of their own. */
+function directionOf(block: Block | undefined): 'rtl' | undefined {
+  return block?.type === 'paragraph' && rightToLeft.test(block.text) ? 'rtl' : undefined;
 }
 
 function renderBlocks(blocks: readonly Block[]): ComponentChildren {

@@ -12,6 +12,8 @@ const text = [
   '```python\ndef height(t):\n    return 2 * cos(t)  # meters\n```',
   '| Port | High |\n|:--|--:|\n| Bergen | 12:04 |\n| Ålesund | 12:40 |',
   'المد مرتفع عند الظهر في **بيرغن** اليوم.',
+  '1. **أول** `open()`\n2. ثانٍ\n\n> اقتباس',
+  '| א | ב |\n|---|---|\n| 1 | 2 |',
   'A wrong one: $$\\frac{1}{$$',
 ].join('\n\n');
 
@@ -39,6 +41,20 @@ async function answerWith(page: Page, before: string, after: string): Promise<vo
   await page.reload();
 }
 
+/** How right-to-left parts are drawn: inline code, by how much a list stands out of the text, the side of a quote's line, a table. */
+function rightToLeft(page: Page): Promise<unknown> {
+  return page.locator('.markdown').evaluate((markdown) => {
+    const find = (selector: string): Element => markdown.querySelector(selector) ?? markdown;
+    const numbersEnd = find('ol > li').getBoundingClientRect().right + 24; // 1.5rem
+    return {
+      codeEnds: getComputedStyle(find('li code')).direction,
+      list: Math.round(Math.max(0, numbersEnd - markdown.getBoundingClientRect().right)),
+      quote: getComputedStyle(find('blockquote')).borderRightWidth,
+      cells: getComputedStyle(find('.table-scroller:last-of-type table td')).direction,
+    };
+  });
+}
+
 describe('an answer with code, formulas, a table and two directions', () => {
   it.each([['light', false, 1280], ['dark', true, 1280], ['phone', false, 390]])(
     'is drawn without a violation of the policy, readable and within the window: %s',
@@ -57,6 +73,7 @@ describe('an answer with code, formulas, a table and two directions', () => {
       expect(await page.locator('.markdown').innerText()).toContain('at $5 a table');
       expect(await page.locator('.markdown p').getByText('بيرغن').evaluate((one) => getComputedStyle(one).direction))
         .toBe('rtl');
+      expect(await rightToLeft(page)).toEqual({ codeEnds: 'ltr', list: 0, quote: '3px', cells: 'rtl' });
       await expect.poll(() => page.locator('.markdown code').getByText('\\frac{1}{').count()).toBe(1);
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
       expect(await violations(page)).toEqual([]);
@@ -81,5 +98,18 @@ describe('a long pasted text', () => {
     await page.getByTestId('answer-footer').waitFor();
     expect(await page.locator('[data-role=user]').getByTestId('file').textContent()).toContain('Pasted text.txt');
     expect(problems).toEqual([]);
+  });
+
+  it('becomes one when it is sent, where it was typed or put in as text', async () => {
+    const { page } = await open();
+    await page.getByTestId('composer').fill('Tide and time wait for no one. '.repeat(3000));
+    await page.getByTestId('composer').press('Enter');
+    await page.getByTestId('attached').getByText('Pasted text.txt').waitFor();
+    await page.getByTestId('attach-problem').getByText('too long for a message').waitFor();
+    expect(await page.getByTestId('composer').inputValue()).toBe('');
+    expect(await page.getByTestId('message').count()).toBe(0);
+    await send(page, 'Keep this');
+    await page.getByTestId('answer-footer').waitFor();
+    expect(await page.getByTestId('error-callout').count()).toBe(0);
   });
 });
