@@ -65,7 +65,12 @@ let indexes: ReturnType<typeof createIndexes> | undefined;
 const unitNames = units.map(({ name }) => name);
 const spellingsByName = new Map(units.map((unit) => [unit.name, namesOf(unit)]));
 
+const currency = /^(?:[$€£¥]|usd|eur|gbp|jpy|cny|inr|chf|cad|aud|dollars?|euros?|rupees?|yen|yuan)$/i;
+
 function unknownUnit(wanted: string, field: string): PinnaceError {
+  if (currency.test(wanted)) {
+    return refused(`"${field}" is a currency: there are no exchange rates here`, { reason: 'unknown_unit' });
+  }
   const suggestions = suggest(wanted, unitNames, { namesOf: (name) => spellingsByName.get(name) ?? [] });
   const hint = suggestions.length > 0
     ? `did you mean ${suggestions.map((name) => `"${name}"`).join(' or ')}`

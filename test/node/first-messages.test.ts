@@ -80,11 +80,11 @@ const inWords: readonly (readonly [message: string, said: RegExp])[] = [
 ];
 
 const byTool: readonly (readonly [message: string, tool: string, said: RegExp])[] = [
-  ['what time is it', 'current_time', /^Tuesday, 2026-12-01/],
-  ['what is the time', 'current_time', /^Tuesday/],
-  ['What day is it today?', 'current_time', /^Tuesday/],
-  ['What time is it in Tokyo?', 'current_time', /21:00:00 in Asia\/Tokyo/],
-  ['hello, what time is it?', 'current_time', /^Tuesday/],
+  ['what time is it', 'current_time', /^It is \d\d:\d\d.* on Tuesday, 2026-12-01/],
+  ['what is the time', 'current_time', /^It is .*Tuesday/],
+  ['What day is it today?', 'current_time', /^It is .*Tuesday/],
+  ['What time is it in Tokyo?', 'current_time', /^It is 21:00 on Tuesday, 2026-12-01 in Tokyo/],
+  ['hello, what time is it?', 'current_time', /^It is .*Tuesday/],
   ["what is today's date", 'date_math', /2026-12-01 is a Tuesday/],
   ['How many days until 24 December?', 'date_math', /23 days/],
   ['how many days until Dec 24', 'date_math', /23 days/],
@@ -120,7 +120,7 @@ describe('the first message to the scripted demo', () => {
   it('asks for the time in two cities with two calls', async () => {
     const { said, called } = await ask('navigator', 'What time is it in Tokyo and New York?');
     expect(called).toEqual(['current_time', 'current_time']);
-    expect(said).toMatch(/Asia\/Tokyo[^]*America\/New_York/);
+    expect(said).toMatch(/in Tokyo[^]*in New York/);
   });
 
   it('says what it made', async () => {

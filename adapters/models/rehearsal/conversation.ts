@@ -1,6 +1,7 @@
 /** What the rehearsal model reads in a prompt: the last user message, and what was called since then. */
 
 import type { LanguageModel } from '../../../src/contracts/ai-types.ts';
+import { inFull } from './follow-up.ts';
 import { own } from './shape.ts';
 import { asRecord } from '../../../src/base/is-record.ts';
 
@@ -45,8 +46,9 @@ export function readConversation(prompt: ModelCallOptions['prompt']): Conversati
   const outcomes = outcomesOf(prompt);
   const steps = prompt.map((message) => callsOf(message, outcomes));
   const lastUser = prompt.findLastIndex(({ role }) => role === 'user');
+  const before = prompt.findLast(({ role }, i) => role === 'user' && i < lastUser);
   return {
-    message: textOf(prompt[lastUser]),
+    message: inFull(textOf(prompt[lastUser]), textOf(before)),
     files: filesOf(prompt[lastUser]),
     steps: steps.slice(lastUser + 1).filter((calls) => calls.length > 0),
     results: [...outcomes.values()].flatMap((outcome) => outcome.kind === 'value' ? [outcome.value] : []),

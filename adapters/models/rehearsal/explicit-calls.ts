@@ -27,6 +27,7 @@ export function explicitCallsOf(message: string): readonly Call[] {
   let from = 0;
   for (const found of message.matchAll(opening)) {
     const { slash, bare, name = slash ?? bare ?? '', before, twice } = found.groups ?? {};
+    if (bare?.toLowerCase() === 'help') continue; // people write it to programs that they do not know
     const isSlash = (slash ?? bare) !== undefined;
     if (found.index < from || verb.test(name) || (!isSlash && !isRequest(found[0]) && calls.length === 0)) continue;
     const start = found.index + found[0].length;

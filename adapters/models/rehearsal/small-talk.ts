@@ -11,7 +11,7 @@ type Kind = 'greeting' | 'identity' | 'abilities' | 'thanks' | 'wellbeing' | 'fi
 const kinds: readonly (readonly [Kind, RegExp])[] = [
   [
     'greeting',
-    /^(?:hi|hello|hey|hallo|howdy|greetings|good\s+(?:morning|afternoon|evening|day))(?:\s+(?:there|all|everyone))?$/iu,
+    /^(?:hi|hello|hey|hallo|howdy|greetings|good\s+(?:morning|afternoon|evening|day)|hola|bonjour|salut|ciao|hej)(?:\s+(?:there|all|everyone))?$/iu,
   ],
   ['thanks', /^(?:many\s+)?(?:thanks|thank\s+you|thx|cheers|great|nice|cool|perfect|awesome|wow)\b(?:\s+\S+){0,3}$/iu],
   [
@@ -21,11 +21,11 @@ const kinds: readonly (readonly [Kind, RegExp])[] = [
   ['filler', /^(?:ok(?:ay)?|yes|no|yep|nope|sure|stop|test(?:ing)?|continue|go\s+on|next|hm+)$/iu],
   [
     'abilities',
-    /^(?:please\s+)?help(?:\s+me)?$|\bwhat\s+(?:can|do)\s+you\s+do\b|\bwhat\s+are\s+you\s+able\s+to\b|\bhow\s+does\s+this\s+work\b/iu,
+    /^(?:please\s+)?\/?help(?:\s+me)?$|\bwhat\s+(?:can|do)\s+you\s+do\b|\bwhat\s+are\s+you\s+able\s+to\b|\bhow\s+does\s+this\s+work\b|\btools\s+(?:do|can)\s+you\b/iu,
   ],
   [
     'identity',
-    /\b(?:who|what)\s+are\s+you\b|\bare\s+you\s+(?:an?\s+|the\s+)?(?:\w+\s+)?(?:ai|model|human|person|bot|real|robot|llm|gpt|chatgpt|claude)\b|\b(?:introduce|describe)\s+yourself\b|\babout\s+yourself\b|\bhow\s+old\s+are\s+you\b|\bwhat(?:'|’)?s?(?:\s+is)?\s+your\s+name\b/iu,
+    /\b(?:who|what|which)(?:\s+(?:ai|llm|model))?\s+are\s+you\b|\bare\s+you\s+(?:an?\s+|the\s+)?(?:\w+\s+)?(?:ai|model|human|person|bot|real|robot|llm|gpt|chatgpt|claude)\b|\b(?:introduce|describe)\s+yourself\b|\babout\s+yourself\b|\bhow\s+old\s+are\s+you\b|\bwhat(?:'|’)?s?(?:\s+is)?\s+your\s+name\b/iu,
   ],
 ];
 

@@ -53,8 +53,15 @@ function describeInstant(instant: number, timeZone: string): Record<string, stri
     time,
     weekday,
     offset,
-    text: `${weekday}, ${date}, ${time} in ${timeZone} (UTC${offset})`,
+    text: timeZone === 'UTC'
+      ? `It is ${time.slice(0, 5)} UTC on ${weekday}, ${date}`
+      : `It is ${time.slice(0, 5)} on ${weekday}, ${date} in ${placeOf(timeZone)} (UTC${offset})`,
   };
+}
+
+/** `Tokyo` for `Asia/Tokyo`. */
+function placeOf(timeZone: string): string {
+  return (timeZone.split('/').at(-1) ?? timeZone).replaceAll('_', ' ');
 }
 
 function partsOf(instant: number, timeZone: string): (type: Intl.DateTimeFormatPartTypes) => string {

@@ -14,6 +14,16 @@ describe('rehearsal', () => {
     expect(finish).toBe('stop');
   });
 
+  it.each(['/help', 'What tools do you have?', 'Which model are you?', 'Bonjour !', 'hola'])(
+    'says what it is and what it can do: %s',
+    async (message) => {
+      const { text, calls } = await ask(message, [calculator, weather]);
+      expect(text).toContain('a scripted demo, not an AI model');
+      expect(text).toContain('I can use: calculator and get weather.');
+      expect(calls).toEqual([]);
+    },
+  );
+
   it('says what it is when it has nothing to do', async () => {
     for (const prompt of [hello, [], [{ role: 'system' as const, content: 'Be kind' }]]) {
       expect((await ask(prompt)).text).toContain('No tool is active here');

@@ -188,9 +188,9 @@ describe('cardsOf', () => {
   });
 
   it.each<[number, readonly string[], number]>([
-    [0, ['Asia/Tokyo', '42.164', 'days'], 4],
+    [0, ['Tokyo', '42.164', 'days'], 4],
     [1, ['15000', '9.26', 'You said: **Bergen**'], 3],
-    [2, ['The flaky tool failed', '42', 'Europe/Berlin'], 4],
+    [2, ['The flaky tool failed', '42', 'Berlin'], 4],
   ])('suggest to the commodore, as number %d, what the rehearsal model can plan', async (index, said, agents) => {
     const runtime = sampleRuntime();
     const message = agentCards.find(({ id }) => id === 'commodore')?.suggestions[index] ?? '';

@@ -155,6 +155,12 @@ describe('convert_units, a conversion that cannot be', () => {
     expect(error['message']).toContain(`"from" is not a unit known here; did you mean "${suggestions[0]}"`);
   });
 
+  it.each(['USD', 'euros', '€'])('says that %j is a currency, and suggests no unit', async (from) => {
+    const error = await convert(100, from, 'gbp');
+    expect(error['message']).toContain('"from" is a currency');
+    expect(error['details']).toEqual({ reason: 'unknown_unit' });
+  });
+
   it.each([
     ['ton', ['tonne', 'short ton', 'long ton']],
     ['gb', ['gigabit', 'gigabyte']],

@@ -55,11 +55,17 @@ function recordOf(record: object, depth: number): string {
   const entries = Object.entries(record);
   if (entries.length === 0) return '(empty)';
   const lines = entries.slice(0, maxEntries).map(([key, value]) =>
-    depth < 2 && typeof value === 'object' && value !== null
+    depth < 2 && typeof value === 'object' && value !== null && !isNumbers(value)
       ? `- **${cellOf(key)}**:\n\n${indent(toMarkdown(value, depth + 1))}\n`
-      : `- **${cellOf(key)}**: ${cellOf(value)}`
+      : `- **${cellOf(key)}**: ${isNumbers(value) ? value.join(', ') : cellOf(value)}`
   );
   return [...lines, ...(entries.length > maxEntries ? [`- … and ${entries.length - maxEntries} more`] : [])].join('\n');
+}
+
+/** Whether the value is a list of few numbers, which reads best in the line. */
+function isNumbers(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.length > 0 && value.length <= maxRows &&
+    value.every((item) => typeof item === 'number');
 }
 
 /** A value on one line, with what would break a table made harmless. */

@@ -17,7 +17,7 @@ describe('current_time', () => {
       time: '23:58:31',
       weekday: 'Friday',
       offset: '+01:00',
-      text: 'Friday, 2026-11-20, 23:58:31 in Europe/Berlin (UTC+01:00)',
+      text: 'It is 23:58 on Friday, 2026-11-20 in Berlin (UTC+01:00)',
     });
   });
 
