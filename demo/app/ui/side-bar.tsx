@@ -62,7 +62,7 @@ export function SideBar({ playground }: { playground: Playground }): JSX.Element
 }
 
 function Foot({ playground }: { playground: Playground }): JSX.Element {
-  const { overlay, privacy } = playground;
+  const { overlay } = playground;
   return (
     <div class='side-foot'>
       <button
@@ -74,31 +74,6 @@ function Foot({ playground }: { playground: Playground }): JSX.Element {
         <Icon name='search' />
         <span>Go to…</span>
         <kbd>{shortcut()}</kbd>
-      </button>
-      <a
-        class='icon-button'
-        data-testid='open-guides'
-        href={guideHref('index')}
-        target='_blank'
-        rel='noopener'
-        aria-label='Guides'
-        title='Guides'
-      >
-        <Icon name='guide' />
-      </a>
-      <button
-        type='button'
-        class='icon-button'
-        data-testid='open-privacy'
-        aria-label='Privacy and data'
-        title='Privacy and data'
-        aria-pressed={privacy.isShown.value}
-        onClick={() => {
-          overlay.value = 'none';
-          privacy.isShown.value = !privacy.isShown.value;
-        }}
-      >
-        <Icon name='lock' />
       </button>
       <ThemeButton playground={playground} />
     </div>
@@ -133,12 +108,16 @@ function Pages({ playground }: { playground: Playground }): JSX.Element {
           {title}
         </button>
       ))}
+      <a class='quiet-button' data-testid='open-guides' href={guideHref('index')} target='_blank' rel='noopener'>
+        <Icon name='guide' />
+        Guides
+      </a>
     </nav>
   );
 }
 
 function pageButtons(playground: Playground): readonly PageButton[] {
-  const { registry, knowledge, inspector, console: endpointConsole, settings } = playground;
+  const { registry, knowledge, inspector, console: endpointConsole, privacy, settings } = playground;
   return [
     {
       testId: 'open-registry',
@@ -172,6 +151,13 @@ function pageButtons(playground: Playground): readonly PageButton[] {
         endpointConsole.isShown.value = !isShown;
       },
     }]),
+    {
+      testId: 'open-privacy',
+      icon: 'lock',
+      title: 'Privacy and data',
+      isShown: privacy.isShown.value,
+      onPress: () => (privacy.isShown.value = !privacy.isShown.value),
+    },
   ];
 }
 

@@ -127,7 +127,11 @@ function ownSide({ name, playground, control, providers }: OwnSideOptions): OwnS
   });
   const own = playground.aside({
     agents: () => [cardOf(), ...playground.agents],
-    modelLabel: () => [provider.value?.id, modelOf()].filter((part) => part !== undefined).map(nameOfModel).join(' · '),
+    modelLabel: () =>
+      [provider.value?.id, modelOf()].flatMap((part) =>
+        part === undefined || part === 'default' ? [] : nameOfModel(part)
+      )
+        .join(' · '),
   });
 
   function modelOf(): string | undefined {

@@ -4,6 +4,7 @@ import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
 import type { OpenedRun } from '../state/opened-run.ts';
 import { formatCount } from '../../kit/format.ts';
 import { JsonView } from '../../kit/json-view.tsx';
+import { nameOfModel } from '../../settings/state/model-name.ts';
 import { formatMoment } from './moment.ts';
 import { RunDetails } from './run-details.tsx';
 import { Status } from './status.tsx';
@@ -127,7 +128,7 @@ function EventRow({ run, rank, isChosen, count }: EventRowProps): JSX.Element | 
       <span class='event-time'>{timeIn(run, event)}</span>
       <Status status={event.status} />
       <span class='span-action'>{event.action}</span>
-      <span class='span-target'>{event.target.id}</span>
+      <span class='span-target'>{nameOfModel(event.target.id)}</span>
       <span class='event-summary'>{event.error ? event.error.code : event.payloadSummary}</span>
     </div>
   );

@@ -81,12 +81,17 @@ function Holdings({ inventory: { holdings, usage, quota, isPersistent } }: { inv
         )}
       {usage !== undefined && quota !== undefined && (
         <p class='privacy-faint' data-testid='stored-usage'>
-          This site uses {formatBytes(usage)} of the {formatBytes(quota)} that the browser allows. The browser{' '}
+          This site uses {formatSize(usage)} of the {formatSize(quota)} that the browser allows. The browser{' '}
           {isPersistent ? 'keeps it even when space is low.' : 'may remove it when space is low.'}
         </p>
       )}
     </>
   );
+}
+
+/** `5.4 GB` as well. */
+function formatSize(bytes: number): string {
+  return bytes < 999_500_000 ? formatBytes(bytes) : `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
 const titles: Readonly<Record<string, string>> = {
@@ -108,7 +113,7 @@ function Row({ holding }: { holding: Holding }): JSX.Element {
       </span>
       <span class='privacy-details'>
         <code>{name}</code>
-        {kind !== 'worker' && stores.length > 0 && (
+        {kind !== 'worker' && stores.length > 1 && (
           <span>{stores.map((store) => `${store.name}: ${countOf(store.count, nouns[kind])}`).join(', ')}</span>
         )}
       </span>

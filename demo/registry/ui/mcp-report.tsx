@@ -85,7 +85,7 @@ function Offered({ tool, check }: { tool: OfferedTool; check: McpCheck }): JSX.E
       {exposedAs !== undefined && (
         <div class='registry-offer'>
           <label>
-            <span>It</span>
+            <span>Effect</span>
             <select
               aria-label={`What ${name} does`}
               value={check.effects.value[name] ?? tool.effect ?? 'destructive'}

@@ -25,7 +25,7 @@ function question(i: number): Message {
 
 /** Of many lengths, every fifth with a tool call. */
 function answer(i: number): Message {
-  const message = createAnswer({ id: `m-${i}`, model: 'rehearsal', startedAt: 1 });
+  const message = createAnswer({ id: `m-${i}`, model: 'scripted demo', startedAt: 1 });
   const text = createTextPart('text', { text: textOf(i), done: true });
   message.parts.value = i % 5 === 0 ? [toolCall(i), text] : [text];
   message.outcome.value = { type: 'done', finishReason: 'stop', endedAt: 900 };
