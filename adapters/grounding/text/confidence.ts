@@ -17,6 +17,9 @@ interface Evidence {
   readonly exact: number;
   /** The share of the score that an ideal item would get. */
   readonly score: number;
+  /** How many of the query's words it says, and the share of words, by rarity, that no item says. */
+  readonly said: number;
+  readonly unknown: number;
 }
 
 /** The two probabilities. */
@@ -49,8 +52,9 @@ export function confidencesOf(
   const several = clamp(Math.log(query.concepts.length / wordsOfOne) / Math.log(wordsOfSeveral / wordsOfOne), 0, 1);
   let lead: number | undefined;
   return answers.map((own, at) => {
-    const { share, exact, score } = evidenceOf(query, own);
-    const answered = sigmoid(clamp(-6.1 + 10.2 * share + 11.2 * score, -4, 4));
+    const { share, exact, score, said, unknown } = evidenceOf(query, own);
+    const evidence = -4.86 + 3.59 * share + 21.1 * score + 0.62 * Math.log(1 + said) - 3.78 * unknown;
+    const answered = sigmoid(clamp(evidence, -4, 4));
     lead ??= answered;
     const rank = Math.log(1 + at);
     const below = Math.log(ranked[at]!.score / ranked[0]!.score);
@@ -64,20 +68,24 @@ export function confidencesOf(
 }
 
 function evidenceOf({ concepts }: TextQuery, answers: readonly (Answered | undefined)[]): Evidence {
-  let [total, share, exact, score] = [0, 0, 0, 0];
-  for (const [at, { rarity, isPartOfUnknown }] of concepts.entries()) {
+  let [total, share, exact, score, said, unknown] = [0, 0, 0, 0, 0, 0];
+  for (const [at, { rarity, isKnown, isPartOfUnknown }] of concepts.entries()) {
     const { worth = 0, value = 0 } = answers[at] ?? {};
     const counted = isPartOfUnknown ? partShare : 1;
     total += rarity;
     share += rarity * worth * counted;
     if (worth === 1) exact += rarity * counted;
     score += value * counted;
+    if (worth > 0) said++;
+    if (!isKnown) unknown += rarity;
   }
   const expected = total / Math.max(1, (concepts.length / usualWords) ** longerShare);
   return {
     share: Math.min(1, share / expected),
     exact: exact / total,
     score: Math.min(1, score / (expected * bestPerWord)),
+    said,
+    unknown: unknown / total,
   };
 }
 

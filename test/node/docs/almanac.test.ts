@@ -81,10 +81,10 @@ describe('Almanac, asked about these docs', () => {
     expect(believed.length).toBeGreaterThanOrEqual(14);
   });
 
-  it('reports for at least 12 of 15 questions that the sources probably do not answer them', async () => {
+  it('reports for at least 13 of 15 questions that the sources probably do not answer them', async () => {
     const found = await Promise.all(unanswerable.map(ask));
     const told = found.filter(({ text }) => /^(Probably not in the sources|Nothing was found)/.test(text));
-    expect(told.length).toBeGreaterThanOrEqual(12);
+    expect(told.length).toBeGreaterThanOrEqual(13);
     for (const { answered: chance, text } of told) {
       if (text.startsWith('Probably')) expect(chance).toBeLessThanOrEqual(0.5);
     }
