@@ -1,6 +1,7 @@
 /**
  * Removes from `dist/`, or from the folder that is named, what no user of the package reads: declarations that no entry leads to, and
- * the comments of JavaScript, which the declarations have as well. Comments that tools read stay.
+ * the comments of JavaScript, which the declarations have as well. Comments that tools read stay. Lines are indented by two spaces, as
+ * in the sources, and not by the compiler's four.
  */
 
 import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -46,12 +47,39 @@ function withoutComments(path: string, code: string): string {
   return rest + code.slice(at);
 }
 
+interface Node {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The texts in backticks, whose spaces are part of a value. */
+function templatesIn(node: unknown): readonly Node[] {
+  if (typeof node !== 'object' || node === null) return [];
+  const inner = Object.values(node).flatMap(templatesIn);
+  return (node as Partial<Node>).type === 'TemplateElement' ? [node as Node, ...inner] : inner; // safe: a node of the parser
+}
+
+/** The code with half the spaces before each line. */
+function halfIndented(path: string, code: string): string {
+  const templates = templatesIn(parseSync(path, code).program);
+  return code.replaceAll(/^(?: {4})+/gm, (spaces, at: number) => {
+    const isText = templates.some(({ start, end }) => start <= at && at <= end);
+    return isText ? spaces : halved(spaces);
+  });
+}
+
+function halved(spaces: string): string {
+  return spaces.slice(spaces.length / 2);
+}
+
 const kept = reachable();
 for (const name of globSync('**/*.d.ts', { cwd: dist })) {
   const path = join(dist, name);
-  if (!kept.has(path)) rmSync(path);
+  if (kept.has(path)) writeFileSync(path, readFileSync(path, 'utf8').replaceAll(/^(?: {4})+/gm, halved));
+  else rmSync(path);
 }
 for (const name of globSync('**/*.js', { cwd: dist })) {
   const path = join(dist, name);
-  writeFileSync(path, withoutComments(path, readFileSync(path, 'utf8')));
+  writeFileSync(path, halfIndented(path, withoutComments(path, readFileSync(path, 'utf8'))));
 }
