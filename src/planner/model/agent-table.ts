@@ -29,25 +29,31 @@ export interface AgentTable<Agent extends Placed> {
 export function createAgentTable<Agent extends Placed>(make?: (order: number) => Agent): AgentTable<Agent> {
   const agents: (Agent | undefined)[] = [];
   const at = (order: number): Agent => agents[order] ??= (make as NonNullable<typeof make>)(order); // one was added without an agent
+  const above = { children: [] as number[] }; // the first agent is its child
+  let last: Agent | undefined;
+  let lastAddress = '';
   const get = (address: string): Agent | undefined => {
-    let agent: Agent | undefined;
-    let children = agents.length > 0 ? justFirst : none;
+    if (address === lastAddress) return last; // several readers of an event need the same
+    let found: Placed = above;
     for (let from = 0; from <= address.length;) {
       const dash = address.indexOf('-', from);
       const end = dash < 0 ? address.length : dash;
-      const order = children[numberIn(address, from, end) - 1];
+      const order = found.children[numberIn(address, from, end) - 1];
       if (order === undefined) return undefined;
-      agent = at(order);
-      children = agent.children;
+      found = at(order);
       from = end + 1;
     }
-    return agent;
+    lastAddress = address;
+    return last = found as Agent; // an address has a number
   };
   return {
     get size() {
       return agents.length;
     },
-    add: (agent) => void agents.push(agent),
+    add(agent) {
+      above.children[0] = 0;
+      agents.push(agent);
+    },
     get,
     at,
     childrenOf: ({ children }) => children.map(at),
@@ -56,15 +62,12 @@ export function createAgentTable<Agent extends Placed>(make?: (order: number) =>
   };
 }
 
-const none: readonly number[] = [];
-const justFirst: readonly number[] = [0];
-
 /** The number between these places of an address; 0 when it is no number, or has a zero in front. */
 function numberIn(address: string, from: number, end: number): number {
   let number = 0;
   for (let i = from; i < end; i++) {
     const digit = address.charCodeAt(i) - 48;
-    if (digit < 0 || digit > 9 || (digit === 0 && number === 0)) return 0;
+    if (digit < (number === 0 ? 1 : 0) || digit > 9) return 0;
     number = number * 10 + digit;
   }
   return number;
