@@ -8,7 +8,6 @@ export function createBatches<T>(work: (queue: T[]) => Promise<void>): (item: T)
   const queue: T[] = [];
   let busy = false;
   const run = async (): Promise<void> => {
-    if (busy) return;
     busy = true;
     await Promise.resolve(); // what is added in this turn goes together
     while (queue.length > 0) await work(queue);
@@ -16,6 +15,6 @@ export function createBatches<T>(work: (queue: T[]) => Promise<void>): (item: T)
   };
   return (item) => {
     queue.push(item);
-    void run();
+    if (!busy) void run();
   };
 }
