@@ -1,6 +1,8 @@
 /** Grounding beside its peers: vectors by time, memory and recall, text, fusion, and how long the event loop is held. */
 
 import process from 'node:process';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { textSource } from '../../../adapters/grounding/text.ts';
 import { createVectorEngine } from '../../../adapters/grounding/vector/engine.ts';
 import { toUnitRow } from '../../../adapters/grounding/vector/unit.ts';
@@ -12,6 +14,7 @@ import { hitOf } from '../../fixtures/grounding-source.ts';
 import { collect, cpuMs, median, report, type Row } from '../measure.ts';
 import { dimensions, queriesOf, sayHowToCompare, type Search, shapes, textQueries, textsOf } from './data.ts';
 import { type SeenTurns, watchTurns } from './turn-watch.ts';
+import type { WorkerTurns } from './turns-worker.ts';
 import { measureQuality } from './quality.ts';
 import { aiSdk, hnsw, langchain, orama, plainLoop } from './peers.ts';
 
@@ -259,6 +262,16 @@ async function measureSource(): Promise<Row[]> {
   ];
 }
 
+/** The turns of a worker that does what the one of a page does. */
+async function measureWorker(): Promise<Row[]> {
+  const worker = new Worker(new URL('turns-worker.ts', import.meta.url));
+  const [{ indexing, asking }] = await once(worker, 'message') as [WorkerTurns]; // safe: what it posts
+  return [
+    turnsRow('longest turn while a worker indexed texts', indexing),
+    turnsRow('longest turn of queries in a worker', asking),
+  ];
+}
+
 /** What a restart costs: the log is read, and the index is taken from its snapshot. */
 async function measureOpening(): Promise<Row[]> {
   const [storage, texts] = [memoryStorage(), textsOf(100_000)];
@@ -323,6 +336,6 @@ for (const size of sizes.length > 0 ? sizes : [1_000, 10_000, 100_000]) {
 if (sizes.length === 0) {
   report('Building', await measureHnsw());
   report('100,000 vectors of other shapes', await measureShapes());
-  report('100,000 items, as they are used', await measureSource());
+  report('100,000 items, as they are used', [...await measureSource(), ...await measureWorker()]);
   report('100,000 texts in a storage', await measureOpening());
 }

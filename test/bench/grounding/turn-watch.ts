@@ -5,6 +5,7 @@
 
 import { PerformanceObserver } from 'node:perf_hooks';
 import process from 'node:process';
+import { setImmediate } from 'node:timers';
 
 /** The measured turns. */
 export interface SeenTurns {
