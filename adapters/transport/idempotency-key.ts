@@ -17,7 +17,9 @@ const longestHeader = 2 * idempotencyKeyLength.max + 2;
  */
 export function parseIdempotencyKey(header: string | null): string {
   if (header === null) {
-    throw new PinnaceError('idempotency_key_missing', 'Cannot start: send an Idempotency-Key header', { status: 400 });
+    const advice =
+      'send a header such as Idempotency-Key: "turn-17-of-chat-c1", or use POST /v1/agents/<id>/chat for useChat';
+    throw new PinnaceError('idempotency_key_missing', `Cannot start: ${advice}`, { status: 400 });
   }
   const key = header.length > longestHeader ? undefined : readString(header);
   if (key === undefined || key.length < idempotencyKeyLength.min || key.length > idempotencyKeyLength.max) {

@@ -309,6 +309,18 @@ describe('probes at usual paths', () => {
     expect(await response.json()).toMatchObject({ code: 'not_found', detail });
   });
 
+  it('learn at the address of runs where messages of useChat go', async () => {
+    const headers = { authorization: 'Bearer s3cret', 'content-type': 'application/json' };
+    const request = new Request('https://a.example/v1/runs', { method: 'POST', headers, body: '{"messages":[]}' });
+    const tokens = [{ ...token, digest: await digestOfToken('s3cret') }];
+    const response = await handlerWith({ authenticator: bearerAuthenticator({ tokens }) })()(request);
+    expect(await response.json()).toMatchObject({
+      code: 'idempotency_key_missing',
+      detail:
+        'Cannot start: send a header such as Idempotency-Key: "turn-17-of-chat-c1", or use POST /v1/agents/<id>/chat for useChat',
+    });
+  });
+
   it('find it there', async () => {
     const response = await handlerWith({})()(new Request('https://a.example/v1/healthz'));
     expect(response.status).toBe(200);
