@@ -28,6 +28,20 @@ async function openTab(page: Page, tab: string): Promise<void> {
 
 const refusal = (page: Page) => page.getByTestId('console-refusal');
 
+/** Moves through the first chart by the keyboard, and compares it with its table. */
+async function moveThroughTime(page: Page): Promise<void> {
+  const chart = page.getByTestId('console-chart').first();
+  const plot = chart.getByTestId('console-plot');
+  expect(await plot.getAttribute('aria-label')).toMatch(/ over time: \w+.*, latest [\d.,–]+/);
+  await plot.focus();
+  await plot.press('ArrowLeft');
+  await chart.locator('.console-pointer').waitFor({ state: 'attached' });
+  await chart.getByText('Show as table').click();
+  await chart.locator('tbody tr').first().waitFor();
+  const shown = await chart.getByTestId('console-chart-value').allTextContents();
+  expect(await chart.locator('thead th').count()).toBe(1 + shown.length);
+}
+
 describe('the console of an endpoint', () => {
   it('pauses a plan, lets it go on and cancels it', async () => {
     const { page, problems } = await openAtEndpoint();
@@ -115,6 +129,7 @@ describe('the console of an endpoint', () => {
     const known = await openAtEndpoint();
     await openTab(known.page, 'metrics');
     await known.page.getByTestId('console-chart').first().waitFor();
+    await moveThroughTime(known.page);
     await known.page.route(`${served.endpoint}/**`, (route) => route.abort());
     await openTab(known.page, 'audit');
     await refusal(known.page).getByText('The endpoint did not respond').waitFor();
