@@ -70,7 +70,7 @@ const byReason: Readonly<Record<string, Problem>> = {
   },
   provider_invalid_response: {
     title: 'Unexpected response from the model server',
-    advice: 'The server does not answer like an OpenAI-compatible one. Check that the address ends with “/v1”.',
+    advice: 'It is not OpenAI-compatible. Check that the address ends with “/v1”.',
     remedies: ['settings', 'retry'],
   },
   provider_rate_limited: {
@@ -95,9 +95,7 @@ const byReason: Readonly<Record<string, Problem>> = {
   },
   no_issuer: {
     title: 'This page cannot sign requests',
-    advice:
-      'Endpoints accept only signed requests, and this page has no certificate issuer (static hosting has none). ' +
-      'Start the playground with “npm start”: it certifies its own page.',
+    advice: 'Endpoints accept only signed requests. Start the playground with “npm start”, which certifies its page.',
     remedies: ['settings', 'retry'],
   },
   storage_full: {
@@ -125,7 +123,7 @@ const byReason: Readonly<Record<string, Problem>> = {
   },
   agent_disabled: {
     title: 'This agent is disabled',
-    advice: 'Enable it in its registry (“Registry” for those of this page), or start a chat with another agent.',
+    advice: 'Enable it in the registry, or start a chat with another agent.',
     remedies: ['retry', 'new-chat'],
   },
 };
