@@ -74,14 +74,17 @@ export function ErrorCallout({ error, isLimit, traceId, saidOf, isLast, onRemedy
 function useProblem(error: ErrorShape, said: string | undefined): Problem {
   const finer = useSignal<Problem | undefined>(undefined);
   useEffect(() => {
+    let isLatest = true;
     const read = async (): Promise<void> => {
       try {
-        finer.value = (await import('../settings/state/provider-problem.ts')).providerProblem(error, said);
+        const { providerProblem } = await import('../settings/state/provider-problem.ts');
+        if (isLatest) finer.value = providerProblem(error, said);
       } catch {
         // the advice stands without it
       }
     };
     if (error.details) void read();
+    return () => void (isLatest = false); // a first import may end after the next one
   }, [error, said]);
   return finer.value ?? describeProblem(error);
 }

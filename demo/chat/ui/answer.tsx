@@ -25,7 +25,6 @@ import type { ErrorShape } from '../state/run-data.ts';
 import { AnswerFooter, InspectButton } from './answer-footer.tsx';
 import { lazy } from '../../kit/lazy.tsx';
 import { Citations, type CitationScope } from './citation.tsx';
-import { CitedSources } from './cited-sources.tsx';
 import { Compaction } from './compaction.tsx';
 import { Markdown } from '../../markdown/ui/lazy-markdown.tsx';
 import { Mark, Swell } from '../../kit/mark.tsx';
@@ -49,6 +48,7 @@ interface AnswerProps {
   readonly isLast: boolean;
 }
 
+const CitedSources = lazy(async () => (await import('./cited-sources.tsx')).CitedSources);
 const RetryLine = lazy(async () => (await import('./retry-line.tsx')).RetryLine);
 const ErrorCallout = lazy(async () => (await import('../../kit/callout.tsx')).ErrorCallout);
 

@@ -51,6 +51,6 @@ export const measuringTests: string[] = [
   'test/node/{fuzz,parity,regex-cpu,soak}.test.ts',
   'test/node/docs/docs.test.ts',
   'test/src/simulation/{planted-bugs,simulate}.test.ts',
-  'test/src/runtime/{audit,readiness}.test.ts',
+  'test/src/runtime/{audit,readiness,start-gate}.test.ts',
   'test/src/runtime/resolve/slow-catalog.test.ts',
 ];
