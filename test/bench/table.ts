@@ -60,7 +60,8 @@ function summaryOf(reports: readonly Report[]): string {
   const days = distinct(reports.map(({ day }) => day)).toSorted();
   const times = distinct(reports.map(({ runs = 1 }) => runs));
   const when = days.length > 1 ? `from ${days[0]} to ${days.at(-1)}` : `on ${days[0] ?? 'no day'}`;
-  const how = times.every((count) => count === 1) ? 'One run' : `Medians of ${Math.min(...times)} runs`;
+  const [fewest, most] = [Math.min(...times), Math.max(...times)];
+  const how = most === 1 ? 'One run' : `Medians of ${fewest === most ? most : `${fewest} to ${most}`} runs`;
   return `${how} on ${machines}, ${runtimes}, ${when}. ${met} of ${barred.length} bars met.`;
 }
 

@@ -39,6 +39,14 @@ describe('tableOf', () => {
     expect(page).toContain('| size | 1 B |  |  |  |  |');
   });
 
+  it('says how many runs the figures are medians of', () => {
+    const row = { figure: 'load', value: '9 s' };
+    const of = (...runs: number[]) => tableOf(runs.map((count, at) => ({ ...reportOf(`T${at}`, row), runs: count })));
+    expect(of(1, 1)).toContain('One run on');
+    expect(of(3, 3)).toContain('Medians of 3 runs on');
+    expect(of(1, 3)).toContain('Medians of 1 to 3 runs on');
+  });
+
   it('says why a bar is missed where a profile has shown it, and nothing of a bar that is met', () => {
     const row = { figure: 'Pinnace, every result on record', value: '7 us', bar: '<= 6 us' };
     const title = '10,000 tasks, 16 at once: CPU per task';
