@@ -22,6 +22,8 @@ export interface Churn {
   readonly open: () => number;
   /** Resolves when no run is open. */
   readonly settled: () => Promise<void>;
+  /** Removes what has expired, which a storage in memory does by itself only when it holds as much again. */
+  readonly purge: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -53,6 +55,7 @@ export function createChurn(
     one: async (kind) => await callers[kind](send, limits?.retentionMs ?? Infinity),
     open: () => runtime.runs.open,
     settled: () => runtime.runs.drained(),
+    purge: async () => void await storage.list({ prefix: [], limit: 1_000 }),
     async close() {
       await runtime.close();
       await storage.close();
