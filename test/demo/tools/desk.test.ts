@@ -25,7 +25,7 @@ describe('the tools of the sample office', () => {
     ['archive the project', 'project_archive'],
   ])('are found by what they do: %s', (query, name) => {
     expect(firstFor(query)).toBe(name);
-    expect(index.fit(query)).toBeGreaterThan(2 * lowFit);
+    expect(index.fit(query)).toBeGreaterThan(0.4); // far above `lowFit`, below which it says that nothing fits
   });
 
   it('are five hundred valid definitions, each with a name of its own and an example of its own ids', () => {
