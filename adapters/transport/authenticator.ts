@@ -4,6 +4,7 @@ import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
 import type { Authenticator, NonceUse, NonceVerifier } from '../../src/contracts/authenticator.ts';
 import type { Storage } from '../../src/contracts/storage.ts';
 import { createPrincipal, type Principal } from '../../src/base/principal.ts';
+import { isJwt } from './bearer-token.ts';
 import { bodyLimitOf } from './http/body-intake.ts';
 import { type BodyOptions, readBody } from './signed/body.ts';
 import type { Certificate } from './signed/certificate.ts';
@@ -127,12 +128,10 @@ function createVerifier(
   };
 }
 
-const form = /^[\w-]+\.[\w-]+\.[\w-]+$/;
-
 function tokenOf({ headers }: Request): string {
   const [given, token = '', ...rest] = (headers.get('authorization') ?? '').split(' ');
-  if (given !== scheme) throw refusal('authentication_required');
-  if (rest.length > 0 || token.length > maxCertificateLength || !form.test(token)) {
+  if (given?.toLowerCase() !== scheme.toLowerCase()) throw refusal('authentication_required');
+  if (rest.length > 0 || token.length > maxCertificateLength || !isJwt(token)) {
     throw refusal('certificate_malformed');
   }
   return token;

@@ -3,6 +3,7 @@
 import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
 import { PinnaceError, type ProblemCode } from '../../src/base/errors.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
+import { bearerTokenOf } from './bearer-token.ts';
 import { checkScopes } from './check-scopes.ts';
 import { createPrincipal, type Scope } from '../../src/base/principal.ts';
 import { sha256 } from '../../src/base/hash.ts';
@@ -53,9 +54,9 @@ export function bearerAuthenticator(
   }
   return {
     async authenticate(request) {
-      const given = /^Bearer ([\x21-\x7e]{1,512})$/.exec(request.headers.get('authorization') ?? '')?.[1];
+      const given = bearerTokenOf(request, 512);
       if (given === undefined) throw refused('authentication_required', 'Send a token as "Authorization: Bearer …"');
-      const token = byDigest.get(await digestOfToken(given)); // comparing digests leaks no timing
+      const token = byDigest.get(await sha256(given)); // comparing digests leaks no timing
       if (!token) throw refused('token_invalid', 'The token is not known here');
       if (token.expiresAt !== undefined && token.expiresAt <= now()) {
         throw refused('token_expired', 'The token has expired');

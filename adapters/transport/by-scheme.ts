@@ -23,7 +23,8 @@ export function authenticateByScheme(schemes: Readonly<Record<string, RequestAut
     const [scheme = ''] = (request.headers.get('authorization') ?? '').split(' ');
     const authenticator = byScheme.get(scheme.toLowerCase());
     if (authenticator) return authenticator;
-    throw new PinnaceError('authentication_required', 'Say who you are: send an Authorization header', {
+    const known = Object.keys(schemes).join(' or ');
+    throw new PinnaceError('authentication_required', `Send an Authorization header with the scheme ${known}`, {
       status: 401,
     });
   };

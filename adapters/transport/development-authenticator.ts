@@ -1,6 +1,7 @@
 /** Authenticates a developer on the developer's own machine, with one token. */
 
 import { checkOptions } from '../../src/base/check-options.ts';
+import { bearerTokenOf } from './bearer-token.ts';
 import { PinnaceError, type ProblemCode } from '../../src/base/errors.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
 import { createPrincipal, scopes } from '../../src/base/principal.ts';
@@ -30,7 +31,7 @@ export function developmentAuthenticator(options: { token: string }): Authentica
       if (!loopbackHosts.has(new URL(request.url).hostname)) {
         throw new PinnaceError('misdirected_request', 'This endpoint serves loopback host names only', { status: 421 });
       }
-      const given = /^Bearer ([\x21-\x7e]{1,256})$/.exec(request.headers.get('authorization') ?? '')?.[1];
+      const given = bearerTokenOf(request, 256);
       if (given === undefined) throw refused('authentication_required', 'Send the token as "Authorization: Bearer …"');
       if (!await sameText(given, token)) {
         throw refused('token_invalid', 'The token is not the one printed at the start');

@@ -16,6 +16,7 @@ import { createPrincipal, type Principal } from '../../src/base/principal.ts';
 import { isPrivateOriginAllowed, type PrivateOrigins } from '../../src/base/private-origins.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
 import type { Egress } from '../../src/contracts/egress.ts';
+import { bearerTokenOf, isJwt } from './bearer-token.ts';
 
 /** The claims of a token that was verified. */
 export type JwtClaims = JWTPayload & { readonly iss: string; readonly sub: string; readonly exp: number };
@@ -93,8 +94,8 @@ export function jwtAuthenticator(options: JwtAuthenticatorOptions): Authenticato
   const keys = keysOf(options);
   return {
     async authenticate(request) {
-      const token = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(request.headers.get('authorization') ?? '')?.[1];
-      if (token === undefined) {
+      const token = bearerTokenOf(request, Infinity);
+      if (token === undefined || !isJwt(token)) {
         throw refused('authentication_required', 'Send an access token as "Authorization: Bearer …"');
       }
       if (token.length > maxTokenLength) throw refused('token_invalid', 'The token is too long');

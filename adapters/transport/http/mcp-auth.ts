@@ -7,6 +7,7 @@ import type { Authenticator, NonceVerifier } from '../../../src/contracts/authen
 import type { JwtAuthenticatorOptions } from '../jwt-authenticator.ts';
 import type { Revocable } from './authentication.ts';
 import type { SignedEnv } from './env.ts';
+import { bearerTokenOf, isJwt } from '../bearer-token.ts';
 
 /** How MCP clients sign in: with access tokens (JWT) that an authorization server issues for this endpoint. */
 export interface McpAuthOptions
@@ -43,7 +44,7 @@ export function withAccessTokens(
     return jwtAuthenticator({ ...options, audience: resource, requiredScopes: scopes, now });
   });
   const find = async (request: Request): Promise<RequestAuthenticator> =>
-    isJwt(request) ? await ofTokens() : authenticator;
+    hasJwt(request) ? await ofTokens() : authenticator;
   return {
     authenticate: async (request) => await (await find(request)).authenticate(request),
     async verify(request) {
@@ -55,8 +56,8 @@ export function withAccessTokens(
 }
 
 /** A signature of another kind, and an opaque token, are the endpoint's own. */
-function isJwt(request: Request): boolean {
-  return /^Bearer [\w-]+\.[\w-]+\.[\w-]+$/i.test(request.headers.get('authorization') ?? '');
+function hasJwt(request: Request): boolean {
+  return isJwt(bearerTokenOf(request, Infinity) ?? '');
 }
 
 /** A resource and an issuer are identifiers: they are compared as text, and must lead to no place that another may serve. */

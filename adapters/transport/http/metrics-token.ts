@@ -2,6 +2,7 @@
 
 import type { MiddlewareHandler } from 'hono';
 import { PinnaceError } from '../../../src/base/errors.ts';
+import { bearerTokenOf } from '../bearer-token.ts';
 import type { SignedEnv } from './env.ts';
 import { declare, type SignedOperation } from './operation.ts';
 
@@ -20,7 +21,7 @@ export function createMetricsToken(token: string): MetricsToken {
   }
   let expected: Promise<Uint8Array> | undefined;
   return async (request) => {
-    const [, given] = /^Bearer ([\x21-\x7e]{1,512})$/.exec(request.headers.get('authorization') ?? '') ?? [];
+    const given = bearerTokenOf(request, maxLength);
     if (given === undefined) return false;
     const [known, found] = await Promise.all([expected ??= digest(token), digest(given)]);
     return isEqual(known, found);

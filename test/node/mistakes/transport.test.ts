@@ -333,5 +333,16 @@ describe('schemes', () => {
     const schemes = authenticateByScheme({ bearer: bearerAuthenticator({ tokens: [{ ...token, digest }] }) });
     const request = new Request('https://a.example', { headers: { authorization: 'Bearer s3cret' } });
     expect(await schemes.authenticate(request)).toMatchObject({ subject: 's1' });
+    const lower = new Request('https://a.example', { headers: { authorization: 'bearer s3cret' } });
+    expect(await schemes.authenticate(lower)).toMatchObject({ subject: 's1' });
+  });
+
+  it('that the endpoint does not know are refused with those that it knows', async () => {
+    const schemes = authenticateByScheme({ Bearer: authenticator(), 'GC-Session': authenticator() });
+    const request = new Request('https://a.example', { headers: { authorization: 'Basic YTpi' } });
+    await expect(schemes.authenticate(request)).rejects.toMatchObject({
+      code: 'authentication_required',
+      message: 'Send an Authorization header with the scheme Bearer or GC-Session',
+    });
   });
 });
