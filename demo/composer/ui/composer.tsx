@@ -5,8 +5,8 @@ import { type Chat, isRunning, type QueuedMessage } from '../../chat/state/chat.
 import { unread } from '../state/queue.ts';
 import { nextFrame } from '../../kit/hooks/frame-queue.ts';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
-import { AttachButton, takeFiles, takeText } from '../../files/ui/attach-button.tsx';
-import { attachText, DraftFiles } from '../../files/ui/lazy-files.tsx';
+import { AttachButton, takeDraft, takeFiles, takeText } from '../../files/ui/attach-button.tsx';
+import { DraftFiles } from '../../files/ui/lazy-files.tsx';
 import { CommandMenu } from './lazy-commands.tsx';
 import { Icon } from '../../kit/icon.tsx';
 
@@ -18,8 +18,9 @@ export function Composer({ chat, playground }: { chat: Chat; playground: Playgro
   const isEmpty = draft.trim() === '' && files.length === 0;
   const isOver = useSignal(false);
   const send = (): void => {
-    if (draft.length > 65_536) return void attachText(chat); // the runtime refuses a longer text by its defaults
-    if (isEmpty || !playground.send(draft, files)) return;
+    if (takeDraft(chat)) return;
+    const [text, attached] = [chat.draft.peek(), chat.attached.peek()]; // two keys may come before this is drawn again
+    if ((text.trim() === '' && attached.length === 0) || !playground.send(text, attached)) return;
     chat.draft.value = '';
     chat.attached.value = [];
     chat.attachProblem.value = undefined;

@@ -20,14 +20,12 @@ export async function attach(chat: Chat, files: readonly File[]): Promise<void> 
   chat.attachProblem.value = problems.length === 0 ? undefined : problems.join(' ');
 }
 
-/** Adds a text as a file: this one, or the draft, which is too long for a message. */
-export async function attachText(chat: Chat, text?: string): Promise<void> {
+/** Adds a text as a file. Returns whether it fits. */
+export async function attachText(chat: Chat, text: string): Promise<boolean> {
   const taken = chat.attached.value.filter(({ name }) => name.startsWith('Pasted text')).length;
   const name = taken === 0 ? 'Pasted text.txt' : `Pasted text ${taken + 1}.txt`;
-  await attach(chat, [new File([text ?? chat.draft.value], name, { type: 'text/plain' })]);
-  if (text !== undefined || chat.attachProblem.value !== undefined) return;
-  chat.draft.value = '';
-  chat.attachProblem.value = 'The text was too long for a message. It is attached as a file: send it with a question.';
+  await attach(chat, [new File([text], name, { type: 'text/plain' })]);
+  return chat.attachProblem.value === undefined;
 }
 
 async function readFile(file: File): Promise<AttachedFile | string> {

@@ -57,3 +57,25 @@ export function takeText(chat: Chat, text: string): boolean {
   attachText(chat, text).catch(() => (chat.draft.value += text));
   return true;
 }
+
+/** The longest text of a message, in UTF-16 code units of the part as JSON: the runtime's default. */
+const longestPart = 65_536;
+
+/** Adds a draft that is too long for a message as a file. Returns whether it is. A draft that cannot be added stays one. */
+export function takeDraft(chat: Chat): boolean {
+  const text = chat.draft.peek();
+  if (JSON.stringify({ type: 'text', text }).length <= longestPart) return false;
+  chat.draft.value = '';
+  void attachDraft(chat, text);
+  return true;
+}
+
+async function attachDraft(chat: Chat, text: string): Promise<void> {
+  const { draft, attachProblem } = chat;
+  if (await attachText(chat, text).catch(() => false)) {
+    attachProblem.value = 'The text was too long for a message. It is attached as a file: send it with a question.';
+    return;
+  }
+  draft.value = text + draft.peek();
+  attachProblem.value ??= 'The text is too long for a message, and could not be attached. Reload the page.';
+}

@@ -14,7 +14,7 @@ export async function attach(chat: Chat, files: readonly File[]): Promise<void> 
   await (await load()).attach(chat, files);
 }
 
-/** Adds a text as a file: this one, or the draft, which is too long for a message. */
-export async function attachText(chat: Chat, text?: string): Promise<void> {
-  await (await load()).attachText(chat, text);
+/** Adds a text as a file. Returns whether it fits. */
+export async function attachText(chat: Chat, text: string): Promise<boolean> {
+  return await (await load()).attachText(chat, text);
 }

@@ -120,6 +120,35 @@ describe('attaching files', () => {
     expect(page.playground.chats.current.value.draft.value).toBe(`${text}é`);
   });
 
+  it('makes a file of a text that is too long for a message, once, and goes on with what is written meanwhile', async () => {
+    page = await mount();
+    const { draft } = page.playground.chats.current.value;
+    draft.value = '"'.repeat(33_000); // each is two characters of JSON
+    const composer = await page.find('composer');
+    composer.focus();
+    page.press('Enter');
+    page.press('Enter');
+    expect(draft.value).toBe('');
+    draft.value = 'What is this?';
+    await attached(1);
+    await page.find('attach-problem');
+    expect(names()).toEqual(['Pasted text.txt']);
+    expect(draft.value).toBe('What is this?');
+    expect(page.transport.sent).toEqual([]);
+  });
+
+  it('leaves a text in the message that is too long for a file, too', async () => {
+    page = await mount();
+    const { draft } = page.playground.chats.current.value;
+    const text = 'a'.repeat(5_242_881);
+    draft.value = text;
+    (await page.find('composer')).focus();
+    page.press('Enter');
+    expect((await page.find('attach-problem')).textContent).toContain('too large');
+    await vi.waitFor(() => expect(draft.value).toBe(text));
+    expect(page.transport.sent).toEqual([]);
+  });
+
   it('takes files that are dropped on the composer', async () => {
     page = await mount();
     expect(hand(await page.find('composer'), 'drop', { files: [png()] }).defaultPrevented).toBe(true);
