@@ -7,6 +7,7 @@ import { Fact } from '../../chat/ui/fact.tsx';
 import { formatCount } from '../../kit/format.ts';
 import { Asking, Refusal } from './refusal.tsx';
 import { Gap, InspectAction, type TabProps, timeOf } from './runs-tab.tsx';
+import { isOver } from '../state/plan-views.ts';
 import { StateWord } from './state-word.tsx';
 
 /** The endpoint's plans; one can be opened, with its agents, and steered. */
@@ -33,15 +34,15 @@ export function PlansTab({ state, url, playground }: TabProps): JSX.Element {
       <Gap gap={gap} />
       {plans.length === 0 && <p class='console-empty'>No plans yet. New plans appear here.</p>}
       <ul class='console-list'>
-        {plans.map((seen) => <Row key={seen.planId} seen={seen} state={state} />)}
+        {plans.map((listed) => <Row key={listed.planId} listed={listed} state={state} />)}
       </ul>
     </>
   );
 }
 
 /** A plan in the list: its goal and state where the endpoint shows them, else what its events say. */
-function Row({ seen, state }: { seen: SeenPlan; state: Console }): JSX.Element {
-  const { planId, by, startedAt } = seen;
+function Row({ listed, state }: { listed: SeenPlan; state: Console }): JSX.Element {
+  const { planId, by, startedAt } = listed;
   const view = state.views.value.get(planId);
   return (
     <li>
@@ -53,7 +54,7 @@ function Row({ seen, state }: { seen: SeenPlan; state: Console }): JSX.Element {
         onClick={() => void state.openPlan(planId)}
       >
         <strong>{view?.goal ?? `Plan of ${by}`}</strong>
-        <StateWord state={view ? stateOf(view) : seen.state} />
+        <StateWord state={view ? stateOf(view) : listed.state} />
         <span>Started by {by}, {timeOf(startedAt)}</span>
       </button>
     </li>
@@ -61,12 +62,8 @@ function Row({ seen, state }: { seen: SeenPlan; state: Console }): JSX.Element {
 }
 
 /** `paused` where a person has paused it. */
-function stateOf({ state, paused }: PlanView): string {
-  return paused && !isOver(state) ? 'paused' : state;
-}
-
-function isOver(state: PlanView['state']): boolean {
-  return ['done', 'failed', 'cancelled'].includes(state);
+function stateOf(plan: PlanView): string {
+  return plan.paused && !isOver(plan) ? 'paused' : plan.state;
 }
 
 function Plan({ plan, state, url, playground: { inspector } }: TabProps & { plan: PlanView }): JSX.Element {
@@ -79,7 +76,7 @@ function Plan({ plan, state, url, playground: { inspector } }: TabProps & { plan
         {plan.questions.length > 0 && `, ${formatCount(plan.questions.length, 'open question')}`}
       </p>
       <div class='button-row'>
-        {!isOver(plan.state) && <Steering plan={plan} state={state} />}
+        {!isOver(plan) && <Steering plan={plan} state={state} />}
         <InspectAction
           label='Inspect plan'
           onClick={() => (inspector.shown.value = { traceId: plan.traceId, planId: plan.planId, via: url })}
