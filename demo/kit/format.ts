@@ -64,10 +64,14 @@ function startOfDay(time: number): number {
   return new Date(time).setHours(0, 0, 0, 0);
 }
 
-/** `900 bytes`, `1.4 kB`, `23 MB`. */
+/** `900 bytes`, `1.4 kB`, `23 MB`, `5.4 GB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return formatCount(bytes, 'byte');
-  const [unit, size] = bytes < 999_500 ? ['kB', bytes / 1_000] : ['MB', bytes / 1_000_000];
+  const [unit, size] = bytes < 999_500
+    ? ['kB', bytes / 1_000]
+    : bytes < 999_500_000
+    ? ['MB', bytes / 1_000_000]
+    : ['GB', bytes / 1_000_000_000];
   return `${size < 9.95 ? size.toFixed(1) : Math.round(size).toLocaleString('en')} ${unit}`;
 }
 

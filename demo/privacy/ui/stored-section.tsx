@@ -81,17 +81,12 @@ function Holdings({ inventory: { holdings, usage, quota, isPersistent } }: { inv
         )}
       {usage !== undefined && quota !== undefined && (
         <p class='privacy-faint' data-testid='stored-usage'>
-          This site uses {formatSize(usage)} of the {formatSize(quota)} that the browser allows. The browser{' '}
+          This site uses {formatBytes(usage)} of the {formatBytes(quota)} that the browser allows. The browser{' '}
           {isPersistent ? 'keeps it even when space is low.' : 'may remove it when space is low.'}
         </p>
       )}
     </>
   );
-}
-
-/** `5.4 GB` as well. */
-function formatSize(bytes: number): string {
-  return bytes < 999_500_000 ? formatBytes(bytes) : `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
 const titles: Readonly<Record<string, string>> = {
@@ -109,23 +104,19 @@ function Row({ holding }: { holding: Holding }): JSX.Element {
     <li data-testid='holding' data-name={name}>
       <span class='privacy-name'>{titleOf(holding)}</span>
       <span class='privacy-figure'>
-        {kind === 'worker' ? 'installed' : `${countOf(count, nouns[kind])}, about ${formatBytes(bytes)}`}
+        {kind === 'worker' ? 'installed' : `${formatCount(count, nouns[kind])}, about ${formatBytes(bytes)}`}
       </span>
       <span class='privacy-details'>
         <code>{name}</code>
         {kind !== 'worker' && stores.length > 1 && (
-          <span>{stores.map((store) => `${store.name}: ${countOf(store.count, nouns[kind])}`).join(', ')}</span>
+          <span>{stores.map((store) => `${store.name}: ${formatCount(store.count, nouns[kind])}`).join(', ')}</span>
         )}
       </span>
     </li>
   );
 }
 
-const nouns = { database: 'entry', settings: 'setting', files: 'file', worker: '' } as const;
-
-function countOf(count: number, noun: string): string {
-  return noun === 'entry' && count !== 1 ? `${count.toLocaleString('en')} entries` : formatCount(count, noun);
-}
+const nouns = { database: 'item', settings: 'setting', files: 'file', worker: '' } as const;
 
 function titleOf({ kind, name }: Holding): string {
   if (kind === 'settings') return 'Settings: theme, model address and tour progress';
