@@ -72,7 +72,7 @@ function refuseCode(name: 'agents' | 'tools', records: readonly unknown[], code:
   }
 }
 
-/** Nobody adds a provider to a static catalog later: an agent without one could never run. */
+/** A static catalog does not change: an agent whose provider is missing could never run. */
 function requireProviders({ agents, providers }: Parsed): void {
   const ids = new Set(providers.map(({ id }) => id));
   for (const { id, providerId, fallbacks = [] } of agents) {

@@ -1,4 +1,4 @@
-/** Scopes that a composition gives to callers. */
+/** Checks the scopes that an app grants to callers. */
 
 import { wrongArgument } from '../../src/base/check-options.ts';
 import { scopes } from '../../src/base/principal.ts';

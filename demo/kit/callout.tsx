@@ -80,7 +80,7 @@ function useProblem(error: ErrorShape, said: string | undefined): Problem {
         const { providerProblem } = await import('../settings/state/provider-problem.ts');
         if (isLatest) finer.value = providerProblem(error, said);
       } catch {
-        // the advice stands without it
+        // the callout shows the general advice
       }
     };
     if (error.details) void read();

@@ -13,7 +13,7 @@ export function useSaid({ traceId, saidOf }: SaidProps): string | undefined {
   const said = useSignal<string | undefined>(undefined);
   useEffect(() => {
     if (traceId === undefined) return;
-    void saidOf?.(traceId).then((text) => (said.value = text), () => undefined); // the advice stands without them
+    void saidOf?.(traceId).then((text) => (said.value = text), () => undefined); // the callout shows the general advice
   }, [traceId]);
   return said.value;
 }

@@ -63,7 +63,7 @@ function NoPrompt({ run, isAsked }: { run: OpenedRun; isAsked: boolean }): JSX.E
     ? 'No model has been called yet.'
     : run.breakdown.value.total.modelCalls === 0
     ? 'No model was called in this run.'
-    : 'The prompts of this run are gone: this page holds the prompts of the latest runs, until it closes.';
+    : 'The prompts of this run are no longer available: this page holds the prompts of the latest runs, until it closes.';
   return <p class='inspector-empty' role='status' data-testid='prompt-none'>{why}</p>;
 }
 

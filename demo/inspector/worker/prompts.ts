@@ -36,12 +36,12 @@ type ModelStreamPart = Awaited<ReturnType<LanguageModel['doStream']>>['stream'] 
   ? Part
   : never;
 
-/** Returns a stream that passes everything on. Some providers report an error in the middle of an answer. */
-function errorsHeard(hear: (error: unknown) => Promise<void>): TransformStream<ModelStreamPart, ModelStreamPart> {
+/** Passes everything on, each error after `observe`. Some providers report an error in the middle of an answer. */
+function observeErrors(observe: (error: unknown) => Promise<void>): TransformStream<ModelStreamPart, ModelStreamPart> {
   return new TransformStream({
     transform(part, controller) {
       if (part.type !== 'error') return controller.enqueue(part);
-      return hear(part.error).then(() => controller.enqueue(part));
+      return observe(part.error).then(() => controller.enqueue(part));
     },
   });
 }
@@ -88,15 +88,15 @@ export function createPrompts(): Prompts {
       },
       async doStream(options) {
         const call = see(model, options);
-        const hear = async (error: unknown): Promise<void> => {
+        const observe = async (error: unknown): Promise<void> => {
           const said = await saidIn(error);
           if (call && said !== undefined) call.prompt = { ...call.prompt, said: redaction.text(said) };
         };
         try {
           const { stream, ...rest } = await model.doStream(options);
-          return { ...rest, stream: stream.pipeThrough(errorsHeard(hear)) };
+          return { ...rest, stream: stream.pipeThrough(observeErrors(observe)) };
         } catch (error) {
-          await hear(error);
+          await observe(error);
           throw error;
         }
       },

@@ -224,14 +224,14 @@ function pick(
 ): Ranked[] {
   const left = ranked.toSorted((a, b) => orders[a.slot]! - orders[b.slot]!);
   const factors = new Float64Array(concepts.length).fill(1);
-  const kept = new Float64Array(concepts.length);
+  const lowered = new Float64Array(concepts.length);
   const picked: Ranked[] = [];
   while (picked.length < Math.min(limit, fewestCandidates) && left.length > 0) {
     const best = left.reduce((a, b) => (b.score > a.score ? b : a));
     left.splice(left.indexOf(best), 1);
     picked.push(best);
     for (const [i, part] of best.parts.entries()) if (part > 0) factors[i]! *= 1 - coveredLoss;
-    for (const tool of left) lower(tool, { factors, kept, clauses });
+    for (const tool of left) lower(tool, { factors, lowered, clauses });
   }
   const more = limit - picked.length;
   return more > 0 ? [...picked, ...left.toSorted((a, b) => b.score - a.score).slice(0, more)] : picked;
@@ -239,11 +239,11 @@ function pick(
 
 function lower(
   tool: Ranked,
-  { factors, kept, clauses }: { factors: Float64Array; kept: Float64Array; clauses: Query['clauses'] },
+  { factors, lowered, clauses }: { factors: Float64Array; lowered: Float64Array; clauses: Query['clauses'] },
 ): void {
   const full = tool.sum + tool.clause + tool.phrase + tool.name + tool.server;
   let sum = 0;
-  for (let i = 0; i < kept.length; i++) sum += kept[i] = tool.parts[i]! * factors[i]!;
-  tool.score = (full * (sum + clauseScore(kept, clauses))) / (tool.sum + tool.clause);
+  for (let i = 0; i < lowered.length; i++) sum += lowered[i] = tool.parts[i]! * factors[i]!;
+  tool.score = (full * (sum + clauseScore(lowered, clauses))) / (tool.sum + tool.clause);
   tool.covered = tool.score - full;
 }

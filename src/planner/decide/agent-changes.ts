@@ -42,7 +42,7 @@ export function createAgent(state: PlanState, event: EventOf<'agent.created'>): 
   return undefined;
 }
 
-/** Gives an agent as it is made. */
+/** Creates an agent from its event. */
 export function newAgent(
   created: PlanState['created'],
   event: EventOf<'agent.created'>,
