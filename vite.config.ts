@@ -76,6 +76,7 @@ async function browserProject(): Promise<TestProjectInlineConfiguration> {
     test: {
       name: 'browser',
       ...patience,
+      isolate: namesFiles,
       setupFiles,
       include: [...core, 'test/browser/**/*.test.ts'],
       globalSetup,

@@ -215,14 +215,14 @@ describe('a problem answer', () => {
     ['catalog', { catalog: { agent: fail, provider: fail, tool: fail, listTools: fail } }],
     ['store of secrets', { secrets: { resolve: fail } }],
     ['source of models', { models: { model: fail } }],
-    ['storage', { storage: failing }],
+    ['storage', { storage: failing, limits: { storageGraceMs: 50 } }],
     ['authenticator', { authenticator: { authenticate: fail } }],
   ])('repeats nothing that a broken %s says', async (_, options) => {
     const { ask } = endpoint(options);
     const post = { path: '/v1/runs', method: 'POST' };
     const { status, out } = await ask(requestOf(post, {}));
     expect(status).toBeGreaterThanOrEqual(500);
-    // Side by side: requests outlast a storage that fails for some seconds.
+    // Side by side: requests outlast a storage that fails for a moment.
     await Promise.all(routes.map(async (route) => {
       const answer = await ask(requestOf(route, {}));
       expect(pieces.filter((piece) => `${out}${answer.out}`.includes(piece)), route.path).toEqual([]);

@@ -34,7 +34,8 @@ interface Outcome {
 /** Runs the binary in a process of its own. */
 function pinnace(args: readonly string[], env: Readonly<Record<string, string>> = {}, input = ''): Promise<Outcome> {
   return new Promise((resolve) => {
-    const options = { cwd: folder, env: { PATH: process.env['PATH'], ...env } };
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
+    const options = { cwd: folder, env: { PATH, NODE_COMPILE_CACHE, ...env } };
     const child = execFile(process.execPath, [binary, ...args], options, (error, out, err) => {
       resolve({ code: error ? Number(error.code) : 0, out, err });
     });

@@ -282,7 +282,7 @@ describe('a sweep', () => {
         key[1] === broken ? Promise.reject(new Error('unreadable')) : inner.get(key),
     };
     clock.advance(1000);
-    const second = createPlanner({ storage, runAgent, now: clock.now });
+    const second = createPlanner({ storage, runAgent, now: clock.now, limits: { storageGraceMs: 50 } });
     expect(await second.sweep()).toBe(2);
     for (const planId of others) expect(await second.outcome(planId, me)).toMatchObject({ state: 'done' });
   });

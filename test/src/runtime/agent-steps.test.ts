@@ -54,7 +54,7 @@ describe("an agent's steps", () => {
         pull: (controller) => controller.error(new TypeError('terminated: sk-SECRET')),
       })
     );
-    await expect(testRuntime({ model }).steps.think(thought())).rejects.toMatchObject({
+    await expect(testRuntime({ model, limits: { modelRetries: 0 } }).steps.think(thought())).rejects.toMatchObject({
       code: 'unavailable',
       message: expect.not.stringContaining('SECRET'),
       details: { reason: 'provider_unreachable' },

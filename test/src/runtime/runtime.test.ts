@@ -251,7 +251,8 @@ describe('the end of a run', () => {
   )('is an error when the model %s', async (_name, doStream, code) => {
     const model = { ...scriptedModel().model, doStream: doStream as LanguageModel['doStream'] };
     const { sink, events } = memorySink();
-    const chunks = await readAll(await testRuntime({ model, sinks: [sink] }).run(runRequest(), localPrincipal()));
+    const runtime = testRuntime({ model, sinks: [sink], limits: { modelRetries: 0 } });
+    const chunks = await readAll(await runtime.run(runRequest(), localPrincipal()));
     expect(terminalChunks(chunks)).toMatchObject([{ type: 'error', errorText: expect.stringContaining(`${code}: `) }]);
     expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'failed', error: { code } });
     expect(JSON.stringify(chunks)).not.toContain('SECRET');

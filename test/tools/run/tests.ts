@@ -2,6 +2,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import process from 'node:process';
 import { reportJobs, runJobs } from './jobs.ts';
 import { repeatFailed, reportFailures } from './second-run.ts';
@@ -12,6 +13,8 @@ const [first, ...rest] = process.argv.slice(2);
 const isLong = first === '--long';
 const args = isLong ? rest : process.argv.slice(2);
 if (isLong) process.env['PINNACE_TEST'] = 'long';
+/** The processes that tests start compile each module once, not each of them anew. */
+process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '../../../node_modules/.cache/compiled');
 
 /** The longest first, and what waits beside what computes. */
 const projects = ['e2e', 'node', 'browser', 'deno', 'dom'] as const;

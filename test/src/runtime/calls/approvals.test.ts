@@ -4,6 +4,7 @@ import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import {
   type AgentInput,
   createPrincipal,
+  type CreateRuntimeOptions,
   defineTool,
   type HostedRuntime,
   localPrincipal,
@@ -50,7 +51,7 @@ const asking = callsTools({ tool: 'delete_note', input: { noteId: 'n1' } });
 function deleting(
   tool: Tool,
   storage = memoryStorage(),
-  options: { now?: () => number; agent?: Partial<AgentInput> } = {},
+  options: Pick<Partial<CreateRuntimeOptions>, 'now' | 'limits'> & { agent?: Partial<AgentInput> } = {},
 ) {
   const model = scriptedModel(asking, says('Done with it'));
   return { model, runtime: testRuntime({ ...model, tools: [tool], storage, ...options }) };
@@ -173,7 +174,7 @@ describe('a call that needs an approval', () => {
       ...inner,
       get: (key: Parameters<typeof inner.get>[0]) => broken ? Promise.reject({ code: 'sk-SECRET' }) : inner.get(key),
     };
-    const { runtime } = deleting(tool, storage);
+    const { runtime } = deleting(tool, storage, { limits: { storageGraceMs: 50 } });
     const { runId, approvalId } = await ask(runtime);
     broken = true;
     const decided = runtime.decide(runId, approvalId, { approved: true }, me);

@@ -133,7 +133,7 @@ function endsOf(chunks: readonly UIMessageChunk[]): readonly UIMessageChunk[] {
   return chunks.filter(({ type }) => ends.has(type));
 }
 
-describe('a call without a result', () => {
+describe.concurrent('a call without a result', () => {
   it.each(cases)(
     'of a %s tool that may act is outcome_unknown after %s, in stream, events and history',
     async (type, loss) => {
