@@ -61,6 +61,7 @@ export function modelSource(options: ModelSourceOptions = {}): ModelSource {
 }
 
 const action = 'create the model source';
+const optionNames = ['custom', 'rehearsal', 'egress', 'privateOrigins'];
 
 function checkSource(options: ModelSourceOptions): void {
   const example = 'modelSource({ custom: { main: () => model } })';
@@ -72,14 +73,10 @@ function checkSource(options: ModelSourceOptions): void {
     egress: ['.fetch?', 'an egress, such as denoEgress()'],
     privateOrigins: ['array?', 'an array of origins, such as ["http://127.0.0.1:11434"]'],
   });
-  const { custom = {}, rehearsal: _, egress: __, privateOrigins: ___, ...others } = options;
-  const [other] = Object.keys(others);
+  const { custom = {} } = options;
+  const other = Object.keys(options).find((name) => !optionNames.includes(name));
   if (other !== undefined) {
-    throw wrongArgument(
-      action,
-      other,
-      `"${other}" is not known here; there are custom, rehearsal, egress, privateOrigins`,
-    );
+    throw wrongArgument(action, other, `"${other}" is not known here; there are ${optionNames.join(', ')}`);
   }
   const wrong = Object.keys(custom).find((id) => typeof custom[id] !== 'function');
   if (wrong !== undefined) {
