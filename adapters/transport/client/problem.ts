@@ -45,9 +45,10 @@ export function isTransient({ status, retryable }: PinnaceError): boolean {
 export function unreachable(url?: URL, cause?: unknown): PinnaceError {
   // Node's fetch repeats a request after a 421, sometimes without its body.
   if (String((cause as Error | undefined)?.cause).startsWith('RequestContentLength')) {
-    const host = url?.host ?? 'this host';
-    const message = `Cannot reach the endpoint at ${host}: use a host of its "authorities", or add this one to them`;
-    return new PinnaceError('misdirected_request', message, { status: 421, cause });
+    return new PinnaceError('misdirected_request', 'Cannot reach this host: use one of its "authorities"', {
+      status: 421,
+      cause,
+    });
   }
   const page = globalThis.location?.origin;
   const origins = page && page !== url?.origin ? `, and that its "origins" list "${page}"` : '';
