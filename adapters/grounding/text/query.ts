@@ -5,6 +5,7 @@ import { isEveryday } from '../language/everyday-words.ts';
 import { languageOf, maskCount, stopMaskOf } from '../language/stop-words.ts';
 import type { Thesaurus } from '../language/thesaurus.ts';
 import { visitWords } from '../language/words.ts';
+import { companyOf } from './company.ts';
 import type { TextIndex } from './text-index.ts';
 import { likeWords } from './like-words.ts';
 
@@ -21,7 +22,7 @@ export interface Concept {
   readonly stem: string;
   /** How rare the word is; a word that no item has is rarer than all others. */
   readonly rarity: number;
-  /** More than 1 for a word that the query repeats. */
+  /** More than 1 for a word that the query repeats, less for one that the items have together with a word near it. */
   readonly weight: number;
   readonly alternatives: readonly Alternative[];
   /** Whether an item has the word itself. */
@@ -35,13 +36,17 @@ export interface TextQuery {
   readonly concepts: readonly Concept[];
   /** Pairs of concepts, by number, that are near each other in the query. */
   readonly pairs: readonly (readonly [number, number])[];
+  /** How long the query is: 0 up to 12 words, toward 1 for a story. */
+  readonly length: number;
 }
 
-const mostConcepts = 64;
+const mostConcepts = 96;
 /** A word of everyday talk counts this share of another word. */
 const everydayShare = 0.5;
 /** A longer query says more itself: everyday words, and other words for its words, count less. */
 const usualWords = 12;
+/** The rare words of a longer query are often its details, not its topic: the exponent of rarity falls by this. */
+const longDamping = 0.4;
 /** Content words this near each other belong together. */
 const pairDistance = 3;
 
@@ -54,11 +59,12 @@ export function readQuery(text: string, index: TextIndex, thesaurus: Thesaurus):
   const phrases = phrasesIn(text, thesaurus);
   const parts = partsOfUnknown(text, index);
   const otherShare = Math.min(1, usualWords / counts.size);
-  const concepts = [...counts].slice(0, mostConcepts).map(([one, count]): Concept => {
+  const length = 1 - otherShare;
+  const found = [...counts].slice(0, mostConcepts).map(([one, count]): Concept => {
     const word = words[stems.indexOf(one)]!;
     const own = index.vocabulary.numbers.get(one);
     const frequency = own === undefined ? 0 : index.frequencies[own] ?? 0;
-    const rarity = rarityOf(index, frequency);
+    const rarity = rarityOf(index, frequency) ** (1 - longDamping * length);
     const worths = new Map<string, number>();
     for (const [other, worth] of thesaurus.of(one)) if (!counts.has(other)) worths.set(other, worth * otherShare);
     for (const meant of phrases.get(word) ?? []) worths.set(meant, phraseWorth * otherShare);
@@ -77,7 +83,29 @@ export function readQuery(text: string, index: TextIndex, thesaurus: Thesaurus):
       ],
     };
   });
-  return { concepts, pairs: pairsOf(stems, concepts) };
+  const concepts = withCompany(found, index);
+  return { concepts, pairs: pairsOf(stems, concepts), length };
+}
+
+/** Words of the query that are this near each other are compared. */
+const companyDistance = 6;
+/** A word that the items never have without another word of the query counts this share. */
+const companyShare = 0.5;
+
+/** Words that the items have together, like those of a name, say the same thing: each counts less. */
+function withCompany(concepts: readonly Concept[], index: TextIndex): Concept[] {
+  const own = concepts.map(({ alternatives: [first] }) => first?.worth === 1 ? first.term : undefined);
+  const closest = concepts.map(() => 0);
+  for (const [at, one] of own.entries()) {
+    for (let next = at + 1; next <= at + companyDistance && next < own.length; next++) {
+      const other = own[next];
+      if (one === undefined || other === undefined) continue;
+      const company = companyOf(index, one, other);
+      closest[at] = Math.max(closest[at]!, company);
+      closest[next] = Math.max(closest[next]!, company);
+    }
+  }
+  return concepts.map((one, at) => ({ ...one, weight: one.weight * (1 - (1 - companyShare) * closest[at]!) }));
 }
 
 /** What a word counts that a phrase of the query means. */

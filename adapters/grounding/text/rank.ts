@@ -4,10 +4,11 @@
  * **How much an item says a word.** BM25 over one length: a mention in the title counts 1.5, in the text 1, in the path 0.5; the sum
  * saturates and counts less in an item that is longer than usual.
  * **A word of the query** counts by the best of what answers it: the word itself, or another word of the thesaurus, a longer word, a
- * repaired slip, each at its worth and never rarer than the word itself. A word that the query repeats counts more.
+ * repaired slip, each at its worth and never rarer than the word itself. A word that the query repeats counts more. A word that the
+ * items have together with another one near it in the query ("credit", "card") counts down to half.
  * **The rules.** An item that has few of the words of the query loses up to a fifth. Parts of one file lift each other by 0.3 of
  * their mean. Words that are neighbors in the query and near each other in the item add up to 0.8 of the rarity of the more
- * common one.
+ * common one, in a long query up to 2.
  */
 
 import { createTop } from '../vector/top.ts';
@@ -28,6 +29,8 @@ const lengthShare = 0.8;
 const coverageShare = 0.2;
 const groupShare = 0.3;
 const nearGain = 0.8;
+/** How much more nearness counts in a story, of whose many words every item has some. */
+const nearGainOfLong = 1.5;
 const nearest = 8;
 /** So many usual items count with those of the index: in a small one, another item changes little. */
 const usualItems = 200;
@@ -191,7 +194,7 @@ function numbersOf({ concepts }: TextQuery): ReadonlyMap<number, number> {
 /** Adds what the words that are neighbors in the query get for being near each other in the item. */
 function withNearness(
   { sequences }: TextIndex,
-  { concepts, pairs }: TextQuery,
+  { concepts, pairs, length }: TextQuery,
   { slot, score, numbers }: {
     readonly slot: number;
     readonly score: number;
@@ -206,7 +209,7 @@ function withNearness(
     most += rarity;
     if (distances[at]! <= nearest) gain += rarity / distances[at]!;
   }
-  return { slot, score: score + nearGain * gain, nearness: most > 0 ? gain / most : 0 };
+  return { slot, score: score + nearGain * (1 + nearGainOfLong * length) * gain, nearness: most > 0 ? gain / most : 0 };
 }
 
 /** A place so far before an item that nothing is near it. */
