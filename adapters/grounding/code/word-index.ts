@@ -49,7 +49,8 @@ export function createWordIndex(): WordIndex {
   return {
     add({ id, path, symbol, body }) {
       const text = body.slice(0, longestBody);
-      addItem(index, { id: String(id), title: symbol, text, path, uri: path, metadata: {}, updatedAt: 0 });
+      const title = `${symbol} ${path}`;
+      addItem(index, { id: String(id), title, text, path, uri: path, metadata: {}, updatedAt: 0 });
     },
     async search(text, { passes, most, turns }) {
       const query = readQuery(text, index, await commonThesaurus());
