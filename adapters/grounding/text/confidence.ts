@@ -40,8 +40,8 @@ const partShare = 0.5;
 /** An item with more than this share of the words themselves is what was asked for, or nearly. */
 const nearlyAll = 0.75;
 
-/** A query of more words than the first number asks for several things at once, one of more than the second certainly. */
-const [wordsOfOne, wordsOfSeveral] = [6, 12];
+/** A query of more words asks for several things at once, one for so many words. */
+const wordsOfOne = 6;
 
 /** Returns the probabilities of the items, which are in the order of their ranks, by what each says of the words of the query. */
 export function confidencesOf(
@@ -49,21 +49,18 @@ export function confidencesOf(
   ranked: readonly Ranked[],
   answers: readonly (readonly (Answered | undefined)[])[],
 ): TextConfidence[] {
-  const several = clamp(Math.log(query.concepts.length / wordsOfOne) / Math.log(wordsOfSeveral / wordsOfOne), 0, 1);
+  const things = Math.max(1, query.concepts.length / wordsOfOne);
   let lead: number | undefined;
   return answers.map((own, at) => {
     const { share, exact, score, said, unknown } = evidenceOf(query, own);
     const evidence = -4.86 + 3.59 * share + 21.1 * score + 0.62 * Math.log(1 + said) - 3.78 * unknown;
     const answered = sigmoid(clamp(evidence, -4, 4));
     lead ??= answered;
-    const rank = Math.log(1 + at);
-    const below = Math.log(ranked[at]!.score / ranked[0]!.score);
+    const rank = Math.log(1 + at / things); // of several things, as many items are the first ones
+    const below = Math.log(ranked[at]!.score / ranked[0]!.score) / things;
     const gap = Math.min(mostGap, 1 - (ranked[at + 1]?.score ?? 0) / ranked[at]!.score);
-    const isIt = sigmoid(
-      -0.77 - 1.02 * rank + 2.19 * gap + 1.26 * below + 5.36 * Math.max(0, exact - nearlyAll) +
-        several * (0.39 + 0.57 * rank - 0.62 * below),
-    );
-    return { confidence: answered ** (1 - several) * lead ** several * isIt, answered }; // one item need not answer all of a story
+    const isIt = sigmoid(-0.61 - 0.99 * rank + 2.21 * gap + 1.85 * below + 5.36 * Math.max(0, exact - nearlyAll));
+    return { confidence: answered ** (1 / things) * lead ** (1 - 1 / things) * isIt, answered }; // one item need not answer all of a story
   });
 }
 
