@@ -13,8 +13,6 @@ export interface SourceHits {
   readonly hits: readonly SourceHit[];
 }
 
-/** What ranks count beside confidences: enough to decide between equals. */
-const rankShare = 1e-6;
 /** The constant of reciprocal rank fusion: how little the first ranks differ. */
 const rankConstant = 60;
 /** No agreement makes certain. */
@@ -25,6 +23,7 @@ interface Entry {
   readonly hit: SourceHit;
   /** The confidence of the hit, which does not rise down the list of its source. */
   readonly confidence: number;
+  /** The confidence, less for every rank: a weak source does not change the order of equals in a strong one. */
   readonly points: number;
 }
 
@@ -36,8 +35,8 @@ interface Group {
 }
 
 /**
- * Returns one list. Order: by the confidence that the hits of all sources together give, so that a source counts by how well it is
- * known to find; then by the sum of `weight / (60 + rank)`, source and id. One source keeps its own order. The same item found by
+ * Returns one list. Order: by the confidence that the hits of all sources together give, each by the weight of its source and by
+ * `60 / (60 + rank)`; then by source and id. One source keeps its own order. The same item found by
  * several sources, whatever part of it each shows, is one hit of more confidence. Confidence never rises down the list. Neither the
  * order of the sources nor one without hits changes anything.
  */
@@ -62,7 +61,7 @@ function entriesOf(lists: readonly SourceHits[]): Entry[] {
     const falling = monotone(list.hits.map(({ confidence }) => confidence));
     for (const [at, hit] of list.hits.entries()) {
       const confidence = falling[at] ?? 0;
-      entries.push({ list, hit, confidence, points: list.weight * (confidence + rankShare / (rankConstant + at + 1)) });
+      entries.push({ list, hit, confidence, points: (confidence * rankConstant) / (rankConstant + at) });
     }
   }
   return entries;
@@ -112,24 +111,22 @@ function splitGroup(entries: readonly Entry[]): Group[] {
 }
 
 function groupOf(entries: readonly Entry[]): Group {
-  if (entries.length === 1) return { entries, best: entries[0]!, points: entries[0]!.points };
-  const sorted = entries.toSorted(byPoints);
-  let ranks = 0;
-  for (const { points, confidence, list } of sorted) ranks += points - list.weight * confidence; // whatever the order of the sources
-  return { entries: sorted, best: sorted[0]!, points: togetherOf(sorted) + ranks };
+  const sorted = entries.length === 1 ? entries : entries.toSorted(byPoints);
+  return { entries: sorted, best: sorted[0]!, points: togetherOf(sorted, 'points') };
 }
 
-/** The confidence that hits of several sources give together, each by the weight of its source. */
-function togetherOf(entries: readonly Entry[]): number {
-  return 1 - entries.reduce((doubt, { list, confidence }) => doubt * (1 - confidence) ** list.weight, 1);
+/** What hits of several sources give together, each by the weight of its source. */
+function togetherOf(entries: readonly Entry[], by: 'confidence' | 'points'): number {
+  return 1 - entries.reduce((doubt, entry) => doubt * (1 - entry[by]) ** entry.list.weight, 1);
 }
 
 function confidenceOf({ entries, best }: Group): number {
-  return entries.length === 1 ? best.confidence : Math.min(mostConfident, togetherOf(entries));
+  return entries.length === 1 ? best.confidence : Math.min(mostConfident, togetherOf(entries, 'confidence'));
 }
 
 function byPoints(a: Entry, b: Entry): number {
-  return b.points - a.points || compare(a.list.dataSourceId, b.list.dataSourceId) || compare(a.hit.id, b.hit.id);
+  return b.list.weight * b.points - a.list.weight * a.points ||
+    compare(a.list.dataSourceId, b.list.dataSourceId) || compare(a.hit.id, b.hit.id);
 }
 
 function inOrder(a: Group, b: Group): number {
