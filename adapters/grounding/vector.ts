@@ -25,7 +25,7 @@ export interface VectorSourceOptions extends ItemSourceOptions {
 }
 
 /** Counted words beside the same words ranked by rarity: with more than this, the fused list is worse than that of the text source. */
-const featureQuality = 0.02;
+const featureQuality = 0.005;
 
 /**
  * Returns a source that finds items by the cosine of their vectors.

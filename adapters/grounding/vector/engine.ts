@@ -10,7 +10,7 @@ import { createTurns, type Turns } from '../turns.ts';
 import { type AllowedRows, createAllowedRows } from './allowed.ts';
 import { type Scored, searchByCodes, searchExactly } from './search.ts';
 import { appendRow, codeRows, createRows, killRow, type Rows, vectorAt, type VectorFormat } from './segments.ts';
-import { createFeatureCounts, featureConfidence, type FeatureCounts } from './features.ts';
+import { createFeatureCounts, featureConfidence, type FeatureCounts, featuresOf } from './features.ts';
 import { defaultTuning, measureSpread, measureTuning, mostExact, type Tuning } from './tuning.ts';
 import { requireDimensions, toUnit } from './unit.ts';
 
@@ -126,6 +126,7 @@ async function search(
     ? await searchExactly(rows, query, options)
     : await searchByCodes(rows, query, { ...options, columns, candidates: Math.max(candidates, 30 * topK) });
   const usual = spreadOf(state, rows);
+  const features = state.features ? featuresOf(asked).length : 0;
   return found.flatMap(({ row, score }: Scored, at): SourceHit[] => {
     const item = items.get(rows.ids[row] ?? '');
     if (!item) return []; // removed during the search
@@ -133,7 +134,7 @@ async function search(
     const { content, contentRange } = excerptOf(item.text, []);
     const gap = 1 - Math.max(0, found[at + 1]?.score ?? 0) / Math.max(score, 1e-9);
     const confidence = state.features
-      ? featureConfidence(score, { gap, at })
+      ? featureConfidence(score, { gap, at, features })
       : cosineConfidence(score, usual, rows.live);
     return [{
       ...plainHit(item, version),

@@ -18,19 +18,37 @@ export function createFeatureCounts(): FeatureCounts {
   return {
     add(vector, by) {
       if (counts.length === 0) counts = new Uint32Array(vector.length);
-      let largest = 0;
-      for (let i = 0; i < vector.length; i++) largest = Math.max(largest, Math.abs(vector[i]!));
-      for (let i = 0; i < vector.length; i++) if (Math.abs(vector[i]!) >= leastShare * largest) counts[i]! += by;
+      for (const i of featuresOf(vector)) counts[i]! += by;
     },
     weighted: (query, items) =>
       Float64Array.from(query, (value, i) => value * Math.log(1 + (items + 1) / ((counts[i] ?? 0) + 0.5))),
   };
 }
 
+/** Returns the dimensions that are features of a vector. */
+export function featuresOf(vector: ArrayLike<number>): number[] {
+  let largest = 0;
+  for (let i = 0; i < vector.length; i++) largest = Math.max(largest, Math.abs(vector[i]!));
+  const found: number[] = [];
+  for (let i = 0; i < vector.length; i++) if (Math.abs(vector[i]!) >= leastShare * largest) found.push(i);
+  return found;
+}
+
+/** A query of more features asks for several things at once, one for so many. */
+const featuresOfOne = 4;
+/** A hit of a query with more features says no larger part of them. */
+const mostFeatures = 24;
+/** More distance to the next item says no more. */
+const mostGap = 0.6;
+
 /**
  * The probability that a hit by counted features is relevant: a logistic regression, fitted to the judged development questions. Words
- * alone, without their order and meaning, are seldom sure.
+ * alone, without their order and meaning, are seldom sure. A query of many features has a lower cosine with what answers it.
  */
-export function featureConfidence(cosine: number, { gap, at }: { readonly gap: number; readonly at: number }): number {
-  return sigmoid(-4 + 5 * cosine + 2 * gap - 0.6 * Math.log(1 + at));
+export function featureConfidence(
+  cosine: number,
+  { gap, at, features }: { readonly gap: number; readonly at: number; readonly features: number },
+): number {
+  const evidence = 2.24 * cosine * Math.sqrt(Math.min(features, mostFeatures)) + 1.39 * Math.min(mostGap, gap);
+  return sigmoid(-3.48 + evidence - 0.65 * Math.log(1 + at / Math.max(1, features / featuresOfOne)));
 }
