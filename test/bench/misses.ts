@@ -32,7 +32,8 @@ const misses: readonly Miss[] = [
     why:
       'Of 60 random requests that were not recognized, a tool of the other catalog did serve 21, so at most 81 % can be flagged. ' +
       'The rest use words that tools say with another meaning ("library", "New York"). Frequencies of English, clauses, quoted ' +
-      'values, and how much of a tool the request says were tried: none adds 2 points with each catalog left out.',
+      'values, how much of a tool the request says, whether the best tools agree, verb and object, the rarest words, and the ' +
+      'spelling of unknown words were tried: none adds 2 points with each catalog left out.',
   },
   {
     title: /^Tools$/,
