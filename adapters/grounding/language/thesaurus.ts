@@ -36,14 +36,10 @@ export async function createThesaurus(groups: string, phrases: string): Promise<
   };
   for (const group of groups.split(';')) {
     await turns.next();
-    const [head = '', ...others] = group.trim().split(/\s+/).map(stem);
-    for (const [at, one] of others.entries()) {
-      relate(head, one, headWorth);
-      relate(one, head, headWorth);
-      for (const two of others.slice(at + 1)) {
-        relate(one, two, siblingWorth);
-        relate(two, one, siblingWorth);
-      }
+    const stems = group.trim().split(/\s+/).map(stem);
+    const [head] = stems;
+    for (const one of stems) {
+      for (const other of stems) relate(one, other, one === head || other === head ? headWorth : siblingWorth);
     }
   }
   const byPhrase = new Map(

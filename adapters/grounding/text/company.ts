@@ -19,9 +19,8 @@ export function companyOf(index: TextIndex, one: number, other: number): number 
   for (let at = 0; at < fewer.length; at += step, sampled++) {
     if (halvesOf(index, term, fewer[at]! >> 8) > 0) found++;
   }
-  if (found < 2) return 0;
   const share = found / sampled;
   const items = index.ids.length + usualItems;
   const usual = more.length / items;
-  return share <= usual ? 0 : Math.log(share / usual) / Math.log(items / (share * fewer.length));
+  return found < 2 || share <= usual ? 0 : Math.log(share / usual) / Math.log(items / (share * fewer.length));
 }

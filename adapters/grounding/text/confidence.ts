@@ -50,17 +50,15 @@ export function confidencesOf(
   answers: readonly (readonly (Answered | undefined)[])[],
 ): TextConfidence[] {
   const things = Math.max(1, query.concepts.length / wordsOfOne);
-  let lead: number | undefined;
   return answers.map((own, at) => {
     const { share, exact, score, said, unknown } = evidenceOf(query, own);
     const evidence = -4.86 + 3.59 * share + 21.1 * score + 0.62 * Math.log(1 + said) - 3.78 * unknown;
-    const answered = sigmoid(clamp(evidence, -4, 4));
-    lead ??= answered;
+    const answered = sigmoid(Math.max(-4, Math.min(4, evidence)));
     const rank = Math.log(1 + at / things); // of several things, as many items are the first ones
     const below = Math.log(ranked[at]!.score / ranked[0]!.score) / things;
     const gap = Math.min(mostGap, 1 - (ranked[at + 1]?.score ?? 0) / ranked[at]!.score);
-    const isIt = sigmoid(-0.61 - 0.99 * rank + 2.21 * gap + 1.85 * below + 5.36 * Math.max(0, exact - nearlyAll));
-    return { confidence: answered ** (1 / things) * lead ** (1 - 1 / things) * isIt, answered }; // one item need not answer all of a story
+    const isIt = sigmoid(-0.6 - 0.98 * rank + 2.15 * gap + 1.81 * below + 5.36 * Math.max(0, exact - nearlyAll));
+    return { confidence: answered * isIt, answered };
   });
 }
 
@@ -84,8 +82,4 @@ function evidenceOf({ concepts }: TextQuery, answers: readonly (Answered | undef
     said,
     unknown: unknown / total,
   };
-}
-
-function clamp(value: number, least: number, most: number): number {
-  return Math.min(most, Math.max(least, value));
 }

@@ -60,7 +60,7 @@ export function readQuery(text: string, index: TextIndex, thesaurus: Thesaurus):
   const parts = partsOfUnknown(text, index);
   const otherShare = Math.min(1, usualWords / counts.size);
   const length = 1 - otherShare;
-  const found = [...counts].slice(0, mostConcepts).map(([one, count]): Concept => {
+  const read = [...counts].slice(0, mostConcepts).map(([one, count]): Concept => {
     const word = words[stems.indexOf(one)]!;
     const own = index.vocabulary.numbers.get(one);
     const frequency = own === undefined ? 0 : index.frequencies[own] ?? 0;
@@ -73,7 +73,7 @@ export function readQuery(text: string, index: TextIndex, thesaurus: Thesaurus):
     return {
       stem: one,
       rarity,
-      weight: (1 + Math.log(count)) * (isEveryday(word) ? everydayShare * otherShare : 1),
+      weight: (1 + Math.log(count)) * (isEveryday(word, one) ? everydayShare * otherShare : 1),
       isKnown: frequency > 0,
       isPartOfUnknown: parts.has(one),
       alternatives: [
@@ -83,29 +83,27 @@ export function readQuery(text: string, index: TextIndex, thesaurus: Thesaurus):
       ],
     };
   });
-  const concepts = withCompany(found, index);
+  const concepts = withCompany(read, index);
   return { concepts, pairs: pairsOf(stems, concepts), length };
 }
 
 /** Words of the query that are this near each other are compared. */
 const companyDistance = 6;
-/** A word that the items never have without another word of the query counts this share. */
-const companyShare = 0.5;
+/** What a word loses that the items never have without another word of the query. */
+const companyLoss = 0.5;
 
 /** Words that the items have together, like those of a name, say the same thing: each counts less. */
 function withCompany(concepts: readonly Concept[], index: TextIndex): Concept[] {
-  const own = concepts.map(({ alternatives: [first] }) => first?.worth === 1 ? first.term : undefined);
   const closest = concepts.map(() => 0);
-  for (const [at, one] of own.entries()) {
-    for (let next = at + 1; next <= at + companyDistance && next < own.length; next++) {
-      const other = own[next];
-      if (one === undefined || other === undefined) continue;
-      const company = companyOf(index, one, other);
-      closest[at] = Math.max(closest[at]!, company);
-      closest[next] = Math.max(closest[next]!, company);
+  for (const [at, { alternatives: [one] }] of concepts.entries()) {
+    for (let next = at + 1; next <= at + companyDistance; next++) {
+      const other = concepts[next]?.alternatives[0];
+      if (one?.worth !== 1 || other?.worth !== 1) continue;
+      const company = companyOf(index, one.term, other.term);
+      for (const place of [at, next]) closest[place] = Math.max(closest[place]!, company);
     }
   }
-  return concepts.map((one, at) => ({ ...one, weight: one.weight * (1 - (1 - companyShare) * closest[at]!) }));
+  return concepts.map((one, at) => ({ ...one, weight: one.weight * (1 - companyLoss * closest[at]!) }));
 }
 
 /** What a word counts that a phrase of the query means. */
@@ -163,8 +161,9 @@ function phrasesIn(text: string, thesaurus: Thesaurus): ReadonlyMap<string, read
   const found = new Map<string, readonly string[]>();
   for (let at = 0; at < words.length; at++) {
     for (const length of [3, 2]) {
-      const meant = thesaurus.ofPhrase(words.slice(at, at + length).join(' '));
-      const carrier = words.slice(at, at + length).find((word) => (stopMaskOf(word) & 1) === 0);
+      const phrase = words.slice(at, at + length);
+      const meant = thesaurus.ofPhrase(phrase.join(' '));
+      const carrier = phrase.find((word) => (stopMaskOf(word) & 1) === 0);
       if (meant.length > 0 && carrier !== undefined) found.set(carrier, meant);
     }
   }

@@ -20,8 +20,6 @@ import { fieldEnd, halvesOf, type TextIndex } from './text-index.ts';
 export interface Ranked {
   readonly slot: number;
   readonly score: number;
-  /** What the neighbors of the query add, as a share of the most they can. */
-  readonly nearness: number;
 }
 
 const saturation = 1.4;
@@ -80,12 +78,11 @@ export async function rankItems(
   giveBack(index, sums);
   await turns.next();
   const numbers = numbersOf(query);
-  const inspected = top.slice(0, mostInspected).map(({ row, score }) =>
-    withNearness(index, query, { slot: row, score, numbers })
-  );
+  const ranked = top.map(({ row, score }): Ranked => ({ slot: row, score }));
+  const inspected = ranked.slice(0, mostInspected).map((one) => withNearness(index, query, { ...one, numbers }));
   const ids = index.ids;
   inspected.sort((a, b) => b.score - a.score || (ids[a.slot]! < ids[b.slot]! ? -1 : 1));
-  return [...inspected, ...top.slice(mostInspected).map(({ row, score }) => ({ slot: row, score, nearness: 0 }))];
+  return [...inspected, ...ranked.slice(mostInspected)];
 }
 
 /** The sums of the latest search of an index, all zero, for the next one. */
@@ -201,15 +198,14 @@ function withNearness(
     readonly numbers: ReadonlyMap<number, number>;
   },
 ): Ranked {
-  if (pairs.length === 0) return { slot, score, nearness: 0 };
+  if (pairs.length === 0) return { slot, score };
   const distances = distancesIn(sequences[slot]!, { numbers, pairs, concepts: concepts.length });
-  let [gain, most] = [0, 0];
+  let gain = 0;
   for (const [at, [one, other]] of pairs.entries()) {
-    const rarity = Math.min(concepts[one]!.rarity, concepts[other]!.rarity);
-    most += rarity;
-    if (distances[at]! <= nearest) gain += rarity / distances[at]!;
+    const distance = distances[at]!;
+    if (distance <= nearest) gain += Math.min(concepts[one]!.rarity, concepts[other]!.rarity) / distance;
   }
-  return { slot, score: score + nearGain * (1 + nearGainOfLong * length) * gain, nearness: most > 0 ? gain / most : 0 };
+  return { slot, score: score + nearGain * (1 + nearGainOfLong * length) * gain };
 }
 
 /** A place so far before an item that nothing is near it. */

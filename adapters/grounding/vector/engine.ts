@@ -125,7 +125,6 @@ async function search(
   const found = isExact
     ? await searchExactly(rows, query, options)
     : await searchByCodes(rows, query, { ...options, columns, candidates: Math.max(candidates, 30 * topK) });
-  const usual = spreadOf(state, rows);
   const features = state.features ? featuresOf(asked).length : 0;
   return found.flatMap(({ row, score }: Scored, at): SourceHit[] => {
     const item = items.get(rows.ids[row] ?? '');
@@ -135,7 +134,7 @@ async function search(
     const gap = 1 - Math.max(0, found[at + 1]?.score ?? 0) / Math.max(score, 1e-9);
     const confidence = state.features
       ? featureConfidence(score, { gap, at, features })
-      : cosineConfidence(score, usual, rows.live);
+      : cosineConfidence(score, spreadOf(state, rows), rows.live);
     return [{
       ...plainHit(item, version),
       content,

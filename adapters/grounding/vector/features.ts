@@ -38,8 +38,6 @@ export function featuresOf(vector: ArrayLike<number>): number[] {
 const featuresOfOne = 4;
 /** A hit of a query with more features says no larger part of them. */
 const mostFeatures = 24;
-/** More distance to the next item says no more. */
-const mostGap = 0.6;
 
 /**
  * The probability that a hit by counted features is relevant: a logistic regression, fitted to the judged development questions. Words
@@ -49,6 +47,6 @@ export function featureConfidence(
   cosine: number,
   { gap, at, features }: { readonly gap: number; readonly at: number; readonly features: number },
 ): number {
-  const evidence = 2.24 * cosine * Math.sqrt(Math.min(features, mostFeatures)) + 1.39 * Math.min(mostGap, gap);
+  const evidence = 2.24 * cosine * Math.sqrt(Math.min(features, mostFeatures)) + 1.39 * gap;
   return sigmoid(-3.48 + evidence - 0.65 * Math.log(1 + at / Math.max(1, features / featuresOfOne)));
 }
