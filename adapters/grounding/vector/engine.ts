@@ -120,13 +120,13 @@ async function search(
   const query = state.features ? toUnit(state.features.weighted(asked, rows.live)) : asked;
   const allowed = await state.allowedRows.find(filters, { ids: rows.ids, items, signal });
   const { path, candidates, columns } = state.tuning ?? defaultTuning(rows);
-  const options = { topK, allowed, turns: createTurns(signal) };
+  const options = { topK: topK + 1, allowed, turns: createTurns(signal) }; // how far the last one is ahead is known too
   const isExact = path === 'exact' || (allowed?.length ?? rows.ids.length) <= mostExact;
   const found = isExact
     ? await searchExactly(rows, query, options)
     : await searchByCodes(rows, query, { ...options, columns, candidates: Math.max(candidates, 30 * topK) });
   const features = state.features ? featuresOf(asked).length : 0;
-  return found.flatMap(({ row, score }: Scored, at): SourceHit[] => {
+  return found.slice(0, topK).flatMap(({ row, score }: Scored, at): SourceHit[] => {
     const item = items.get(rows.ids[row] ?? '');
     if (!item) return []; // removed during the search
     if (state.features && score <= 0) return []; // no feature in common: it is not found

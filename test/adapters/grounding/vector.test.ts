@@ -100,6 +100,15 @@ describe('vectorSource', () => {
     expect((await find('harbour')).map(({ id }) => id)).toEqual(['a']);
   });
 
+  it('has the same confidence for a hit whether it is the last one asked for or not', async () => {
+    const source = withEmbedder({ id: 'v', storage: memoryStorage() });
+    const items = ['red tea', 'green tea', 'black tea with milk'].map((text) => ({ id: text, text }));
+    await source.remember({ tenant: 'local', items }, neverAborted());
+    const ask = (topK: number) =>
+      source.retrieve({ tenant: 'local', query: 'green tea', topK, filters: [] }, neverAborted());
+    expect((await ask(1))[0]?.confidence).toBe((await ask(3))[0]?.confidence);
+  });
+
   it('embeds each text once, in batches, also after it was reopened', async () => {
     const storage = memoryStorage();
     const embedder = countingEmbedder();
