@@ -5,7 +5,7 @@ import { isEveryday } from '../language/everyday-words.ts';
 import { languageOf, maskCount, stopMaskOf } from '../language/stop-words.ts';
 import type { Thesaurus } from '../language/thesaurus.ts';
 import { visitWords } from '../language/words.ts';
-import { companyOf } from './company.ts';
+import { associationOf } from './cooccurrence.ts';
 import type { TextIndex } from './text-index.ts';
 import { likeWords } from './like-words.ts';
 
@@ -83,27 +83,27 @@ export function readQuery(text: string, index: TextIndex, thesaurus: Thesaurus):
       ],
     };
   });
-  const concepts = withCompany(read, index);
+  const concepts = lessAssociated(read, index);
   return { concepts, pairs: pairsOf(stems, concepts), length };
 }
 
 /** Words of the query that are this near each other are compared. */
-const companyDistance = 6;
+const nearWords = 6;
 /** What a word loses that the items never have without another word of the query. */
-const companyLoss = 0.5;
+const associationLoss = 0.5;
 
 /** Words that the items have together, like those of a name, say the same thing: each counts less. */
-function withCompany(concepts: readonly Concept[], index: TextIndex): Concept[] {
+function lessAssociated(concepts: readonly Concept[], index: TextIndex): Concept[] {
   const closest = concepts.map(() => 0);
   for (const [at, { alternatives: [one] }] of concepts.entries()) {
-    for (let next = at + 1; next <= at + companyDistance; next++) {
+    for (let next = at + 1; next <= at + nearWords; next++) {
       const other = concepts[next]?.alternatives[0];
       if (one?.worth !== 1 || other?.worth !== 1) continue;
-      const company = companyOf(index, one.term, other.term);
-      for (const place of [at, next]) closest[place] = Math.max(closest[place]!, company);
+      const association = associationOf(index, one.term, other.term);
+      for (const place of [at, next]) closest[place] = Math.max(closest[place]!, association);
     }
   }
-  return concepts.map((one, at) => ({ ...one, weight: one.weight * (1 - companyLoss * closest[at]!) }));
+  return concepts.map((one, at) => ({ ...one, weight: one.weight * (1 - associationLoss * closest[at]!) }));
 }
 
 /** What a word counts that a phrase of the query means. */

@@ -1,4 +1,4 @@
-/** How far two words of an index keep company. */
+/** How strongly two words of an index are associated: how often items have both. */
 
 import { halvesOf, type TextIndex } from './text-index.ts';
 
@@ -11,7 +11,7 @@ const mostSampled = 100;
  * Returns how much more often than by chance items have both terms: 0 for no more often, 1 for always (normalized pointwise mutual
  * information). A single item with both is no evidence.
  */
-export function companyOf(index: TextIndex, one: number, other: number): number {
+export function associationOf(index: TextIndex, one: number, other: number): number {
   const [first, second] = [index.postings[one]!, index.postings[other]!];
   const [fewer, more, term] = first.length <= second.length ? [first, second, other] : [second, first, one];
   const step = Math.ceil(fewer.length / mostSampled);
