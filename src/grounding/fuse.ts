@@ -27,11 +27,11 @@ interface Entry {
   readonly points: number;
 }
 
-/** What several sources gave of one thing, the best first. */
+/** What several sources gave of one thing. */
 interface Group {
-  readonly entries: readonly Entry[];
   readonly best: Entry;
   readonly points: number;
+  readonly confidence: number;
 }
 
 /**
@@ -43,10 +43,8 @@ interface Group {
 export function fuse(lists: readonly SourceHits[]): GroundingHit[] {
   const found = lists.filter(({ hits }) => hits.length > 0);
   const fused = found.length > 1;
-  const groups = fused
-    ? groupAlike(entriesOf(found)).toSorted(inOrder)
-    : entriesOf(found).map((entry) => groupOf([entry]));
-  const confidences = monotone(groups.map(confidenceOf));
+  const groups = fused ? groupAlike(entriesOf(found)).toSorted(inOrder) : entriesOf(found).map(aloneOf);
+  const confidences = monotone(groups.map(({ confidence }) => confidence));
   return groups.map(({ best: { hit, list }, points }, at) => {
     const { dataSourceId, kind, calibrated } = list;
     const score = fused ? points : hit.score;
@@ -59,9 +57,14 @@ function entriesOf(lists: readonly SourceHits[]): Entry[] {
   const entries: Entry[] = [];
   for (const list of lists) {
     const falling = monotone(list.hits.map(({ confidence }) => confidence));
-    for (const [at, hit] of list.hits.entries()) {
-      const confidence = falling[at] ?? 0;
-      entries.push({ list, hit, confidence, points: (confidence * rankConstant) / (rankConstant + at) });
+    for (let at = 0; at < falling.length; at++) {
+      const confidence = falling[at]!;
+      entries.push({
+        list,
+        hit: list.hits[at]!,
+        confidence,
+        points: (confidence * rankConstant) / (rankConstant + at),
+      });
     }
   }
   return entries;
@@ -73,55 +76,73 @@ function groupAlike(entries: readonly Entry[]): Group[] {
     while (parents[at] !== at) at = parents[at]!;
     return at;
   };
-  const firstWith = new Map<string, number>();
-  const join = (key: string, at: number): void => {
-    const first = firstWith.get(key);
-    if (first === undefined) firstWith.set(key, at);
-    else parents[rootOf(at)] = rootOf(first);
-  };
-  for (const [at, { hit }] of entries.entries()) for (const key of keysOf(hit)) join(key, at);
-  const members = new Map<number, Entry[]>();
-  for (const [at, entry] of entries.entries()) {
-    const root = rootOf(at);
-    const group = members.get(root);
-    if (group) group.push(entry);
-    else members.set(root, [entry]);
+  joinAlike(entries, (first, at) => void (parents[rootOf(at)] = rootOf(first)));
+  const byRoot: Entry[][] = [];
+  const groups: Entry[][] = [];
+  for (let at = 0; at < entries.length; at++) {
+    const entry = entries[at]!;
+    const group = byRoot[rootOf(at)] ??= [];
+    if (group.push(entry) === 1) groups.push(group);
   }
-  return [...members.values()].flatMap(splitGroup);
+  return groups.flatMap(splitGroup);
 }
 
 /** An id that is a hash of the content. */
 const hashId = /^[0-9a-f]{32}$/;
 
-/** Hits that share one of these are of the same item: their content, their lines, or their id within one uri. */
-function keysOf({ id, content, source: { uri, lines } }: SourceHit): string[] {
-  const keys = [content.trim(), `\nid ${hashId.test(id) ? '' : uri} ${id}`]; // no trimmed content starts with an empty line
-  return lines ? [...keys, `\nlines ${lines[0]} ${lines[1]} ${uri}`] : keys;
+/**
+ * Joins hits of the same item: with the same content, lines, or id within one uri. A key of several fields is a new text, which has to
+ * be hashed: it is made only where an earlier hit has a field in common.
+ */
+function joinAlike(entries: readonly Entry[], join: (first: number, at: number) => void): void {
+  const [contents, ids, uris] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
+  const joinFirst = (firsts: Map<string, number>, key: string, at: number): void => {
+    const first = firsts.get(key);
+    if (first === undefined) firsts.set(key, at);
+    else join(first, at);
+  };
+  for (let at = 0; at < entries.length; at++) {
+    const { id, content, source: { uri, lines } } = entries[at]!.hit;
+    joinFirst(contents, content.trim(), at);
+    const withId = entries[ids.get(id) ?? at]!.hit;
+    joinFirst(ids, withId.source.uri === uri || hashId.test(id) ? id : `\n${uri} ${id}`, at);
+    if (!lines) continue;
+    const [from, to] = entries[uris.get(uri) ?? at]!.hit.source.lines!; // only hits with lines are in it
+    joinFirst(uris, from === lines[0] && to === lines[1] ? uri : `\n${lines[0]} ${lines[1]} ${uri}`, at);
+  }
 }
 
 /** Agreement is between sources: hits that are alike within one source stay hits of their own. */
 function splitGroup(entries: readonly Entry[]): Group[] {
-  if (entries.length === 1) return [groupOf(entries)];
-  const bestOf = new Map<SourceHits, Entry>();
+  if (entries.length === 1) return entries.map(aloneOf);
+  const best: Entry[] = [];
+  for (const entry of sortFew(entries)) if (!best.some(({ list }) => list === entry.list)) best.push(entry);
+  return best.length === 1 ? entries.map(aloneOf) : [togetherOf(best)];
+}
+
+/** Sorts by insertion: a group has few entries, and most groups have two. */
+function sortFew(entries: readonly Entry[]): Entry[] {
+  const sorted: Entry[] = [];
   for (const entry of entries) {
-    const best = bestOf.get(entry.list);
-    if (!best || byPoints(entry, best) < 0) bestOf.set(entry.list, entry);
+    let at = sorted.length;
+    for (; at > 0 && byPoints(entry, sorted[at - 1]!) < 0; at--) sorted[at] = sorted[at - 1]!;
+    sorted[at] = entry;
   }
-  return bestOf.size === 1 ? entries.map((entry) => groupOf([entry])) : [groupOf([...bestOf.values()])];
+  return sorted;
 }
 
-function groupOf(entries: readonly Entry[]): Group {
-  const sorted = entries.length === 1 ? entries : entries.toSorted(byPoints);
-  return { entries: sorted, best: sorted[0]!, points: togetherOf(sorted, 'points') };
+function aloneOf(best: Entry): Group {
+  return { best, points: 1 - (1 - best.points) ** best.list.weight, confidence: best.confidence };
 }
 
-/** What hits of several sources give together, each by the weight of its source. */
-function togetherOf(entries: readonly Entry[], by: 'confidence' | 'points'): number {
-  return 1 - entries.reduce((doubt, entry) => doubt * (1 - entry[by]) ** entry.list.weight, 1);
-}
-
-function confidenceOf({ entries, best }: Group): number {
-  return entries.length === 1 ? best.confidence : Math.min(mostConfident, togetherOf(entries, 'confidence'));
+/** What entries of several sources give together, each by the weight of its source; the best entry first. */
+function togetherOf(entries: readonly Entry[]): Group {
+  let [doubt, pointsLeft] = [1, 1];
+  for (const { points, confidence, list: { weight } } of entries) {
+    doubt *= (1 - confidence) ** weight;
+    pointsLeft *= (1 - points) ** weight;
+  }
+  return { best: entries[0]!, points: 1 - pointsLeft, confidence: Math.min(mostConfident, 1 - doubt) };
 }
 
 function byPoints(a: Entry, b: Entry): number {

@@ -2,14 +2,22 @@
 
 /** Returns the non-rising values nearest to those given: neighbours out of order take their mean. */
 export function monotone(values: readonly number[]): number[] {
-  const pools: { sum: number; size: number }[] = [];
+  const sums: number[] = [];
+  const sizes: number[] = [];
   for (const value of values) {
-    let pool = { sum: value, size: 1 };
-    for (let last = pools.at(-1); last && last.sum / last.size < pool.sum / pool.size; last = pools.at(-1)) {
-      pools.pop();
-      pool = { sum: last.sum + pool.sum, size: last.size + pool.size };
+    let sum = value;
+    let size = 1;
+    while (sums.length > 0 && sums[sums.length - 1]! / sizes[sizes.length - 1]! < sum / size) {
+      sum = sums.pop()! + sum;
+      size = sizes.pop()! + size;
     }
-    pools.push(pool);
+    sums.push(sum);
+    sizes.push(size);
   }
-  return pools.flatMap(({ sum, size }) => Array<number>(size).fill(sum / size));
+  const means: number[] = [];
+  for (let pool = 0; pool < sums.length; pool++) {
+    const mean = sums[pool]! / sizes[pool]!;
+    for (let left = sizes[pool]!; left > 0; left--) means.push(mean);
+  }
+  return means;
 }
