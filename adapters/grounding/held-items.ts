@@ -1,13 +1,14 @@
 /** The items in memory, and the engine that follows them. */
 
-import type { ItemEngine } from './item-engine.ts';
+import type { ItemEngine, Items } from './item-engine.ts';
 import type { StoredItem } from './item.ts';
 import type { LogChange } from './log-part.ts';
+import { createSplitMap } from './split-map.ts';
 import { createTurns } from './turns.ts';
 
 /** The items of one tenant. */
 export interface HeldItems {
-  readonly items: ReadonlyMap<string, StoredItem>;
+  readonly items: Items;
   /** Applies a whole change, yielding to other work in between. */
   apply(change: LogChange): Promise<void>;
   clear(): void;
@@ -23,7 +24,7 @@ export interface HeldItems {
 
 /** Holds no items. */
 export function createHeldItems(engine: ItemEngine, now: () => number): HeldItems {
-  const items = new Map<string, StoredItem>();
+  const items = createSplitMap<StoredItem>();
   let nextExpiry = Infinity;
   let follows = true;
   function drop(id: string): void {
@@ -53,15 +54,15 @@ export function createHeldItems(engine: ItemEngine, now: () => number): HeldItem
       }
     },
     clear() {
-      for (const id of items.keys()) drop(id);
+      for (const { id } of items.values()) drop(id);
     },
     leave: () => void (follows = false),
     async follow({ restored }) {
       const turns = createTurns();
-      for (const [id, item] of items) {
+      for (const item of items.values()) {
         await turns.next();
         // The snapshot has no items that had expired by then.
-        if (restored && !engine.has?.(id)) drop(id);
+        if (restored && !engine.has?.(item.id)) drop(item.id);
         if (!restored) engine.add({ item });
       }
       follows = true;
@@ -70,7 +71,7 @@ export function createHeldItems(engine: ItemEngine, now: () => number): HeldItem
     expire() {
       if (now() < nextExpiry) return;
       nextExpiry = Infinity;
-      for (const [id, { expiresAt = Infinity }] of items) {
+      for (const { id, expiresAt = Infinity } of items.values()) {
         if (expiresAt <= now()) drop(id);
         else nextExpiry = Math.min(nextExpiry, expiresAt);
       }

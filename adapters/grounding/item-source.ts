@@ -136,10 +136,12 @@ function refused(id: string, why: string, reason: string): PinnaceError {
 /** Finds items without an id by the hash of their content. Of two equal items the last one counts, as in the stored items. */
 function embeddingsOf(items: readonly GroundingItem[], stored: readonly StoredItem[]): Map<string, ArrayLike<number>> {
   const embeddings = new Map<string, ArrayLike<number>>();
-  const byText = new Map(stored.map((item) => [item.text, item.id]));
+  let byText: ReadonlyMap<string, string> | undefined;
   for (const { id, text, embedding } of items) {
-    const own = id ?? byText.get(text);
-    if (own !== undefined && embedding) embeddings.set(own, embedding);
+    if (!embedding) continue;
+    byText ??= id === undefined ? new Map(stored.map((item) => [item.text, item.id])) : undefined; // hashing long texts takes its time
+    const own = id ?? byText?.get(text);
+    if (own !== undefined) embeddings.set(own, embedding);
   }
   return embeddings;
 }

@@ -82,10 +82,18 @@ async function toStoredItem(
     uri: item.uri ?? `${sourceId}/${encodeURIComponent(id)}`,
     ...(path !== undefined && { path }),
     ...(lines && { lines: [lines[0], lines[1]] as const }),
-    metadata: structuredClone(metadata),
+    metadata: copyOf(metadata),
     updatedAt: now,
     ...(ttlMs !== undefined && { expiresAt: now + ttlMs }),
   };
+}
+
+/** Returns a copy of JSON; for a few fields much quicker than `structuredClone`. */
+export function copyOf<Data>(data: Data): Data {
+  if (typeof data !== 'object' || data === null) return data;
+  // The copy has the shape of what was copied.
+  if (Array.isArray(data)) return data.map(copyOf) as Data;
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, copyOf<unknown>(value)])) as Data;
 }
 
 /** The error for what is no item. */

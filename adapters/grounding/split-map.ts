@@ -2,10 +2,13 @@
 
 /** Entries by text, in no order. */
 export interface SplitMap<Value> {
+  readonly size: number;
   get(key: string): Value | undefined;
   has(key: string): boolean;
   set(key: string, value: Value): void;
   delete(key: string): boolean;
+  /** Entries may be deleted while it runs. */
+  values(): IteratorObject<Value>;
 }
 
 /** A power of two. */
@@ -18,10 +21,16 @@ export function createSplitMap<Value>(): SplitMap<Value> {
   const maps = Array.from({ length: parts }, () => new Map<string, Value>());
   const mapOf = (key: string): Map<string, Value> => maps[partOf(key)]!;
   return {
+    get size() {
+      return maps.reduce((sum, { size }) => sum + size, 0);
+    },
     get: (key) => mapOf(key).get(key),
     has: (key) => mapOf(key).has(key),
     set: (key, value) => void mapOf(key).set(key, value),
     delete: (key) => mapOf(key).delete(key),
+    *values() {
+      for (const map of maps) yield* map.values();
+    },
   };
 }
 

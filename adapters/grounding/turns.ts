@@ -51,12 +51,21 @@ function yieldTurn(): Promise<void> {
   return new Promise((resolve) => void soon(resolve));
 }
 
+let post: ((work: () => void) => void) | undefined;
+
+/** Browsers have no `setImmediate`. They share one channel: a new one for each turn is work for the collection of garbage. */
 function viaMessage(work: () => void): void {
+  post ??= createPost();
+  post(work);
+}
+
+function createPost(): (work: () => void) => void {
+  const waiting: (() => void)[] = [];
   const { port1, port2 } = new MessageChannel();
-  port1.addEventListener('message', () => {
-    port1.close();
-    work();
-  });
+  port1.addEventListener('message', () => waiting.shift()?.());
   port1.start();
-  port2.postMessage(null);
+  return (work) => {
+    waiting.push(work);
+    port2.postMessage(null);
+  };
 }

@@ -50,9 +50,13 @@ export function vectorSource(options: VectorSourceOptions): ItemSource {
       const vectors = await vectorsOf(items, given);
       const turns = createTurns(given.signal);
       const rows: StoredRow[] = [];
+      const length = vectors[0]?.length ?? 0;
+      const room = new Float32Array(items.length * length); // a buffer for each row would be work for the collection of garbage
       for (const [at, item] of items.entries()) {
         await turns.next();
-        rows.push({ item, vector: toUnitRow(vectors[at] ?? [], dimensions) });
+        const vector = vectors[at] ?? [];
+        const into = vector.length === length ? room.subarray(at * length, (at + 1) * length) : undefined;
+        rows.push({ item, vector: toUnitRow(vector, { dimensions, into }) });
       }
       return rows;
     },

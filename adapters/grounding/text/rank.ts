@@ -35,8 +35,8 @@ const usualItems = 200;
 const usualLength = 100;
 /** The rules that look into an item are applied to so many: the order of the first ones is the same for every request. */
 const mostInspected = 30;
-/** Postings that are read between two looks at the clock. */
-const perLook = 10_000;
+/** Postings or items that are visited between two looks at the clock. */
+const perLook = 16_384;
 
 /** What a search adds up, by slot. */
 interface Sums {
@@ -62,12 +62,9 @@ export async function rankItems(
   { allowed, topK, turns }: RankOptions,
 ): Promise<Ranked[]> {
   const sums = takeSums(index);
-  let read = 0;
   for (const concept of query.concepts) {
-    read += addConcept(index, concept, sums);
-    if (read < perLook) continue;
-    read = 0;
     await turns.next();
+    await addConcept(index, concept, { sums, turns });
   }
   await turns.next();
   applyCoverage(query, sums);
@@ -75,6 +72,7 @@ export async function rankItems(
   liftGroups(index, sums);
   await turns.next();
   const top = selectBest(index, sums, { allowed, most: Math.max(topK, mostInspected) });
+  await turns.next();
   giveBack(index, sums);
   await turns.next();
   const numbers = numbersOf(query);
@@ -103,33 +101,56 @@ function giveBack(index: TextIndex, sums: Sums): void {
   spareSums.set(index, sums);
 }
 
-/** Adds what every item says of a word, and returns how many postings were read. */
-function addConcept(index: TextIndex, { alternatives, rarity, weight }: Concept, sums: Sums): number {
-  const { scores, covered, best, touched } = sums;
+/** Adds what every item says of a word. */
+async function addConcept(
+  index: TextIndex,
+  concept: Concept,
+  { sums, turns }: { readonly sums: Sums; readonly turns: Turns },
+): Promise<void> {
   const mine: number[] = [];
-  let read = 0;
-  for (const alternative of alternatives) read += readPostings(index, alternative, { best, mine });
-  for (let at = 0; at < mine.length; at++) {
+  for (const alternative of concept.alternatives) {
+    const count = index.postings[alternative.term]?.length ?? 0;
+    for (let from = 0; from < count; from += perLook) {
+      if (from > 0) await turns.next();
+      readPostings(index, alternative, { best: sums.best, mine, from, to: Math.min(count, from + perLook) });
+    }
+  }
+  for (let from = 0; from < mine.length; from += perLook) {
+    if (from > 0) await turns.next();
+    addBest(concept, sums, { mine, from, to: Math.min(mine.length, from + perLook) });
+  }
+}
+
+function addBest(
+  { rarity, weight }: Concept,
+  { scores, covered, best, touched }: Sums,
+  { mine, from, to }: { readonly mine: readonly number[]; readonly from: number; readonly to: number },
+): void {
+  for (let at = from; at < to; at++) {
     const slot = mine[at]!;
     if (scores[slot] === 0) touched.push(slot);
     scores[slot]! += weight * best[slot]!;
     covered[slot]! += rarity;
     best[slot] = 0;
   }
-  return read;
 }
 
 function readPostings(
   { postings, lengths, live, totalLength }: TextIndex,
   { term, worth, rarity }: Alternative,
-  { best, mine }: { readonly best: Float64Array; readonly mine: number[] },
-): number {
+  { best, mine, from, to }: {
+    readonly best: Float64Array;
+    readonly mine: number[];
+    readonly from: number;
+    readonly to: number;
+  },
+): void {
   const list = postings[term] ?? [];
   const full = worth * rarity * (saturation + 1);
   const fixed = saturation * (1 - lengthShare);
   const perWord = (saturation * lengthShare) / meanLength({ live, totalLength });
   const { length } = best;
-  for (let at = 0; at < list.length; at++) {
+  for (let at = from; at < to; at++) {
     const posting = list[at]!;
     const slot = posting >> 8;
     if (slot >= length) break; // it came during the search
@@ -140,7 +161,6 @@ function readPostings(
     if (before === 0) mine.push(slot);
     best[slot] = value;
   }
-  return list.length;
 }
 
 function meanLength({ live, totalLength }: Pick<TextIndex, 'live' | 'totalLength'>): number {
@@ -199,7 +219,7 @@ function withNearness(
   },
 ): Ranked {
   if (pairs.length === 0) return { slot, score };
-  const distances = distancesIn(sequences[slot]!, { numbers, pairs, concepts: concepts.length });
+  const distances = distancesIn(sequences.at(slot), { numbers, pairs, concepts: concepts.length });
   let gain = 0;
   for (const [at, [one, other]] of pairs.entries()) {
     const distance = distances[at]!;

@@ -24,7 +24,7 @@ export async function writeTextIndex(index: TextIndex, turns: Turns): Promise<Ui
     out.text(id);
     out.text(group === id ? '' : group);
     out.numbers(sequence.length);
-    for (const term of sequence) out.numbers(term + firstTerm);
+    for (let at = 0; at < sequence.length; at++) out.numbers(sequence[at]! + firstTerm);
   }
   return out.bytes();
 }
@@ -42,7 +42,7 @@ export async function readTextIndex(bytes: Uint8Array, turns: Turns): Promise<Te
   for (let left = items; left > 0; left--) {
     await turns.next();
     const [id, group] = [from.text(), from.text()];
-    const sequence = Int32Array.from({ length: from.number() }, () => from.number() - firstTerm);
+    const sequence = Array.from({ length: from.number() }, () => from.number() - firstTerm);
     addSequence(index, { id, group: group === '' ? id : group, sequence });
   }
   return index;

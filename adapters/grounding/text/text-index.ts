@@ -2,6 +2,7 @@
 
 import type { StoredItem } from '../item.ts';
 import { createSplitMap, type SplitMap } from '../split-map.ts';
+import { createSequences, type Sequences } from './sequences.ts';
 import { createVocabulary, sequencesOf, type Vocabulary } from './vocabulary.ts';
 
 /** The index of the items of one tenant. Items are numbered by slots; a slot is not used again. */
@@ -15,7 +16,7 @@ export interface TextIndex {
   /** By term: how many items have it. */
   readonly frequencies: number[];
   /** By slot: the terms of title, text and path. A {@link fieldEnd} follows each field. */
-  readonly sequences: Int32Array[];
+  readonly sequences: Sequences;
   /** By slot: how long the item is, in weighted words. */
   readonly lengths: number[];
   /** By slot: the number of the file that it is a part of. */
@@ -48,7 +49,7 @@ export function createTextIndex(): TextIndex {
     slots: createSplitMap(),
     postings: [],
     frequencies: [],
-    sequences: [],
+    sequences: createSequences(),
     lengths: [],
     groups: [],
     groupNumbers: createSplitMap(),
@@ -63,29 +64,21 @@ export function createTextIndex(): TextIndex {
 /** Adds an item, which is not there yet. */
 export function addItem(index: TextIndex, item: StoredItem): void {
   const fields = sequencesOf(index.vocabulary, [item.title ?? '', item.text, pathOf(item)]);
-  const sequence = new Int32Array(fields.reduce((sum, { length }) => sum + length + 1, 0));
-  let at = 0;
-  for (const field of fields) {
-    sequence.set(field, at);
-    sequence[at + field.length] = fieldEnd;
-    at += field.length + 1;
-  }
-  addSequence(index, { id: item.id, group: groupOf(item), sequence });
+  addSequence(index, { id: item.id, group: groupOf(item), sequence: fields.flatMap((field) => [...field, fieldEnd]) });
 }
 
 /** An item as it is in the index. */
 export interface IndexedItem {
   readonly id: string;
   readonly group: string;
-  readonly sequence: Int32Array;
+  readonly sequence: ArrayLike<number>;
 }
 
 /** Adds the terms of an item. */
 export function addSequence(index: TextIndex, { id, group, sequence }: IndexedItem): void {
   const slot = index.ids.push(id) - 1;
   index.slots.set(id, slot);
-  const length = countTerms(index, slot, sequence);
-  index.sequences.push(sequence);
+  const length = countTerms(index, slot, index.sequences.push(sequence));
   index.lengths.push(length);
   index.totalLength += Math.min(length, mostLength);
   index.live++;
@@ -127,7 +120,7 @@ export function removeItem(index: TextIndex, id: string): void {
   if (slot === undefined) return;
   index.slots.delete(id);
   index.ids[slot] = undefined;
-  for (const term of new Set(index.sequences[slot])) if (term >= 0) index.frequencies[term]!--;
+  for (const term of new Set(index.sequences.at(slot))) if (term >= 0) index.frequencies[term]!--;
   index.live--;
   index.totalLength -= Math.min(index.lengths[slot]!, mostLength);
   if (--index.groupSizes[index.groups[slot]!]! > 0) index.furtherParts--;
@@ -136,7 +129,7 @@ export function removeItem(index: TextIndex, id: string): void {
 /** The items of an index as they are added to another one. */
 export function* itemsOf({ ids, groups, groupNames, sequences }: TextIndex): Iterable<IndexedItem> {
   for (const [slot, id] of ids.entries()) {
-    if (id !== undefined) yield { id, group: groupNames[groups[slot]!]!, sequence: sequences[slot]! };
+    if (id !== undefined) yield { id, group: groupNames[groups[slot]!]!, sequence: sequences.at(slot) };
   }
 }
 

@@ -3,6 +3,7 @@
 import { BoundedMap } from '../../../src/base/bounded-map.ts';
 import { compileFilters, type Filter } from '../../../src/contracts/filter.ts';
 import { canonicalJson } from '../../../src/base/json.ts';
+import type { Items } from '../item-engine.ts';
 import { readItem, type StoredItem } from '../item.ts';
 import { createTurns } from '../turns.ts';
 
@@ -17,7 +18,7 @@ export interface AllowedRows {
 /** What rows are found among. */
 export interface FindOptions {
   readonly ids: readonly (string | undefined)[];
-  readonly items: ReadonlyMap<string, StoredItem>;
+  readonly items: Items;
   readonly signal: AbortSignal;
 }
 

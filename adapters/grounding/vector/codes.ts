@@ -36,8 +36,8 @@ export function columnsOf(dimensions: number): number {
 
 /** A mean of so many rows is as good as one of all. */
 const mostCentred = 1_024;
-/** Rows that are coded between two looks at the clock. */
-const perLook = 256;
+/** Rows that are coded between two looks at the clock: few, because the first ones run before the code is compiled. */
+const perLook = 64;
 
 /** Creates the codes of the first `count` rows, in turns. */
 export async function codeSegment(count: number, reader: RowReader): Promise<SegmentCodes> {
@@ -99,9 +99,11 @@ function writeSigns({ words, factors }: SegmentCodes, signs: Int32Array, at: num
   }
 }
 
-/** For each eight signs and each of their 256 values: the sum of the query's components with those signs. */
-export function tablesOf(query: Float64Array): Float32Array {
-  const tables = new Float32Array(columnsOf(query.length) * 1024);
+/** The numbers in the tables of one column. */
+export const tableLength = 1_024;
+
+/** Writes for each eight signs and each of their 256 values the sum of the query's components with those signs. */
+export function writeTables(tables: Float32Array, query: Float64Array): void {
   for (let byte = 0; byte * 8 < query.length; byte++) {
     const base = byte * 256;
     const end = Math.min(8, query.length - byte * 8);
@@ -114,7 +116,6 @@ export function tablesOf(query: Float64Array): Float32Array {
       tables[base + signs] = tables[base + (signs & (signs - 1))]! + step;
     }
   }
-  return tables;
 }
 
 /** The resolution of estimates: cosines from -1.5 (estimates overshoot) to 1.5 in so many steps. */
@@ -140,7 +141,7 @@ export function scanSegment({ words, factors, centre, coded }: SegmentCodes, sca
   sums.fill(0);
   for (let column = 0; column < columns; column += 2) {
     const from = column * capacity;
-    addColumns(words.subarray(from, from + 2 * capacity), tables.subarray(column * 1024, (column + 2) * 1024), sums);
+    addColumns(words.subarray(from, from + 2 * capacity), tables.subarray(column * tableLength, (column + 2) * tableLength), sums);
   }
   let offset = 0;
   for (let i = 0; i < query.length; i++) offset += query[i]! * centre[i]!;

@@ -1,7 +1,7 @@
 /** The two ways to the best rows: every one exactly, or all by their codes and the best few exactly. */
 
 import type { Turns } from '../turns.ts';
-import { buckets, type Scan, scanSegment, tablesOf } from './codes.ts';
+import { buckets, columnsOf, type Scan, scanSegment, tableLength, writeTables } from './codes.ts';
 import { cosineOf, type Rows, segmentRows } from './segments.ts';
 import { createTop } from './top.ts';
 
@@ -28,7 +28,7 @@ export interface FirstPass {
 }
 
 /** Rows that are scored between two looks at the clock. */
-const perLook = 1_024;
+const perLook = 256;
 /** The bucket of rows that have no codes: always candidates. */
 const uncoded = buckets;
 
@@ -60,20 +60,50 @@ export async function searchByCodes(
   query: Float64Array,
   { candidates, columns, ...options }: SearchOptions & FirstPass,
 ): Promise<Scored[]> {
-  const bucketOf = await scanAll(rows, query, { columns, turns: options.turns });
-  const least = leastBucket(countBuckets(bucketOf, options.allowed), candidates);
+  const room = takeRoom(rows);
+  const bucketOf = await scanAll(rows, query, { columns, turns: options.turns, room });
+  const least = leastBucket(countBuckets(bucketOf, room, options.allowed), candidates);
   const near = options.allowed ? nearOf(options.allowed, bucketOf, least) : nearRows(bucketOf, least);
+  spareRooms.set(rows, room);
   return await searchExactly(rows, query, { ...options, allowed: near });
 }
 
-/** Returns the bucket of every row. */
+/** The memory of one scan at a time. */
+export interface ScanRoom {
+  readonly bucketOf: Uint16Array;
+  readonly counts: Int32Array;
+  readonly tables: Float32Array;
+  readonly sums: Float32Array;
+}
+
+/** Of the latest search, for the next one: hundreds of kilobytes each time are work for the collection of garbage. */
+const spareRooms = new WeakMap<Rows, ScanRoom>();
+
+function takeRoom(rows: Rows): ScanRoom {
+  const spare = spareRooms.get(rows);
+  spareRooms.delete(rows); // a search that starts meanwhile creates its own
+  return spare && spare.bucketOf.length >= rows.ids.length ? spare : createScanRoom(rows);
+}
+
+/** Returns room for scans of these rows, and of a quarter more. */
+export function createScanRoom({ ids, dimensions }: Rows): ScanRoom {
+  return {
+    bucketOf: new Uint16Array(Math.ceil(ids.length * 1.25)),
+    counts: new Int32Array(buckets + 1),
+    tables: new Float32Array(columnsOf(dimensions) * tableLength),
+    sums: new Float32Array(segmentRows),
+  };
+}
+
+/** Returns the bucket of every row, which the next scan with the same room overwrites. */
 export async function scanAll(
   rows: Rows,
   query: Float64Array,
-  { columns, turns }: { readonly columns: number; readonly turns: Turns },
+  { columns, turns, room }: { readonly columns: number; readonly turns: Turns; readonly room: ScanRoom },
 ): Promise<Uint16Array> {
-  const bucketOf = new Uint16Array(rows.ids.length).fill(uncoded);
-  const scan: Scan = { query, tables: tablesOf(query), columns, bucketOf, sums: new Float32Array(segmentRows) };
+  const bucketOf = room.bucketOf.subarray(0, rows.ids.length).fill(uncoded);
+  writeTables(room.tables, query);
+  const scan: Scan = { query, tables: room.tables, columns, bucketOf, sums: room.sums };
   for (const [at, { codes }] of rows.segments.entries()) {
     await turns.next();
     if (codes) scanSegment(codes, scan, at * segmentRows);
@@ -81,9 +111,9 @@ export async function scanAll(
   return bucketOf;
 }
 
-/** How many rows are in each bucket. */
-export function countBuckets(bucketOf: Uint16Array, allowed?: Uint32Array): Int32Array {
-  const counts = new Int32Array(buckets + 1);
+/** How many rows are in each bucket, until the room is used again. */
+export function countBuckets(bucketOf: Uint16Array, { counts }: ScanRoom, allowed?: Uint32Array): Int32Array {
+  counts.fill(0);
   if (allowed) { for (let i = 0; i < allowed.length; i++) counts[bucketOf[allowed[i]!]!]!++; }
   else for (let row = 0; row < bucketOf.length; row++) counts[bucketOf[row]!]!++;
   return counts;

@@ -3,7 +3,7 @@
 import type { CosineSpread } from '../../../src/grounding/confidence.ts';
 import type { Turns } from '../turns.ts';
 import { buckets, columnsOf } from './codes.ts';
-import { countBuckets, type FirstPass, scanAll, searchExactly } from './search.ts';
+import { countBuckets, createScanRoom, type FirstPass, scanAll, searchExactly } from './search.ts';
 import { cosineOf, type Rows, vectorAt } from './segments.ts';
 import { toUnit } from './unit.ts';
 
@@ -44,6 +44,7 @@ export async function measureTuning(rows: Rows, turns: Turns): Promise<Tuning> {
   const total = rows.ids.length;
   const random = createRandom(total);
   const all = columnsOf(rows.dimensions);
+  const room = createScanRoom(rows);
   const passes = shares.map((share) => ({
     columns: Math.max(2, Math.ceil((all * share) / 2) * 2),
     needed: [] as number[],
@@ -53,8 +54,8 @@ export async function measureTuning(rows: Rows, turns: Turns): Promise<Tuning> {
     if (!query) continue;
     const best = await searchExactly(rows, query, { topK: 10, turns });
     for (const { columns, needed } of passes) {
-      const bucketOf = await scanAll(rows, query, { columns, turns });
-      const before = cumulated(countBuckets(bucketOf));
+      const bucketOf = await scanAll(rows, query, { columns, turns, room });
+      const before = cumulated(countBuckets(bucketOf, room));
       for (const { row } of best) needed.push(before[bucketOf[row]!]! + 1);
     }
   }
@@ -92,9 +93,12 @@ export function measureSpread(rows: Rows): CosineSpread {
     return row;
   };
   const cosines: number[] = [];
+  const other = new Float64Array(rows.dimensions);
   while (cosines.length < pairs) {
     const [first, second] = [liveRow(), liveRow()];
-    if (first !== second) cosines.push(cosineOf(rows, first, new Float64Array(vectorAt(rows, second))));
+    if (first === second) continue;
+    other.set(vectorAt(rows, second));
+    cosines.push(cosineOf(rows, first, other));
   }
   const mean = cosines.reduce((sum, cosine) => sum + cosine, 0) / Math.max(1, pairs);
   const squares = cosines.reduce((sum, cosine) => sum + (cosine - mean) ** 2, 0);
@@ -113,11 +117,16 @@ function between(rows: Rows, random: () => number): Float64Array | undefined {
   return mixed.some((value) => value !== 0) ? toUnit(mixed) : undefined;
 }
 
-/** For each bucket, the rows with codes in higher ones; none before rows that have no codes. */
+/** Replaces the counts of each bucket by the rows with codes in higher ones; none before rows that have no codes. */
 function cumulated(counts: Int32Array): Int32Array {
-  const before = new Int32Array(counts.length);
-  for (let i = buckets - 2; i >= 0; i--) before[i] = before[i + 1]! + counts[i + 1]!;
-  return before;
+  let [before, own] = [0, 0];
+  counts[buckets] = 0;
+  for (let i = buckets - 1; i >= 0; i--) {
+    before += own;
+    own = counts[i]!;
+    counts[i] = before;
+  }
+  return counts;
 }
 
 /** The same numbers for the same number of rows (mulberry32). */

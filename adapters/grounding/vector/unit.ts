@@ -14,12 +14,17 @@ export function toUnit(vector: ArrayLike<number>, dimensions?: number): Float64A
   return unit;
 }
 
-/** The same in 32-bit floats, as rows are stored. */
-export function toUnitRow(vector: ArrayLike<number>, dimensions?: number): Float32Array {
-  const unit = new Float32Array(vector.length);
-  if (vector instanceof Float32Array) writeUnitRow(unit, vector, dimensions);
-  else writeUnit(unit, vector, dimensions);
-  return unit;
+/** The same in 32-bit floats, as rows are stored. `into`: as long as the vector; new memory when absent. */
+export function toUnitRow(
+  vector: ArrayLike<number>,
+  { dimensions, into = new Float32Array(vector.length) }: {
+    readonly dimensions?: number | undefined;
+    readonly into?: Float32Array | undefined;
+  } = {},
+): Float32Array {
+  if (vector instanceof Float32Array) writeUnitRow(into, vector, dimensions);
+  else writeUnit(into, vector, dimensions);
+  return into;
 }
 
 /** Of floats to floats, which most are: one kind of numbers in a loop is three times as fast as any. */

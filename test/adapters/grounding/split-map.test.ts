@@ -16,9 +16,18 @@ describe('createSplitMap', () => {
             map.set(key, value);
           }
         }
+        expect(split.size).toBe(map.size);
+        expect([...split.values()].toSorted()).toEqual([...map.values()].toSorted());
         for (const [key] of changes) expect([split.get(key), split.has(key)]).toEqual([map.get(key), map.has(key)]);
       }),
       { numRuns: runs(100) },
     );
+  });
+
+  it('lets entries be deleted while its values are read', () => {
+    const split = createSplitMap<string>();
+    for (let at = 0; at < 1_000; at++) split.set(String(at), String(at));
+    for (const key of split.values()) split.delete(key);
+    expect(split.size).toBe(0);
   });
 });

@@ -21,6 +21,7 @@ import { aiSdk, hnsw, langchain, orama, plainLoop } from './peers.ts';
 const topK = 10;
 const signal = new AbortController().signal;
 const tenant = 'local';
+crypto.randomUUID(); // Node loads it with the first use, which a runtime makes long before
 
 /** CPU milliseconds per query, the median of all queries; they run one after the other. */
 async function cpuPerQuery(search: Search, queries: readonly Float32Array[], rounds: number): Promise<number> {
