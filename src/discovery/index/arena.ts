@@ -34,7 +34,7 @@ export function createArena(): Arena {
 
 /** The room of a block with this many items. */
 export function roomFor(size: number): number {
-  return size === 0 ? 0 : 2 ** classOf(size);
+  return size === 0 ? 0 : 1 << classOf(size);
 }
 
 /** The length for an array that must hold `needed`: growing by a quarter keeps copies rare. */

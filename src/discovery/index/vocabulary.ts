@@ -42,34 +42,38 @@ function numberTerm({ ids, terms, free }: Vocabulary, term: string): number {
 /** Returns the words that say something. A text of nothing but stop words keeps them: a tool may be named "find". */
 export function contentWords(text: string): string[] {
   const words = wordsOf(text);
-  const content = words.filter((word) => lookUp(word) !== stopped);
+  const content = words.filter((word) => !stopWords.has(word));
   return content.length > 0 ? content : words;
 }
 
 /** Returns the text as terms: the stems of its content words. */
 export function termsOf(text: string): string[] {
-  return contentWords(text).map(termOf);
+  const words = wordsOf(text);
+  const terms: string[] = [];
+  for (const word of words) { // one look-up for each word: they take a third of the time of a build
+    const term = lookUp(word);
+    if (term) terms.push(term);
+  }
+  return terms.length > 0 ? terms : words.map(stem);
 }
 
 /** Returns the term for a word in lower case. */
 export function termOf(word: string): string {
-  const term = lookUp(word);
-  return term === stopped ? stem(word) : term;
+  return lookUp(word) || stem(word);
 }
 
 /** How many words are cached with their terms. */
 const mostKnown = 50_000;
 const known = new BoundedMap<string, string>(mostKnown);
-const stopped = '';
 /** No name of anything is longer; a "word" of a megabyte is not worth its memory. */
 const longestWord = 64;
 
-/** The term for a word, or that it is a stop word. */
+/** The term for a word; empty for a stop word. */
 function lookUp(word: string): string {
   if (word.length > longestWord) return word.slice(0, longestWord);
   const found = known.get(word);
   if (found !== undefined) return found;
-  const term = stopWords.has(word) ? stopped : stem(word);
+  const term = stopWords.has(word) ? '' : stem(word);
   known.set(word, term);
   return term;
 }
