@@ -1,7 +1,8 @@
 /** What finds items: words or vectors, over items that a shelf holds. */
 
 import type { GroundingRequest, SourceHit } from '../../src/contracts/grounding-source.ts';
-import { copyOf, originOf, type StoredItem } from './item.ts';
+import { copyOf } from '../storage/changes.ts';
+import { originOf, type StoredItem } from './item.ts';
 import type { StoredRow } from './log-part.ts';
 
 /** What finds items. It receives every row that is added and every item that is removed. */
@@ -47,6 +48,6 @@ export function plainHit(item: StoredItem, version: string) {
     content: item.text,
     ...(item.title !== undefined && { title: item.title }),
     source: originOf(item, version),
-    metadata: copyOf(item.metadata),
+    metadata: copyOf(item.metadata) as StoredItem['metadata'], // a copy has the same shape
   };
 }

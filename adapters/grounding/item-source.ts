@@ -67,7 +67,6 @@ export function createItemSource(options: ItemSourceOptions, kind: ItemKind): It
     requireRunning(signal);
     return shelf;
   };
-  const { toRows = (items: readonly StoredItem[]) => Promise.resolve(items.map((item) => ({ item }))) } = kind;
   return {
     id,
     kind: kind.kind,
@@ -86,7 +85,8 @@ export function createItemSource(options: ItemSourceOptions, kind: ItemKind): It
       requireRunning(signal);
       if (idempotencyKey !== undefined && items.length > 50) throw invalidItem('at most 50 are taken under one key');
       const stored = await toStoredItems(items, { sourceId: id, now: now(), signal });
-      const rows = await toRows(stored, { tenant, embeddings: embeddingsOf(items, stored), signal });
+      const rows = await kind.toRows?.(stored, { tenant, embeddings: embeddingsOf(items, stored), signal }) ??
+        stored.map((item) => ({ item }));
       requireRunning(signal);
       return await shelfOf(tenant).put(rows, { key: idempotencyKey, signal });
     },
@@ -136,12 +136,10 @@ function refused(id: string, why: string, reason: string): PinnaceError {
 /** Finds items without an id by the hash of their content. Of two equal items the last one counts, as in the stored items. */
 function embeddingsOf(items: readonly GroundingItem[], stored: readonly StoredItem[]): Map<string, ArrayLike<number>> {
   const embeddings = new Map<string, ArrayLike<number>>();
-  let byText: ReadonlyMap<string, string> | undefined;
+  const byText = new Map(stored.map((item) => [item.text, item.id]));
   for (const { id, text, embedding } of items) {
-    if (!embedding) continue;
-    byText ??= id === undefined ? new Map(stored.map((item) => [item.text, item.id])) : undefined; // hashing long texts takes its time
-    const own = id ?? byText?.get(text);
-    if (own !== undefined) embeddings.set(own, embedding);
+    const own = id ?? byText.get(text);
+    if (own !== undefined && embedding) embeddings.set(own, embedding);
   }
   return embeddings;
 }

@@ -5,6 +5,7 @@ import { readField } from '../../src/contracts/filter.ts';
 import { canonicalJson, checkData } from '../../src/base/json.ts';
 import type { GroundingItem, GroundingOrigin } from '../../src/contracts/grounding-source.ts';
 import { sha256 } from '../../src/base/hash.ts';
+import { copyOf } from '../storage/changes.ts';
 import { createTurns } from './turns.ts';
 
 /** A stored item. Times are milliseconds since 1970. */
@@ -82,18 +83,10 @@ async function toStoredItem(
     uri: item.uri ?? `${sourceId}/${encodeURIComponent(id)}`,
     ...(path !== undefined && { path }),
     ...(lines && { lines: [lines[0], lines[1]] as const }),
-    metadata: copyOf(metadata),
+    metadata: copyOf(metadata) as StoredItem['metadata'], // a copy has the same shape
     updatedAt: now,
     ...(ttlMs !== undefined && { expiresAt: now + ttlMs }),
   };
-}
-
-/** Returns a copy of JSON; for a few fields much quicker than `structuredClone`. */
-export function copyOf<Data>(data: Data): Data {
-  if (typeof data !== 'object' || data === null) return data;
-  // The copy has the shape of what was copied.
-  if (Array.isArray(data)) return data.map(copyOf) as Data;
-  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, copyOf<unknown>(value)])) as Data;
 }
 
 /** The error for what is no item. */

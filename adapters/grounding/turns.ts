@@ -51,21 +51,15 @@ function yieldTurn(): Promise<void> {
   return new Promise((resolve) => void soon(resolve));
 }
 
-let post: ((work: () => void) => void) | undefined;
+let channel: MessageChannel | undefined;
+const waiting: (() => void)[] = [];
 
-/** Browsers have no `setImmediate`. They share one channel: a new one for each turn is work for the collection of garbage. */
+/** Browsers have no `setImmediate`. Turns share one channel: a new one for each is work for the collection of garbage. */
 function viaMessage(work: () => void): void {
-  post ??= createPost();
-  post(work);
-}
-
-function createPost(): (work: () => void) => void {
-  const waiting: (() => void)[] = [];
-  const { port1, port2 } = new MessageChannel();
-  port1.addEventListener('message', () => waiting.shift()?.());
-  port1.start();
-  return (work) => {
-    waiting.push(work);
-    port2.postMessage(null);
-  };
+  if (!channel) {
+    channel = new MessageChannel();
+    channel.port1.onmessage = () => waiting.shift()?.();
+  }
+  waiting.push(work);
+  channel.port2.postMessage(null);
 }

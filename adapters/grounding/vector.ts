@@ -55,8 +55,8 @@ export function vectorSource(options: VectorSourceOptions): ItemSource {
       for (const [at, item] of items.entries()) {
         await turns.next();
         const vector = vectors[at] ?? [];
-        const into = vector.length === length ? room.subarray(at * length, (at + 1) * length) : undefined;
-        rows.push({ item, vector: toUnitRow(vector, { dimensions, into }) });
+        const into = room.subarray(at * length, at * length + vector.length);
+        rows.push({ item, vector: toUnitRow(vector, { dimensions: dimensions ?? length, into }) });
       }
       return rows;
     },

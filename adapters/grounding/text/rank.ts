@@ -35,8 +35,8 @@ const usualItems = 200;
 const usualLength = 100;
 /** The rules that look into an item are applied to so many: the order of the first ones is the same for every request. */
 const mostInspected = 30;
-/** Postings or items that are visited between two looks at the clock. */
-const perLook = 16_384;
+/** Postings that are read between two looks at the clock. */
+const perLook = 8_192;
 
 /** What a search adds up, by slot. */
 interface Sums {
@@ -62,11 +62,7 @@ export async function rankItems(
   { allowed, topK, turns }: RankOptions,
 ): Promise<Ranked[]> {
   const sums = takeSums(index);
-  for (const concept of query.concepts) {
-    await turns.next();
-    await addConcept(index, concept, { sums, turns });
-  }
-  await turns.next();
+  for (const concept of query.concepts) await addConcept(index, concept, { sums, turns });
   applyCoverage(query, sums);
   await turns.next();
   liftGroups(index, sums);
@@ -104,29 +100,19 @@ function giveBack(index: TextIndex, sums: Sums): void {
 /** Adds what every item says of a word. */
 async function addConcept(
   index: TextIndex,
-  concept: Concept,
-  { sums, turns }: { readonly sums: Sums; readonly turns: Turns },
+  { alternatives, rarity, weight }: Concept,
+  { sums: { scores, covered, best, touched }, turns }: { readonly sums: Sums; readonly turns: Turns },
 ): Promise<void> {
   const mine: number[] = [];
-  for (const alternative of concept.alternatives) {
-    const count = index.postings[alternative.term]?.length ?? 0;
-    for (let from = 0; from < count; from += perLook) {
-      if (from > 0) await turns.next();
-      readPostings(index, alternative, { best: sums.best, mine, from, to: Math.min(count, from + perLook) });
+  for (const alternative of alternatives) {
+    const all = index.postings[alternative.term] ?? [];
+    for (let from = 0; from < all.length; from += perLook) {
+      await turns.next();
+      readPostings(index, alternative, { best, mine, list: all.slice(from, from + perLook) });
     }
   }
-  for (let from = 0; from < mine.length; from += perLook) {
-    if (from > 0) await turns.next();
-    addBest(concept, sums, { mine, from, to: Math.min(mine.length, from + perLook) });
-  }
-}
-
-function addBest(
-  { rarity, weight }: Concept,
-  { scores, covered, best, touched }: Sums,
-  { mine, from, to }: { readonly mine: readonly number[]; readonly from: number; readonly to: number },
-): void {
-  for (let at = from; at < to; at++) {
+  await turns.next();
+  for (let at = 0; at < mine.length; at++) {
     const slot = mine[at]!;
     if (scores[slot] === 0) touched.push(slot);
     scores[slot]! += weight * best[slot]!;
@@ -136,21 +122,15 @@ function addBest(
 }
 
 function readPostings(
-  { postings, lengths, live, totalLength }: TextIndex,
-  { term, worth, rarity }: Alternative,
-  { best, mine, from, to }: {
-    readonly best: Float64Array;
-    readonly mine: number[];
-    readonly from: number;
-    readonly to: number;
-  },
+  { lengths, live, totalLength }: TextIndex,
+  { worth, rarity }: Alternative,
+  { best, mine, list }: { readonly best: Float64Array; readonly mine: number[]; readonly list: readonly number[] },
 ): void {
-  const list = postings[term] ?? [];
   const full = worth * rarity * (saturation + 1);
   const fixed = saturation * (1 - lengthShare);
   const perWord = (saturation * lengthShare) / meanLength({ live, totalLength });
   const { length } = best;
-  for (let at = from; at < to; at++) {
+  for (let at = 0; at < list.length; at++) {
     const posting = list[at]!;
     const slot = posting >> 8;
     if (slot >= length) break; // it came during the search
@@ -219,7 +199,7 @@ function withNearness(
   },
 ): Ranked {
   if (pairs.length === 0) return { slot, score };
-  const distances = distancesIn(sequences.at(slot), { numbers, pairs, concepts: concepts.length });
+  const distances = distancesIn(sequences[slot]!, { numbers, pairs, concepts: concepts.length });
   let gain = 0;
   for (const [at, [one, other]] of pairs.entries()) {
     const distance = distances[at]!;

@@ -60,7 +60,6 @@ export function createTextEngine(): ItemEngine {
         signal: context.signal,
       });
       const query = readQuery(request.query ?? '', now, await commonThesaurus());
-      await turns.next();
       const ranked = await rankItems(now, query, { allowed, topK: request.topK, turns });
       await turns.next();
       return withNamed(now, toHits(now, { request, query, ranked }, context), { request, context, allowed });

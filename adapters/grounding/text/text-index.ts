@@ -2,7 +2,6 @@
 
 import type { StoredItem } from '../item.ts';
 import { createSplitMap, type SplitMap } from '../split-map.ts';
-import { createSequences, type Sequences } from './sequences.ts';
 import { createVocabulary, sequencesOf, type Vocabulary } from './vocabulary.ts';
 
 /** The index of the items of one tenant. Items are numbered by slots; a slot is not used again. */
@@ -16,7 +15,9 @@ export interface TextIndex {
   /** By term: how many items have it. */
   readonly frequencies: number[];
   /** By slot: the terms of title, text and path. A {@link fieldEnd} follows each field. */
-  readonly sequences: Sequences;
+  readonly sequences: Int32Array[];
+  /** Where the next sequence goes. */
+  free: Int32Array;
   /** By slot: how long the item is, in weighted words. */
   readonly lengths: number[];
   /** By slot: the number of the file that it is a part of. */
@@ -49,7 +50,8 @@ export function createTextIndex(): TextIndex {
     slots: createSplitMap(),
     postings: [],
     frequencies: [],
-    sequences: createSequences(),
+    sequences: [],
+    free: new Int32Array(),
     lengths: [],
     groups: [],
     groupNumbers: createSplitMap(),
@@ -78,13 +80,26 @@ export interface IndexedItem {
 export function addSequence(index: TextIndex, { id, group, sequence }: IndexedItem): void {
   const slot = index.ids.push(id) - 1;
   index.slots.set(id, slot);
-  const length = countTerms(index, slot, index.sequences.push(sequence));
+  const length = countTerms(index, slot, storeSequence(index, sequence));
   index.lengths.push(length);
   index.totalLength += Math.min(length, mostLength);
   index.live++;
   const number = index.groupNumbers.get(group) ?? addGroup(index, group);
   index.groups.push(number);
   if (index.groupSizes[number]!++ > 0) index.furtherParts++;
+}
+
+/** Sequences share memory of this length: 100,000 buffers would be work for the collection of garbage. */
+const blockLength = 16_384;
+
+function storeSequence(index: TextIndex, values: ArrayLike<number>): Int32Array {
+  const { length } = values;
+  if (length > index.free.length) index.free = new Int32Array(Math.max(length, blockLength));
+  const stored = index.free.subarray(0, length);
+  stored.set(values);
+  index.free = index.free.subarray(length);
+  index.sequences.push(stored);
+  return stored;
 }
 
 function addGroup({ groupNames, groupNumbers, groupSizes }: TextIndex, name: string): number {
@@ -120,7 +135,7 @@ export function removeItem(index: TextIndex, id: string): void {
   if (slot === undefined) return;
   index.slots.delete(id);
   index.ids[slot] = undefined;
-  for (const term of new Set(index.sequences.at(slot))) if (term >= 0) index.frequencies[term]!--;
+  for (const term of new Set(index.sequences[slot])) if (term >= 0) index.frequencies[term]!--;
   index.live--;
   index.totalLength -= Math.min(index.lengths[slot]!, mostLength);
   if (--index.groupSizes[index.groups[slot]!]! > 0) index.furtherParts--;
@@ -129,7 +144,7 @@ export function removeItem(index: TextIndex, id: string): void {
 /** The items of an index as they are added to another one. */
 export function* itemsOf({ ids, groups, groupNames, sequences }: TextIndex): Iterable<IndexedItem> {
   for (const [slot, id] of ids.entries()) {
-    if (id !== undefined) yield { id, group: groupNames[groups[slot]!]!, sequence: sequences.at(slot) };
+    if (id !== undefined) yield { id, group: groupNames[groups[slot]!]!, sequence: sequences[slot]! };
   }
 }
 

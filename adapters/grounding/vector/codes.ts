@@ -99,11 +99,9 @@ function writeSigns({ words, factors }: SegmentCodes, signs: Int32Array, at: num
   }
 }
 
-/** The numbers in the tables of one column. */
-export const tableLength = 1_024;
-
-/** Writes for each eight signs and each of their 256 values the sum of the query's components with those signs. */
-export function writeTables(tables: Float32Array, query: Float64Array): void {
+/** For each eight signs and each of their 256 values: the sum of the query's components with those signs. */
+export function tablesOf(query: Float64Array): Float32Array {
+  const tables = new Float32Array(columnsOf(query.length) * 1024);
   for (let byte = 0; byte * 8 < query.length; byte++) {
     const base = byte * 256;
     const end = Math.min(8, query.length - byte * 8);
@@ -116,6 +114,7 @@ export function writeTables(tables: Float32Array, query: Float64Array): void {
       tables[base + signs] = tables[base + (signs & (signs - 1))]! + step;
     }
   }
+  return tables;
 }
 
 /** The resolution of estimates: cosines from -1.5 (estimates overshoot) to 1.5 in so many steps. */
@@ -141,7 +140,7 @@ export function scanSegment({ words, factors, centre, coded }: SegmentCodes, sca
   sums.fill(0);
   for (let column = 0; column < columns; column += 2) {
     const from = column * capacity;
-    addColumns(words.subarray(from, from + 2 * capacity), tables.subarray(column * tableLength, (column + 2) * tableLength), sums);
+    addColumns(words.subarray(from, from + 2 * capacity), tables.subarray(column * 1024, (column + 2) * 1024), sums);
   }
   let offset = 0;
   for (let i = 0; i < query.length; i++) offset += query[i]! * centre[i]!;

@@ -1,7 +1,7 @@
 /** The two ways to the best rows: every one exactly, or all by their codes and the best few exactly. */
 
 import type { Turns } from '../turns.ts';
-import { buckets, columnsOf, type Scan, scanSegment, tableLength, writeTables } from './codes.ts';
+import { buckets, type Scan, scanSegment, tablesOf } from './codes.ts';
 import { cosineOf, type Rows, segmentRows } from './segments.ts';
 import { createTop } from './top.ts';
 
@@ -60,7 +60,9 @@ export async function searchByCodes(
   query: Float64Array,
   { candidates, columns, ...options }: SearchOptions & FirstPass,
 ): Promise<Scored[]> {
-  const room = takeRoom(rows);
+  const spare = spareRooms.get(rows);
+  spareRooms.delete(rows); // a search that starts meanwhile creates its own
+  const room = spare && spare.bucketOf.length >= rows.ids.length ? spare : createScanRoom(rows);
   const bucketOf = await scanAll(rows, query, { columns, turns: options.turns, room });
   const least = leastBucket(countBuckets(bucketOf, room, options.allowed), candidates);
   const near = options.allowed ? nearOf(options.allowed, bucketOf, least) : nearRows(bucketOf, least);
@@ -72,27 +74,14 @@ export async function searchByCodes(
 export interface ScanRoom {
   readonly bucketOf: Uint16Array;
   readonly counts: Int32Array;
-  readonly tables: Float32Array;
-  readonly sums: Float32Array;
 }
 
 /** Of the latest search, for the next one: hundreds of kilobytes each time are work for the collection of garbage. */
 const spareRooms = new WeakMap<Rows, ScanRoom>();
 
-function takeRoom(rows: Rows): ScanRoom {
-  const spare = spareRooms.get(rows);
-  spareRooms.delete(rows); // a search that starts meanwhile creates its own
-  return spare && spare.bucketOf.length >= rows.ids.length ? spare : createScanRoom(rows);
-}
-
 /** Returns room for scans of these rows, and of a quarter more. */
-export function createScanRoom({ ids, dimensions }: Rows): ScanRoom {
-  return {
-    bucketOf: new Uint16Array(Math.ceil(ids.length * 1.25)),
-    counts: new Int32Array(buckets + 1),
-    tables: new Float32Array(columnsOf(dimensions) * tableLength),
-    sums: new Float32Array(segmentRows),
-  };
+export function createScanRoom({ ids }: Rows): ScanRoom {
+  return { bucketOf: new Uint16Array(Math.ceil(ids.length * 1.25)), counts: new Int32Array(buckets + 1) };
 }
 
 /** Returns the bucket of every row, which the next scan with the same room overwrites. */
@@ -102,8 +91,7 @@ export async function scanAll(
   { columns, turns, room }: { readonly columns: number; readonly turns: Turns; readonly room: ScanRoom },
 ): Promise<Uint16Array> {
   const bucketOf = room.bucketOf.subarray(0, rows.ids.length).fill(uncoded);
-  writeTables(room.tables, query);
-  const scan: Scan = { query, tables: room.tables, columns, bucketOf, sums: room.sums };
+  const scan: Scan = { query, tables: tablesOf(query), columns, bucketOf, sums: new Float32Array(segmentRows) };
   for (const [at, { codes }] of rows.segments.entries()) {
     await turns.next();
     if (codes) scanSegment(codes, scan, at * segmentRows);

@@ -119,12 +119,10 @@ function between(rows: Rows, random: () => number): Float64Array | undefined {
 
 /** Replaces the counts of each bucket by the rows with codes in higher ones; none before rows that have no codes. */
 function cumulated(counts: Int32Array): Int32Array {
-  let [before, own] = [0, 0];
-  counts[buckets] = 0;
+  let sum = counts[buckets] = 0;
   for (let i = buckets - 1; i >= 0; i--) {
-    before += own;
-    own = counts[i]!;
-    counts[i] = before;
+    sum += counts[i]!;
+    counts[i] = sum - counts[i]!;
   }
   return counts;
 }

@@ -1,4 +1,4 @@
-/** The longest task of the page's thread by its own clock: what others take of a busy machine meanwhile is not in it. */
+/** The tasks of a thread of the page by its own clock: what others take of a busy machine meanwhile is not in it. */
 
 import type { Page } from 'playwright';
 
@@ -14,6 +14,15 @@ interface TraceEvent {
 
 /** Runs `act`, and returns the longest task of the pages' threads meanwhile, in milliseconds of CPU time. */
 export async function longestWorkMs(page: Page, act: () => Promise<void>): Promise<number> {
+  return Math.max(...await worksMs(page, act, 'CrRendererMain'));
+}
+
+/** Runs `act`, and returns the tasks of the threads of this name meanwhile, in milliseconds of CPU time. */
+export async function worksMs(
+  page: Page,
+  act: () => Promise<void>,
+  thread: 'CrRendererMain' | 'DedicatedWorker thread',
+): Promise<number[]> {
   const browser = page.context().browser();
   if (!browser) throw new Error('The page has no browser of its own to be traced in');
   const cdp = await browser.newBrowserCDPSession();
@@ -28,15 +37,15 @@ export async function longestWorkMs(page: Page, act: () => Promise<void>): Promi
   await cdp.send('Tracing.end');
   await ended;
   await cdp.detach();
-  return longestOf(events);
+  return tasksOf(events, thread);
 }
 
-function longestOf(events: readonly TraceEvent[]): number {
+function tasksOf(events: readonly TraceEvent[], thread: string): number[] {
   const threadOf = ({ pid, tid }: TraceEvent): string => `${pid}/${tid}`;
-  const pages = new Set(
-    events.filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain').map(threadOf),
+  const threads = new Set(
+    events.filter(({ name, args }) => name === 'thread_name' && args?.name === thread).map(threadOf),
   );
-  const tasks = events.filter((event) => event.name.endsWith('RunTask') && pages.has(threadOf(event)));
-  if (tasks.length === 0) throw new Error('The trace has no task of the page');
-  return Math.max(...tasks.map(({ tdur = 0 }) => tdur)) / 1000;
+  const tasks = events.filter((event) => event.name.endsWith('RunTask') && threads.has(threadOf(event)));
+  if (tasks.length === 0) throw new Error(`The trace has no task of a ${thread}`);
+  return tasks.map(({ tdur = 0 }) => tdur / 1000);
 }

@@ -2,6 +2,7 @@
 
 import process from 'node:process';
 import { report } from '../measure.ts';
+import { measureIndexing } from './indexing.ts';
 import { measureLongChat } from './long-chat.ts';
 import { measureStart } from './start.ts';
 import { measureStream } from './stream.ts';
@@ -9,7 +10,7 @@ import { withPlayground } from './with-playground.ts';
 
 await withPlayground(async (bench) => {
   const only = process.env['PAGE_PART'];
-  const parts = { start: measureStart, chat: measureLongChat, stream: measureStream };
+  const parts = { start: measureStart, chat: measureLongChat, stream: measureStream, indexing: measureIndexing };
   const rows = [];
   for (const [name, part] of Object.entries(parts)) {
     if (only === undefined || only === name) rows.push(...await part(bench));
