@@ -28,9 +28,7 @@ export function createSplitMap<Value>(): SplitMap<Value> {
     has: (key) => mapOf(key).has(key),
     set: (key, value) => void mapOf(key).set(key, value),
     delete: (key) => mapOf(key).delete(key),
-    *values() {
-      for (const map of maps) yield* map.values();
-    },
+    values: () => maps.values().flatMap((map) => map.values()),
   };
 }
 

@@ -51,15 +51,17 @@ function yieldTurn(): Promise<void> {
   return new Promise((resolve) => void soon(resolve));
 }
 
-let channel: MessageChannel | undefined;
+let port: MessagePort | undefined;
 const waiting: (() => void)[] = [];
 
 /** Browsers have no `setImmediate`. Turns share one channel: a new one for each is work for the collection of garbage. */
 function viaMessage(work: () => void): void {
-  if (!channel) {
-    channel = new MessageChannel();
-    channel.port1.onmessage = () => waiting.shift()?.();
+  if (!port) {
+    const { port1, port2 } = new MessageChannel();
+    port1.addEventListener('message', () => waiting.shift()!()); // one waits for each message
+    port1.start();
+    port = port2;
   }
   waiting.push(work);
-  channel.port2.postMessage(null);
+  port.postMessage(null);
 }

@@ -36,7 +36,7 @@ const usualLength = 100;
 /** The rules that look into an item are applied to so many: the order of the first ones is the same for every request. */
 const mostInspected = 30;
 /** Postings that are read between two looks at the clock. */
-const perLook = 8_192;
+const perLook = 10_000;
 
 /** What a search adds up, by slot. */
 interface Sums {
@@ -64,11 +64,9 @@ export async function rankItems(
   const sums = takeSums(index);
   for (const concept of query.concepts) await addConcept(index, concept, { sums, turns });
   applyCoverage(query, sums);
-  await turns.next();
   liftGroups(index, sums);
   await turns.next();
   const top = selectBest(index, sums, { allowed, most: Math.max(topK, mostInspected) });
-  await turns.next();
   giveBack(index, sums);
   await turns.next();
   const numbers = numbersOf(query);

@@ -90,15 +90,15 @@ export function addSequence(index: TextIndex, { id, group, sequence }: IndexedIt
 }
 
 /** Sequences share memory of this length: 100,000 buffers would be work for the collection of garbage. */
-const blockLength = 16_384;
+const blockLength = 16_000;
 
 function storeSequence(index: TextIndex, values: ArrayLike<number>): Int32Array {
   const { length } = values;
   if (length > index.free.length) index.free = new Int32Array(Math.max(length, blockLength));
   const stored = index.free.subarray(0, length);
-  stored.set(values);
   index.free = index.free.subarray(length);
   index.sequences.push(stored);
+  stored.set(values);
   return stored;
 }
 

@@ -62,7 +62,7 @@ export async function searchByCodes(
 ): Promise<Scored[]> {
   const spare = spareRooms.get(rows);
   spareRooms.delete(rows); // a search that starts meanwhile creates its own
-  const room = spare && spare.bucketOf.length >= rows.ids.length ? spare : createScanRoom(rows);
+  const room = spare && rows.ids.length <= spare.bucketOf.length ? spare : createScanRoom(rows);
   const bucketOf = await scanAll(rows, query, { columns, turns: options.turns, room });
   const least = leastBucket(countBuckets(bucketOf, room, options.allowed), candidates);
   const near = options.allowed ? nearOf(options.allowed, bucketOf, least) : nearRows(bucketOf, least);

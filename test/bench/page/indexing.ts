@@ -68,7 +68,7 @@ async function step(page: Page, name: string): Promise<void> {
   await page.evaluate((sent) => {
     const { worker } = globalThis as unknown as { readonly worker: Worker }; // set above
     return new Promise<void>((resolve) => {
-      worker.onmessage = () => resolve();
+      worker.addEventListener('message', () => resolve(), { once: true });
       worker.postMessage(sent);
     });
   }, name);
