@@ -51,17 +51,13 @@ function yieldTurn(): Promise<void> {
   return new Promise((resolve) => void soon(resolve));
 }
 
-let port: MessagePort | undefined;
-const waiting: (() => void)[] = [];
-
-/** Browsers have no `setImmediate`. Turns share one channel: a new one for each is work for the collection of garbage. */
+/** Each turn has a channel of its own: Node reads up to 1,000 messages of one channel without a turn of its loop in between. */
 function viaMessage(work: () => void): void {
-  if (!port) {
-    const { port1, port2 } = new MessageChannel();
-    port1.addEventListener('message', () => waiting.shift()!()); // one waits for each message
-    port1.start();
-    port = port2;
-  }
-  waiting.push(work);
-  port.postMessage(null);
+  const { port1, port2 } = new MessageChannel();
+  port1.addEventListener('message', () => {
+    port1.close();
+    work();
+  });
+  port1.start();
+  port2.postMessage(null);
 }

@@ -1,6 +1,5 @@
 /** Indexes and searches 100,000 texts in a worker that yields as one of a page does, which has no `setImmediate`. */
 
-import process from 'node:process';
 import { parentPort } from 'node:worker_threads';
 import { textQueries, textsOf } from './data.ts';
 import { type SeenTurns, watchTurns } from './turn-watch.ts';
@@ -25,4 +24,3 @@ const whileAsked = watchTurns();
 for (const query of textQueries(100)) await source.retrieve({ tenant: 'local', query, topK: 10, filters: [] }, signal);
 const posted: WorkerTurns = { indexing, asking: await whileAsked() };
 parentPort!.postMessage(posted);
-setTimeout(() => process.exit(), 100); // the channel of turns would keep the worker alive
