@@ -4,7 +4,15 @@ import type { ErrorData } from '../../base/errors.ts';
 import type { OnFailure } from '../model/action.ts';
 import { leavingDoubt } from '../model/failure.ts';
 import type { EventOf, NewEvent, PlanEvent } from '../model/plan-event.ts';
-import { type AgentState, childOfKey, hasEnded, livingBelow, type PlanState, stepId } from '../model/plan-state.ts';
+import {
+  type AgentState,
+  childOfKey,
+  hasEnded,
+  livingBelow,
+  none,
+  type PlanState,
+  stepId,
+} from '../model/plan-state.ts';
 
 /** The reason of agents that are cancelled because one above them has ended: no other agent waits for them. */
 export const withParent = 'parent_ended';
@@ -27,7 +35,7 @@ export function followUps(state: PlanState, event: PlanEvent): readonly NewEvent
   if (event.type !== 'agent.done' && !isCascade && policyOf(state, agent) === 'fail') {
     return failParent(state, agent, agent.parent);
   }
-  return isGivenRoot(state, agent.parent) && agent.parent.open === 0 ? [endOfGiven(state, agent.parent)] : [];
+  return isGivenRoot(state, agent.parent) && agent.parent.open === 0 ? [endOfGiven(state, agent.parent)] : none;
 }
 
 /** Tasks of a given plan fail it unless they say otherwise; an agent receives the failures of those that it created. */
@@ -79,7 +87,8 @@ function endOfGiven(state: PlanState, root: AgentState): NewEvent {
       : { ...facts, result: task?.result?.value };
   }
   const done = doneBelow(state, root);
-  const result = Object.fromEntries(done.map(({ spec, id, result: own }) => [spec.key ?? id, own?.ref ?? own?.value]));
+  const result: Record<string, unknown> = {}; // no key of a task reaches a prototype: it starts with a letter or a digit
+  for (const { spec, id, result: own } of done) result[spec.key ?? id] = own?.ref ?? own?.value;
   return { type: 'agent.done', id: root.id, result };
 }
 

@@ -27,16 +27,15 @@ const ageing = 256;
 
 /** Gives a queue, empty. */
 export function createReadyQueue(): ReadyQueue {
-  const lanes = new Map<string, Lane>();
+  const lanes: Lane[] = []; // few: one for each rank and provider
   let size = 0;
   let starts = 0;
   return {
     add(activity) {
       const provider = (activity.call?.spec ?? activity.agent.spec).provider;
       const own = rank(activity);
-      const name = provider === undefined ? `${own}` : `${own} ${provider}`;
-      let lane = lanes.get(name);
-      if (!lane) lanes.set(name, lane = { rank: own, provider, items: [], since: [], head: 0 });
+      let lane = lanes.find((one) => one.rank === own && one.provider === provider);
+      if (!lane) lanes.push(lane = { rank: own, provider, items: [], since: [], head: 0 });
       lane.items.push(activity);
       lane.since.push(starts);
       size++;
@@ -44,11 +43,13 @@ export function createReadyQueue(): ReadyQueue {
     take(isFree, least = -Infinity) {
       let best: Lane | undefined;
       let bestRank = -Infinity;
-      for (const lane of lanes.values()) {
+      for (const lane of lanes) {
         const since = lane.since[lane.head];
         if (since === undefined || !isFree(lane.provider)) continue;
         const aged = lane.rank + (starts - since) / ageing;
-        if (aged > bestRank) [best, bestRank] = [lane, aged];
+        if (aged <= bestRank) continue;
+        best = lane;
+        bestRank = aged;
       }
       if (!best || bestRank < least) return undefined;
       size--;

@@ -1,8 +1,6 @@
 /** The state of activities that a live plan requests. */
 
-import type { Draft } from '../decide/draft.ts';
-import { failActivity, settleActivity } from '../decide/settle-step.ts';
-import { failure, toFailure } from '../model/failure.ts';
+import { failure } from '../model/failure.ts';
 import type { PlanEvent } from '../model/plan-event.ts';
 import type { Activity } from '../model/plan-state.ts';
 
@@ -17,8 +15,8 @@ export function isStarted({ agent, call }: Activity): boolean {
 }
 
 /** Whether the activity can still be run: its agent may have ended or continued since. */
-export function isCurrent({ id, agent, call, step }: Activity): boolean {
-  if (call) return agent.calls?.get(id) === call && call.status === 'ready';
+export function isCurrent({ agent, call, step }: Activity): boolean {
+  if (call) return agent.calls?.get(call.id) === call && call.status === 'ready';
   return agent.status === 'ready' && agent.step === step;
 }
 
@@ -30,21 +28,4 @@ export function providerOf({ agent, call }: Activity): string | undefined {
 /** The reason with which the activity of an ended agent is aborted. */
 export function failureOf({ agent }: Activity): unknown {
   return agent.error ?? failure('cancelled', 'The agent has ended');
-}
-
-/** Settles the activity. An outcome that is not JSON or too large fails it. */
-export function settleSafely(
-  draft: Draft,
-  activity: Activity,
-  { settled, onUnusable }: {
-    readonly settled: Parameters<typeof settleActivity>[2];
-    readonly onUnusable: (error: unknown) => void;
-  },
-): void {
-  try {
-    settleActivity(draft, activity, settled);
-  } catch (error) {
-    onUnusable(error);
-    failActivity(draft, activity, { error: toFailure(error), usage: settled.outcome.usage });
-  }
 }

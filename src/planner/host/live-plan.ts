@@ -9,20 +9,30 @@ import { schedule } from '../decide/schedule.ts';
 import { settleLostStart } from '../decide/settle-ask.ts';
 import { fireDue, isValid } from '../decide/settle-due.ts';
 import { breakDeadlock, settleInbound } from '../decide/settle-inbound.ts';
-import { failActivity } from '../decide/settle-step.ts';
+import { failActivity, settleActivity } from '../decide/settle-step.ts';
 import { openPlanJournal, type PlanJournal } from '../journal/plan-journal.ts';
 import type { Inbound, PlanHead } from '../journal/plan-record.ts';
-import { failure } from '../model/failure.ts';
+import { failure, toFailure } from '../model/failure.ts';
 import { planDeadlineAt } from '../model/plan-clock.ts';
 import { type Activity, hasEnded, type PlanState } from '../model/plan-state.ts';
 import { createAlarm } from './alarm.ts';
 import { type ActivityRun, type ActivityRunOptions, reportActivity, startActivity } from './activity-run.ts';
-import { endsOthers, failureOf, isCurrent, isStarted, providerOf, settleSafely } from './activity-state.ts';
+import { endsOthers, failureOf, isCurrent, isStarted, providerOf } from './activity-state.ts';
 import type { LivePlan, LivePlanOptions, Release } from './live-plan-options.ts';
 import type { StepOutcome } from './run-agent.ts';
 
 /** With so many events waiting for their commit, no more activities start. */
 const mostUncommitted = 2048;
+
+/** So many activities are settled by one group of events: a group has room for so many large values. */
+const mostTogether = 16;
+
+/** An activity that has ended, and how. */
+interface Ended {
+  readonly run: ActivityRun;
+  readonly outcome: StepOutcome;
+  readonly denied: ReadonlyMap<number, string>;
+}
 
 /** Creates a live plan and starts what can run. */
 export function runPlan(options: LivePlanOptions): LivePlan {
@@ -40,6 +50,8 @@ class Plan implements LivePlan {
   /** Unsafe activities whose start is not committed yet. */
   #starting: { readonly seq: number; readonly activity: Activity }[] = [];
   readonly #running = new Set<ActivityRun>();
+  /** Of these, activities that have ended and are not settled yet. */
+  readonly #ended: Ended[] = [];
   readonly #reservations: Reservations;
   /** Activities that wait until others have settled what they used. */
   #parked: Activity[] = [];
@@ -58,7 +70,9 @@ class Plan implements LivePlan {
     this.#alarm = createAlarm(() => this.pump(), now);
     const terms = state.created?.terms;
     const { storage, runAgent, authorize, report } = options;
-    const onEnd: ActivityRunOptions['onEnd'] = (run, outcome, denied) => this.#settle(run, outcome, denied);
+    const onEnd: ActivityRunOptions['onEnd'] = (run, outcome, denied) => {
+      if (this.#ended.push({ run, outcome, denied }) === 1) queueMicrotask(() => this.#settleEnded());
+    };
     const { reserve } = limits;
     this.#runOptions = { state, storage, runAgent, authorize, report, reserve, events: observed, onEnd };
     this.#reservations = createReservations(limits.reserve);
@@ -189,18 +203,31 @@ class Plan implements LivePlan {
     this.#running.add(startActivity(activity, this.#runOptions));
   }
 
-  #settle(run: ActivityRun, outcome: StepOutcome, denied: ReadonlyMap<number, string>): void {
-    const { activity, seen } = run;
-    if (hasEnded(activity.agent)) {
-      const { usage } = outcome;
-      this.write((draft) => draft.add({ type: 'step.late', step: activity.id, ...(usage && { usage }) }));
-    } else {
-      const onUnusable = (error: unknown): void => reportActivity(this.#runOptions, activity, error);
-      this.write((draft) => settleSafely(draft, activity, { settled: { outcome, seen, denied }, onUnusable }));
+  /** Activities that end at the same time are settled together: each group of events has a price. */
+  #settleEnded(): void {
+    while (this.#ended.length > 0) {
+      const together = this.#ended.splice(0, mostTogether);
+      this.write((draft) => together.forEach((ended) => this.#settle(draft, ended)));
+      for (const { run } of together) {
+        this.#running.delete(run); // only now, or the plan would look as if it had nothing to do
+        this.#giveBack(run.activity);
+      }
     }
-    this.#running.delete(run); // only now, or the plan would look as if it had nothing to do
-    this.#giveBack(activity);
     this.pump();
+  }
+
+  #settle(draft: Draft, { run: { activity, seen }, outcome, denied }: Ended): void {
+    const { usage } = outcome;
+    if (hasEnded(activity.agent)) {
+      draft.add({ type: 'step.late', step: activity.id, ...(usage && { usage }) });
+      return;
+    }
+    try {
+      settleActivity(draft, activity, { outcome, seen, denied });
+    } catch (error) { // the outcome is not JSON, or too large
+      reportActivity(this.#runOptions, activity, error);
+      failActivity(draft, activity, { error: toFailure(error), usage });
+    }
   }
 
   /** Frees the places of an activity that has ended. */
@@ -242,21 +269,21 @@ class Plan implements LivePlan {
   #rest(): void {
     const { limits, now } = this.#options;
     const next = this.#nextDue();
-    if (!next && this.state.asks.size === 0 && !this.state.paused) {
+    if (next === Infinity && this.state.asks.size === 0 && !this.state.paused) {
       this.write(breakDeadlock);
       return;
     }
-    if (next && next.at - now() <= limits.lingerMs) return;
-    void this.#leave(next?.at);
+    if (next - now() <= limits.lingerMs) return;
+    void this.#leave(next);
   }
 
-  /** The next time at which something happens, apart from deadlines. */
-  #nextDue(): { readonly at: number } | undefined {
+  /** The next time at which something happens, apart from deadlines; `Infinity` when nothing will. */
+  #nextDue(): number {
     const dues = this.state.dues.all().filter((due) => due.kind !== 'deadline' && isValid(this.state, due));
-    return dues.length === 0 ? undefined : { at: dues.reduce((least, { at }) => Math.min(least, at), Infinity) };
+    return dues.reduce((least, { at }) => Math.min(least, at), Infinity);
   }
 
-  async #leave(dueAt = Infinity): Promise<void> {
+  async #leave(dueAt: number): Promise<void> {
     this.#isReleasing = true;
     this.#journal.setHead({ ...this.head, status: 'waiting', dueAt: Math.min(dueAt, planDeadlineAt(this.state)) });
     await this.#journal.flush().then(() => this.#release('suspended'), () => undefined);

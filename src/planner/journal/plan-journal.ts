@@ -8,7 +8,7 @@ import { createDrafter, type Draft, type DraftSettings } from '../decide/draft.t
 import { createOutliner } from './outline.ts';
 import type { PlanEvent } from '../model/plan-event.ts';
 import { dueKey, isOver, type PlanHead, planPrefix } from './plan-record.ts';
-import type { PlanState } from '../model/plan-state.ts';
+import { none, type PlanState } from '../model/plan-state.ts';
 import { createQuestionRecords } from './question-records.ts';
 import { createSnapshots, type SnapshotOptions } from './snapshot-store.ts';
 
@@ -50,8 +50,6 @@ export interface PlanJournalOptions {
   readonly onLost: (error: PinnaceError) => void;
 }
 
-const noChanges: readonly Change[] = [];
-
 /** Opens the journal for its owner. */
 export function openPlanJournal(options: PlanJournalOptions): PlanJournal {
   const { storage, planId, state, settings, now, ttlMs, graceMs, onCommit, onLost } = options;
@@ -90,16 +88,14 @@ export function openPlanJournal(options: PlanJournalOptions): PlanJournal {
     get head() {
       return head;
     },
-    write(decide, changes = []) {
+    write(decide, changes = none) {
       const { events, texts, changes: values } = drafter.write(Math.max(state.at, now()), decide);
       if (events.length === 0 && changes.length === 0) return events;
       for (const event of events) tail.push(event);
       seq += events.length;
       const records = questions.changes(events);
-      const all = changes.length + values.length + records.length === 0
-        ? noChanges
-        : [...changes, ...values, ...records];
-      journal.append(texts, { changes: all });
+      const isAlone = changes.length + values.length + records.length === 0;
+      journal.append(texts, isAlone ? undefined : { changes: [...changes, ...values, ...records] });
       const snapshot = snapshots.after(events, seq);
       if (snapshot.length > 0) journal.append([], { changes: snapshot });
       return events;

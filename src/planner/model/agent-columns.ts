@@ -5,6 +5,7 @@
  */
 
 import type { Account } from './account.ts';
+import { numberIn } from './agent-table.ts';
 import { noWait } from '../decide/agent-changes.ts';
 import { type AgentState, type AgentStatus, type CallState, hasEnded, none } from './plan-state.ts';
 import type { Delivered } from '../host/run-agent.ts';
@@ -115,46 +116,46 @@ const specFields = new Set(['type', 'at', 'id', 'goal', 'key']);
 
 /** Returns the columns; an agent that is there twice has one place. For ended agents they hold only the fields that no longer change. */
 export function toColumns(listed: readonly AgentState[], since: number): AgentColumns {
-  const ordered = listed.toSorted((a, b) => a.order - b.order);
-  const agents = ordered.filter((agent, i) => agent !== ordered[i - 1]);
-  const details: AgentDetails = {
-    since,
-    goals: agents.map(({ spec }) => spec.goal),
-    keys: agents.map(({ spec }) => spec.key ?? null),
-    starts: toRuns(agents.map(({ startedAt }) => startedAt - since)),
-    ends: toRuns(agents.map(({ endedAt = since }) => endedAt - since)),
-    results: agents.map(({ result }) => result?.value ?? null),
-    rest: agents.flatMap((agent, i) => {
-      const rest = restOf(agent);
-      return rest ? [[i, rest] as const] : [];
-    }),
-  };
-  return { rows: rowsOf(agents), statuses: agents.map(({ status }) => letters[status]).join(''), details };
+  const rows: AgentRow[] = [];
+  const [goals, keys, results]: [string[], (string | null)[], unknown[]] = [[], [], []];
+  const [starts, ends]: [number[], number[]] = [[], []];
+  const rest: [number, AgentRest][] = [];
+  let statuses = '';
+  let last: AgentState | undefined;
+  for (const agent of listed.toSorted((a, b) => a.order - b.order)) { // once for all columns: there may be ten thousand agents
+    if (agent === last) continue;
+    addToRows(rows, agent, last);
+    last = agent;
+    const { spec, result, startedAt, endedAt = since } = agent;
+    const own = restOf(agent);
+    if (own) rest.push([goals.length, own]);
+    statuses += letters[agent.status];
+    goals.push(spec.goal);
+    keys.push(spec.key ?? null);
+    addToRuns(starts, startedAt - since);
+    addToRuns(ends, endedAt - since);
+    results.push(result?.value ?? null);
+  }
+  return { rows, statuses, details: { since, goals, keys, starts, ends, results, rest } };
 }
 
-function rowsOf(agents: readonly AgentState[]): readonly AgentRow[] {
-  const rows: { -readonly [K in keyof AgentRow]: AgentRow[K] }[] = [];
-  let last: (typeof rows)[number] | undefined;
-  let lastParent: AgentState | undefined;
-  for (const { id, order, parent } of agents) {
-    const number = Number(id.slice(id.lastIndexOf('-') + 1));
-    if (last && parent === lastParent && order === last.order + last.count && number === last.number + last.count) {
-      last.count++;
-    } else {
-      rows.push(last = { order, parent: parent?.id ?? '', number, count: 1 });
-      lastParent = parent;
-    }
-  }
-  return rows;
+/** Adds an agent to the rows, of which the last has the agent before. */
+function addToRows(
+  rows: { -readonly [K in keyof AgentRow]: AgentRow[K] }[],
+  { id, order, parent }: AgentState,
+  before: AgentState | undefined,
+): void {
+  const last = rows.at(-1);
+  const number = numberIn(id, id.lastIndexOf('-') + 1, id.length);
+  const isNext = last && parent === before?.parent && order === last.order + last.count;
+  if (isNext && number === last.number + last.count) last.count++;
+  else rows.push({ order, parent: parent?.id ?? '', number, count: 1 });
 }
 
-function toRuns(values: readonly number[]): NumberRuns {
-  const runs: number[] = [];
-  for (const value of values) {
-    if (runs.at(-2) === value) runs.push((runs.pop() ?? 0) + 1);
-    else runs.push(value, 1);
-  }
-  return runs;
+function addToRuns(runs: number[], value: number): void {
+  const at = runs.length - 1; // of the last count
+  if (runs[at - 1] === value) runs[at] = (runs[at] ?? 0) + 1;
+  else runs.push(value, 1);
 }
 
 /** Returns the numbers of the runs. */
@@ -170,28 +171,20 @@ export function fromRuns(runs: NumberRuns): readonly number[] {
 function restOf(agent: AgentState): AgentRest | undefined {
   if (isPlainEnd(agent)) return undefined;
   const rest: Record<string, unknown> = {};
-  let isEmpty = true;
-  const keep = (name: string, value: unknown): void => {
-    rest[name] = value;
-    isEmpty = false;
-  };
-  for (const field in agent.spec) {
-    if (specFields.has(field)) continue;
-    const spec = Object.entries(agent.spec).filter(([name]) => !specFields.has(name));
-    keep('spec', Object.fromEntries(spec));
-    break;
-  }
+  const { spec, result, retryAt, awaitedIds, replies, calls } = agent;
+  const more = Object.entries(spec).filter(([name]) => !specFields.has(name));
+  if (more.length > 0) rest['spec'] = Object.fromEntries(more);
   for (const field of plainFields) {
     const value = agent[field];
-    if (value !== asMade[field] && !(Array.isArray(value) && value.length === 0)) keep(field, value);
+    if (value !== asMade[field] && !(Array.isArray(value) && value.length === 0)) rest[field] = value;
   }
-  if (agent.result && agent.result.value === undefined) keep('result', agent.result);
-  if (agent.retryAt !== undefined) keep('retryAt', agent.retryAt === Infinity ? null : agent.retryAt);
-  if (agent.awaitedIds) keep('awaitedIds', [...agent.awaitedIds]);
-  if (agent.replies) keep('replies', [...agent.replies]);
-  if (agent.calls) keep('calls', [...agent.calls.values()]);
-  if (agent.spec.budget && !hasEnded(agent)) keep('used', agent.account.used);
-  return isEmpty ? undefined : rest;
+  if (result && result.value === undefined) rest['result'] = result;
+  if (retryAt !== undefined) rest['retryAt'] = retryAt === Infinity ? null : retryAt;
+  if (awaitedIds) rest['awaitedIds'] = [...awaitedIds];
+  if (replies) rest['replies'] = [...replies];
+  if (calls) rest['calls'] = [...calls.values()];
+  if (spec.budget && !hasEnded(agent)) rest['used'] = agent.account.used;
+  return Object.keys(rest).length > 0 ? rest : undefined;
 }
 
 /** Whether the agent has done its work in one step that used nothing: most of ten thousand have, and need no closer look. */

@@ -63,7 +63,7 @@ export function createAgentTable<Agent extends Placed>(make?: (order: number) =>
 }
 
 /** The number between these places of an address; 0 when it is no number, or has a zero in front. */
-function numberIn(address: string, from: number, end: number): number {
+export function numberIn(address: string, from: number, end: number): number {
   let number = 0;
   for (let i = from; i < end; i++) {
     const digit = address.charCodeAt(i) - 48;

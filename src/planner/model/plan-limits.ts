@@ -48,6 +48,6 @@ export const defaultPlanLimits: PlanLimits = {
   leaseMs: 30_000,
   storageGraceMs: 10_000,
   lingerMs: 30_000,
-  snapshotEvents: 2000,
+  snapshotEvents: 1000,
   retentionMs: 60 * dayMs,
 };
