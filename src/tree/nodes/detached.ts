@@ -25,16 +25,17 @@ export function buildDetached(structure: Structure, rows: readonly TreeRow[], un
   const depths = new Int32Array(rows.length);
   const builder = createBuilder(structure, under);
   let done = 0;
+  let rootCount = 0;
   try {
     for (; done < rows.length; done++) {
       slots[done] = builder.add(rows[done]!);
       depths[done] = builder.depth();
+      if (depths[done] === 0) rootCount++;
     }
   } catch (error) {
     for (let i = done - 1; i >= 0; i--) structure.store.free(slots[i]!);
     throw error;
   }
-  const rootCount = depths.reduce((count, depth) => (depth === 0 ? count + 1 : count), 0);
   return { numbers: addBlocks(structure, { slots, depths }), root: slots[0] ?? none, rootCount, size: rows.length };
 }
 
