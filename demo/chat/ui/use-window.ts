@@ -128,8 +128,9 @@ export function useWindow({ chat, scroller, content, isFollowing }: WindowOption
   };
 }
 
+/** A chat that opens is drawn as far as it is in sight. The scroll to its end then draws the rest, in a task of its own. */
 function around(heights: Heights, { top, height }: Sight): Range {
-  const more = height * overscan;
+  const more = top === Infinity ? 0 : height * overscan;
   return heights.within({ top: top - more, height: height + 2 * more });
 }
 
