@@ -119,16 +119,25 @@ function write(
 ): CommitResult {
   const conflicts = findConflicts(changes, ({ id }) => living(table, id, time)?.version);
   if (conflicts.length > 0) return { ok: false, conflicts };
-  if (sizeAfter(table, changes) > Math.min(maxEntries, table.purgeAt)) purge(table, time);
-  if (sizeAfter(table, changes) > maxEntries) {
-    throw storageFull(`Cannot commit: the store is full, it takes ${maxEntries} entries`);
-  }
+  const most = Math.min(maxEntries, table.purgeAt);
+  if (table.rows.size + changes.length > most) makeRoom(table, changes, { most, maxEntries, time }); // else it fits anyway
   for (const { id, key, value, expiresAt, keep } of changes) {
     if (keep) continue;
     if (value === undefined) remove(table, id);
     else set(table, id, { key, value, version, expiresAt });
   }
   return { ok: true, version };
+}
+
+function makeRoom(
+  table: Table,
+  changes: readonly PreparedChange[],
+  { most, maxEntries, time }: { most: number; maxEntries: number; time: number },
+): void {
+  if (sizeAfter(table, changes) > most) purge(table, time);
+  if (sizeAfter(table, changes) > maxEntries) {
+    throw storageFull(`Cannot commit: the store is full, it takes ${maxEntries} entries`);
+  }
 }
 
 function sizeAfter({ rows }: Table, changes: readonly PreparedChange[]): number {
@@ -147,8 +156,9 @@ function purge(table: Table, time: number): void {
 }
 
 function set(table: Table, id: string, row: Row): void {
-  if (!table.rows.has(id)) table.order.add(id);
+  const before = table.rows.size;
   table.rows.set(id, row);
+  if (table.rows.size > before) table.order.add(id);
 }
 
 function remove(table: Table, id: string): void {

@@ -4,7 +4,7 @@
  * are in range by construction, hence the `!`.
  */
 
-import { hexOf } from './hash.ts';
+import { hexOf, sha256 } from './hash.ts';
 
 const constants = Int32Array.from(firstPrimes(64), (prime) => fraction(Math.cbrt(prime)));
 const initial = Int32Array.from(firstPrimes(8), (prime) => fraction(Math.sqrt(prime)));
@@ -15,6 +15,14 @@ const encoder = new TextEncoder();
 /** Returns the SHA-256 of a text's UTF-8 bytes as hexadecimal digits. */
 export function sha256Sync(text: string): string {
   return hexOfWords(finish(initial, encoder.encode(text), 0));
+}
+
+/** Up to this length, hashing here takes less time than `crypto.subtle`, which wakes a thread. */
+const shortText = 8_192;
+
+/** The same, without blocking for a long text. */
+export function sha256OfText(text: string): string | Promise<string> {
+  return text.length <= shortText ? sha256Sync(text) : sha256(text);
 }
 
 /** Returns a function that computes the HMAC-SHA-256 of a text's UTF-8 bytes as hexadecimal digits. The key has at most 64 bytes. */

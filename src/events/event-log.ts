@@ -1,7 +1,7 @@
 /** The log of an audit: each event is a record with a hash of its own, and is stored before the caller continues. */
 
 import { createEventChain, type EventChain, type EventLogOptions } from './event-chain.ts';
-import { createPlaces } from './event-query.ts';
+import { placesOf } from './event-query.ts';
 import type { Draft, Link, RecordForm, StoredEvent } from './event-records.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 import { canonicalJson } from '../base/json.ts';
@@ -32,12 +32,10 @@ function logged(record: Link): LoggedEvent {
 }
 
 function draftOf(event: ObservedEvent): Draft {
-  const places = createPlaces();
-  places.add(event);
   const text = canonicalJson(event);
   return {
     count: 1,
-    places: places.keys(),
+    places: placesOf(event),
     textAt: () => text,
     recordOf: (seq, _text, { prevHash, hash }): LoggedEvent => ({ seq, event, prevHash, hash }),
   };

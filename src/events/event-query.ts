@@ -76,6 +76,11 @@ export function createPlaces(): Places {
   };
 }
 
+/** The index rows of one event. */
+export function placesOf(event: ObservedEvent): readonly Key[] {
+  return eventFields.map((field) => [field, indexed(fieldOf(event, field))]);
+}
+
 /** The index to read for a query, that of its most selective value; `undefined` for a query without filter. */
 export function placeFor(query: EventQuery): Key | undefined {
   const field = eventFields.find((candidate) => query[candidate] !== undefined);

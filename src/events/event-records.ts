@@ -3,8 +3,7 @@
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 import type { Key } from '../base/key.ts';
 import type { Entry, Storage } from '../contracts/storage.ts';
-import { sha256 } from '../base/hash.ts';
-import { sha256Sync } from '../base/sha256-sync.ts';
+import { sha256OfText } from '../base/sha256-sync.ts';
 
 /** An event with its number. */
 export interface StoredEvent {
@@ -86,11 +85,7 @@ export function numberOf({ key }: Entry): number {
   return Number(key.at(-1));
 }
 
-/** Up to this length, hashing in plain code takes less time than a task of `crypto.subtle`. */
-const shortText = 1_024;
-
 /** Computes the hash of a record. */
 export async function hashOf(prevHash: string, text: string): Promise<string> {
-  const linked = `${prevHash}\n${text}`;
-  return linked.length <= shortText ? sha256Sync(linked) : await sha256(linked);
+  return await sha256OfText(`${prevHash}\n${text}`);
 }
