@@ -22,6 +22,7 @@ import type { ToolSet } from '../resolve/assemble.ts';
 import type { ResolvedRun } from '../run-options.ts';
 import type { RunRequest } from '../run-request.ts';
 import type { RuntimeParts } from '../runtime-options.ts';
+import { readBasis } from './basis.ts';
 import type { Cut } from './cut.ts';
 import { dryTools, recordedOutcomes } from './dry-tools.ts';
 import { foldChunks } from './fold-chunks.ts';
@@ -29,9 +30,9 @@ import { resumedRun } from './fork-claim.ts';
 import type { ForkOptions } from './fork-options.ts';
 import type { ForkPlan } from './fork-plan.ts';
 import { programOutcomes } from './stored-programs.ts';
-import { noteOf } from './parent-run.ts';
+import { type NotedStep, noteOf } from './parent-run.ts';
 import type { Resuming, RunOrigin } from './run-origin.ts';
-import { promptDigest, type StepNote } from './step-notes.ts';
+import { promptDigests, type StepNote } from './step-notes.ts';
 
 /** Changing these is as changing the record of the agent. */
 const ofRecord: ReadonlySet<string> = new Set(['model', 'modelSettings', 'instructions']);
@@ -69,7 +70,7 @@ export function forkOrigin(parts: RuntimeParts, plan: ForkPlan, principal: Princ
         messages: messages.model,
         continues: state.continues,
       };
-      const isExact = plan.changed.length === 0 && note !== undefined && await isSame(parts, note, { resumed, run });
+      const isExact = plan.changed.length === 0 && note !== undefined && await isSame(parts, note, { plan, resumed, run });
       const facts = { resolved: resumed, run, note, isExact, edited: messages.edited, toModel: messages.toModel };
       return { ...resumed, resumed: resumedRun(parts, plan, facts) };
     },
@@ -247,13 +248,20 @@ function settledIn(messages: readonly UIMessage[], chunks: readonly UIMessageChu
 /** Whether the prompt is the one that the parent's model received. */
 async function isSame(
   parts: RuntimeParts,
-  note: StepNote,
-  { resumed, run }: { readonly resumed: ResolvedRun; readonly run: Resuming },
+  note: NotedStep,
+  { plan: { parent }, resumed, run }: {
+    readonly plan: ForkPlan;
+    readonly resumed: ResolvedRun;
+    readonly run: Resuming;
+  },
 ): Promise<boolean> {
+  const basis = note.runId === parent.runId ? parent.basis : await readBasis(note.runId, parts.storage);
+  if (!basis) return false;
   const { abort: { signal }, principal: { tenant }, span } = run;
   const { agent } = await composeLoop({ ...resumed, ...run, report: parts.report }, signal);
   const files = createRunFiles({ ...parts, tenant, signal, limits: resumed.limits, span });
-  return await promptDigest(toPrompt(agent.instructions, await files.load(resumed.messages))) === note.prompt;
+  const prompt = toPrompt(agent.instructions, await files.load(resumed.messages));
+  return await promptDigests(basis.request)(prompt) === note.prompt;
 }
 
 function noSuchCall(toolCallId: string): PinnaceError {

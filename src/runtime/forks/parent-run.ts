@@ -58,13 +58,21 @@ async function readAll(
   }
 }
 
+/** The record of a step, and the run that made it. */
+export interface NotedStep extends StepNote {
+  readonly runId: string;
+}
+
 /** Reads the record of a step: that of the run which made it. */
 export async function noteOf(
   { runId, state }: Pick<ParentRun, 'runId' | 'state'>,
   step: number,
   storage: RuntimeParts['storage'],
-): Promise<StepNote | undefined> {
-  if (!state.parent || step >= state.parent.step) return await readStepNote(runId, step, storage);
+): Promise<NotedStep | undefined> {
+  if (!state.parent || step >= state.parent.step) {
+    const note = await readStepNote(runId, step, storage);
+    return note && { ...note, runId };
+  }
   const above = await readJournal<RunState>(storage, runPrefix(state.parent.runId));
   return above && await noteOf({ runId: state.parent.runId, state: above.head.state }, step, storage);
 }

@@ -1,18 +1,17 @@
 /** What `keep: 'inputs'` records of each step: a digest of its prompt, and what the run had used before it. */
 
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import { sha256 } from '../../base/hash.ts';
-import { canonicalJson } from '../../base/json.ts';
 import type { Money } from '../../base/record-fields.ts';
-import { sha256Sync } from '../../base/sha256-sync.ts';
+import { sha256OfText } from '../../base/sha256-sync.ts';
 import type { Change, Storage } from '../../contracts/storage.ts';
 import { runPrefix } from '../log/run-record.ts';
+import type { RunRequest } from '../run-request.ts';
 import type { ResumedRun } from './resumed-run.ts';
 import type { Usage } from '../loop/loop-options.ts';
 
 /** The record of a step. */
 export interface StepNote {
-  /** The digest of the prompt that its model received. */
+  /** The digest of the prompt that its model received, beside the request that the run was started from. */
   readonly prompt: string;
   /** Used before the step. */
   readonly tokens: number;
@@ -20,20 +19,21 @@ export interface StepNote {
 }
 
 /** Returns the change that records a step, from 1 on. */
-export async function stepNote(
+export function stepNote(
   runId: string,
-  { step, prompt, usage, before, ttlMs }: {
+  { step, digest, usage, before, ttlMs }: {
     readonly step: number;
-    readonly prompt: readonly LanguageModelV4Message[];
+    /** Of its prompt. */
+    readonly digest: string;
     readonly usage: Pick<Usage, 'totalTokens' | 'cost'>;
     /** What the steps of an earlier run have used. */
     readonly before: ResumedRun['used'] | undefined;
     readonly ttlMs: number;
   },
-): Promise<Change> {
+): Change {
   const cost = addCosts(before?.cost, usage.cost);
   const tokens = (before?.tokens ?? 0) + usage.totalTokens;
-  const value: StepNote = { prompt: await promptDigest(prompt), tokens, ...(cost && { cost }) };
+  const value: StepNote = { prompt: digest, tokens, ...(cost && { cost }) };
   return { key: [...runPrefix(runId), 'step', step], value, ttlMs };
 }
 
@@ -53,41 +53,45 @@ export async function readStepNote(
 
 type Prompt = readonly LanguageModelV4Message[];
 
-/** The steps of a run send the same messages again, so each is digested once. */
-const digests = new WeakMap<LanguageModelV4Message, string>();
-/** The starts of prompts by their last message. */
-const starts = new WeakMap<LanguageModelV4Message, { readonly start: Prompt; readonly digest: string }>();
-
-/** Longer texts, as files, are hashed without blocking. */
-const longest = 65_536;
+/** A shorter text takes no longer to hash than to look up. */
+const shortText = 64;
 
 /**
- * SHA-256 over digests: that of the prompt up to its last user message, and those of each message behind it, in canonical JSON. A long
- * chat is hashed once, by the platform: in JavaScript it takes ten times as long.
+ * Returns the function that digests the prompts of a run: SHA-256 over digests, that of the prompt up to its last user message, and
+ * those of each message behind it. A text of the request is digested as its place there, because the record of the run has the request
+ * as well: hashing a long chat again takes as long as a tenth of the run. `isRecorded` excludes texts that are recorded differently.
  */
-export async function promptDigest(prompt: Prompt): Promise<string> {
-  const count = prompt.findLastIndex(({ role }) => role === 'user') + 1;
-  const parts = [await startDigest(prompt.slice(0, count))];
-  for (const message of prompt.slice(count)) {
-    const known = digests.get(message) ?? await digestOf(message);
-    digests.set(message, known);
-    parts.push(known);
+export function promptDigests(
+  { chat: { messages } }: Pick<RunRequest, 'chat'>,
+  isRecorded: (text: string) => boolean = () => true,
+): (prompt: Prompt) => Promise<string> {
+  const places = new Map<string, readonly [message: number, part: number]>();
+  for (const [i, { parts }] of messages.entries()) {
+    for (const [k, part] of parts.entries()) {
+      if (part.type === 'text' && part.text.length >= shortText && isRecorded(part.text)) places.set(part.text, [i, k]);
+    }
   }
-  return sha256Sync(parts.join('\n'));
-}
-
-async function startDigest(start: Prompt): Promise<string> {
-  const last = start.at(-1);
-  const known = last && starts.get(last);
-  if (known?.start.length === start.length && known.start.every((message, i) => message === start[i])) {
-    return known.digest;
-  }
-  const digest = await sha256(canonicalJson(start));
-  if (last) starts.set(last, { start, digest });
-  return digest;
-}
-
-function digestOf(message: LanguageModelV4Message): string | Promise<string> {
-  const text = canonicalJson(message);
-  return text.length > longest ? sha256(text) : sha256Sync(text);
+  const place = (part: { readonly type: string; readonly text?: string }): unknown => {
+    const found = part.text === undefined ? undefined : places.get(part.text);
+    return found ? { ...part, text: found } : part;
+  };
+  // Not in canonical order: a fork makes its prompt of JSON texts, which keep the order of the keys.
+  const textOf = (message: LanguageModelV4Message): string =>
+    JSON.stringify(message.role === 'system' ? message : { ...message, content: message.content.map(place) });
+  const known = new Map<LanguageModelV4Message, string>(); // the steps of a run send the same messages again
+  let start: { readonly messages: Prompt; readonly digest: string } = { messages: [], digest: '' };
+  return async (prompt) => {
+    const count = prompt.findLastIndex(({ role }) => role === 'user') + 1;
+    const first = prompt.slice(0, count);
+    if (start.messages.length !== count || first.some((message, i) => message !== start.messages[i])) {
+      start = { messages: first, digest: await sha256OfText(first.map(textOf).join('\n')) };
+    }
+    const parts = [start.digest];
+    for (const message of prompt.slice(count)) {
+      const digest = known.get(message) ?? await sha256OfText(textOf(message));
+      known.set(message, digest);
+      parts.push(digest);
+    }
+    return await sha256OfText(parts.join('\n'));
+  };
 }
