@@ -52,7 +52,7 @@ export async function openProgram(
   const reader = createReader(options, { clock, linesBefore: platform.linesBefore });
   let wire: Wire | undefined;
   const end = (): void => {
-    clock.stop();
+    clock.end();
     signal.removeEventListener('abort', stop);
     wire?.end();
   };
@@ -141,24 +141,45 @@ function createInbox(): Inbox {
 interface Clock {
   start(): void;
   stop(): void;
+  /** Ends the clock: it never calls back any more. */
+  end(): void;
 }
 
-/** Counts the time between `start` and `stop`, and calls back when it is over. */
+/**
+ * Counts the time between `start` and `stop`, and calls back when it is over. Its timer goes on while the clock is stopped, and is set
+ * again for what is left then: a clock stops and starts with every call, and a timer for each takes longer than the message.
+ */
 function createClock(budgetMs: number, onOver: () => void): Clock {
   let left = budgetMs;
-  let startedAt = 0;
+  let startedAt: number | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let isOver = false;
+  const count = (): void => {
+    if (startedAt === undefined) return;
+    const now = performance.now();
+    left -= now - startedAt;
+    startedAt = now;
+  };
+  const onTimer = (): void => {
+    timer = undefined;
+    if (startedAt === undefined) return; // the next start sets it again
+    count();
+    if (left <= 0) onOver();
+    else timer = setTimeout(onTimer, left);
+  };
   return {
     start() {
-      if (timer !== undefined) return;
-      startedAt = performance.now();
-      timer = setTimeout(onOver, left);
+      if (isOver) return;
+      startedAt ??= performance.now();
+      timer ??= setTimeout(onTimer, Math.max(0, left));
     },
     stop() {
-      if (timer === undefined) return;
+      count();
+      startedAt = undefined;
+    },
+    end() {
+      isOver = true;
       clearTimeout(timer);
-      timer = undefined;
-      left = Math.max(0, left - (performance.now() - startedAt));
     },
   };
 }
@@ -203,7 +224,7 @@ function createReader(
     read(data) {
       if (typeof data !== 'string') throw abused('it is no text');
       if ((room -= data.length) < 0) throw abused('it is too long');
-      const list: unknown = JSON.parse(data, withoutPrototype);
+      const list: unknown = mayReachPrototype.test(data) ? JSON.parse(data, withoutPrototype) : JSON.parse(data);
       if (!Array.isArray(list)) throw abused('it is no list');
       const found: FromCell[] = [];
       for (const one of list) {
@@ -220,6 +241,9 @@ function createReader(
     },
   };
 }
+
+/** An escape may hide the name. Few messages have either, and a function for each value takes several times as long. */
+const mayReachPrototype = /__proto__|\\u/;
 
 /** A key with this name changes the object that it is copied into. */
 function withoutPrototype(key: string, value: unknown): unknown {

@@ -50,8 +50,13 @@ async function readLines(stdout: ReadableStream<Uint8Array<ArrayBuffer>>, listen
   const decoder = new TextDecoder();
   let parts: string[] = []; // joined once: a search through a growing text would take the square of its length
   let length = 0;
-  for await (const chunk of stdout) {
-    const [first = '', ...rest] = decoder.decode(chunk, { stream: true }).split('\n');
+  const reader = stdout.getReader({ mode: 'byob' }); // else each read allocates another 64 KiB
+  let bytes = new Uint8Array(65_536);
+  for (;;) {
+    const { value } = await reader.read(bytes);
+    if (!value || value.length === 0) return;
+    const [first = '', ...rest] = decoder.decode(value, { stream: true }).split('\n');
+    bytes = new Uint8Array(value.buffer);
     parts.push(first);
     length += first.length;
     for (const part of rest) {
