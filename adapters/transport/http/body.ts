@@ -5,12 +5,12 @@ import { PinnaceError } from '../../../src/base/errors.ts';
 import { parseJson } from '../../../src/base/json.ts';
 import { parse } from '../../../src/base/parse.ts';
 import { readBody } from '../signed/body.ts';
-import { sha256 } from '../../../src/base/hash.ts';
+import { sha256OfText } from '../../../src/base/sha256-sync.ts';
 
 /** A body that was parsed. */
 export interface JsonBody {
   readonly data: unknown;
-  /** SHA-256 over the bytes, the path and the query. */
+  /** SHA-256 over the path, the query and the text. */
   readonly fingerprint: string;
 }
 
@@ -27,8 +27,8 @@ export async function readJson(request: Request, maxBytes: number): Promise<Json
       status: 415,
     });
   }
-  const bytes = await readBody(request, { maxBytes });
-  return { data: parseJson(decodeUtf8(bytes)), fingerprint: await fingerprintOf(request, bytes) };
+  const text = decodeUtf8(await readBody(request, { maxBytes }));
+  return { data: parseJson(text), fingerprint: await fingerprintOf(request, text) };
 }
 
 /** Reads and parses the body; `what` names it in errors. @throws PinnaceError as `readJson`, and `invalid_argument`. */
@@ -50,11 +50,7 @@ function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-async function fingerprintOf({ url }: Request, bytes: Uint8Array): Promise<string> {
+async function fingerprintOf({ url }: Request, text: string): Promise<string> {
   const { pathname, search } = new URL(url);
-  const target = new TextEncoder().encode(`${pathname}\n${search}\n`);
-  const all = new Uint8Array(target.length + bytes.length);
-  all.set(target);
-  all.set(bytes, target.length);
-  return await sha256(all);
+  return await sha256OfText(`${pathname}\n${search}\n${text}`);
 }
