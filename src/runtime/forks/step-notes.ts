@@ -57,9 +57,10 @@ type Prompt = readonly LanguageModelV4Message[];
 const shortText = 64;
 
 /**
- * Returns the function that digests the prompts of a run: SHA-256 over digests, that of the prompt up to its last user message, and
- * those of each message behind it. A text of the request is digested as its place there, because the record of the run has the request
- * as well: hashing a long chat again takes as long as a tenth of the run. `isRecorded` excludes texts that are recorded differently.
+ * Returns the function that digests the prompts of a run: SHA-256 of the prompt up to its last user message, then for each message
+ * behind it SHA-256 of the digest before and the message. A text of the request is digested as its place there, because the record of
+ * the run has the request as well: hashing a long chat again takes as long as a tenth of the run. `isRecorded` excludes texts that are
+ * recorded differently.
  */
 export function promptDigests(
   { chat: { messages } }: Pick<RunRequest, 'chat'>,
@@ -78,7 +79,8 @@ export function promptDigests(
   // Not in canonical order: a fork makes its prompt of JSON texts, which keep the order of the keys.
   const textOf = (message: LanguageModelV4Message): string =>
     JSON.stringify(message.role === 'system' ? message : { ...message, content: message.content.map(place) });
-  const known = new Map<LanguageModelV4Message, string>(); // the steps of a run send the same messages again
+  // The steps of a run send the same messages again.
+  const links = new Map<LanguageModelV4Message, { readonly before: string; readonly digest: string }>();
   let start: { readonly messages: Prompt; readonly digest: string } = { messages: [], digest: '' };
   return async (prompt) => {
     const count = prompt.findLastIndex(({ role }) => role === 'user') + 1;
@@ -86,12 +88,13 @@ export function promptDigests(
     if (start.messages.length !== count || first.some((message, i) => message !== start.messages[i])) {
       start = { messages: first, digest: await sha256OfText(first.map(textOf).join('\n')) };
     }
-    const parts = [start.digest];
+    let { digest } = start;
     for (const message of prompt.slice(count)) {
-      const digest = known.get(message) ?? await sha256OfText(textOf(message));
-      known.set(message, digest);
-      parts.push(digest);
+      const link = links.get(message);
+      const before = digest;
+      digest = link?.before === before ? link.digest : await sha256OfText(`${before}\n${textOf(message)}`);
+      links.set(message, { before, digest });
     }
-    return await sha256OfText(parts.join('\n'));
+    return digest;
   };
 }

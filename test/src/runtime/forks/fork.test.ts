@@ -60,6 +60,20 @@ describe('fork', () => {
     }
   });
 
+  it('says exact for a step of the run above, also where the request of the fork is another one', async () => {
+    const look = (at: string) => callsTools({ tool: 'look', input: { at }, id: at });
+    const { runtime } = forkRuntime({
+      model: scriptedModel(look('a'), look('b'), says('1'), look('c'), says('2'), says('3'), says('4')).model,
+    });
+    const original = await ran(runtime, asked('Look everywhere, and tell me what is to be seen. '.repeat(3)));
+    const change = { message: userMessage('Look below the deck as well, please, before you tell me all of it') };
+    const second = await forked(runtime, original.runId, { atStep: 3, changes: change });
+    const third = await forked(runtime, second.runId, { atStep: 2 });
+    expect(lastData(third.chunks, 'data-fork')).toMatchObject({ parent: second.runId, atStep: 2, exact: true });
+    const fourth = await forked(runtime, original.runId, { atStep: 1, changes: change });
+    expect(lastData(fourth.chunks, 'data-fork')).toMatchObject({ exact: false });
+  });
+
   it('forks a fork behind its own steps', async () => {
     const look = (at: string) => callsTools({ tool: 'look', input: { at }, id: at });
     const { runtime } = forkRuntime({

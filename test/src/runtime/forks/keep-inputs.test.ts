@@ -64,6 +64,16 @@ describe("keep: 'inputs'", () => {
     expect(await readStepNote(first, 3, storage)).toBeUndefined();
   });
 
+  it('records another digest where a text that is not of the request differs, as the instructions', async () => {
+    const storage = memoryStorage();
+    const digests = await Promise.all(['Be brief', 'Be long'].map(async (instructions) => {
+      const runtime = testRuntime({ model: script(), storage, tools: [look], keep: 'inputs', agent: { instructions } });
+      const runId = await runIdOf(runtime.run(runRequest(), localPrincipal()));
+      return (await readStepNote(runId, 1, storage))?.prompt;
+    }));
+    expect(new Set(digests).size).toBe(2);
+  });
+
   it('records nothing of it by default', async () => {
     const storage = memoryStorage();
     const runtime = testRuntime({ model: script(), storage, tools: [look] });
