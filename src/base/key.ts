@@ -75,12 +75,12 @@ function encodeNumber(part: number): string {
   );
 }
 
-const plain = /^[\x01-\x7f]*$/;
+const ascii = /^[\0-\x7f]*$/;
 
 /** UTF-8, ended by a zero; a zero inside becomes 0 255, which sorts after the end. */
 function encodeText(part: unknown): string {
   if (typeof part !== 'string') throw invalidKey('its parts must be text or numbers');
-  return `${textTag}${plain.test(part) ? part : encodeAnyText(part)}\0`;
+  return `${textTag}${ascii.test(part) && !part.includes('\0') ? part : encodeAnyText(part)}\0`;
 }
 
 function encodeAnyText(part: string): string {

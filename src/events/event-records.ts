@@ -86,6 +86,6 @@ export function numberOf({ key }: Entry): number {
 }
 
 /** Computes the hash of a record. */
-export async function hashOf(prevHash: string, text: string): Promise<string> {
-  return await sha256OfText(`${prevHash}\n${text}`);
+export function hashOf(prevHash: string, text: string): string | Promise<string> {
+  return sha256OfText(`${prevHash}\n${text}`);
 }

@@ -43,7 +43,8 @@ const misses: readonly Miss[] = [
   {
     title: /^Programs on Deno/,
     figure: /^A program of one call/,
-    why: 'An empty process of Deno takes 60 to 75 % of it. The rest is compiling the prelude and the program, and one call.',
+    why:
+      'An empty process of Deno takes 60 to 75 % of it. The rest is compiling the prelude and the program, and one call.',
   },
   {
     title: /^Finding tools$/,

@@ -70,7 +70,8 @@ export function forkOrigin(parts: RuntimeParts, plan: ForkPlan, principal: Princ
         messages: messages.model,
         continues: state.continues,
       };
-      const isExact = plan.changed.length === 0 && note !== undefined && await isSame(parts, note, { plan, resumed, run });
+      const isExact = plan.changed.length === 0 && note !== undefined &&
+        await isSame(parts, note, { plan, resumed, run });
       const facts = { resolved: resumed, run, note, isExact, edited: messages.edited, toModel: messages.toModel };
       return { ...resumed, resumed: resumedRun(parts, plan, facts) };
     },

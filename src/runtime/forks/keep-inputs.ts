@@ -6,7 +6,7 @@ import type { LiveRun } from '../log/live-run.ts';
 import type { LoopOptions, Usage } from '../loop/loop-options.ts';
 import type { ResolvedRun, RunIdentity, RunOptions } from '../run-options.ts';
 import type { RuntimeParts } from '../runtime-options.ts';
-import type { promptDigests } from './step-notes.ts';
+import type { stepNotes } from './step-notes.ts';
 
 const loadBasis = /* @__PURE__ */ loadOnce(() => import('./basis.ts'));
 const loadNotes = /* @__PURE__ */ loadOnce(() => import('./step-notes.ts'));
@@ -31,16 +31,13 @@ export async function keepBasis(
 
 /** Returns the function that records each prompt with the first chunk of its step. */
 export function keepPrompts(
-  { keep, runId, ttlMs, resumed, request, redaction }:
-    & Pick<RunOptions, 'keep' | 'runId' | 'ttlMs' | 'resumed'>
-    & Pick<RunOptions, 'request' | 'redaction'>,
+  options: Pick<RunOptions, 'keep' | 'runId' | 'ttlMs' | 'resumed' | 'request' | 'redaction'>,
   { live, usage }: { readonly live: Pick<LiveRun, 'note'>; readonly usage: Usage },
 ): LoopOptions['onPrompt'] {
-  if (keep !== 'inputs') return undefined;
-  let digestOf: ReturnType<typeof promptDigests> | undefined;
+  if (options.keep !== 'inputs') return undefined;
+  let noteOf: ReturnType<typeof stepNotes> | undefined;
   return async (prompt, step) => {
-    const { promptDigests, stepNote } = await loadNotes();
-    digestOf ??= promptDigests(request, (text) => redaction.text(text) === text);
-    live.note(stepNote(runId, { step, digest: await digestOf(prompt), usage, before: resumed?.used, ttlMs }));
+    noteOf ??= (await loadNotes()).stepNotes(options);
+    live.note(await noteOf({ prompt, step, usage }));
   };
 }

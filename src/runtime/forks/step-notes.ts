@@ -5,8 +5,8 @@ import type { Money } from '../../base/record-fields.ts';
 import { sha256OfText } from '../../base/sha256-sync.ts';
 import type { Change, Storage } from '../../contracts/storage.ts';
 import { runPrefix } from '../log/run-record.ts';
+import type { RunOptions } from '../run-options.ts';
 import type { RunRequest } from '../run-request.ts';
-import type { ResumedRun } from './resumed-run.ts';
 import type { Usage } from '../loop/loop-options.ts';
 
 /** The record of a step. */
@@ -18,23 +18,23 @@ export interface StepNote {
   readonly cost?: Money;
 }
 
-/** Returns the change that records a step, from 1 on. */
-export function stepNote(
-  runId: string,
-  { step, digest, usage, before, ttlMs }: {
-    readonly step: number;
-    /** Of its prompt. */
-    readonly digest: string;
-    readonly usage: Pick<Usage, 'totalTokens' | 'cost'>;
-    /** What the steps of an earlier run have used. */
-    readonly before: ResumedRun['used'] | undefined;
-    readonly ttlMs: number;
-  },
-): Change {
-  const cost = addCosts(before?.cost, usage.cost);
-  const tokens = (before?.tokens ?? 0) + usage.totalTokens;
-  const value: StepNote = { prompt: digest, tokens, ...(cost && { cost }) };
-  return { key: [...runPrefix(runId), 'step', step], value, ttlMs };
+/** Returns the function that returns the change which records a step of a run, from 1 on. */
+export function stepNotes(
+  { runId, ttlMs, resumed, request, redaction }: Pick<
+    RunOptions,
+    'runId' | 'ttlMs' | 'resumed' | 'request' | 'redaction'
+  >,
+): (
+  step: { readonly step: number; readonly prompt: Prompt; readonly usage: Pick<Usage, 'totalTokens' | 'cost'> },
+) => Promise<Change> {
+  const digestOf = promptDigests(request, (text) => redaction.text(text) === text);
+  const before = resumed?.used; // what the steps of an earlier run have used
+  return async ({ step, prompt, usage }) => {
+    const cost = addCosts(before?.cost, usage.cost);
+    const tokens = (before?.tokens ?? 0) + usage.totalTokens;
+    const value: StepNote = { prompt: await digestOf(prompt), tokens, ...(cost && { cost }) };
+    return { key: [...runPrefix(runId), 'step', step], value, ttlMs };
+  };
 }
 
 function addCosts(before: Money | undefined, own: Money | undefined): Money | undefined {
