@@ -1,13 +1,12 @@
 /** Searches an index of code: by symbols, by text and regular expressions, by words. */
 
+import { loadOnce } from '../../../src/base/load-once.ts';
 import { createTurns, type Turns } from '../turns.ts';
 import type { CodeIndex, IndexedFile } from './code-index.ts';
 import { looksLikeName } from './identifiers.ts';
 import { stem } from '../../../src/base/language/stem.ts';
 import { visitWords } from '../language/words.ts';
 import { type CodeQuery, globTest, parseCodeQuery } from './query.ts';
-import { findMatch } from '../../../src/permission/regex/find.ts';
-import { parseRegex, type Program } from '../../../src/permission/regex/program.ts';
 import type { CodeSymbol } from './symbols.ts';
 
 /** How a location in the code relates to the query. */
@@ -103,17 +102,19 @@ function namesIn(words: string): string[] {
   return parts.filter((word) => parts.length === 1 ? /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(word) : looksLikeName(word));
 }
 
+const loadPattern = /* @__PURE__ */ loadOnce(() => import('./line-pattern.ts'));
+
 /** Exact texts and regular expressions, line by line in the files that may hold them; one identifier alone is a text too. */
 async function findTexts(
   { files, trigrams }: CodeIndex,
   { exact, regex, words, symbol }: CodeQuery,
   { allowed, turns }: { readonly allowed: ReadonlySet<number>; readonly turns: Turns },
 ): Promise<CodeFinding[]> {
-  const program = regex && parseRegex(regex.pattern, regex);
-  const isName = /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(words) && symbol === undefined && exact.length === 0 && !program;
+  const pattern = regex && (await loadPattern()).linePattern(regex);
+  const isName = /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(words) && symbol === undefined && exact.length === 0 && !pattern;
   const texts = isName ? [words] : exact;
-  if (texts.length === 0 && !program) return [];
-  const candidates = [...texts, program?.literal ?? ''].reduce<readonly number[] | undefined>((left, text) => {
+  if (texts.length === 0 && !pattern) return [];
+  const candidates = [...texts, pattern?.literal ?? ''].reduce<readonly number[] | undefined>((left, text) => {
     const having = text === '' ? undefined : trigrams.filesWith(text);
     if (!having || !left) return having ?? left;
     const set = new Set(having);
@@ -124,7 +125,7 @@ async function findTexts(
     if (!allowed.has(file)) continue;
     for (const [at, line] of files[file]!.lines.entries()) {
       await turns.next();
-      const found = program ? matchRegex(program, line) : matchTexts(line, texts);
+      const found = pattern ? pattern.find(line) : matchTexts(line, texts);
       if (!found) continue;
       const [from, to] = found;
       const mark = { line: at + 1, from, to };
@@ -149,15 +150,6 @@ function matchTexts(line: string, texts: readonly string[]): readonly [number, n
   const [first = ''] = texts;
   const at = line.indexOf(first);
   return at >= 0 && texts.every((text) => line.includes(text)) ? [at, at + first.length] : undefined;
-}
-
-/** Splits a line into pieces for the state machine, so that a line of megabytes does not block other work. */
-const longestPiece = 20_000;
-
-function matchRegex(program: Program, line: string): readonly [number, number] | undefined {
-  if (!program.mayMatch(line)) return undefined;
-  const match = findMatch(program, line.length > longestPiece ? line.slice(0, longestPiece) : line);
-  return match && match[1] > match[0] ? match : undefined;
 }
 
 function isWithinWord(line: string, from: number, to: number): boolean {
