@@ -30,21 +30,21 @@ const misses: readonly Miss[] = [
     figure: /^Each further call, the bridge alone/,
     why:
       'A bare echo between two processes, whose promises settle in a turn of the event loop before it reads, takes as long: ' +
-      'writing to a pipe wakes the other process, and the turn takes 40 us. Of the time on the host 24 % is the write, 12 us ' +
-      'are reading, checking and posting the message.',
+      'writing to a pipe wakes the other process, and the turn takes 40 us. Of the time on the host writing takes 48 %, reading ' +
+      'and checking messages 8 %, starting the process 6 %, collecting garbage 4 %. No other function takes more than 2 %.',
   },
   {
     title: /^Programs on Deno/,
     figure: /^Each further call of a run/,
     why:
-      'The bridge takes half, see above. Of the time on the host, writing to the pipe takes 21 %, collecting garbage 12 %, the ' +
-      'call with its permit, span, timer and outcome 10 %, reading and digesting its input 4 %. No other function takes more than 4 %.',
+      'The bridge takes half, see above. Of the time on the host writing to the pipe takes 25 %, collecting garbage 8 %, reading ' +
+      'and checking messages 5 %, hashing 3 %. No other function takes more than 2 %.',
   },
   {
     title: /^Programs on Deno/,
     figure: /^A program of one call/,
     why:
-      'An empty process of Deno takes 60 to 75 % of it. The rest is compiling the prelude and the program, and one call.',
+      'An empty process of Deno takes most of it, see beside. The rest is compiling the prelude and the program, and one call.',
   },
   {
     title: /^Finding tools$/,
