@@ -116,8 +116,19 @@ function joinAlike(entries: readonly Entry[], join: (first: number, at: number) 
 function splitGroup(entries: readonly Entry[]): Group[] {
   if (entries.length === 1) return entries.map(aloneOf);
   const best: Entry[] = [];
-  for (const entry of entries.toSorted(byPoints)) if (!best.some(({ list }) => list === entry.list)) best.push(entry);
+  for (const entry of sortFew(entries)) if (!best.some(({ list }) => list === entry.list)) best.push(entry);
   return best.length === 1 ? entries.map(aloneOf) : [togetherOf(best)];
+}
+
+/** Sorts by insertion: a group has few entries, and most groups have two. */
+function sortFew(entries: readonly Entry[]): Entry[] {
+  const sorted: Entry[] = [];
+  for (const entry of entries) {
+    let at = sorted.length;
+    for (; at > 0 && byPoints(entry, sorted[at - 1]!) < 0; at--) sorted[at] = sorted[at - 1]!;
+    sorted[at] = entry;
+  }
+  return sorted;
 }
 
 function aloneOf(best: Entry): Group {

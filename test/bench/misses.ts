@@ -83,8 +83,7 @@ const misses: readonly Miss[] = [
     figure: /every result on record/,
     why:
       'Collecting garbage takes 17 to 26 %, the JSON texts of the events 7 %, reading the result back 4 %, comparing the keys of ' +
-      'the request 3 %, making the agents 4 %. No other function takes more than 2 %. On its own, after 20 such plans, a task ' +
-      'takes 5 us: before, code is being compiled, and the heap grows.',
+      'the request 3 %, making the agents 4 %. No other function takes more than 2 %.',
   },
   {
     title: /^10,000 tasks/,
