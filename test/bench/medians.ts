@@ -24,7 +24,8 @@ function middleOf(rows: readonly Row[]): Row {
   return ordered[ordered.length >> 1] ?? rows[0]!; // safe: at least one run has measured it
 }
 
+/** The first number; that of "p50" is a name. */
 function numberOf({ ratio, value }: Row): number {
-  const [number = '0'] = /-?\d+(?:\.\d+)?/.exec(ratio ?? value) ?? [];
+  const [number = '0'] = /(?<![a-z\d])-?\d+(?:\.\d+)?/.exec(ratio ?? value) ?? [];
   return Number(number);
 }

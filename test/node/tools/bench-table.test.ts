@@ -121,4 +121,12 @@ describe('mediansOf', () => {
       value: '12.5 ms',
     }]);
   });
+
+  it('takes no number of a name', () => {
+    const rows = ['p50 9 ms', 'p50 12.5 ms', 'p50 100 ms'].map((value) => ({ figure: 'first byte', value }));
+    const inAnyOrder = [rows[1]!, rows[2]!, rows[0]!];
+    expect(mediansOf(inAnyOrder.map((row) => reportOf('Runs', row)))[0]?.rows).toMatchObject([{
+      value: 'p50 12.5 ms',
+    }]);
+  });
 });
