@@ -22,14 +22,14 @@ const misses: readonly Miss[] = [
     title: /^Recorded inputs/,
     figure: /^CPU of a run with keep/,
     why:
-      'Digests of prompts take 5 to 6 % with the promises around them, the JSON text of the request 1 to 2 %. The rest is garbage: ' +
+      'Digests of prompts take 5 to 6 % with the promises around them, the JSON text of the request 1 to 2 %. The rest is probably garbage: ' +
       'the storage in memory holds the request of each run once more.',
   },
   {
     title: /^Programs on Deno/,
     figure: /^Each further call, the bridge alone/,
     why:
-      'A bare echo between two processes, whose promises settle in a turn of the event loop before it reads, takes as long: ' +
+      'A bare echo between two processes, whose promises settle in a turn of the event loop before it reads, takes most of it, see beside: ' +
       'writing to a pipe wakes the other process, and the turn takes 40 us. Of the time on the host writing takes 48 %, reading ' +
       'and checking messages 8 %, starting the process 6 %, collecting garbage 4 %. No other function takes more than 2 %.',
   },
@@ -148,8 +148,7 @@ const misses: readonly Miss[] = [
     figure: /^toggle and page/,
     why:
       'Making the rows of the page takes 53 %, counting the visible nodes of the two blocks at the ends of the subtree 21 %, ' +
-      'collecting garbage 12 %, finding the end of the subtree 8 %, hiding or showing it 6 %. It takes 5 us where the processor ' +
-      'is not shared.',
+      'collecting garbage 12 %, finding the end of the subtree 8 %, hiding or showing it 6 %.',
   },
   {
     title: /^100,000 items/,
