@@ -53,7 +53,7 @@ export function createWordIndex(): WordIndex {
       addItem(index, { id: String(id), title, text, path, uri: path, metadata: {}, updatedAt: 0 });
     },
     async search(text, { passes, most, turns }) {
-      const query = readQuery(text, index, await commonThesaurus());
+      const query = await readQuery(text, index, { thesaurus: await commonThesaurus(), turns });
       const allowed = Uint32Array.from(index.ids.keys().filter(passes));
       const ranked = await rankItems(index, query, { allowed, topK: most, turns });
       const found = ranked.slice(0, most);

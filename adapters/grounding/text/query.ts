@@ -5,6 +5,7 @@ import { isEveryday } from '../language/everyday-words.ts';
 import { languageOf, maskCount, stopMaskOf } from '../language/stop-words.ts';
 import type { Thesaurus } from '../language/thesaurus.ts';
 import { visitWords } from '../language/words.ts';
+import type { Turns } from '../turns.ts';
 import { associationOf } from './cooccurrence.ts';
 import type { TextIndex } from './text-index.ts';
 import { likeWords } from './like-words.ts';
@@ -50,8 +51,12 @@ const longDamping = 0.4;
 /** Content words this near each other belong together. */
 const pairDistance = 3;
 
-/** Returns the parts of a query. */
-export function readQuery(text: string, index: TextIndex, thesaurus: Thesaurus): TextQuery {
+/** Returns the parts of a query. A long one takes several turns of the event loop. */
+export async function readQuery(
+  text: string,
+  index: TextIndex,
+  { thesaurus, turns }: { readonly thesaurus: Thesaurus; readonly turns: Turns },
+): Promise<TextQuery> {
   const words = contentWords(text);
   const stems = words.map((word) => word && stem(word));
   const counts = new Map<string, number>();
@@ -83,7 +88,7 @@ export function readQuery(text: string, index: TextIndex, thesaurus: Thesaurus):
       ],
     };
   });
-  const concepts = lessAssociated(read, index);
+  const concepts = await lessAssociated(read, index, turns);
   return { concepts, pairs: pairsOf(stems, concepts), length };
 }
 
@@ -93,9 +98,10 @@ const nearWords = 6;
 const associationLoss = 0.5;
 
 /** Words that the items have together, like those of a name, say the same thing: each counts less. */
-function lessAssociated(concepts: readonly Concept[], index: TextIndex): Concept[] {
+async function lessAssociated(concepts: readonly Concept[], index: TextIndex, turns: Turns): Promise<Concept[]> {
   const closest = concepts.map(() => 0);
   for (const [at, { alternatives: [one] }] of concepts.entries()) {
+    await turns.next();
     for (let next = at + 1; next <= at + nearWords; next++) {
       const other = concepts[next]?.alternatives[0];
       if (one?.worth !== 1 || other?.worth !== 1) continue;

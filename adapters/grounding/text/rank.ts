@@ -103,10 +103,10 @@ async function addConcept(
 ): Promise<void> {
   const mine: number[] = [];
   for (const alternative of alternatives) {
-    const all = index.postings[alternative.term] ?? [];
-    for (let from = 0; from < all.length; from += perLook) {
+    const list = index.postings[alternative.term] ?? [];
+    for (let from = 0; from < list.length; from += perLook) {
       await turns.next();
-      readPostings(index, alternative, { best, mine, list: all.slice(from, from + perLook) });
+      readPostings(index, alternative, { best, mine, list, from });
     }
   }
   await turns.next();
@@ -119,16 +119,23 @@ async function addConcept(
   }
 }
 
+/** Reads the postings of the list that are read in one piece. */
 function readPostings(
   { lengths, live, totalLength }: TextIndex,
   { worth, rarity }: Alternative,
-  { best, mine, list }: { readonly best: Float64Array; readonly mine: number[]; readonly list: readonly number[] },
+  { best, mine, list, from }: {
+    readonly best: Float64Array;
+    readonly mine: number[];
+    readonly list: readonly number[];
+    readonly from: number;
+  },
 ): void {
   const full = worth * rarity * (saturation + 1);
   const fixed = saturation * (1 - lengthShare);
   const perWord = (saturation * lengthShare) / meanLength({ live, totalLength });
   const { length } = best;
-  for (let at = 0; at < list.length; at++) {
+  const end = Math.min(list.length, from + perLook);
+  for (let at = from; at < end; at++) {
     const posting = list[at]!;
     const slot = posting >> 8;
     if (slot >= length) break; // it came during the search

@@ -59,7 +59,7 @@ export function createTextEngine(): ItemEngine {
         items: context.items,
         signal: context.signal,
       });
-      const query = readQuery(request.query ?? '', now, await commonThesaurus());
+      const query = await readQuery(request.query ?? '', now, { thesaurus: await commonThesaurus(), turns });
       const ranked = await rankItems(now, query, { allowed, topK: request.topK, turns });
       await turns.next();
       return withNamed(now, toHits(now, { request, query, ranked }, context), { request, context, allowed });
