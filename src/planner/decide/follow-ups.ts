@@ -87,8 +87,7 @@ function endOfGiven(state: PlanState, root: AgentState): NewEvent {
       : { ...facts, result: task?.result?.value };
   }
   const done = doneBelow(state, root);
-  const result: Record<string, unknown> = {}; // no key of a task reaches a prototype: it starts with a letter or a digit
-  for (const { spec, id, result: own } of done) result[spec.key ?? id] = own?.ref ?? own?.value;
+  const result = Object.fromEntries(done.map(({ spec, id, result: own }) => [spec.key ?? id, own?.ref ?? own?.value]));
   return { type: 'agent.done', id: root.id, result };
 }
 
