@@ -52,6 +52,12 @@ describe('authenticate', () => {
     );
   });
 
+  it('accepts the scheme in another case, as it was signed', async () => {
+    const { authenticator, certificate, request } = await createSession();
+    const lower = await request({ headers: { authorization: `gc-session ${certificate}` } });
+    expect(await authenticator.authenticate(lower)).toMatchObject({ tenant: 'tenant-1' });
+  });
+
   it.each([['GET', 'https://worker.example/v1/runs/run_1/stream'], ['DELETE', 'https://worker.example/v1/runs/run_1'], [
     'POST',
     'https://worker.example/v1/tools/x/validate',
