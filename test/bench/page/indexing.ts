@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import type { Page } from 'playwright';
-import { build, type Rolldown } from 'vite';
+import { oneFile } from '../../tools/browsers/one-file.ts';
 import { textQueries, textsOf } from '../grounding/data.ts';
 import type { Row } from '../measure.ts';
 import type { IndexedTexts } from './index-worker.ts';
@@ -12,9 +12,10 @@ import type { Bench } from './rows.ts';
 /** Returns the figures. */
 export async function measureIndexing({ browser }: Bench): Promise<Row[]> {
   const texts: IndexedTexts = { items: textsOf(100_000), queries: textQueries(100) };
+  const code = await oneFile(join(import.meta.dirname, 'index-worker.ts'));
   const context = await browser.newContext();
   const page = await context.newPage();
-  await serve(page, { '/texts.json': JSON.stringify(texts), '/worker.js': await bundle(), '/': '<!doctype html>' });
+  await serve(page, { '/texts.json': JSON.stringify(texts), '/worker.js': code, '/': '<!doctype html>' });
   await page.goto('http://localhost/');
   await page.evaluate(() => void Object.assign(globalThis, { worker: new Worker('/worker.js', { type: 'module' }) }));
   await step(page, 'load');
@@ -47,20 +48,6 @@ async function serve(page: Page, bodies: Readonly<Record<string, string>>): Prom
     const contentType = pathname.endsWith('.js') ? 'text/javascript' : 'text/html';
     await route.fulfill({ body: bodies[pathname] ?? '', contentType });
   });
-}
-
-async function bundle(): Promise<string> {
-  const result = await build({
-    configFile: false,
-    logLevel: 'error',
-    build: {
-      write: false,
-      target: 'es2024',
-      rolldownOptions: { input: join(import.meta.dirname, 'index-worker.ts'), output: { codeSplitting: false } },
-    },
-  });
-  const { output } = (Array.isArray(result) ? result[0] : result) as Rolldown.RolldownOutput;
-  return output[0].code;
 }
 
 /** Has the worker do one step, and waits until it has. */

@@ -5,13 +5,12 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { registerAppResource, registerAppTool, RESOURCE_MIME_TYPE } from '@modelcontextprotocol/ext-apps/server';
 import { McpServer } from '@modelcontextprotocol/server';
-import { build, type Rolldown } from 'vite';
 import { z } from 'zod';
+import { oneFile } from '../browsers/one-file.ts';
 import { closeServer, corsHeaders, listen, type TestServer } from './http-server.ts';
 import { mcpListener } from './mcp-listener.ts';
 
-const root = join(import.meta.dirname, '../../..');
-const fixtures = join(root, 'test/fixtures/mcp');
+const fixtures = join(import.meta.dirname, '../../fixtures/mcp');
 
 /** The server, what its tools were called with, and what has reached the recorder. */
 export interface AppServer extends TestServer {
@@ -56,17 +55,7 @@ export async function startAppServer(): Promise<AppServer> {
 
 /** The view as one page, with the SDK in it. */
 async function viewPage(): Promise<string> {
-  const result = await build({
-    configFile: false,
-    logLevel: 'error',
-    root,
-    build: {
-      write: false,
-      target: 'es2024',
-      rolldownOptions: { input: join(fixtures, 'app-view.ts'), output: { codeSplitting: false } },
-    },
-  });
-  const { output } = (Array.isArray(result) ? result[0] : result) as Rolldown.RolldownOutput;
+  const code = await oneFile(join(fixtures, 'app-view.ts'));
   return `<!doctype html><html lang="en"><head><title>Tides</title><style>
       :root { font: 14px system-ui; color-scheme: light; color: #0e2430; background: #fff; }
       :root[data-theme=dark] { color-scheme: dark; color: #e4edf1; background: #111e28; }
@@ -78,7 +67,7 @@ async function viewPage(): Promise<string> {
     <button id="link">Port page</button> <button id="message">Ask</button>
     <p id="state" role="status"></p></main>
     <script>globalThis.__zod_globalConfig = { jitless: true }; // no eval: the policy refuses it</script>
-    <script type="module">${output[0].code.replaceAll('</script', '<\\/script')}</script></body></html>`;
+    <script type="module">${code.replaceAll('</script', '<\\/script')}</script></body></html>`;
 }
 
 interface Given {

@@ -1,32 +1,15 @@
 import { createServer, type RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { chromium as browserType } from 'playwright';
-import { build, type Rolldown } from 'vite';
 import { expect, it } from 'vitest';
-import { alias } from '../../../../demo/alias.ts';
 import { policy } from '../../../../demo/csp.ts';
 import type { Tour } from '../../../fixtures/mcp/everything.ts';
 import { chromium } from '../../../tools/browsers/chromium.ts';
+import { oneFile } from '../../../tools/browsers/one-file.ts';
 import { startEverythingServer } from '../../../tools/servers/everything-server.ts';
 import { closeServer, listen } from '../../../tools/servers/http-server.ts';
 
-const root = join(import.meta.dirname, '../../../..');
-
-async function bundleWorker(): Promise<string> {
-  const result = await build({
-    configFile: false,
-    logLevel: 'error',
-    root,
-    resolve: { alias: [...alias] },
-    build: {
-      write: false,
-      target: 'es2024',
-      rolldownOptions: { input: 'test/fixtures/mcp/mcp-worker.ts', output: { codeSplitting: false } },
-    },
-  });
-  const { output } = (Array.isArray(result) ? result[0] : result) as Rolldown.RolldownOutput;
-  return output[0].code;
-}
+const worker = join(import.meta.dirname, '../../../fixtures/mcp/mcp-worker.ts');
 
 const page = `
   const trusted = trustedTypes.createPolicy('pinnace', { createScriptURL: (url) => url });
@@ -44,7 +27,7 @@ it('the connectors keep to a strict Content-Security-Policy in a worker', async 
   const files: Readonly<Record<string, readonly [type: string, text: string]>> = {
     '/': ['text/html', '<!doctype html><script type="module" src="/page.js"></script>'],
     '/page.js': ['text/javascript', page],
-    '/worker.js': ['text/javascript', await bundleWorker()],
+    '/worker.js': ['text/javascript', await oneFile(worker)],
   };
   const reports: string[] = [];
   const answer: RequestListener = (request, response) => {
