@@ -36,9 +36,9 @@ interface Group {
 
 /**
  * Returns one list. Order: by the confidence that the hits of all sources together give, each by the weight of its source and by
- * `60 / (60 + rank)`; then by source and id. One source keeps its own order. The same item found by
- * several sources, whatever part of it each shows, is one hit of more confidence. Confidence never rises down the list. Neither the
- * order of the sources nor one without hits changes anything.
+ * `60 / (60 + rank)`; then by source and id. One source keeps its own order. The same item found by several sources, whatever part of
+ * it each shows, is one hit of more confidence. Confidence never rises down the list. Neither the order of the sources nor one without
+ * hits changes anything.
  */
 export function fuse(lists: readonly SourceHits[]): GroundingHit[] {
   const found = lists.filter(({ hits }) => hits.length > 0);

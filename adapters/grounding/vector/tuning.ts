@@ -55,7 +55,7 @@ export async function measureTuning(rows: Rows, turns: Turns): Promise<Tuning> {
     const best = await searchExactly(rows, query, { topK: 10, turns });
     for (const { columns, needed } of passes) {
       const bucketOf = await scanAll(rows, query, { columns, turns, room });
-      const before = cumulated(countBuckets(bucketOf, room));
+      const before = cumulate(countBuckets(bucketOf, room));
       for (const { row } of best) needed.push(before[bucketOf[row]!]! + 1);
     }
   }
@@ -118,7 +118,7 @@ function between(rows: Rows, random: () => number): Float64Array | undefined {
 }
 
 /** Replaces the counts of each bucket by the rows with codes in higher ones; none before rows that have no codes. */
-function cumulated(counts: Int32Array): Int32Array {
+function cumulate(counts: Int32Array): Int32Array {
   let sum = counts[buckets] = 0;
   for (let i = buckets - 1; i >= 0; i--) {
     sum += counts[i]!;
