@@ -67,12 +67,10 @@ function startOfDay(time: number): number {
 /** `900 bytes`, `1.4 kB`, `23 MB`, `5.4 GB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return formatCount(bytes, 'byte');
-  const [unit, size] = bytes < 999_500
-    ? ['kB', bytes / 1_000]
-    : bytes < 999_500_000
-    ? ['MB', bytes / 1_000_000]
-    : ['GB', bytes / 1_000_000_000];
-  return `${size < 9.95 ? size.toFixed(1) : Math.round(size).toLocaleString('en')} ${unit}`;
+  let size = bytes / 1_000;
+  let unit = 0;
+  for (; size >= 999.5; unit++) size /= 1_000;
+  return `${size < 9.95 ? size.toFixed(1) : Math.round(size)} ${'kMGT'[unit]}B`;
 }
 
 /** `line 7`, `lines 7–9`. */

@@ -10,17 +10,21 @@ import { DraftFiles } from '../../files/ui/lazy-files.tsx';
 import { CommandMenu } from './lazy-commands.tsx';
 import { Icon } from '../../kit/icon.tsx';
 
+function isNothing(text: string, files: readonly unknown[]): boolean {
+  return text.trim() === '' && files.length === 0;
+}
+
 /** Where a message is written, sent, and its run stopped. */
 export function Composer({ chat, playground }: { chat: Chat; playground: Playground }): JSX.Element {
   const isBusy = isRunning(chat);
   const draft = chat.draft.value;
   const files = chat.attached.value;
-  const isEmpty = draft.trim() === '' && files.length === 0;
+  const isEmpty = isNothing(draft, files);
   const isOver = useSignal(false);
   const send = (): void => {
     if (takeDraft(chat)) return;
     const [text, attached] = [chat.draft.peek(), chat.attached.peek()]; // two keys may come before this is drawn again
-    if ((text.trim() === '' && attached.length === 0) || !playground.send(text, attached)) return;
+    if (isNothing(text, attached) || !playground.send(text, attached)) return;
     chat.draft.value = '';
     chat.attached.value = [];
     chat.attachProblem.value = undefined;

@@ -77,5 +77,5 @@ async function attachDraft(chat: Chat, text: string): Promise<void> {
     return;
   }
   draft.value = text + draft.peek();
-  attachProblem.value ??= 'The text is too long for a message, and could not be attached. Reload the page.';
+  attachProblem.value ??= 'The text is too long for a message, and was not attached. Reload the page.';
 }
