@@ -1,6 +1,7 @@
 import process from 'node:process';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import type { BrowserInstanceOption } from 'vitest/node';
 import { alias, packageAlias } from './demo/alias.ts';
 import { contentSecurityPolicy, policy } from './demo/csp.ts';
 import { offline } from './demo/offline/plugin.ts';
@@ -21,7 +22,9 @@ const core = isLong || namesFiles ? everyCoreTest : platformTests;
 /** Files share a process, apart from those that measure it. Named files run alone, in the project that is named with them. */
 const shared = namesFiles ? { isolate: true } : { isolate: false, exclude: measuringTests };
 const alone = namesFiles ? [] : measuringTests;
-const aloneInDeno = isLong ? measuringTests.filter((path) => !path.startsWith('test/node/')) : measuringPlatformTests;
+const aloneElsewhere = isLong
+  ? measuringTests.filter((path) => !path.startsWith('test/node/'))
+  : measuringPlatformTests;
 /** What the start of the playground's page shares with what it loads later: one file, for each is a request. */
 const pageBase = new RegExp(
   [
@@ -52,11 +55,30 @@ const globalSetup = 'test/tools/servers/peers.ts';
 const resolve = { alias: [...packageAlias] };
 
 /** Launch options are looked up only when a browser is wanted (the Deno run wants none). */
-async function browserProject(): Promise<TestProjectInlineConfiguration> {
+async function browserProjects(): Promise<TestProjectInlineConfiguration[]> {
   const [{ chromium }, { firefoxOptions, firefoxPath }] = await Promise.all([
     import('./test/tools/browsers/chromium.ts'),
     import('./test/tools/browsers/firefox.ts'),
   ]);
+  const inChromium = { browser: 'chromium' as const, provider: playwright({ launchOptions: chromium }) };
+  const inFirefox = {
+    browser: 'firefox' as const,
+    include: ['test/browser/parity.test.ts', 'test/src/base/network/network-error.test.ts'],
+    provider: playwright({ launchOptions: firefoxOptions }),
+  };
+  return [
+    browserProject({ name: 'browser', ...shared, include: [...core, 'test/browser/**/*.test.ts'] }, [
+      inChromium,
+      ...(firefoxPath ? [inFirefox] : []),
+    ]),
+    browserProject({ name: 'browser-alone', include: namesFiles ? [] : aloneElsewhere }, [inChromium]),
+  ];
+}
+
+function browserProject(
+  test: NonNullable<TestProjectInlineConfiguration['test']>,
+  instances: BrowserInstanceOption[],
+): TestProjectInlineConfiguration {
   return {
     root,
     resolve,
@@ -74,28 +96,11 @@ async function browserProject(): Promise<TestProjectInlineConfiguration> {
     },
     worker: { format: 'es' },
     test: {
-      name: 'browser',
       ...patience,
-      isolate: namesFiles,
+      ...test,
       setupFiles,
-      include: [...core, 'test/browser/**/*.test.ts'],
       globalSetup,
-      browser: {
-        enabled: true,
-        headless: true,
-        screenshotFailures: false,
-        provider: playwright({ launchOptions: chromium }),
-        instances: [
-          { browser: 'chromium' },
-          ...(firefoxPath
-            ? [{
-              browser: 'firefox' as const,
-              include: ['test/browser/parity.test.ts', 'test/src/base/network/network-error.test.ts'],
-              provider: playwright({ launchOptions: firefoxOptions }),
-            }]
-            : []),
-        ],
-      },
+      browser: { enabled: true, headless: true, screenshotFailures: false, instances },
     },
   };
 }
@@ -201,7 +206,7 @@ export default defineConfig(async ({ mode }) => ({
           name: 'deno-alone',
           ...patience,
           setupFiles,
-          include: namesFiles ? [] : [...aloneInDeno, 'test/deno/**/*.test.ts'],
+          include: namesFiles ? [] : [...aloneElsewhere, 'test/deno/**/*.test.ts'],
           globalSetup,
         },
       },
@@ -218,7 +223,7 @@ export default defineConfig(async ({ mode }) => ({
           isolate: false,
         },
       },
-      ...(isDeno || mode !== 'test' ? [] : [await browserProject()]), // the page needs no browser of ours
+      ...(isDeno || mode !== 'test' ? [] : await browserProjects()), // the page needs no browser of ours
     ],
   },
 }));

@@ -23,7 +23,7 @@ const workers = Math.max(1, Math.floor(availableParallelism() / 2));
 
 function commandOf(project: string, files: readonly string[] = []): string {
   const vitest = project === 'deno' ? 'deno run -A npm:vitest' : 'vitest';
-  const names = project === 'node' || project === 'deno' ? [project, `${project}-alone`] : [project];
+  const names = ['node', 'deno', 'browser'].includes(project) ? [project, `${project}-alone`] : [project];
   return [
     `${vitest} run`,
     ...files,
