@@ -4,18 +4,15 @@ import { describe, expect, it } from 'vitest';
 import { parseAst } from 'vite';
 
 const root = join(import.meta.dirname, '../..');
-const most = { filesOfFolder: 25, linesOfFunction: 60, names: 90 };
+const most = { linesOfFunction: 60, names: 90 };
 
 /** What does not fit yet. These lists only become shorter. */
 const notYet = {
-  folders: [] as readonly string[],
   functions: [] as readonly string[],
   /** One or two files of each cycle. */
   cycles: [] as readonly string[],
   names: 0,
 };
-/** Folders of data. */
-const data = /^test\/fixtures\/(vectors|npm-audit)$/;
 
 async function pathsUnder(...folders: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(folders.map(async (folder) => {
@@ -95,12 +92,6 @@ function cyclesOf(imports: ReadonlyMap<string, readonly string[]>): readonly (re
 }
 
 describe('the house', () => {
-  it(`has at most ${most.filesOfFolder} files in a folder`, async () => {
-    const folders = Map.groupBy(await pathsUnder('src', 'adapters', 'demo', 'test'), dirname);
-    const full = [...folders].filter(([folder, files]) => files.length > most.filesOfFolder && !data.test(folder));
-    expect(full.map(([folder]) => folder).filter((folder) => !notYet.folders.includes(folder))).toEqual([]);
-  });
-
   it('has no cycle of imports, types included', async () => {
     const imports = await importsOf((await pathsUnder('src', 'adapters')).filter(isCode));
     expect([...imports.values()].flat().length).toBeGreaterThan(1000); // the search finds imports at all
