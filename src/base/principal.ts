@@ -43,8 +43,12 @@ export interface Session {
 export interface Principal {
   readonly via: 'in-process' | 'http';
   readonly tenant: string;
-  /** Identifies the session or the person within the tenant. */
+  /** Who owns what the caller creates: a person or a group (`group:42`) within the tenant. Never a session. */
   readonly subject: string;
+  /** Who speaks for the subject, where that is another: a member of the group, or the back end that signs. */
+  readonly actor?: string;
+  /** Roles within the tenant, which rules and approvers name (`role:finance`). */
+  readonly roles?: readonly string[];
   /** The agents that may be run. */
   readonly agents: '*' | readonly string[];
   readonly scopes: readonly Scope[];
@@ -53,6 +57,9 @@ export interface Principal {
   /** Present where the principal came with a certificate. */
   readonly session?: Session;
 }
+
+/** The owner of a record, as it is stored where work goes on without a request. */
+export type Owner = Pick<Principal, 'tenant' | 'subject' | 'actor' | 'agents' | 'scopes' | 'roles' | 'via'>;
 
 const verified = new WeakSet<Principal>();
 
