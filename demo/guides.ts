@@ -93,6 +93,7 @@ export const guideGroups: readonly GuideGroup[] = [
       },
       { page: 'limits', title: 'Limits', words: 'limits defaults timeouts quotas sizes maximum' },
       { page: 'permissions', title: 'Permissions', words: 'authorize rules' },
+      { page: 'egress', title: 'Egress', words: 'origins allowlist fetch_url hosts exfiltration injection network' },
       { page: 'secrets', title: 'Secrets', words: 'keys origins redaction vault' },
     ],
   },

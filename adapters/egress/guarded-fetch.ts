@@ -1,5 +1,6 @@
 /** The guarded fetch without its platform: checks every hop, follows redirects by hand, bounds time, size and kind. */
 
+import { checkEgressList, type EgressList } from '../../src/base/egress-list.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Egress, EgressOptions } from '../../src/contracts/egress.ts';
 import { checkPrivateOrigins } from '../../src/base/private-origins.ts';
@@ -20,20 +21,23 @@ export interface GuardedFetchOptions {
   /** Names without a colon; `['https']` by default. */
   readonly schemes?: readonly ('http' | 'https')[];
   readonly circuit?: CircuitOptions;
+  /** The only origins that any request of this egress may reach, redirects included; what each request allows when absent. */
+  readonly origins?: EgressList;
   /** Origins on this machine that may be reached where a request lists them; for development. `http://127.0.0.1:3001` */
   readonly loopback?: readonly string[];
 }
 
 /** Creates the guarded fetch over a platform's sender. */
 export function guardedFetch(send: Send, settings: GuardedFetchOptions = {}): Egress {
-  const { schemes = ['https'], circuit = {}, loopback = [] } = settings;
+  const { schemes = ['https'], circuit = {}, loopback = [], origins: within } = settings;
+  if (within !== undefined) checkEgressList(within, 'the "origins" of an egress');
   checkLoopback(loopback);
   const throughCircuit = createCircuits(circuit);
   return {
     async fetch(request, options) {
       const { origins, signal, traceparent, limits, privateOrigins = [] } = options;
       checkPrivateOrigins(privateOrigins);
-      const reach = { schemes, origins, privateOrigins: [...loopback, ...privateOrigins] };
+      const reach = { schemes, origins, within, privateOrigins: [...loopback, ...privateOrigins] };
       const first = await firstHop(request, reach);
       checkSecrets(first.url, options);
       if (parseTraceparent(traceparent)) first.headers.set('traceparent', traceparent ?? '');

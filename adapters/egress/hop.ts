@@ -1,6 +1,7 @@
 /** One request of an exchange: its target, its content, and the target of its redirect. */
 
 import { checkUrl } from '../../src/base/check-url.ts';
+import { type EgressList, isWithinEgress } from '../../src/base/egress-list.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { isPrivateOriginAllowed, type PrivateOrigins } from '../../src/base/private-origins.ts';
 import { checkRequestHeaders, harmlessRequestHeaders } from './headers.ts';
@@ -21,7 +22,9 @@ export interface Hop {
 /** The targets that an exchange may have. */
 export interface Reach {
   readonly schemes: readonly string[];
-  readonly origins: readonly string[] | 'any';
+  readonly origins: EgressList | 'any';
+  /** What the composition allows at all; absent: everything. */
+  readonly within: EgressList | undefined;
   /** Listed origins that may be private. */
   readonly privateOrigins: PrivateOrigins;
 }
@@ -61,11 +64,17 @@ function asGet(hop: Hop): Hop {
   return { ...hop, method: 'GET', headers, body: undefined };
 }
 
-function checked(url: string, { schemes, origins, privateOrigins }: Reach): Pick<Hop, 'url' | 'isPrivate'> {
-  const inside = URL.parse(url);
-  const isListed = inside !== null && origins !== 'any' && origins.includes(inside.origin);
-  if (isListed && isPrivateOriginAllowed(inside, privateOrigins)) return { url: withoutHash(inside), isPrivate: true };
-  const check = checkUrl(url, { schemes, ...(origins !== 'any' && { origins }) });
+function checked(url: string, { schemes, origins, within, privateOrigins }: Reach): Pick<Hop, 'url' | 'isPrivate'> {
+  const target = URL.parse(url);
+  const isExact = target !== null && origins !== 'any' && origins.includes(target.origin);
+  const isListed = target !== null && (isExact || origins === 'any' || isWithinEgress(target, origins));
+  const isAllowed = isListed && isWithinEgress(target, within);
+  if (isExact && isAllowed && isPrivateOriginAllowed(target, privateOrigins)) {
+    return { url: withoutHash(target), isPrivate: true };
+  }
+  // A host that no entry names exactly has the port of its scheme.
+  const listed = isAllowed ? isExact && { origins: [target.origin] } : { origins: [] };
+  const check = checkUrl(url, { schemes, ...listed });
   if (!check.ok) throw refused('url_refused', `its URL breaks the rule "${check.reason}"`, { rule: check.reason });
   return { url: withoutHash(check.url), isPrivate: false };
 }

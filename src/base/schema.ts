@@ -7,6 +7,7 @@ import { OutputSpec } from './agent/output-spec.ts';
 import { CallerSettings } from './agent/run-settings.ts';
 import {
   Currency,
+  EgressEntry,
   Id,
   JsonSchema,
   listOf,
@@ -92,6 +93,7 @@ export const Agent = v.strictObject({
   mcp: v.optional(v.pipe(v.record(Id, McpSelection), v.maxEntries(100, 'must name at most 100 servers')), {}),
   secrets: v.optional(listOf(SecretRef, 100)),
   dataSources: v.optional(listOf(Id, 100), []),
+  egress: v.optional(listOf(EgressEntry, 100)),
   instructions: v.optional(Text, ''),
   providerId: Id,
   model: v.optional(v.string()),

@@ -1,12 +1,16 @@
 /** The port to the network. */
 
+import type { EgressList } from '../base/egress-list.ts';
 import type { PrivateOrigins } from '../base/private-origins.ts';
 import type { SecretText } from './secret-source.ts';
 
 /** The terms of one request. */
 export interface EgressOptions {
-  /** The only origins that may be reached, as `URL.origin` writes them; `any`: every public one, and then without secrets. */
-  readonly origins: readonly string[] | 'any';
+  /**
+   * The only origins that may be reached, redirects included; `any`: every public one, and then without secrets. An entry with a `*`
+   * allows public hosts alone. An egress that does not know that form refuses such hosts.
+   */
+  readonly origins: EgressList | 'any';
   /** The longest body of the answer, in bytes as they are read. */
   readonly maxBytes: number;
   /** Aborts the request. */

@@ -95,6 +95,8 @@ export interface GroundingSource {
   readonly quality?: number;
   /** Whose the items are: of the caller's tenant (when absent), or of the caller's subject alone (`perSubject`). */
   readonly scope?: 'tenant' | 'subject';
+  /** The origins that it sends questions or items to; absent: none, or it does not say. An agent's `egress` must have them all. */
+  readonly origins?: readonly string[];
   retrieve(request: GroundingRequest, signal: AbortSignal): Promise<readonly SourceHit[]>;
   stats(tenant: string, signal: AbortSignal): Promise<GroundingStats>;
 }

@@ -20,9 +20,9 @@ export interface StepOf {
   readonly signal: AbortSignal;
   /** Limits the agent's tools to these names. */
   readonly only?: readonly string[] | undefined;
-  /** The agents that created this one, directly or through others. It has only the data sources that all of them have. */
+  /** The agents that created this one, directly or through others. It has the data sources and the `egress` that all of them have. */
   readonly above?: readonly string[] | undefined;
-  /** The agents that handed the work on through tools. */
+  /** The agents that handed the work on through tools. It has the `egress` that all of them have. */
   readonly callers?: readonly string[] | undefined;
 }
 

@@ -1,6 +1,7 @@
 /** Who may use a source: what the host's hooks say, and nothing when they fail. */
 
 import { PinnaceError } from '../base/errors.ts';
+import { egressDenied, isWithinEgress } from '../base/egress-list.ts';
 import { reportedHook } from '../events/reported-port.ts';
 import type { Filter } from '../contracts/filter.ts';
 import type { GroundingSource } from '../contracts/grounding-source.ts';
@@ -40,6 +41,8 @@ export interface GroundingCallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Another subject of the tenant, for sources per subject; needs the scope `admin`. */
   readonly subject?: string | undefined;
+  /** The only origins that sources may send a question to; absent: all. */
+  readonly origins?: ToolContext['origins'];
   /** The calling agent, for the hooks. */
   readonly agentId?: string | undefined;
   /** Called in addition to the host's own hook. */
@@ -53,7 +56,7 @@ export interface GroundingCallOptions {
 /** The wanted access, and its caller. */
 export interface Wanted {
   readonly action: 'grounding.retrieve' | 'grounding.remember' | 'grounding.forget';
-  readonly dataSourceId: string;
+  readonly source: Pick<GroundingSource, 'id' | 'origins'>;
   readonly call: GroundingCallOptions;
 }
 
@@ -84,7 +87,11 @@ export async function requireAccess(
   { authorize, access, records }: AccessHooks,
   wanted: Wanted,
 ): Promise<readonly Filter[]> {
-  const { action, dataSourceId: id, call: { principal, agentId, authorize: more } } = wanted;
+  const { action, source: { id, origins = [] }, call: { principal, agentId, authorize: more } } = wanted;
+  const outside = origins.find((origin) => !isWithinEgress(new URL(origin), wanted.call.origins));
+  if (outside !== undefined) {
+    throw egressDenied(`Cannot use the data source "${id}"`, outside, 'the "egress" of the agent');
+  }
   await requireActive(records, { id, tenant: tenantOf(wanted.call) });
   for (const ask of new Set([authorize && reported(authorize, 'authorize', wanted.call), more])) {
     if (!ask) continue;

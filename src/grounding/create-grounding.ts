@@ -57,9 +57,9 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
   const byId = distinct(options.sources);
   const report = createReport(options.onError);
   const reporting = (id: string, call: GroundingCallOptions): GroundingCallOptions => {
-    const { principal, signal, subject, agentId, authorize, span } = call; // by name: "signal" may be a getter, as of an AbortController
+    const { principal, signal, subject, origins, agentId, authorize, span } = call; // by name: "signal" may be a getter, as of an AbortController
     const own: GroundingCallOptions['report'] = (cause, more) => report(cause, { kind: 'grounding', id, ...more });
-    return { principal, signal, subject, agentId, authorize, span, report: call.report ?? own };
+    return { principal, signal, subject, origins, agentId, authorize, span, report: call.report ?? own };
   };
   return {
     sources: [...byId.values()],
@@ -80,7 +80,7 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
     async readable(given = {}) {
       const call = reporting('', given);
       const all = await Promise.all([...byId.values()].map(async (source) => {
-        const wanted = { action: 'grounding.retrieve', dataSourceId: source.id, call } as const;
+        const wanted = { action: 'grounding.retrieve', source, call } as const;
         return await requireAccess(options, wanted).then(() => [source], () => []);
       }));
       return all.flat();
@@ -91,7 +91,7 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
       const source = writable(byId, dataSourceId);
       const request = { tenant: ownerOf(source, call), items: items.map(withLines), idempotencyKey };
       return await within(call.span, factsOf('remember', dataSourceId), async () => {
-        await requireAccess(options, { action: 'grounding.remember', dataSourceId, call });
+        await requireAccess(options, { action: 'grounding.remember', source, call });
         return { ids: await source.remember(request, signalOf(call)) };
       });
     },
@@ -101,7 +101,7 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
       if (!ids && !filters?.length) throw nothingNamed();
       const source = writable(byId, dataSourceId);
       return await within(call.span, factsOf('forget', dataSourceId), async () => {
-        const rights = await requireAccess(options, { action: 'grounding.forget', dataSourceId, call });
+        const rights = await requireAccess(options, { action: 'grounding.forget', source, call });
         const all = [...filters ?? [], ...rights];
         const request = { tenant: ownerOf(source, call), ids, ...(all.length > 0 && { filters: all }) };
         return { forgotten: await source.forget(request, signalOf(call)) };

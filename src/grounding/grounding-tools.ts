@@ -35,8 +35,8 @@ export function groundingTools(grounding: Grounding, options: GroundingToolsOpti
       });
     }
   };
-  const callOf = ({ principal, signal, span, report }: ToolContext): GroundingCallOptions => {
-    return { principal, signal, span, report, agentId, authorize };
+  const callOf = ({ principal, signal, span, report, origins }: ToolContext): GroundingCallOptions => {
+    return { principal, signal, span, report, origins, agentId, authorize };
   };
   const dataSourceId = writableId(grounding, ids);
   return [

@@ -98,7 +98,7 @@ async function queryAll(
       const prepare = async () => {
         const rights = await requireAccess(circumstances, {
           action: 'grounding.retrieve',
-          dataSourceId: id,
+          source,
           call,
         });
         const depth = ids.length > 1 ? Math.min(200, topK * 3) : topK; // a hit that others rank high may rank low here

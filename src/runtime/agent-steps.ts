@@ -11,7 +11,7 @@ import { prepareCall } from '../tools/prepare-call.ts';
 import { codeRunId } from '../tools/program-host.ts';
 import { createRunScope } from '../tools/run-scope.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
-import type { ToolDefinition } from '../base/schema.ts';
+import type { Agent, ToolDefinition } from '../base/schema.ts';
 import { createRunFiles } from './attachments/run-files.ts';
 import { withInstructions } from './code-agents/run-instructions.ts';
 import { describeApproval } from './calls/approvals.ts';
@@ -19,7 +19,7 @@ import { type CallOptions, callTool } from './calls/call-tool.ts';
 import { leaveProvider } from './messages/leave-provider.ts';
 import { type ModelMessage, withContext } from './messages/model-messages.ts';
 import { toPrompt } from './messages/model-prompt.ts';
-import { narrowToSources, reachableBy } from './resolve/data-sources.ts';
+import { narrowToReach, reachableBy } from './resolve/data-sources.ts';
 import { createReserves, type Delegation } from '../tools/delegation.ts';
 import { minLimits } from './resolve/limits.ts';
 import type { ResolvedModel } from './resolve/resolve-model.ts';
@@ -129,7 +129,9 @@ type Prepared = Awaited<ReturnType<typeof prepare>>;
 
 async function prepare(
   parts: StepParts,
-  { agentId, owner, taskId, traceId, span, only, above = [], signal }: StepOf & { readonly signal: AbortSignal },
+  { agentId, owner, taskId, traceId, span, only, above = [], callers = [], signal }: StepOf & {
+    readonly signal: AbortSignal;
+  },
 ) {
   const { resolver } = parts;
   const principal = createPrincipal({ ...owner, via: 'in-process' });
@@ -142,14 +144,15 @@ async function prepare(
     ? redactedContext(span, redaction)
     : traceAt({ traceId, tenant: principal.tenant, actor }, traceOptions);
   const resolved = await resolver.resolve(agentId, principal, spanContext);
-  const agent = await narrowToSources(resolved.agent, above, (id) => resolver.agent(id, principal));
+  const find = (id: string): Promise<Agent> => resolver.agent(id, principal);
+  const agent = await narrowToReach(resolved.agent, { above, callers }, find);
   const toolSet = await parts.toolSetOf(agent, resolved.tools, resolved.servers);
   if (resolved.secret) redaction.add(resolved.secret);
   const { discovery } = parts;
   const { contextTokens } = resolved;
   const stepTools = createStepTools({ agent, toolSet, discovery, contextTokens, principal, chatId: taskId });
   await stepTools.restore();
-  const isReachable = await reachableBy(above, (id) => resolver.agent(id, principal));
+  const isReachable = await reachableBy(above, find);
   const tools = stepTools.current().filter((tool) =>
     (only?.includes(tool.definition.name) ?? true) && isReachable(tool.definition) && tool.definition.id !== codeRunId
   );

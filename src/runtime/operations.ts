@@ -27,7 +27,8 @@ export function createOperations(parts: RuntimeParts, { guard }: Pick<HostedRunt
       await resolver.refresh();
       const { agent, tools, servers } = await resolver.equip(agentId, principal);
       const { digest, entries } = await toolSetOf(agent, tools, servers);
-      return { agentId: agent.id, digest, tools: entries };
+      const { egress } = agent;
+      return { agentId: agent.id, digest, tools: entries, ...(egress && { egress }) };
     },
     async tools(agentId, principal) {
       requireScope(principal, 'run:create', agentId);

@@ -38,6 +38,8 @@ export interface Manifest {
   readonly agentId: string;
   readonly digest: string;
   readonly tools: readonly ManifestEntry[];
+  /** The only origins that the agent's tool calls may reach; absent: what each tool allows. */
+  readonly egress?: readonly string[];
 }
 
 /** Runs agents, in process or on the other side of a port. */

@@ -1,5 +1,6 @@
 /** `pinnace/tools`: tools as code, as HTTP requests and as extensions, and the one way to call them. */
 
+export { type EgressList, narrowEgress } from '../base/egress-list.ts';
 export type {
   AnswersTo,
   CallingClient,
@@ -9,7 +10,7 @@ export type {
 } from './client/calling-client.ts';
 export { calculatorTool } from './builtin/calculator.ts';
 export { currentTimeTool } from './builtin/current-time.ts';
-export { fetchUrlTool } from './builtin/fetch-url.ts';
+export { type FetchUrlOptions, fetchUrlTool } from './builtin/fetch-url.ts';
 export { type ContentBlock, type ContentOutput, contentOutput } from './content/content.ts';
 export { defineTool, type ToolOptions } from './define-tool.ts';
 export { type ExtensionModule, type Handlers, loadExtension } from './extension.ts';

@@ -37,6 +37,7 @@ export interface ToolCall {
   /** The span of the call. */
   readonly span?: Span | undefined;
   readonly delegation?: ToolContext['delegation'] | undefined;
+  readonly origins?: ToolContext['origins'];
   readonly protect?: ToolContext['protect'];
   readonly interrupt?: ToolContext['interrupt'];
   readonly interruptionId?: ToolContext['interruptionId'];
@@ -87,7 +88,7 @@ function contextOf({ definition: { id, type } }: Tool): ErrorContext {
 
 function execute(tool: Tool, input: unknown, { call, signal }: { call: ToolCall; signal: AbortSignal }): unknown {
   const { toolCallId, principal, secrets, log, redact = unchanged, progress, cite, scope, span, delegation } = call;
-  const { protect, interrupt, interruptionId, askWhileOpen } = call;
+  const { protect, interrupt, interruptionId, askWhileOpen, origins } = call;
   const report: ToolContext['report'] = call.report &&
     ((cause, more) => call.report?.(cause, { ...contextOf(tool), ...more }));
   return tool.execute(input, {
@@ -106,6 +107,7 @@ function execute(tool: Tool, input: unknown, { call, signal }: { call: ToolCall;
     interrupt,
     interruptionId,
     askWhileOpen,
+    origins,
     report,
   });
 }

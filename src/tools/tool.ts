@@ -2,6 +2,7 @@
 
 import type { McpAppRef } from '../contracts/mcp/apps.ts';
 import type { AskWhileOpen, Interaction } from '../contracts/mcp/interaction.ts';
+import type { EgressList } from '../base/egress-list.ts';
 import type { PinnaceError } from '../base/errors.ts';
 import type { Issue } from '../base/parse.ts';
 import type { CallingClient } from './client/calling-client.ts';
@@ -91,6 +92,11 @@ export interface ToolContext {
    * requests of its own. Absent when the call is not observed.
    */
   readonly span?: Span | undefined;
+  /**
+   * The only origins that the agent's calls may reach (`egress` of its record, and of the agents above it); absent: all. Tools of this
+   * package obey it. The code of another tool has to: `egress.fetch(request, { origins: narrowEgress(own, context.origins), … })`.
+   */
+  readonly origins?: EgressList | undefined;
   /** The agents that have handed the work on; absent when a tool is called by itself. */
   readonly delegation?: Delegation | undefined;
   /**
@@ -113,7 +119,8 @@ export interface Tool {
   /** The first line for a person who must approve a call, as the method and address of a request. */
   readonly describe?: () => string;
   /**
-   * The origin that a call sends its secrets to; without it they are handed to `execute`, and so must be bound to `code`.
+   * The origin that every call sends its request and its secrets to: an agent whose `egress` does not have it has no such tool. Without
+   * it, secrets are handed to `execute`, and so must be bound to `code`.
    */
   readonly secretOrigin?: string;
   /** Whether the tool can be used now: a step does not offer one that cannot. Absent: always. */

@@ -9,6 +9,7 @@ const reasons: Readonly<Record<string, string>> = {
   mcp_not_validated: 'its MCP server is not validated',
   mcp_masked: 'masked',
   mcp_drifted: 'its definition has changed since approval',
+  egress_denied: 'its origin is not in the agent’s egress list',
   mcp_app_only: 'only for its server’s apps',
   no_implementation: 'its code is not available here',
   only_in_plans: 'only in plans',

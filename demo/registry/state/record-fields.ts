@@ -19,6 +19,7 @@ export type FieldType =
   | 'secret'
   | 'secrets'
   | 'allowedSecrets'
+  | 'allowedLines'
   | 'selections'
   | 'models'
   | 'json';
@@ -79,27 +80,26 @@ const secrets: Codec = {
 };
 
 /** An empty list allows none, and no list leaves it to the tools: “-” distinguishes them. */
-const allowedSecrets: Codec = {
-  read: (value) => Array.isArray(value) && value.length === 0 ? none : secrets.read(value),
-  write(written) {
-    if (written.trim() === '') return undefined;
-    return written.trim() === none ? [] : secrets.write(written);
-  },
-};
+function allowed({ read, write }: Codec): Codec {
+  return {
+    read: (value) => Array.isArray(value) && value.length === 0 ? none : read(value),
+    write(written) {
+      if (written.trim() === '') return undefined;
+      return written.trim() === none ? [] : write(written);
+    },
+  };
+}
 const none = '-';
 
 /** A line for each: the provider, and behind a colon the model. “-” is an empty list. */
-const models: Codec = {
-  read: (value) => Array.isArray(value) && value.length === 0 ? none : listOf(value).map(modelText).join('\n'),
-  write(written) {
-    if (written.trim() === '') return undefined;
-    if (written.trim() === none) return [];
-    return entriesOf(written, /[\n]+/).map((line) => {
+const models = allowed({
+  read: (value) => listOf(value).map(modelText).join('\n'),
+  write: (written) =>
+    entriesOf(written, /[\n]+/).map((line) => {
       const [, providerId = '', model = ''] = /^([^:]*):?(.*)$/.exec(line) ?? [];
       return { providerId: providerId.trim(), ...(model.trim() !== '' && { model: model.trim() }) };
-    });
-  },
-};
+    }),
+});
 
 function modelText(value: unknown): string {
   const { providerId, model } = value as { readonly providerId: string; readonly model?: string }; // of an agent's record
@@ -130,7 +130,8 @@ const codecs: Readonly<Record<FieldType, Codec>> = {
     write: (written) => written === '' ? undefined : { id: written },
   },
   secrets,
-  allowedSecrets,
+  allowedSecrets: allowed(secrets),
+  allowedLines: allowed(lines),
   models,
   selections: { read: readSelections, write: writeSelections },
   json: {

@@ -136,6 +136,14 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         rows: 2,
         help: 'The names of the secrets that its tools may use; “-” for none. Leave empty to allow those of each tool.',
       },
+      {
+        name: 'egress',
+        label: 'Allowed origins',
+        as: 'allowedLines',
+        rows: 2,
+        help:
+          'Where its tools may send requests, like https://api.example.com or https://*.example.com; “-” for nowhere. Leave empty to allow what each tool does.',
+      },
       contextTokens,
       ...callFields,
     ],

@@ -97,7 +97,7 @@ function splitWhere(
 }
 
 function isWide({ as }: FieldSpec): boolean {
-  return as === 'area' || as === 'json' || as === 'lines' || as === 'secrets' || as === 'allowedSecrets' ||
+  return as === 'area' || as === 'json' || as === 'lines' || as === 'secrets' || as.startsWith('allowed') ||
     as === 'selections' || as === 'models' || as === 'commas';
 }
 

@@ -211,5 +211,5 @@ function groupsOf(fields: readonly FieldSpec[]): ReadonlyMap<string, readonly Fi
 
 function inLine(value: string, { name, as }: Pick<FieldSpec, 'name' | 'as'>): string {
   if (name === 'kind' || name === 'model') return nameOfModel(value);
-  return as === 'lines' || as === 'secrets' || as === 'allowedSecrets' ? value.replaceAll('\n', ', ') : value;
+  return as === 'lines' || as === 'secrets' || as.startsWith('allowed') ? value.replaceAll('\n', ', ') : value;
 }

@@ -79,6 +79,8 @@ export interface AgentFields {
   secrets?: SecretRef[] | undefined;
   /** The grounding sources that it may query, by id. Adds the tool `retrieve`. Default: `[]`. */
   dataSources?: string[] | undefined;
+  /** The only origins that its tool calls may reach, up to 100: `https://api.example.com`, `https://*.example.com`. `[]`: none. Default: what each tool allows. */
+  egress?: string[] | undefined;
   /** The id of the provider record that has its model. */
   providerId: string;
   /** The model. Default: the provider's own. */

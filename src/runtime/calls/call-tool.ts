@@ -3,6 +3,7 @@
 import type { Recorder } from '../../events/audit.ts';
 import { type Report, reportAt, reportHidden } from '../../events/report.ts';
 import { withTenant } from '../../log/cache-key.ts';
+import { egressDenied, isWithinEgress } from '../../base/egress-list.ts';
 import { type ErrorData, isErrorCode, PinnaceError, toData } from '../../base/errors.ts';
 import type { ObservedEvent } from '../../contracts/event-sink.ts';
 import type { InputDigests } from '../../events/input-digests.ts';
@@ -84,6 +85,7 @@ export async function callTool(
   const what = { span, toolCallId, approved, input: summaryOf };
   const audit = createCallAudit(tool, { ...what, actor, agent, principal, recorder, redaction });
   const outcome = await callInTurn(tool, options, call.signal, async () => {
+    requireEgress(tool, options);
     const secrets = await toolSecrets(tool, options, span);
     const who = { toolCallId, agentId: agent.id, principal, authorize: options.authorize, approved };
     const prepared = call.prepared ?? prepareCall(tool, input, who);
@@ -107,7 +109,7 @@ function toolCallOf(
 ): { readonly [Field in keyof Required<ToolCall>]: ToolCall[Field] } {
   const { toolCallId, log, progress, cite, scope, signal, onStart, delegation } = call;
   const { interrupt, interruptionId, askWhileOpen } = call;
-  const { agent: { id: agentId }, principal, redaction, report } = options;
+  const { agent: { id: agentId, egress: origins }, principal, redaction, report } = options;
   const { timeoutMs, maxOutputLength, maxFileBytes } = callLimits(options, tool);
   const { span, start, prepared, secrets } = made;
   return {
@@ -125,6 +127,7 @@ function toolCallOf(
     onStart,
     span,
     delegation,
+    origins,
     protect: (secret) => redaction.add(secret),
     interrupt,
     interruptionId,
@@ -157,6 +160,12 @@ async function callInTurn(
   } finally {
     free?.();
   }
+}
+
+/** Before anything else: no person is to approve what is refused. A tool that chooses the origin by its input checks it itself. */
+function requireEgress({ definition: { id }, secretOrigin = '' }: Tool, { agent }: CallOptions): void {
+  if (secretOrigin === '' || isWithinEgress(new URL(secretOrigin), agent.egress)) return;
+  throw egressDenied(`Cannot call tool "${id}"`, secretOrigin, `the "egress" of agent "${agent.id}"`);
 }
 
 /** The secrets that the definition lists and the agent allows, each for the one origin that the tool sends it to. */

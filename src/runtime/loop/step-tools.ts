@@ -46,7 +46,7 @@ const largestShare = 0.5;
  * definitions take more than half of the context window has discovery as well: it could not run without.
  */
 export function createStepTools(options: StepToolsOptions): StepTools {
-  const { toolSet: { tools }, discovery, contextTokens, asked } = options;
+  const { toolSet: { tools, entries }, discovery, contextTokens, asked } = options;
   const [find] = discovery?.tools ?? [];
   const isNamed = find !== undefined && tools.includes(find);
   const isOn = find && (isNamed || definitionTokens(tools) > contextTokens * largestShare);
@@ -54,8 +54,17 @@ export function createStepTools(options: StepToolsOptions): StepTools {
     restore: () => Promise.resolve(),
     discovered: () => Promise.resolve(undefined),
     ...steps(() => tools, asked),
-    missing: () => new PinnaceError('not_found', 'Cannot call the tool: no tool of this run has this name'),
+    missing: (name) => missingTool(name, entries),
   };
+}
+
+/** Of the reasons why an agent has no tool, a model is told the one that no other tool of it can get around. */
+function missingTool(name: string, entries: ToolSet['entries']): PinnaceError {
+  const isDenied = entries.some(({ id, excluded }) => id === name && excluded === 'egress_denied');
+  if (!isDenied) return new PinnaceError('not_found', 'Cannot call the tool: no tool of this run has this name');
+  return new PinnaceError('forbidden', 'Cannot call the tool: the agent does not allow requests to its origin', {
+    details: { reason: 'egress_denied' },
+  });
 }
 
 /** The tools of a step: all that are active, and those of them that the model may call. */

@@ -1,5 +1,6 @@
 /** The tool set of a request: which of all known tools this agent may use, and for each other the one reason why not. */
 
+import { isWithinEgress } from '../../base/egress-list.ts';
 import type { Agent, ToolDefinition } from '../../base/schema.ts';
 import { type Allowlist, createAllowlist, unavailability, type Unavailable } from '../../tools/availability.ts';
 import { builtinToolIds, planToolIds } from '../../tools/builtin/builtin-ids.ts';
@@ -17,6 +18,7 @@ export type Exclusion =
   | 'mcp_drifted'
   | 'mcp_app_only'
   | 'no_data_sources'
+  | 'egress_denied'
   | 'no_implementation'
   | 'only_in_plans'
   | 'name_taken';
@@ -69,7 +71,7 @@ export async function assemble(agent: Agent, known: readonly KnownTool[], mcp: M
   const entries: ManifestEntry[] = [];
   const allows = createAllowlist(agent.entryTools);
   for (const { definition, tool, ruling, mustBeNamed = false } of [...known, ...mcp.known]) {
-    const excluded = exclude(definition, { allows, tool, ruling, names, mustBeNamed });
+    const excluded = exclude(definition, { agent, allows, tool, ruling, names, mustBeNamed });
     if (excluded === 'not_allowed' && mustBeNamed) continue; // a way of working that the agent did not choose
     entries.push(excluded ? { id: definition.id, excluded } : { id: definition.id });
     if (excluded || !tool) continue;
@@ -109,7 +111,8 @@ function countReasons(entries: readonly ManifestEntry[]): ExclusionCounts {
 
 function exclude(
   definition: ToolDefinition,
-  { allows, tool, ruling, names, mustBeNamed }: {
+  { agent, allows, tool, ruling, names, mustBeNamed }: {
+    agent: Agent;
     allows: Allowlist;
     tool: Tool | undefined;
     ruling: KnownTool['ruling'];
@@ -122,6 +125,9 @@ function exclude(
   const unavailable = unavailability(definition, isAllowed || ruling === 'allowed');
   if (unavailable) return unavailable;
   if (!tool) return 'no_implementation';
+  if (tool.secretOrigin !== undefined && !isWithinEgress(new URL(tool.secretOrigin), agent.egress)) {
+    return 'egress_denied';
+  }
   return names.has(definition.name) ? 'name_taken' : undefined;
 }
 

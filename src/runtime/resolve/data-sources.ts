@@ -1,5 +1,6 @@
-/** Agents and their data sources: the tools over them, and how few of them are left to an agent that others have made. */
+/** Agents and their data sources: the tools over them, and what of it is left to an agent that others have made. */
 
+import { type EgressList, narrowEgress } from '../../base/egress-list.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import type { DataSources } from '../../contracts/data-sources.ts';
 import type { Agent, ToolDefinition } from '../../base/schema.ts';
@@ -29,25 +30,26 @@ export function namedTools({ entryTools, dataSources }: Agent): ReadonlySet<stri
 const narrowed = new WeakMap<Agent, Map<string, Agent>>();
 
 /**
- * Returns the agent with those of its sources that all agents above it have too: who makes an agent cannot reach through it what it
- * cannot reach itself. A removed or disabled parent agent has none. The same object for the same sources.
+ * Returns the agent with what it and the agents around it may all reach: who makes or calls an agent cannot reach through it what it
+ * cannot reach itself. Those that made it (`above`) leave it their common data sources, and those that called it (`callers`) as well
+ * their common `egress`. A removed or disabled one leaves nothing. The same object for the same reach.
  */
-export async function narrowToSources(
+export async function narrowToReach(
   agent: Agent,
-  above: readonly string[],
+  { above, callers }: { readonly above: readonly string[]; readonly callers: readonly string[] },
   find: (agentId: string) => Promise<Agent>,
 ): Promise<Agent> {
-  let dataSources = agent.dataSources;
-  for (const agentId of above) {
-    if (dataSources.length === 0) break;
-    const theirs = await sourcesOf(agentId, find);
-    dataSources = dataSources.filter((id) => theirs.includes(id));
+  let { dataSources, egress }: Pick<Reach, 'dataSources' | 'egress'> = agent;
+  for (const agentId of new Set([...above, ...callers])) {
+    const theirs = await reachOf(agentId, find);
+    egress = narrowEgress(egress, theirs.egress);
+    if (above.includes(agentId)) dataSources = dataSources.filter((id) => theirs.dataSources.includes(id));
   }
-  if (dataSources.length === agent.dataSources.length) return agent;
+  if (dataSources.length === agent.dataSources.length && egress === agent.egress) return agent;
   const known = narrowed.get(agent) ?? new Map<string, Agent>();
   narrowed.set(agent, known);
-  const key = JSON.stringify(dataSources);
-  const made = known.get(key) ?? { ...agent, dataSources };
+  const key = JSON.stringify([dataSources, egress]);
+  const made = known.get(key) ?? { ...agent, dataSources: [...dataSources], egress: egress && [...egress] };
   known.set(key, made);
   return made;
 }
@@ -57,16 +59,23 @@ export async function reachableBy(
   above: readonly string[],
   find: (agentId: string) => Promise<Agent>,
 ): Promise<(definition: ToolDefinition) => boolean> {
-  const theirs = await Promise.all(above.map((agentId) => sourcesOf(agentId, find)));
+  const theirs = await Promise.all(above.map((agentId) => reachOf(agentId, find)));
   return ({ type, config }) =>
-    type !== 'datastore' || theirs.every((sources) => sources.includes(String(config?.['dataSourceId'])));
+    type !== 'datastore' || theirs.every(({ dataSources }) => dataSources.includes(String(config?.['dataSourceId'])));
 }
 
-async function sourcesOf(agentId: string, find: (agentId: string) => Promise<Agent>): Promise<readonly string[]> {
+interface Reach {
+  readonly dataSources: readonly string[];
+  readonly egress?: EgressList | undefined;
+}
+
+const nothing: Reach = { dataSources: [], egress: [] };
+
+async function reachOf(agentId: string, find: (agentId: string) => Promise<Agent>): Promise<Reach> {
   try {
-    return (await find(agentId)).dataSources;
+    return await find(agentId);
   } catch (error) {
-    if (error instanceof PinnaceError && (error.code === 'not_found' || error.code === 'forbidden')) return [];
+    if (error instanceof PinnaceError && (error.code === 'not_found' || error.code === 'forbidden')) return nothing;
     throw error;
   }
 }

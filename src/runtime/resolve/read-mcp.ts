@@ -1,5 +1,6 @@
 /** Reading from the MCP servers that an agent selects, for its callers: what prompts, resources and apps share. */
 
+import { egressDenied, isWithinEgress } from '../../base/egress-list.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import { type Principal, requireScope } from '../../base/principal.ts';
 import type { Agent } from '../../base/schema.ts';
@@ -96,6 +97,10 @@ export function targetOf(
     throw new PinnaceError('not_found', 'Cannot read from the MCP server: the agent selects no server of this id', {
       details: { reason: 'mcp_server_not_found' },
     });
+  }
+  const { origin } = new URL(found.url);
+  if (!isWithinEgress(new URL(origin), agent.egress)) {
+    throw egressDenied('Cannot read from the MCP server', origin, `the "egress" of agent "${agent.id}"`);
   }
   return {
     server: found,

@@ -1,6 +1,7 @@
 /** From the agent's id to everything that its run needs, through the two-layer cache. */
 
 import { readCacheKey } from '../../log/cache-key.ts';
+import { narrowEgress } from '../../base/egress-list.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import type { Emit } from '../../events/events.ts';
 import { createInvalidations } from '../../log/invalidations.ts';
@@ -138,7 +139,7 @@ export function createResolver(options: ResolverOptions): Resolver {
     async resolve(agentId, caller, spanContext, as = (today) => today) {
       const listed = listShared(caches);
       const today = await agent(agentId, caller);
-      const found = as(today);
+      const found = withinEgress(as(today), today);
       const owner = { agent: found, tenant: caller.tenant };
       const [equipped, model] = await Promise.all([
         equip(caches, found, listed),
@@ -176,6 +177,12 @@ async function findAgent(
 function codeOf(agent: Agent, agents: ResolverOptions['agents']): AgentCode {
   const given = agents?.get(agent.id);
   return given?.record === agent ? given.code : {};
+}
+
+/** A recorded agent goes no further out than the agent may today. */
+function withinEgress(agent: Agent, today: Agent): Agent {
+  const egress = narrowEgress(agent.egress, today.egress);
+  return egress === agent.egress ? agent : { ...agent, egress: egress && [...egress] };
 }
 
 type SharedTools = Promise<readonly ToolDefinition[] | undefined>;

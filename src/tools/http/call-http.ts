@@ -1,5 +1,6 @@
 /** Makes the request of an HTTP tool. */
 
+import { narrowEgress } from '../../base/egress-list.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import type { Egress } from '../../contracts/egress.ts';
 import { type HttpToolOutput, shapeAnswer } from './answer.ts';
@@ -18,17 +19,18 @@ export interface HttpToolOptions extends Pick<RetryOptions, 'random' | 'wait'> {
 
 type HttpCallOptions =
   & HttpToolOptions
-  & Pick<ToolContext, 'signal' | 'secrets' | 'redact' | 'span' | 'principal' | 'report'>;
+  & Pick<ToolContext, 'signal' | 'secrets' | 'redact' | 'span' | 'principal' | 'report' | 'origins'>;
 
 /** Calls the tool. */
 export async function callHttp(
   config: HttpToolConfig,
   input: TemplateValues['input'],
-  { egress, signal, secrets, redact, span, report, principal: { tenant }, ...clock }: HttpCallOptions,
+  { egress, origins: within, signal, secrets, redact, span, report, principal: { tenant }, ...clock }: HttpCallOptions,
 ): Promise<HttpToolOutput> {
   const { method, origin, redirectOrigins, maxBytes, timeoutMs, retries } = config;
   const circuit = `${tenant} ${method} ${config.path}`; // one tenant's bad key or quota is no other's failure
-  const terms = { origins: [origin, ...redirectOrigins], maxBytes, timeoutMs, signal, circuit };
+  const origins = narrowEgress([origin, ...redirectOrigins], within) ?? [];
+  const terms = { origins, maxBytes, timeoutMs, signal, circuit };
   const send = async (): Promise<HttpToolOutput> => {
     const { request, ...secretParts } = buildRequest(config, { input, secrets });
     return await withinRequest(span, { origin, method }, async (trace) => {

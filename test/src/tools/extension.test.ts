@@ -80,7 +80,9 @@ describe('fetchUrlTool', () => {
     const before = 'x'.repeat(19_995);
     const egress = { fetch: async () => new Response(`${before}hunter2-hunter2`) };
     const redact = (page: string): string => page.replace('hunter2-hunter2', '[secret a]');
-    const page = await outcomeOf(fetchUrlTool({ egress }), { url: 'https://example.com/a' }, { redact });
+    const page = await outcomeOf(fetchUrlTool({ egress, origins: ['https://example.com'] }), {
+      url: 'https://example.com/a',
+    }, { redact });
     expect(page).toMatchObject({ text: `${before}[secr`, truncated: true });
   });
 
@@ -92,19 +94,24 @@ describe('fetchUrlTool', () => {
         return new Response('x'.repeat(30_000));
       },
     };
-    const output = await outcomeOf(fetchUrlTool({ egress }), { url: 'https://example.com/a' });
+    const output = await outcomeOf(fetchUrlTool({ egress, origins: ['https://example.com'] }), {
+      url: 'https://example.com/a',
+    });
     expect(output).toMatchObject({ untrusted: true, status: 200, truncated: true });
-    expect(terms).toMatchObject([{ url: 'https://example.com/a', method: 'GET', origins: 'any' }]);
+    expect(terms).toMatchObject([{ url: 'https://example.com/a', method: 'GET', origins: ['https://example.com'] }]);
     expect(terms[0]).not.toHaveProperty('secretHeaders');
   });
 
   it('passes on what the way out refuses', async () => {
     const egress = { fetch: () => Promise.reject(new PinnaceError('forbidden', 'No')) };
-    expect(await outcomeOf(fetchUrlTool({ egress }), { url: 'http://169.254.169.254/' })).toMatchObject({
+    expect(
+      await outcomeOf(fetchUrlTool({ egress, origins: ['https://example.com'] }), { url: 'http://169.254.169.254/' }),
+    ).toMatchObject({
       code: 'forbidden',
     });
-    expect(await outcomeOf(fetchUrlTool({ egress }), { url: 'not an address' })).toMatchObject({
-      code: 'invalid_argument',
-    });
+    expect(await outcomeOf(fetchUrlTool({ egress, origins: ['https://example.com'] }), { url: 'not an address' }))
+      .toMatchObject({
+        code: 'invalid_argument',
+      });
   });
 });

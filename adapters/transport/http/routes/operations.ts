@@ -31,6 +31,7 @@ const ManifestPage = v.object({
   agentId: v.string(),
   digest: v.string(),
   tools: v.array(v.object({ id: v.string(), excluded: v.optional(v.string()) })),
+  egress: v.optional(v.array(v.string())),
   nextPageToken: v.optional(v.string()),
 });
 
