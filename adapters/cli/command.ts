@@ -62,7 +62,7 @@ function parsed(args: readonly string[], options: ParseArgsOptionsConfig) {
 /** Reads a file. @throws PinnaceError that names the argument, not the path, which may be a token in the wrong place. */
 export async function readInput(path: string, argument: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    return (await readFile(path, 'utf8')).replace(/^\uFEFF/, ''); // editors of Windows write a byte order mark
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
     const why = { ENOENT: 'it does not exist', EISDIR: 'it is a folder' }[code] ?? `the system says ${code}`;

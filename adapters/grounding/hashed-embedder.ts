@@ -3,7 +3,7 @@
 import { stem } from '../../src/base/language/stem.ts';
 import type { Embedder } from '../../src/contracts/embedder.ts';
 import { stopMaskOf } from './language/stop-words.ts';
-import { visitWords } from './language/words.ts';
+import { visitWords } from '../../src/base/language/words.ts';
 
 /**
  * Creates an embedder in plain code: the default where no model is at hand. Texts with the same words, or words that look alike, are

@@ -16,7 +16,7 @@ import { addUp, compareValues } from './record-figures.ts';
 import { createTurns, requireRunning } from './turns.ts';
 import { stem } from '../../src/base/language/stem.ts';
 import { stopMaskOf } from './language/stop-words.ts';
-import { wordsOf } from './language/words.ts';
+import { wordsOf } from '../../src/base/language/words.ts';
 
 /** What a source of records is made of. */
 export interface RecordSourceOptions {

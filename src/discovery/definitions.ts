@@ -10,7 +10,7 @@ import { lowFit } from './index/fit.ts';
 import type { Lookup } from './lookup.ts';
 import { applyRerank, type FoundTool, type Rerank, rerankedHits } from './rerank.ts';
 import type { ToolIndex } from './index/tool-index.ts';
-import { wordsOf } from './index/words.ts';
+import { partsOf } from '../base/language/words.ts';
 
 interface Parts {
   readonly index: ToolIndex;
@@ -82,7 +82,7 @@ async function findTools(
 }
 
 function hintFor(query: string, { found, fit }: { found: readonly FoundTool[]; fit: number }): string | undefined {
-  if (wordsOf(query.slice(0, 1000)).length === 0) {
+  if (partsOf(query.slice(0, 1000)).length === 0) {
     return 'The query has no words: say in a few keywords what the tool should do';
   }
   if (found.length === 0) return 'No tool says any word of the query: try other words, or fewer';

@@ -4,6 +4,7 @@ import { sha256 } from '../base/hash.ts';
 import { type Citation, citationsOf } from './citation.ts';
 import type { GroundingHit } from './request.ts';
 import { cutToTokens, estimateTokens } from './tokens.ts';
+import { partsOf } from '../base/language/words.ts';
 
 /** How much of the hits goes into the context. */
 export interface ContextOptions {
@@ -79,7 +80,7 @@ function chooseBlocks(
   hits: readonly GroundingHit[],
   { maxTokens, lambda }: { readonly maxTokens: number; readonly lambda: number },
 ): Block[] {
-  const open = hits.map((hit) => ({ hit, words: wordsOf(hit.content), likeness: 0 }));
+  const open = hits.map((hit) => ({ hit, words: new Set(partsOf(hit.content.slice(0, 4_000))), likeness: 0 }));
   const blocks: Block[] = [];
   let left = maxTokens;
   while (open.length > 0) {
@@ -103,10 +104,6 @@ function chooseBlocks(
 function headOf({ source: { uri, lines }, confidence }: GroundingHit, n: number): string {
   const place = uri.replace(/[\s\p{Cc}]+/gu, ' ').slice(0, 300);
   return `[${n}] ${place}${lines ? ` L${lines[0]}-L${lines[1]}` : ''} conf=${confidence.toFixed(2)}`;
-}
-
-function wordsOf(text: string): ReadonlySet<string> {
-  return new Set(text.slice(0, 4_000).toLowerCase().match(/[\p{Script=Han}]|[\p{L}\p{N}]+/gu) ?? []);
 }
 
 /** The share of words that both have (Jaccard). */

@@ -96,7 +96,7 @@ describe('imports', () => {
       '@opentelemetry/api': /^adapters\/(sinks\/otel|egress\/active-trace)/,
       'node:util': /^adapters\/cli\//,
       'node:path': /^adapters\/cli\//,
-      'node:fs': /^adapters\/cli\//,
+      'node:fs': /^adapters\/(cli\/|grounding\/code\/folder-tree\.ts$)/,
       'node:url': /^adapters\/cli\//,
       'node:v8': /^adapters\/storage\/value-codec\.ts$/,
       'postgres': /^adapters\/node\/postgres-default\.ts$/,

@@ -5,7 +5,7 @@ import { createTurns, type Turns } from '../turns.ts';
 import type { CodeIndex, IndexedFile } from './code-index.ts';
 import { looksLikeName } from './identifiers.ts';
 import { stem } from '../../../src/base/language/stem.ts';
-import { visitWords } from '../language/words.ts';
+import { visitWords } from '../../../src/base/language/words.ts';
 import { type CodeQuery, globTest, parseCodeQuery } from './query.ts';
 import type { CodeSymbol } from './symbols.ts';
 

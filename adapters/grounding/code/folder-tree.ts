@@ -1,30 +1,44 @@
-/** A folder of this machine as a repository, on Deno. */
+/** A folder of this machine as a repository, on Node and Deno. */
 
+import type { promises } from 'node:fs';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { type CodeFile, type CodeTree, isWanted } from './tree.ts';
 
+type Files = Pick<typeof promises, 'readdir' | 'readFile' | 'stat'>;
+
 /**
  * Returns the folder's files as they are when the repository is opened. Links are not followed, and what is hidden or was installed
- * is left out.
+ * is left out. Opening throws `unavailable` on a platform without files, as in a browser.
  */
 export function folderTree(folder: string, { repo }: { readonly repo: string }): CodeTree {
-  return (signal) => {
-    if (!('Deno' in globalThis)) {
-      return Promise.reject(
-        new PinnaceError('unavailable', 'Cannot read the folder: there are no files on this platform'),
-      );
-    }
-    return Promise.resolve({ repo, files: walk(folder, '', signal) });
-  };
+  return async (signal) => ({ repo, files: walk(await loadFiles(), { folder, prefix: '', signal }) });
 }
 
-async function* walk(folder: string, prefix: string, signal: AbortSignal): AsyncGenerator<CodeFile> {
-  const entries = await Array.fromAsync(Deno.readDir(folder));
-  for (const { name, isFile, isDirectory } of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+interface Place {
+  readonly folder: string;
+  readonly prefix: string;
+  readonly signal: AbortSignal;
+}
+
+async function* walk(files: Files, { folder, prefix, signal }: Place): AsyncGenerator<CodeFile> {
+  const entries = await files.readdir(folder, { withFileTypes: true });
+  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     signal.throwIfAborted();
-    const [place, path] = [`${folder}/${name}`, `${prefix}${name}`];
+    const [place, path] = [`${folder}/${entry.name}`, `${prefix}${entry.name}`];
     if (!isWanted(path)) continue;
-    if (isDirectory) yield* walk(place, `${path}/`, signal);
-    else if (isFile) yield { path, size: (await Deno.stat(place)).size, read: () => Deno.readFile(place, { signal }) };
+    if (entry.isDirectory()) yield* walk(files, { folder: place, prefix: `${path}/`, signal });
+    else if (entry.isFile()) {
+      yield { path, size: (await files.stat(place)).size, read: () => files.readFile(place, { signal }) };
+    }
   }
+}
+
+async function loadFiles(): Promise<Files> {
+  try {
+    const files = await import('node:fs/promises');
+    if (typeof files.readdir === 'function') return files; // a bundler may put an empty module in its place
+  } catch {
+    // Reported below.
+  }
+  throw new PinnaceError('unavailable', 'Cannot read the folder: there are no files on this platform');
 }

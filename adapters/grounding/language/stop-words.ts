@@ -1,6 +1,6 @@
 /** Words of grammar, by language. They are dropped from texts and from queries in their own language only. */
 
-import { formOf } from './words.ts';
+import { formOf } from '../../../src/base/language/fold.ts';
 
 const english =
   `a about after again all also always am an and another any anybody anyone anything are as at be because been

@@ -1,5 +1,6 @@
 /** What a word may have meant that no item has: a longer word, one with a typing slip, or two words written as one. */
 
+import { isOneSlipAway } from '../../../src/base/language/slips.ts';
 import { stem } from '../../../src/base/language/stem.ts';
 import type { TextIndex } from './text-index.ts';
 import { shapeOf } from './vocabulary.ts';
@@ -22,7 +23,7 @@ const longestTerm = 40;
 export function likeWords(index: TextIndex, word: string, stemmed: string): LikeWord[] {
   const parts = partsOf(index, word);
   if (parts.length > 0) return parts.map((term) => ({ term, worth: partWorth }));
-  const slips = new Set([...slipsOf(index, word), ...slipsOf(index, stemmed)]);
+  const slips = new Set([...wordSlipsOf(index, word), ...slipsOf(index, word), ...slipsOf(index, stemmed)]);
   if (slips.size > 0) return [...slips].slice(0, mostLike).map((term) => ({ term, worth: slipWorth }));
   const longer = stemmed.length >= shortestPrefix ? longerOf(index, stemmed) : [];
   return longer.length > mostLike ? [] : longer.map((term) => ({ term, worth: prefixWorth }));
@@ -56,6 +57,19 @@ function slipsOf(index: TextIndex, word: string): string[] {
   return found;
 }
 
+/** Terms of words in use that are one slip away from the word as it was typed, whatever their endings. */
+function wordSlipsOf({ vocabulary: { wordShapes, words, terms }, frequencies }: TextIndex, word: string): string[] {
+  if (word.length < shortestSlip || word.length > longestTerm) return [];
+  const found: string[] = [];
+  for (const length of [word.length, word.length - 1, word.length + 1]) {
+    for (const like of wordShapes.get(shapeOf(word[0]!, length)) ?? []) {
+      const { term } = words.get(like)!;
+      if ((frequencies[term] ?? 0) > 0 && isOneSlipAway(word, like)) found.push(terms[term]!);
+    }
+  }
+  return found;
+}
+
 function termsLike(
   { vocabulary: { shapes, terms }, frequencies }: TextIndex,
   { first, length }: { readonly first: string; readonly length: number },
@@ -66,14 +80,4 @@ function termsLike(
     if ((frequencies[number] ?? 0) > 0 && isLike(terms[number]!)) found.push(terms[number]!);
   }
   return found;
-}
-
-function isOneSlipAway(a: string, b: string): boolean {
-  let start = 0;
-  while (start < a.length && a[start] === b[start]) start++;
-  let [endA, endB] = [a.length, b.length];
-  while (endA > start && endB > start && a[endA - 1] === b[endB - 1]) [endA, endB] = [endA - 1, endB - 1];
-  const [leftA, leftB] = [endA - start, endB - start];
-  if (leftA <= 1 && leftB <= 1) return leftA + leftB > 0;
-  return leftA === 2 && leftB === 2 && a[start] === b[start + 1] && a[start + 1] === b[start];
 }

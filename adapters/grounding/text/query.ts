@@ -4,7 +4,7 @@ import { stem } from '../../../src/base/language/stem.ts';
 import { isEveryday } from '../language/everyday-words.ts';
 import { languageOf, maskCount, stopMaskOf } from '../language/stop-words.ts';
 import type { Thesaurus } from '../language/thesaurus.ts';
-import { visitWords } from '../language/words.ts';
+import { isSegmented, visitWords } from '../../../src/base/language/words.ts';
 import type { Turns } from '../turns.ts';
 import { associationOf } from './cooccurrence.ts';
 import type { TextIndex } from './text-index.ts';
@@ -57,7 +57,7 @@ export async function readQuery(
   index: TextIndex,
   { thesaurus, turns }: { readonly thesaurus: Thesaurus; readonly turns: Turns },
 ): Promise<TextQuery> {
-  const words = contentWords(text);
+  const words = contentWords(text, index);
   const stems = words.map((word) => word && stem(word));
   const counts = new Map<string, number>();
   for (const one of stems) if (one !== '') counts.set(one, (counts.get(one) ?? 0) + 1);
@@ -133,11 +133,15 @@ export function rarityOf({ live }: TextIndex, frequency: number): number {
   return Math.log(1 + (live + usualItems - having + 1) / having);
 }
 
-/** The words of a query, empty where one is a stop word. A query of nothing but stop words keeps them. */
-function contentWords(text: string): string[] {
+/**
+ * The words of a query, empty where one is a stop word. A query of nothing but stop words keeps them. A word of `Intl.Segmenter`
+ * counts only where an item has it: another platform, which indexed the item, may cut it otherwise.
+ */
+function contentWords(text: string, { vocabulary, frequencies }: TextIndex): string[] {
   const words: string[] = [];
   const counts = new Uint32Array(maskCount);
   visitWords(text, (word) => {
+    if (isSegmented(word) && !frequencies[vocabulary.numbers.get(word) ?? -1]) return;
     words.push(word);
     counts[stopMaskOf(word)]!++;
   });
@@ -151,6 +155,7 @@ function partsOfUnknown(text: string, { vocabulary, frequencies }: TextIndex): R
   const found = new Set<string>();
   const words: { readonly word: string; readonly from: number }[] = [];
   visitWords(text, (word, from) => {
+    if (isSegmented(word)) return;
     const parts = words.splice(words.findLastIndex((before) => before.from < from) + 1);
     words.push({ word, from });
     const term = vocabulary.numbers.get(stem(word));

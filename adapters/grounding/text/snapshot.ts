@@ -1,23 +1,31 @@
-/** A text index as bytes: the terms, and the items with their terms in order. Postings are made of them again. */
+/** A text index as bytes: the terms, the words, and the items with their terms in order. Postings are made of them again. */
 
 import { ByteReader, ByteWriter } from '../bytes.ts';
 import type { Turns } from '../turns.ts';
 import { addSequence, createTextIndex, itemsOf, type TextIndex } from './text-index.ts';
-import { numberTerm } from './vocabulary.ts';
+import { addWord, numberTerm } from './vocabulary.ts';
 
-/** Format 1 was the index of another engine: it is not read, and all items are indexed again. */
-const format = 2;
+/**
+ * An index of an earlier format is not read, and all items are indexed again: format 1 was of another engine, format 2 had words
+ * by earlier rules and did not store them. A change of the rules of words needs another format.
+ */
+const format = 3;
 /** Terms start here; below are the marks in a sequence. */
 const firstTerm = 2;
 
 /** Returns the bytes of an index, which must not change meanwhile. */
 export async function writeTextIndex(index: TextIndex, turns: Turns): Promise<Uint8Array<ArrayBuffer>> {
   const out = new ByteWriter();
-  const { terms } = index.vocabulary;
-  out.numbers(format, terms.length, index.live);
+  const { terms, words } = index.vocabulary;
+  out.numbers(format, terms.length, words.size, index.live);
   for (const term of terms) {
     await turns.next();
     out.text(term);
+  }
+  for (const [word, { term }] of words) {
+    await turns.next();
+    out.text(word === terms[term] ? '' : word);
+    out.numbers(term);
   }
   for (const { id, group, sequence } of itemsOf(index)) {
     await turns.next();
@@ -34,10 +42,15 @@ export async function readTextIndex(bytes: Uint8Array, turns: Turns): Promise<Te
   const from = new ByteReader(bytes);
   if (from.number() !== format) return undefined;
   const index = createTextIndex();
-  const [terms, items] = [from.number(), from.number()];
+  const [terms, words, items] = [from.number(), from.number(), from.number()];
   for (let left = terms; left > 0; left--) {
     await turns.next();
     numberTerm(index.vocabulary, from.text());
+  }
+  for (let left = words; left > 0; left--) {
+    await turns.next();
+    const [word, term] = [from.text(), from.number()];
+    addWord(index.vocabulary, word === '' ? index.vocabulary.terms[term]! : word, term);
   }
   for (let left = items; left > 0; left--) {
     await turns.next();

@@ -2,7 +2,7 @@
 
 import type { GroundingRequest, SourceHit } from '../../../src/contracts/grounding-source.ts';
 import { commonThesaurus } from '../language/thesaurus.ts';
-import { visitWords } from '../language/words.ts';
+import { visitWords } from '../../../src/base/language/words.ts';
 import { excerptOf, type MarkedRange } from '../excerpt.ts';
 import type { StoredItem } from '../item.ts';
 import { type ItemEngine, plainHit, type SearchContext } from '../item-engine.ts';

@@ -2,7 +2,7 @@
 
 import { stem } from '../../../src/base/language/stem.ts';
 import { languageOf, maskCount, stopMaskOf } from '../language/stop-words.ts';
-import { visitWords } from '../language/words.ts';
+import { visitWords } from '../../../src/base/language/words.ts';
 
 /** What the index knows of a word: the number of its term, and the languages that drop it. */
 export interface KnownWord {
@@ -14,9 +14,12 @@ export interface KnownWord {
 export interface Vocabulary {
   readonly numbers: Map<string, number>;
   readonly terms: string[];
+  /** Every word that was indexed, up to {@link mostWords}. */
   readonly words: Map<string, KnownWord>;
   /** Numbers of terms by their first character and length, for words that are misspelled or not complete. */
   readonly shapes: Map<string, number[]>;
+  /** The same of words that are not their own terms: a slip is in a word, not in its stem. */
+  readonly wordShapes: Map<string, string[]>;
 }
 
 /** In a sequence of terms: a word that is dropped. */
@@ -24,7 +27,7 @@ export const gap = -1;
 
 /** Creates a vocabulary without terms. */
 export function createVocabulary(): Vocabulary {
-  return { numbers: new Map(), terms: [], words: new Map(), shapes: new Map() };
+  return { numbers: new Map(), terms: [], words: new Map(), shapes: new Map(), wordShapes: new Map() };
 }
 
 /** Returns the number of a term; a new term gets one. */
@@ -67,15 +70,23 @@ export function sequencesOf(vocabulary: Vocabulary, texts: readonly string[]): n
   });
 }
 
-/** A memory of words larger than this is started anew. */
+/** More distinct words than a language has: further ones are not remembered, and found without slips. */
 const mostWords = 500_000;
 
 /** Returns what the vocabulary knows of a word in lower case; a new term gets a number. */
 export function knownWord(vocabulary: Vocabulary, word: string): KnownWord {
-  const known = vocabulary.words.get(word);
-  if (known) return known;
-  if (vocabulary.words.size >= mostWords) vocabulary.words.clear();
-  const made = { term: numberTerm(vocabulary, stem(word)), stopMask: stopMaskOf(word) };
-  vocabulary.words.set(word, made);
+  return vocabulary.words.get(word) ?? addWord(vocabulary, word, numberTerm(vocabulary, stem(word)));
+}
+
+/** Adds a word with the number of its term. */
+export function addWord({ words, wordShapes, terms }: Vocabulary, word: string, term: number): KnownWord {
+  const made = { term, stopMask: stopMaskOf(word) };
+  if (words.size >= mostWords) return made;
+  words.set(word, made);
+  if (terms[term] === word) return made;
+  const shape = shapeOf(word[0]!, word.length);
+  const alike = wordShapes.get(shape);
+  if (alike) alike.push(word);
+  else wordShapes.set(shape, [word]);
   return made;
 }

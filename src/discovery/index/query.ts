@@ -5,7 +5,7 @@ import { countOf } from './postings.ts';
 import { slipsOf } from './slips.ts';
 import type { Thesaurus } from './thesaurus.ts';
 import { contentWords, termOf } from './vocabulary.ts';
-import { wordsOf } from './words.ts';
+import { partsOf } from '../../base/language/words.ts';
 
 /** A term of the index that answers a word of the query. */
 export interface Alternative {
@@ -99,6 +99,7 @@ function repair(word: string, { vocabulary }: Collection): Map<string, number> {
   }
   if (meant.length === 0) {
     for (const written of new Set([word, termOf(word)])) meant.push(...slipsOf(written, vocabulary.terms));
+    for (const like of slipsOf(word, vocabulary.words.keys())) meant.push(vocabulary.words.get(like)!);
   }
   return new Map(meant.map((term) => [term, repairFactor]));
 }
@@ -125,7 +126,7 @@ const clauseEnd = /[.?!;:,](?=\s|$)|\n|\b(?:and|also|after|before|but|or|plus|th
 function clausesOf(text: string, concepts: readonly Concept[]): readonly (readonly number[])[] {
   const places = new Map(concepts.map(({ term }, place) => [term, place]));
   const clauses = text.split(clauseEnd, mostClauses).map((clause) => {
-    return [...new Set(wordsOf(clause).flatMap((word) => places.get(termOf(word)) ?? []))];
+    return [...new Set(partsOf(clause).flatMap((word) => places.get(termOf(word)) ?? []))];
   }).filter((clause) => clause.length > 0);
   return clauses.length > 1 ? clauses : [];
 }

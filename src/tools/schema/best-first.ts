@@ -1,5 +1,6 @@
 /** Sorts tools by how well they match a request, for lists that have no room for all. */
 
+import { partsOf } from '../../base/language/words.ts';
 import type { ToolDefinition } from '../../base/schema.ts';
 import type { Tool } from '../tool.ts';
 
@@ -19,8 +20,8 @@ function scoreOf({ name, title = '', description }: ToolDefinition, asked: Reado
   return score;
 }
 
-/** The words of three letters and more, without the plural. */
+/** The words of three letters and more, without the plural; of other scripts, all words. */
 function wordsOf(text: string): ReadonlySet<string> {
-  const split = text.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
-  return new Set(split.map((word) => word.length > 3 ? word.replace(/s$/, '') : word));
+  const words = partsOf(text).filter((word) => word.length > 2 || word > '\u007f');
+  return new Set(words.map((word) => word.length > 3 ? word.replace(/s$/, '') : word));
 }

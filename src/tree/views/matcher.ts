@@ -1,5 +1,6 @@
 /** The filters of a search: whether a node meets all of them. */
 
+import { foldText } from '../../base/language/fold.ts';
 import { canonicalJson } from '../nodes/canonical.ts';
 import { type Needle, needleOf } from './needle.ts';
 import type { Payload } from '../nodes/node-store.ts';
@@ -41,39 +42,43 @@ export function createMatcher(filter: Filter, { caseSensitive }: { readonly case
     path,
     matches: (subject) => read(subject).some(test),
     ...(isText(filter, { isStructural, caseSensitive }) &&
-      { text: { path: names, needle: needleOf(fold(String(filter.value))) } }),
+      { text: { path: names, needle: needleOf(foldText(String(filter.value))) } }),
   };
 }
 
 function isText({ op, value }: Filter, { isStructural, caseSensitive }: Record<string, boolean>): boolean {
-  const isPlain = typeof value === 'string' && value !== '' && !value.includes('\0');
+  const isPlain = typeof value === 'string' && foldText(value) !== '' && !value.includes('\0');
   return op === 'contains' && isPlain && !isStructural && !caseSensitive;
 }
 
 /** JSON values that are the same; of a list, any element. */
 function equals(wanted: unknown): (value: unknown) => boolean {
-  const same = sameAs(wanted);
+  const same = sameAs(wanted, composed);
   return (value) => same(value) || (Array.isArray(value) && value.some(same));
 }
 
 /** Text within text; an element of a list. */
 function contains(wanted: unknown, caseSensitive: boolean): (value: unknown) => boolean {
-  const shape = (value: unknown): unknown => (typeof value === 'string' && !caseSensitive ? fold(value) : value);
-  const needle = shape(wanted);
-  const same = sameAs(needle);
+  const shape = caseSensitive ? composed : foldText;
+  const same = sameAs(wanted, shape);
+  const needle = typeof wanted === 'string' ? shape(wanted) : undefined;
   return (value) => {
-    if (Array.isArray(value)) return value.some((element) => same(shape(element)));
-    return typeof value === 'string' && typeof needle === 'string' && String(shape(value)).includes(needle);
+    if (Array.isArray(value)) return value.some(same);
+    return typeof value === 'string' && needle !== undefined && shape(value).includes(needle);
   };
 }
 
-function sameAs(wanted: unknown): (value: unknown) => boolean {
+function sameAs(wanted: unknown, shape: (text: string) => string): (value: unknown) => boolean {
+  if (typeof wanted === 'string') {
+    const text = shape(wanted);
+    return (value) => typeof value === 'string' && shape(value) === text;
+  }
   if (typeof wanted !== 'object' || wanted === null) return (value) => value === wanted;
   const text = canonicalJson(wanted);
   return (value) => typeof value === 'object' && value !== null && canonicalJson(value) === text;
 }
 
-/** Text without case. A sigma at the end of a word is one like any other. */
-export function fold(text: string): string {
-  return text.toLowerCase().replaceAll('ς', 'σ');
+/** A letter with a mark is one text, whether it is written as one character or as two. */
+function composed(text: string): string {
+  return text.normalize('NFC');
 }

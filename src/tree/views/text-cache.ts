@@ -4,7 +4,7 @@
  */
 
 import { BoundedMap } from '../../base/bounded-map.ts';
-import { fold } from './matcher.ts';
+import { foldText } from '../../base/language/fold.ts';
 import { findNeedle, type Needle } from './needle.ts';
 import { type PropertyPath, valuesAt } from '../nodes/property-path.ts';
 import type { Reader } from './reader.ts';
@@ -58,7 +58,7 @@ function build(reader: Reader, path: PropertyPath, number: number): BlockText {
     for (const value of valuesAt(reader.record(slots[i]!).payload, path)) {
       if (Array.isArray(value) && lists.at(-1) !== i) lists.push(i);
       if (typeof value !== 'string') continue;
-      const part = `\0${fold(value)}`;
+      const part = `\0${foldText(value)}`;
       parts.push(part);
       end += part.length;
     }

@@ -57,6 +57,18 @@ const indexedBy = async (source: Source) => (await source.stats('local', neverAb
 const keysOf = async (storage: Storage, part: string) =>
   (await storage.list({ prefix: ['grounding', 'log', 'local', part], limit: 1_000 })).map(({ key }) => key);
 
+/** Puts other bytes in the place of the snapshot of all items. */
+async function replaceSnapshot(storage: Storage, content: readonly number[]): Promise<void> {
+  const [key] = await keysOf(storage, 'index-part');
+  const headKey = ['grounding', 'log', 'local', 'index-head'];
+  const bytes = new Uint8Array(content);
+  const head = (await storage.get(headKey))?.value as object;
+  await storage.commit([
+    { key: key!, value: bytes },
+    { key: headKey, value: { ...head, parts: 1, sum: await sha256(bytes) } },
+  ]);
+}
+
 describe('textSource, reopened', () => {
   it('answers as before, and indexes nothing again', async () => {
     const { storage, before } = await kept();
@@ -106,16 +118,8 @@ describe('textSource, reopened', () => {
       const [key] = await keysOf(storage, 'index-part');
       await storage.commit([{ key: key! }]);
     }],
-    ['it has the format of an earlier version', async (storage) => {
-      const [key] = await keysOf(storage, 'index-part');
-      const headKey = ['grounding', 'log', 'local', 'index-head'];
-      const bytes = new Uint8Array([1, 0, 0, 2, 0]); // what MiniSearch had for an index without items
-      const head = (await storage.get(headKey))?.value as object;
-      await storage.commit([
-        { key: key!, value: bytes },
-        { key: headKey, value: { ...head, parts: 1, sum: await sha256(bytes) } },
-      ]);
-    }],
+    ['it has the format of version 0.1', (storage) => replaceSnapshot(storage, [1, 0, 0, 2, 0])], // MiniSearch, without items
+    ['it has the rules of words of version 0.2', (storage) => replaceSnapshot(storage, [2, 0, 0])], // without items
     ['it is of another log', async (storage) => {
       const key = ['grounding', 'log', 'local', 'index-head'];
       const head = (await storage.get(key))?.value as object;

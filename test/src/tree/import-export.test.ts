@@ -30,6 +30,13 @@ describe('export_view and import_view', () => {
     await fc.assert(property, { numRuns: 15 });
   });
 
+  it('read a view as editors of Windows store it, with a byte order mark', async () => {
+    const tools = editor(company());
+    const viewJson = `\uFEFF${JSON.stringify({ rows: [unit('dock', null)] })}`;
+    const done = await change(tools, 'import_view', { viewJson, rootNodeId: 'dev', ...replace });
+    expect(done).toMatchObject({ imported: 1 });
+  });
+
   it('keep ids where they are free, and name the others', async () => {
     const tree = company();
     const tools = editor(tree);

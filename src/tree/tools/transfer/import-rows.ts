@@ -92,7 +92,7 @@ function parseText(text: string, { importBytes }: ImportLimits): unknown {
     return new Error(`is larger than ${importBytes} bytes`);
   }
   try {
-    return JSON.parse(text);
+    return JSON.parse(text.replace(/^\uFEFF/, '')); // editors of Windows write a byte order mark
   } catch {
     return new Error('is not JSON');
   }

@@ -1,31 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { stem } from '../../../../src/discovery/index/stem.ts';
 import { contentWords, termsOf } from '../../../../src/discovery/index/vocabulary.ts';
-import { wordsOf } from '../../../../src/discovery/index/words.ts';
-
-describe('wordsOf', () => {
-  it.each([
-    ['getUserName', ['get', 'user', 'name']],
-    ['parseHTTPRequest', ['parse', 'http', 'request']],
-    ['list_all-files.now', ['list', 'all', 'files', 'now']],
-    ['base64 v2', ['base', '64', 'v', '2']],
-    ['ÜberGröße', ['über', 'größe']],
-    ['données météo', ['données', 'météo']],
-    ['погодаСегодня', ['погода', 'сегодня']],
-    ['搜索游戏王', ['搜索', '索游', '游戏', '戏王']],
-    ['get天気予報now', ['get', '天気', '気予', '予報', 'now']],
-    ['날씨 예보', ['날씨', '예보']],
-    ['雨', ['雨']],
-    ['ｆｕｌｌ', ['full']],
-    ['🚀 launch', ['🚀', 'launch']],
-    ['__proto__', ['proto']],
-    ['!?…', []],
-    ['', []],
-    ['\uD800 half', ['half']],
-  ])('cuts %j into words', (text, words) => {
-    expect(wordsOf(text)).toEqual(words);
-  });
-});
 
 describe('contentWords', () => {
   it('drops what says nothing, unless there is nothing else', () => {

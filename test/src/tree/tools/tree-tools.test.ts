@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createTree, PinnaceError, treeTools } from '../../../../src/index.ts';
 import { payloadTypes, randomFrom, randomRows, row } from '../fixtures.ts';
-import { change, company, editor, fails, idsOf, type Loose, ok, version } from '../tool-fixtures.ts';
+import { change, company, companyTypes, editor, fails, idsOf, type Loose, ok, version } from '../tool-fixtures.ts';
 
 describe('treeTools', () => {
   it('answers with the first check that fails, in the order of the contract', async () => {
@@ -336,6 +336,32 @@ describe('treeTools', () => {
       breadcrumb,
       matched: ['email'],
     }]);
+  });
+
+  it('finds a text however its letters are composed, in either direction', async () => {
+    const names = ['Søren Ångström', 'Zürich', 'Straße', 'か゛港', 'إدارة المرفأ', 'office ﬁle'];
+    const rows = ['root', ...names.map((_, at) => `n${at}`)].map((nodeId, at) => ({
+      nodeId,
+      parentId: at === 0 ? null : 'root',
+      payloadType: 'unit',
+      payload: { name: at === 0 ? 'Root' : names[at - 1]!.normalize(at % 2 ? 'NFD' : 'NFC') },
+    }));
+    const tools = editor(createTree({ payloadTypes: companyTypes, rows }));
+    const find = async (op: string, value: string, more: object = {}) => {
+      const input = { rootNodeId: 'root', filters: [{ path: 'name', op, value }], ...more };
+      const { hits } = await ok(tools, 'search', input);
+      return hits.map(({ nodeId }: { nodeId: string }) => nodeId);
+    };
+    for (const form of ['NFC', 'NFD']) {
+      for (const [at, name] of names.entries()) {
+        expect(await find('contains', name.normalize(form).toUpperCase()), name).toEqual([`n${at}`]);
+        expect(await find('contains', name.normalize(form), { caseSensitive: true }), name).toEqual([`n${at}`]);
+        expect(await find('eq', name.normalize(form)), name).toEqual([`n${at}`]);
+      }
+    }
+    expect(await find('contains', 'strasse')).toEqual(['n2']);
+    expect(await find('contains', 'ادارة')).toEqual(['n4']);
+    expect(await find('contains', 'angstrom')).toEqual([]);
   });
 
   it('answers a search that takes long with a page token, and finds what is changed meanwhile', async () => {

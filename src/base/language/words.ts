@@ -1,0 +1,192 @@
+/**
+ * Cuts text into words, the same in every engine and on every platform: identifiers come apart, and scripts without spaces become pairs of
+ * neighboring characters. `Intl.Segmenter` adds the longer words of those scripts where it knows them. Its dictionaries differ
+ * between platforms, so nothing is found by these words alone.
+ */
+
+import { formOf } from './fold.ts';
+
+/** Receives a word as {@link formOf} returns it, and where it is, in UTF-16 code units. */
+export type VisitWord = (word: string, from: number, to: number) => void;
+
+/** Says whether a word is worth visiting by where it starts. */
+export type WantWord = (text: string, from: number) => boolean;
+
+const [other, lower, upper, digit, unspaced, joiner, invisible, sign] = [0, 1, 2, 3, 4, 5, 6, 7];
+const unknown = 255;
+
+/** The kinds of the characters of the Basic Multilingual Plane, found as they are met. */
+const kinds = new Uint8Array(65_536).fill(unknown);
+
+/** Their marks stand with them, and a mark of kana that was not composed. */
+const unspacedScripts =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー\u3099\u309a]/u;
+
+function kindOf(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  const known = kinds[code]!;
+  if (known !== unknown) return known;
+  if (code >= 0xd800 && code <= 0xdfff) return kindOfPair(text, at);
+  return kinds[code] = classify(String.fromCharCode(code));
+}
+
+function classify(character: string): number {
+  if (character === '_' || character === '$') return joiner;
+  if (/\p{Default_Ignorable_Code_Point}/u.test(character)) return invisible;
+  // Numbers of a script are digits; those of Chinese are letters.
+  if (unspacedScripts.test(character) && !/\p{Nd}/u.test(character)) return unspaced;
+  if (/\p{Lu}/u.test(character)) return upper;
+  if (/[\p{L}\p{M}]/u.test(character)) return lower;
+  if (/\p{N}/u.test(character)) return digit;
+  return /\p{Extended_Pictographic}/u.test(character) ? sign : other;
+}
+
+/** Both halves of a surrogate pair are of the kind of the character. */
+function kindOfPair(text: string, at: number): number {
+  const isSecond = text.charCodeAt(at) >= 0xdc00;
+  const character = String.fromCodePoint(text.codePointAt(isSecond ? at - 1 : at) ?? 0);
+  return character.length === 2 ? classify(character) : other;
+}
+
+/**
+ * Visits the words of a text in order. `parseHTMLNode` is parse, html, node and parsehtmlnode; the whole comes after its parts,
+ * with the place of all of them, and so does a word of three characters or more of a script without spaces. With `wanted`, words
+ * that it turns down may be left out.
+ */
+export function visitWords(text: string, visit: VisitWord, wanted?: WantWord): void {
+  visitAll(text, { visit, wanted, wholes: true });
+}
+
+function visitAll(text: string, visitor: Visitor): void {
+  let at = 0;
+  while (at < text.length) {
+    const kind = kindOf(text, at);
+    if (kind === unspaced) at = visitUnspaced(text, at, visitor);
+    else if (kind === lower || kind === upper || kind === digit) {
+      at = visitPlainWord(text, at, visitor) ?? visitIdentifier(text, at, visitor);
+    } else if (kind === sign && !visitor.wholes) at = visitSign(text, at, visitor);
+    else at++;
+  }
+}
+
+function visitSign(text: string, at: number, { visit }: Visitor): number {
+  const character = String.fromCodePoint(text.codePointAt(at)!);
+  visit(character, at, at + character.length);
+  return at + character.length;
+}
+
+/** Words longer than this are data, not language. */
+const longestWord = 64;
+
+interface Visitor {
+  readonly visit: VisitWord;
+  readonly wanted: WantWord | undefined;
+  /** Whether names and longer words are visited beside their parts. Without them, what is too long is cut. */
+  readonly wholes: boolean;
+}
+
+/** Visits what follows as one word, which most are, with one look at each character; or tells that it has parts. */
+function visitPlainWord(text: string, start: number, visitor: Visitor): number | undefined {
+  let at = start + 1;
+  let kind: number = other;
+  while (at < text.length && (kind = kinds[text.charCodeAt(at)]!) === lower) at++;
+  if (at < text.length && kind !== other) return undefined;
+  if (kindOf(text, start) === digit && at > start + 1) return undefined;
+  visitPart(text, { from: start, to: at }, visitor);
+  return at;
+}
+
+function visitPart(text: string, { from, to }: { from: number; to: number }, { visit, wanted, wholes }: Visitor): void {
+  if (wanted && !wanted(text, from)) return;
+  if (to - from <= longestWord) visit(formOf(text.slice(from, to)), from, to);
+  else if (!wholes) visit(formOf(text.slice(from, from + longestWord)), from, to);
+}
+
+function visitIdentifier(text: string, start: number, visitor: Visitor): number {
+  let [at, from, parts, before] = [start, start, 0, other];
+  const emit = (to: number): void => {
+    if (to <= from) return;
+    parts++;
+    visitPart(text, { from, to }, visitor);
+  };
+  for (; at <= text.length; at++) {
+    const kind = at < text.length ? kindOf(text, at) : other;
+    if ((kind === before && kind !== joiner) || kind === invisible) continue;
+    if (kind === other || kind === unspaced || kind === sign) break;
+    if (before === upper && kind === lower) {
+      emit(at - 1); // the last capital starts the next part
+      from = Math.max(from, at - 1);
+    } else if (before !== other) {
+      if (before !== joiner) emit(at);
+      from = at;
+    }
+    before = kind;
+  }
+  if (before !== joiner) emit(at);
+  const { visit, wanted, wholes } = visitor;
+  const isName = wholes && parts > 1 && at - start <= longestWord && (!wanted || wanted(text, start));
+  if (isName) visit(formOf(text.slice(start, at).replace(/[_$]/g, '')), start, at);
+  return at;
+}
+
+/** What a reader sees as one character: a syllable of Hangul, whether or not it is composed, or a letter with its marks. */
+const characters =
+  /(?:[\u1100-\u115f\ua960-\ua97c]+[\u1160-\u11a7\ud7b0-\ud7c6]*[\u11a8-\u11ff\ud7cb-\ud7fb]*|[^])[\p{M}\p{Default_Ignorable_Code_Point}]*/gu;
+
+/** Each two neighbors are a word, and one alone is one too. */
+function visitUnspaced(text: string, start: number, { visit, wholes }: Visitor): number {
+  let end = start;
+  while (end < text.length && isUnspaced(kindOf(text, end))) end++;
+  const run = text.slice(start, end);
+  const found = run.match(characters) ?? [];
+  if (found.length === 1) visit(formOf(run), start, end);
+  const words = longerWords(wholes ? run : '');
+  let [at, word] = [0, words.next()];
+  for (let i = 0; i + 1 < found.length; i++) {
+    const next = at + found[i]!.length;
+    const to = next + found[i + 1]!.length;
+    visit(formOf(run.slice(at, to)), start + at, start + to);
+    at = next;
+    for (; !word.done && word.value[1] <= to; word = words.next()) {
+      visit(formOf(run.slice(...word.value)), start + word.value[0], start + word.value[1]);
+    }
+  }
+  return end;
+}
+
+function isUnspaced(kind: number): boolean {
+  return kind === unspaced || kind === invisible;
+}
+
+let segmenter: Intl.Segmenter | null | undefined;
+
+/** Where the words of three characters or more are; none where the platform cannot say. */
+function* longerWords(run: string): Generator<readonly [from: number, to: number]> {
+  if (run.length < 3) return;
+  segmenter ??= typeof Intl === 'object' && 'Segmenter' in Intl
+    ? new Intl.Segmenter('en', { granularity: 'word' })
+    : null;
+  for (const { segment, index, isWordLike } of segmenter?.segment(run) ?? []) {
+    const isLong = isWordLike && segment.length >= 3 && segment.length <= longestWord;
+    if (isLong && (segment.match(characters)?.length ?? 0) >= 3) yield [index, index + segment.length];
+  }
+}
+
+/** Whether a word is one of `Intl.Segmenter`: of a script without spaces, and longer than a pair. */
+export function isSegmented(word: string): boolean {
+  return word.length > 2 && kindOf(word, 0) === unspaced && (word.match(characters)?.length ?? 0) > 2;
+}
+
+/** Returns the words of a text, as {@link visitWords} visits them. */
+export function wordsOf(text: string): string[] {
+  const words: string[] = [];
+  visitWords(text, (word) => void words.push(word));
+  return words;
+}
+
+/** Returns the words of a text without those that others are parts of. An emoji is a word, and a longer word is cut. */
+export function partsOf(text: string): string[] {
+  const words: string[] = [];
+  visitAll(text, { visit: (word) => void words.push(word), wanted: undefined, wholes: false });
+  return words;
+}

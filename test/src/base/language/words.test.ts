@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { foldText, formOf } from '../../../../src/base/language/fold.ts';
+import { isOneSlipAway } from '../../../../src/base/language/slips.ts';
+import { isSegmented, partsOf, visitWords, wordsOf } from '../../../../src/base/language/words.ts';
+
+describe('partsOf', () => {
+  it.each([
+    ['getUserName', ['get', 'user', 'name']],
+    ['parseHTTPRequest', ['parse', 'http', 'request']],
+    ['list_all-files.now', ['list', 'all', 'files', 'now']],
+    ['base64 v2', ['base', '64', 'v', '2']],
+    ['ÜberGröße', ['uber', 'grosse']],
+    ['données météo', ['donnees', 'meteo']],
+    ['погодаСегодня', ['погода', 'сегодня']],
+    ['搜索游戏王', ['搜索', '索游', '游戏', '戏王']],
+    ['get天気予報now', ['get', '天気', '気予', '予報', 'now']],
+    ['날씨 예보', ['날씨', '예보']],
+    ['雨', ['雨']],
+    ['ｆｕｌｌ', ['full']],
+    ['🚀 launch', ['🚀', 'launch']],
+    ['__proto__', ['proto']],
+    ['x'.repeat(100), ['x'.repeat(64)]],
+    ['!?…', []],
+    ['', []],
+    ['\uD800 half', ['half']],
+  ])('cuts %j into words', (text, words) => {
+    expect(partsOf(text)).toEqual(words);
+  });
+});
+
+describe('wordsOf', () => {
+  it('has names beside their parts, and no words that are data', () => {
+    expect(wordsOf('getUserName b64')).toEqual(['get', 'user', 'name', 'getusername', 'b', '64', 'b64']);
+    expect(wordsOf('x'.repeat(100))).toEqual([]);
+  });
+
+  it.each([
+    ['Thai', 'ท่าเรือปิดในวันอาทิตย์', 'วันอาทิตย์'],
+    ['Lao', 'ທ່າເຮືອປິດໃນວັນອາທິດ', 'ອາທິດ'],
+    ['Khmer', 'កំពង់ផែបិទនៅថ្ងៃអាទិត្យ', 'អាទិត្យ'],
+    ['Burmese', 'ဆိပ်ကမ်းကို တနင်္ဂနွေနေ့တွင်ပိတ်ထားသည်', 'တနင်္ဂနွေ'],
+    ['Chinese', '港口办公室星期天不开门', '星期天'],
+    ['Japanese', '港の事務所は日曜日に閉まっています', '日曜日'],
+    ['decomposed Korean', '항구사무소는'.normalize('NFD'), '사무소'],
+    ['decomposed kana', 'ガイドブック'.normalize('NFD'), 'ブック'],
+  ])('finds a word within a sentence of %s by pairs of characters, whatever the platform knows', (_, text, word) => {
+    const found = new Set(wordsOf(text));
+    for (const part of partsOf(word)) expect(found).toContain(part);
+  });
+
+  it('adds longer words where the platform knows them, after their pairs and with their place', () => {
+    const visited: [string, string][] = [];
+    const text = 'ปิดวันอาทิตย์';
+    visitWords(text, (word, from, to) => void visited.push([word, text.slice(from, to)]));
+    expect(visited.filter(([word]) => !isSegmented(word)).map(([word]) => word)).toEqual(partsOf(text));
+    for (const [word, written] of visited) expect(formOf(written)).toBe(word);
+    expect(visited.some(([word]) => isSegmented(word))).toBe(true);
+  });
+});
+
+describe('formOf', () => {
+  it.each([
+    ['soft hyphens', 'ge\u00adsamt\u00adkonzept', 'gesamtkonzept'],
+    ['zero-width signs', 'mark\u200bup\u2060s\ufeff', 'markups'],
+    ['sharp s in capitals', 'STRAẞE', 'strasse'],
+    ['composed and decomposed letters', 'Ånge\u0301nieur', 'angenieur'],
+    ['letters without a decomposition', 'Łódź', 'lodz'],
+    ['width', 'Ｈａｒｂｏｒ２', 'harbor2'],
+    ['ligatures', 'oﬃce', 'office'],
+    ['dotted capitals', 'İSTANBUL', 'istanbul'],
+    ['final sigma and tonos', 'Λιμένας', 'λιμενασ'],
+    ['Arabic vowel marks', 'مَدْرَسَةٌ', 'مدرسه'],
+    ['hamza on its letters', 'مسؤول', 'مسوول'],
+    ['alef with madda', 'آلة', 'اله'],
+    ['Persian letters and digits', 'کتابی۴', 'كتابي4'],
+    ['tatweel', 'ســلام', 'سلام'],
+    ['Hebrew points', 'שָׁלוֹם', 'שלום'],
+    ['stress marks and ё', 'зелёный замо\u0301к', 'зеленый замок'],
+    ['letters that marks make', 'й ї', 'й ї'],
+    ['vowels of Indic scripts', 'हिन्दी', 'हिन्दी'],
+  ])('writes %s in one way', (_, word, form) => {
+    expect(formOf(word)).toBe(form);
+    expect(formOf(word.normalize('NFD'))).toBe(form);
+    expect(formOf(form)).toBe(form);
+  });
+
+  it('keeps accents where only case and composition are folded', () => {
+    expect(foldText('E\u0301T\u00c9')).toBe('été');
+    expect(foldText('ΣΊΣΥΦΟΣ')).toBe('σίσυφοσ');
+  });
+});
+
+describe('isOneSlipAway', () => {
+  it.each([
+    ['ancohr', 'anchor', true],
+    ['anchr', 'anchor', true],
+    ['anchoor', 'anchor', true],
+    ['anchir', 'anchor', true],
+    ['anchor', 'anchor', false],
+    ['ankers', 'anchor', false],
+  ])('compares %s with %s', (a, b, expected) => {
+    expect(isOneSlipAway(a, b)).toBe(expected);
+  });
+});
