@@ -3,6 +3,7 @@
 import type { LanguageModel } from '../../src/contracts/ai-types.ts';
 import { checkOptions } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
+import { asRecord, isRecord } from '../../src/base/is-record.ts';
 import { modelFetch } from './model-fetch.ts';
 
 /** Where the model lives and how to reach it. */
@@ -15,6 +16,11 @@ export interface OpenAiCompatibleOptions {
   readonly model: string;
   /** The endpoint takes a JSON Schema for the answer (`response_format` of type `json_schema`). */
   readonly jsonSchema?: boolean;
+  /**
+   * Parameters that the server does not take, by their names in the request: `['stream_options']`. Without it the model learns from
+   * refusals: what means the same without a parameter is sent again without it.
+   */
+  readonly unsupportedParameters?: readonly string[];
   /** Sent with every request, after the key. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Sends requests; the global `fetch` when absent. */
@@ -30,11 +36,17 @@ export interface OpenAiCompatibleOptions {
  * const model = openAiCompatible({ baseUrl: 'http://127.0.0.1:11434/v1', model: 'qwen3' });
  */
 export function openAiCompatible(options: OpenAiCompatibleOptions): LanguageModel {
+  return createCompatibleModel(options, new Set());
+}
+
+/** Creates the model with the parameters that its server has refused so far: those that it will refuse are added. */
+export function createCompatibleModel(options: OpenAiCompatibleOptions, omitted: Set<string>): LanguageModel {
   checkOptions('create the model', options, {
     baseUrl: ['given', 'everything before "/chat/completions"', /^(baseURL|url)$/],
     model: ['text', 'the name of the model', /^(modelId|name)$/],
   });
-  const { baseUrl, apiKey, model, jsonSchema = false, headers = {}, fetch } = options;
+  const { baseUrl, apiKey, model, jsonSchema = false, unsupportedParameters = [], headers = {}, fetch } = options;
+  for (const name of unsupportedParameters) omitted.add(name);
   checkHeaders(headers);
   const baseURL = checkBaseUrl(baseUrl);
   /** Its code is loaded with the first request: a page with the built-in model needs none of it. */
@@ -47,7 +59,7 @@ export function openAiCompatible(options: OpenAiCompatibleOptions): LanguageMode
       supportsStructuredOutputs: jsonSchema,
       headers: { ...headers },
       ...(apiKey !== undefined && { apiKey: () => readKey(apiKey) }),
-      fetch: modelFetch(fetch, headers),
+      fetch: modelFetch({ fetch, headers, refused: omitted }),
     }).chatModel(model);
   };
   // The SDK's own object can be serialised together with its headers. This one holds nothing but functions and names.
@@ -56,9 +68,35 @@ export function openAiCompatible(options: OpenAiCompatibleOptions): LanguageMode
     provider: 'openai-compatible.chat',
     modelId: model,
     supportedUrls: {},
-    doGenerate: async (call) => await (await inner()).doGenerate(call),
-    doStream: async (call) => await (await inner()).doStream(call),
+    doGenerate: async (call) => await (await inner()).doGenerate(withStrictness(call)),
+    doStream: async (call) => await (await inner()).doStream(withStrictness(call)),
   };
+}
+
+type Call = Parameters<LanguageModel['doStream']>[0];
+
+/** Servers that guarantee the form of an answer take only schemas that leave nothing open, and refuse the request otherwise. */
+function withStrictness(call: Call): Call {
+  const { responseFormat, providerOptions } = call;
+  if (responseFormat?.type !== 'json' || !responseFormat.schema || isClosed(responseFormat.schema)) return call;
+  const own = { strictJsonSchema: false, ...providerOptions?.['openaiCompatible'] };
+  return { ...call, providerOptions: { ...providerOptions, openaiCompatible: own } };
+}
+
+/** Whether all objects of a schema have the properties that it names, and no others. */
+function isClosed(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.every(isClosed);
+  if (!isRecord(schema)) return true;
+  const { properties, required, additionalProperties } = schema;
+  const isObject = schema['type'] === 'object' || properties !== undefined;
+  const names = Object.keys(asRecord(properties));
+  const needed = Array.isArray(required) ? required : [];
+  if (isObject && (additionalProperties !== false || !names.every((name) => needed.includes(name)))) return false;
+  return Object.entries(schema).every(([key, value]) =>
+    key === 'properties'
+      ? Object.values(asRecord(value)).every(isClosed)
+      : key === 'enum' || key === 'const' || isClosed(value)
+  );
 }
 
 /** Never quotes the value: it may hold a password, or a key in its query. */

@@ -10,7 +10,7 @@ import { checkPrivateOrigins, isPrivateOriginAllowed, type PrivateOrigins } from
 import type { Provider } from '../../src/base/schema.ts';
 import type { Secret } from '../../src/base/secret.ts';
 import { guardedModelFetch } from './guarded-model-fetch.ts';
-import { openAiCompatible } from './openai-compatible.ts';
+import { createCompatibleModel } from './openai-compatible.ts';
 import { rehearsalOnUse } from './rehearsal-on-use.ts';
 import type { RehearsalOptions } from './rehearsal.ts';
 
@@ -44,11 +44,12 @@ export interface ModelSourceOptions {
 export function modelSource(options: ModelSourceOptions = {}): ModelSource {
   checkSource(options);
   checkPrivateOrigins(options.privateOrigins ?? []);
+  const refusedBy = createRefusals();
   return {
     model(provider, secret) {
       switch (provider.kind) {
         case 'openai-compatible':
-          return compatibleModel(provider, secret, options);
+          return compatibleModel(provider, secret, { ...options, refusedBy });
         case 'rehearsal':
           return rehearsalOnUse(options.rehearsal);
         case 'custom':
@@ -85,16 +86,34 @@ function checkSource(options: ModelSourceOptions): void {
 }
 
 function compatibleModel(
-  { id, baseUrl, model, jsonSchema = false }: Provider,
+  { id, baseUrl, model, jsonSchema = false, unsupportedParameters = [] }: Provider,
   secret: Secret | undefined,
-  { egress, privateOrigins = [] }: ModelSourceOptions,
+  { egress, privateOrigins = [], refusedBy }: ModelSourceOptions & {
+    readonly refusedBy: ReturnType<typeof createRefusals>;
+  },
 ): LanguageModel {
   if (baseUrl === undefined) throw refused(id, 'it has no "baseUrl", such as "https://api.example.com/v1"');
   if (model === undefined) throw refused(id, 'neither it nor the agent names a "model"');
   requireReachable(id, baseUrl, privateOrigins);
   if (!egress) throw noEgress(id);
   const fetch = guardedModelFetch({ egress, baseUrl, privateOrigins, secret });
-  return openAiCompatible({ baseUrl, model, jsonSchema, fetch });
+  const options = { baseUrl, model, jsonSchema, unsupportedParameters, fetch };
+  return createCompatibleModel(options, refusedBy(`${baseUrl} ${model}`));
+}
+
+/** The most models whose refusals are remembered; then the oldest is forgotten, and learned again. */
+const mostRemembered = 256;
+
+/** Remembers which parameters a model's server has refused, over runs. */
+function createRefusals(): (model: string) => Set<string> {
+  const known = new Map<string, Set<string>>();
+  return (model) => {
+    const omitted = known.get(model) ?? new Set();
+    const oldest = known.size >= mostRemembered && !known.has(model) ? known.keys().next().value : undefined;
+    if (oldest !== undefined) known.delete(oldest);
+    known.set(model, omitted);
+    return omitted;
+  };
 }
 
 /** By its text alone: the egress checks the addresses behind a name when a request is sent. */

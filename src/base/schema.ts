@@ -132,6 +132,9 @@ export const Provider = v.strictObject({
   contextTokens: ContextTokens,
   secret: v.optional(SecretRef),
   jsonSchema: v.optional(v.boolean()),
+  unsupportedParameters: v.optional(
+    v.pipe(v.array(v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]{0,63}$/))), v.maxLength(20)),
+  ),
   prices: v.optional(Prices),
   inputs: v.optional(v.array(v.picklist(['image', 'pdf', 'audio']))),
   toolContent: v.optional(v.boolean()),

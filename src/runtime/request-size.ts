@@ -9,6 +9,8 @@ import type { Limits } from './resolve/limits.ts';
 /** Messages that a compaction covers may be sent along, as long as they are no more than this many times the others. */
 const mostCovered = 10;
 const partsPerMessage = 50;
+/** The most of a part of an answer: what a run has said, its caller may send back. As much as one event of a run may have. */
+const answerPartLength = 1_048_576;
 
 /** Counts before the schema looks, which describes each message that is wrong. @throws PinnaceError `invalid_argument`. */
 export function checkCounts(data: unknown, { messages: most }: Limits): void {
@@ -31,13 +33,14 @@ export function checkSize(messages: readonly UIMessage[], limits: Limits): void 
   const count = uncovered(messages).length;
   if (count > limits.messages) throw tooMany(count, limits.messages);
   let total = 0;
-  for (const [m, { parts }] of messages.entries()) {
+  for (const [m, { role, parts }] of messages.entries()) {
+    const most = role === 'assistant' ? Math.max(limits.partLength, answerPartLength) : limits.partLength;
     for (const [p, part] of parts.entries()) {
       const { length } = JSON.stringify(part);
       total += length;
-      if (length > limits.partLength && !isFile(part)) {
+      if (length > most && !isFile(part)) {
         const where = `chat.messages.${m}.parts.${p}`;
-        throw tooLarge('part_too_large', `"${where}" is ${length} long, ${limits.partLength} is allowed`);
+        throw tooLarge('part_too_large', `"${where}" is ${length} long, ${most} is allowed`);
       }
     }
   }

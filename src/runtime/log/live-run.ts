@@ -13,10 +13,13 @@ import { runPrefix, type RunState } from './run-record.ts';
 import type { RunEnd } from './run-end.ts';
 import { createInbox, type Inbox } from '../steering/inbox.ts';
 
-/** The limits of one run's stream: events, and UTF-16 code units of JSON. */
-const maxEvents = 10_000;
+/** The limits of one run's stream, in UTF-16 code units: of what it says, and of one event as JSON. */
 const maxLength = 8 * 1_048_576;
-const maxEventLength = 262_144;
+const maxEventLength = 1_048_576;
+/** The events of a run after which deltas that are committed together are merged into one event. */
+const finelyCutEvents = 2_000;
+/** Merged deltas stay below this length, so that readers receive long texts in pieces. */
+const mergedLength = 16_384;
 /** The head is committed at least this often, so that no other instance takes the run for lost. */
 const heartbeatMs = 5_000;
 /** Commits of chunks alone leave the head for less than a heartbeat, so that each heartbeat writes it. */
@@ -100,10 +103,16 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
   };
   const journal = openLog(options, buffer, leave);
   const heartbeat = setInterval(() => void journal.flush().catch(() => undefined), heartbeatMs);
-  const commit = commitTo(journal);
+  const commit: LiveRun['commit'] = async (changes) => {
+    recording.release();
+    journal.append([], { changes });
+    await journal.flush();
+  };
   const inbox = createInbox({ ...options, commit });
+  const recording = new Recording({ journal, buffer, inbox, options });
   return {
-    ...recordingIn({ journal, buffer, inbox, abort }),
+    record: (chunk) => recording.record(chunk),
+    note: (change) => recording.note(change),
     state,
     first,
     inbox,
@@ -124,6 +133,7 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
     abort,
     async end(how, { usage, onRecorded: whenRecorded }) {
       onRecorded = whenRecorded;
+      recording.release();
       const ended = { ...state, state: how.type, endedAt: now(), usage, ...('error' in how && { error: how.error }) };
       journal.append([], { state: ended });
       await journal.flush().then(() => leave(), () => undefined); // a lost log has left by itself
@@ -131,49 +141,100 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
   };
 }
 
-/** Records chunks, and with the next one what is noted. */
-function recordingIn(
-  { journal, buffer, inbox, abort }: Pick<LiveRunOptions, 'abort'> & {
-    readonly journal: Journal<RunState>;
-    readonly buffer: EventBuffer;
-    readonly inbox: Inbox;
-  },
-): Pick<LiveRun, 'record' | 'note'> {
-  const isFull = createStreamLimit();
-  const isFirst = createFirstWord();
-  let notes: Change[] = [];
-  return {
-    note: (change) => void notes.push(change),
-    record(chunk) {
-      const text = JSON.stringify(chunk);
-      if (isFull(text, buffer.count)) return abort(tooLong()); // what comes now is the end
-      buffer.push(text);
-      const delivered = inbox.changesOf(chunk);
-      const changes = notes.length > 0 ? [...notes, ...delivered ?? []] : delivered;
-      if (notes.length > 0) notes = [];
-      const soon = isFirst(chunk);
-      if (changes) journal.append([text], { changes, soon });
-      else journal.append([text], soon ? atOnce : undefined);
+/** A delta of a text, of reasoning or of the input of a call. */
+type Delta = Extract<UIMessageChunk, { type: 'text-delta' | 'reasoning-delta' | 'tool-input-delta' }>;
+
+/**
+ * Records chunks, and with the next one what is noted. The storage has to bear how much a model says, not how finely its provider
+ * cuts it: in a long stream the deltas of a block that arrive between two commits are one event.
+ */
+class Recording implements Pick<LiveRun, 'record' | 'note'> {
+  readonly #journal: Journal<RunState>;
+  readonly #buffer: EventBuffer;
+  readonly #inbox: Inbox;
+  readonly #options: Pick<LiveRunOptions, 'abort' | 'tick'>;
+  readonly #isFirst = createFirstWord();
+  #notes: Change[] = [];
+  #length = 0;
+  #isFull = false;
+  /** What was said since the last event, in a long stream. */
+  #held: Delta | undefined;
+  #stopWaiting: (() => void) | undefined;
+
+  constructor(
+    { journal, buffer, inbox, options }: {
+      readonly journal: Journal<RunState>;
+      readonly buffer: EventBuffer;
+      readonly inbox: Inbox;
+      readonly options: Pick<LiveRunOptions, 'abort' | 'tick'>;
     },
-  };
+  ) {
+    this.#journal = journal;
+    this.#buffer = buffer;
+    this.#inbox = inbox;
+    this.#options = options;
+  }
+
+  note(change: Change): void {
+    this.#notes.push(change);
+  }
+
+  record(chunk: UIMessageChunk): void {
+    const said = isDelta(chunk) ? chunk : undefined;
+    if (!said || this.#buffer.count < finelyCutEvents || this.#notes.length > 0) {
+      this.release();
+      return this.#append(chunk, said ? textOf(said).length : undefined);
+    }
+    const merged = this.#held && mergedDelta(this.#held, said);
+    if (!merged) this.release();
+    this.#held = merged ?? said;
+    this.#stopWaiting ??= this.#options.tick.wait(() => this.release());
+  }
+
+  /** Records what is held, to be committed at once. */
+  release(): void {
+    const held = this.#held;
+    this.#stopWaiting?.();
+    this.#stopWaiting = this.#held = undefined;
+    if (held) this.#append(held, textOf(held).length, true);
+  }
+
+  #append(chunk: UIMessageChunk, saidLength?: number, soon = this.#isFirst(chunk)): void {
+    const text = JSON.stringify(chunk);
+    this.#length += saidLength ?? text.length;
+    if (!this.#isFull && (this.#length > maxLength || text.length > maxEventLength)) {
+      this.#isFull = true; // what comes now is the end
+      return this.#options.abort(tooLong(text.length > maxEventLength));
+    }
+    this.#buffer.push(text);
+    const delivered = this.#inbox.changesOf(chunk);
+    const changes = this.#notes.length > 0 ? [...this.#notes, ...delivered ?? []] : delivered;
+    if (this.#notes.length > 0) this.#notes = [];
+    if (changes) this.#journal.append([text], { changes, soon });
+    else this.#journal.append([text], soon ? atOnce : undefined);
+  }
 }
 
-function commitTo(journal: Journal<RunState>): LiveRun['commit'] {
-  return async (changes) => {
-    journal.append([], { changes });
-    await journal.flush();
-  };
+/** Whether the chunk says a piece of something, and nothing else. */
+function isDelta(chunk: UIMessageChunk): chunk is Delta {
+  const { type } = chunk;
+  if (type !== 'text-delta' && type !== 'reasoning-delta' && type !== 'tool-input-delta') return false;
+  return !('providerMetadata' in chunk);
 }
 
-/** Returns whether an event reaches a limit of the stream; true once. */
-function createStreamLimit(): (text: string, count: number) => boolean {
-  let length = 0;
-  let reached = false;
-  return (text, count) => {
-    length += text.length;
-    if (reached || (text.length <= maxEventLength && count < maxEvents && length <= maxLength)) return false;
-    return reached = true;
-  };
+function textOf(delta: Delta): string {
+  return delta.type === 'tool-input-delta' ? delta.inputTextDelta : delta.delta;
+}
+
+/** Two deltas of the same block as one; `undefined` where they are not, or too long together. */
+function mergedDelta(first: Delta, next: Delta): Delta | undefined {
+  if (textOf(first).length + textOf(next).length > mergedLength) return undefined;
+  if (first.type === 'tool-input-delta') {
+    if (next.type !== 'tool-input-delta' || next.toolCallId !== first.toolCallId) return undefined;
+    return { ...first, inputTextDelta: first.inputTextDelta + next.inputTextDelta };
+  }
+  if (next.type !== first.type || next.id !== first.id) return undefined;
+  return { ...first, delta: first.delta + next.delta };
 }
 
 function openLog(
@@ -213,14 +274,11 @@ function createFirstWord(): (chunk: UIMessageChunk) => boolean {
   };
 }
 
-function tooLong(): PinnaceError {
-  return new PinnaceError(
-    'budget_exceeded',
-    'Cannot continue: the stream is too long',
-    {
-      details: { reason: 'stream_limit' },
-    },
-  );
+function tooLong(isEvent: boolean): PinnaceError {
+  const what = isEvent
+    ? `one part of its answer is longer than ${maxEventLength} characters`
+    : `its answers, tool inputs and outputs together are longer than ${maxLength} characters`;
+  return new PinnaceError('budget_exceeded', `The run was stopped: ${what}`, { details: { reason: 'stream_limit' } });
 }
 
 /** The end that readers see when the storage is out of reach: the log may have another end, but cannot be read. */

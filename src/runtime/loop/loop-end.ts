@@ -24,9 +24,25 @@ export function endOf(
   if (steering?.continues(isSettled && hasRoom && !isStopped)) return undefined;
   if (waiting > 0) return { type: 'awaiting_approval', finishReason };
   if (isStopped) return { type: 'completed', finishReason };
-  const hasAnswered = finishReason !== 'tool-calls' && (!hasMore || output !== undefined); // which reads what was said
-  if (hasAnswered) return { type: 'completed', finishReason };
-  return stopped(finishReason, stepLimit(limits));
+  if (hasMore && output === undefined) return stopped(finishReason, stepLimit(limits));
+  const isDropped = calls.length > 0 && !mayExecute(finishReason);
+  const isSilent = finishReason === 'length' && answer.text === '';
+  if (output === undefined && (isDropped || isSilent)) return stopped(finishReason, incomplete(answer));
+  if (hasMore && finishReason === 'tool-calls') return stopped(finishReason, stepLimit(limits)); // what was said is no answer
+  return { type: 'completed', finishReason }; // also where the calls that it announces never arrived
+}
+
+/** The error of an answer that ended before its calls could be made, or before it said anything. */
+export function incomplete({ finishReason, calls }: Pick<Answer<unknown>, 'finishReason' | 'calls'>): PinnaceError {
+  const lost = calls.length > 0 ? 'before its tool calls could be made' : 'before it said anything';
+  const why = finishReason === 'length'
+    ? 'it reached the limit of output tokens; raise "maxOutputTokens" or "outputTokens"'
+    : finishReason === 'content-filter'
+    ? 'the provider filtered it'
+    : 'its end says that it is not complete';
+  return new PinnaceError('budget_exceeded', `The model ended its answer ${lost}: ${why}`, {
+    details: { reason: 'answer_incomplete' },
+  });
 }
 
 /** The error of a run that may take no more steps. */
@@ -47,14 +63,19 @@ export function endOfError(thrown: unknown, { usage: { steps } }: Pick<LoopOptio
   return stopped(steps > 0 ? 'tool-calls' : 'other', error);
 }
 
-/** Whether the calls of an answer may be made: an answer that was cut, filtered or became too long may lack parts of them. */
+/**
+ * Whether the calls of an answer may be made: an answer that was filtered or became too long may lack parts of them. Servers have
+ * names of their own for a regular end (`eos`, `end_turn`), which providers report as `other`.
+ */
 export function mayExecute(finishReason: string | undefined): boolean {
-  return finishReason === 'tool-calls' || finishReason === 'stop';
+  return finishReason === 'tool-calls' || finishReason === 'stop' || finishReason === 'other';
 }
 
 /** The end for a signal that aborted: by the run's own deadline, or by its caller. */
 export function endOfAbort({ reason }: AbortSignal): RunEnd {
-  if (reason instanceof PinnaceError) return failed(reason);
+  if (reason instanceof PinnaceError) {
+    return reason.code === 'budget_exceeded' ? stopped('other', reason) : failed(reason);
+  }
   return { type: 'cancelled', reason: typeof reason === 'string' ? reason.slice(0, 100) : 'cancelled' };
 }
 

@@ -33,11 +33,12 @@ export function parseCall<Tool>(
   { toolCallId, toolName, input: text, providerExecuted, dynamic, providerMetadata }: LanguageModelV4ToolCall,
   { find, missing, known }: ParseOptions<Tool>,
 ): ParsedCall<Tool> {
-  const json = parseInput(text);
+  const isTooLong = text.length > maxInputLength;
+  const json = isTooLong ? { ok: false as const } : parseInput(text);
   const call = {
     toolCallId,
     toolName,
-    input: json.ok ? json.value : text,
+    input: json.ok ? json.value : isTooLong ? {} : text,
     ...(providerExecuted !== undefined && { providerExecuted }),
     ...(providerMetadata !== undefined && { providerMetadata }),
   };
@@ -48,7 +49,19 @@ export function parseCall<Tool>(
   const isRepeated = known.has(toolCallId);
   if (!tool) return { ...call, dynamic: true, error: missing(toolName) };
   if (isRepeated) return { ...call, tool, error: repeated() };
+  if (isTooLong) return { ...call, tool, error: inputTooLong() };
   return json.ok ? { ...call, tool } : { ...call, tool, error: notJson() };
+}
+
+/** The most text of an input: an event of a run holds it. Tools and their definitions may allow less. */
+const maxInputLength = 1_000_000;
+
+function inputTooLong(): PinnaceError {
+  return new PinnaceError(
+    'invalid_argument',
+    `Cannot call the tool: its input is longer than ${maxInputLength}; send it in several calls`,
+    { details: { reason: 'input_too_large', inputLength: maxInputLength } },
+  );
 }
 
 function parseInput(text: string): { readonly ok: true; readonly value: unknown } | { readonly ok: false } {

@@ -38,10 +38,15 @@ export function toPromptTools(
 ): LanguageModelV4FunctionTool[] | undefined {
   if (tools.length === 0) return undefined;
   const made = promptTools.get(tools) ?? tools.map(({ definition: { name, description, paramsSchema } }) => {
-    return { type: 'function' as const, name, description, inputSchema: paramsSchema };
+    return { type: 'function' as const, name, description, inputSchema: withProperties(paramsSchema) };
   });
   promptTools.set(tools, made);
   return made;
+}
+
+/** Providers refuse the schema of an object without `properties`, which JSON Schema and MCP allow. */
+function withProperties(schema: PromptToolSource['paramsSchema']): LanguageModelV4FunctionTool['inputSchema'] {
+  return schema['properties'] === undefined ? { type: 'object', ...schema, properties: {} } : schema;
 }
 
 function toPromptMessage(message: ModelMessage): LanguageModelV4Message {

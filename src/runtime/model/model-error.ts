@@ -10,6 +10,8 @@ interface Cause {
   readonly statusCode?: unknown;
   readonly url?: unknown;
   readonly responseHeaders?: Readonly<Record<string, string>>;
+  readonly responseBody?: unknown;
+  readonly requestBodyValues?: unknown;
   readonly lastError?: unknown;
 }
 
@@ -98,18 +100,46 @@ function toCallError(facts: Cause, cause: unknown): PinnaceError {
   }
   if (status === 429) return rateLimited(facts, cause);
   if (status === 408 || status >= 500) {
-    return unavailable('provider_unavailable', `The model endpoint failed (status ${status})`, cause);
+    return new PinnaceError('unavailable', `The model endpoint failed (status ${status})`, {
+      cause,
+      details: { reason: 'provider_unavailable' },
+      ...retryAfter(facts.responseHeaders),
+    });
   }
   if (status < 400) return cut(cause);
-  return new PinnaceError(
-    'invalid_argument',
-    `The model endpoint refused the request (status ${status}): check its base URL and model`,
-    {
-      cause,
-      details: { reason: 'provider_invalid_request', status },
-    },
-  );
+  const parameter = parameterIn(facts);
+  const why = parameter !== undefined
+    ? ` because of ${
+      JSON.stringify(parameter)
+    }: remove it from "modelSettings", or list it in the provider's "unsupportedParameters"`
+    : status === 400 || status === 422
+    ? ': "onError" receives its words'
+    : ': check its base URL and model';
+  return new PinnaceError('invalid_argument', `The model endpoint refused the request (status ${status})${why}`, {
+    cause,
+    details: { reason: 'provider_invalid_request', status, ...(parameter !== undefined && { parameter }) },
+  });
 }
+
+/** The parameter that the endpoint's error names, by its name in the request: nothing else of the error is repeated. */
+function parameterIn({ responseBody, requestBodyValues }: Cause): string | undefined {
+  if (typeof responseBody !== 'string') return undefined;
+  const names = Object.keys(recordOf(requestBodyValues)).filter((name) => /^[a-z_]+$/.test(name) && !content.has(name));
+  return names.toSorted((a, b) => b.length - a.length)
+    .find((name) => new RegExp(`(?<![a-z0-9_])${name}(?![a-z0-9_])`).test(responseBody.slice(0, 65_536)));
+}
+
+/** What every request has: an error that names it is not about a setting. */
+const content: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'stream',
+  'tools',
+  'system',
+  'prompt',
+  'contents',
+  'input',
+]);
 
 /** The host comes from the provider's record: it is configuration, and no part of a prompt. */
 function hostOf({ url }: Cause): string {
@@ -118,12 +148,40 @@ function hostOf({ url }: Cause): string {
 }
 
 function rateLimited({ responseHeaders }: Cause, cause: unknown): PinnaceError {
-  const seconds = Number(responseHeaders?.['retry-after']);
   return new PinnaceError('rate_limited', 'The model endpoint takes no more requests for now', {
     cause,
     details: { reason: 'provider_rate_limited' },
-    ...(seconds >= 0 && { retryAfterMs: Math.round(seconds * 1000) }),
+    ...retryAfter(responseHeaders),
   });
+}
+
+function retryAfter(headers: Cause['responseHeaders']): { readonly retryAfterMs?: number } {
+  const ms = retryAfterIn(headers);
+  return ms === undefined ? {} : { retryAfterMs: Math.round(ms) };
+}
+
+/**
+ * The pause that a provider asks for: `retry-after-ms`, or `retry-after` as seconds or as an HTTP date (RFC 9110, section 10.2.3).
+ * `undefined` where no header has a usable value.
+ */
+export function retryAfterIn(headers: Readonly<Record<string, string>> = {}): number | undefined {
+  const after = headers['retry-after']?.trim() ?? '';
+  const ms = numberIn(headers['retry-after-ms']) ?? scaled(numberIn(after), 1000) ?? untilDate(after);
+  return ms !== undefined && ms >= 0 ? ms : undefined;
+}
+
+function numberIn(text = ''): number | undefined {
+  return /^\d+(?:\.\d+)?$/.test(text.trim()) ? Number(text) : undefined;
+}
+
+function scaled(value: number | undefined, factor: number): number | undefined {
+  return value === undefined ? undefined : value * factor;
+}
+
+/** Dates name their month, so that no other text is taken for one. */
+function untilDate(text: string): number | undefined {
+  const at = /^[a-z]{3,9},? .*\d\d:\d\d:\d\d/i.test(text) ? Date.parse(text) : NaN;
+  return Number.isNaN(at) ? undefined : at - Date.now();
 }
 
 /** The error of an answer that ended without a completion signal. */

@@ -14,7 +14,7 @@ import { createModelClock } from './model-clock.ts';
 import type { FitPrompt } from '../context/context-options.ts';
 import { toPromptTools } from '../messages/model-prompt.ts';
 import type { ParsedCall } from '../loop/parse-call.ts';
-import { mayExecute } from '../loop/loop-end.ts';
+import { incomplete, mayExecute } from '../loop/loop-end.ts';
 import { createStepContent } from '../loop/step-content.ts';
 
 /** The text of the model and the tool calls that it requests. */
@@ -111,19 +111,10 @@ async function readTurn(
   const spent = call.end(answer);
   if (spent) throw spent;
   const { finishReason, message, calls } = answer;
-  if (calls.length > 0 && !mayExecute(finishReason)) throw incomplete();
+  if (calls.length > 0 && !mayExecute(finishReason)) throw incomplete(answer);
   return { text, calls: calls.map(toModelCall), fallback: call.fallback, finishReason, message };
 }
 
 function toModelCall({ toolCallId, toolName, input, error }: ParsedCall<string>): ModelCall {
   return error ? { toolCallId, toolName, input: {}, error } : { toolCallId, toolName, input };
-}
-
-/** Calls are made only of answers that were meant to end so. */
-function incomplete(): PinnaceError {
-  return new PinnaceError(
-    'budget_exceeded',
-    'The model ended its answer before its tool calls could be made: raise "maxOutputTokens" or "outputTokens"',
-    { details: { reason: 'answer_incomplete' } },
-  );
 }

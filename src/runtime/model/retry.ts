@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../../base/errors.ts';
 import { isNetworkError } from '../../base/network/network-error.ts';
-import { cut, toStreamError } from './model-error.ts';
+import { cut, retryAfterIn, toStreamError } from './model-error.ts';
 
 const firstDelayMs = 2_000;
 /** Longer pauses are not waited for: the call fails. */
@@ -67,12 +67,8 @@ function mayRetry(thrown: unknown): boolean {
 
 /** The pause that the provider requests, if runs wait that long. */
 function retryAfterOf(error: unknown, delayMs: number): number | undefined {
-  const { responseHeaders: headers = {} } = failureOf(error);
-  const ms = Number.parseFloat(headers['retry-after-ms'] ?? '');
-  const after = headers['retry-after'] ?? '';
-  const seconds = Number.parseFloat(after);
-  const pauseMs = Number.isFinite(ms) ? ms : Number.isFinite(seconds) ? seconds * 1000 : Date.parse(after) - Date.now();
-  return pauseMs >= 0 && (pauseMs < longestPauseMs || pauseMs < delayMs) ? pauseMs : undefined;
+  const pauseMs = retryAfterIn(failureOf(error).responseHeaders);
+  return pauseMs !== undefined && (pauseMs < longestPauseMs || pauseMs < delayMs) ? pauseMs : undefined;
 }
 
 function failureOf(error: unknown): Failure {

@@ -7,7 +7,7 @@ import type { Report } from '../../events/report.ts';
 import type { Issue } from '../../base/parse.ts';
 import { compileJsonSchema } from '../../tools/json-schema/json-schema.ts';
 import type { OutputReading, RunOutput } from '../loop/run-output.ts';
-import { withoutFence } from './json-text.ts';
+import { jsonCandidates } from './json-text.ts';
 
 /** What the answer must be. */
 export interface RunOutputOptions {
@@ -31,11 +31,16 @@ export function createRunOutput({ spec, check, runId, report }: RunOutputOptions
       ...(description !== undefined && { description }),
     },
     async read(text): Promise<OutputReading> {
-      const json = parsed(text);
-      if (!json.ok) return json;
-      const issues = issuesOf(json.data);
-      const all = issues.length > 0 ? issues : await checked(json.data, { check, report });
-      return all.length > 0 ? { ok: false, issues: all } : json;
+      let wrong: OutputReading | undefined;
+      let unread: OutputReading | undefined;
+      for (const candidate of jsonCandidates(text)) {
+        const json = parsed(candidate);
+        const issues = json.ok ? issuesOf(json.data) : json.issues;
+        if (json.ok && issues.length === 0) return await withCheck(json, { check, report });
+        if (json.ok) wrong ??= { ok: false, issues };
+        else unread ??= json;
+      }
+      return wrong ?? unread ?? notJson('it is empty');
     },
     chunk: (data) => ({ type: 'data-output', id: runId, data }),
     correction: (issues) => ({ role: 'user', content: [{ type: 'text', text: correctionOf(issues) }] }),
@@ -52,12 +57,13 @@ export function outputInstructions({ schema, name, description }: OutputSpec): s
   ].join('\n');
 }
 
-async function checked(
-  data: unknown,
+async function withCheck(
+  json: Extract<OutputReading, { readonly ok: true }>,
   { check, report }: Pick<RunOutputOptions, 'check' | 'report'>,
-): Promise<readonly Issue[]> {
+): Promise<OutputReading> {
   try {
-    return await check?.(data) ?? [];
+    const issues = await check?.(json.data) ?? [];
+    return issues.length > 0 ? { ok: false, issues } : json;
   } catch (cause) {
     report(cause, { kind: 'hook', id: 'output' });
     throw new PinnaceError('internal', 'Cannot check the answer by the schema of "output": its code threw an error', {
@@ -69,11 +75,15 @@ async function checked(
 
 function parsed(text: string): OutputReading {
   try {
-    return { ok: true, data: parseJson(withoutFence(text)) };
+    return { ok: true, data: parseJson(text) };
   } catch (error) {
     if (!(error instanceof PinnaceError)) throw error;
-    return { ok: false, issues: [{ path: '', message: `must be JSON: ${error.message.replace(/^[^:]*: /, '')}` }] };
+    return notJson(error.message.replace(/^[^:]*: /, ''));
   }
+}
+
+function notJson(why: string): OutputReading {
+  return { ok: false, issues: [{ path: '', message: `must be JSON: ${why}` }] };
 }
 
 /** The maximum number of issues that the model receives at once. */

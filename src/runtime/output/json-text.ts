@@ -1,11 +1,42 @@
 /** JSON in what a model says. */
 
-/** Returns the text without the code fence that models like to put around JSON; the fence may still be open. */
-export function withoutFence(text: string): string {
-  const trimmed = text.trim();
-  if (!trimmed.startsWith('```')) return trimmed;
-  const body = trimmed.slice(trimmed.indexOf('\n') + 1);
-  return (body.endsWith('```') ? body.slice(0, -3) : body).trim();
+/** A block of code, whose fence may still be open. */
+const fenced = /```[ \t]*(?:[a-z0-9+-]*[ \t]*\n|json[5c]?\b)?([\s\S]*?)(?:```|$)/gi;
+
+/**
+ * Returns the texts that may be the JSON of an answer, the most likely first: all of it, what follows its thoughts, its blocks of code
+ * from the last on, and what is between its outermost braces or brackets.
+ */
+export function jsonCandidates(text: string): readonly string[] {
+  const said = withoutThoughts(text);
+  const blocks = [...said.matchAll(fenced)].map(([, block = '']) => block.trim());
+  const [open = '{', close = '}'] = said.search(/[{[]/) === said.indexOf('[') ? '[]' : '{}';
+  const [inner = '{', end = '}'] = open === '{' ? '[]' : '{}';
+  const found = [said, ...blocks.toReversed(), outermost(said, open, close), outermost(said, inner, end)];
+  return [...new Set([text.trim(), ...found.filter((candidate) => candidate !== '')])];
+}
+
+function outermost(text: string, open: string, close: string): string {
+  const start = text.indexOf(open);
+  return start < 0 ? '' : text.slice(start, text.lastIndexOf(close) + 1);
+}
+
+/** Reasoning models on servers without a field for it write their thoughts first; some servers remove the opening tag. */
+function withoutThoughts(text: string): string {
+  const ends = [...text.matchAll(/<\/(?:think|thinking|thought|reasoning)>/gi)];
+  const last = ends.at(-1);
+  if (last) return text.slice(last.index + last[0].length).trim();
+  return text.replace(/^\s*<(?:think|thinking|thought|reasoning)>[\s\S]*$/i, '').trim();
+}
+
+/** The JSON that a text has begun with: without thoughts, words and an opening fence before it, which may all be still open. */
+function startedJson(text: string): string {
+  const said = /^\s*[{["]/.test(text) ? text.trim() : withoutThoughts(text);
+  if (/^["{[\d-]|^(?:t|f|n)[a-z]*$/.test(said)) return said;
+  const [block] = [...said.matchAll(fenced)].map(([, inside = '']) => inside.trim());
+  if (block !== undefined) return block;
+  const start = said.search(/[{[]/);
+  return start < 0 ? '' : said.slice(start);
 }
 
 /**
@@ -13,7 +44,7 @@ export function withoutFence(text: string): string {
  * where nothing can be read yet.
  */
 export function parsePartialJson(text: string): unknown {
-  const json = withoutFence(text);
+  const json = startedJson(text);
   const { whole, boundary } = closings(json);
   const value = tryParse(whole);
   return value === undefined ? tryParse(boundary) : value;

@@ -59,14 +59,53 @@ describe('an answer that was cut', () => {
   });
 });
 
-describe('an answer that became too long', () => {
-  it('ends the run as completed with the reason "length", whatever it calls', async () => {
-    const script = ending(callsTools({ tool: 'nothing', input: {} }), { unified: 'length', raw: 'length' });
+describe('an answer that is not complete', () => {
+  it.each(
+    [
+      ['length', 'limit of output tokens'],
+      ['content-filter', 'filtered'],
+    ] as const,
+  )('stops the run when it ends with the reason "%s" before its calls can be made', async (reason, why) => {
+    const script = ending(callsTools({ tool: 'nothing', input: {} }), { unified: reason, raw: reason });
     const model = scriptedModel(script);
     const chunks = await run(testRuntime(model));
     expect(model.calls).toHaveLength(1);
+    expect(lastData(chunks, 'data-run')).toMatchObject({
+      state: 'stopped',
+      error: {
+        code: 'budget_exceeded',
+        details: { reason: 'answer_incomplete' },
+        message: expect.stringContaining(why),
+      },
+    });
+    expect(terminalChunks(chunks)).toEqual([{ type: 'finish', finishReason: reason }]);
+  });
+
+  it('stops the run when its thoughts alone reach the limit', async () => {
+    const thoughts = [
+      { type: 'reasoning-start', id: 'r' },
+      { type: 'reasoning-delta', id: 'r', delta: 'Hm' },
+      { type: 'reasoning-end', id: 'r' },
+    ] as const;
+    const script = ending([...thoughts, ...says('')], { unified: 'length', raw: 'length' });
+    const chunks = await run(testRuntime(scriptedModel(script)));
+    expect(lastData(chunks, 'data-run')).toMatchObject({
+      state: 'stopped',
+      error: { details: { reason: 'answer_incomplete' }, message: expect.stringContaining('before it said anything') },
+    });
+  });
+
+  it('completes the run with what was said when a text reaches the limit', async () => {
+    const chunks = await run(testRuntime(scriptedModel(ending(says('Half'), { unified: 'length', raw: 'length' }))));
     expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'completed' });
     expect(terminalChunks(chunks)).toEqual([{ type: 'finish', finishReason: 'length' }]);
+  });
+
+  it('is complete where it announces calls that never arrive', async () => {
+    const model = scriptedModel(ending(says('Hello'), { unified: 'tool-calls', raw: 'tool_calls' }));
+    const chunks = await run(testRuntime(model));
+    expect(model.calls).toHaveLength(1);
+    expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'completed' });
   });
 });
 

@@ -3,7 +3,7 @@ import { differences, rewrite } from '../../../fixtures/loop/differences.ts';
 import { normalize } from '../../../fixtures/loop/normalize.ts';
 import { returning } from '../../../fixtures/loop/oracle-tools.ts';
 import { runOracle, runOurs } from '../../../fixtures/loop/oracle.ts';
-import { answer, call, done } from '../../../fixtures/loop/parts.ts';
+import { answer, call, done, finish } from '../../../fixtures/loop/parts.ts';
 import { approvalScenarios } from '../../../fixtures/loop/scenarios/approvals.ts';
 import { callScenarios } from '../../../fixtures/loop/scenarios/calls.ts';
 import { contentScenarios } from '../../../fixtures/loop/scenarios/content.ts';
@@ -36,6 +36,19 @@ describe('a run against streamText of the AI SDK', () => {
     const shown = new Set(scenarios.flatMap(({ differs = [] }) => differs));
     expect([...shown].toSorted()).toEqual(Object.keys(differences).toSorted());
   });
+
+  it.each(['eos', 'end_turn', 'tool_use', ''])(
+    'makes the calls of an answer that ends regularly under the name %j',
+    async (raw) => {
+      const conversation = {
+        scripts: [[...answer(call('echo', { n: 1 })).slice(0, -1), finish('other', { raw })], done],
+      };
+      const [theirs, ours] = await Promise.all([runOracle(conversation), runOurs(conversation)]);
+      expect(theirs.prompts).toHaveLength(1);
+      expect(ours.prompts).toHaveLength(2);
+      expect(ours.chunks.at(-1)).toEqual({ type: 'finish', finishReason: 'stop' });
+    },
+  );
 
   const cyclic: Record<string, unknown> = {};
   cyclic['self'] = cyclic;

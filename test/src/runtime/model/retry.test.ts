@@ -54,6 +54,9 @@ describe('withModelRetries', () => {
     ['retry-after as a date', { 'retry-after': 'Thu, 01 Jan 1970 00:00:07 GMT' }, 7_000],
     ['no pause of a minute and more', { 'retry-after': '61' }, 2_000],
     ['no pause that is no number', { 'retry-after': 'soon' }, 2_000],
+    ['no pause that is empty', { 'retry-after': ' ' }, 2_000],
+    ['no pause that is a year', { 'retry-after': '2026-11-27' }, 2_000],
+    ['no pause that is negative', { 'retry-after': '-1', 'retry-after-ms': '-5' }, 2_000],
   ])('follows %s', async (_name, responseHeaders, at) => {
     expect((await run([callError({ isRetryable: true, responseHeaders })])).triedAt).toEqual([0, at]);
   });

@@ -1,0 +1,237 @@
+/** Reads the answers of chat completion servers by their content, whatever their labels say, and as the AI SDK's parser wants them. */
+
+import { createParser, type EventSourceParser } from 'eventsource-parser';
+import { PinnaceError } from '../../src/base/errors.ts';
+import { asRecord, isRecord } from '../../src/base/is-record.ts';
+
+/** The longest answer that is read as one document, in UTF-16 code units. */
+const longestDocument = 16 * 1_048_576;
+
+/**
+ * Returns the answer as a stream of events with chunks of a chat completion. A completion in one document becomes a stream. What says
+ * nothing is left out: heartbeats, empty events, and events of other kinds. An answer that starts with an error has the status that
+ * the error names, so that the AI SDK reads it as every other error.
+ *
+ * @throws PinnaceError `unavailable` with the reason `provider_invalid_response` for anything else, such as a web page.
+ */
+export async function readAnswer(response: Response): Promise<Response> {
+  if (!response.ok || !response.body) return response;
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  try {
+    let start = '';
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      start += next.value;
+      if (start.trim() !== '') break;
+    }
+    const first = start.trimStart().charAt(0);
+    if (first === '<') throw noAnswer(response);
+    if (first === '{' || first === '[') return readDocument(await readAll(reader, start), response);
+    const events = new EventReader(reader, start);
+    const opening = await events.read();
+    const failed = opening?.startsWith('{"error":') ? asRecord(JSON.parse(opening.split('\n', 1)[0] ?? '')) : undefined;
+    if (failed) {
+      void reader.cancel().catch(() => undefined);
+      return failedResponse(asRecord(failed['error']), response);
+    }
+    return new Response(events.stream(opening), { headers: eventStream(response) });
+  } catch (error) {
+    void reader.cancel(error).catch(() => undefined);
+    throw error;
+  }
+}
+
+function eventStream({ headers }: Response): Headers {
+  const own = new Headers(headers);
+  own.set('content-type', 'text/event-stream');
+  for (const name of ['content-length', 'content-encoding']) own.delete(name);
+  return own;
+}
+
+type TextReader = ReadableStreamDefaultReader<string>;
+
+async function readAll(reader: TextReader, start: string): Promise<string> {
+  let text = start;
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    text += next.value;
+    if (text.length > longestDocument) throw tooLong();
+  }
+  return text;
+}
+
+/** A document where a stream was requested: an error, a whole completion, or chunks without the marks of events, one a line. */
+function readDocument(text: string, response: Response): Response {
+  const documents = parsedAll(text);
+  const events = documents?.map(toEvent).filter((event) => event !== undefined);
+  if (!events?.length) throw noAnswer(response);
+  const [failed] = events.flatMap(({ error }) => isRecord(error) ? [error] : []);
+  if (failed) return failedResponse(failed, response);
+  if (!events.some(({ choices }) => Array.isArray(choices) && choices.length > 0)) throw noAnswer(response);
+  const body = [...events.map((event) => JSON.stringify(event)), '[DONE]'].map((data) => `data: ${data}\n\n`).join('');
+  return new Response(body, { headers: eventStream(response) });
+}
+
+function parsedAll(text: string): readonly unknown[] | undefined {
+  const whole = parsed(text);
+  if (whole.ok) return [whole.value].flat();
+  const lines = text.split('\n').filter((line) => line.trim() !== '').map(parsed);
+  return lines.every(({ ok }) => ok) ? lines.map((line) => line.ok ? line.value : undefined) : undefined;
+}
+
+function parsed(text: string): { readonly ok: true; readonly value: unknown } | { readonly ok: false } {
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch {
+    return { ok: false };
+  }
+}
+
+/** Reads the events that say something, as JSON texts, one a line. */
+class EventReader {
+  readonly #reader: TextReader;
+  readonly #parser: EventSourceParser;
+  #ready: string[] = [];
+
+  constructor(reader: TextReader, start: string) {
+    this.#reader = reader;
+    this.#parser = createParser({ onEvent: ({ data }) => void this.#ready.push(...normalized(data)) });
+    this.#parser.feed(start);
+  }
+
+  /** The events at hand, at least one; `undefined` at the end. */
+  async read(): Promise<string | undefined> {
+    while (this.#ready.length === 0) {
+      const { done, value } = await this.#reader.read();
+      this.#parser.feed(done ? '\n\n' : value); // an event whose end is missing counts
+      if (done && this.#ready.length === 0) return undefined;
+    }
+    return this.#ready.splice(0).join('\n');
+  }
+
+  stream(opening: string | undefined): ReadableStream<Uint8Array<ArrayBuffer>> {
+    const encoder = new TextEncoder();
+    let next = opening;
+    return new ReadableStream({
+      pull: async (controller) => {
+        const events = next ?? await this.read();
+        next = undefined;
+        if (events === undefined) controller.close();
+        else controller.enqueue(encoder.encode(`data: ${events.replaceAll('\n', '\n\ndata: ')}\n\n`));
+      },
+      cancel: (reason) => this.#reader.cancel(reason),
+    });
+  }
+}
+
+/** What nearly all events are: their JSON needs no second look. */
+function isPlain(data: string): boolean {
+  return data.startsWith('{') && !data.includes('\n') && data.includes('"choices":[{') && data.includes('"delta":{') &&
+    !data.includes('"error"') && !data.includes('"arguments":{') &&
+    (!data.includes('"role"') || data.includes('"role":"assistant"'));
+}
+
+function normalized(data: string): readonly string[] {
+  if (isPlain(data)) return [data];
+  const text = data.trim();
+  if (text === '[DONE]') return [text];
+  if (!text.startsWith('{') && !text.startsWith('[')) return []; // empty, null, or a word
+  const json = parsed(text);
+  if (!json.ok) return [text.replaceAll('\n', ' ')]; // an answer that was cut: its reader says so
+  return [json.value].flat().map(toEvent).filter((event) => event !== undefined).map((event) => JSON.stringify(event));
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The chunk of a completion, or the error, that an object is; `undefined` for what is neither. */
+function toEvent(value: unknown): JsonObject | undefined {
+  if (!isRecord(value)) return undefined;
+  const { error: _, ...rest } = value;
+  const reported = errorIn(value);
+  if (reported) return { error: reported };
+  if (Array.isArray(rest['choices'])) return { ...rest, choices: rest['choices'].map(toChoice) };
+  return isRecord(rest['usage']) ? { ...rest, choices: [] } : undefined;
+}
+
+/** A whole message counts as its own delta, and is complete. */
+function toChoice(choice: unknown): unknown {
+  const { message, delta = message, finish_reason: reason = isRecord(message) ? 'stop' : null, ...others } = asRecord(
+    choice,
+  );
+  const rest = { ...others, finish_reason: reason };
+  if (!isRecord(delta)) return rest;
+  const { role, tool_calls: calls, ...said } = delta;
+  return {
+    ...rest,
+    delta: {
+      ...said,
+      ...(role === 'assistant' && { role }),
+      ...(Array.isArray(calls) && { tool_calls: calls.map(toCallDelta) }),
+    },
+  };
+}
+
+function toCallDelta(call: unknown, at: number): unknown {
+  const { index = at, function: given, ...rest } = asRecord(call);
+  const { arguments: input, ...named } = asRecord(given);
+  const text = isRecord(input) ? JSON.stringify(input) : input;
+  return { ...rest, index, function: { ...named, ...(text !== undefined && { arguments: text }) } };
+}
+
+/** The error that an object reports, in OpenAI's form. Servers also write a text, `detail`, or the error itself. */
+function errorIn(value: JsonObject): JsonObject | undefined {
+  const { error, choices, detail } = value;
+  const isBare = value['object'] === 'error' || value['type'] === 'error';
+  const found = error ?? (isBare || !choices ? detail : undefined) ?? (isBare ? value : undefined);
+  if (found === undefined || found === null || found === false) return undefined;
+  const { message, type, code, status, param } = asRecord(found);
+  const text = typeof found === 'string' ? found : typeof message === 'string' ? message : JSON.stringify(found);
+  const given = [code, status, value['code'], value['status']].filter((one) =>
+    typeof one === 'number' || typeof one === 'string'
+  );
+  const named = statusOf([...given, type, ...(given.length === 0 ? [text] : [])]);
+  return {
+    message: text,
+    ...(typeof type === 'string' && { type }),
+    ...(param !== undefined && { param }),
+    code: named ?? given[0],
+  };
+}
+
+const statuses: readonly (readonly [RegExp, number])[] = [
+  [/rate.?limit|too.?many|quota|exhausted/i, 429],
+  [/overload|unavailable|capacity/i, 503],
+  [/auth|api.?key|permission|forbidden/i, 401],
+  [/not.?found/i, 404],
+  [/invalid|bad.?request|context.?length|unsupported/i, 400],
+];
+
+/** The status that an error names, by a number or else by its words. */
+function statusOf(named: readonly unknown[]): number | undefined {
+  const number = named.map(Number).find((one) => Number.isInteger(one) && one >= 400 && one < 600);
+  const words = named.filter((one) => typeof one === 'string').join(' ');
+  return number ?? statuses.find(([pattern]) => pattern.test(words))?.[1];
+}
+
+/** An error whose status nobody knows may be tried again. */
+function failedResponse(error: JsonObject, response: Response): Response {
+  const headers = new Headers(response.headers);
+  for (const name of ['content-length', 'content-encoding']) headers.delete(name);
+  headers.set('content-type', 'application/json');
+  return new Response(JSON.stringify({ error }), { status: statusOf([error['code']]) ?? 500, headers });
+}
+
+function noAnswer({ headers }: Response): PinnaceError {
+  const [type = ''] = (headers.get('content-type') ?? '').toLowerCase().split(';');
+  const what = type.trim() === '' ? 'a document' : type.trim();
+  return new PinnaceError(
+    'unavailable',
+    `The model endpoint answered ${what} instead of a stream of events: check its base URL`,
+    { retryable: false, details: { reason: 'provider_invalid_response' } },
+  );
+}
+
+function tooLong(): PinnaceError {
+  return new PinnaceError('unavailable', 'The model endpoint answered one document that is too long to be an answer', {
+    retryable: false,
+    details: { reason: 'provider_invalid_response' },
+  });
+}

@@ -1,0 +1,332 @@
+import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart as Part } from '@ai-sdk/provider';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { openAiCompatible, type OpenAiCompatibleOptions } from '../../../adapters/models/openai-compatible.ts';
+import { modelSource } from '../../../adapters/models/source.ts';
+import type { Egress } from '../../../src/index.ts';
+import { budget } from '../../fixtures/budget.ts';
+
+const prompt: LanguageModelV4CallOptions['prompt'] = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }];
+const tools: LanguageModelV4CallOptions['tools'] = [
+  { type: 'function', name: 'look', description: 'Looks', inputSchema: { type: 'object', properties: {} } },
+];
+
+interface Seen {
+  readonly bodies: Record<string, unknown>[];
+  readonly parts: Part[];
+}
+
+type Answer = (body: Record<string, unknown>, number: number) => Response;
+
+/** Calls the model once. */
+async function call(
+  answer: Answer,
+  { request = {}, ...options }: Partial<OpenAiCompatibleOptions> & {
+    readonly request?: Partial<LanguageModelV4CallOptions>;
+  } = {},
+): Promise<Seen> {
+  const bodies: Record<string, unknown>[] = [];
+  const fetch = (_: unknown, init?: RequestInit): Promise<Response> => {
+    bodies.push(JSON.parse(init?.body as string) as Record<string, unknown>);
+    return Promise.resolve(answer(bodies.at(-1) ?? {}, bodies.length));
+  };
+  const model = openAiCompatible({ baseUrl: 'https://models.example/v1', model: 'm', fetch, ...options });
+  const { stream } = await model.doStream({ prompt, ...request });
+  return { bodies, parts: await Array.fromAsync(stream) };
+}
+
+function textOf({ parts }: Seen): string {
+  return parts.map((part) => part.type === 'text-delta' ? part.delta : '').join('');
+}
+
+const chunk = (delta: unknown, rest: object = {}, finish: string | null = null) => ({
+  id: 'c',
+  choices: [{ index: 0, delta, finish_reason: finish }],
+  ...rest,
+});
+const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
+
+function events(...all: readonly unknown[]): string {
+  return all.map((one) => `data: ${typeof one === 'string' ? one : JSON.stringify(one)}\n\n`).join('');
+}
+
+function sent(
+  body: string,
+  { type = 'text/event-stream', headers = {}, status = 200 }: {
+    readonly type?: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly status?: number;
+  } = {},
+): Response {
+  return new Response(body, { status, headers: { 'content-type': type, ...headers } });
+}
+
+const plain = [chunk({ role: 'assistant', content: 'hel' }), chunk({ content: 'lo' }), chunk({}, {}, 'stop')];
+
+describe('an answer of a chat completion server', () => {
+  it.each<[string, unknown[]]>([
+    ['an empty event', ['']],
+    ['null', [null]],
+    ['a word', ['ping']],
+    ['a heartbeat with a type of its own', [{ type: 'heartbeat', at: 1 }]],
+    ['an event of another kind', [{ object: 'thread.status', status: 'busy' }]],
+    ['the usage alone', [{ usage }]],
+    ['the usage with choices that are null', [{ choices: null, usage }]],
+    ['no error', [{ ...chunk({ content: '' }), error: null }]],
+  ])('goes on behind %s', async (_, between) => {
+    for (const at of [0, 1, 2, 3]) {
+      const seen = await call(() => sent(events(...plain.toSpliced(at, 0, ...between as typeof plain), '[DONE]')));
+      expect(textOf(seen)).toBe('hello');
+      expect(seen.parts.find(({ type }) => type === 'error')).toBeUndefined();
+      expect(seen.parts.at(-1)).toMatchObject({ type: 'finish', finishReason: { unified: 'stop' } });
+    }
+  });
+
+  it('counts a usage that comes without choices', async () => {
+    const seen = await call(() => sent(events(...plain, { usage }, '[DONE]')));
+    expect(seen.parts.at(-1)).toMatchObject({ usage: { inputTokens: { total: 3 }, outputTokens: { total: 2 } } });
+  });
+
+  it.each(['application/json', 'text/plain', 'application/octet-stream', 'text/html', ''])(
+    'is a stream by its content, whatever its label: "%s"',
+    async (type) => {
+      expect(textOf(await call(() => sent(events(...plain, '[DONE]'), { type })))).toBe('hello');
+    },
+  );
+
+  it.each([
+    [
+      'a document',
+      JSON.stringify({ choices: [{ message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }], usage }),
+    ],
+    [
+      'a message in an event',
+      events({ choices: [{ message: { content: 'hello' }, finish_reason: 'stop' }], usage }, '[DONE]'),
+    ],
+    ['chunks without the marks of events', [...plain, { usage }].map((one) => JSON.stringify(one)).join('\n')],
+    ['chunks in lists', events([plain[0], plain[1]], [plain[2], { usage }])],
+    ['JSON over several lines', JSON.stringify({ ...chunk({ content: 'hello' }, { usage }, 'stop') }, undefined, 2)],
+  ])('is read as %s', async (_, body) => {
+    const seen = await call(() => sent(body, { type: 'application/json' }));
+    expect(textOf(seen)).toBe('hello');
+    expect(seen.parts.at(-1)).toMatchObject({
+      type: 'finish',
+      finishReason: { unified: 'stop' },
+      usage: { inputTokens: { total: 3 } },
+    });
+  });
+
+  it('may give the input of a call as an object, and name other roles', async () => {
+    const delta = {
+      role: 'model',
+      tool_calls: [{ index: 0, id: 'a', function: { name: 'look', arguments: { at: 1 } } }],
+    };
+    const seen = await call(() => sent(events(chunk(delta), chunk({}, {}, 'tool_calls'), '[DONE]')), {
+      request: { tools },
+    });
+    expect(seen.parts.find(({ type }) => type === 'tool-call')).toMatchObject({ toolName: 'look', input: '{"at":1}' });
+  });
+
+  it.each<[string, string, object]>([
+    ['a number', JSON.stringify({ error: { code: 429, message: 'slow down' } }), {
+      statusCode: 429,
+      isRetryable: true,
+    }],
+    ['words', JSON.stringify({ error: { type: 'rate_limit_exceeded', message: 'slow down' } }), { statusCode: 429 }],
+    ['a text', JSON.stringify({ error: 'Model is overloaded' }), { statusCode: 503, isRetryable: true }],
+    ['an object of its own', JSON.stringify({ object: 'error', message: 'no such model', code: 404 }), {
+      statusCode: 404,
+    }],
+    ['a list', JSON.stringify([{ error: { code: 400, status: 'INVALID_ARGUMENT', message: 'no' } }]), {
+      statusCode: 400,
+      isRetryable: false,
+    }],
+    ['the first event', events({ error: { message: 'bad key', code: 'invalid_api_key' } }), {
+      statusCode: 401,
+      isRetryable: false,
+    }],
+    ['no number', JSON.stringify({ error: { message: 'oops' } }), { statusCode: 500, isRetryable: true }],
+  ])('with status 200 is the error that it reports by %s', async (_, body, error) => {
+    for (const type of ['application/json', 'text/event-stream']) {
+      await expect(call(() => sent(body, { type, headers: { 'retry-after': '7' } })))
+        .rejects.toMatchObject({ name: 'AI_APICallError', responseHeaders: { 'retry-after': '7' }, ...error });
+    }
+  });
+
+  it('says that a web page is no answer', async () => {
+    await expect(call(() => sent('\n<!doctype html><p>Sign in', { type: 'text/html; charset=utf-8' }))).rejects
+      .toMatchObject({
+        code: 'unavailable',
+        retryable: false,
+        details: { reason: 'provider_invalid_response' },
+        message: expect.stringContaining('text/html'),
+      });
+  });
+
+  it('is the same however its bytes are cut, its lines end and heartbeats come in between', async () => {
+    const said = fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 6 });
+    const beats = fc.array(
+      fc.constantFrom(': beat', 'data:', 'data: null', 'event: ping', 'data: {"type":"ping"}', 'id: 1', 'retry: 10'),
+      { maxLength: 8 },
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        said,
+        beats,
+        fc.constantFrom('\n', '\r\n', '\r'),
+        fc.integer({ min: 1, max: 40 }),
+        async (words, between, eol, size) => {
+          const all = [...words.map((content) => chunk({ content })), chunk({}, { usage }, 'stop')].map((one) =>
+            `data: ${JSON.stringify(one)}`
+          );
+          const lines = all.flatMap((line, at) => [line, ...between[at] === undefined ? [] : [between[at]]]);
+          const bytes = new TextEncoder().encode(lines.map((line) => `${line}${eol}${eol}`).join(''));
+          const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+            start(controller) {
+              for (let at = 0; at < bytes.length; at += size) controller.enqueue(bytes.slice(at, at + size));
+              controller.close();
+            },
+          });
+          const seen = await call(() => new Response(body, { headers: { 'content-type': 'text/event-stream' } }));
+          expect(textOf(seen)).toBe(words.join(''));
+          expect(seen.parts.at(-1)).toMatchObject({
+            finishReason: { unified: 'stop' },
+            usage: { outputTokens: { total: 2 } },
+          });
+        },
+      ),
+      { numRuns: budget({ short: 60, long: 1_000 }) },
+    );
+  });
+
+  it('stays as it is where no stream was requested', async () => {
+    const fetch = (): Promise<Response> =>
+      Promise.resolve(
+        sent(JSON.stringify({ choices: [{ message: { content: 'hi' }, finish_reason: 'stop' }] }), {
+          type: 'application/json',
+        }),
+      );
+    const model = openAiCompatible({ baseUrl: 'https://models.example/v1', model: 'm', fetch });
+    expect((await model.doGenerate({ prompt })).content).toEqual([{ type: 'text', text: 'hi' }]);
+  });
+});
+
+describe('a parameter that a server refuses', () => {
+  const refusing =
+    (isRefused: (body: Record<string, unknown>) => boolean, error: unknown, status = 400): Answer => (body) =>
+      isRefused(body)
+        ? sent(JSON.stringify(error), { status, type: 'application/json' })
+        : sent(events(...plain, '[DONE]'));
+
+  it.each<[string, unknown, number]>([
+    ['OpenAI', {
+      error: { message: 'Unrecognized request argument supplied: stream_options', type: 'invalid_request_error' },
+    }, 400],
+    ['FastAPI', {
+      detail: [{ type: 'extra_forbidden', loc: ['body', 'stream_options'], msg: 'Extra inputs are not permitted' }],
+    }, 422],
+    ['another', { message: 'stream_options is not supported' }, 400],
+  ])('is left out, and the request is sent again: in the words of %s', async (_, error, status) => {
+    const seen = await call(refusing((body) => 'stream_options' in body, error, status));
+    expect(textOf(seen)).toBe('hello');
+    expect(seen.bodies.map((body) => 'stream_options' in body)).toEqual([true, false]);
+  });
+
+  it('is the newer name of the limit of an answer, where the older is refused', async () => {
+    const message =
+      "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
+    const seen = await call(refusing((body) => 'max_tokens' in body, { error: { message, param: 'max_tokens' } }), {
+      request: { maxOutputTokens: 50 },
+    });
+    expect(seen.bodies.at(-1)).toMatchObject({ max_completion_tokens: 50 });
+    expect(seen.bodies.at(-1)).not.toHaveProperty('max_tokens');
+  });
+
+  it('is never a limit whose value is too large, nor what its caller has set', async () => {
+    const tooLarge = { error: { message: 'max_tokens is too large: 99999. This model supports at most 4096.' } };
+    const large = call(refusing((body) => 'max_tokens' in body, tooLarge), { request: { maxOutputTokens: 99_999 } });
+    await expect(large).rejects.toMatchObject({ statusCode: 400 });
+    const fixed = { error: { message: "Unsupported value: 'temperature' does not support 0.2", param: 'temperature' } };
+    const cold = call(refusing((body) => 'temperature' in body, fixed), { request: { temperature: 0.2 } });
+    await expect(cold).rejects.toMatchObject({ statusCode: 400 });
+  });
+
+  it('is left out from the start where the record of the provider says so', async () => {
+    const seen = await call(() => sent(events(...plain, '[DONE]')), {
+      unsupportedParameters: ['stream_options', 'temperature'],
+      request: { temperature: 0.2 },
+    });
+    expect(Object.keys(seen.bodies[0] ?? {})).not.toEqual(expect.arrayContaining(['stream_options']));
+    expect(seen.bodies[0]).not.toHaveProperty('temperature');
+  });
+
+  it('is remembered by a model source for the next run', async () => {
+    const bodies: Record<string, unknown>[] = [];
+    const answer = refusing((body) => 'stream_options' in body, {
+      error: { message: 'Unknown field: stream_options' },
+    });
+    const egress: Egress = {
+      async fetch(request) {
+        bodies.push(await request.json() as Record<string, unknown>);
+        return answer(bodies.at(-1) ?? {}, bodies.length);
+      },
+    };
+    const source = modelSource({ egress });
+    const provider = {
+      id: 'p',
+      kind: 'openai-compatible',
+      baseUrl: 'https://api.openai.com/v1',
+      model: 'm',
+    } as Parameters<typeof source.model>[0];
+    for (const _ of [1, 2]) {
+      const model = source.model(provider, undefined) as ReturnType<typeof openAiCompatible>;
+      const { stream } = await model.doStream({ prompt });
+      await Array.fromAsync(stream);
+    }
+    expect(bodies.map((body) => 'stream_options' in body)).toEqual([true, false, false]);
+  });
+});
+
+describe('a JSON Schema of an answer', () => {
+  const of = async (schema: object): Promise<unknown> => {
+    const responseFormat = { type: 'json' as const, schema };
+    const { bodies } = await call(() => sent(events(...plain, '[DONE]')), {
+      jsonSchema: true,
+      request: { responseFormat },
+    });
+    return (bodies[0] as { response_format: { json_schema: { strict: boolean } } }).response_format.json_schema.strict;
+  };
+  const city = { type: 'string' };
+
+  it('is strict where it leaves nothing open', async () => {
+    const item = { type: 'object', properties: { city }, required: ['city'], additionalProperties: false };
+    expect(await of(item)).toBe(true);
+    expect(
+      await of({
+        type: 'object',
+        properties: { items: { type: 'array', items: item } },
+        required: ['items'],
+        additionalProperties: false,
+      }),
+    ).toBe(true);
+  });
+
+  it.each([
+    ['other properties', { type: 'object', properties: { city }, required: ['city'] }],
+    ['a property that may be absent', { type: 'object', properties: { city }, additionalProperties: false }],
+    ['an object inside that is open', {
+      type: 'object',
+      properties: { at: { type: 'object' } },
+      required: ['at'],
+      additionalProperties: false,
+    }],
+    ['a definition that is open', {
+      type: 'object',
+      properties: {},
+      additionalProperties: false,
+      $defs: { a: { type: 'object', properties: { city } } },
+    }],
+  ])('is not strict where it allows %s', async (_, schema) => {
+    expect(await of(schema)).toBe(false);
+  });
+});
