@@ -87,7 +87,7 @@ describe('imports', () => {
       'saxes': /^adapters\/grounding\/office\/xml\.ts$/,
       'stemmer': /^src\/base\/language\/stem\.ts$/,
       'structured-headers': /^adapters\/transport\//,
-      'eventsource-parser': /^adapters\/(transport\/client|mcp\/relay)/,
+      'eventsource-parser': /^adapters\/(transport\/client|mcp\/relay|models\/model-answer)/,
       '@modelcontextprotocol/sdk': /^adapters\/(mcp|transport\/mcp-server)\/sdk\.ts$/,
       '@modelcontextprotocol/server': /^adapters\/transport\/mcp-server\/sdk-2026\.ts$/,
       '@modelcontextprotocol/client': /^adapters\/mcp\/sdk-2026\.ts$/,

@@ -12,8 +12,8 @@ export interface ReadOptions {
   readonly silenceMs: number;
 }
 
-/** Servers end a stream rather than send an event of more than 256 KiB. */
-const maxEventLength = 1_048_576;
+/** Servers end a stream rather than send an event whose data has more than 1,048,576 characters. */
+const maxEventLength = 1_064_960;
 
 /**
  * Yields the events of a body until it ends. A connection that breaks, falls silent or is aborted ends as well: only the reader
