@@ -84,6 +84,11 @@ export const guideGroups: readonly GuideGroup[] = [
       { page: 'node', title: 'Node', words: 'express hono server' },
       { page: 'platforms', title: 'Bun, Cloudflare, Next.js', words: 'workers durable object route handler edge' },
       { page: 'endpoint', title: 'Endpoint', words: 'http api signed routes' },
+      {
+        page: 'callers',
+        title: 'Callers and owners',
+        words: 'identity subject person group actor delegation jwt token',
+      },
       { page: 'watching', title: 'Observability', words: 'watching events metrics traces audit opentelemetry' },
       { page: 'opentelemetry', title: 'OpenTelemetry', words: 'traces spans langfuse otlp tempo jaeger sdk' },
       {

@@ -12,6 +12,8 @@ export const credentialOptions = {
   'issuer': { type: 'string' },
   'tenant': { type: 'string' },
   'subject': { type: 'string' },
+  'act-for': { type: 'string' },
+  'insecure-http': { type: 'boolean' },
   'agents': { type: 'string' },
   'scopes': { type: 'string' },
   'token-env': { type: 'string' },
@@ -22,18 +24,45 @@ export const credentialUsage = `
   --token-env NAME   the variable with a bearer token (PINNACE_TOKEN)
   --issuer FILE      sign instead, with a certificate of this issuer (pinnace keys)
   --tenant T         the tenant of the certificate
-  --subject S        its subject (cli)
+  --subject S        its subject: the person or group that owns what is created (cli)
+  --act-for S        send the request for this subject (Pinnace-Subject); the token must allow it
+  --insecure-http    send the token over http:// to another machine, where everyone on the way can read it
   --agents A,B       its agents; * for all (*)
   --scopes S,T       its scopes (${scopes.join(',')})`;
 
-/** Returns the credentials. @throws UsageError without any. */
-export async function credentialsFrom(given: Given, terminal: Terminal): Promise<ClientCredentials> {
+/** Who calls an endpoint, and for whom: options of `createClient`. */
+export interface CliCaller {
+  readonly credentials: ClientCredentials;
+  readonly subject?: string;
+}
+
+/** Returns who calls the address. @throws UsageError without credentials, and for a token that others could read on its way. */
+export async function callerFrom(given: Given, { url, terminal }: CallerOptions): Promise<CliCaller> {
+  const actFor = optionOf(given, 'act-for');
+  const subject = actFor !== undefined && { subject: actFor };
   const file = optionOf(given, 'issuer');
-  if (file !== undefined) return await certificateFrom(file, given, terminal);
+  if (file !== undefined) return { credentials: await certificateFrom(file, given, terminal), ...subject };
   const name = optionOf(given, 'token-env') ?? 'PINNACE_TOKEN';
   const bearer = terminal.env[name];
-  if (bearer) return { bearer };
-  throw new UsageError(`Set the variable ${name} to a bearer token, or pass --issuer and --tenant`);
+  if (!bearer) throw new UsageError(`Set the variable ${name} to a bearer token, or pass --issuer and --tenant`);
+  requirePrivacy(given, url);
+  return { credentials: { bearer }, ...subject };
+}
+
+interface CallerOptions {
+  readonly url: URL;
+  readonly terminal: Terminal;
+}
+
+/** A bearer token is all that it takes to be its caller. @throws UsageError for an address of another machine without TLS. */
+export function requirePrivacy({ options }: Given, { protocol, hostname }: URL): void {
+  if (protocol === 'https:' || isLoopback(hostname) || options['insecure-http'] === true) return;
+  throw new UsageError('The token would be sent unencrypted: use https://, or pass --insecure-http');
+}
+
+/** The host names of this machine, as URLs write them. */
+function isLoopback(hostname: string): boolean {
+  return /^(?:(?:.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }
 
 async function certificateFrom(file: string, given: Given, terminal: Terminal): Promise<ClientCredentials> {
@@ -41,8 +70,10 @@ async function certificateFrom(file: string, given: Given, terminal: Terminal): 
   const { deployment, ...options } = await readIssuerFile(file, terminal);
   const issuer = await createIssuer({ ...options, deployment });
   const agents = listOf(given, 'agents') ?? ['*'];
+  const actFor = optionOf(given, 'act-for');
   return await issuer.issue({
-    sub: optionOf(given, 'subject') ?? 'cli',
+    subject: optionOf(given, 'subject') ?? 'cli',
+    ...(actFor !== undefined && { actFor: [actFor] }),
     tenant,
     agents: agents.includes('*') ? '*' : agents,
     scopes: scopesFrom(given),

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { checkOptions } from '../../src/base/check-options.ts';
 import type { Handler } from '../transport/http.ts';
 import { setBasePath } from '../transport/http/base-path.ts';
+import { setTarget } from '../transport/http/require-address.ts';
 
 /** Where the handler is mounted. */
 export interface NodeListenerOptions {
@@ -62,11 +63,13 @@ function toRequest(incoming: IncomingMessage & Mounted): Request {
   const scheme = 'encrypted' in incoming.socket && incoming.socket.encrypted ? 'https' : 'http';
   const address = new URL(belowHost(originalUrl ?? url), `${scheme}://${headers.host ?? 'localhost'}`);
   const body = method === 'GET' || method === 'HEAD' ? undefined : bodyOf(incoming);
-  return new Request(address, {
+  const request = new Request(address, {
     method,
     headers: headersOf(incoming),
     ...(body !== undefined && { body, duplex: 'half' }),
   });
+  setTarget(request, originalUrl ?? url);
+  return request;
 }
 
 /** A path that starts with two slashes would be read as the address of another host. */

@@ -7,7 +7,8 @@ import { createPrincipal, type Principal } from '../../src/base/principal.ts';
 import { isJwt } from './bearer-token.ts';
 import { bodyLimitOf } from './http/body-intake.ts';
 import { type BodyOptions, readBody } from './signed/body.ts';
-import type { Certificate } from './signed/certificate.ts';
+import { actingFor, subjectHeader } from './acting-for.ts';
+import type { Certificate, SubjectOf } from './signed/certificate.ts';
 import { createCertificateCache } from './signed/certificate-cache.ts';
 import type { Revocable, Revocation } from './signed/denylist.ts';
 import { verifyContentDigest } from './signed/digest.ts';
@@ -32,6 +33,14 @@ export interface AuthenticatorOptions {
   readonly now?: () => number;
   /** The largest body, in bytes; a function where it differs from route to route. 16 MiB for runs and imports and 1 MiB for others when absent. */
   readonly maxBodyBytes?: number | ((request: Request) => number);
+  /**
+   * Returns the subject of a certificate from its claims; `undefined` rejects it. For issuers whose `sub` is a session, which changes
+   * with each renewal: the subject owns runs, chats and idempotency keys. The claim `subject`, otherwise `sub`, when absent.
+   *
+   * @example
+   * subjectOf: ({ user }) => (typeof user === 'string' ? user : undefined)
+   */
+  readonly subjectOf?: SubjectOf;
   /** The most certificates to remember. */
   readonly maxCertificates?: number;
   /** How long a copy of the list of revocations is used. */
@@ -60,6 +69,7 @@ export function createAuthenticator(options: AuthenticatorOptions): SignedAuthen
     audience: ['text', 'the "aud" of the certificates'],
     authorities: ['array', 'an array of hosts, such as ["agents.example.com"]'],
     storage: ['.commit', 'a storage, such as memoryStorage()'],
+    subjectOf: ['function?', 'a function (claims) => subject'],
   });
   checkAuthorities(options.authorities);
   const { storage, now = Date.now, revocationMaxAgeMs: maxAgeMs, every } = options;
@@ -68,7 +78,7 @@ export function createAuthenticator(options: AuthenticatorOptions): SignedAuthen
   const verifyAll = createVerifier({ ...options, now, revocations });
   const verify: SignedAuthenticator['verify'] = async (request) => {
     const { certificate, nonce } = await verifyAll(request);
-    return { principal: principalOf(certificate), nonce };
+    return { principal: principalOf(certificate, actingFor(request, certificate)), nonce };
   };
   return {
     verify,
@@ -104,7 +114,7 @@ function checkAuthorities(authorities: readonly string[]): void {
  * that fails cannot use up the nonce of another caller.
  */
 function createVerifier(
-  { audience, storage, now, maxBodyBytes = bodyLimitOf, revocations, ...options }: AuthenticatorOptions & {
+  { audience, storage, now, maxBodyBytes = bodyLimitOf, subjectOf, revocations, ...options }: AuthenticatorOptions & {
     readonly now: () => number;
     readonly revocations: Revocations;
   },
@@ -119,8 +129,8 @@ function createVerifier(
     requirePlainBody(request);
     requireAuthority(request, authorities);
     const nowSeconds = Math.floor(now() / 1000);
-    const certificate = await certificateOf(token, { findRoot, audience, nowSeconds });
-    if (await revocations.isRevoked(certificate)) throw refusal('certificate_revoked');
+    const certificate = await certificateOf(token, { findRoot, audience, nowSeconds, subjectOf });
+    if (await revocations.isRevoked(revocableBy(certificate, request))) throw refusal('certificate_revoked');
     const { nonce } = await verifyRequest(request, { ...certificate, nowSeconds });
     const maxBytes = typeof maxBodyBytes === 'number' ? maxBodyBytes : maxBodyBytes(request);
     await requireBody(request, { maxBytes, tenant: certificate.tenant });
@@ -159,14 +169,35 @@ function announcesBody(headers: Headers): boolean {
   return headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) > 0;
 }
 
-function principalOf(certificate: Certificate): Principal {
-  const { tenant, subject, agents, scopes, deployment, issuer, certificateId, keyThumbprint, rootKeyId } = certificate;
+function principalOf(certificate: Certificate, persons: Pick<Principal, 'subject' | 'actor'>): Principal {
+  const { tenant, agents, scopes, roles, deployment, issuer, sub, certificateId, keyThumbprint, rootKeyId } =
+    certificate;
   const [issuedAt, expiresAt] = [certificate.issuedAt * 1000, certificate.expiresAt * 1000];
-  const session = Object.freeze({ issuer, certificateId, keyThumbprint, rootKeyId, issuedAt, expiresAt });
-  return createPrincipal({ via: 'http', tenant, subject, agents, scopes, ...(deployment && { deployment }), session });
+  const facts = { issuer, certificateId, keyThumbprint, rootKeyId, issuedAt, expiresAt };
+  const session = Object.freeze({ ...facts, ...(sub !== persons.subject && { sub }) });
+  return createPrincipal({
+    via: 'http',
+    tenant,
+    ...persons,
+    ...(roles.length > 0 && { roles }),
+    agents,
+    scopes,
+    ...(deployment && { deployment }),
+    session,
+  });
+}
+
+/** The facts that a revocation may name before a request is verified: the subject that it names counts as well. */
+function revocableBy(certificate: Certificate, { headers }: Request): Revocable {
+  const { sub, subject, actor } = certificate;
+  return { ...certificate, subjects: namesOf(sub, subject, actor, headers.get(subjectHeader)) };
 }
 
 /** The facts that a revocation may name; an in-process principal has none. */
-function revocableOf({ subject, session }: Principal): Revocable | undefined {
-  return session && { ...session, subject, issuedAt: session.issuedAt / 1000 };
+function revocableOf({ subject, actor, session }: Principal): Revocable | undefined {
+  return session && { ...session, subjects: namesOf(session.sub, subject, actor), issuedAt: session.issuedAt / 1000 };
+}
+
+function namesOf(...names: readonly (string | null | undefined)[]): readonly string[] {
+  return [...new Set(names.filter((name) => typeof name === 'string'))];
 }

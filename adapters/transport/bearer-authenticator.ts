@@ -3,9 +3,10 @@
 import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
 import { PinnaceError, type ProblemCode } from '../../src/base/errors.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
+import { actingFor, checkDelegation } from './acting-for.ts';
 import { bearerTokenOf } from './bearer-token.ts';
 import { checkScopes } from './check-scopes.ts';
-import { createPrincipal, type Scope } from '../../src/base/principal.ts';
+import { createPrincipal, isPrincipalName, type Scope } from '../../src/base/principal.ts';
 import { sha256 } from '../../src/base/hash.ts';
 
 /** A token and its principal. */
@@ -13,7 +14,12 @@ export interface BearerToken {
   /** SHA-256 of the token in hexadecimal digits: {@link digestOfToken}. */
   readonly digest: string;
   readonly tenant: string;
+  /** The person, group or program that owns what the caller creates. */
   readonly subject: string;
+  /** The subjects that requests may name in `Pinnace-Subject`: whole names, or prefixes (`shop:*`). None when absent. */
+  readonly actFor?: readonly string[];
+  /** The roles of the caller, which rules and approvers name. */
+  readonly roles?: readonly string[];
   readonly agents: '*' | readonly string[];
   readonly scopes: readonly Scope[];
   /** Whether it speaks for the deployment, and so writes the registry's shared records; takes the scope `admin`. */
@@ -61,8 +67,9 @@ export function bearerAuthenticator(
       if (token.expiresAt !== undefined && token.expiresAt <= now()) {
         throw refused('token_expired', 'The token has expired');
       }
-      const { tenant, subject, agents, scopes, deployment = false } = token;
-      return createPrincipal({ via: 'http', tenant, subject, agents, scopes, ...(deployment && { deployment }) });
+      const { tenant, agents, scopes, roles, deployment = false } = token;
+      const facts = { via: 'http', tenant, ...actingFor(request, token), agents, scopes } as const;
+      return createPrincipal({ ...facts, ...(roles && { roles }), ...(deployment && { deployment }) });
     },
   };
 }
@@ -75,7 +82,12 @@ function checkToken(token: BearerToken, at: number): void {
     subject: ['text', 'the id of the person or program'],
     scopes: ['array', 'an array, such as ["run:create"]'],
   });
+  for (const field of ['tenant', 'subject'] as const) {
+    if (isPrincipalName(token[field])) continue;
+    throw wrongArgument(action, field, `"${field}" must be 1 to 256 characters, none of them a control`);
+  }
   checkScopes(action, token.scopes);
+  checkDelegation(action, token);
   if (token.agents !== '*' && !Array.isArray(token.agents)) {
     throw wrongArgument(action, 'agents', '"agents" must be "*" or an array of ids');
   }

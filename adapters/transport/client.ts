@@ -48,6 +48,11 @@ export interface ClientOptions extends ChatDefaults {
    * `certificate` and `key` beside it mean the same.
    */
   readonly credentials?: ClientCredentials;
+  /**
+   * Whom the requests are for, where the credentials may act for others (`actFor`): who owns what the requests create. Sent as
+   * `Pinnace-Subject`, which the signature covers. The subject of the credentials when absent.
+   */
+  readonly subject?: string;
   /** Further headers of every request, or a function that returns them. A signature does not cover them. */
   readonly headers?: HeaderSource;
   /** The session certificate, or a function that returns a fresh one, alone or with its key. */

@@ -1,6 +1,7 @@
 /** Authenticates a developer on the developer's own machine, with one token. */
 
 import { checkOptions } from '../../src/base/check-options.ts';
+import { actingFor } from './acting-for.ts';
 import { bearerTokenOf } from './bearer-token.ts';
 import { PinnaceError, type ProblemCode } from '../../src/base/errors.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
@@ -13,7 +14,7 @@ export const minTokenLength = 16;
 
 /**
  * Creates an authenticator that accepts one token, under loopback host names only: a page that a rebinding name server points at
- * this machine carries its own name in `Host`. The server must also bind a loopback address.
+ * this machine carries its own name in `Host`. The server must also bind a loopback address. A developer may act for every subject.
  *
  * @throws PinnaceError `invalid_argument` for a token of less than 16 characters.
  */
@@ -36,8 +37,8 @@ export function developmentAuthenticator(options: { token: string }): Authentica
       if (!await sameText(given, token)) {
         throw refused('token_invalid', 'The token is not the one printed at the start');
       }
-      const developer = { tenant: 'development', subject: 'developer', agents: '*', scopes, deployment: true } as const;
-      return createPrincipal({ via: 'http', ...developer });
+      const persons = actingFor(request, { subject: 'developer', actFor: ['*'] });
+      return createPrincipal({ via: 'http', tenant: 'development', ...persons, agents: '*', scopes, deployment: true });
     },
   };
 }

@@ -1,10 +1,11 @@
 /** Issues session certificates, for development, tests, and Group Controllers without an issuer. */
 
+import { checkDelegation } from './acting-for.ts';
 import { checkScopes } from './check-scopes.ts';
-import { checkOptions } from '../../src/base/check-options.ts';
+import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
 import { calculateJwkThumbprint, exportJWK, importJWK, SignJWT } from 'jose';
 import { PinnaceError } from '../../src/base/errors.ts';
-import type { Scope } from '../../src/base/principal.ts';
+import { isPrincipalName, type Scope } from '../../src/base/principal.ts';
 import { certificateType, maxCertificateSeconds } from './signed/profile.ts';
 import type { Issuer, RootKey } from './signed/roots.ts';
 
@@ -32,8 +33,21 @@ export interface IssuerOptions {
 
 /** The content of a certificate. */
 export interface CertificateClaims {
-  /** The session. */
-  readonly sub: string;
+  /**
+   * Who owns what the caller creates: a person, or the group of a chat (`group:42`). The same with each renewal: runs, chats, files and
+   * idempotency keys belong to tenant and subject.
+   */
+  readonly subject?: string;
+  /** The session, which may change with each renewal. Owns nothing; a revocation may name it. The claim `sub`; the subject when absent. */
+  readonly session?: string;
+  /** The claim `sub` itself. Without `subject` it is the subject: never pass a session here. */
+  readonly sub?: string;
+  /** Who speaks for the subject, such as a member of the group. The claim `act` (RFC 8693). */
+  readonly actor?: string;
+  /** The subjects that requests may name in `Pinnace-Subject`: whole names, or prefixes (`shop:*`). The claim `act_for`. */
+  readonly actFor?: readonly string[];
+  /** The caller's roles, which rules and approvers name. */
+  readonly roles?: readonly string[];
   readonly tenant: string;
   readonly agents: '*' | readonly string[];
   readonly scopes: readonly Scope[];
@@ -77,7 +91,7 @@ export async function generateRootKey(): Promise<PrivateRootKey> {
  * @throws PinnaceError `invalid_argument` when the key is not a private Ed25519 JWK.
  * @example
  * const issuer = await createIssuer({ iss: 'https://gc.example', audience: 'agents-worker' });
- * const { certificate, key } = await issuer.issue({ sub: 's1', tenant: 't1', agents: '*', scopes: ['run:create'] });
+ * const { certificate, key } = await issuer.issue({ subject: 'ada', tenant: 'acme', agents: '*', scopes: ['run:create'] });
  */
 export async function createIssuer(options: IssuerOptions): Promise<CertificateIssuer> {
   checkOptions('create the issuer', options, {
@@ -88,19 +102,27 @@ export async function createIssuer(options: IssuerOptions): Promise<CertificateI
   const { signingKey, publicKey } = await importRoot(privateKey);
   const certify: CertificateIssuer['certify'] = async (request) => {
     checkOptions('issue a certificate', request, {
-      sub: ['text', 'the id of the session', /^subject$/],
       tenant: ['text', 'the id of the tenant'],
       agents: [request?.agents === '*' ? 'text' : 'array', '"*" or an array of ids'],
       scopes: ['array', 'an array, such as ["run:create"]', /^scope$/],
     });
-    const { sub, tenant, agents, scopes, ttlSeconds = 600 } = request;
+    const { tenant, agents, scopes, ttlSeconds = 600 } = request;
     checkScopes('issue a certificate', scopes);
+    checkDelegation('issue a certificate', request);
+    const persons = personsOf(request);
     requireLifetime(ttlSeconds);
     requireDeployment(request, deployment);
     const { kty, crv, x } = await exportJWK(request.publicKey);
     const iat = Math.floor(now() / 1000);
     const times = { iat, nbf: iat, exp: iat + ttlSeconds };
-    const claims = { iss, sub, aud: audience, ...times, jti: crypto.randomUUID(), cnf: { jwk: { kty, crv, x } } };
+    const claims = {
+      iss,
+      ...persons,
+      aud: audience,
+      ...times,
+      jti: crypto.randomUUID(),
+      cnf: { jwk: { kty, crv, x } },
+    };
     const deploys = request.deployment === true && { deployment: true };
     return await new SignJWT({ ...claims, tenant, agents, scope: scopes.join(' '), ...deploys })
       .setProtectedHeader({ alg: 'Ed25519', typ: certificateType, kid: publicKey.kid })
@@ -113,6 +135,29 @@ export async function createIssuer(options: IssuerOptions): Promise<CertificateI
       const session = keys ?? await generateKeys(false);
       return { certificate: await certify({ ...claims, publicKey: session.publicKey }), key: session.privateKey };
     },
+  };
+}
+
+/** The claims that say whom a certificate is about. @throws PinnaceError `invalid_argument` without a subject, or for what is no name. */
+function personsOf(request: CertificateClaims): { readonly sub: string } & Readonly<Record<string, unknown>> {
+  const { subject, session, actor, actFor, roles } = request;
+  if (request.sub !== undefined && session !== undefined) {
+    throw wrongArgument('issue a certificate', 'session', '"session" and "sub" are the same claim; pass one of them');
+  }
+  const sub = request.sub ?? session ?? subject;
+  if ((subject ?? request.sub) === undefined) {
+    throw wrongArgument('issue a certificate', 'subject', '"subject" is missing; pass the id of the person or group');
+  }
+  for (const [field, value] of Object.entries({ subject: subject ?? sub, sub, actor, tenant: request.tenant })) {
+    if (isPrincipalName(value) || (field === 'actor' && value === undefined)) continue;
+    throw wrongArgument('issue a certificate', field, `"${field}" must be 1 to 256 characters, none of them a control`);
+  }
+  return {
+    sub: String(sub),
+    ...(subject !== undefined && subject !== sub && { subject }),
+    ...(actor !== undefined && { act: { sub: actor } }),
+    ...(actFor && { act_for: actFor }),
+    ...(roles && { roles }),
   };
 }
 

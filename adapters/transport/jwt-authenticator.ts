@@ -12,17 +12,23 @@ import {
   type JWTVerifyGetKey,
 } from 'jose';
 import { PinnaceError, type ProblemCode } from '../../src/base/errors.ts';
-import { createPrincipal, type Principal } from '../../src/base/principal.ts';
+import { createPrincipal, isPrincipalName, type Principal } from '../../src/base/principal.ts';
 import { isPrivateOriginAllowed, type PrivateOrigins } from '../../src/base/private-origins.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
 import type { Egress } from '../../src/contracts/egress.ts';
+import { actingFor, isActFor, isRoles } from './acting-for.ts';
 import { bearerTokenOf, isJwt } from './bearer-token.ts';
 
 /** The claims of a token that was verified. */
 export type JwtClaims = JWTPayload & { readonly iss: string; readonly sub: string; readonly exp: number };
 
 /** What a token stands for. */
-export type JwtPrincipal = Pick<Principal, 'tenant' | 'subject' | 'agents' | 'scopes'>;
+export interface JwtPrincipal extends Pick<Principal, 'tenant' | 'subject' | 'roles' | 'agents' | 'scopes'> {
+  /** Who speaks for the subject; `act.sub` of the token (RFC 8693) when absent. */
+  readonly actor?: string;
+  /** The subjects that requests may name in `Pinnace-Subject`: whole names, or prefixes (`shop:*`). None when absent. */
+  readonly actFor?: readonly string[];
+}
 
 /** Which tokens are accepted. */
 export interface JwtAuthenticatorOptions {
@@ -39,8 +45,13 @@ export interface JwtAuthenticatorOptions {
   /** The OAuth scopes that every token must have; none when absent. */
   readonly requiredScopes?: readonly string[];
   /**
-   * Returns whom a token stands for; `undefined` refuses it. Take `subject` from `sub`, and choose scopes: a token's own `scope` is the
-   * authorization server's text, not one of Pinnace.
+   * Whether the header of a token must say that it is an access token, `"typ": "at+jwt"` (RFC 9068): an ID token whose audience fits is
+   * refused. `true` when absent. `false` also accepts `JWT` and no type, for authorization servers that do not set it.
+   */
+  readonly requireType?: boolean;
+  /**
+   * Returns whom a token stands for; `undefined` refuses it, and so does a tenant or subject that is empty or the text of a missing
+   * claim. Take `subject` from `sub`, and choose scopes: a token's own `scope` is the authorization server's text, not one of Pinnace.
    */
   readonly principalOf: (claims: JwtClaims) => Promise<JwtPrincipal | undefined> | JwtPrincipal | undefined;
   /** Milliseconds since 1970; the clock of the platform when absent. */
@@ -61,7 +72,8 @@ const algorithms = [
   'EdDSA',
   'Ed25519',
 ];
-const types: ReadonlySet<unknown> = new Set([undefined, 'at+jwt', 'application/at+jwt', 'jwt']);
+const accessTypes: ReadonlySet<unknown> = new Set(['at+jwt', 'application/at+jwt']);
+const untypedTypes: ReadonlySet<unknown> = new Set([undefined, 'jwt']);
 const maxTokenLength = 16_384;
 const maxKeysBytes = 65_536;
 const keysTimeoutMs = 10_000;
@@ -70,7 +82,8 @@ const clockToleranceS = 30;
 /**
  * Creates an authenticator for bearer tokens that are JWTs: their signature, issuer, audience and times are verified.
  *
- * A token without `exp` or `sub`, for another audience, or bound to a key (`cnf`) is `token_invalid` (401). A token without a required
+ * A token without `exp` or `sub`, for another audience, of another type, issued in the future, or bound to a key (`cnf`) is
+ * `token_invalid` (401). A token without a required
  * scope is `forbidden` (403, reason `insufficient_scope`). `unavailable` (reason `keys_unavailable`) when the keys cannot be loaded.
  *
  * @throws PinnaceError `invalid_argument` for a URL of the keys without https or without an `egress`.
@@ -80,7 +93,8 @@ const clockToleranceS = 30;
  *   audience: 'https://agents.example/mcp',
  *   keys: 'https://login.example/jwks',
  *   egress,
- *   principalOf: ({ sub, org }) => ({ tenant: String(org), subject: sub, agents: ['helper'], scopes: ['run:create'] }),
+ *   principalOf: ({ sub, org }) =>
+ *     typeof org === 'string' ? { tenant: org, subject: sub, agents: ['helper'], scopes: ['run:create'] } : undefined,
  * });
  */
 export function jwtAuthenticator(options: JwtAuthenticatorOptions): Authenticator {
@@ -90,7 +104,7 @@ export function jwtAuthenticator(options: JwtAuthenticatorOptions): Authenticato
     keys: ['given', 'the URL of the public keys, or the keys as { keys: [ … ] }', /^jwks/],
     principalOf: ['function', 'a function (claims) => ({ tenant, subject, agents, scopes })'],
   });
-  const { issuer, audience, requiredScopes = [], principalOf, now = Date.now } = options;
+  const { issuer, audience, requiredScopes = [], requireType = true, principalOf, now = Date.now } = options;
   const keys = keysOf(options);
   return {
     async authenticate(request) {
@@ -99,33 +113,47 @@ export function jwtAuthenticator(options: JwtAuthenticatorOptions): Authenticato
         throw refused('authentication_required', 'Send an access token as "Authorization: Bearer …"');
       }
       if (token.length > maxTokenLength) throw refused('token_invalid', 'The token is too long');
-      const claims = await verify(token, keys, {
-        issuer,
-        audience,
-        algorithms,
-        clockTolerance: clockToleranceS,
-        currentDate: new Date(now()),
-        requiredClaims: ['exp', 'sub'],
-      });
+      const claims = await verify(token, { keys, issuer, audience, requireType, now: now() });
       const granted = new Set(typeof claims['scope'] === 'string' ? claims['scope'].split(' ') : []);
       const missing = requiredScopes.filter((scope) => !granted.has(scope));
       if (missing.length > 0) throw lacksScope(requiredScopes);
       const facts = await principalOf(claims);
       if (!facts) throw refused('token_invalid', 'The token stands for no caller of this endpoint');
-      const { tenant, subject, agents, scopes } = facts;
-      return createPrincipal({ via: 'http', tenant, subject, agents, scopes });
+      return createPrincipalOf(request, claims, facts);
     },
   };
 }
 
+interface Verification {
+  readonly keys: JWTVerifyGetKey;
+  readonly issuer: string;
+  readonly audience: string;
+  readonly requireType: boolean;
+  /** Milliseconds. */
+  readonly now: number;
+}
+
 async function verify(
   token: string,
-  keys: JWTVerifyGetKey,
-  options: Parameters<typeof jwtVerify>[2],
+  { keys, issuer, audience, requireType, now }: Verification,
 ): Promise<JwtClaims> {
   try {
-    const { payload, protectedHeader: { typ } } = await jwtVerify(token, keys, options);
-    if (!types.has(typ?.toLowerCase())) throw refused('token_invalid', 'The token is not an access token');
+    const { payload, protectedHeader: { typ } } = await jwtVerify(token, keys, {
+      issuer,
+      audience,
+      algorithms,
+      clockTolerance: clockToleranceS,
+      currentDate: new Date(now),
+      requiredClaims: ['exp', 'sub'],
+    });
+    requireAccessType(typ?.toLowerCase(), requireType);
+    const { iat } = payload;
+    if (iat !== undefined && !(iat <= now / 1000 + clockToleranceS)) {
+      throw refused(
+        'token_invalid',
+        'The token was issued in the future: compare the clock of its issuer with this one',
+      );
+    }
     if (payload['cnf'] !== undefined) {
       throw refused('token_invalid', 'The token is bound to a key: it is no bearer token');
     }
@@ -136,6 +164,34 @@ async function verify(
   } catch (thrown) {
     throw toRefusal(thrown);
   }
+}
+
+/** An ID token is signed by the same keys, and names the client that it was issued to as its audience. */
+function requireAccessType(type: string | undefined, requireType: boolean): void {
+  if (accessTypes.has(type) || (!requireType && untypedTypes.has(type))) return;
+  const advice = requireType && untypedTypes.has(type) ? ', or set "requireType: false" at the endpoint' : '';
+  throw refused(
+    'token_invalid',
+    `The token is not an access token: its header must have "typ": "at+jwt" (RFC 9068)${advice}`,
+  );
+}
+
+/** @throws PinnaceError `token_invalid` where a fact of the principal is missing, also where it is the text of a missing claim. */
+function createPrincipalOf(request: Request, { act }: JwtClaims, facts: JwtPrincipal): Principal {
+  const { tenant, agents, scopes, roles, actFor } = facts;
+  const actor: unknown = facts.actor ?? actorOf(act);
+  const all = [tenant, facts.subject, ...(actor === undefined ? [] : [actor])];
+  if (!all.every(isPrincipalName) || ![roles ?? []].every(isRoles) || ![actFor ?? []].every(isActFor)) {
+    throw refused('token_invalid', 'The token stands for no caller of this endpoint: a claim that names it is missing');
+  }
+  const persons = actingFor(request, { ...facts, actor: actor as string | undefined }); // safe: checked above
+  return createPrincipal({ via: 'http', tenant, ...persons, agents, scopes, ...(roles && { roles }) });
+}
+
+/** The actor of a delegated token (RFC 8693, section 4.1); one without a name is not left out, which refuses the token. */
+function actorOf(act: unknown): unknown {
+  if (act === undefined) return undefined;
+  return typeof act === 'object' && act !== null && 'sub' in act ? act.sub : null;
 }
 
 /** What the library says of a token is not repeated. */

@@ -93,7 +93,7 @@ type Session = Omit<Parameters<CertificateIssuer['certify']>[0], 'publicKey'>;
 
 /** A developer's own page on their own machine: it is the console, too. */
 const showing: Session = {
-  sub: 'playground',
+  subject: 'playground',
   tenant: 'development',
   agents: '*',
   scopes: ['run:create', 'run:read', 'run:cancel', 'tool:approve', 'registry:read', 'registry:write', 'admin'],
@@ -101,7 +101,7 @@ const showing: Session = {
 };
 
 const asking: Session = {
-  sub: 'ask',
+  subject: 'ask',
   tenant: 'development',
   agents: '*',
   scopes: ['run:create', 'run:read', 'run:cancel'],

@@ -11,17 +11,21 @@ export async function openIssuer(privateKey = generateRootKey()): Promise<Certif
 
 /** One turn of a chat: calls the agent, streams its text, and returns all of it. */
 export async function askAgent(
-  { issuer, url, tenant, text, onText, fetch }: {
+  { issuer, url, tenant, group = 'group:42', member = 'ada', text, onText, fetch }: {
     readonly issuer: CertificateIssuer;
     readonly url: string;
     readonly tenant: string;
+    /** Owns the chat, such as `group:42`: the same for all members, and after each renewal of a certificate. */
+    readonly group?: string;
+    /** Who speaks. */
+    readonly member?: string;
     readonly text: string;
     readonly onText: (delta: string) => void;
     readonly fetch?: (request: Request) => Promise<Response>;
   },
 ): Promise<string> {
   const scopes = ['run:create', 'run:read', 'run:cancel'] as const;
-  const claims = { sub: crypto.randomUUID(), tenant, agents: ['purser'], scopes: [...scopes] };
+  const claims = { subject: group, actor: member, tenant, agents: ['purser'], scopes: [...scopes] };
   const client = createClient({ url, ...await issuer.issue(claims), ...(fetch && { fetch }) });
   const messages = [{ id: 'm1', role: 'user' as const, parts: [{ type: 'text' as const, text }] }];
   try {

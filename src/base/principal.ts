@@ -29,6 +29,8 @@ export const scopes: readonly Scope[] = [
 export interface Session {
   /** The `iss` of the certificate: idempotency keys are scoped by it. */
   readonly issuer: string;
+  /** The `sub` of the certificate where it is not the subject: the id of the session, or the back end that signs for many. */
+  readonly sub?: string;
   /** The `jti` of the certificate. */
   readonly certificateId: string;
   /** The thumbprint (RFC 7638) of the key that signs the session's requests. */
@@ -63,11 +65,39 @@ export type Owner = Pick<Principal, 'tenant' | 'subject' | 'actor' | 'agents' | 
 
 const verified = new WeakSet<Principal>();
 
-/** Creates a principal from facts that an authenticator has verified. Never call it with anything that a request merely claims. */
+/** What a missing value becomes in a text: `String(claims.org)` makes one tenant of all callers without `org`. */
+const namesOfNothing: ReadonlySet<string> = new Set(['undefined', 'null', 'NaN', '[object Object]']);
+
+/** Whether a value can name a tenant, a person, a group or a role: 1 to 256 characters, no control characters, no missing value. */
+export function isPrincipalName(value: unknown): value is string {
+  if (typeof value !== 'string' || value === '' || value.length > 256 || namesOfNothing.has(value)) return false;
+  return !/\p{Cc}/u.test(value) && value.isWellFormed();
+}
+
+/**
+ * Creates a principal from facts that an authenticator has verified. Never call it with anything that a request merely claims.
+ *
+ * @throws PinnaceError `unauthenticated` (reason `invalid_principal`, with the `field`) where tenant, subject, actor or a role is empty,
+ * longer than 256 characters, has control characters, or is the text of a missing value, such as "undefined".
+ */
 export function createPrincipal(facts: Principal): Principal {
-  const principal = Object.freeze({ ...facts });
+  const { tenant, subject, actor, roles = [] } = facts;
+  requireName('tenant', tenant);
+  requireName('subject', subject);
+  if (actor !== undefined) requireName('actor', actor);
+  for (const role of roles) requireName('roles', role);
+  const principal = Object.freeze({ ...facts, ...(facts.roles && { roles: Object.freeze([...facts.roles]) }) });
   verified.add(principal);
   return principal;
+}
+
+function requireName(field: string, value: unknown): void {
+  if (isPrincipalName(value)) return;
+  throw new PinnaceError(
+    'unauthenticated',
+    `Cannot accept the caller: its "${field}" must be 1 to 256 characters without control characters, and not "undefined"`,
+    { details: { reason: 'invalid_principal', field } },
+  );
 }
 
 /** The principal of the code that composes the runtime: the tenant `local`, every scope, and the deployment. */

@@ -15,31 +15,46 @@ export interface ReadinessOptions {
   readonly now: () => number;
 }
 
+/** How old a result may be. */
+export interface ReadyOptions {
+  /** How often the storage is written to at most, in milliseconds (1,000). Reads tell of an outage earlier. */
+  readonly writeEveryMs?: number;
+}
+
 /** A part that has not answered by then is not ready. */
 const probeMs = 2_000;
-/** For so long a result answers the next requests as well: the route needs no authentication, and a probe writes. */
+/** For so long a result answers the next requests as well: the route needs no authentication. */
 const resultMs = 1_000;
 /** Removes the entry of a probe whose instance died before it deleted it. */
 const entryMs = 60_000;
 
 /** Returns the function that probes. It never rejects, and answers within two seconds. */
-export function createReadiness({ storage, catalog, isClosed, now }: ReadinessOptions): () => Promise<Readiness> {
+export function createReadiness(
+  { storage, catalog, isClosed, now }: ReadinessOptions,
+): (options?: ReadyOptions) => Promise<Readiness> {
   const key = ['ready', crypto.randomUUID()];
-  let current: Promise<Readiness> | undefined;
-  let startedAt = -Infinity;
-  const probe = async (): Promise<Readiness> => {
-    const [stored, listed] = await Promise.all([
-      answers(() => writeEntry(storage, key)),
-      answers((signal) => catalog.listTools({ limit: 1 }, signal)),
-    ]);
-    return { storage: stored, catalog: listed };
+  const writes = createProbe(() => writeEntry(storage, key), now);
+  const reads = createProbe(() => storage.get(key), now);
+  const lists = createProbe((signal) => catalog.listTools({ limit: 1 }, signal), now);
+  return async ({ writeEveryMs = resultMs } = {}) => {
+    const [written, read, listed] = await Promise.all([writes(writeEveryMs), reads(resultMs), lists(resultMs)]);
+    return { storage: written === 'ok' ? read : written, catalog: listed, ...(isClosed() && { runtime: 'failed' }) };
   };
-  return async () => {
-    if (current === undefined || now() - startedAt >= resultMs) {
+}
+
+/** Returns the function that probes once for all callers, and again when the result is too old. */
+function createProbe(
+  work: (signal: AbortSignal) => Promise<unknown>,
+  now: () => number,
+): (maxAgeMs: number) => Promise<'ok' | 'failed'> {
+  let current: Promise<'ok' | 'failed'> | undefined;
+  let startedAt = -Infinity;
+  return (maxAgeMs) => {
+    if (current === undefined || now() - startedAt >= maxAgeMs) {
       startedAt = now();
-      current = probe();
+      current = answers(work);
     }
-    return { ...await current, ...(isClosed() && { runtime: 'failed' }) };
+    return current;
   };
 }
 

@@ -24,7 +24,7 @@ import type { PlanReply } from '../contracts/plans.ts';
 import type { ForkEntry, ForkListOptions, ForkOptions, RecordedCalls, RecordedRun } from './forks/fork-options.ts';
 import type { Page } from '../base/page.ts';
 import type { Principal } from '../base/principal.ts';
-import type { Readiness } from './readiness.ts';
+import type { Readiness, ReadyOptions } from './readiness.ts';
 import type { RunRequestInput } from './run-request.ts';
 import type { Runs } from './log/runs.ts';
 import type { RunStatus } from './log/run-status.ts';
@@ -224,7 +224,7 @@ export interface HostedRuntime extends Runtime {
   /** Emits that a request was refused before anything was done for it. Bounded: a flood of refusals emits few events. */
   readonly refused: (error: unknown, request: RefusedRequest) => void;
   /** Probes whether the storage takes a write and the catalog answers. Never rejects; answers within two seconds. */
-  ready(): Promise<Readiness>;
+  ready(options?: ReadyOptions): Promise<Readiness>;
   readonly metrics: Metrics;
 }
 

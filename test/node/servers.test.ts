@@ -286,6 +286,48 @@ describe('an endpoint on Node', () => {
   });
 });
 
+describe('a path', () => {
+  it.each([
+    '/v1\\healthz',
+    '/v1/%2e%2e/v1/healthz',
+    '/v1/%2E%2e/v1/healthz',
+    '/v1/../v1/healthz',
+    '/v1/./healthz',
+    '//v1/healthz',
+    '/v1//healthz',
+    '/v1/%68ealthz',
+    '/%76%31/healthz',
+    '/v1/healthz#',
+    '/v1/x/..\\healthz',
+    'http://localhost/v1\\healthz',
+    'http://localhost//v1/healthz',
+    '//localhost/v1/healthz',
+  ])('that is written %s is not served', async (target) => {
+    const { port } = new URL(await listen((await endpointOf()).listener()));
+    const answer = await send(port, `GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 40[04] /);
+    expect(answer).not.toContain('"status":"ok"');
+  });
+
+  it.each(['/v1/healthz', '/v1/healthz?a=//../%2e', 'http://localhost/v1/healthz'])(
+    'that is written %s is',
+    async (target) => {
+      const { port } = new URL(await listen((await endpointOf()).listener()));
+      const answer = await send(port, `GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+      expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    },
+  );
+
+  it('may have ids with every character, as encodeURIComponent writes them', async () => {
+    const url = await listen((await endpointOf()).listener());
+    const headers = { authorization: `Bearer ${token}` };
+    for (const id of ['a/b', '..\\c', "ü ~!*'()", '50%', 'a.b-c_d', '%2e']) {
+      const response = await fetch(`${url}/v1/runs/${encodeURIComponent(id)}`, { headers });
+      expect(await response.json(), id).toMatchObject({ status: 404, details: { reason: 'run_not_found' } });
+    }
+  });
+});
+
 describe('a process with two endpoints', () => {
   const fixture = join(import.meta.dirname, '../fixtures/processes/two-endpoints-server.ts');
 

@@ -2,7 +2,7 @@
 
 import { createClient } from '../../transport/client.ts';
 import { addressOf, type Command, optionOf } from '../command.ts';
-import { credentialOptions, credentialsFrom, credentialUsage } from '../credentials.ts';
+import { callerFrom, credentialOptions, credentialUsage } from '../credentials.ts';
 
 /** The command. */
 export const events: Command = {
@@ -29,7 +29,7 @@ Needs the scope admin. Reconnects by itself. Ctrl+C ends it.`,
   args: [1, 1],
   async run(given, terminal) {
     const url = addressOf(given.args[0] ?? '');
-    const client = createClient({ url, credentials: await credentialsFrom(given, terminal) });
+    const client = createClient({ url, ...await callerFrom(given, { url, terminal }) });
     const untilLive = given.options['until-live'] === true;
     const stream = await client.events({
       signal: terminal.signal,

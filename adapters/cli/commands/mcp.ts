@@ -14,26 +14,34 @@ import type { McpValidation } from '../../../src/contracts/mcp/mcp-validation.ts
 import { createRuntime } from '../../../src/create-runtime.ts';
 import { localPrincipal } from '../../../src/base/principal.ts';
 import { addressOf, type Command, optionOf, type Terminal, UsageError } from '../command.ts';
+import { requirePrivacy } from '../credentials.ts';
 
 /** The command. */
 export const mcp: Command = {
   summary: 'Check the tools of an MCP server',
-  usage: `pinnace mcp URL [--token-env NAME] [--private] [--json]
+  usage: `pinnace mcp URL [--token-env NAME] [--insecure-http] [--private] [--json]
 
   URL               the address for Streamable HTTP
   --token-env NAME  the variable with the server's bearer token
+  --insecure-http   send the token over http:// to another machine, where everyone on the way can read it
   --private         allow a server in a private network or on this machine
   --json            print the whole result
 
 Needs @modelcontextprotocol/sdk (servers up to 2025-11-25) or @modelcontextprotocol/client (2026-07-28). Connects, lists the
 tools and calls none. The exit code is 1 when a finding is an error.`,
-  options: { 'token-env': { type: 'string' }, 'private': { type: 'boolean' }, 'json': { type: 'boolean' } },
+  options: {
+    'token-env': { type: 'string' },
+    'insecure-http': { type: 'boolean' },
+    'private': { type: 'boolean' },
+    'json': { type: 'boolean' },
+  },
   args: [1, 1],
   async run(given, terminal) {
     const url = addressOf(given.args[0] ?? '');
     const name = optionOf(given, 'token-env');
     const token = name === undefined ? undefined : terminal.env[name];
     if (name !== undefined && !token) throw new UsageError(`The variable ${name} is not set`);
+    if (token !== undefined) requirePrivacy(given, url);
     const look = { url, token, isPrivate: given.options['private'] === true, signal: terminal.signal };
     const result = await check(look);
     if (given.options['json'] === true) terminal.out(`${JSON.stringify(result, null, 2)}\n`);

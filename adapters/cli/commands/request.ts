@@ -5,7 +5,7 @@ import { credentialsOf } from '../../transport/client/client-credentials.ts';
 import { createSend } from '../../transport/client/send.ts';
 import { wait } from '../../transport/client/wait.ts';
 import { addressOf, type Command, type Given, optionOf, readInput, type Terminal, UsageError } from '../command.ts';
-import { credentialOptions, credentialsFrom, credentialUsage } from '../credentials.ts';
+import { callerFrom, credentialOptions, credentialUsage } from '../credentials.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
@@ -34,7 +34,7 @@ ${credentialUsage}`,
     const body = await bodyOf(given, terminal);
     const isDry = given.options['dry-run'] === true;
     const send = createSend({
-      ...credentialsOf({ credentials: await credentialsFrom(given, terminal) }),
+      ...credentialsOf(await callerFrom(given, { url, terminal })),
       fetch: async (one) => {
         if (!isDry) return await fetch(one);
         terminal.out(await shown(one));

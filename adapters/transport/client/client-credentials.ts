@@ -2,6 +2,7 @@
 
 import { checkOptions, wrongArgument } from '../../../src/base/check-options.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
+import { isSubjectHeader, subjectHeader } from '../acting-for.ts';
 import { type CertificateSource, createCredentials, type Credentials } from './credential.ts';
 
 /** A value, or a function that returns a fresh one before each request. */
@@ -25,11 +26,12 @@ export interface Authorized {
 
 /** Reads the credentials of a client. @throws PinnaceError `invalid_argument` without any. */
 export function credentialsOf(
-  { credentials, certificate, key, headers }: {
+  { credentials, certificate, key, headers, subject }: {
     readonly credentials?: ClientCredentials;
     readonly certificate?: CertificateSource;
     readonly key?: CryptoKey;
     readonly headers?: HeaderSource;
+    readonly subject?: string;
   },
 ): Authorized {
   const signing = credentials ?? (certificate === undefined ? undefined : { certificate, ...(key && { key }) });
@@ -40,11 +42,16 @@ export function credentialsOf(
     );
   }
   checkCredentials(signing);
+  if (subject !== undefined && !isSubjectHeader(subject)) {
+    const why = '"subject" must be 1 to 256 visible ASCII characters, without commas';
+    throw wrongArgument('create the client', 'subject', why);
+  }
   const bearer = 'bearer' in signing ? signing.bearer : undefined;
   return {
     credentials: 'certificate' in signing ? createCredentials(signing) : undefined,
     async usualHeaders() {
       const all = new Headers(typeof headers === 'function' ? await headers() : headers);
+      if (subject !== undefined) all.set(subjectHeader, subject);
       if (bearer !== undefined) {
         all.set('authorization', `Bearer ${requireToken(typeof bearer === 'function' ? await bearer() : bearer)}`);
       }

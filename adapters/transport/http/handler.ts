@@ -43,6 +43,7 @@ import { registryRoutes } from './routes/registry.ts';
 import { runRoutes } from './routes/runs.ts';
 import { storedChatRoutes } from './routes/stored-chats.ts';
 import { subjectRoutes } from './routes/subjects.ts';
+import { createSubjectWatch } from './subject-watch.ts';
 import { setTrace } from './trace.ts';
 
 /** The options of an endpoint. */
@@ -156,7 +157,8 @@ export function createApp(
   const app = createBase(runtime, options);
   const describe = () => describeApp(app);
   const withFiles = { runtime, signed, maxBodyBytes: options.maxBodyBytes ?? largeBodyBytes };
-  const starting = { ...withFiles, signedOnce, watchSession, quotas, admission, keepAliveMs };
+  const watchSubject = createSubjectWatch({ report: runtime.report, now });
+  const starting = { ...withFiles, signedOnce, watchSession, watchSubject, quotas, admission, keepAliveMs };
   for (const routes of [runRoutes, forkRoutes, chatRoutes, aguiRoutes]) app.route('/v1', routes(starting));
   app.route('/v1', storedChatRoutes({ runtime, signed, maxBodyBytes }));
   app.route('/v1', subjectRoutes({ runtime, signed, grounding: grounding?.grounding }));
@@ -165,7 +167,10 @@ export function createApp(
   app.route('/v1', approvalRoutes({ runtime, signed, maxBodyBytes }));
   app.route('/v1', signInRoutes({ runtime, signed, maxBodyBytes }));
   const metricsToken = options.metricsToken === undefined ? undefined : createMetricsToken(options.metricsToken);
-  app.route('/v1', operationRoutes({ runtime, signed, maxBodyBytes, capabilities, describe, metricsToken }));
+  app.route(
+    '/v1',
+    operationRoutes({ runtime, signed, authenticate, maxBodyBytes, capabilities, describe, metricsToken }),
+  );
   app.route('/v1', mcpContentRoutes({ runtime, signed, maxBodyBytes }));
   app.route('/v1', eventRoutes({ runtime, signed, watchSession, keepAliveMs, now }));
   app.route('/v1', auditRoutes({ runtime, signed }));
@@ -269,6 +274,7 @@ const allowHeaders = [
   'idempotency-key',
   'if-match',
   'last-event-id',
+  'pinnace-subject',
   'signature',
   'signature-input',
   'traceparent',

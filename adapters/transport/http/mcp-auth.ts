@@ -11,7 +11,8 @@ import { bearerTokenOf, isJwt } from '../bearer-token.ts';
 
 /** How MCP clients sign in: with access tokens (JWT) that an authorization server issues for this endpoint. */
 export interface McpAuthOptions
-  extends Pick<JwtAuthenticatorOptions, 'issuer' | 'keys' | 'egress' | 'privateOrigins' | 'principalOf'> {
+  extends
+    Pick<JwtAuthenticatorOptions, 'issuer' | 'keys' | 'egress' | 'privateOrigins' | 'requireType' | 'principalOf'> {
   /** The URL of `/mcp` as clients know it. It is the audience of tokens: tokens for anything else are refused. */
   readonly resource: string;
   /** The OAuth scopes that a token must have, and that clients ask for. */

@@ -2,7 +2,8 @@
 
 import { calculateJwkThumbprint, decodeProtectedHeader, errors, importJWK, type JWTPayload, jwtVerify } from 'jose';
 import type { PinnaceError } from '../../../src/base/errors.ts';
-import { type Scope, scopes as knownScopes } from '../../../src/base/principal.ts';
+import { isPrincipalName, type Scope, scopes as knownScopes } from '../../../src/base/principal.ts';
+import { isActFor, isRoles } from '../acting-for.ts';
 import { certificateAlgorithms, certificateType, clockSkewSeconds, maxCertificateSeconds } from './profile.ts';
 import { refusal, type RefusalOptions, type RefusalReason } from './refusal.ts';
 import { type FindRoot, mayDeploy, type Root } from './roots.ts';
@@ -12,7 +13,15 @@ export interface Certificate {
   readonly issuer: string;
   /** The `jti`. */
   readonly certificateId: string;
+  /** The `sub`: the subject, or its session where the claim `subject` names the subject. */
+  readonly sub: string;
+  /** Who owns what the caller creates, unless a request names another: the claim `subject`, otherwise `sub`. */
   readonly subject: string;
+  /** Who speaks for the subject (`act.sub`, RFC 8693). */
+  readonly actor?: string;
+  /** The subjects that a request may name in `Pinnace-Subject` (`act_for`). */
+  readonly actFor: readonly string[];
+  readonly roles: readonly string[];
   readonly tenant: string;
   readonly agents: '*' | readonly string[];
   readonly scopes: readonly Scope[];
@@ -29,11 +38,16 @@ export interface Certificate {
   readonly keyThumbprint: string;
 }
 
+/** Returns the subject of a certificate; `undefined` rejects it. Receives its claims, which are verified. */
+export type SubjectOf = (claims: Readonly<Record<string, unknown>> & { readonly sub: string }) => string | undefined;
+
 /** What a certificate is checked against. */
 export interface CertificateOptions {
   readonly findRoot: FindRoot;
   readonly audience: string;
   readonly nowSeconds: number;
+  /** The claim `subject`, otherwise `sub`, when absent. */
+  readonly subjectOf?: SubjectOf | undefined;
 }
 
 const requiredClaims = ['iss', 'sub', 'aud', 'iat', 'nbf', 'exp', 'jti', 'cnf', 'tenant', 'agents', 'scope'];
@@ -56,7 +70,9 @@ export async function readCertificate(token: string, options: CertificateOptions
   return Object.freeze({
     issuer: iss,
     certificateId: textOf(claims.jti),
-    subject: textOf(claims.sub),
+    ...personsOf(claims, options),
+    roles: claimOf(claims['roles'], isRoles),
+    actFor: claimOf(claims['act_for'], isActFor),
     tenant,
     agents: agentsOf(agents),
     scopes,
@@ -151,8 +167,32 @@ function requireLifetime({ iat, exp }: Claims, { nowSeconds }: CertificateOption
 }
 
 function textOf(claim: unknown): string {
-  if (typeof claim !== 'string' || claim === '' || claim.length > 256) throw invalid('certificate_claims_invalid');
+  if (!isPrincipalName(claim)) throw invalid('certificate_claims_invalid');
   return claim;
+}
+
+/** Who is called what by a certificate: its session, the owner of what it creates, and who speaks for the owner. */
+function personsOf(claims: Claims, { subjectOf }: CertificateOptions): Pick<Certificate, 'sub' | 'subject' | 'actor'> {
+  const sub = textOf(claims.sub);
+  const { act, subject = sub } = claims;
+  const named = subjectOf ? subjectFrom(subjectOf, { ...claims, sub }) : subject;
+  if (act === undefined) return { sub, subject: textOf(named) };
+  const actor: unknown = typeof act === 'object' && act !== null && 'sub' in act ? act.sub : undefined;
+  return { sub, subject: textOf(named), actor: textOf(actor) };
+}
+
+function subjectFrom(subjectOf: SubjectOf, claims: Parameters<SubjectOf>[0]): string | undefined {
+  try {
+    return subjectOf(claims);
+  } catch (cause) {
+    throw invalid('certificate_claims_invalid', { cause });
+  }
+}
+
+/** A list of names; none when absent. */
+function claimOf(claim: unknown, isList: (value: unknown) => value is readonly string[]): readonly string[] {
+  if (claim !== undefined && !isList(claim)) throw invalid('certificate_claims_invalid');
+  return Object.freeze([...claim ?? []]);
 }
 
 function agentsOf(claim: unknown): '*' | readonly string[] {

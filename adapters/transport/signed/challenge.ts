@@ -11,7 +11,7 @@ import {
 } from './profile.ts';
 
 /** Left out of the requested components: most requests do not have these headers. */
-const rarely: ReadonlySet<string> = new Set(['last-event-id', 'if-match']);
+const rarely: ReadonlySet<string> = new Set(['last-event-id', 'if-match', 'pinnace-subject']);
 
 const wanted = [...alwaysCovered, ...coveredWherePresent.filter((name) => !rarely.has(name))];
 

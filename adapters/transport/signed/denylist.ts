@@ -16,7 +16,8 @@ export type Revocation =
 export interface Revocable {
   readonly issuer: string;
   readonly certificateId: string;
-  readonly subject: string;
+  /** Whom it is about: its `sub`, the subject, and the actor. A revocation of each revokes it. */
+  readonly subjects: readonly string[];
   readonly keyThumbprint: string;
   readonly rootKeyId: string;
   /** Seconds. */
@@ -57,10 +58,10 @@ export async function readDenylist(storage: Storage): Promise<Denylist> {
 }
 
 /** Every revocation that would match this session. */
-function revocationsOf({ issuer, certificateId, subject, keyThumbprint, rootKeyId }: Revocable): Revocation[] {
+function revocationsOf({ issuer, certificateId, subjects, keyThumbprint, rootKeyId }: Revocable): Revocation[] {
   return [
     { kind: 'certificate', issuer, certificateId },
-    { kind: 'subject', issuer, subject },
+    ...subjects.map((subject) => ({ kind: 'subject', issuer, subject }) as const),
     { kind: 'session_key', keyThumbprint },
     { kind: 'root_key', rootKeyId },
   ];

@@ -48,6 +48,7 @@ export const coveredWherePresent: readonly string[] = [
   'idempotency-key',
   'if-match',
   'last-event-id',
+  'pinnace-subject',
 ];
 
 /** The parameters that every signature has. */

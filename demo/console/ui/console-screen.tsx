@@ -176,7 +176,7 @@ function Tabs({ desk, playground }: { desk: Desk; playground: Playground }): JSX
         {ready.type === 'there' && (
           <p class='console-ready' data-testid='console-ready' data-status={ready.value.status}>
             {ready.value.status === 'ok' ? 'Ready' : 'Not ready'}:{' '}
-            {Object.entries(ready.value.checks).map(([name, state]) =>
+            {Object.entries(ready.value.checks ?? {}).map(([name, state]) =>
               `${name} ${state}`
             ).join(', ')}
           </p>

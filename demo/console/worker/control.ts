@@ -46,7 +46,8 @@ export interface Activity {
 /** Whether the endpoint can work. */
 export interface Readiness {
   readonly status: string;
-  readonly checks: Readonly<Record<string, string>>;
+  /** For principals with the scope `admin`. */
+  readonly checks?: Readonly<Record<string, string>>;
 }
 
 /** The console of one endpoint. */

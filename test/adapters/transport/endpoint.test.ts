@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import type { UIMessageChunk } from '../../../src/index.ts';
+import type { Storage, UIMessageChunk } from '../../../src/index.ts';
 import { virtualTime } from '../../../src/simulation/time/virtual-time.ts';
 import { says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
 import { lastData, readAll, runRequest, terminalChunks, testRuntime, textOf } from '../../fixtures/runtime.ts';
@@ -170,14 +170,10 @@ describe('the endpoint', () => {
   });
 
   it('describes itself, and says whether it is alive and ready', async () => {
-    const { serve } = await signedEndpoint(testRuntime(hello()), { capabilities: async () => ({ kv: true }) });
+    const { serve } = await signedEndpoint(testRuntime(hello()));
     const get = async (path: string) => (await serve(new Request(`https://worker.example${path}`))).json();
     expect(await get('/v1/healthz')).toEqual({ status: 'ok' });
-    expect(await get('/v1/readyz')).toEqual({
-      status: 'ok',
-      checks: { storage: 'ok', catalog: 'ok' },
-      capabilities: { kv: true },
-    });
+    expect(await get('/v1/readyz')).toEqual({ status: 'ok' });
     const description = await get('/v1/openapi.json');
     expect(Object.keys(description.paths)).toContain('/v1/runs/{id}/stream');
     expect(description.paths['/v1/runs'].post.requestBody.content['application/json'].schema.required).toContain(
@@ -193,14 +189,16 @@ describe('the endpoint', () => {
 });
 
 describe('GET /v1/readyz', () => {
-  const ask = (): Request => new Request('https://worker.example/v1/readyz');
+  const ask = (authorization?: string): Request =>
+    new Request('https://worker.example/v1/readyz', { headers: authorization === undefined ? {} : { authorization } });
+  const metricsToken = 'scrape-token-of-the-deployment-000';
   const never = (): Promise<never> => new Promise(() => undefined);
 
   it('answers 503 within 3 s when the storage hangs, and names it', async () => {
     using time = virtualTime();
     const storage = { get: never, list: never, commit: never };
-    const { serve } = await signedEndpoint(testRuntime({ ...hello(), storage }));
-    const answer = serve(ask());
+    const { serve } = await signedEndpoint(testRuntime({ ...hello(), storage }), { metricsToken });
+    const answer = serve(ask(`Bearer ${metricsToken}`));
     expect(await time.passUntil(answer, 3_000)).toBe(true);
     const response = await answer;
     expect(response.status).toBe(503);
@@ -209,10 +207,58 @@ describe('GET /v1/readyz', () => {
 
   it('answers within 3 s when what the platform can do does not come', async () => {
     using time = virtualTime();
-    const { serve } = await signedEndpoint(testRuntime(hello()), { capabilities: never });
-    const answer = serve(ask());
+    const { serve } = await signedEndpoint(testRuntime(hello()), { capabilities: never, metricsToken });
+    const answer = serve(ask(`Bearer ${metricsToken}`));
     expect(await time.passUntil(answer, 3_000)).toBe(true);
     expect(await (await answer).json()).toMatchObject({ status: 'ok', capabilities: {} });
+  });
+
+  it('tells strangers ready or not, and its checks and platform to operators', async () => {
+    const endpoint = await signedEndpoint(testRuntime(hello()), {
+      capabilities: async () => ({ runtime: 'Node 26.10.0' }),
+      metricsToken,
+    });
+    const details = {
+      status: 'ok',
+      checks: { storage: 'ok', catalog: 'ok' },
+      capabilities: { runtime: 'Node 26.10.0' },
+    };
+    const admin = await endpoint.client({ scopes: ['admin'] });
+    const reader = await endpoint.client({ scopes: ['run:read', 'registry:read'] });
+    expect(await admin.call('GET', '/v1/readyz')).toEqual(details);
+    expect(await (await endpoint.serve(ask(`Bearer ${metricsToken}`))).json()).toEqual(details);
+    expect(await reader.call('GET', '/v1/readyz')).toEqual({ status: 'ok' });
+    for (const authorization of [undefined, 'none', 'Bearer x', `Bearer ${metricsToken}x`, 'GC-Session a.b.c']) {
+      const response = await endpoint.serve(ask(authorization));
+      expect([response.status, await response.json()], authorization).toEqual([200, { status: 'ok' }]);
+    }
+  });
+
+  it('answers an operator within 3 s when the storage that verifies them hangs', async () => {
+    using time = virtualTime();
+    const storage = { get: never, list: never, commit: never };
+    const session = await signedEndpoint(testRuntime({ ...hello(), storage }), {
+      authenticator: { authenticate: never },
+    });
+    const answer = session.serve(ask('GC-Session a.b.c'));
+    expect(await time.passUntil(answer, 3_000)).toBe(true);
+    expect(await (await answer).json()).toEqual({ status: 'failed' });
+  });
+
+  it('lets strangers cause one write in ten seconds, and sees an outage after one', async () => {
+    let [time, commits, isAway] = [0, 0, false];
+    const memory = memoryStorage();
+    const storage: Storage = {
+      ...memory,
+      commit: (changes) => (commits++, memory.commit(changes)),
+      get: (key) => isAway ? Promise.reject(new Error('away')) : memory.get(key),
+    };
+    const { serve } = await signedEndpoint(testRuntime({ ...hello(), storage, now: () => time }));
+    for (time = 0; time < 10_000; time += 500) expect((await serve(ask())).status).toBe(200);
+    expect(commits).toBe(2); // the entry, and its removal
+    isAway = true;
+    time += 1_000;
+    expect((await serve(ask())).status).toBe(503);
   });
 
   it('answers 503 when the storage is full', async () => {

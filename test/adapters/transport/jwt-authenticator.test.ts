@@ -30,7 +30,67 @@ describe('an access token', () => {
     expect(await authenticate(await token({ aud: ['https://other.example', resource] }))).toMatchObject({
       subject: 'ada',
     });
-    expect(await authenticate(await token({}, { typ: 'JWT' }))).toMatchObject({ subject: 'ada' });
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['an ID token', { typ: 'JWT' }],
+    ['a token without a type', { typ: undefined }],
+  ])('is not %s, unless the host accepts those', async (_, header) => {
+    const { authenticate, token } = await setup();
+    await expect(authenticate(await token({}, header))).rejects.toMatchObject({
+      code: 'token_invalid',
+      status: 401,
+      message: expect.stringContaining('"typ": "at+jwt" (RFC 9068), or set "requireType: false"'),
+    });
+    const relaxed = await setup({ requireType: false });
+    expect(await relaxed.authenticate(await relaxed.token({}, header))).toMatchObject({ subject: 'ada' });
+  });
+
+  it.each(['logout+jwt', 'id+jwt', 'gc-session+jwt', 'dpop+jwt'])('is never of the type %s', async (typ) => {
+    const { authenticate, token } = await setup({ requireType: false });
+    await expect(authenticate(await token({}, { typ }))).rejects.toMatchObject({ code: 'token_invalid' });
+  });
+
+  it('is refused where it was issued in the future, 30 s of clock difference aside', async () => {
+    const now = Date.now();
+    const { authenticate, token } = await setup({ now: () => now });
+    const seconds = Math.floor(now / 1000);
+    expect(await authenticate(await token({ iat: seconds + 29 }))).toMatchObject({ subject: 'ada' });
+    expect(await authenticate(await token({ iat: undefined }))).toMatchObject({ subject: 'ada' });
+    for (const iat of [seconds + 32, seconds + 3600, 'soon', null]) {
+      await expect(authenticate(await token({ iat, exp: seconds + 7200 }))).rejects.toMatchObject({
+        code: 'token_invalid',
+      });
+    }
+  });
+
+  it('names who speaks for its subject (RFC 8693), and its roles', async () => {
+    const { authenticate, token } = await setup({
+      principalOf: (claims) => ({
+        tenant: 't1',
+        subject: claims.sub,
+        agents: '*',
+        scopes: [],
+        ...(Array.isArray(claims['roles']) && { roles: claims['roles'] }),
+      }),
+    });
+    expect(await authenticate(await token({ act: { sub: 'shop', act: { sub: 'bank' } }, roles: ['finance'] })))
+      .toMatchObject({ subject: 'ada', actor: 'shop', roles: ['finance'] });
+    for (const act of [{}, 'shop', null, { sub: '' }, { sub: 7 }, []]) {
+      await expect(authenticate(await token({ act }))).rejects.toMatchObject({ code: 'token_invalid' });
+    }
+    await expect(authenticate(await token({ roles: ['a', ''] }))).rejects.toMatchObject({ code: 'token_invalid' });
+  });
+
+  it.each<[string, JwtAuthenticatorOptions['principalOf']]>([
+    ['tenant', ({ sub, nothing }) => ({ tenant: String(nothing), subject: sub, agents: '*', scopes: [] })],
+    ['tenant of JavaScript', ({ sub }) => ({ tenant: undefined as never, subject: sub, agents: '*', scopes: [] })],
+    ['tenant of an object', ({ sub }) => ({ tenant: '[object Object]', subject: sub, agents: '*', scopes: [] })],
+    ['subject', ({ nothing }) => ({ tenant: 't1', subject: String(nothing), agents: '*', scopes: [] })],
+    ['actor', ({ sub, nothing }) => ({ tenant: 't1', subject: sub, actor: String(nothing), agents: '*', scopes: [] })],
+  ])('stands for nobody where the claim of its %s is missing', async (_, maps) => {
+    const { authenticate, token } = await setup({ principalOf: maps });
+    await expect(authenticate(await token())).rejects.toMatchObject({ code: 'token_invalid', status: 401 });
   });
 
   it.each<[string, Record<string, unknown>, Record<string, unknown>?]>([

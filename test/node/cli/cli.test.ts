@@ -250,6 +250,34 @@ describe('pinnace mcp', () => {
   }, 60_000);
 });
 
+describe('a token', () => {
+  const env = { PINNACE_TOKEN: 'the-token', MCP_TOKEN: 'the-token' };
+  const refusal = 'The token would be sent unencrypted: use https://, or pass --insecure-http';
+
+  it.each([
+    [['request', 'GET', 'http://agents.example/v1/runs']],
+    [['request', 'GET', 'http://10.1.2.3:8000/v1/runs', '--token-env', 'MCP_TOKEN']],
+    [['request', 'GET', 'http://localhost.evil.example/v1/runs']],
+    [['request', 'GET', 'http://127.0.0.1.evil.example/v1/runs']],
+    [['request', 'GET', 'http://[::ffff:10.0.0.1]/v1/runs']],
+    [['events', 'http://agents.example', '--until-live']],
+    [['mcp', 'http://agents.example/mcp', '--token-env', 'MCP_TOKEN']],
+  ])('is not sent unencrypted to another machine: %j', async (args) => {
+    expect(await pinnace(args, env)).toMatchObject({ code: 2, out: '', err: expect.stringContaining(refusal) });
+  });
+
+  it('may be, where the caller says so', async () => {
+    const args = ['request', 'GET', 'http://agents.example/v1/runs', '--dry-run'];
+    const { code, out } = await pinnace([...args, '--insecure-http', '--act-for', 'shop:ada'], env);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^authorization: Bearer the-token$/m)]);
+    expect(out).toMatch(/^pinnace-subject: shop:ada$/m);
+    for (const host of ['localhost:8', '127.0.0.1:8', '127.1.2.3', '[::1]:8', 'agents.localhost']) {
+      const local = await pinnace(['request', 'GET', `http://${host}/v1/runs`, '--dry-run'], env);
+      expect(local.code, host).toBe(0);
+    }
+  });
+});
+
 describe('pinnace events', () => {
   it('prints stored events of an endpoint', async () => {
     const runtime = testRuntime({ model: scriptedModel(says('Hi')).model });

@@ -101,6 +101,7 @@ const corsHeaders = {
     'mcp-name',
     'mcp-protocol-version',
     'mcp-session-id',
+    'pinnace-subject',
     'signature',
     'signature-input',
   ],

@@ -1,13 +1,13 @@
 /** The routes of operation: health, readiness, metrics, caches, manifests, the check of MCP servers, the OpenAPI document. */
 
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { PinnaceError } from '../../../../src/base/errors.ts';
 import { McpFinding } from '../../../../src/base/schema.ts';
 import { McpValidationRequest } from '../../../../src/contracts/mcp/mcp-validation.ts';
 import { cacheKeyForms } from '../../../../src/log/cache-key.ts';
 import type { HostedRuntime, Manifest } from '../../../../src/runtime/runtime.ts';
-import type { Signed } from '../authentication.ts';
+import type { Authenticate, Signed } from '../authentication.ts';
 import { readAs } from '../body.ts';
 import type { SignedEnv } from '../env.ts';
 import { type MetricsToken, orMetricsToken } from '../metrics-token.ts';
@@ -23,8 +23,8 @@ const Prewarm: v.GenericSchema<unknown, { agentIds: string[] }> = v.strictObject
 
 const Readiness = v.object({
   status: v.picklist(['ok', 'failed']),
-  checks: v.record(v.string(), v.picklist(['ok', 'failed'])),
-  capabilities: v.record(v.string(), v.unknown()),
+  checks: v.optional(v.record(v.string(), v.picklist(['ok', 'failed']))),
+  capabilities: v.optional(v.record(v.string(), v.unknown())),
 });
 
 const ManifestPage = v.object({
@@ -84,7 +84,7 @@ const getHealth: Operation = {
 
 const getReadiness: Operation = {
   operationId: 'getReadiness',
-  summary: 'Ready',
+  summary: 'Ready; checks and capabilities are for principals with the scope admin, and for the token of the metrics',
   responses: {
     200: json('Every check passes', shapeOf(Readiness)),
     503: json('A check fails', shapeOf(Readiness)),
@@ -155,6 +155,7 @@ export interface OperationRoutesOptions {
     'ready' | 'report' | 'metrics' | 'invalidate' | 'prewarm' | 'validateMcpServer' | 'manifest'
   >;
   readonly signed: Signed;
+  readonly authenticate: Authenticate;
   readonly maxBodyBytes: number;
   /** What the platform can do, for the readiness. */
   readonly capabilities: () => Promise<Readonly<Record<string, unknown>>>;
@@ -171,9 +172,16 @@ export function operationRoutes(options: OperationRoutesOptions): Hono<SignedEnv
   let document: Json | undefined;
   app.get('/healthz', open(getHealth), (c) => c.json({ status: 'ok' }));
   app.get('/readyz', open(getReadiness), async (c) => {
-    const [checks, known] = await Promise.all([runtime.ready(), inTime(capabilities, runtime)]);
+    const hasDetails = await isOperator(c, options);
+    const [checks, known] = await Promise.all([
+      runtime.ready(hasDetails ? {} : { writeEveryMs: writeForStrangersMs }),
+      hasDetails ? inTime(capabilities, runtime) : undefined,
+    ]);
     const ready = Object.values(checks).every((check) => check === 'ok');
-    return c.json({ status: ready ? 'ok' : 'failed', checks, capabilities: known }, ready ? 200 : 503);
+    return c.json(
+      { status: ready ? 'ok' : 'failed', ...(known && { checks, capabilities: known }) },
+      ready ? 200 : 503,
+    );
   });
   app.get('/openapi.json', open(getOpenApi), (c) => c.json(document ??= describe()));
   app.get('/metrics', orMetricsToken(signed(getMetrics), { operation: getMetrics, hasToken }), (c) => {
@@ -202,19 +210,43 @@ export function operationRoutes(options: OperationRoutesOptions): Hono<SignedEnv
   return app;
 }
 
+/** How often a probe without credentials may write to the storage. */
+const writeForStrangersMs = 10_000;
+
+/** Whether the caller may see more than ready or not: a principal with the scope `admin`, or the token of the metrics. */
+async function isOperator(
+  c: Context<SignedEnv>,
+  { authenticate, metricsToken: hasToken }: OperationRoutesOptions,
+): Promise<boolean> {
+  if (c.req.header('authorization') === undefined) return false;
+  if (await hasToken?.(c.req.raw)) return true;
+  let isAdmin = false;
+  // Who cannot be verified, also because the storage is away, is a stranger: the route answers everyone.
+  const verified = authenticate(c, async () => void (isAdmin = c.var.principal.scopes.includes('admin')))
+    .catch(() => undefined);
+  await within(verified, undefined, verificationMs);
+  return isAdmin;
+}
+
+const verificationMs = 900;
+
 /** Readiness does not depend on the capabilities: they are left out when they fail or take long. */
 async function inTime(
   capabilities: OperationRoutesOptions['capabilities'],
   { report }: Pick<HostedRuntime, 'report'>,
 ): ReturnType<OperationRoutesOptions['capabilities']> {
-  const { promise: late, resolve } = Promise.withResolvers<Record<string, never>>();
-  const timer = setTimeout(() => resolve({}), capabilitiesMs);
   const failed = (cause: unknown): Record<string, never> => {
     report(cause, { kind: 'hook', id: 'capabilities' });
     return {};
   };
+  return await within(Promise.resolve().then(capabilities).catch(failed), {}, capabilitiesMs);
+}
+
+async function within<T>(work: Promise<T>, otherwise: T, ms: number): Promise<T> {
+  const { promise: late, resolve } = Promise.withResolvers<T>();
+  const timer = setTimeout(() => resolve(otherwise), ms);
   try {
-    return await Promise.race([late, Promise.resolve().then(capabilities).catch(failed)]);
+    return await Promise.race([late, work]);
   } finally {
     clearTimeout(timer);
   }

@@ -17,6 +17,7 @@ import type { SignedEnv } from '../env.ts';
 import { empty, json, lastEventId, named, shapeOf, type SignedOperation } from '../operation.ts';
 import { runInProgress } from '../problem.ts';
 import type { Quotas } from '../quotas.ts';
+import type { WatchSubject } from '../subject-watch.ts';
 import { ErrorData, Time, Usage } from '../schemas.ts';
 import { encodeSse, type SseDialect, sseHeaders, uiStreamHeaders } from '../sse.ts';
 import { runStream } from '../stream-parts.ts';
@@ -28,6 +29,7 @@ export interface RunRoutesOptions {
   readonly signed: Signed;
   readonly signedOnce: Signed;
   readonly watchSession: WatchSession;
+  readonly watchSubject: WatchSubject;
   /** How many runs may be in progress at once. */
   readonly quotas: Quotas;
   /** How many may start at once. */
@@ -181,7 +183,7 @@ interface RunToStart {
 export async function startWith(
   c: Context<SignedEnv>,
   { request, idempotency, forkOf }: RunToStart,
-  { runtime, quotas, admission, watchSession }: RunRoutesOptions,
+  { runtime, quotas, admission, watchSession, watchSubject }: RunRoutesOptions,
 ): Promise<Started> {
   const { principal, trace, nonce } = c.var;
   const leave = await enter(c, { quotas, runtime, idempotency });
@@ -199,6 +201,7 @@ export async function startWith(
       ? await runtime.start(request, principal, given)
       : await runtime.startFork(forkOf, request, principal, given);
     void (run.ended ?? Promise.resolve()).then(release);
+    watchSubject(principal, { chatId: chatIdOf(request), idempotencyKey: idempotency.key });
     return run;
   } catch (error) {
     release();
@@ -206,6 +209,12 @@ export async function startWith(
   } finally {
     started();
   }
+}
+
+/** The chat of a request that has started a run; a fork has that of its run. */
+function chatIdOf(request: unknown): string | undefined {
+  const { chat } = request as { readonly chat?: { readonly id: string } }; // safe: the runtime has parsed it
+  return chat?.id;
 }
 
 /** Counts the run against the quotas; a known run needs no place. @throws PinnaceError as `Quotas.enter`. */

@@ -157,7 +157,7 @@ describe('the copy of the list', () => {
   const session = {
     issuer: iss,
     certificateId: 'c',
-    subject: 's',
+    subjects: ['s'],
     keyThumbprint: 'k',
     rootKeyId: 'r',
     issuedAt: startSeconds,
