@@ -4,7 +4,13 @@ import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
 import { toPinnaceError } from '../base/errors.ts';
 import { reportHidden } from '../events/report.ts';
 import type { SpanEnd } from '../events/span.ts';
-import { approvalsRequestedIn, createLoopApprovals, settleCalls, spendApprovals } from './calls/approvals.ts';
+import {
+  approvalsRequestedIn,
+  createLoopApprovals,
+  endLeftCalls,
+  settleCalls,
+  spendApprovals,
+} from './calls/approvals.ts';
 import type { RunFiles, RunFilesOptions } from './attachments/files.ts';
 import { createRunFiles } from './attachments/run-files.ts';
 import { toModelMessages, withContext } from './messages/model-messages.ts';
@@ -119,20 +125,25 @@ async function openLoop(
   const approvals = createLoopApprovals(options, { ...calls, spans });
   const programs = programsOnUse(options, { calls, approvals, push });
   const { isSuspended } = programs;
-  const restoring = Promise.all([spendApprovals(options), issuedTo(options), stepTools.restore()]);
-  const [spent, issued] = await restoring.catch((error: unknown) => {
+  const restoring = Promise.all([
+    spendApprovals(options),
+    endLeftCalls(options),
+    issuedTo(options),
+    stepTools.restore(),
+  ]);
+  const [spent, past, issued] = await restoring.catch((error: unknown) => {
     throw toPinnaceError(error); // of the storage: no model was called yet
   });
   const decided = [...spent, ...await programs.resumed()];
   const settling = { calls: decided, invoke, approvals, push, signal, traceId, isSuspended };
-  const settled = await settleCalls(chat.messages, settling);
+  const settled = await settleCalls(past, settling);
   if (options.resumed?.programs.length) push({ type: 'finish-step' }); // the lost run has not ended the step of its programs
   if (settled.waiting > 0) return waitingLoop();
   const models = modelsOf(options, spans);
   const onRetry = (retry: ModelRetry): void => push(retryChunk(retry, options.now()));
   const toModel = options.resumed?.toModel ??
     ((all: readonly UIMessage[]) => withContext(toModelMessages(all, issued), context));
-  const messages = decided.length === 0 ? options.messages : toModel(settled.messages);
+  const messages = settled.messages === chat.messages ? options.messages : toModel(settled.messages);
   return startLoop({
     ...options,
     ...composed,
@@ -140,6 +151,7 @@ async function openLoop(
     budget,
     spans,
     messages: await files.load(messages),
+    chat: chat.messages,
     files,
     tools: stepTools,
     contextWindow: createRunContext(options, { spans, usage, budget, models, tools: stepTools, onRetry }),

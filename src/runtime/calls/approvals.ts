@@ -1,7 +1,13 @@
 /** The approvals of one run: finds calls that need one, requests it, and spends earlier ones. */
 
 import type { UIMessage, UIMessageChunk } from '../../contracts/ai-types.ts';
-import type { SpendClaim, SpentDecision, Unspendable, UnspendableReason } from '../../permission/interruption.ts';
+import type {
+  Interruption,
+  SpendClaim,
+  SpentDecision,
+  Unspendable,
+  UnspendableReason,
+} from '../../permission/interruption.ts';
 import { canonicalJson } from '../../base/json.ts';
 import { loadOnce } from '../../base/load-once.ts';
 import type { Agent } from '../../base/schema.ts';
@@ -15,6 +21,7 @@ import { sha256 } from '../../base/hash.ts';
 import type { RunRedaction } from './run-redaction.ts';
 import { PinnaceError, toData } from '../../base/errors.ts';
 import { outcomeChunks, waitingChunk } from './call-chunks.ts';
+import { denied, leftWaiting, withError } from '../messages/history.ts';
 import { programsIn } from '../messages/program-parts.ts';
 import type { Invoke, RunCalls } from './run-calls.ts';
 
@@ -104,6 +111,39 @@ export async function spendApprovals(facts: Facts): Promise<readonly CallForAppr
   return calls;
 }
 
+/**
+ * Ends the calls of earlier messages that waited for a person when the chat went on: the record of each says what was decided, and
+ * whether the call was made.
+ */
+export async function endLeftCalls(
+  { request: { chat }, principal, interruptions }: Facts,
+): Promise<readonly UIMessage[]> {
+  const { messages } = chat;
+  const isLeft = (message: UIMessage, at: number): boolean =>
+    at < messages.length - 1 && approvalsRequestedIn(message).length > 0;
+  if (!messages.some(isLeft)) return messages;
+  return await Promise.all(messages.map(async (message, at) => {
+    if (!isLeft(message, at)) return message;
+    const calls = approvalsRequestedIn(message);
+    const ended = await Promise.all(calls.map(async ({ toolCallId, approvalId }) => {
+      const record = await interruptions.find(principal.tenant, approvalId);
+      return [toolCallId, record && leftError(record)] as const;
+    }));
+    const errors = new Map(ended);
+    const parts = message.parts.map((part) => {
+      const error = 'toolCallId' in part && isWaiting(part.state) ? errors.get(part.toolCallId) : undefined;
+      return error === undefined ? part : withError(part, error);
+    });
+    return { ...message, parts };
+  }));
+}
+
+/** Returns `undefined` for a call that may have been made. */
+function leftError({ state, approved, kind, reason }: Interruption): string | undefined {
+  if (state === 'denied' || (state === 'spent' && approved === false)) return denied(reason);
+  return state === 'spent' || kind !== 'approval' ? undefined : leftWaiting;
+}
+
 interface ApprovalPart {
   readonly approvalId: string;
   readonly toolCallId: string;
@@ -178,11 +218,12 @@ export async function settleCalls(messages: readonly UIMessage[], options: Conti
   const outcomes = await Promise.all(
     calls.map(async (call) => [call.toolCallId, await settle(call, options)] as const),
   );
-  const byId = new Map(outcomes);
-  const parts = last.parts.map((part) => {
-    const outcome = 'toolCallId' in part ? byId.get(part.toolCallId) : undefined;
-    return outcome ? withOutcome(part, outcome) : part;
-  });
+  const parts = [...last.parts];
+  for (const [toolCallId, outcome] of outcomes) {
+    const at = parts.findLastIndex((part) => 'toolCallId' in part && part.toolCallId === toolCallId);
+    const part = parts[at];
+    if (part && outcome) parts[at] = withOutcome(part, outcome);
+  }
   const waiting = outcomes.filter(([, outcome]) => outcome === undefined).length;
   return { messages: [...messages.slice(0, -1), { ...last, parts }], waiting };
 }

@@ -3,6 +3,7 @@
 import type { ReportedUsage } from './run-chunks.ts';
 import type { ErrorData } from '../../base/errors.ts';
 import type { Key } from '../../base/key.ts';
+import { sha256Sync } from '../../base/sha256-sync.ts';
 import type { Principal } from '../../base/principal.ts';
 import type { RunEnd } from './run-end.ts';
 import type { ForkedFrom } from './stitched-log.ts';
@@ -55,7 +56,7 @@ export function runPrefix(runId: string): Key {
 
 /** The record of a call that may have acted: made before the tool runs, and closed after it. */
 export function callKey(runId: string, toolCallId: string): Key {
-  return ['run', runId, 'call', toolCallId.slice(0, 200)];
+  return ['run', runId, 'call', toolCallId.length <= 200 ? toolCallId : sha256Sync(toolCallId)];
 }
 
 /** Keys are the tenant's and the issuer's, not the session's: a retry may come with a renewed certificate. */

@@ -2,7 +2,7 @@
 
 import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import type { Agent } from '../../base/schema.ts';
-import type { UIMessageChunk } from '../../contracts/ai-types.ts';
+import type { UIMessage, UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { Report } from '../../events/report.ts';
 import type { CallDescription } from '../../tools/approval.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
@@ -28,6 +28,8 @@ export interface LoopOptions {
   /** Observes steps, model calls and their times. */
   readonly spans: LoopSpans;
   readonly messages: readonly ModelMessage[];
+  /** The messages of the chat, which may have more calls than `messages`. */
+  readonly chat?: readonly UIMessage[];
   readonly tools: StepTools;
   /** All tools of the run, to count what discovery saves. */
   readonly allTools: readonly Tool[];

@@ -24,14 +24,14 @@ export interface ParseOptions<Tool> {
   readonly find: (name: string) => Tool | undefined;
   /** The error for an unknown name. */
   readonly missing: (name: string) => PinnaceError;
-  /** The ids of the calls before it. */
-  readonly known: ReadonlySet<string>;
+  /** Whether the answer has this very call already. */
+  readonly isRepeated: boolean;
 }
 
 /** Parses a call. A call that cannot be made has an `error`, which the model receives as its result. */
 export function parseCall<Tool>(
   { toolCallId, toolName, input: text, providerExecuted, dynamic, providerMetadata }: LanguageModelV4ToolCall,
-  { find, missing, known }: ParseOptions<Tool>,
+  { find, missing, isRepeated }: ParseOptions<Tool>,
 ): ParsedCall<Tool> {
   const isTooLong = text.length > maxInputLength;
   const json = isTooLong ? { ok: false as const } : parseInput(text);
@@ -46,7 +46,6 @@ export function parseCall<Tool>(
     return { ...call, ...(dynamic === true && { dynamic }), ...(!json.ok && { error: notJson() }) };
   }
   const tool = find(toolName);
-  const isRepeated = known.has(toolCallId);
   if (!tool) return { ...call, dynamic: true, error: missing(toolName) };
   if (isRepeated) return { ...call, tool, error: repeated() };
   if (isTooLong) return { ...call, tool, error: inputTooLong() };
@@ -65,7 +64,7 @@ function inputTooLong(): PinnaceError {
 }
 
 function parseInput(text: string): { readonly ok: true; readonly value: unknown } | { readonly ok: false } {
-  if (text.trim() === '') return { ok: true, value: {} };
+  if (/^\s*(?:null\s*)?$/.test(text)) return { ok: true, value: {} }; // tools without parameters: some models send `null`
   try {
     // A key that reaches a prototype must not become part of an input; an escape may spell it.
     const isPlain = !/__proto__|constructor|\\u/.test(text);
@@ -88,7 +87,11 @@ function notJson(): PinnaceError {
 }
 
 function repeated(): PinnaceError {
-  return new PinnaceError('invalid_argument', 'Cannot call the tool: another call of this answer has the same id', {
-    details: { reason: 'duplicate_call' },
-  });
+  return new PinnaceError(
+    'invalid_argument',
+    'The tool was not called again: another call of this answer has the same id, tool and input',
+    {
+      details: { reason: 'duplicate_call' },
+    },
+  );
 }

@@ -7,6 +7,7 @@ import { reportAt } from '../../events/report.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { toolErrorPart } from '../calls/call-chunks.ts';
 import type { RunEnd } from '../log/run-end.ts';
+import { CallIds, callIdsIn } from '../messages/call-ids.ts';
 import { toPrompt, toPromptTools } from '../messages/model-prompt.ts';
 import { openCall } from '../model/model-call.ts';
 import { endOf, endOfAbort, endOfError, mayExecute, stopped } from './loop-end.ts';
@@ -47,12 +48,13 @@ async function* runSteps(run: LoopOptions): AsyncGenerator<readonly UIMessageChu
   const prompt = toPrompt(run.agent.instructions, run.messages); // only `fit` replaces any
   const { step: first, shownIds: shown } = run.resumed ?? { step: 1 };
   const shownIds = new Set(shown);
+  const callIds = new CallIds(() => callIdsIn([...run.chat ?? [], ...run.messages]));
   for (let step = first;; step++) {
     const arrived = run.steering?.deliver(prompt) ?? [];
     if (arrived.length > 0) yield arrived;
     const fitting = run.contextWindow.fit(prompt);
     if (fitting) yield* fitting;
-    const { answer, spent } = yield* takeAnswer(run, { prompt, shownIds, step });
+    const { answer, spent } = yield* takeAnswer(run, { prompt, shownIds, callIds, step });
     prompt.push(answer.message);
     run.usage.steps += 1;
     run.contextWindow.learn(answer.usage.inputTokens.total);
@@ -68,6 +70,7 @@ async function* runSteps(run: LoopOptions): AsyncGenerator<readonly UIMessageChu
 interface StepPlace {
   readonly prompt: LanguageModelV4Message[];
   readonly shownIds: Set<string>;
+  readonly callIds: CallIds;
   readonly step: number;
 }
 
@@ -79,7 +82,7 @@ interface TakenAnswer {
 
 async function* takeAnswer(
   run: LoopOptions,
-  { prompt, shownIds, step }: StepPlace,
+  { prompt, shownIds, callIds, step }: StepPlace,
 ): AsyncGenerator<readonly UIMessageChunk[], TakenAnswer> {
   const { agent: { modelSettings: settings }, models, budget, spans, limits } = run;
   const offered = run.tools.current();
@@ -106,6 +109,7 @@ async function* takeAnswer(
   const content = createStepContent<Tool>({
     step,
     shownIds,
+    callIds,
     find: (name) => offered.find(({ definition }) => definition.name === name),
     missing: (name) => run.tools.missing(name),
     onInvalid: (invalid, error) => {

@@ -11,7 +11,7 @@ import type {
 import { toBase64 } from '../../tools/content/base64.ts';
 import type { JSONValue, UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { PinnaceError } from '../../base/errors.ts';
-import { isRecord } from '../../base/is-record.ts';
+import { type CallIds, StepCallIds } from '../messages/call-ids.ts';
 import { cut, reportedError, toStreamError } from '../model/model-error.ts';
 import { approvalOfProvider, invalidAnswer } from './answer-errors.ts';
 import { parseCall, type ParsedCall } from './parse-call.ts';
@@ -57,6 +57,8 @@ export interface StepContentOptions<Tool> {
   readonly step: number;
   /** The ids of blocks that the run has shown before. */
   readonly shownIds: Set<string>;
+  /** The ids of the calls of the chat. */
+  readonly callIds: CallIds;
   readonly find: (name: string) => Tool | undefined;
   readonly missing: (name: string) => PinnaceError;
   /** Returns what else is shown of a call that cannot be made. */
@@ -72,8 +74,8 @@ class Step<Tool> implements StepContent<Tool> {
   readonly #options: StepContentOptions<Tool>;
   readonly #content: Content = [];
   readonly #open = new Map<string, { readonly id: string; readonly block: Block }>();
-  readonly #calls = new Map<string, ParsedCall<Tool>>();
-  readonly #invalid: ParsedCall<Tool>[] = [];
+  readonly #calls: ParsedCall<Tool>[] = [];
+  readonly #callIds: StepCallIds;
   readonly #deferred = new Map<string, string>();
   #blocks = 0;
   #text = '';
@@ -82,6 +84,7 @@ class Step<Tool> implements StepContent<Tool> {
 
   constructor(options: StepContentOptions<Tool>) {
     this.#options = options;
+    this.#callIds = new StepCallIds(options.callIds);
   }
 
   take(parts: readonly LanguageModelV4StreamPart[]): UIMessageChunk[] {
@@ -112,7 +115,7 @@ class Step<Tool> implements StepContent<Tool> {
       finishReason: unified,
       usage: finish.usage,
       message: { role: 'assistant', content },
-      calls: [...this.#calls.values(), ...this.#invalid],
+      calls: this.#calls,
       isDeferred: this.#deferred.size > 0,
       text: this.#text,
     };
@@ -130,15 +133,17 @@ class Step<Tool> implements StepContent<Tool> {
       case 'reasoning-end':
         return [this.#close(part)];
       case 'tool-input-start':
-        return [inputStartChunk(part, this.#options.find(part.toolName) !== undefined)];
-      case 'tool-input-delta':
-        return [{ type: 'tool-input-delta', toolCallId: part.id, inputTextDelta: part.delta }];
+        return [this.#startInput(part)];
+      case 'tool-input-delta': {
+        const toolCallId = this.#callIds.streaming(part.id);
+        return [{ type: 'tool-input-delta', toolCallId, inputTextDelta: part.delta }];
+      }
       case 'tool-call':
         return this.#call(part);
       case 'tool-result':
         return [this.#result(part)];
       case 'tool-approval-request':
-        throw this.#deferred.has(part.toolCallId) ? approvalOfProvider() : invalidAnswer();
+        throw this.#deferred.has(this.#callIds.settled(part.toolCallId)) ? approvalOfProvider() : invalidAnswer();
       case 'file':
       case 'reasoning-file':
         return [this.#file(part)];
@@ -207,27 +212,34 @@ class Step<Tool> implements StepContent<Tool> {
     return opened;
   }
 
+  #startInput(part: StreamPart<'tool-input-start'>): UIMessageChunk {
+    const id = this.#callIds.start(part.id, part.toolName);
+    return inputStartChunk({ ...part, id }, this.#options.find(part.toolName) !== undefined);
+  }
+
   #call(part: StreamPart<'tool-call'>): readonly UIMessageChunk[] {
     const { find, missing, onInvalid } = this.#options;
-    const call = parseCall(part, { find, missing, known: new Set(this.#calls.keys()) });
+    const isRepeated = this.#callIds.isRepeated(part.toolCallId, part.toolName, part.input);
+    const ours = { ...part, toolCallId: this.#callIds.complete(part.toolCallId, part.toolName) };
+    const call = parseCall(ours, { find, missing, isRepeated });
     const { toolCallId, toolName, input, providerExecuted, providerMetadata, error } = call;
     this.#content.push({
       type: 'tool-call',
       toolCallId,
       toolName,
-      input: (providerExecuted === true && !error) || isRecord(input) ? input : {}, // providers refuse any other input
+      input: providerExecuted === true && error ? {} : input,
       ...(providerExecuted !== undefined && { providerExecuted }),
       ...optionsOf(providerMetadata),
     });
     if (providerExecuted === true) this.#deferred.set(toolCallId, toolName);
-    else if (this.#calls.has(toolCallId)) this.#invalid.push(call);
-    else this.#calls.set(toolCallId, call);
+    else this.#calls.push(call);
     return error ? [callChunk(call), ...onInvalid?.(call, error) ?? []] : [callChunk(call)];
   }
 
   /** A result of the provider's own tool belongs to the assistant's message; only the last one counts. */
   #result(part: StreamPart<'tool-result'>): UIMessageChunk {
-    const { toolCallId, toolName, result, isError, preliminary, providerMetadata } = part;
+    const { toolName, result, isError, preliminary, providerMetadata } = part;
+    const toolCallId = this.#callIds.settled(part.toolCallId);
     const output: LanguageModelV4ToolResultOutput = isError === true
       ? { type: 'error-json', value: result as JSONValue } // JSON of the provider
       : typeof result === 'string'
@@ -237,7 +249,7 @@ class Step<Tool> implements StepContent<Tool> {
       this.#deferred.delete(toolCallId);
       this.#content.push({ type: 'tool-result', toolCallId, toolName, output, ...optionsOf(providerMetadata) });
     }
-    return resultChunk(part);
+    return resultChunk({ ...part, toolCallId });
   }
 
   #file(part: StreamPart<'file' | 'reasoning-file'>): UIMessageChunk {

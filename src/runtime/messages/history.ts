@@ -9,7 +9,7 @@ import { isWaitingProgram, withoutInnerCalls } from './program-parts.ts';
 type Part = UIMessage['parts'][number];
 
 /**
- * Returns the messages as history. They are never decisions: calls that wait for a person are left out. A call whose result never
+ * Returns the messages as history. They are never decisions: a call that waits for a person was not made. A call whose result never
  * reached the client is shown with an unknown outcome, so that the model does not make it again unaware. Messages never speak to the
  * provider either: its metadata comes from `issued` alone, for parts of the last message.
  *
@@ -59,32 +59,43 @@ function toHistoryPart(part: Part): readonly Part[] {
   if (!('state' in part)) return [];
   if (('preliminary' in part && part.preliminary) || isWaitingProgram(part)) return [withUnknownOutcome(part)];
   if (part.state === 'output-available' || part.state === 'output-error') return [part];
-  if (part.state === 'output-denied') return [withDenial(part)];
-  return mayHaveBeenMade(part) ? [withUnknownOutcome(part)] : [];
+  const { approved, reason }: { readonly approved?: unknown; readonly reason?: unknown } = // the client's, and not checked yet
+    'approval' in part ? part.approval ?? {} : {};
+  switch (part.state) {
+    case 'output-denied':
+      return [withError(part, denied(reason))];
+    case 'approval-requested':
+      return [withError(part, leftWaiting)];
+    case 'approval-responded':
+      return [approved === true ? withUnknownOutcome(part) : withError(part, denied(reason))];
+    case 'input-available': // the client may have left before its end
+      return [withUnknownOutcome(part)];
+    default:
+      return []; // its input never became complete
+  }
 }
 
-/** A call that was shown complete, or approved: the client may have left before its end. */
-function mayHaveBeenMade(part: Part): boolean {
-  if (!('state' in part)) return false;
-  if (part.state === 'input-available') return true;
-  if (part.state !== 'approval-responded' || !('approval' in part)) return false;
-  const approval: { readonly approved?: unknown } | null | undefined = part.approval; // the client's, and not checked yet
-  return approval?.approved === true;
-}
-
-/** The model receives that a person denied the call, and why. */
-function withDenial({ approval, ...call }: Part & { approval?: { readonly reason?: unknown } | null }): Part {
-  const reason = approval?.reason;
+/** What a model receives of a call that a person denied. */
+export function denied(reason: unknown): string {
   const why = typeof reason === 'string' ? `: ${reason}` : '';
-  return { ...call, state: 'output-error', errorText: `The call was not made: a person denied it${why}` } as Part; // ended
+  return `The call was not made: a person denied it${why}`;
+}
+
+/** What a model receives of a call that waited for a person, who wrote the next message instead. */
+export const leftWaiting =
+  'The call was not made: it waited for the approval of a person, and the chat went on without it';
+
+/** The part as a call that has ended with an error. */
+export function withError(part: Part, errorText: string): Part {
+  const { output: _, preliminary: __, ...call } = part as Part & { output?: unknown; preliminary?: unknown };
+  return { ...call, state: 'output-error', errorText } as Part; // ended now; checked with all others
 }
 
 const unknownOutcome =
   'The outcome of this call is unknown: its result never arrived. It may have taken effect; check before calling it again';
 
 function withUnknownOutcome(part: Part): Part {
-  const { output: _, preliminary: __, ...call } = part as Part & { output?: unknown; preliminary?: unknown };
-  return { ...call, state: 'output-error', errorText: unknownOutcome } as Part; // ended now; checked with all others
+  return withError(part, unknownOutcome);
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Takes out of messages what only the provider that made it can read. */
 
+import { foreignCall } from './call-ids.ts';
 import { originOf, withOrigin } from './origin.ts';
 
 interface Part {
@@ -26,10 +27,15 @@ export function leaveProvider(messages: Message[]): void {
     if ((role !== 'assistant' && role !== 'tool') || !Array.isArray(content)) return [message];
     const parts: readonly Part[] = content; // of messages of the AI SDK, by their roles
     for (const { providerExecuted, toolCallId } of parts) if (providerExecuted === true) executed.add(toolCallId);
-    const rest = parts.filter((part) => isPortable(part, executed)).map(({ providerOptions: _, ...part }) => part);
+    const rest = parts.filter((part) => isPortable(part, executed)).map(withoutProvider);
     return rest.length === 0 ? [] : [withOrigin({ role, content: rest }, originOf(message))];
   });
   messages.splice(0, messages.length, ...portable);
+}
+
+/** The id of a call stays, marked as that of another provider: `fitHistory` writes it as the next one takes it. */
+function withoutProvider({ providerOptions: _, ...part }: Part): Part {
+  return part.toolCallId === undefined ? part : { ...part, providerOptions: foreignCall };
 }
 
 function isPortable({ type, text, toolCallId }: Part, executed: ReadonlySet<string | undefined>): boolean {

@@ -98,7 +98,8 @@ function toFile({ mediaType, filename, url, providerMetadata }: Extract<FixedPar
 }
 
 function callContent(part: CallPart): AnswerContent {
-  const { toolCallId, toolName, input, providerExecuted, callProviderMetadata, resultProviderMetadata } = part;
+  const { toolCallId, toolName, rawInput, input = rawInput, providerExecuted } = part;
+  const { callProviderMetadata, resultProviderMetadata } = part;
   const isError = part.state === 'output-error';
   const ofCall = callProviderMetadata ?? (isError ? resultProviderMetadata : undefined);
   const executed = providerExecuted === undefined ? {} : { providerExecuted };

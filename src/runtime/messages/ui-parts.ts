@@ -41,6 +41,8 @@ export type FixedPart = v.InferOutput<typeof FixedPart>;
 const call = {
   toolCallId: v.string(),
   input: v.optional(v.unknown()),
+  /** The AI SDK stores an input here that was not valid. */
+  rawInput: v.optional(v.unknown()),
   providerExecuted: v.optional(v.boolean()),
   callProviderMetadata: metadata,
   resultProviderMetadata: metadata,

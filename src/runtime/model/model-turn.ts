@@ -12,6 +12,7 @@ import type { ModelBudget } from './model-budget.ts';
 import { createModelChain, type ModelChainOptions } from './model-chain.ts';
 import { createModelClock } from './model-clock.ts';
 import type { FitPrompt } from '../context/context-options.ts';
+import { CallIds, callIdsIn } from '../messages/call-ids.ts';
 import { toPromptTools } from '../messages/model-prompt.ts';
 import type { ParsedCall } from '../loop/parse-call.ts';
 import { incomplete, mayExecute } from '../loop/loop-end.ts';
@@ -95,6 +96,7 @@ async function readTurn(
   const content = createStepContent<string>({
     step: 1,
     shownIds: new Set(),
+    callIds: new CallIds(() => callIdsIn(prompt)),
     find: (name) => names.has(name) ? name : undefined,
     missing: () => new PinnaceError('not_found', 'Cannot call the tool: no tool of this agent has this name'),
   });

@@ -8,7 +8,7 @@ import type { ModelSource } from '../../contracts/model-source.ts';
 import type { SpanContext } from '../../events/span.ts';
 import { defaultContextTokens } from '../context/context-options.ts';
 import { adaptModel } from '../model/adapt-model.ts';
-import { withFileRules } from '../model/model-files.ts';
+import { withProviderRules } from '../model/provider-model.ts';
 import type { CatalogCaches } from './catalog-caches.ts';
 import type { SecretLookup } from './secret-lookup.ts';
 
@@ -51,7 +51,7 @@ export function createModelResolver(
     const found = requireProvider(agent, choice, await caches.providers.get(choice.providerId, agent.tenant));
     const provider = choice.model === undefined ? found : { ...found, model: choice.model };
     const secret = await secrets.ofProvider(provider, { agent, tenant, spanContext });
-    const model = withFileRules(adaptModel(models.model(provider, secret)), provider);
+    const model = withProviderRules(adaptModel(models.model(provider, secret)), provider);
     return { model, provider, secret, contextTokens: leastContext(agent, provider) };
   };
 }

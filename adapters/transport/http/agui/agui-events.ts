@@ -19,7 +19,7 @@ export function createAguiEvents(run: AguiRun): AguiEvents {
   const outcome = createAguiOutcome(run);
   const texts = createSpans('TEXT_MESSAGE', 'assistant');
   const thoughts = createSpans('REASONING_MESSAGE', 'reasoning');
-  const tools = createAguiTools(() => texts.last());
+  const tools = createAguiTools(run.knownCalls, () => texts.last());
   let step = 0;
   let isStarted = false;
   let isInStep = false;

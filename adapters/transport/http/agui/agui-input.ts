@@ -15,7 +15,13 @@ const Content = v.variant('type', [
   v.looseObject({ type: v.picklist(['image', 'audio', 'video', 'document']), source: Source }),
 ], 'must be of the type text, image, audio, video or document');
 
-const Message = v.looseObject({ id: Id, role: v.string(), content: v.optional(v.unknown()) });
+const Message = v.looseObject({
+  id: Id,
+  role: v.string(),
+  content: v.optional(v.unknown()),
+  /** The calls of an answer, which the client has already. */
+  toolCalls: v.optional(v.array(v.looseObject({ id: v.string() }))),
+});
 
 /** A message of a person. The endpoint has stored all others itself. */
 export const AguiUserMessage = v.looseObject({

@@ -8,8 +8,11 @@ interface OpenCall {
   hasArgs: boolean;
 }
 
-/** Creates the translator. `parent` returns the message that a call belongs to. */
-export function createAguiTools(parent: () => string | undefined) {
+/**
+ * Creates the translator. `parent` returns the message that a call belongs to. A call of `known` is part of the client's thread, which
+ * would add its input to the one that it has: only its result is sent.
+ */
+export function createAguiTools(known: ReadonlySet<string>, parent: () => string | undefined) {
   const open = new Map<string, OpenCall>();
   const start = (toolCallId: string, toolCallName: string): AguiEvent => {
     open.set(toolCallId, { toolCallId, hasArgs: false });
@@ -31,6 +34,7 @@ export function createAguiTools(parent: () => string | undefined) {
     open.delete(toolCallId) ? [{ type: 'TOOL_CALL_END', toolCallId }] : [];
   /** The whole call, where its input was not streamed. */
   const whole = ({ toolCallId, toolName, input }: InputChunk): readonly AguiEvent[] => {
+    if (known.has(toolCallId)) return [];
     const opened = open.has(toolCallId) ? [] : [start(toolCallId, toolName)];
     const rest = open.get(toolCallId)?.hasArgs === true ? [] : args(toolCallId, JSON.stringify(input) ?? '{}');
     return [...opened, ...rest, ...end(toolCallId)];
@@ -40,7 +44,7 @@ export function createAguiTools(parent: () => string | undefined) {
     of(chunk: UIMessageChunk): readonly AguiEvent[] {
       switch (chunk.type) {
         case 'tool-input-start':
-          return [start(chunk.toolCallId, chunk.toolName)];
+          return known.has(chunk.toolCallId) ? [] : [start(chunk.toolCallId, chunk.toolName)];
         case 'tool-input-delta':
           return args(chunk.toolCallId, chunk.inputTextDelta);
         case 'tool-input-available':

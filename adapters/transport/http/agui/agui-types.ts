@@ -13,4 +13,6 @@ export interface AguiRun {
   readonly state: unknown;
   /** The names of tools that the client offered. Runs do not call them. */
   readonly offeredTools: readonly string[];
+  /** The ids of the calls in the client's thread. */
+  readonly knownCalls: ReadonlySet<string>;
 }

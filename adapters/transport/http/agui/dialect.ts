@@ -9,8 +9,10 @@ import type { AguiEvent } from './agui-types.ts';
 export { aguiRequest, decideResumed } from './agui-request.ts';
 
 /** Creates the dialect of one stream. */
-export function createAguiDialect({ threadId, runId, state, tools = [] }: AguiInput): SseDialect {
-  const events = createAguiEvents({ threadId, runId, state, offeredTools: tools.map(({ name }) => name) });
+export function createAguiDialect({ threadId, runId, state, messages, tools = [] }: AguiInput): SseDialect {
+  const offeredTools = tools.map(({ name }) => name);
+  const knownCalls = new Set(messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id)));
+  const events = createAguiEvents({ threadId, runId, state, offeredTools, knownCalls });
   const framesOf = (given: readonly AguiEvent[]): string =>
     given.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
   return {

@@ -1,10 +1,11 @@
-/** A model that is called with the files that it takes, in the places where it takes them. */
+/** A model that is called with what its provider takes: history in its form, and files of its kinds in their places. */
 
 import type { LanguageModelV4, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { Provider } from '../../base/schema.ts';
+import { fitHistory } from './fit-history.ts';
 
-/** Returns the model, to be called with files as its provider takes them. The code for that is loaded with the first file. */
-export function withFileRules(
+/** Returns the model, to be called with any history. The code for files is loaded with the first file. */
+export function withProviderRules(
   model: LanguageModelV4,
   provider: Pick<Provider, 'inputs' | 'toolContent'>,
 ): LanguageModelV4 {
@@ -15,11 +16,12 @@ export function withFileRules(
     get supportedUrls() {
       return model.supportedUrls;
     },
-    doGenerate: (options) => model.doGenerate(options),
+    doGenerate: (options) => model.doGenerate({ ...options, prompt: fitHistory(options.prompt, model) }),
     async doStream(options) {
-      if (!hasFiles(options.prompt)) return await model.doStream(options);
+      const history = fitHistory(options.prompt, model);
+      if (!hasFiles(history)) return await model.doStream({ ...options, prompt: history });
       const { fitPrompt, refusalOfFiles } = await import('./fit-prompt.ts');
-      const prompt = fitPrompt(options.prompt, provider);
+      const prompt = fitPrompt(history, provider);
       try {
         return await model.doStream({ ...options, prompt });
       } catch (error) {
