@@ -6,6 +6,7 @@ import { reportHidden } from '../events/report.ts';
 import type { SpanEnd } from '../events/span.ts';
 import {
   approvalsRequestedIn,
+  type CallForApproval,
   createLoopApprovals,
   endLeftCalls,
   settleCalls,
@@ -125,15 +126,7 @@ async function openLoop(
   const approvals = createLoopApprovals(options, { ...calls, spans });
   const programs = programsOnUse(options, { calls, approvals, push });
   const { isSuspended } = programs;
-  const restoring = Promise.all([
-    spendApprovals(options),
-    endLeftCalls(options),
-    issuedTo(options),
-    stepTools.restore(),
-  ]);
-  const [spent, past, issued] = await restoring.catch((error: unknown) => {
-    throw toPinnaceError(error); // of the storage: no model was called yet
-  });
+  const [spent, past, issued] = await restored(options);
   const decided = [...spent, ...await programs.resumed()];
   const settling = { calls: decided, invoke, approvals, push, signal, traceId, isSuspended };
   const settled = await settleCalls(past, settling);
@@ -152,6 +145,7 @@ async function openLoop(
     spans,
     messages: await files.load(messages),
     chat: chat.messages,
+    otherCallIds: options.otherCallIds,
     files,
     tools: stepTools,
     contextWindow: createRunContext(options, { spans, usage, budget, models, tools: stepTools, onRetry }),
@@ -165,6 +159,18 @@ async function openLoop(
     onPrompt,
     onRetry,
   });
+}
+
+/** What is read from the storage before the first step: decisions, the calls that were left without one, and metadata. */
+async function restored(
+  options: RunOptions,
+): Promise<[readonly CallForApproval[], readonly UIMessage[], IssuedMetadata | undefined]> {
+  const { stepTools } = options;
+  const reading = [spendApprovals(options), endLeftCalls(options), issuedTo(options), stepTools.restore()] as const;
+  const [spent, past, issued] = await Promise.all(reading).catch((error: unknown) => {
+    throw toPinnaceError(error); // of the storage: no model was called yet
+  });
+  return [spent, past, issued];
 }
 
 /** The loop of a run whose calls wait for a person again: the model has nothing to answer to yet. */

@@ -64,4 +64,7 @@ type RunServices =
   & { readonly resolveSecret: Resolver['secret'] };
 
 /** Everything that one run needs, resolved. */
-export interface RunOptions extends ResolvedRun, RunIdentity, RunServices {}
+export interface RunOptions extends ResolvedRun, RunIdentity, RunServices {
+  /** The ids of calls of its stored chat, in messages that the run is without. */
+  readonly otherCallIds?: readonly string[] | undefined;
+}

@@ -30,7 +30,7 @@ import type { Change } from '../contracts/storage.ts';
 import { type HeldEvents, holdEvents } from './held-events.ts';
 import type { LiveRun } from './log/live-run.ts';
 import type { RunStatus } from './log/run-status.ts';
-import type { ResolvedRun } from './run-options.ts';
+import type { ResolvedRun, RunOptions } from './run-options.ts';
 import type { ClaimOptions } from './log/claim-run.ts';
 import type { RuntimeParts } from './runtime-options.ts';
 import type { Started, StartOptions } from './runtime.ts';
@@ -189,7 +189,7 @@ async function claimAndExecute(parts: RuntimeParts, requested: RunRequest, claim
     }
     claimant.held.release();
     const { live } = claimed;
-    execute(parts, { ...claimant, ...resolved, live });
+    execute(parts, { ...claimant, ...resolved, live, otherCallIds: chat?.opened.otherCallIds });
     if (chat) settleWhenEnded(parts, { chat, live, runId: claimant.runId });
     // An invalidation before the claim could not stop this run.
     if (resolver.invalidations !== invalidations) parts.dismiss([resolved.agent.id]);
@@ -268,9 +268,8 @@ function execute(
   { live, idempotency: _, nonce: __, trace: ___, spanFacts: ____, held: _____, origin: ______, ...run }:
     & Claimant
     & ResolvedRun
-    & {
-      readonly live: LiveRun;
-    },
+    & Pick<RunOptions, 'otherCallIds'>
+    & { readonly live: LiveRun },
 ): void {
   const { runId, span: { traceId } } = run;
   const report = reportAt(parts.report, { runId, traceId });

@@ -21,7 +21,7 @@ import { sha256 } from '../../base/hash.ts';
 import type { RunRedaction } from './run-redaction.ts';
 import { PinnaceError, toData } from '../../base/errors.ts';
 import { outcomeChunks, waitingChunk } from './call-chunks.ts';
-import { denied, leftWaiting, withError } from '../messages/history.ts';
+import { denied, leftWaiting, unknownOutcome, withError } from '../messages/history.ts';
 import { programsIn } from '../messages/program-parts.ts';
 import type { Invoke, RunCalls } from './run-calls.ts';
 
@@ -138,10 +138,10 @@ export async function endLeftCalls(
   }));
 }
 
-/** Returns `undefined` for a call that may have been made. */
-function leftError({ state, approved, kind, reason }: Interruption): string | undefined {
+/** A call that asks a person itself has started, and one whose decision is spent may have been made. */
+function leftError({ state, approved, kind, reason }: Interruption): string {
   if (state === 'denied' || (state === 'spent' && approved === false)) return denied(reason);
-  return state === 'spent' || kind !== 'approval' ? undefined : leftWaiting;
+  return state === 'spent' || kind !== 'approval' ? unknownOutcome : leftWaiting;
 }
 
 interface ApprovalPart {

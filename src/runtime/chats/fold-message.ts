@@ -106,7 +106,7 @@ function foldData({ parts }: Folding, { type, id, data, transient }: DataChunk):
 type CallChunk = Extract<UIMessageChunk, { toolCallId: string }>;
 
 function foldCall({ parts }: Folding, chunk: CallChunk): void {
-  const known = parts.findLast((part) => part['toolCallId'] === chunk.toolCallId);
+  const known = knownCall(parts, chunk);
   const part = known ?? newCall(chunk);
   if (!part) return;
   if (!known) parts.push(part);
@@ -129,12 +129,26 @@ function foldCall({ parts }: Folding, chunk: CallChunk): void {
     case 'tool-output-available': {
       const { output, preliminary } = chunk;
       delete part['preliminary'];
+      delete part['errorText'];
       return void Object.assign(part, resultFields(chunk), defined({ state: 'output-available', output, preliminary }));
     }
     case 'tool-output-error':
+      delete part['output'];
       return void Object.assign(part, resultFields(chunk), { state: 'output-error', errorText: chunk.errorText });
     default: // partial inputs: the whole input follows
   }
+}
+
+/** Logs of earlier versions may use the id of a call again in a later step. */
+function knownCall(parts: readonly Part[], chunk: CallChunk): Part | undefined {
+  const isOf = (part: Part): boolean => part['toolCallId'] === chunk.toolCallId;
+  const last = parts.findLastIndex(isOf);
+  const isNew = 'toolName' in chunk && last < parts.findLastIndex(({ type }) => type === 'step-start');
+  return isNew && hasEnded(parts[last]) ? undefined : parts[last];
+}
+
+function hasEnded(part: Part | undefined): boolean {
+  return String(part?.['state']).startsWith('output-') && part?.['preliminary'] !== true;
 }
 
 /** A call that starts with this chunk; other chunks about a call that is not there are passed over. */

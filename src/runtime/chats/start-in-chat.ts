@@ -5,6 +5,7 @@ import type { Change } from '../../contracts/storage.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import type { Principal } from '../../base/principal.ts';
 import { approvalsRequestedIn } from '../calls/approvals.ts';
+import { callIdsIn } from '../messages/call-ids.ts';
 import { messagesToSend } from '../messages/compaction.ts';
 import type { RunRequest } from '../run-request.ts';
 import { settleAnswer } from './answers.ts';
@@ -33,6 +34,8 @@ import { titleOf } from './title.ts';
 export interface OpenedChat {
   /** What the model is sent: the stored messages and the new ones. */
   readonly messages: UIMessage[];
+  /** The ids of the calls in the others. */
+  readonly otherCallIds: readonly string[];
   /** The changes that the claim of the run makes. They conflict at the record when the chat was changed meanwhile. */
   changes(runId: string): readonly Change[];
   /** Adds the answer of the run, which has ended, and remembers the chat for the next one. */
@@ -84,8 +87,11 @@ function addToChat(
     updatedAt,
   });
   const answered = stored.find(({ number }) => number === answerAt)?.entry.runIds ?? [];
+  const messages = messagesToSend(merged.messages);
+  const sentAgain = new Set(messages);
   return {
-    messages: messagesToSend(merged.messages),
+    messages,
+    otherCallIds: callIdsIn(merged.messages.filter((message) => !sentAgain.has(message))),
     changes(runId) {
       const at = parts.now();
       const ttl = lifetime(parts, at);

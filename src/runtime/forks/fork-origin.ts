@@ -7,6 +7,7 @@ import type { UIMessage, UIMessageChunk } from '../../contracts/ai-types.ts';
 import { sharedRecord } from '../../contracts/shared-record.ts';
 import { mayAct } from '../../tools/lost-call.ts';
 import { approvalsRequestedIn } from '../calls/approvals.ts';
+import { foldMessage } from '../chats/fold-message.ts';
 import { createRunFiles } from '../attachments/run-files.ts';
 import { composeLoop } from '../compose-loop.ts';
 import { stepLimit } from '../loop/loop-end.ts';
@@ -25,7 +26,6 @@ import type { RuntimeParts } from '../runtime-options.ts';
 import { readBasis } from './basis.ts';
 import type { Cut } from './cut.ts';
 import { dryTools, recordedOutcomes } from './dry-tools.ts';
-import { foldChunks } from './fold-chunks.ts';
 import { resumedRun } from './fork-claim.ts';
 import type { ForkOptions } from './fork-options.ts';
 import type { ForkPlan } from './fork-plan.ts';
@@ -197,7 +197,7 @@ async function messagesOf(
   const edited = editsOf(cut, changes);
   const chunks = [...cut.kept.map(({ chunk }) => chunk), ...edited, ...cut.completing];
   const given = settledIn(request.chat.messages, chunks);
-  const own: UIMessage = foldChunks({ id: `msg_${parent.runId}`, role: 'assistant', parts: [] }, answerIn(chunks));
+  const own: UIMessage = foldMessage(answerIn(chunks), { id: `msg_${parent.runId}`, role: 'assistant', parts: [] });
   const hasOwn = own.parts.length > 0;
   const messages = hasOwn ? [...given, own] : given;
   const before = continues === undefined
@@ -243,7 +243,7 @@ function settledIn(messages: readonly UIMessage[], chunks: readonly UIMessageChu
   if (!last || approvalsRequestedIn(last).length === 0) return [...messages];
   const first = chunks.findIndex(({ type }) => type === 'start-step');
   const before = chunks.slice(0, first < 0 ? chunks.length : first);
-  return [...messages.slice(0, -1), foldChunks(last, before)];
+  return [...messages.slice(0, -1), foldMessage(before, last)];
 }
 
 /** Whether the prompt is the one that the parent's model received. */

@@ -30,6 +30,8 @@ export interface LoopOptions {
   readonly messages: readonly ModelMessage[];
   /** The messages of the chat, which may have more calls than `messages`. */
   readonly chat?: readonly UIMessage[];
+  /** The ids of calls in messages of the chat that a summary covers. */
+  readonly otherCallIds?: readonly string[] | undefined;
   readonly tools: StepTools;
   /** All tools of the run, to count what discovery saves. */
   readonly allTools: readonly Tool[];

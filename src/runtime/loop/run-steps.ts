@@ -48,7 +48,8 @@ async function* runSteps(run: LoopOptions): AsyncGenerator<readonly UIMessageChu
   const prompt = toPrompt(run.agent.instructions, run.messages); // only `fit` replaces any
   const { step: first, shownIds: shown } = run.resumed ?? { step: 1 };
   const shownIds = new Set(shown);
-  const callIds = new CallIds(() => callIdsIn([...run.chat ?? [], ...run.messages]));
+  const { chat = [], otherCallIds = [] } = run;
+  const callIds = new CallIds(() => [...otherCallIds, ...callIdsIn([...chat, ...run.messages])]);
   for (let step = first;; step++) {
     const arrived = run.steering?.deliver(prompt) ?? [];
     if (arrived.length > 0) yield arrived;

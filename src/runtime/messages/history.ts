@@ -91,7 +91,8 @@ export function withError(part: Part, errorText: string): Part {
   return { ...call, state: 'output-error', errorText } as Part; // ended now; checked with all others
 }
 
-const unknownOutcome =
+/** What a model receives of a call that may have been made. */
+export const unknownOutcome =
   'The outcome of this call is unknown: its result never arrived. It may have taken effect; check before calling it again';
 
 function withUnknownOutcome(part: Part): Part {

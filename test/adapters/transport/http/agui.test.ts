@@ -145,6 +145,25 @@ describe("the protocol's own client of AG-UI", () => {
     expect(agent.pendingInterrupts).toEqual([]);
   });
 
+  it('has each call once with its own input and result, whatever ids the model repeats', async () => {
+    const call = (tool: string, input: object) => ({ calls: [{ tool, input, id: '0' }] });
+    const { ask, agent } = await setup(
+      call('add', { a: 1, b: 2 }),
+      call('add', { a: 3, b: 4 }),
+      call('send', { to: 'bob' }),
+      'All done',
+    );
+    await ask('Add and send');
+    await agent.runAgent({ resume: answered(agent.pendingInterrupts, { approved: true }) });
+    const calls = agent.messages.flatMap((message) => message.role === 'assistant' ? message.toolCalls ?? [] : []);
+    expect(calls.map(({ function: of }) => of.arguments)).toEqual(['{"a":1,"b":2}', '{"a":3,"b":4}', '{"to":"bob"}']);
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(3);
+    const results = agent.messages.flatMap((message) => message.role === 'tool' ? [message] : []);
+    expect(results.map(({ content }) => content)).toEqual(['{"sum":3}', '{"sum":7}', '{"sentTo":"bob"}']);
+    expect(results.map(({ toolCallId }) => toolCallId)).toEqual(calls.map(({ id }) => id));
+    expect(new Set(results.map(({ id }) => id)).size).toBe(3);
+  });
+
   it.each([
     ['a denial', { status: 'resolved' as const, payload: { approved: false, reason: 'Not now' } }],
     ['an abandoned interrupt', { status: 'cancelled' as const }],

@@ -1,0 +1,206 @@
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createGoogleGenerativeAI } from '@ai-sdk/google';
+import { createOpenAI } from '@ai-sdk/openai';
+import type { LanguageModelV4, LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { openAiCompatible } from '../../../../adapters/models/openai-compatible.ts';
+import { leaveProvider } from '../../../../src/runtime/messages/leave-provider.ts';
+import { fitHistory } from '../../../../src/runtime/model/fit-history.ts';
+import { budget } from '../../../fixtures/budget.ts';
+
+/** What each kind of provider accepts, as its documentation and its errors say. */
+const kinds: Readonly<Record<string, { readonly id: RegExp; readonly name: RegExp; readonly isUnique: boolean }>> = {
+  'anthropic.messages': { id: /^[a-zA-Z0-9_-]+$/, name: /^[a-zA-Z0-9_-]{1,128}$/, isUnique: true },
+  'vertex.anthropic.messages': { id: /^[a-zA-Z0-9_-]+$/, name: /^[a-zA-Z0-9_-]{1,128}$/, isUnique: true },
+  'amazon-bedrock': { id: /^[a-zA-Z0-9_-]{1,64}$/, name: /^[a-zA-Z0-9_-]{1,64}$/, isUnique: true },
+  'mistral.chat': { id: /^[a-zA-Z0-9]{9}$/, name: /^[a-zA-Z0-9_-]{1,64}$/, isUnique: true },
+  'google.generative-ai': { id: /./, name: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/, isUnique: true },
+  'openai.chat': { id: /^[^]{1,40}$/, name: /^[a-zA-Z0-9_-]{1,64}$/, isUnique: true },
+  'openai.responses': { id: /^[^]{1,40}$/, name: /^[a-zA-Z0-9_-]{1,64}$/, isUnique: true },
+  'openai-compatible.chat': { id: /./, name: /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/, isUnique: false },
+  'someone.chat': { id: /./, name: /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/, isUnique: false },
+};
+
+const words = fc.constantFrom('', ' \n', 'Hello', 'Ok');
+const toolName = fc.constantFrom(
+  'add',
+  '',
+  '1st',
+  'browser.tabs.open',
+  'add<|channel|>commentary',
+  'n'.repeat(200),
+  'функция',
+);
+const input = fc.constantFrom<unknown>({ a: 1 }, '{"a":', null, undefined, '', 5, [1, 2], 'text', true);
+const said = fc.oneof(
+  words.map((text) => ({ type: 'text' as const, text })),
+  words.map((text) => ({ type: 'reasoning' as const, text })),
+);
+const question = words.map((text): LanguageModelV4Message => ({ role: 'user', content: [{ type: 'text', text }] }));
+
+/** An answer whose calls have results. Ids are unique in their chat; their part before the mark may repeat. */
+const answer = fc.tuple(
+  fc.array(said, { maxLength: 2 }),
+  fc.array(fc.tuple(toolName, input), { maxLength: 3 }),
+  fc.constantFrom('call_0', 'functions.add:0', 'toolu_01', '7', 'z'.repeat(100)),
+);
+const history = fc.array(fc.oneof(question, answer), { maxLength: 6 }).map((given) => {
+  let n = 1;
+  return given.flatMap((one): LanguageModelV4Message[] => {
+    if (!Array.isArray(one)) return [one];
+    const [texts, made, own] = one;
+    const calls = made.map(([name, value]) => ({ toolCallId: `${own}~${++n}`, toolName: name, input: value }));
+    return [
+      { role: 'assistant', content: [...texts, ...calls.map((call) => ({ type: 'tool-call' as const, ...call }))] },
+      ...calls.length === 0 ? [] : [{
+        role: 'tool' as const,
+        content: calls.map(({ toolCallId, toolName: of }) => ({
+          type: 'tool-result' as const,
+          toolCallId,
+          toolName: of,
+          output: { type: 'text' as const, value: toolCallId },
+        })),
+      }],
+    ];
+  });
+});
+
+function check(prompt: LanguageModelV4Prompt, { id, name, isUnique }: typeof kinds[string] & object): void {
+  const used = new Set<string>();
+  let open: string[] = [];
+  for (const { role, content } of prompt) {
+    if (role === 'assistant' && !isUnique) used.clear();
+    expect(content.length).toBeGreaterThan(0);
+    for (const part of typeof content === 'string' ? [] : content) {
+      if (part.type !== 'tool-call' && part.type !== 'tool-result') continue;
+      expect(part.toolName).toMatch(name);
+      expect(part.toolCallId).toMatch(id);
+      expect(JSON.stringify(part)).not.toContain('pinnace');
+      if (part.type === 'tool-result') {
+        expect(open.shift()).toBe(part.toolCallId);
+        continue;
+      }
+      expect(used.has(part.toolCallId)).toBe(false);
+      used.add(part.toolCallId);
+      open.push(part.toolCallId);
+      expect(part.input).toBeTypeOf('object');
+      expect(Array.isArray(part.input) || part.input === null).toBe(false);
+    }
+    if (role === 'tool') expect(open).toEqual([]);
+    if (role === 'tool') open = [];
+  }
+}
+
+describe('fitHistory', () => {
+  it.each(Object.entries(kinds))('makes any history one that %s accepts, and only adds to it', (provider, kind) => {
+    fc.assert(
+      fc.property(history, question, (given, last) => {
+        const names = { provider, modelId: 'm' };
+        const fitted = fitHistory([...given, last], names);
+        check(fitted, kind);
+        expect(fitHistory(given, names)).toEqual(fitted.slice(0, -1)); // what is sent later changes nothing before it
+        const foreign = [...given, last];
+        leaveProvider(foreign);
+        check(fitHistory(foreign, names), kind);
+      }),
+      { numRuns: budget({ short: 60, long: 1_000 }) },
+    );
+  });
+
+  it.each(['openai-compatible.chat', 'mistral.chat'])(
+    'gives %s the strictest ids where another provider has made them',
+    (provider) => {
+      const foreign = [called('functions.add:0'), called('functions.add:0~2')].flat();
+      leaveProvider(foreign);
+      const ids = fitHistory(foreign, { provider, modelId: 'm' }).flatMap(idsOf);
+      expect(ids).toHaveLength(4);
+      for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9]{9}$/);
+      expect(new Set(ids).size).toBe(2);
+    },
+  );
+
+  it('knows a model of a strict make behind another package', () => {
+    const prompt = called('call_0');
+    expect(
+      fitHistory(prompt, { provider: 'openai-compatible.chat', modelId: 'mistral-small-latest' }).flatMap(idsOf)[0],
+    ).toMatch(/^\w{9}$/);
+    expect(fitHistory(prompt, { provider: 'openai-compatible.chat', modelId: 'kimi-k2' }).flatMap(idsOf)).toEqual([
+      'call_0',
+      'call_0',
+    ]);
+  });
+
+  it('keeps what the model wrote where that is no object', () => {
+    const [message] = fitHistory([{
+      role: 'assistant',
+      content: [{ type: 'tool-call', toolCallId: 'a', toolName: 'add', input: '{"a":' }],
+    }], { provider: 'test', modelId: 'm' });
+    expect(message).toMatchObject({ content: [{ input: { invalidInput: '{"a":' } }] });
+  });
+
+  it('leaves a history that needs no change as it is', () => {
+    const prompt: LanguageModelV4Prompt = [
+      { role: 'system', content: 'Be brief' },
+      { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
+      ...called('toolu_01'),
+      { role: 'assistant', content: [{ type: 'text', text: 'Done' }] },
+    ];
+    for (
+      const provider of ['anthropic.messages', 'openai.responses', 'google.generative-ai', 'openai-compatible.chat']
+    ) {
+      expect(fitHistory(prompt, { provider, modelId: 'm' })).toEqual(prompt);
+    }
+  });
+});
+
+function called(toolCallId: string): LanguageModelV4Message[] {
+  return [
+    { role: 'assistant', content: [{ type: 'tool-call', toolCallId, toolName: 'add', input: {} }] },
+    {
+      role: 'tool',
+      content: [{ type: 'tool-result', toolCallId, toolName: 'add', output: { type: 'text', value: 'ok' } }],
+    },
+  ];
+}
+
+function idsOf({ content }: LanguageModelV4Message): readonly string[] {
+  return typeof content === 'string' ? [] : content.flatMap((part) => 'toolCallId' in part ? [part.toolCallId] : []);
+}
+
+/** The bodies that the packages of the AI SDK send for a history, as third parties. */
+const packages: Readonly<Record<string, (send: typeof fetch) => LanguageModelV4>> = {
+  anthropic: (fetch) => createAnthropic({ apiKey: 'k', fetch })('claude'),
+  google: (fetch) => createGoogleGenerativeAI({ apiKey: 'k', fetch })('gemini-3-pro'),
+  openai: (fetch) => createOpenAI({ apiKey: 'k', fetch }).chat('gpt'),
+  'openai-compatible': (fetch) => openAiCompatible({ baseUrl: 'http://models.example/v1', model: 'm', fetch }),
+};
+
+describe('a fitted history', () => {
+  it.each(Object.entries(packages))('is sent by the package %s without anything empty', async (_, create) => {
+    await fc.assert(
+      fc.asyncProperty(history, question, async (given, last) => {
+        let body = '';
+        const model = create((_url, init) => {
+          body = typeof init?.body === 'string' ? init.body : '';
+          return Promise.reject(new TypeError('not sent'));
+        });
+        const prompt = fitHistory([...given, last], model);
+        await Promise.resolve(model.doStream({ prompt })).catch(() => undefined);
+        expect(body).not.toBe('');
+        expect(body).not.toMatch(
+          /"parts":\[\]|"content":\[\]|"arguments":"(?!\{)|"args":[^{]|"role":"assistant","content":""(?!,")/,
+        );
+        if (/anthropic|gemini/.test(model.provider + model.modelId)) {
+          expect(JSON.stringify(firstOf(body))).toContain('"user"');
+        }
+      }),
+      { numRuns: budget({ short: 40, long: 500 }) },
+    );
+  });
+});
+
+function firstOf(body: string): unknown {
+  const { messages, contents } = JSON.parse(body) as { messages?: unknown[]; contents?: unknown[] };
+  return (messages ?? contents)?.[0];
+}
