@@ -1,7 +1,7 @@
 /** Removes what is stored of a person: chats, the logs of their runs, and memory. */
 
 import { PinnaceError } from '../src/base/errors.ts';
-import { type Principal, requireScope } from '../src/base/principal.ts';
+import { createPrincipal, type Principal, requireScope } from '../src/base/principal.ts';
 import type { Filter } from '../src/contracts/filter.ts';
 import type { GroundingSource } from '../src/contracts/grounding-source.ts';
 import { type GroundingCallOptions, ownerOf } from '../src/grounding/access.ts';
@@ -61,13 +61,16 @@ export async function erasePerson(
   const call = { subject, principal, authorize: runtime.authorize, signal };
   if (!await isKnown({ runtime, grounding }, call)) return { chats: 0, messages: 0, runs: 0, running: 0, memories: 0 };
   const facts = { action: 'subject.erase', target: { type: 'subject', id: subject } };
-  return await runtime.guard({ ...facts, principal, trace, attempt: 'Cannot erase the person' }, async (at) => {
-    const chats = await eraseChats(runtime, subject, { principal, trace });
-    const memories = await eraseMemory(grounding, call);
-    const erased = { ...chats, memories };
-    at.emit({ ...facts, status: 'ok', payload: erased });
-    return erased;
-  });
+  return await runtime.guard(
+    { ...facts, subject, principal, trace, attempt: 'Cannot erase the person' },
+    async (at) => {
+      const chats = await eraseChats(runtime, subject, { principal, trace });
+      const memories = await eraseMemory(grounding, call);
+      const erased = { ...chats, memories };
+      at.emit({ ...facts, status: 'ok', payload: erased });
+      return erased;
+    },
+  );
 }
 
 /** Whether anything is stored of the subject. No event repeats an unknown id. */
@@ -75,13 +78,18 @@ async function isKnown(
   { runtime: { chats }, grounding }: PersonStores,
   call: GroundingCallOptions & { readonly subject: string; readonly principal: Principal },
 ): Promise<boolean> {
-  const { items } = await chats.list(call.principal, { subject: call.subject, limit: 1 });
+  const { items } = await chats.list(asSubject(call), { limit: 1 });
   if (items.length > 0) return true;
   const signal = call.signal ?? new AbortController().signal;
   for (const source of memoriesOf(grounding)) {
     if ((await source.stats(ownerOf(source, call), signal)).items > 0) return true;
   }
   return false;
+}
+
+/** Lists as the person: what is asked for and audited is the erasure, of which the listings are a part. */
+function asSubject({ subject, principal }: { readonly subject: string; readonly principal: Principal }): Principal {
+  return createPrincipal({ ...principal, subject, actor: principal.actor ?? principal.subject });
 }
 
 function memoriesOf(grounding: Grounding | undefined): readonly GroundingSource[] {
@@ -94,10 +102,11 @@ async function eraseChats(
   { principal, trace }: { readonly principal: Principal; readonly trace: CallerTrace },
 ): Promise<Omit<ErasedPerson, 'memories'>> {
   const erased = { chats: 0, messages: 0, runs: 0, running: 0 };
+  const owner = asSubject({ subject, principal });
   for (let pass = 0; pass < mostPasses; pass++) {
     const before = erased.chats;
     for (let pageToken: string | undefined;;) {
-      const page = await chats.list(principal, { subject, limit: 200, ...(pageToken !== undefined && { pageToken }) });
+      const page = await chats.list(owner, { limit: 200, ...(pageToken !== undefined && { pageToken }) });
       for (const { chatId } of page.items) {
         const { messages, runs, running } = await chats.delete(chatId, principal, { subject, trace });
         erased.chats++;

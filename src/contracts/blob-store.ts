@@ -10,16 +10,18 @@ export interface StoredBlob {
 /** Whose file it is. */
 export interface BlobScope {
   readonly tenant: string;
+  /** The person or the group within the tenant: part of the key, as the tenant is. */
+  readonly subject: string;
   readonly signal: AbortSignal;
 }
 
 /**
- * Stores files of tenants. Messages refer to a file as `pinnace-blob:<id>`.
+ * Stores files of persons. Messages refer to a file as `pinnace-blob:<id>`.
  *
- * `get` returns `undefined` for an id that the tenant has no file under: unknown, expired, deleted, or another tenant's, whatever the
- * id looks like. `put` returns the id, 1 to 128 letters, digits, `_`, `-` or `.`; the same bytes of the same tenant may return the
+ * `get` returns `undefined` for an id that the subject has no file under: unknown, expired, deleted, or another subject's, whatever the
+ * id looks like. `put` returns the id, 1 to 128 letters, digits, `_`, `-` or `.`; the same bytes of the same subject may return the
  * same id, and are then stored once. `delete` of an unknown id does nothing. A store that is out of reach rejects with `unavailable`;
- * an abort rejects. Ids are no secrets, and grant nothing without the tenant. The bytes are never logged.
+ * an abort rejects. Ids are no secrets, and grant nothing without tenant and subject. The bytes are never logged.
  */
 export interface BlobStore {
   get(id: string, scope: BlobScope): Promise<StoredBlob | undefined>;

@@ -14,7 +14,8 @@ export interface ObservedEvent {
   /** 16 hexadecimal digits, where the action is a span of its own. */
   readonly spanId?: string;
   readonly parentSpanId?: string;
-  readonly actor: { readonly type: 'agent' | 'user' | 'system'; readonly id: string };
+  /** `by`: who has acted for a user, where that is another: a member of the group, or the back end that signs. */
+  readonly actor: { readonly type: 'agent' | 'user' | 'system'; readonly id: string; readonly by?: string };
   /** Noun then verb: `run.start`, `run.end`, `tool.call`. Actions that take time emit two events, see `startSpan`. */
   readonly action: string;
   readonly target: { readonly type: string; readonly id: string };

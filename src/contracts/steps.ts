@@ -70,6 +70,9 @@ export type ThoughtCall =
       readonly effect: 'pure' | 'idempotent' | 'unsafe';
       /** The question for the person who must approve the call. */
       readonly approval?: string;
+      /** Who decides in place of the owner, and whether another person than the one who has asked must. */
+      readonly approvers?: readonly string[];
+      readonly fourEyes?: true;
     }
     | { readonly kind: 'refused'; readonly error: ErrorData }
   );

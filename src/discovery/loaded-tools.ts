@@ -3,13 +3,15 @@
 import * as v from 'valibot';
 import { PinnaceError } from '../base/errors.ts';
 import { parse } from '../base/parse.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { hexOf } from '../base/hash.ts';
+import { owns } from '../permission/ownership.ts';
 
 /** The storage of a loaded set, and its owner. */
 export interface LoadedToolsOptions {
   readonly storage: Storage;
-  readonly principal: { readonly tenant: string; readonly subject: string };
+  readonly principal: Principal;
   /** The chat that the set belongs to. Without one, the caller must send the handle with each request. */
   readonly chatId?: string | undefined;
   /** A handle from an earlier request. */
@@ -74,11 +76,11 @@ export function openLoadedTools(options: LoadedToolsOptions): LoadedTools {
 }
 
 async function read(options: LoadedToolsOptions, handle: string | undefined): Promise<Found> {
-  const { storage, principal: { tenant, subject }, chatId } = options;
+  const { storage, principal, chatId } = options;
   if (chatId === undefined && handle === undefined) return { stored: undefined, version: null };
   const entry = await storage.get(keyOf(options, handle));
   const stored = entry && parse(Stored, entry.value, { what: 'the set of loaded tools' });
-  const isOwn = stored?.tenant === tenant && stored.subject === subject && (handle ?? stored.handle) === stored.handle;
+  const isOwn = stored && owns(principal, stored) && (handle ?? stored.handle) === stored.handle;
   if (isOwn) return { stored, version: entry?.version ?? null };
   if (handle !== undefined) throw unknownHandle();
   return { stored: undefined, version: null };

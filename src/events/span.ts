@@ -1,7 +1,7 @@
 /** Actions that take time. Each emits two events with one span id: `pending` at its start, and its outcome at its end. */
 
 import { type ErrorData, toData } from '../base/errors.ts';
-import type { EventStatus } from '../contracts/event-sink.ts';
+import type { EventStatus, ObservedEvent } from '../contracts/event-sink.ts';
 import type {
   InnerFacts,
   Payload,
@@ -12,6 +12,7 @@ import type {
   SummaryValue,
   TraceFacts,
 } from '../contracts/span.ts';
+import type { Principal } from '../base/principal.ts';
 import { type Emit, unobserved } from './events.ts';
 import { createSpanId } from './trace-ids.ts';
 import { summaryOf } from './payload-summary.ts';
@@ -31,6 +32,13 @@ export type {
 export interface SpanOptions {
   readonly emit: Emit;
   readonly now: () => number;
+}
+
+/** The actor of what a principal does, in events and in the audit: whose it is, and who has acted. */
+export function actorOf(
+  { subject, actor: by }: Pick<Principal, 'subject'> & { readonly actor?: string | undefined },
+): ObservedEvent['actor'] {
+  return by === undefined ? { type: 'user', id: subject } : { type: 'user', id: subject, by };
 }
 
 /** Emits the start of an action and returns its span. */

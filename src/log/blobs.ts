@@ -1,4 +1,4 @@
-/** Files in a storage: each once per tenant, under the hash of its content. */
+/** Files in a storage: each once per person, under the hash of its content. */
 
 import { sha256 } from '../base/hash.ts';
 import type { Key } from '../base/key.ts';
@@ -39,18 +39,27 @@ export function storageBlobs({ storage, ttlMs, now }: StorageBlobsOptions): Blob
   const headAt = async (key: Key): Promise<BlobHead | undefined> => {
     return (await storage.get(key))?.value as BlobHead | undefined; // only `write` writes it
   };
+  const readAt = async (at: Key, { signal }: BlobScope) => {
+    const head = await headAt(at);
+    signal.throwIfAborted();
+    const bytes = head && await readParts(storage, at, head);
+    signal.throwIfAborted();
+    return head && bytes && { head, bytes, at };
+  };
+  const remove = async (key: Key, { parts }: BlobHead): Promise<void> => {
+    await storage.commit([{ key }]);
+    await removeKeys(storage, Array.from({ length: parts }, (_, part) => [...key, part]));
+  };
   const isFresh = ({ expiresAt }: BlobHead): boolean => expiresAt - now() > ttlMs / 2;
   return {
     async get(id, scope) {
       if (!/^[0-9a-f]{64}$/.test(id)) return undefined;
       const key = keyOf(id, scope);
-      const head = await headAt(key);
-      scope.signal.throwIfAborted();
-      const bytes = head && await readParts(storage, key, head);
-      scope.signal.throwIfAborted();
-      if (!head || !bytes) return undefined;
+      const found = await readAt(key, scope) ?? await readAt(sharedKeyOf(id, scope), scope);
+      if (!found) return undefined;
+      const { head, bytes, at } = found;
       const blob = { bytes, mediaType: head.mediaType };
-      if (!isFresh(head)) await write(key, blob).catch(() => undefined); // the next use tries again
+      if (at !== key || !isFresh(head)) await write(key, blob).catch(() => undefined); // the next use tries again
       return blob;
     },
     async put(blob, scope) {
@@ -66,14 +75,20 @@ export function storageBlobs({ storage, ttlMs, now }: StorageBlobsOptions): Blob
       const key = keyOf(id, scope);
       const head = await headAt(key);
       scope.signal.throwIfAborted();
-      if (!head) return;
-      await storage.commit([{ key }]);
-      await removeKeys(storage, Array.from({ length: head.parts }, (_, part) => [...key, part]));
+      if (head) await remove(key, head);
+      // Otherwise the next `get` would find what version 0.2 has stored.
+      const shared = await headAt(sharedKeyOf(id, scope));
+      if (shared) await remove(sharedKeyOf(id, scope), shared);
     },
   };
 }
 
-function keyOf(id: string, { tenant }: BlobScope): Key {
+function keyOf(id: string, { tenant, subject }: BlobScope): Key {
+  return ['blob', tenant, subject, id];
+}
+
+/** Where version 0.2 has stored files, for all subjects of a tenant. They are read until they expire, and never renewed. */
+function sharedKeyOf(id: string, { tenant }: BlobScope): Key {
   return ['blob', tenant, id];
 }
 

@@ -2,6 +2,7 @@
 
 import { PinnaceError } from '../base/errors.ts';
 import type { Authorization, Authorize } from '../contracts/authorize.ts';
+import { approverName } from './ownership.ts';
 
 /** The action to authorize. */
 export interface Wish {
@@ -15,10 +16,22 @@ export interface Wish {
 /** The decision of the hook, or the denial that follows from its failure. */
 export type Ruling =
   | { readonly decision: 'allow' }
-  | { readonly decision: 'ask' | 'deny'; readonly reason: string; readonly code: RefusalCode };
+  | { readonly decision: 'deny'; readonly reason: string; readonly code: RefusalCode }
+  | { readonly decision: 'ask'; readonly reason: string; readonly code: RefusalCode } & ApprovalTerms;
 
-/** The reason code of a denial: `not_authorized` for one by the hook. */
-export type RefusalCode = 'not_authorized' | 'permission_check_failed' | 'permission_check_timeout';
+/** Who decides on a call that a person must approve: its owner, unless others are named. */
+export type ApprovalTerms = Pick<Extract<Authorization, { decision: 'ask' }>, 'approvers' | 'fourEyes'>;
+
+/** The reason code of a denial: `not_authorized` for one by the hook, the last two where another person must decide. */
+export type RefusalCode =
+  | 'not_authorized'
+  | 'permission_check_failed'
+  | 'permission_check_timeout'
+  | 'own_request'
+  | 'not_an_approver';
+
+/** The most approvers of one question. */
+export const mostApprovers = 5;
 
 /** The timeout of a hook. */
 const maxMs = 5000;
@@ -55,7 +68,16 @@ const late: Ruling = {
 function rulingOf(answer: Authorization | Ruling): Ruling {
   if (answer.decision === 'allow') return { decision: 'allow' };
   if (answer.decision !== 'ask' && answer.decision !== 'deny') return failed;
-  return { code: 'not_authorized', ...answer };
+  if (answer.decision === 'deny') return { code: 'not_authorized', ...answer };
+  const { decision, reason, approvers, fourEyes } = answer;
+  if (approvers !== undefined && !isApprovers(approvers)) return failed;
+  const terms = { ...(approvers && { approvers: [...approvers] }), ...(fourEyes && { fourEyes: true as const }) };
+  return { decision, reason, code: 'not_authorized', ...terms };
+}
+
+function isApprovers(names: unknown): boolean {
+  return Array.isArray(names) && names.length <= mostApprovers &&
+    names.every((name) => approverName.test(String(name)));
 }
 
 /** A hook that answers synchronously needs no timer. */
@@ -81,10 +103,12 @@ export async function requirePermission(authorize: Authorize, wish: Wish, attemp
 
 /** The error of a denial. */
 export function refusal(
-  { decision, reason, code }: Exclude<Ruling, { decision: 'allow' }>,
+  ruling: Exclude<Ruling, { decision: 'allow' }>,
   attempt: string,
 ): PinnaceError {
+  const { decision, reason, code } = ruling;
+  const terms = decision === 'ask' && { approvers: ruling.approvers, fourEyes: ruling.fourEyes };
   return new PinnaceError(decision === 'ask' ? 'approval_required' : 'forbidden', `${attempt}: ${reason}`, {
-    details: { reason: code },
+    details: { reason: code, ...terms },
   });
 }

@@ -1,9 +1,12 @@
 /** Permits for tool calls. The permission hook rules on a call once; its permit allows that very call, once. */
 
-import { PinnaceError } from '../base/errors.ts';
+import { PinnaceError, toPinnaceError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Authorize } from '../contracts/authorize.ts';
-import { type RefusalCode, requestPermission } from './authorize.ts';
+import { type ApprovalTerms, requestPermission, type Ruling } from './authorize.ts';
+import { requireDecider } from './ownership.ts';
+
+export type { ApprovalTerms };
 
 /** What a permit is bound to. Tool, input and principal are compared by identity. */
 export interface PermitFacts {
@@ -25,7 +28,7 @@ export interface CallPermit {
 /** The ruling on a call. */
 export type CallRuling =
   | { readonly decision: 'allow'; readonly permit: CallPermit }
-  | { readonly decision: 'ask' | 'deny'; readonly reason: string; readonly code: RefusalCode };
+  | Exclude<Ruling, { readonly decision: 'allow' }>;
 
 interface Permitted {
   readonly facts: PermitFacts;
@@ -35,22 +38,43 @@ interface Permitted {
 const permits = new WeakMap<CallPermit, Permitted>();
 
 /**
- * Calls the hook for a call, with its checked input. An approval of a person turns `ask` into `allow`, and never a denial. Never
+ * Calls the hook for a call, with its checked input. An approval of a person turns `ask` into `allow`, and never a denial; the caller's own does where nobody else must decide. Never
  * throws.
  */
 export async function ruleOnCall(
   authorize: Authorize,
   facts: PermitFacts,
-  { checked, approved }: { readonly checked: unknown; readonly approved: boolean },
+  { checked, approved }: { readonly checked: unknown; readonly approved: boolean | 'by_caller' },
 ): Promise<CallRuling> {
   const { tool, principal, agentId } = facts;
   const resource = { type: 'tool', id: tool.definition.id };
   const wish = { action: 'tool.call', principal, resource, context: { input: checked, agentId } };
   const ruling = await requestPermission(authorize, wish);
   if (ruling.decision === 'deny' || (ruling.decision === 'ask' && !approved)) return ruling;
+  const own = approved === 'by_caller' && ruling.decision === 'ask' ? whyNotOwn(facts, ruling) : undefined;
+  if (own) return own;
   const permit = Object.freeze({}) as CallPermit; // the brand exists only as a type
   permits.set(permit, { facts, checked });
   return { decision: 'allow', permit };
+}
+
+/** A caller that decides on its own call is the one who has asked. */
+function whyNotOwn(
+  { principal, agentId }: PermitFacts,
+  { approvers, fourEyes }: ApprovalTerms,
+): Extract<CallRuling, { decision: 'deny' }> | undefined {
+  const { tenant, subject, actor } = principal;
+  try {
+    requireDecider(principal, { tenant, subject, actor, agentId, approvers, fourEyes });
+    return undefined;
+  } catch (error) {
+    const { message, details } = toPinnaceError(error);
+    return {
+      decision: 'deny',
+      reason: message,
+      code: details?.['reason'] === 'own_request' ? 'own_request' : 'not_an_approver',
+    };
+  }
 }
 
 /**

@@ -3,7 +3,7 @@
 import { type ErrorData, toData, toPinnaceError } from '../base/errors.ts';
 import type { Emit } from '../events/events.ts';
 import { guarded, type GuardedEffect, type Guards } from './guarded.ts';
-import { statusOfError, traceAt } from '../events/span.ts';
+import { actorOf, statusOfError, traceAt } from '../events/span.ts';
 import type { Principal } from '../base/principal.ts';
 
 /** What deciding works with. */
@@ -18,6 +18,8 @@ export interface Deciding extends Pick<GuardedEffect, 'payload'> {
   /** The trace of the run that requested the approval. */
   readonly traceId: string;
   readonly agentId?: string | undefined;
+  /** Who has asked, where it is known. */
+  readonly subject?: string | undefined;
   /** The approval or the question. */
   readonly id: string;
   /** The input of the hook. */
@@ -26,17 +28,16 @@ export interface Deciding extends Pick<GuardedEffect, 'payload'> {
 
 /** Stores the decision. Rejects as `store` does, as the hook denies, and with `unavailable` where it cannot be written down. */
 export async function decide<T>(
-  { principal, traceId, agentId, id, input, payload = {} }: Deciding,
+  { principal, traceId, agentId, subject, id, input, payload = {} }: Deciding,
   options: DecideOptions,
   store: () => Promise<T>,
 ): Promise<T> {
-  const { tenant, subject } = principal;
-  const actor = { type: 'user', id: subject } as const;
-  const spanContext = traceAt({ traceId, tenant, actor }, options);
+  const actor = actorOf(principal);
+  const spanContext = traceAt({ traceId, tenant: principal.tenant, actor }, options);
   const facts = { action: 'approval.decide', target: { type: 'approval', id: id.slice(0, 64) }, payload };
   const context = { input, ...(agentId !== undefined && { agentId }) };
   return await guarded(
-    { ...facts, actor, principal, context, spanContext, attempt: 'Cannot decide' },
+    { ...facts, subject, actor, principal, context, spanContext, attempt: 'Cannot decide' },
     options,
     async () => {
       const startedAt = options.now();

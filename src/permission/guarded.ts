@@ -12,6 +12,8 @@ export interface GuardedEffect extends Pick<SideEffect, 'actor' | 'action' | 'ta
   readonly principal: Wish['principal'] | undefined;
   /** The tenant of the target record; absent for shared records and other targets. */
   readonly owner?: string | undefined;
+  /** Whose the target record is; absent where it belongs to nobody. */
+  readonly subject?: string | undefined;
   /** Further facts for the hook. */
   readonly context?: Wish['context'];
   readonly spanContext: SpanContext;
@@ -32,7 +34,7 @@ export interface Guards {
  * recorded; then the work did not run.
  */
 export async function guarded<T>(
-  { principal, owner, context, spanContext, attempt, ...facts }: GuardedEffect,
+  { principal, owner, subject, context, spanContext, attempt, ...facts }: GuardedEffect,
   { authorize, recorder }: Guards,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -46,7 +48,11 @@ export async function guarded<T>(
   };
   if (principal && authorize) {
     try {
-      const resource = owner === undefined ? target : { ...target, tenant: owner };
+      const resource = {
+        ...target,
+        ...(owner !== undefined && { tenant: owner }),
+        ...(subject !== undefined && { subject }),
+      };
       await requirePermission(authorize, { action, principal, resource, ...(context && { context }) }, attempt);
     } catch (thrown) {
       await recorder.refuse(sideEffect, refused(thrown));

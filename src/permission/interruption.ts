@@ -10,14 +10,15 @@ import { outlast } from '../log/outage.ts';
 import { commitOwn } from '../log/own-commit.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
 import type { Principal } from '../base/principal.ts';
+import { readJournal } from '../log/journal-record.ts';
+import { type DelegatedRecord, haveOneOwner, type OwnedRecord, owns, requireDecider } from './ownership.ts';
 
-/** A question to a person. */
-export interface Interruption {
+/** A question to a person. Who may decide on it is fixed when it is asked. */
+export interface Interruption extends DelegatedRecord {
   readonly id: string;
   /** `sign_in` and `elicitation`: asked by a tool call, which goes on when the person has answered. */
   readonly kind: 'approval' | 'question' | 'sign_in' | 'elicitation';
   readonly runId: string;
-  readonly tenant: string;
   /** Empty where the agent is not in the registry. */
   readonly agentId: string;
   /** SHA-256 over the subject of the decision: when any of it changes, the decision is void. */
@@ -31,6 +32,8 @@ export interface Interruption {
   /** `closed`: the answer is no longer needed. */
   readonly state: 'pending' | 'approved' | 'denied' | 'answered' | 'spent' | 'closed';
   readonly decidedBy?: string;
+  /** Who has decided for that subject, where that is another. */
+  readonly decidedByActor?: string;
   readonly reason?: string;
   /** What was decided, in a record that is spent. Absent in records of earlier versions. */
   readonly approved?: boolean;
@@ -66,26 +69,33 @@ export interface Unspendable {
 }
 
 /** The call that an approval is spent on. */
-export interface SpendClaim extends Required<Pick<Interruption, 'tenant' | 'binding' | 'place'>> {}
+export interface SpendClaim extends Required<Pick<Interruption, 'tenant' | 'binding' | 'place'>> {
+  readonly subject: string;
+}
+
+/** What a claim says of records of version 0.2, which do not name the subject. */
+export type EarlierClaim = Pick<SpendClaim, 'binding' | 'place'>;
 
 /** What a new interruption is about. */
-export type NewInterruption = Pick<
-  Interruption,
-  'kind' | 'runId' | 'tenant' | 'agentId' | 'binding' | 'place' | 'program'
->;
+export type NewInterruption =
+  & Pick<
+    Interruption,
+    'kind' | 'runId' | 'tenant' | 'actor' | 'agentId' | 'binding' | 'place' | 'program' | 'approvers' | 'fourEyes'
+  >
+  & { readonly subject: string };
 
 /** The interruptions of one storage. */
 export interface Interruptions {
   open(facts: NewInterruption): Promise<Interruption>;
   /** Returns a new record, and the change that stores it, to be part of the caller's commit. */
   draft(facts: NewInterruption): { readonly record: Interruption; readonly change: Change };
-  /** Returns a record of this tenant. */
-  find(tenant: string, id: string): Promise<Interruption | undefined>;
+  /** Returns a record of the caller's own. */
+  find(principal: Principal, id: string): Promise<Interruption | undefined>;
   /**
    * Stores a decision.
    *
-   * @throws PinnaceError `not_found` for an unknown one and one of another tenant, run or agent, `already_decided` (409) when it
-   * is, also by the same answer, `approval_expired` (410) when it is too late, `conflict` (`answers_required`) to approve a question
+   * @throws PinnaceError `not_found` for an unknown one, for one of another run or agent, and where the caller may neither
+   * decide on it nor has asked, `forbidden` (`own_request`, `not_an_approver`), `already_decided` (409) when it is, also by the same answer, `approval_expired` (410) when it is too late, `conflict` (`answers_required`) to approve a question
    * without its answers.
    */
   decide(
@@ -100,7 +110,11 @@ export interface Interruptions {
    * Spends a decision: of all callers, on every instance, one receives what was decided, the others why there is nothing to spend.
    * `again`: also returns a decision that was spent before. For a caller that has taken over from one that is lost.
    */
-  spend(id: string, claim: SpendClaim, options?: { readonly again?: boolean }): Promise<SpentDecision | Unspendable>;
+  spend(
+    id: string,
+    claim: SpendClaim,
+    options: { readonly again?: boolean; readonly earlier: () => Promise<EarlierClaim> },
+  ): Promise<SpentDecision | Unspendable>;
 }
 
 /** An answer to a question, and what is to be committed with it. */
@@ -110,6 +124,14 @@ export interface Answering {
   readonly ttlMs: number;
   readonly answer: unknown;
   readonly changes: readonly Change[];
+}
+
+/** Who may decide on what a principal asks for, in the record of the question. */
+export function askedBy(
+  { actor }: Principal,
+  { approvers, fourEyes }: Pick<DelegatedRecord, 'approvers' | 'fourEyes'> = {},
+): Pick<NewInterruption, 'actor' | 'approvers' | 'fourEyes'> {
+  return { ...(actor !== undefined && { actor }), ...(approvers && { approvers }), ...(fourEyes && { fourEyes }) };
 }
 
 /** The change that writes a record, to be part of the caller's commit. */
@@ -131,7 +153,7 @@ export async function answerInterruption(
   for (;;) {
     const entry = id.length > 64 ? undefined : await storage.get(keyOf(id));
     const record = entry?.value as Interruption | undefined; // only this module writes it
-    if (!entry || !record || !mayDecide(principal, runId, record)) throw notFound();
+    if (!entry || !record || !await mayDecide(principal, runId, { record, storage })) throw notFound();
     if (record.state !== 'pending') {
       if (record.answer === text) return 'replayed';
       if (record.state === 'closed' && record.expiresAt > now) throw closed();
@@ -140,11 +162,22 @@ export async function answerInterruption(
     }
     if (record.expiresAt <= now) throw expired();
     const mark = crypto.randomUUID();
-    const decided = { ...record, decidedBy: principal.subject, answer: text, marks: [...record.marks ?? [], mark] };
+    const decided = { ...record, ...decider(principal), answer: text, marks: [...record.marks ?? [], mark] };
     const own = { ...interruptionChange({ ...decided, state: 'answered' }, ttlMs), ifVersion: entry.version };
     const written = () => markedVersion(storage, id, mark);
     if ((await commitOwn(storage, [own, ...changes], { written })).ok) return 'accepted';
   }
+}
+
+/** Whose question it is, and of which agent; `undefined` where the caller may neither decide on it nor has asked. */
+export async function ownerOfInterruption(
+  principal: Principal,
+  { runId, id }: { readonly runId: string; readonly id: string },
+  storage: Storage,
+): Promise<OwnedRecord | undefined> {
+  const record = id.length > 64 ? undefined : (await storage.get(keyOf(id)))?.value as Interruption | undefined;
+  const isReached = record && await isKnownTo(principal, runId, { record, storage });
+  return isReached ? await ownerOf(record, storage) : undefined;
 }
 
 /** The options of interruptions. */
@@ -173,7 +206,7 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
   };
   const pending = async (principal: Principal, runId: string, id: string) => {
     const found = await read(id);
-    if (!found || !mayDecide(principal, runId, found.record)) throw notFound();
+    if (!found || !await mayDecide(principal, runId, { record: found.record, storage })) throw notFound();
     if (found.record.state === 'spent') throw alreadySpent();
     if (found.record.state !== 'pending') throw alreadyDecided();
     if (found.record.expiresAt <= now()) throw expired();
@@ -188,9 +221,9 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
       const record = create(facts);
       return { record, change: interruptionChange(record, ttlMs) };
     },
-    async find(tenant, id) {
+    async find(principal, id) {
       const found = await outlast(() => read(id), graceMs);
-      return found?.record.tenant === tenant ? found.record : undefined;
+      return found && owns(principal, await ownerOf(found.record, storage)) ? found.record : undefined;
     },
     async open(facts) {
       const record = create(facts);
@@ -202,14 +235,15 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
     async decide(principal, runId, id, { approved, reason, isAnswered = false }) {
       const found = await pending(principal, runId, id);
       if (found.record.kind === 'elicitation' && approved && !isAnswered) throw unanswered();
-      const decision = { decidedBy: principal.subject, ...(reason !== undefined && { reason: reason.slice(0, 500) }) };
+      const decision = { ...decider(principal), ...(reason !== undefined && { reason: reason.slice(0, 500) }) };
       const state = approved ? 'approved' : 'denied';
       if (!await write({ ...found.record, ...decision, state }, found.version, 0)) throw alreadyDecided();
     },
-    async spend(id, claim, { again = false } = {}) {
+    async spend(id, claim, { again = false, earlier }) {
       const found = await outlast(() => read(id), graceMs);
-      const unspendable = whyUnspendable(found?.record, claim, now());
       if (!found) return { unspendable: 'approval_not_found' };
+      const spending = { claim, earlier, storage, now: now() };
+      const unspendable = await outlast(() => whyUnspendable(found.record, spending), graceMs);
       const decision = decisionOf(found.record);
       if (unspendable) return again && isSpentWith(found.record, unspendable) ? decision : { unspendable };
       const spent = { ...found.record, state: 'spent' as const, approved: decision.approved };
@@ -238,13 +272,20 @@ async function markedVersion(storage: Storage, id: string, mark: string): Promis
   return record?.marks?.includes(mark) ? entry?.version : undefined;
 }
 
-/** Another tenant's approval does not exist for the caller. The binding is compared before the state, which a moved approval must not reveal. */
-function whyUnspendable(
-  record: Interruption | undefined,
-  { tenant, place, binding }: SpendClaim,
-  now: number,
-): UnspendableReason | undefined {
-  if (!record || record.tenant !== tenant || record.kind === 'question') return 'approval_not_found';
+interface Spending {
+  readonly claim: SpendClaim;
+  readonly earlier: () => Promise<EarlierClaim>;
+  readonly storage: Storage;
+  readonly now: number;
+}
+
+/** Another person's approval does not exist for the caller. The binding is compared before the state, which a moved approval must not reveal. */
+async function whyUnspendable(
+  record: Interruption,
+  { claim, earlier, storage, now }: Spending,
+): Promise<UnspendableReason | undefined> {
+  if (!haveOneOwner(await ownerOf(record, storage), claim) || record.kind === 'question') return 'approval_not_found';
+  const { place, binding } = record.subject === undefined ? await earlier() : claim;
   if (record.place !== undefined && record.place !== place) return 'approval_moved';
   if (record.binding !== binding) return 'approval_altered';
   if (record.state === 'spent') return 'approval_spent';
@@ -256,9 +297,50 @@ function keyOf(id: string): Key {
   return ['interruption', id];
 }
 
-function mayDecide({ tenant, agents }: Principal, runId: string, record: Interruption): boolean {
-  return record.tenant === tenant && record.runId === runId &&
-    (agents === '*' || record.agentId === '' || agents.includes(record.agentId));
+function decider({ subject, actor }: Principal): Pick<Interruption, 'decidedBy' | 'decidedByActor'> {
+  return { decidedBy: subject, ...(actor !== undefined && { decidedByActor: actor }) };
+}
+
+interface Asked {
+  readonly record: Interruption;
+  readonly storage: Storage;
+}
+
+/**
+ * Whether a principal may decide. A sign-in and the answers to a server are the owner's own.
+ *
+ * @throws PinnaceError `forbidden`, as `requireDecider`.
+ */
+async function mayDecide(principal: Principal, runId: string, { record, storage }: Asked): Promise<boolean> {
+  if (record.runId !== runId || record.tenant !== principal.tenant) return false;
+  const asked = { ...record, ...await ownerOf(record, storage) };
+  return record.kind === 'sign_in' || record.kind === 'elicitation'
+    ? owns(principal, asked)
+    : requireDecider(principal, asked);
+}
+
+/** Whether a principal is told why it may not decide. */
+async function isKnownTo(...asked: Parameters<typeof mayDecide>): Promise<boolean> {
+  try {
+    return await mayDecide(...asked);
+  } catch (error) {
+    if (error instanceof PinnaceError && error.code === 'forbidden') return true;
+    throw error;
+  }
+}
+
+/** Whose question it is. Records of version 0.2 do not say it: that of the run or the plan that asks. */
+async function ownerOf({ tenant, subject, agentId, runId }: Interruption, storage: Storage): Promise<OwnedRecord> {
+  if (subject !== undefined) return { tenant, subject, agentId };
+  const prefix = [runId.startsWith('plan_') ? 'plan' : 'run', runId];
+  const state = (await readJournal<StateOfOwner>(storage, prefix))?.head.state;
+  return { tenant, subject: state?.subject ?? state?.span?.subject, agentId };
+}
+
+/** What the states of runs and of plans say of their owner. */
+interface StateOfOwner {
+  readonly subject?: string;
+  readonly span?: { readonly subject?: string };
 }
 
 function notFound(): PinnaceError {

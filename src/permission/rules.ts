@@ -7,6 +7,8 @@ import { parse } from '../base/parse.ts';
 import type { Authorization, Authorize } from '../contracts/authorize.ts';
 import { compileCondition, type Finding, RuleCondition } from './rule-condition.ts';
 import type { Principal } from '../base/principal.ts';
+import { type ApprovalTerms, mostApprovers } from './authorize.ts';
+import { approverName, type OwnedRecord, owns } from './ownership.ts';
 
 const Name = v.pipe(v.string(), v.minLength(1), v.maxLength(300));
 /** Whole names, or prefixes followed by `*`. */
@@ -30,7 +32,7 @@ export const Rule = v.strictObject({
   subjects: v.optional(Names),
   /** The caller has at least one of these scopes. */
   scopes: v.optional(Names),
-  /** The caller has at least one of these roles, by `rolesOf`. */
+  /** The caller has at least one of these roles: those of the principal, and of `rolesOf`. */
   roles: v.optional(Names),
   /** The acting agents. */
   agents: v.optional(Names),
@@ -38,6 +40,18 @@ export const Rule = v.strictObject({
   resources: v.optional(Names),
   /** The tenants of the target record. Shared records have none. */
   resourceTenants: v.optional(Names),
+  /** The owners of the target record: names, or `$self` for the caller's own. Targets that belong to nobody have none. */
+  resourceSubjects: v.optional(Names),
+  /** For `ask`: who decides in place of the owner, as `role:finance`, `subject:bo` or `actor:bo`; at most 5. */
+  approvers: v.optional(
+    v.pipe(
+      v.array(v.pipe(v.string(), v.regex(approverName, 'must start with "subject:", "role:" or "actor:"'))),
+      v.minLength(1),
+      v.maxLength(mostApprovers),
+    ),
+  ),
+  /** For `ask`: the person who has asked does not decide. */
+  fourEyes: v.optional(v.literal(true)),
   /** All conditions must hold for the input. */
   when: v.optional(v.pipe(v.array(RuleCondition), v.maxLength(50)), []),
   /** Sent with a denial, or shown to the approver. */
@@ -52,7 +66,11 @@ export type RuleInput = v.InferInput<typeof Rule>;
 export interface RuleOptions {
   /** The effect when no rule matches; `deny` when absent. */
   readonly otherwise?: 'allow' | 'deny';
-  /** Returns the roles of a caller. When it throws, the call is denied. */
+  /**
+   * Returns further roles of a caller. When it throws, the call is denied.
+   *
+   * @deprecated Roles are facts of the principal: name them in the certificate, in the token's record or in `principalOf`.
+   */
   readonly rolesOf?: (principal: Principal) => readonly string[] | Promise<readonly string[]>;
 }
 
@@ -70,19 +88,21 @@ export interface RuleOptions {
  */
 export function createRules(
   rules: readonly RuleInput[],
-  { otherwise = 'deny', rolesOf = () => [] }: RuleOptions = {},
+  { otherwise = 'deny', rolesOf }: RuleOptions = {},
 ): Authorize {
   checkOptions('create the rules', { rules }, { rules: ['array', 'an array of rules'] });
   const compiled = rules.map(compileRule);
   requireDistinct(compiled);
-  const needsRoles = rules.some(({ roles }) => roles !== undefined);
-  return async (action, principal, { type, id, tenant }, { input, agentId }) => {
-    const roles = needsRoles ? await rolesOf(principal) : [];
+  const needsRoles = rolesOf && rules.some(({ roles }) => roles !== undefined);
+  return async (action, principal, { type, id, tenant, subject }, { input, agentId }) => {
+    const own = principal.roles ?? [];
+    const roles = needsRoles ? [...own, ...await rolesOf(principal)] : own;
     const request: RequestFacts = {
       action,
       principal,
       resource: `${type}:${id}`,
       resourceTenant: tenant,
+      resourceSubjects: subjectsOf({ tenant: tenant ?? principal.tenant, subject }, principal),
       agentId,
       roles,
     };
@@ -94,12 +114,21 @@ export function createRules(
   };
 }
 
+/** Stands for the caller's own records: no subject has a control character in its name. */
+const self = '\0self';
+
+function subjectsOf({ tenant, subject }: OwnedRecord, principal: Principal): readonly string[] {
+  if (subject === undefined) return [];
+  return owns(principal, { tenant, subject }) ? [subject, self] : [subject];
+}
+
 /** The request. */
 interface RequestFacts {
   readonly action: string;
   readonly principal: Principal;
   readonly resource: string;
   readonly resourceTenant: string | undefined;
+  readonly resourceSubjects: readonly string[];
   readonly agentId: string | undefined;
   readonly roles: readonly string[];
 }
@@ -108,6 +137,8 @@ interface CompiledRule {
   readonly name: string;
   readonly effect: Rule['effect'];
   readonly reason: string;
+  readonly approvers: readonly string[] | undefined;
+  readonly fourEyes: true | undefined;
   readonly isAbout: (request: RequestFacts) => boolean;
   readonly judge: (input: unknown) => Finding;
 }
@@ -122,14 +153,22 @@ function decide(speaking: readonly Speaking[], otherwise: 'allow' | 'deny'): Aut
   if (unfit) return { decision: 'deny', reason: `rule "${unfit.rule.name}" cannot judge this input` };
   for (const decision of ['deny', 'ask', 'allow'] as const) {
     const found = speaking.find(({ rule, finding }) => finding === 'holds' && rule.effect === decision);
-    if (found) return { decision, reason: found.rule.reason };
+    if (found) return { decision, reason: found.rule.reason, ...(decision === 'ask' && termsOf(speaking)) };
   }
   return otherwise === 'allow' ? { decision: 'allow' } : { decision: 'deny', reason: 'no rule allows it' };
 }
 
+/** Every rule that asks counts, in any order: those who decide are named by all that name some. */
+function termsOf(speaking: readonly Speaking[]): ApprovalTerms {
+  const asking = speaking.filter(({ rule, finding }) => finding === 'holds' && rule.effect === 'ask');
+  const named = asking.flatMap(({ rule: { approvers } }) => approvers ? [approvers] : []);
+  const approvers = named[0]?.filter((name) => named.every((names) => names.includes(name)));
+  return { ...(approvers && { approvers }), ...(asking.some(({ rule }) => rule.fourEyes) && { fourEyes: true }) };
+}
+
 function compileRule(given: RuleInput, index: number): CompiledRule {
   const rule = readRule(given, index);
-  const { id = String(index), effect, reason, when } = rule;
+  const { id = String(index), effect, reason, when, approvers, fourEyes } = rule;
   const actions = matcher(rule.actions);
   const tenants = matcher(rule.tenants);
   const subjects = matcher(rule.subjects);
@@ -138,15 +177,18 @@ function compileRule(given: RuleInput, index: number): CompiledRule {
   const agents = matcher(rule.agents);
   const resources = matcher(rule.resources);
   const resourceTenants = matcher(rule.resourceTenants);
+  const resourceSubjects = matcher(rule.resourceSubjects?.map((name) => name === '$self' ? self : name));
   const conditions = when.map(compileCondition);
   return {
     name: id,
     effect,
     reason: `rule "${id}"${reason === undefined ? '' : `: ${reason}`}`,
-    isAbout: ({ action, principal, resource, resourceTenant, agentId, roles: had }) =>
+    approvers,
+    fourEyes,
+    isAbout: ({ action, principal, resource, resourceTenant, resourceSubjects: owners, agentId, roles: had }) =>
       actions([action]) && tenants([principal.tenant]) && subjects([principal.subject]) && scopes(principal.scopes) &&
       roles(had) && agents(agentId === undefined ? [] : [agentId]) && resources([resource]) &&
-      resourceTenants(resourceTenant === undefined ? [] : [resourceTenant]),
+      resourceTenants(resourceTenant === undefined ? [] : [resourceTenant]) && resourceSubjects(owners),
     judge(input) {
       const findings = conditions.map((condition) => condition(input));
       if (findings.includes('unfit')) return 'unfit';
@@ -157,7 +199,11 @@ function compileRule(given: RuleInput, index: number): CompiledRule {
 
 function readRule(given: RuleInput, index: number): Rule {
   try {
-    return parse(Rule, given, { what: `rule ${index}` });
+    const rule = parse(Rule, given, { what: `rule ${index}` });
+    if (rule.effect !== 'ask' && (rule.approvers ?? rule.fourEyes)) {
+      throw new PinnaceError('invalid_argument', `Cannot use rule ${index}: "approvers" and "fourEyes" are for "ask"`);
+    }
+    return rule;
   } catch (error) {
     const { code, message, details } = toPinnaceError(error);
     throw new PinnaceError(code, message, { details: { ...details, rule: index } });

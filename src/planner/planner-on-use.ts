@@ -23,7 +23,6 @@ export function plannerOnUse(
     async *follow(...args) {
       yield* (await planner()).follow(...args);
     },
-    requireOwner: async (...args) => await (await planner()).requireOwner(...args),
     view: async (...args) => await (await planner()).view(...args),
     questions: async (...args) => await (await planner()).questions(...args),
     reply: async (...args) => await (await planner()).reply(...args),

@@ -10,6 +10,7 @@ import type { OnError, Report } from '../events/report.ts';
 import type { AuthorizeCreate } from './decide/authorize-create.ts';
 import type { RunAgent, ValueRef } from './host/run-agent.ts';
 import type { NumberedEvent } from './journal/plan-journal.ts';
+import type { PlanHead } from './journal/plan-record.ts';
 import type { AskFacts } from './model/plan-event.ts';
 import type { PlanLimits } from './model/plan-limits.ts';
 import type { PlanRequestInput } from './model/plan-request.ts';
@@ -40,9 +41,14 @@ export interface CreatePlannerOptions {
 /** The options of a planner whose ports report their failures. */
 export interface OpenPlannerOptions extends Omit<CreatePlannerOptions, 'onError'> {
   readonly report?: Report;
+  /** Is called before an administrator reads the plan of another; rejects where that is refused. */
+  readonly readAs?: (planId: string, principal: Principal, plan: PlanHead) => Promise<void>;
 }
 
-/** Plans, and what can be done with them. A plan of another tenant is `not_found`. */
+/**
+ * Plans, and what can be done with them. A plan of another person is `not_found`, except for administrators of its tenant: the planner
+ * of a runtime asks its permission hook for `plan.read` before they read, and audits it.
+ */
 export interface Planner {
   /**
    * Begins a plan; it goes on by itself. The same `idempotencyKey` with the same request is the same plan.
@@ -79,8 +85,6 @@ export interface Planner {
   ): ReadableStream<UIMessageChunk>;
   /** Yields the same as data: every change, and the end last. */
   follow(planId: string, principal: Principal, options?: FollowOptions): AsyncIterable<PlanStep>;
-  /** Rejects with `not_found` unless the plan belongs to this subject; the other methods require its tenant only. */
-  requireOwner(planId: string, principal: Principal): Promise<void>;
   /** Returns the plan's view for people. */
   view(planId: string, principal: Principal): Promise<PlanView>;
   /** The questions that wait for a person. */

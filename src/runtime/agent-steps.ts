@@ -162,7 +162,7 @@ async function prepare(
   const observers = { spanContext, redaction, report, authorize };
   const facts = { agent, principal, actor, limits, ...observers, resolveSecret: resolver.secret };
   const call: CallOptions = { ...parts, ...facts };
-  const files = createRunFiles({ ...parts, tenant: principal.tenant, signal, limits, span: spanContext });
+  const files = createRunFiles({ ...parts, owner: principal, signal, limits, span: spanContext });
   const missing = (name: string) => stepTools.missing(name);
   return { ...call, resolved, tools, files, notes: toolSet.notes, missing };
 }
@@ -193,6 +193,8 @@ async function readCall(
     kind: 'tool',
     effect: effectOf(tool.definition),
     ...(approval && { approval: describedText(approval) }),
+    ...(approval?.approvers && { approvers: approval.approvers }),
+    ...(approval?.fourEyes && { fourEyes: true }),
   };
 }
 

@@ -182,10 +182,11 @@ function filesOf(
   options: RunOptions,
   { push, scope }: { readonly push: (chunk: UIMessageChunk) => void; readonly scope: () => RunScope },
 ): RunFilesOptions {
-  const { principal: { tenant }, abort: { signal }, request: { chat }, content } = options;
+  const { principal: owner, abort: { signal }, request: { chat }, content, resumed } = options;
   const readResource: RunFilesOptions['readResource'] = (resource) =>
     content.readInRun({ ...options, signal, scope: scope() }, resource);
-  return { ...options, tenant, signal, push, answered: chat.messages.at(-1), readResource };
+  const from = resumed?.claim.state.parent?.subject;
+  return { ...options, owner, from, signal, push, answered: chat.messages.at(-1), readResource };
 }
 
 /** The model of the run and its fallbacks, each with its secret redacted. */
@@ -207,7 +208,7 @@ async function issuedTo(
   { continues, storage, principal, agent: { id: agentId }, request: { chat } }: RunOptions,
 ): Promise<IssuedMetadata | undefined> {
   if (continues === undefined) return undefined;
-  return await readIssued(storage, { principal, agentId, chatId: chat.id, runId: continues });
+  return await readIssued(storage, { owner: principal, agentId, chatId: chat.id, runId: continues });
 }
 
 /** A run that settles calls of the chat's last message goes on with that message. */

@@ -3,9 +3,11 @@
 import { loadOnce } from '../base/load-once.ts';
 import { requireScope } from '../base/principal.ts';
 import { createTraceId } from '../events/trace-ids.ts';
-import { traceAt } from '../events/span.ts';
+import { actorOf, traceAt } from '../events/span.ts';
 import { keysOfTenant } from '../log/cache-key.ts';
 import { guarded } from '../permission/guarded.ts';
+import { ownerOfRun } from './log/run-record.ts';
+import type { RunsOptions } from './log/runs.ts';
 import type { RuntimeObservers, RuntimeOptions, RuntimeParts } from './runtime-options.ts';
 import type { HostedRuntime } from './runtime.ts';
 
@@ -59,16 +61,32 @@ export function createOperations(parts: RuntimeParts, { guard }: Pick<HostedRunt
 export function createGuard(
   options: Pick<RuntimeOptions, 'authorize' | 'now'> & Pick<RuntimeObservers, 'recorder' | 'emit'>,
 ): Pick<HostedRuntime, 'place' | 'guard'> {
-  const place: HostedRuntime['place'] = ({ tenant, subject }, trace) => {
+  const place: HostedRuntime['place'] = (principal, trace) => {
     const { traceId, parentSpanId } = trace ?? { traceId: createTraceId() };
-    return traceAt({ traceId, parentSpanId, tenant, actor: { type: 'user', id: subject } }, options);
+    return traceAt({ traceId, parentSpanId, tenant: principal.tenant, actor: actorOf(principal) }, options);
   };
   return {
     place,
     guard({ principal, trace, ...effect }, work) {
       const spanContext = place(principal, trace);
-      const actor = { type: 'user', id: principal.subject } as const;
-      return guarded({ ...effect, principal, actor, spanContext }, options, () => work(spanContext));
+      return guarded(
+        { ...effect, principal, actor: actorOf(principal), spanContext },
+        options,
+        () => work(spanContext),
+      );
     },
+  };
+}
+
+/** Lets an administrator read the run of another: asks the hook for `run.read`, and audits it. */
+export function readRunAs(guard: HostedRuntime['guard']): RunsOptions['readAs'] {
+  return async (runId, principal, state) => {
+    const { agentId, traceId } = state;
+    const facts = { action: 'run.read', target: { type: 'run', id: runId } };
+    const read = { ...facts, subject: ownerOfRun(state).subject, principal, trace: { traceId }, context: { agentId } };
+    await guard(
+      { ...read, attempt: 'Cannot read the run' },
+      (at) => Promise.resolve(at.emit({ ...facts, status: 'ok' })),
+    );
   };
 }

@@ -13,7 +13,7 @@ import { storedFilesOnUse } from './attachments/stored-files-on-use.ts';
 import { createChats } from './chats/chats.ts';
 import { createLiveTexts } from './calls/live-texts.ts';
 import { createRuns } from './log/runs.ts';
-import { createGuard, createOperations } from './operations.ts';
+import { createGuard, createOperations, readRunAs } from './operations.ts';
 import { contentOnUse } from './resolve/mcp-content-on-use.ts';
 import { signInsOnUse } from './resolve/mcp-sign-ins-on-use.ts';
 import { createReadiness } from './readiness.ts';
@@ -33,13 +33,14 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
   const authorize = reportedHook(options.authorize, report, 'authorize');
   const closing = new AbortController();
   let isClosed = false;
+  const guarded = createGuard({ ...options, authorize });
   const { parts, steps, plans } = createParts(options, {
     closing: closing.signal,
+    guard: guarded.guard,
     requireOpen() {
       if (isClosed) throw closed();
     },
   });
-  const guarded = createGuard({ ...options, authorize });
   metrics.gauge('pinnace_open_runs', () => parts.runs.open);
   return {
     ...createRunMethods(parts, guarded),
@@ -70,12 +71,19 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
 
 function createParts<P extends Plans>(
   options: PipelineOptions<P>,
-  lifecycle: Pick<RuntimeParts, 'closing' | 'requireOpen'>,
+  { guard, ...lifecycle }: Pick<RuntimeParts, 'closing' | 'requireOpen'> & Pick<HostedRuntime, 'guard'>,
 ): { readonly parts: RuntimeParts; readonly steps: AgentSteps; readonly plans: P } {
   const { storage, limits: { retentionMs, commitSpacingMs, storageGraceMs, totalMs, approvalMs }, now } = options;
   // Twice the retention: for half of it the run is expired, and its record still says that there was one.
   const ttlMs = totalMs + 2 * retentionMs;
-  const runs = createRuns({ ...options, retentionMs, commitSpacingMs, storageGraceMs, ttlMs });
+  const runs = createRuns({
+    ...options,
+    readAs: readRunAs(guard),
+    retentionMs,
+    commitSpacingMs,
+    storageGraceMs,
+    ttlMs,
+  });
   const resolver: Resolver = createResolver({ ...options, onAgentsChanged: (agentIds) => dismiss(agentIds) });
   const dismiss = createDismissal(runs, (agentId, tenant) => resolver.agent(agentId, { tenant, via: 'in-process' }));
   const liveTexts = createLiveTexts();

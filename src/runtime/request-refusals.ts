@@ -4,6 +4,7 @@ import { toData, toPinnaceError } from '../base/errors.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Emit } from '../events/events.ts';
 import { summaryOf } from '../events/payload-summary.ts';
+import { actorOf } from '../events/span.ts';
 import type { HostedRuntime } from './runtime.ts';
 
 /** At most so many events a second: of callers that no authenticator has verified, and of all others. */
@@ -42,7 +43,7 @@ export function createRequestRefusals(
       traceId,
       parentSpanId,
       tenant,
-      actor: principal ? { type: 'user', id: principal.subject } : { type: 'system', id: 'endpoint' },
+      actor: principal ? actorOf(principal) : { type: 'system', id: 'endpoint' },
       action: 'request.refused',
       target: { type: 'endpoint', id: 'http' },
       status: 'denied',

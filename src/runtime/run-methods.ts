@@ -6,8 +6,12 @@ import { loadOnce } from '../base/load-once.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import { statusOfError } from '../events/span.ts';
 import { createTraceId } from '../events/trace-ids.ts';
+import { readJournal } from '../log/journal-record.ts';
 import { decide } from '../permission/decide.ts';
+import { ownerOfInterruption } from '../permission/interruption.ts';
+import type { OwnedRecord } from '../permission/ownership.ts';
 import { chunksOf } from './log/chunks-of.ts';
+import { runPrefix, type RunState } from './log/run-record.ts';
 import { countRefusedRun } from './request-refusals.ts';
 import type { RuntimeParts } from './runtime-options.ts';
 import type { HostedRuntime, RunCall, Started, StartOptions } from './runtime.ts';
@@ -114,10 +118,10 @@ async function startCounted(
 
 function cancelOf({ runs }: RuntimeParts, guard: HostedRuntime['guard']): RunMethods['cancel'] {
   return async (runId, principal, { trace } = {}) => {
-    const { state, agentId, traceId } = await runs.status(principal, runId, 'run:cancel');
+    const { state, subject, agentId, traceId } = await runs.status(principal, runId, 'run:cancel');
     if (state !== 'running') return;
     const facts = { action: 'run.cancel', target: { type: 'run', id: runId } };
-    const request = { ...facts, principal, trace: trace ?? { traceId }, context: { agentId } };
+    const request = { ...facts, subject, principal, trace: trace ?? { traceId }, context: { agentId } };
     await guard({ ...request, attempt: 'Cannot cancel the run' }, async (at) => {
       await runs.cancel(principal, runId);
       at.emit({ ...facts, status: 'ok' });
@@ -129,10 +133,10 @@ function cancelOf({ runs }: RuntimeParts, guard: HostedRuntime['guard']): RunMet
 function sendOf({ runs, metrics }: RuntimeParts, guard: HostedRuntime['guard']): RunMethods['send'] {
   return async (runId, input, principal, { trace, signal } = {}) => {
     const message = parseSteeringMessage(input);
-    const { state, agentId, traceId, planId } = await runs.status(principal, runId, 'run:create');
+    const { state, subject, agentId, traceId, planId } = await runs.status(principal, runId, 'run:create');
     if (state !== 'running') return await runs.send(principal, { runId, message });
     const facts = { action: 'run.send', target: { type: 'run', id: runId }, payload: { messageId: message.id } };
-    const request = { ...facts, principal, trace: trace ?? { traceId }, context: { agentId } };
+    const request = { ...facts, subject, principal, trace: trace ?? { traceId }, context: { agentId } };
     return await guard({ ...request, attempt: 'Cannot send the message' }, async (at) => {
       try {
         if (planId !== undefined) throw runFollowsPlan();
@@ -154,19 +158,31 @@ async function decideOnCall(
   ...[runId, id, decision, principal]: Parameters<HostedRuntime['decide']>
 ): Promise<void> {
   requireScope(principal, 'tool:approve');
-  const run = await parts.runs.status(principal, runId, 'tool:approve').catch(() => undefined); // `decide` says why not
+  // Of a question that the caller must not know, nothing is said to the hook either: `decide` rejects.
+  const asked = await ownerOfInterruption(principal, { runId, id }, parts.storage).catch(() => undefined);
+  const run = asked && (await readJournal<RunState>(parts.storage, runPrefix(runId)))?.head.state;
   const { approved } = decision;
-  const facts = { principal, traceId: run?.traceId ?? createTraceId(), agentId: run?.agentId, id };
-  const deciding = { ...facts, input: { runId, approved }, payload: { runId: run?.runId, approved } };
+  const facts = { principal, traceId: run?.traceId ?? createTraceId(), ...aboutOf(asked), id };
+  const deciding = { ...facts, input: { runId, approved }, payload: { runId: asked && runId, approved } };
   await decide(deciding, parts, () => parts.interruptions.decide(principal, runId, id, decision));
+}
+
+function aboutOf(asked: OwnedRecord | undefined): Pick<OwnedRecord, 'agentId' | 'subject'> {
+  return asked ? { agentId: asked.agentId, subject: asked.subject } : {};
 }
 
 async function replyToPlan(
   { runs, plans }: RuntimeParts,
   ...[runId, reply, principal]: Parameters<HostedRuntime['reply']>
 ): Promise<void> {
-  // A question of an agent that a tool of the run has called: its id starts with that of the plan.
-  const { planId = /^(plan_\w+)\./.exec(reply.askId)?.[1] } = await runs.status(principal, runId, 'tool:approve');
+  requireScope(principal, 'tool:approve');
+  // A question of an agent that a tool of the run has called: its id starts with that of the plan. So does that of an approver.
+  const named = /^(plan_\w+)\./.exec(reply.askId)?.[1];
+  const run = await runs.status(principal, runId, 'tool:approve').catch((error: unknown) => {
+    if (named === undefined) throw error;
+    return undefined;
+  });
+  const planId = run?.planId ?? named;
   if (planId === undefined || !plans) throw new PinnaceError('not_found', 'Cannot reply: this run follows no plan');
   await plans.reply(planId, principal, reply);
 }

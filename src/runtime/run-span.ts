@@ -1,12 +1,13 @@
 /** The span of a run: `run.start` when it starts, `run.end` when any instance finds that it has ended. */
 
-import { type Span, type SpanFacts, type SpanOptions, startSpan } from '../events/span.ts';
+import { actorOf, type Span, type SpanFacts, type SpanOptions, startSpan } from '../events/span.ts';
 
 /** The run and its requester. */
 export interface RunFacts extends Pick<SpanFacts, 'traceId' | 'parentSpanId' | 'spanId' | 'startedAt'> {
   readonly runId: string;
   readonly tenant: string;
   readonly subject: string;
+  readonly actor?: string | undefined;
   readonly agentId: string;
   readonly messages?: number;
   /** The caller's own runtime, where the request names it. */
@@ -17,7 +18,7 @@ export interface RunFacts extends Pick<SpanFacts, 'traceId' | 'parentSpanId' | '
 
 /** Starts the span. */
 export function spanOfRun(
-  { traceId, parentSpanId, spanId, startedAt, runId, tenant, subject, agentId, messages, runtimeId, settings }:
+  { traceId, parentSpanId, spanId, startedAt, runId, tenant, agentId, messages, runtimeId, settings, ...caller }:
     RunFacts,
   options: SpanOptions,
 ): Span {
@@ -27,7 +28,7 @@ export function spanOfRun(
     ...(spanId !== undefined && { spanId }),
     ...(startedAt !== undefined && { startedAt }),
     tenant,
-    actor: { type: 'user', id: subject },
+    actor: actorOf(caller),
     action: 'run.start',
     endAction: 'run.end',
     target: { type: 'agent', id: agentId },

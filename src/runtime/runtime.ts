@@ -236,7 +236,8 @@ export interface Prewarmed {
 }
 
 /** What a principal does outside runs. */
-export interface OutsideEffect extends Pick<GuardedEffect, 'action' | 'target' | 'payload' | 'context' | 'attempt'> {
+export interface OutsideEffect
+  extends Pick<GuardedEffect, 'action' | 'target' | 'subject' | 'payload' | 'context' | 'attempt'> {
   readonly principal: Principal;
   /** A trace of its own when absent. */
   readonly trace?: CallerTrace;

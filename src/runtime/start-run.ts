@@ -14,7 +14,6 @@ import { executeRun } from './execute-run.ts';
 import { type ChatOfRun, openChatOf, settleWhenEnded } from './chats/chat-of-run.ts';
 import { keepBasis } from './forks/keep-inputs.ts';
 import type { RunOrigin } from './forks/run-origin.ts';
-import { findContinued } from './messages/issued-metadata.ts';
 import { requirePrice } from './model/model-price.ts';
 import { minLimits } from './resolve/limits.ts';
 import { createStepTools } from './loop/step-tools.ts';
@@ -22,7 +21,7 @@ import { takePlan } from './plans.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import { createRunAbort, type RunAbort } from './run-abort.ts';
 import { createRunRedaction, redactedEmit, type RunRedaction } from './calls/run-redaction.ts';
-import type { RunState } from './log/run-record.ts';
+import { lastRunOf, type RunState } from './log/run-record.ts';
 import { spanOfRun } from './run-span.ts';
 import { throwIfAborted, untilAborted } from '../base/until-aborted.ts';
 import { parseRunRequest, type RunRequest } from './run-request.ts';
@@ -138,7 +137,7 @@ interface Claimant extends Starting {
 function startSpanOf(
   { emit, now }: RuntimeParts,
   { agentId, chat, runtimeId, settings }: RunRequest,
-  { principal: { tenant, subject }, trace, redaction }: Pick<Claimant, 'principal' | 'redaction' | 'trace'>,
+  { principal: { tenant, subject, actor }, trace, redaction }: Pick<Claimant, 'principal' | 'redaction' | 'trace'>,
 ): Pick<Claimant, 'runId' | 'span' | 'spanFacts'> {
   const { traceId = createTraceId(), parentSpanId } = trace ?? {};
   const runId = `run_${crypto.randomUUID().replaceAll('-', '')}`;
@@ -148,13 +147,14 @@ function startSpanOf(
     runId,
     tenant,
     subject,
+    actor,
     agentId,
     messages: chat.messages.length,
     runtimeId,
     settings: settings && Object.keys(settings).toSorted().join(','),
   };
   const span = spanOfRun(facts, { emit: redactedEmit(emit, redaction), now });
-  const spanFacts = { spanId: span.spanId, ...(parentSpanId !== undefined && { parentSpanId }), subject };
+  const spanFacts = { spanId: span.spanId, ...(parentSpanId !== undefined && { parentSpanId }) };
   return { runId, span, spanFacts };
 }
 
@@ -241,7 +241,7 @@ async function resolveRun(
   const stepTools = createStepTools({ agent, toolSet, discovery, contextTokens, principal, chatId: chat.id, asked });
   if (!plan && !origin) void stepTools.restore().catch(() => undefined); // beside the claim; the run waits for it, or tries again
   const continues = approvalsRequestedIn(chat.messages.at(-1)).length > 0
-    ? await findContinued(parts.storage, principal, chat.id)
+    ? await lastRunOf(parts.storage, principal, chat.id)
     : undefined;
   return { ...found, toolSet, stepTools, messages, limits, request, plan, continues };
 }
@@ -278,15 +278,16 @@ function execute(
 }
 
 function startingState(
-  { request: { agentId, chat, runtimeId }, principal: { tenant }, span: { traceId }, plan, continues }:
+  { request: { agentId, chat, runtimeId }, principal: { tenant, subject, actor }, span: { traceId }, plan, continues }:
     & Pick<Claimant, 'principal' | 'span'>
     & ResolvedRun,
   now: RuntimeParts['now'],
 ): ClaimOptions['state'] {
   const named = {
+    ...(actor !== undefined && { actor }),
     ...(plan && { planId: plan.planId }),
     ...(continues !== undefined && { continues }),
     ...(runtimeId !== undefined && { runtimeId }),
   };
-  return { state: 'running', tenant, agentId, chatId: chat.id, traceId, ...named, startedAt: now() };
+  return { state: 'running', tenant, subject, agentId, chatId: chat.id, traceId, ...named, startedAt: now() };
 }

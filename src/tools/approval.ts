@@ -18,6 +18,10 @@ export interface CallDescription {
   readonly fields: readonly CallFact[];
   /** Why a permission rule wants a person. */
   readonly rule?: string;
+  /** Who decides in place of the owner. */
+  readonly approvers?: readonly string[];
+  /** Another person than the one who has asked must decide. */
+  readonly fourEyes?: true;
 }
 
 /** Describes a call for the person who decides on it. */

@@ -4,7 +4,7 @@ import { PinnaceError } from '../base/errors.ts';
 import { invalid, pathText } from '../base/parse.ts';
 import type { Authorize } from '../contracts/authorize.ts';
 import { refusal } from '../permission/authorize.ts';
-import { type CallPermit, type PermitFacts, ruleOnCall } from '../permission/call-permit.ts';
+import { type ApprovalTerms, type CallPermit, type PermitFacts, ruleOnCall } from '../permission/call-permit.ts';
 import { needsApproval } from './approval.ts';
 import { undeclaredField } from './declared-fields.ts';
 import { safeError } from './failure.ts';
@@ -18,15 +18,15 @@ export type PreparedCall =
     readonly ok: false;
     readonly error: PinnaceError;
     /** Present when a person must approve the call. `reason` is the permission hook's, where the hook demands it. */
-    readonly approval?: { readonly reason?: string };
+    readonly approval?: ApprovalTerms & { readonly reason?: string };
   };
 
 /** Who calls. */
 export interface PrepareOptions extends Pick<PermitFacts, 'toolCallId' | 'agentId' | 'principal'> {
   /** Decides on the call. */
   readonly authorize: Authorize;
-  /** A person has approved this very call. */
-  readonly approved?: boolean | undefined;
+  /** A person has approved this very call; `by_caller`: the caller itself, who decides at once. */
+  readonly approved?: boolean | 'by_caller' | undefined;
 }
 
 /** Prepares a call for `invokeTool`. Calls the permission hook for valid inputs only. Never throws. */
@@ -39,14 +39,16 @@ export async function prepareCall(
   const attempt = `Cannot call tool "${definition.id}"`;
   try {
     const checked = checkInput(tool, input);
-    if (needsApproval(definition) && !approved) {
+    const ruling = await ruleOnCall(authorize, { ...caller, tool, input }, { checked, approved });
+    if (ruling.decision === 'allow') {
+      if (approved || !needsApproval(definition)) return { ok: true, permit: ruling.permit };
       const error = new PinnaceError('approval_required', `${attempt}: a person must approve the call`);
       return { ok: false, error, approval: {} };
     }
-    const ruling = await ruleOnCall(authorize, { ...caller, tool, input }, { checked, approved });
-    if (ruling.decision === 'allow') return { ok: true, permit: ruling.permit };
     const error = refusal(ruling, attempt);
-    return ruling.decision === 'ask' ? { ok: false, error, approval: { reason: ruling.reason } } : { ok: false, error };
+    if (ruling.decision === 'deny') return { ok: false, error };
+    const { reason, approvers, fourEyes } = ruling;
+    return { ok: false, error, approval: { reason, ...(approvers && { approvers }), ...(fourEyes && { fourEyes }) } };
   } catch (thrown) {
     return { ok: false, error: safeError(tool, thrown) };
   }

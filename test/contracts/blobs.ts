@@ -15,9 +15,9 @@ export interface BlobCheck {
   readonly run: (store: BlobStore) => Promise<void>;
 }
 
-const scopeOf = (tenant: string) => ({ tenant, signal: new AbortController().signal });
+const scopeOf = (tenant: string, subject = 'ada') => ({ tenant, subject, signal: new AbortController().signal });
 const ours = scopeOf('ours');
-const theirs = scopeOf('theirs');
+const others = [scopeOf('theirs'), scopeOf('ours', 'bo'), scopeOf('ada', 'ours')];
 const blob = { bytes: new Uint8Array([137, 80, 78, 71]), mediaType: 'image/png' };
 
 /** What every `BlobStore` keeps to. */
@@ -53,14 +53,16 @@ export const blobStoreContract: readonly BlobCheck[] = [
     },
   },
   {
-    name: 'shows no tenant the files of another, and deletes none of them',
+    name: 'shows no tenant and no person the files of another, and deletes none of them',
     async run(store) {
       const id = await store.put(blob, ours);
-      assertEqual(await store.get(id, theirs), undefined);
-      await store.delete(id, theirs);
-      assertEqual(await store.get(id, ours), blob);
-      await store.delete(await store.put(blob, theirs), theirs);
-      assertEqual(await store.get(id, ours), blob);
+      for (const theirs of others) {
+        assertEqual(await store.get(id, theirs), undefined);
+        await store.delete(id, theirs);
+        assertEqual(await store.get(id, ours), blob);
+        await store.delete(await store.put(blob, theirs), theirs);
+        assertEqual(await store.get(id, ours), blob);
+      }
     },
   },
   {
@@ -84,7 +86,7 @@ export const blobStoreContract: readonly BlobCheck[] = [
     name: 'rejects when its signal has aborted',
     async run(store) {
       const id = await store.put(blob, ours);
-      const gone = { tenant: 'ours', signal: AbortSignal.abort() };
+      const gone = { ...ours, signal: AbortSignal.abort() };
       for (const call of [store.get(id, gone), store.put(blob, gone)]) {
         assertEqual(await call.then(() => 'resolved', () => 'rejected'), 'rejected');
       }

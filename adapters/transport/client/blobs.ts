@@ -4,7 +4,7 @@ import type { StoredFile } from '../../../src/runtime/attachments/stored-file.ts
 import type { CallOptions } from './call-options.ts';
 import { type Connection, resolvePath } from './connection.ts';
 
-/** The stored files of the caller's tenant. */
+/** The stored files of the caller. */
 export interface RemoteBlobs {
   /**
    * Uploads a file. Its `url` and `mediaType` make a file part of a message; the same content is stored once.
@@ -16,7 +16,7 @@ export interface RemoteBlobs {
   upload(file: Blob, options?: CallOptions): Promise<StoredFile>;
   /** Reads a file by its id or its `pinnace-blob:` address. Rejects with `not_found`. */
   read(id: string, options?: CallOptions): Promise<Blob>;
-  /** Deletes a file for the whole tenant. Needs the scope `admin`. */
+  /** Deletes a file. Needs the scope `admin`. */
   delete(id: string, options?: CallOptions): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 /** The answers of a person to the questions of an MCP server. */
 
 import * as v from 'valibot';
+import type { Principal } from '../../base/principal.ts';
 
 /** The answer to one question: `content` has the fields of a form that is accepted. */
 export const McpAnswer = v.strictObject({
@@ -20,7 +21,8 @@ export interface AnsweredQuestions extends McpAnswers {
   readonly runId: string;
   /** Of the interruption. */
   readonly id: string;
-  readonly tenant: string;
+  /** Who answers. */
+  readonly principal: Principal;
 }
 
 /** Questions of a server, and what it wants back with the answers. */

@@ -14,6 +14,7 @@ import type {
 } from '../../contracts/mcp/answers.ts';
 import type { Interaction } from '../../contracts/mcp/interaction.ts';
 import type { Storage } from '../../contracts/storage.ts';
+import { owns } from '../../permission/ownership.ts';
 import { pendingKey, requireRoomForQuestion } from '../people-limits.ts';
 import { continuationKey, hostOf } from '../sign-in/continuation.ts';
 import type { Sealed, Seals } from '../sign-in/seal.ts';
@@ -90,13 +91,14 @@ export async function questionInteraction(
 /**
  * Stores the answers to an interruption.
  *
- * @throws PinnaceError `not_found` for another run's or tenant's interruption, `invalid_argument` for answers that do not fit.
+ * @throws PinnaceError `not_found` for another run's or person's interruption, `invalid_argument` for answers that do not fit.
  */
 export async function storeAnswers(
-  { runId, id, tenant, answers }: AnsweredQuestions,
+  { runId, id, principal, answers }: AnsweredQuestions,
   context: QuestionContext,
 ): Promise<void> {
-  const { record, version, question } = await readQuestion({ id, tenant }, context);
+  const { tenant } = principal;
+  const { record, version, question } = await readQuestion({ id, principal }, context);
   if (record.runId !== runId) throw unknownQuestion();
   const checked = checkAnswers(question.asks, answers);
   const sealedAnswers = await context.seals(tenant).seal(checked, [...boundTo(id, record), 'answers']);
@@ -122,7 +124,7 @@ export async function takeAnswers(
   context: QuestionContext,
 ): Promise<{ readonly responses: McpInputResponses; readonly round: number }> {
   const { tenant } = tool.principal;
-  const { record, version, question } = await readQuestion({ id, tenant }, context);
+  const { record, version, question } = await readQuestion({ id, principal: tool.principal }, context);
   if (record.call !== await callDigest(tool) || record.serverId !== tool.server.id) throw otherCall();
   const { sealedAnswers, round } = record;
   const opened = sealedAnswers && await context.seals(tenant).open(sealedAnswers, [...boundTo(id, record), 'answers']);
@@ -135,13 +137,13 @@ export async function takeAnswers(
 }
 
 async function readQuestion(
-  { id, tenant }: { readonly id: string; readonly tenant: string },
+  { id, principal }: { readonly id: string; readonly principal: Principal },
   { storage, seals }: QuestionContext,
 ): Promise<{ readonly record: QuestionRecord; readonly version: string; readonly question: Question }> {
   const entry = id.length > 64 ? undefined : await storage.get(continuationKey(id));
   const record = entry?.value as QuestionRecord | undefined; // only this room writes it
-  if (!entry || record?.kind !== 'elicitation' || record.tenant !== tenant) throw unknownQuestion();
-  const question = await seals(tenant).open(record.sealed, boundTo(id, record));
+  if (!entry || record?.kind !== 'elicitation' || !owns(principal, record)) throw unknownQuestion();
+  const question = await seals(record.tenant).open(record.sealed, boundTo(id, record));
   if (question === undefined) throw unknownQuestion();
   return { record, version: entry.version, question: question as Question }; // sealed by this module
 }

@@ -7,6 +7,7 @@ import type { Catalog } from '../../contracts/catalog.ts';
 import type { McpSignIns } from '../../contracts/mcp/sign-ins.ts';
 import type { Storage } from '../../contracts/storage.ts';
 import type { Emit } from '../../events/events.ts';
+import { owns } from '../../permission/ownership.ts';
 import { catalogOf } from '../records.ts';
 import { emitDrift } from './authorization.ts';
 import { readContinuation } from './continuation.ts';
@@ -40,8 +41,7 @@ export function createSignIns({ catalog, storage, emit, contextOf }: CreateSignI
       const waiting = request.interruptionId === undefined
         ? undefined
         : await readContinuation(storage, request.interruptionId);
-      const { tenant, subject } = principal;
-      const isOwn = waiting?.tenant === tenant && waiting.subject === subject && waiting.serverId === serverId;
+      const isOwn = waiting && owns(principal, waiting) && waiting.serverId === serverId;
       if (request.interruptionId !== undefined && !isOwn) throw unknownInterruption();
       const start = { server, principal, request, challenged: waiting?.scope };
       return await startSignIn(start, contextOf(signal)).catch((error: unknown) => {

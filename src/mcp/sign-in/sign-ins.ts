@@ -5,6 +5,7 @@ import { canonicalJson } from '../../base/json.ts';
 import type { Principal } from '../../base/principal.ts';
 import type { McpAuthPin, McpServer } from '../../base/schema.ts';
 import type { McpGrant, McpSignInCallback, McpSignInRequest, McpSignInStart } from '../../contracts/mcp/sign-ins.ts';
+import { owns } from '../../permission/ownership.ts';
 import { toBase64 } from '../../tools/content/base64.ts';
 import { clientFor } from './clients.ts';
 import { grantChange, type GrantOf, readGrant } from './grants.ts';
@@ -126,7 +127,7 @@ export async function finishSignIn(
   const record = entry?.value as SignInRecord | undefined; // only this module writes it
   if (!entry || !record || record.expiresAt <= now()) throw unknownSignIn();
   const { tenant, subject, redirectUri, serverId, interruptionId, scope = '' } = record;
-  if (tenant !== principal.tenant || subject !== principal.subject) throw otherPerson();
+  if (!owns(principal, record)) throw otherPerson();
   if (!(await storage.commit([{ key, ifVersion: entry.version }])).ok) throw unknownSignIn(); // single use
   const server = await serverOf(serverId);
   const pin = server.pinned?.auth;

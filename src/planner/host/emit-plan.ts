@@ -4,7 +4,7 @@
  */
 
 import { type ErrorData, toData } from '../../base/errors.ts';
-import { type Span, type SpanEnd, type SpanOptions, startSpan } from '../../events/span.ts';
+import { actorOf, type Span, type SpanEnd, type SpanOptions, startSpan } from '../../events/span.ts';
 import type { ActionInput } from '../model/action.ts';
 import { emitDenied } from '../decide/authorize-create.ts';
 import type { PlanEvent } from '../model/plan-event.ts';
@@ -86,7 +86,7 @@ function createPlanSpans(
     spanId: spanIdOf(planId, ''),
     ...(emittedBefore > 0 && { startedAt: at }),
     tenant: owner.tenant,
-    actor: { type: 'user', id: owner.subject },
+    actor: actorOf(owner),
     action: 'plan.start',
     endAction: 'plan.end',
     target: { type: 'plan', id: planId },

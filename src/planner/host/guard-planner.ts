@@ -5,13 +5,15 @@ import type { Principal } from '../../base/principal.ts';
 import type { SpanContext, SpanEvent, SummaryValue } from '../../contracts/span.ts';
 import type { Storage } from '../../contracts/storage.ts';
 import type { Emit } from '../../events/events.ts';
-import { statusOfError, traceAt } from '../../events/span.ts';
+import { actorOf, statusOfError, traceAt } from '../../events/span.ts';
 import { createTraceId } from '../../events/trace-ids.ts';
 import { decide } from '../../permission/decide.ts';
+import { readJournal } from '../../log/journal-record.ts';
 import { guarded, type Guards } from '../../permission/guarded.ts';
-import { isOver, readPlan } from '../journal/plan-record.ts';
+import { ownerOfInterruption } from '../../permission/interruption.ts';
+import { isOver, type PlanHead, planPrefix, readPlan } from '../journal/plan-record.ts';
 import { spanIdOf } from '../model/span-id.ts';
-import type { OpenPlanner } from '../planner.ts';
+import type { OpenPlanner, OpenPlannerOptions } from '../planner.ts';
 import { requireScope } from '../../base/principal.ts';
 import { runToOutcome } from './run-to-outcome.ts';
 
@@ -41,15 +43,39 @@ export function guardPlanner(planner: OpenPlanner, options: GuardPlannerOptions)
       return steer({ how: 'cancel', planId, principal, ...facts }, options, work);
     },
     async reply(planId, principal, reply) {
-      const plan = await planner.view(planId, principal).catch(() => undefined); // the work rejects with the cause
-      const { traceId = createTraceId() } = plan ?? {};
       const { askId: id, answer } = reply;
-      const decision = { principal, traceId, id, input: { planId, answer }, payload: { planId: plan && planId } };
+      const asked = await askedIn(options.storage, { planId, id, principal }).catch(() => undefined); // the work rejects with the cause
+      const { traceId = createTraceId(), subject } = asked ?? {};
+      const facts = { input: { planId, answer }, payload: { planId: asked && planId } };
+      const decision = { principal, traceId, subject, id, ...facts };
       return await decide(decision, options, () => planner.reply(planId, principal, reply));
     },
     run: (request, principal, given) => runToOutcome(guardedPlanner, { ...given, request, principal }),
   };
   return guardedPlanner;
+}
+
+/** The plan of a question that the caller may answer, or is told why not. */
+async function askedIn(
+  storage: Storage,
+  { planId, id, principal }: { readonly planId: string; readonly id: string; readonly principal: Principal },
+): Promise<PlanHead | undefined> {
+  const asked = await ownerOfInterruption(principal, { runId: planId, id }, storage);
+  return asked && (await readJournal<PlanHead>(storage, planPrefix(planId)))?.head.state;
+}
+
+/** Lets an administrator read the plan of another: asks the hook for `plan.read`, and audits it. */
+export function readPlanAs(options: GuardPlannerOptions): NonNullable<OpenPlannerOptions['readAs']> {
+  return async (planId, principal, { traceId, tenant, subject }) => {
+    const actor = actorOf(principal);
+    const spanContext = traceAt({ traceId, parentSpanId: spanIdOf(planId, ''), tenant, actor }, options);
+    const facts = { action: 'plan.read', target: { type: 'plan', id: planId } };
+    await guarded(
+      { ...facts, subject, actor, principal, spanContext, attempt: 'Cannot read the plan' },
+      options,
+      () => Promise.resolve(spanContext.emit({ ...facts, status: 'ok' })),
+    );
+  };
 }
 
 /** A change of a running plan. */
@@ -69,14 +95,14 @@ async function steer(
 ): Promise<void> {
   const { storage, emit, now } = options;
   requireScope(principal, 'run:cancel');
-  const { tenant, subject } = principal;
-  const { state } = await readPlan(storage, planId, tenant);
+  const { state } = await readPlan(storage, planId, principal);
   if (isOver(state)) return;
-  const actor = { type: 'user', id: subject } as const;
-  const around = { traceId: state.traceId, parentSpanId: spanIdOf(planId, ''), tenant, actor };
+  const { traceId, tenant, subject } = state;
+  const actor = actorOf(principal);
+  const around = { traceId, parentSpanId: spanIdOf(planId, ''), tenant, actor };
   const spanContext = traceAt(around, { emit, now });
   const facts = { action: `plan.${how}`, target: { type: 'plan', id: planId }, payload };
-  const effect = { ...facts, actor, principal, spanContext, context: { input } };
+  const effect = { ...facts, subject, actor, principal, spanContext, context: { input } };
   await guarded(
     { ...effect, attempt: `Cannot ${how} the plan` },
     options,

@@ -1,7 +1,7 @@
 /** Inbound items of a plan: stored beside the journal, so that its owner keeps the journal and takes them. */
 
 import { PinnaceError } from '../../base/errors.ts';
-import { answerInterruption } from '../../permission/interruption.ts';
+import { answerInterruption, ownerOfInterruption } from '../../permission/interruption.ts';
 import { checkData } from '../../base/json.ts';
 import { invalid } from '../../base/parse.ts';
 import { type Principal, requireScope } from '../../base/principal.ts';
@@ -45,7 +45,10 @@ export async function replyToPlan(
 ): Promise<'accepted' | 'replayed'> {
   requireScope(principal, 'tool:approve');
   checkData(answer);
-  await readPlan(storage, planId, principal.tenant);
+  // An approver answers the question, and does not reach the plan.
+  if (!await ownerOfInterruption(principal, { runId: planId, id: askId }, storage)) {
+    await readPlan(storage, planId, principal);
+  }
   const entry = askId.length > 64 ? undefined : await storage.get(askKey(planId, askId));
   if (entry) checkAnswer(entry.value as AskFacts, answer); // written with the events
   const ttlMs = limits.retentionMs;
@@ -114,7 +117,7 @@ async function put(
   },
 ): Promise<void> {
   requireScope(principal, 'run:cancel');
-  const { state } = await readPlan(storage, planId, principal.tenant);
+  const { state } = await readPlan(storage, planId, principal);
   if (isOver(state)) return;
   const changes = inboundChanges({ planId, id, item, ttlMs: limits.retentionMs });
   const result = await storage.commit(changes);

@@ -1,7 +1,7 @@
 /** The function that does an agent's work, one activity at a time: passed to `createPlanner`. */
 
 import type { ErrorData } from '../../base/errors.ts';
-import type { Scope } from '../../base/principal.ts';
+import type { Owner } from '../../base/principal.ts';
 import type { Span } from '../../events/span.ts';
 import type { ActionInput, Effect, WaitForInput } from '../model/action.ts';
 
@@ -78,12 +78,7 @@ export type InboxItem =
   | { readonly type: 'stall'; readonly reason: string };
 
 /** The principal of a plan, as it was when the plan was started. */
-export interface PlanOwner {
-  readonly tenant: string;
-  readonly subject: string;
-  readonly agents: '*' | readonly string[];
-  readonly scopes: readonly Scope[];
-}
+export type PlanOwner = Omit<Owner, 'via'>;
 
 /** One activity of one agent: its next step, or with `call` one tool call. */
 export interface AgentTask {

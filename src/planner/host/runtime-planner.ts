@@ -8,7 +8,7 @@ import { authorizeByHook } from '../decide/authorize-create.ts';
 import type { PlanLimits } from '../model/plan-limits.ts';
 import { openPlanner } from '../open-planner.ts';
 import type { OpenPlanner } from '../planner.ts';
-import { guardPlanner, type GuardPlannerOptions } from './guard-planner.ts';
+import { guardPlanner, type GuardPlannerOptions, readPlanAs } from './guard-planner.ts';
 import { modelAgent } from './model-agent.ts';
 
 /** What the planner of a runtime is composed of. */
@@ -26,6 +26,7 @@ export function openRuntimePlanner({ steps, ...options }: RuntimePlannerOptions)
   const { authorize } = options;
   const planner = openPlanner({
     ...options,
+    readAs: readPlanAs(options),
     runAgent: modelAgent(steps),
     authorize: authorize && authorizeByHook(authorize),
   });

@@ -5,6 +5,7 @@ import { creation, type JournalHead, readJournal } from '../../log/journal-recor
 import { takeOver } from '../../log/take-over.ts';
 import { canonicalJson } from '../../base/json.ts';
 import type { Key } from '../../base/key.ts';
+import { haveOneOwner } from '../../permission/ownership.ts';
 import { commitOwn } from '../../log/own-commit.ts';
 import type { Change, Storage } from '../../contracts/storage.ts';
 import type { Task } from '../model/action.ts';
@@ -64,11 +65,13 @@ export async function foundPlan(
   const state = createPlanState();
   const { events, texts, changes } = firstEvents(state, founding, { planId, at, limits });
   const dueAt = at + limits.leaseMs;
-  const { traceId, goal } = terms;
+  const { traceId, goal, agentId } = terms;
   const headState: PlanHead = {
     status: 'running',
     tenant: owner.tenant,
     subject: owner.subject,
+    ...(owner.actor !== undefined && { actor: owner.actor }),
+    ...(agentId !== undefined && { agentId }),
     traceId,
     goal: goal.slice(0, 200).toWellFormed(),
     startedAt: at,
@@ -142,16 +145,24 @@ interface KeyRecord {
   readonly fingerprint: string;
 }
 
-function idempotencyKey({ tenant }: PlanOwner, key: string): Key {
-  return ['plan-key', tenant, key];
+function idempotencyKey({ tenant, subject }: PlanOwner, key: string): Key {
+  return ['plan-key', tenant, subject, key];
 }
 
 async function findKnown(storage: Storage, { owner, idempotency }: Founding): Promise<string | undefined> {
   if (!idempotency) return undefined;
-  const entry = await storage.get(idempotencyKey(owner, idempotency.key));
-  if (!entry) return undefined;
-  const { planId, fingerprint } = entry.value as KeyRecord; // only this module writes it
-  if (fingerprint === await sha256(canonicalJson(idempotency.request))) return planId;
+  // Version 0.2 recorded keys for all subjects of a tenant.
+  const [entry, shared] = await Promise.all([
+    storage.get(idempotencyKey(owner, idempotency.key)),
+    storage.get(['plan-key', owner.tenant, idempotency.key]),
+  ]);
+  const found = entry ?? shared;
+  if (!found) return undefined;
+  const { planId, fingerprint } = found.value as KeyRecord; // only this module writes it
+  const isSame = fingerprint === await sha256(canonicalJson(idempotency.request));
+  const isOwn = entry !== null || await isOf(owner, planId, storage);
+  if (isOwn && isSame) return planId;
+  if (!isOwn && !isSame) return undefined;
   throw new PinnaceError(
     'idempotency_key_reused',
     'Cannot start the plan: its idempotency key was used for another request; use a new key',
@@ -159,6 +170,11 @@ async function findKnown(storage: Storage, { owner, idempotency }: Founding): Pr
       status: 422,
     },
   );
+}
+
+async function isOf(owner: PlanOwner, planId: string, storage: Storage): Promise<boolean> {
+  const state = (await readJournal<PlanHead>(storage, planPrefix(planId)))?.head.state;
+  return state !== undefined && haveOneOwner(owner, state);
 }
 
 async function keyChanges(

@@ -77,7 +77,7 @@ export function openPlanJournal(options: PlanJournalOptions): PlanJournal {
   const outliner = createOutliner({ planId, owner: `${options.head.fence}`, ttlMs });
   const drafter = createDrafter(state, { settings, outliner });
   const snapshots = createSnapshots(state, { ...options.snapshots, planId, ttlMs });
-  const questions = createQuestionRecords(state, { planId, ttlMs, tenant: head.tenant });
+  const questions = createQuestionRecords(state, { planId, ttlMs, owner: head });
   return {
     get seq() {
       return seq;

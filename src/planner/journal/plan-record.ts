@@ -3,6 +3,8 @@
 import { PinnaceError } from '../../base/errors.ts';
 import { type JournalHead, readItems, readJournal } from '../../log/journal-record.ts';
 import type { Key } from '../../base/key.ts';
+import type { Principal } from '../../base/principal.ts';
+import { reach } from '../../permission/ownership.ts';
 import type { Change, Storage } from '../../contracts/storage.ts';
 import type { PlanEvent } from '../model/plan-event.ts';
 import type { PlanPhase } from '../model/plan-state.ts';
@@ -13,6 +15,10 @@ export interface PlanHead {
   readonly tenant: string;
   /** The subject that the plan works for; absent in plans of earlier versions. */
   readonly subject?: string;
+  /** Who has started it for the subject, where that is another. */
+  readonly actor?: string;
+  /** The agent that the plan was started with, where it names one. */
+  readonly agentId?: string;
   readonly traceId: string;
   readonly goal: string;
   /** Milliseconds since 1970. */
@@ -76,21 +82,15 @@ export function isOver({ status }: PlanHead): boolean {
   return status !== 'running' && status !== 'waiting';
 }
 
-/** Reads the head of a plan of this tenant. @throws PinnaceError `not_found`. */
-export async function readPlan(storage: Storage, planId: string, tenant: string): Promise<JournalHead<PlanHead>> {
-  const found = planId.length > 64 ? undefined : await readJournal<PlanHead>(storage, planPrefix(planId));
-  if (!found || found.head.state.tenant !== tenant) throw notFound();
-  return found.head;
-}
-
-/** Rejects unless the plan works for this very subject. @throws PinnaceError `not_found`, as for one that is not there. */
-export async function requireOwner(
+/** Reads the head of a plan that the principal reaches. @throws PinnaceError `not_found`. */
+export async function readPlan(
   storage: Storage,
   planId: string,
-  { tenant, subject }: { readonly tenant: string; readonly subject: string },
-): Promise<void> {
-  const { state } = await readPlan(storage, planId, tenant);
-  if (state.subject !== undefined && state.subject !== subject) throw notFound();
+  principal: Principal,
+): Promise<JournalHead<PlanHead>> {
+  const found = planId.length > 64 ? undefined : await readJournal<PlanHead>(storage, planPrefix(planId));
+  if (!found || !reach(principal, found.head.state)) throw notFound();
+  return found.head;
 }
 
 function notFound(): PinnaceError {

@@ -4,12 +4,16 @@ import type { Change } from '../../contracts/storage.ts';
 import { type Interruption, interruptionChange } from '../../permission/interruption.ts';
 import type { AskFacts, PlanEvent } from '../model/plan-event.ts';
 import type { PlanState } from '../model/plan-state.ts';
-import { askKey } from './plan-record.ts';
+import { askKey, type PlanHead } from './plan-record.ts';
 
 /** Creates the records of a plan's questions. */
 export function createQuestionRecords(
   state: PlanState,
-  { planId, ttlMs, tenant }: { planId: string; ttlMs: number; tenant: string },
+  { planId, ttlMs, owner: { tenant, subject, actor } }: {
+    readonly planId: string;
+    readonly ttlMs: number;
+    readonly owner: Pick<PlanHead, 'tenant' | 'subject' | 'actor'>;
+  },
 ): { changes(events: readonly PlanEvent[]): readonly Change[] } {
   const open = new Map<string, AskFacts>(state.asks);
   const record = (ask: AskFacts, how: Interruption['state']): Change =>
@@ -18,6 +22,10 @@ export function createQuestionRecords(
       kind: ask.kind === 'approval' ? 'approval' : 'question',
       runId: planId,
       tenant,
+      ...(subject !== undefined && { subject }),
+      ...(actor !== undefined && { actor }),
+      ...(ask.approvers && { approvers: ask.approvers }),
+      ...(ask.fourEyes && { fourEyes: ask.fourEyes }),
       agentId: state.agents.get(ask.agent)?.spec.agentId ?? '',
       binding: `${ask.agent} ${ask.step ?? ''}`,
       expiresAt: ask.expiresAt,

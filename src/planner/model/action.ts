@@ -3,6 +3,8 @@
 import * as v from 'valibot';
 import { isRecord } from '../../base/is-record.ts';
 import { JsonSchema } from '../../base/schema.ts';
+import { mostApprovers } from '../../permission/authorize.ts';
+import { approverName } from '../../permission/ownership.ts';
 
 const longestText = 65_536;
 const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(longestText));
@@ -159,6 +161,10 @@ export const CallAction = v.strictObject({
   retry: v.optional(Retry),
   /** A person must approve the call, and is shown this text, made of the real call. */
   approval: v.optional(v.pipe(v.string(), v.maxLength(65_536))),
+  /** Who decides in place of the owner: `subject:bo`, `role:finance`, `actor:bo`. */
+  approvers: v.optional(v.pipe(v.array(v.pipe(v.string(), v.regex(approverName))), v.maxLength(mostApprovers))),
+  /** Another person than the one who has asked must decide. */
+  fourEyes: v.optional(v.literal(true)),
 });
 export type CallAction = v.InferOutput<typeof CallAction>;
 

@@ -81,6 +81,10 @@ export interface AskFacts {
   /** The activity that it is about, for an approval and a lost call. */
   readonly step?: string;
   readonly question: string;
+  /** Who decides in place of the owner, as the permission hook has named them. */
+  readonly approvers?: readonly string[];
+  /** Another person than the one who has asked must decide. */
+  readonly fourEyes?: true;
   readonly schema?: JsonSchema;
   readonly options?: readonly string[];
   readonly expiresAt: number;

@@ -1,5 +1,6 @@
 /** The outcome of a plan when its run ends: a result, an error, or questions to people. */
 
+import type { Principal } from '../../base/principal.ts';
 import { openQuestions } from './read-view.ts';
 import type { ErrorData } from '../../base/errors.ts';
 import { headKey } from '../../log/journal-record.ts';
@@ -29,7 +30,7 @@ export type PlanOutcome =
 export interface OutcomeOptions {
   readonly storage: Storage & Partial<Watchable>;
   readonly planId: string;
-  readonly tenant: string;
+  readonly principal: Principal;
   readonly signal: AbortSignal | undefined;
   /** The plan, where this process has it. */
   readonly live: () => LivePlan | undefined;
@@ -48,7 +49,7 @@ export async function readOutcome(options: OutcomeOptions): Promise<PlanOutcome>
 
 /** The news start before the first read, so no change between a read and the next wait is missed. */
 async function waitForOutcome(
-  { storage, planId, tenant, signal, live }: OutcomeOptions,
+  { storage, planId, principal, signal, live }: OutcomeOptions,
   news: News,
 ): Promise<PlanOutcome> {
   for (;;) {
@@ -57,7 +58,7 @@ async function waitForOutcome(
     const release = here && await untilReleased(here, signal);
     if (release === 'suspended') await Promise.resolve(); // it may be claimed again at once
     if (here && release === 'ended') return await endOf(here.state, { storage, planId });
-    const { seq, state } = await readPlan(storage, planId, tenant);
+    const { seq, state } = await readPlan(storage, planId, principal);
     if (state.status === 'waiting' && !live()) {
       const questions = await openQuestions(storage, planId);
       return { planId, state: 'suspended', questions, ...(state.dueAt !== undefined && { dueAt: state.dueAt }) };

@@ -2,14 +2,20 @@
 
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { PlanEnd } from '../../contracts/plans.ts';
-import { readPlan } from '../journal/plan-record.ts';
+import type { PlanHead } from '../journal/plan-record.ts';
 import { type FollowedPlanOptions, followPlan } from './plan-updates.ts';
+
+/** The plan to stream. */
+export interface StreamedPlanOptions extends FollowedPlanOptions {
+  /** Finds it for its reader. */
+  readonly find: () => Promise<PlanHead>;
+}
 
 /**
  * Returns the chunks: `data-run`, then `data-plan` with every change, at most four a second, then the result as text. The last chunk
  * is `finish` for a plan that is done or suspended, `error` for a failed one and `abort` for a cancelled one.
  */
-export function streamPlan(options: FollowedPlanOptions): ReadableStream<UIMessageChunk> {
+export function streamPlan(options: StreamedPlanOptions): ReadableStream<UIMessageChunk> {
   const stop = new AbortController();
   const chunks = chunksOf({
     ...options,
@@ -25,9 +31,9 @@ export function streamPlan(options: FollowedPlanOptions): ReadableStream<UIMessa
   }, { highWaterMark: 0 });
 }
 
-async function* chunksOf(options: FollowedPlanOptions): AsyncGenerator<UIMessageChunk, void> {
-  const { storage, planId, tenant } = options;
-  const { state: { traceId } } = await readPlan(storage, planId, tenant);
+async function* chunksOf(options: StreamedPlanOptions): AsyncGenerator<UIMessageChunk, void> {
+  const { planId } = options;
+  const { traceId } = await options.find();
   const facts = { runId: planId, traceId };
   yield { type: 'start', messageId: `msg_${planId.slice(5)}` };
   yield { type: 'data-run', id: planId, data: { ...facts, state: 'running' } };

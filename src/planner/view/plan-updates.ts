@@ -1,5 +1,6 @@
 /** Follows a plan from any instance: yields what its journal records. */
 
+import type { Principal } from '../../base/principal.ts';
 import type { FollowOptions, PlanCallFacts, PlanEnd } from '../../contracts/plans.ts';
 import type { Storage, Watchable } from '../../contracts/storage.ts';
 import { headKey } from '../../log/journal-record.ts';
@@ -18,7 +19,7 @@ const viewsPerSecond = 4;
 export interface FollowedPlanOptions extends FollowOptions {
   readonly storage: Storage & Partial<Watchable>;
   readonly planId: string;
-  readonly tenant: string;
+  readonly principal: Principal;
 }
 
 /** A change of the plan, or its end. */
@@ -28,14 +29,14 @@ export type PlanStep =
 
 /** Yields the plan with every change, at most four times a second, then its end. After an abort it yields nothing more. */
 export async function* followPlan(options: FollowedPlanOptions): AsyncGenerator<PlanStep, void> {
-  const { storage, planId, tenant, signal = new AbortController().signal } = options;
+  const { storage, planId, principal, signal = new AbortController().signal } = options;
   const following = { ...options, signal };
   const unknownCalls: PlanCallFacts[] = [];
   const news = createNews((onNews) => watchKey(storage, headKey(planPrefix(planId)), onNews), signal);
   try {
     yield* views(following, { news, unknownCalls });
     if (signal.aborted) return;
-    const outcome = await readOutcome({ storage, planId, tenant, signal, live: () => undefined });
+    const outcome = await readOutcome({ storage, planId, principal, signal, live: () => undefined });
     yield { type: 'end', end: toEnd(outcome, unknownCalls) };
   } finally {
     news.stop();
@@ -46,14 +47,14 @@ type Following = FollowedPlanOptions & { readonly signal: AbortSignal };
 
 /** Yields views until the plan has ended or is suspended. */
 async function* views(
-  { storage, planId, tenant, signal, throughWaits = false }: Following,
+  { storage, planId, principal, signal, throughWaits = false }: Following,
   { news, unknownCalls }: { readonly news: News; readonly unknownCalls: PlanCallFacts[] },
 ): AsyncGenerator<PlanStep, void> {
   const read = await readState(storage, planId);
   const { state } = read;
   let shown = -1;
   for (let { seq } = read; !signal.aborted;) {
-    const { seq: last, state: { status } } = await readPlan(storage, planId, tenant);
+    const { seq: last, state: { status } } = await readPlan(storage, planId, principal);
     while (seq < last) {
       const page = await readPlanEvents(storage, planId, seq);
       for (const { event } of page) {

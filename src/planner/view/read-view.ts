@@ -2,24 +2,17 @@
 
 import { PinnaceError } from '../../base/errors.ts';
 import type { Storage } from '../../contracts/storage.ts';
-import { readPlan } from '../journal/plan-record.ts';
+import type { PlanHead } from '../journal/plan-record.ts';
 import { readState } from '../journal/read-state.ts';
 import type { AskFacts } from '../model/plan-event.ts';
 import { type PlanView, viewOf } from './plan-view.ts';
 
-/** Returns the current view. @throws PinnaceError `not_found`. */
-export async function readView(storage: Storage, planId: string, tenant: string): Promise<PlanView> {
-  const { state: { status } } = await readPlan(storage, planId, tenant);
+/** Returns the current view of a plan that was found. */
+export async function readView(storage: Storage, planId: string, { status }: PlanHead): Promise<PlanView> {
   const { state, seq } = await readState(storage, planId);
   const view = viewOf(state, { seq, isSuspended: status === 'waiting' });
   if (!view) throw new PinnaceError('internal', 'Cannot show the plan: its journal has no first event');
   return view;
-}
-
-/** Returns the open questions. @throws PinnaceError `not_found`. */
-export async function readQuestions(storage: Storage, planId: string, tenant: string): Promise<readonly AskFacts[]> {
-  await readPlan(storage, planId, tenant);
-  return await openQuestions(storage, planId);
 }
 
 /** Returns the open questions of a plan that was found. */

@@ -18,7 +18,10 @@ import type { Limits } from '../resolve/limits.ts';
 export interface FileAccess {
   readonly blobs: BlobStore;
   readonly egress: Egress | undefined;
-  readonly tenant: string;
+  /** Whose files messages may refer to, and who owns what is stored. */
+  readonly owner: Pick<Principal, 'tenant' | 'subject'>;
+  /** Whose files the messages of a forked run refer to, where an administrator has forked the run of another. */
+  readonly from?: string | undefined;
   readonly signal: AbortSignal;
   readonly limits: Pick<Limits, 'attachmentLength' | 'attachmentsLength'>;
   /** Reads a resource of an MCP server; absent where messages cannot refer to any. */

@@ -37,8 +37,14 @@ export function readInline(url: string, { attachmentLength }: FileAccess['limits
   return { mediaType: fileTypeOf(bytes, inline.mediaType), bytes, base64: inline.base64, from: 'inline' };
 }
 
-async function loadStored(id: string, { blobs, tenant, signal, limits }: FileAccess): Promise<LoadedFile> {
-  const blob = await blobs.get(id, { tenant, signal }).catch((cause: unknown) => {
+async function loadStored(
+  id: string,
+  { blobs, owner: { tenant, subject }, from, signal, limits }: FileAccess,
+): Promise<LoadedFile> {
+  const read = async () =>
+    await blobs.get(id, { tenant, subject, signal }) ??
+      (from === undefined ? undefined : await blobs.get(id, { tenant, subject: from, signal }));
+  const blob = await read().catch((cause: unknown) => {
     signal.throwIfAborted();
     throw new PinnaceError('unavailable', 'Cannot read a stored file: the file store does not answer', {
       cause,

@@ -52,12 +52,15 @@ export function checkInline({ parts }: UIMessage, limits: Limits): void {
 type Store = (file: Parameters<StoreFile>[0], from: 'inline' | 'url' | 'tool' | 'model') => Promise<string | undefined>;
 
 /** Stores a file, and emits that. A store that fails ends no run that has the file. */
-function storeOf({ blobs, tenant, signal, span }: RunFilesOptions, known: Map<string, LoadedFile>): Store {
+function storeOf(
+  { blobs, owner: { tenant, subject }, signal, span }: RunFilesOptions,
+  known: Map<string, LoadedFile>,
+): Store {
   return async (file, from) => {
     const { bytes, mediaType } = file;
     const facts = { action: 'attachment.store', payload: { size: bytes.length, mediaType, from } };
     try {
-      const id = await blobs.put({ bytes, mediaType }, { tenant, signal });
+      const id = await blobs.put({ bytes, mediaType }, { tenant, subject, signal });
       const url = blobUrl(id);
       known.set(url, { ...file, from: 'stored' });
       span.emit({ ...facts, target: { type: 'attachment', id }, status: 'ok' });

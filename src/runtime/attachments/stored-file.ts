@@ -21,7 +21,13 @@ export interface StoredFileCall {
   readonly trace?: CallerTrace;
 }
 
-/** The stored files of the principal's tenant. */
+/** The circumstances of a call about a file that exists. */
+export interface OwnedFileCall extends StoredFileCall {
+  /** Another subject of the tenant, whose file it is; needs the scope `admin`. */
+  readonly subject?: string | undefined;
+}
+
+/** The stored files of a person. A file belongs to the subject that has stored it: for all others it does not exist. */
 export interface StoredFiles {
   /**
    * Stores a file for messages to refer to. The same content is stored once.
@@ -34,13 +40,17 @@ export interface StoredFiles {
     principal: Principal,
     call?: StoredFileCall,
   ): Promise<StoredFile>;
-  /** Reads a file. @throws PinnaceError `not_found` (`attachment_missing`), `forbidden` without the scope `run:read`. */
-  get(id: string, principal: Principal, call?: StoredFileCall): Promise<StoredBlob>;
   /**
-   * Deletes a file for the whole tenant, guarded as the action `attachment.delete`; messages that refer to it go on without it. Does
+   * Reads a file. An administrator that names its subject asks the permission hook for `blob.read`, and is audited.
+   *
+   * @throws PinnaceError `not_found` (`attachment_missing`), `forbidden` without the scope `run:read`.
+   */
+  get(id: string, principal: Principal, call?: OwnedFileCall): Promise<StoredBlob>;
+  /**
+   * Deletes a file, guarded as the action `attachment.delete`; messages that refer to it go on without it. Does
    * nothing for an unknown id.
    *
    * @throws PinnaceError `forbidden` without the scope `admin`, and as `guard` does.
    */
-  delete(id: string, principal: Principal, call?: StoredFileCall): Promise<void>;
+  delete(id: string, principal: Principal, call?: OwnedFileCall): Promise<void>;
 }

@@ -1,10 +1,11 @@
-/** The stored files of a runtime's tenants: upload, read, delete. Loaded with the first call. */
+/** The stored files of persons: upload, read, delete. Loaded with the first call. */
 
 import { PinnaceError } from '../../base/errors.ts';
 import { type Principal, requireScope } from '../../base/principal.ts';
 import type { HostedRuntime } from '../runtime.ts';
 import type { RuntimeParts } from '../runtime-options.ts';
-import type { StoredFileCall, StoredFiles } from './stored-file.ts';
+import { namedOwner, owns } from '../../permission/ownership.ts';
+import type { OwnedFileCall, StoredFiles } from './stored-file.ts';
 import { checkUpload } from './check-upload.ts';
 import { blobUrl } from './references.ts';
 
@@ -13,7 +14,10 @@ export function createStoredFiles(
   { blobs, limits, requireOpen, closing }: Pick<RuntimeParts, 'blobs' | 'limits' | 'requireOpen' | 'closing'>,
   { guard, place }: Pick<HostedRuntime, 'guard' | 'place'>,
 ): StoredFiles {
-  const scopeOf = ({ tenant }: Principal, { signal = closing }: StoredFileCall) => ({ tenant, signal });
+  const scopeOf = (principal: Principal, { signal = closing, subject }: OwnedFileCall) => ({
+    ...namedOwner(principal, subject),
+    signal,
+  });
   return {
     async put(bytes, declared, principal, call = {}) {
       requireScope(principal, 'run:create');
@@ -28,21 +32,31 @@ export function createStoredFiles(
     },
     async get(id, principal, call = {}) {
       requireScope(principal, 'run:read');
-      const blob = await blobs.get(id, scopeOf(principal, call));
-      if (blob) return blob;
+      const scope = scopeOf(principal, call);
+      const blob = await blobs.get(id, scope);
+      if (blob && owns(principal, scope)) return blob;
+      if (blob) {
+        const { subject } = scope;
+        const facts = { action: 'blob.read', target: { type: 'attachment', id } };
+        const request = { ...facts, subject, principal, trace: call.trace, attempt: 'Cannot read the file' };
+        await guard(request, (at) => Promise.resolve(at.emit({ ...facts, status: 'ok' })));
+        return blob;
+      }
       throw new PinnaceError('not_found', 'Cannot read the file: it is unknown or expired', {
         details: { reason: 'attachment_missing' },
       });
     },
     async delete(id, principal, call = {}) {
       requireScope(principal, 'admin');
-      const found = await blobs.get(id, scopeOf(principal, call));
+      const scope = scopeOf(principal, call);
+      const found = await blobs.get(id, scope);
       if (!found) return; // no event repeats an invalid id
       const payload = { size: found.bytes.length, mediaType: found.mediaType };
       const facts = { action: 'attachment.delete', target: { type: 'attachment', id }, payload };
-      const request = { ...facts, principal, trace: call.trace, attempt: 'Cannot delete the file' };
+      const { subject } = scope;
+      const request = { ...facts, subject, principal, trace: call.trace, attempt: 'Cannot delete the file' };
       await guard(request, async (at) => {
-        await blobs.delete(id, scopeOf(principal, call));
+        await blobs.delete(id, scope);
         at.emit({ ...facts, status: 'ok' });
       });
     },

@@ -1,12 +1,14 @@
 /** The approvals of one run: finds calls that need one, requests it, and spends earlier ones. */
 
 import type { UIMessage, UIMessageChunk } from '../../contracts/ai-types.ts';
-import type {
-  Interruption,
-  SpendClaim,
-  SpentDecision,
-  Unspendable,
-  UnspendableReason,
+import {
+  askedBy,
+  type EarlierClaim,
+  type Interruption,
+  type SpendClaim,
+  type SpentDecision,
+  type Unspendable,
+  type UnspendableReason,
 } from '../../permission/interruption.ts';
 import { canonicalJson } from '../../base/json.ts';
 import { loadOnce } from '../../base/load-once.ts';
@@ -65,7 +67,8 @@ export function createLoopApprovals(
     async request(tool, input, toolCallId) {
       const description = await describe(tool, input, toolCallId);
       const claim = await claimOf(facts, tool, input);
-      const { id } = await interruptions.open({ ...claim, kind: 'approval', runId, agentId: agent.id });
+      const asked = { ...claim, ...askedBy(facts.principal, description) };
+      const { id } = await interruptions.open({ ...asked, kind: 'approval', runId, agentId: agent.id });
       const target = { type: 'tool', id: tool.definition.id };
       const payload = { runId, approvalId: id };
       spans.current.emit({ action: 'approval.request', target, status: 'ok', payload });
@@ -88,9 +91,11 @@ export async function describeApproval(
   { prepared, redaction }: { readonly prepared: PreparedCall; readonly redaction: RunRedaction },
 ): Promise<CallDescription | undefined> {
   if (prepared.ok || !prepared.approval) return undefined;
-  const { reason } = prepared.approval;
+  const { reason, approvers, fourEyes } = prepared.approval;
   // Redact before truncating, so partial secrets cannot leak.
-  return await describeCall(tool, redaction.data(input), reason === undefined ? undefined : redaction.text(reason));
+  const rule = reason === undefined ? undefined : redaction.text(reason);
+  const description = await describeCall(tool, redaction.data(input), rule);
+  return { ...description, ...(approvers && { approvers }), ...(fourEyes && { fourEyes }) };
 }
 
 /**
@@ -105,7 +110,9 @@ export async function spendApprovals(facts: Facts): Promise<readonly CallForAppr
     if (programs.of(toolCallId) !== undefined) continue; // the program spends it
     const tool = facts.toolSet.tools.find(({ definition }) => definition.name === name);
     if (!tool) continue;
-    const decision = await facts.interruptions.spend(approvalId, await claimOf(facts, tool, input));
+    const about = [tool.definition, input];
+    const earlier = (): Promise<EarlierClaim> => earlierClaim(facts, about);
+    const decision = await facts.interruptions.spend(approvalId, await claimOn(facts, about), { earlier });
     calls.push({ toolCallId, tool, input, decision, approvalId });
   }
   return calls;
@@ -177,15 +184,27 @@ function claimOf(facts: ClaimFacts, { definition }: Tool, input: unknown): Promi
 /** Whose decision it is, and where. */
 export type ClaimFacts = Pick<RunOptions, 'agent' | 'principal' | 'request'>;
 
-/** Returns the claim on a decision about a subject, which is JSON. */
-export async function claimOn(
-  { principal, request, agent }: ClaimFacts,
-  subject: readonly unknown[],
-): Promise<SpendClaim> {
-  const { tenant } = principal;
-  const facts = [tenant, request.chat.id, agentFacts(agent), ...subject];
-  const place = await sha256(canonicalJson([tenant, request.chat.id, agent.id]));
-  return { tenant, place, binding: await sha256(canonicalJson(facts)) };
+/** Returns the claim on a decision about something, which is JSON. */
+export async function claimOn(facts: ClaimFacts, about: readonly unknown[]): Promise<SpendClaim> {
+  const { tenant, subject } = facts.principal;
+  return { tenant, subject, ...await digestsOf([tenant, { subject }], facts, about) };
+}
+
+/** Returns what version 0.2 wrote for the same decision: it named the tenant alone. */
+export function earlierClaim(facts: ClaimFacts, about: readonly unknown[]): Promise<EarlierClaim> {
+  return digestsOf([facts.principal.tenant], facts, about);
+}
+
+async function digestsOf(
+  owner: readonly unknown[],
+  { request: { chat }, agent }: ClaimFacts,
+  about: readonly unknown[],
+): Promise<EarlierClaim> {
+  const [place, binding] = await Promise.all([
+    sha256(canonicalJson([...owner, chat.id, agent.id])),
+    sha256(canonicalJson([...owner, chat.id, agentFacts(agent), ...about])),
+  ]);
+  return { place, binding };
 }
 
 function agentFacts({ id, revision }: Agent): readonly [string, number] {

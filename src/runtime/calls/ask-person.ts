@@ -2,13 +2,13 @@
 
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { Interaction } from '../../contracts/mcp/interaction.ts';
-import type { SpendClaim } from '../../permission/interruption.ts';
+import { askedBy, type SpendClaim } from '../../permission/interruption.ts';
 import type { LoopSpans } from '../loop/loop-spans.ts';
 import type { RunOptions } from '../run-options.ts';
 
 /** The call, and where it is asked. */
 export interface AskingCall {
-  readonly facts: Pick<RunOptions, 'agent' | 'runId' | 'interruptions' | 'redaction'>;
+  readonly facts: Pick<RunOptions, 'agent' | 'principal' | 'runId' | 'interruptions' | 'redaction'>;
   readonly claim: SpendClaim;
   readonly toolId: string;
   readonly toolCallId: string;
@@ -24,9 +24,11 @@ export async function askWhileOpen(
     readonly push: (chunk: UIMessageChunk) => void;
   },
 ): Promise<string> {
-  const { agent, runId, interruptions, redaction, principal: { tenant } } = facts;
+  const { agent, runId, interruptions, redaction, principal } = facts;
   const binding = `${runId} ${toolCallId} open`;
-  const { id, expiresAt } = await interruptions.open({ kind, runId, tenant, agentId: agent.id, binding });
+  const { tenant, subject } = principal;
+  const asked = { kind, runId, tenant, subject, ...askedBy(principal), agentId: agent.id, binding };
+  const { id, expiresAt } = await interruptions.open(asked);
   await save({ id, runId, expiresAt });
   const shown = redaction.data({ id, kind, toolCallId, expiresAt, isOpen: true, ...data });
   push({ type: 'data-interruption', id, data: shown });
@@ -36,9 +38,16 @@ export async function askWhileOpen(
 /** Opens the interruption of a call, stores what the next call needs, and returns the chunks that ask. */
 export async function askPerson(
   { kind, reason, data, save }: Interaction,
-  { facts: { agent, runId, interruptions, redaction }, claim, toolId, toolCallId, spans }: AskingCall,
+  { facts, claim, toolId, toolCallId, spans }: AskingCall,
 ): Promise<readonly UIMessageChunk[]> {
-  const { id, expiresAt } = await interruptions.open({ ...claim, kind, runId, agentId: agent.id });
+  const { agent, runId, interruptions, redaction } = facts;
+  const { id, expiresAt } = await interruptions.open({
+    ...claim,
+    ...askedBy(facts.principal),
+    kind,
+    runId,
+    agentId: agent.id,
+  });
   await save({ id, runId, expiresAt });
   const target = { type: 'tool', id: toolId };
   spans.current.emit({

@@ -54,8 +54,8 @@ export interface CallFacts
   extends
     Pick<ToolCall, 'toolCallId' | 'log' | 'progress' | 'cite' | 'scope' | 'signal' | 'onStart' | 'delegation'>,
     Pick<ToolCall, 'interrupt' | 'interruptionId' | 'askWhileOpen'> {
-  /** A person has approved this very call. */
-  readonly approved?: boolean;
+  /** A person has approved this very call; `by_caller`: the caller itself, who decides at once. */
+  readonly approved?: boolean | 'by_caller';
   /** The call as it was prepared before; prepared here when absent. */
   readonly prepared?: PreparedCall | undefined;
   /** Receives what ends the call's events at once, for a run that cannot wait for the call. */
@@ -82,7 +82,7 @@ export async function callTool(
   call.onSpan?.((error) => emitEnd(span, tool, { status: statusOfError(error), error }));
   const { toolCallId, approved } = call;
   const { actor, agent, principal, recorder, redaction } = options;
-  const what = { span, toolCallId, approved, input: summaryOf };
+  const what = { span, toolCallId, approved: approved && true, input: summaryOf };
   const audit = createCallAudit(tool, { ...what, actor, agent, principal, recorder, redaction });
   const outcome = await callInTurn(tool, options, call.signal, async () => {
     requireEgress(tool, options);

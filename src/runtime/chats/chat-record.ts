@@ -3,6 +3,7 @@
 import { PinnaceError } from '../../base/errors.ts';
 import type { Key } from '../../base/key.ts';
 import { type Principal, requireScope, type Scope } from '../../base/principal.ts';
+import { namedOwner } from '../../permission/ownership.ts';
 import type { UIMessage } from '../../contracts/ai-types.ts';
 import type { RuntimeParts } from '../runtime-options.ts';
 import type { ChatOwner, ChatSummary } from './chat.ts';
@@ -47,8 +48,7 @@ export interface Owner {
  */
 export function ownerOf(principal: Principal, scope: Scope, { subject }: ChatOwner): Owner {
   requireScope(principal, scope);
-  if (subject !== undefined && subject !== principal.subject) requireScope(principal, 'admin');
-  return { tenant: principal.tenant, subject: subject ?? principal.subject };
+  return namedOwner(principal, subject);
 }
 
 function prefixOf({ tenant, subject }: Owner): Key {

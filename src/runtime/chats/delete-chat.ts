@@ -103,9 +103,9 @@ async function removeLog({ storage }: ChatParts, prefix: Key): Promise<void> {
   }
 }
 
-/** The key that names the last run of a chat, unless another subject's chat of the same id has it. */
-async function forgetLastRun({ storage }: ChatParts, { tenant }: Owner, chatId: string): Promise<void> {
-  const key = chatKey({ tenant }, chatId);
+/** The key that names the last run of a chat, unless that run is still stored. */
+async function forgetLastRun({ storage }: ChatParts, owner: Owner, chatId: string): Promise<void> {
+  const key = chatKey(owner, chatId);
   const entry = await storage.get(key);
   if (typeof entry?.value !== 'string' || await storage.get([...runPrefix(entry.value), 'head'])) return;
   await storage.commit([{ key, ifVersion: entry.version }]);

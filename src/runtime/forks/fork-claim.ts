@@ -5,7 +5,7 @@ import type { Key } from '../../base/key.ts';
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { Change, Storage } from '../../contracts/storage.ts';
 import { openingChunks } from '../log/run-chunks.ts';
-import { runPrefix } from '../log/run-record.ts';
+import { ownerOfRun, runPrefix } from '../log/run-record.ts';
 import { lengthOf, segmentsOf } from '../log/stitched-log.ts';
 import type { ResolvedRun } from '../run-options.ts';
 import type { RuntimeParts } from '../runtime-options.ts';
@@ -64,7 +64,9 @@ function logOf(
   const own = facts.run.redaction.data(openingOf(plan, facts)).map((chunk) => JSON.stringify(chunk));
   const [first, last] = [cut.kept[0], cut.kept.at(-1)];
   const prefix = first && last ? segmentsOf(runId, state.parent, { after: first.seq - 1, to: last.seq }) : [];
-  const from = { runId, chatId: state.chatId, step: cut.step };
+  const { subject } = ownerOfRun(state);
+  const isOther = subject !== undefined && subject !== facts.run.principal.subject; // an administrator forks it
+  const from = { runId, chatId: state.chatId, ...(isOther && { subject }), step: cut.step };
   const expiresAt = Math.min((state.endedAt ?? state.startedAt) + retentionMs, state.expiresAt ?? Infinity);
   if (depth <= maxDepth) {
     const shared = { ...from, depth, opening: own.length, prefix };

@@ -13,6 +13,7 @@ import { composeLoop } from '../compose-loop.ts';
 import { stepLimit } from '../loop/loop-end.ts';
 import { createStepTools } from '../loop/step-tools.ts';
 import { newestCompaction } from '../messages/compaction.ts';
+import { ownerBefore, ownerOfRun } from '../log/run-record.ts';
 import { issuedIn, readIssued } from '../messages/issued-metadata.ts';
 import { leaveProvider } from '../messages/leave-provider.ts';
 import { type ModelMessage, toModelMessages, withContext } from '../messages/model-messages.ts';
@@ -61,7 +62,7 @@ export function forkOrigin(parts: RuntimeParts, plan: ForkPlan, principal: Princ
       const equipped = await withTools(parts, plan, { resolved, run, today });
       const limits = limitsOf(minLimits(equipped.limits, today?.limits), cut);
       const code = changes?.instructions === undefined ? resolved.code : { ...resolved.code, instructions: undefined };
-      const messages = await messagesOf(parts, plan, { resolved, run });
+      const messages = await messagesOf(parts, plan, { resolved });
       const resumed = {
         ...equipped,
         code,
@@ -190,7 +191,7 @@ interface Messages {
 async function messagesOf(
   { storage }: RuntimeParts,
   { parent, cut, options: { changes } }: ForkPlan,
-  { resolved, run: { principal } }: Resolving,
+  { resolved }: Pick<Resolving, 'resolved'>,
 ): Promise<Messages> {
   const { request } = resolved;
   const { state: { continues, agentId }, basis } = parent;
@@ -200,9 +201,12 @@ async function messagesOf(
   const own: UIMessage = foldMessage(answerIn(chunks), { id: `msg_${parent.runId}`, role: 'assistant', parts: [] });
   const hasOwn = own.parts.length > 0;
   const messages = hasOwn ? [...given, own] : given;
-  const before = continues === undefined
-    ? undefined
-    : await readIssued(storage, { principal, agentId, chatId: parent.state.chatId, runId: continues });
+  const before = continues === undefined ? undefined : await readIssued(storage, {
+    owner: ownerBefore(parent.state),
+    agentId,
+    chatId: parent.state.chatId,
+    runId: continues,
+  });
   const { provider, model: { modelId } } = resolved;
   const toModel = (all: readonly UIMessage[]): readonly ModelMessage[] => {
     const answers = hasOwn ? all.slice(-1) : [];
@@ -258,9 +262,16 @@ async function isSame(
 ): Promise<boolean> {
   const basis = note.runId === parent.runId ? parent.basis : await readBasis(note.runId, parts.storage);
   if (!basis) return false;
-  const { abort: { signal }, principal: { tenant }, span } = run;
+  const { abort: { signal }, principal: owner, span } = run;
   const { agent } = await composeLoop({ ...resumed, ...run, report: parts.report }, signal);
-  const files = createRunFiles({ ...parts, tenant, signal, limits: resumed.limits, span });
+  const files = createRunFiles({
+    ...parts,
+    owner,
+    from: ownerOfRun(parent.state).subject,
+    signal,
+    limits: resumed.limits,
+    span,
+  });
   const prompt = toPrompt(agent.instructions, await files.load(resumed.messages));
   return await promptDigests(basis.request)(prompt) === note.prompt;
 }

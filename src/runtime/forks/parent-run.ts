@@ -1,7 +1,7 @@
 /** The run that is forked: its record, its inputs and its chunks. */
 
 import { PinnaceError } from '../../base/errors.ts';
-import type { Principal } from '../../base/principal.ts';
+import type { Principal, Scope } from '../../base/principal.ts';
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import { readJournal } from '../../log/journal-record.ts';
 import { runPrefix, type RunState } from '../log/run-record.ts';
@@ -29,15 +29,15 @@ export interface ParentRun {
 /**
  * Reads a run to fork.
  *
- * @throws PinnaceError `not_found` for the run of another tenant, `run_expired`, `invalid_argument` (`fork_of_plan`), and `not_found`
+ * @throws PinnaceError `not_found` for the run of another person, `run_expired`, `invalid_argument` (`fork_of_plan`), and `not_found`
  * (`inputs_not_kept`).
  */
 export async function readParent(
   { runs, storage }: Pick<RuntimeParts, 'runs' | 'storage'>,
   principal: Principal,
-  runId: string,
+  { runId, scope }: { readonly runId: string; readonly scope?: Scope },
 ): Promise<ParentRun> {
-  const state = await runs.state(principal, runId);
+  const state = await runs.state(principal, runId, scope);
   if (state.planId !== undefined) throw ofPlan();
   const [basis, items] = await Promise.all([readBasis(runId, storage), readAll(runId, state, storage)]);
   if (!basis) throw notKept();

@@ -5,7 +5,7 @@ import { limitOf, type Page, readPageToken, writePageToken } from '../../base/pa
 import { type Principal, requireScope } from '../../base/principal.ts';
 import { statusOfError } from '../../events/span.ts';
 import { startedCalls } from '../calls/call-record.ts';
-import type { RunState } from '../log/run-record.ts';
+import { ownerOfRun, type RunState } from '../log/run-record.ts';
 import type { RunRequest } from '../run-request.ts';
 import type { RuntimeParts } from '../runtime-options.ts';
 import type { HostedRuntime, Started, StartOptions } from '../runtime.ts';
@@ -47,7 +47,7 @@ export async function startFork(
   if (changesRecord(changed)) requireScope(principal, 'registry:write');
   const known = await parts.runs.find(principal, options.idempotency);
   if (known) return { runId: known.runId, known };
-  const parent = await readParent(parts, principal, runId);
+  const parent = await readParent(parts, principal, { runId, scope: 'run:create' });
   const plan = await planOf(parts, parent, { options: fork, changed });
   const { agentId } = parent.state;
   const payload = {
@@ -59,7 +59,8 @@ export async function startFork(
   const facts = { action: 'run.fork', target: { type: 'run', id: runId }, payload };
   const context = { agentId, input: { atStep: plan.cut.step, changed, effects: plan.effects } };
   const { trace } = options;
-  return await guard({ ...facts, principal, context, trace, attempt: 'Cannot fork the run' }, async (at) => {
+  const { subject } = ownerOfRun(parent.state);
+  return await guard({ ...facts, subject, principal, context, trace, attempt: 'Cannot fork the run' }, async (at) => {
     try {
       const started = await start(requestOf(plan), { ...options, origin: forkOrigin(parts, plan, principal) });
       at.emit({ ...facts, status: 'ok', payload: { ...payload, runId: started.runId } });
@@ -126,7 +127,7 @@ function sameChat(): PinnaceError {
   });
 }
 
-/** Lists the forks of a run. @throws PinnaceError `not_found` for the run of another tenant. */
+/** Lists the forks of a run. @throws PinnaceError `not_found` for the run of another person. */
 export async function listForks(
   { runs, storage }: Pick<RuntimeParts, 'runs' | 'storage'>,
   runId: string,

@@ -12,7 +12,7 @@ import type { RunOrigin } from './run-origin.ts';
 
 /** Returns the inputs and the chunks of a run. @throws PinnaceError as `readParent`. */
 export async function readRecorded(parts: RuntimeParts, principal: Principal, runId: string): Promise<RecordedRun> {
-  const { basis: { request, agent }, items } = await readParent(parts, principal, runId);
+  const { basis: { request, agent }, items } = await readParent(parts, principal, { runId });
   return { request, agent, chunks: items.map(({ chunk }) => chunk) };
 }
 

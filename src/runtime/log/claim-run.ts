@@ -7,7 +7,16 @@ import type { Change, Storage } from '../../contracts/storage.ts';
 import { creation, readJournal } from '../../log/journal-record.ts';
 import { commitOwn } from '../../log/own-commit.ts';
 import { claimedAtOnce, reused } from './run-errors.ts';
-import { chatKey, idempotencyKey, type IdempotencyRecord, runPrefix, type RunState } from './run-record.ts';
+import { owns } from '../../permission/ownership.ts';
+import {
+  chatKey,
+  idempotencyKey,
+  type IdempotencyRecord,
+  ownerOfRun,
+  runPrefix,
+  type RunState,
+  sharedIdempotencyKey,
+} from './run-record.ts';
 import { type RunStatus, toStatus } from './run-status.ts';
 import { readRun, type StoredRunOptions } from './stored-run.ts';
 
@@ -59,7 +68,9 @@ export async function findRun(
   principal: Principal,
   idempotency: ClaimOptions['idempotency'],
 ): Promise<RunStatus | undefined> {
-  return idempotency && (await readKey(shared, principal, idempotency)).known;
+  if (!idempotency) return undefined;
+  const { known, version } = await readKey(shared, principal, idempotency);
+  return known ?? (version === null ? await readSharedKey(shared, principal, idempotency) : undefined);
 }
 
 /** Reads a key: its run, unless that has expired, and the version under which it may be claimed. */
@@ -77,6 +88,29 @@ async function readKey(
   return { version: entry.version, ...(isKnown && { known: toStatus(runId, head) }) };
 }
 
+/**
+ * Reads a key as version 0.2 recorded it, for all subjects of an issuer: a retry across the upgrade starts nothing twice. The run of
+ * another subject is not shown, and the key starts no other run of the same request.
+ *
+ * @throws PinnaceError `idempotency_key_reused`.
+ */
+async function readSharedKey(
+  { options: { retentionMs, now }, stored }: ClaimParts,
+  principal: Principal,
+  idempotency: NonNullable<ClaimOptions['idempotency']>,
+): Promise<RunStatus | undefined> {
+  const entry = await stored.storage.get(sharedIdempotencyKey(principal, idempotency.key));
+  if (!entry) return undefined;
+  const { runId, fingerprint } = entry.value as IdempotencyRecord; // only version 0.2 wrote it
+  const head = await readRun(runId, stored);
+  if (!head || (head.state.endedAt ?? Infinity) + retentionMs < now()) return undefined;
+  const isOwn = owns(principal, { ...ownerOfRun(head.state), agentId: undefined });
+  const isSame = fingerprint === idempotency.fingerprint;
+  if (isOwn && isSame) return toStatus(runId, head);
+  if (isOwn || isSame) throw reused();
+  return undefined;
+}
+
 /** How often a claim is repeated after others that came between. */
 const maxTries = 5;
 
@@ -89,10 +123,16 @@ export async function claimRun(shared: ClaimParts, given: ClaimOptions): Promise
   const { options: { storageGraceMs: graceMs }, grouped } = shared;
   const { runId, principal, idempotency, nonce, check, chat = [] } = given;
   const key = idempotency && idempotencyKey(principal, idempotency.key);
+  let earlier = idempotency && sharedIdempotencyKey(principal, idempotency.key);
+  if (idempotency && earlier && !grouped.checks) {
+    const known = await readSharedKey(shared, principal, idempotency);
+    if (known) return { known };
+    earlier = undefined;
+  }
   // Only this call uses the id: a head under it shows that everything was written.
   const written = async () => (await readJournal(grouped, runPrefix(runId)))?.version;
   for (let [tries, ifVersion]: [number, string | null] = [0, null]; tries < maxTries; tries++) {
-    const result = await commitOwn(grouped, claimChanges(shared, given, ifVersion), { written, graceMs });
+    const result = await commitOwn(grouped, claimChanges(shared, given, { ifVersion, earlier }), { written, graceMs });
     if (result.ok) {
       nonce?.committed();
       return { version: result.version };
@@ -103,6 +143,10 @@ export async function claimRun(shared: ClaimParts, given: ClaimOptions): Promise
       const { known, version } = await readKey(shared, principal, idempotency);
       if (known) return { known };
       ifVersion = version;
+    } else if (idempotency && isIn(earlier)) {
+      const known = await readSharedKey(shared, principal, idempotency);
+      if (known) return { known };
+      earlier = undefined;
     } else if (isIn(check?.key)) return { isStale: 'definitions' };
     else if (chat.some((change) => isIn(change.key))) return { isStale: 'chat' };
     else await given.refuse?.(result.conflicts);
@@ -113,13 +157,14 @@ export async function claimRun(shared: ClaimParts, given: ClaimOptions): Promise
 function claimChanges(
   { options: { now, ttlMs } }: ClaimParts,
   { runId, principal, state, idempotency, nonce, check, log, beside = [], chat = [] }: ClaimOptions,
-  ifVersion: string | null,
+  { ifVersion, earlier }: { readonly ifVersion: string | null; readonly earlier: Key | undefined },
 ): readonly Change[] {
   const record: IdempotencyRecord = { runId, fingerprint: idempotency?.fingerprint ?? '' };
   return [
     ...creation(runPrefix(runId), { state, at: now(), ttlMs, ...log }).changes,
     { key: chatKey(principal, state.chatId), value: runId, ttlMs },
     ...(idempotency ? [{ key: idempotencyKey(principal, idempotency.key), value: record, ttlMs, ifVersion }] : []),
+    ...(earlier ? [{ key: earlier, ifVersion: null, keep: true as const }] : []),
     ...(nonce ? [nonce.change] : []),
     ...(check ? [check] : []),
     ...beside,

@@ -3,7 +3,8 @@
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import { readJournal } from '../../log/journal-record.ts';
 import type { Storage } from '../../contracts/storage.ts';
-import { chatBefore, runPrefix, type RunState } from './run-record.ts';
+import { haveOneOwner } from '../../permission/ownership.ts';
+import { chatBefore, ownerBefore, ownerOfRun, runPrefix, type RunState } from './run-record.ts';
 import { readEvents } from './stored-run.ts';
 
 /** A message that more runs than these have made loses the chunks of its oldest. */
@@ -18,11 +19,13 @@ export async function earlierChunks(runId: string, storage: Storage): Promise<re
   const last = await stateOf(runId);
   const logs: string[][] = [];
   let chatId = last && chatBefore(last);
+  let owner = last && ownerBefore(last);
   for (let id = last?.continues; id !== undefined && logs.length < maxRuns;) {
     const state: RunState | undefined = await stateOf(id);
-    if (!state || state.tenant !== last?.tenant || state.chatId !== chatId) break;
+    if (!state || !owner || !haveOneOwner(owner, ownerOfRun(state)) || state.chatId !== chatId) break;
     logs.unshift(await readTexts(id, state, storage));
     chatId = chatBefore(state);
+    owner = ownerBefore(state);
     id = state.continues;
   }
   return logs.flat();

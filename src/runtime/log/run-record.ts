@@ -5,6 +5,9 @@ import type { ErrorData } from '../../base/errors.ts';
 import type { Key } from '../../base/key.ts';
 import { sha256Sync } from '../../base/sha256-sync.ts';
 import type { Principal } from '../../base/principal.ts';
+import type { Storage } from '../../contracts/storage.ts';
+import { readJournal } from '../../log/journal-record.ts';
+import { type OwnedRecord, owns } from '../../permission/ownership.ts';
 import type { RunEnd } from './run-end.ts';
 import type { ForkedFrom } from './stitched-log.ts';
 
@@ -12,11 +15,15 @@ import type { ForkedFrom } from './stitched-log.ts';
 export interface RunState {
   readonly state: 'running' | RunEnd['type'];
   readonly tenant: string;
+  /** Whose run it is. Absent in records of version 0.2, which have it in `span`. */
+  readonly subject?: string;
+  /** Who has started it for the subject, where that is another. */
+  readonly actor?: string;
   readonly agentId: string;
   readonly chatId: string;
   readonly traceId: string;
   /** The span of the run: the instance that finds the run lost emits its end. */
-  readonly span?: { readonly spanId: string; readonly parentSpanId?: string; readonly subject: string };
+  readonly span?: { readonly spanId: string; readonly parentSpanId?: string; readonly subject?: string };
   /** The run before it in its chat, where this one continues the message of that one. */
   readonly continues?: string;
   /** The run that this one was forked from. */
@@ -59,14 +66,33 @@ export function callKey(runId: string, toolCallId: string): Key {
   return ['run', runId, 'call', toolCallId.length <= 200 ? toolCallId : sha256Sync(toolCallId)];
 }
 
-/** Keys are the tenant's and the issuer's, not the session's: a retry may come with a renewed certificate. */
-export function idempotencyKey({ tenant, session }: Principal, key: string): Key {
+/** Keys are the subject's and the issuer's, not the session's: a retry may come with a renewed certificate. */
+export function idempotencyKey({ tenant, subject, session }: Principal, key: string): Key {
+  return ['idempotency', tenant, session?.issuer ?? '', subject, key];
+}
+
+/** Where version 0.2 recorded the key: all subjects of an issuer shared it. Read for one release. */
+export function sharedIdempotencyKey({ tenant, session }: Principal, key: string): Key {
   return ['idempotency', tenant, session?.issuer ?? '', key];
 }
 
 /** Where a chat's last run is found. */
-export function chatKey({ tenant }: Pick<Principal, 'tenant'>, chatId: string): Key {
-  return ['chat', tenant, chatId];
+export function chatKey({ tenant, subject }: Pick<Principal, 'tenant' | 'subject'>, chatId: string): Key {
+  return ['chat', tenant, subject, chatId];
+}
+
+/** Finds the last run of the caller's chat. Version 0.2 recorded one for all subjects of a tenant: it counts if it is the caller's. */
+export async function lastRunOf(
+  storage: Storage,
+  principal: Principal,
+  chatId: string,
+): Promise<string | undefined> {
+  const own: unknown = (await storage.get(chatKey(principal, chatId)))?.value;
+  if (own !== undefined) return typeof own === 'string' ? own : undefined;
+  const shared: unknown = (await storage.get(['chat', principal.tenant, chatId]))?.value;
+  if (typeof shared !== 'string') return undefined;
+  const state = (await readJournal<RunState>(storage, runPrefix(shared)))?.head.state;
+  return state && owns(principal, ownerOfRun(state)) ? shared : undefined;
 }
 
 /** The chat of the run that a run continues: a fork continues in another chat what its parent continued. */
@@ -74,7 +100,12 @@ export function chatBefore({ chatId, parent }: RunState): string {
   return parent?.chatId ?? chatId;
 }
 
-/** Whether a run is the caller's: of its tenant, and of an agent that it may run. */
-export function mayAccess({ tenant, agents }: Principal, state: RunState): boolean {
-  return state.tenant === tenant && (agents === '*' || agents.includes(state.agentId));
+/** Whose run was the one that a run continues: a fork of an administrator goes on from the run of another. */
+export function ownerBefore(state: RunState): OwnedRecord {
+  return { ...ownerOfRun(state), ...(state.parent?.subject !== undefined && { subject: state.parent.subject }) };
+}
+
+/** Whose run it is. */
+export function ownerOfRun({ tenant, subject, span, agentId }: RunState): OwnedRecord {
+  return { tenant, subject: subject ?? span?.subject, agentId };
 }

@@ -12,7 +12,8 @@ import type { acceptRequested, Sending } from '../steering/send.ts';
 import { createLiveRun, type LiveRun } from './live-run.ts';
 import { type Principal, requireScope, type Scope } from '../../base/principal.ts';
 import { type Claim, type ClaimOptions, type ClaimParts, claimRun, findRun } from './claim-run.ts';
-import { chatKey, mayAccess, type RunState } from './run-record.ts';
+import { reach } from '../../permission/ownership.ts';
+import { lastRunOf, ownerOfRun, type RunState } from './run-record.ts';
 import { type RunStatus, toStatus } from './run-status.ts';
 import { loadOnce } from '../../base/load-once.ts';
 import { createCursor, type RunCursor } from './run-cursor.ts';
@@ -41,12 +42,17 @@ export interface Runs {
   claim(
     options: ClaimOptions,
   ): Promise<{ readonly live: LiveRun } | Exclude<Claim, { readonly version: string }>>;
-  /** @throws PinnaceError `not_found` for an unknown run and one of another tenant, `run_expired` for one past its retention. */
+  /**
+   * Runs of others are `not_found`, except for administrators of the tenant: with the scope `run:read`, which is the default, they
+   * ask the hook for `run.read`, and are audited.
+   *
+   * @throws PinnaceError `not_found`, `run_expired` for a run past its retention, and as the hook decides.
+   */
   status(principal: Principal, runId: string, scope?: Scope): Promise<RunStatus>;
   /** @throws PinnaceError as `status`, and `last_event_id_invalid` when the run has no event of this number. */
   cursor(principal: Principal, runId: string, after: number): Promise<RunCursor>;
   /** The whole record of a run. @throws PinnaceError as `status`. */
-  state(principal: Principal, runId: string): Promise<RunState>;
+  state(principal: Principal, runId: string, scope?: Scope): Promise<RunState>;
   /** The run from its first chunk, as the answer to the request that started it: the scope that starts a run is enough. */
   answer(principal: Principal, runId: string): Promise<RunCursor>;
   /** Asks the run to stop, wherever it is executed. Doing so again, or after its end, changes nothing. */
@@ -82,6 +88,8 @@ export interface RunsOptions {
   /** Receives the end of lost runs. */
   readonly emit: Emit;
   readonly metrics: Metrics;
+  /** Is called before an administrator reads the run of another; rejects where that is refused. */
+  readonly readAs: (runId: string, principal: Principal, run: RunState) => Promise<void>;
 }
 
 /** Opens the runs of a storage. */
@@ -92,7 +100,7 @@ export function createRuns(options: RunsOptions): Runs {
   return {
     find: (principal, idempotency) => findRun(shared, principal, idempotency),
     status: (principal, runId, scope) => statusOf(shared, { principal, runId, scope }),
-    state: async (principal, runId) => (await headOf(shared, { principal, runId })).state,
+    state: async (principal, runId, scope) => (await headOf(shared, { principal, runId, scope })).state,
     claim: (given) => claimLive(shared, given),
     ...readingOf(shared),
     agents() {
@@ -157,15 +165,18 @@ async function statusOf(shared: Shared, asked: Asked): Promise<RunStatus> {
 }
 
 async function headOf(
-  { options: { retentionMs, now }, lives, stored }: Shared,
+  { options: { retentionMs, now, readAs }, lives, stored }: Shared,
   { principal, runId, scope = 'run:read' }: Asked,
 ): Promise<{ readonly seq: number; readonly state: RunState }> {
   requireScope(principal, scope);
   const live = lives.get(runId);
   const head = live ? { seq: live.visible, state: live.state } : await readRun(runId, stored);
-  if (!head || !mayAccess(principal, head.state)) throw notFound();
+  const how = head && reach(principal, ownerOfRun(head.state));
+  if (!head || !how) throw notFound();
   const { endedAt = Infinity, expiresAt = Infinity } = head.state;
   if (Math.min(endedAt + retentionMs, expiresAt) < now()) throw expired();
+  // Other scopes are those of actions, which ask the hook themselves.
+  if (how === 'admin' && scope === 'run:read') await readAs(runId, principal, head.state);
   return head;
 }
 
@@ -211,9 +222,9 @@ function readingOf(shared: Shared): Pick<Runs, 'answer' | 'cursor' | 'cancel' | 
     },
     async ofChat(principal, chatId, { ended = false } = {}) {
       requireScope(principal, 'run:read');
-      const entry = await stored.storage.get(chatKey(principal, chatId));
-      if (typeof entry?.value !== 'string') return undefined;
-      const found = await statusOf(shared, { principal, runId: entry.value });
+      const runId = await lastRunOf(stored.storage, principal, chatId);
+      if (runId === undefined) return undefined;
+      const found = await statusOf(shared, { principal, runId });
       return ended || found.state === 'running' ? found : undefined;
     },
     async earlier(principal, runId) {

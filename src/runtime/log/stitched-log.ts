@@ -11,6 +11,8 @@ export interface Segment {
 export interface ForkedFrom {
   readonly runId: string;
   readonly chatId: string;
+  /** Whose run it was, where it is another's: an administrator has made the fork. */
+  readonly subject?: string;
   /** The first step of the fork. */
   readonly step: number;
   /** How many forks are between it and a run that is none. */

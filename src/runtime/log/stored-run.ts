@@ -9,7 +9,7 @@ import { takeOver } from '../../log/take-over.ts';
 import type { Storage } from '../../contracts/storage.ts';
 import { workerLost } from './live-run.ts';
 import type { RunEnd } from './run-end.ts';
-import { type RunEvent, runPrefix, type RunState } from './run-record.ts';
+import { ownerOfRun, type RunEvent, runPrefix, type RunState } from './run-record.ts';
 import { closingChunks } from './run-chunks.ts';
 import { expired } from './run-errors.ts';
 import { type ForkedFrom, placeOf } from './stitched-log.ts';
@@ -143,7 +143,7 @@ function emitLost(
 ): void {
   const { span: facts, startedAt, error = null } = state;
   if (!facts) return;
-  const span = spanOfRun({ ...state, ...facts, runId, startedAt }, options);
+  const span = spanOfRun({ ...state, ...facts, subject: ownerOfRun(state).subject ?? '', runId, startedAt }, options);
   for (const { call, error: lost } of calls) {
     if (lost.code !== 'outcome_unknown') continue; // of a call that never started, the name is only what a model wrote
     const target = { type: 'tool', id: call.tool };

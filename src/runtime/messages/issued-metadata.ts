@@ -6,8 +6,8 @@
 import type { UIMessage, UIMessageChunk } from '../../contracts/ai-types.ts';
 import { readJournal } from '../../log/journal-record.ts';
 import type { Storage } from '../../contracts/storage.ts';
-import { chatBefore, chatKey, runPrefix, type RunState } from '../log/run-record.ts';
-import type { Principal } from '../../base/principal.ts';
+import { haveOneOwner, type OwnedRecord } from '../../permission/ownership.ts';
+import { chatBefore, ownerBefore, ownerOfRun, runPrefix, type RunState } from '../log/run-record.ts';
 import { readEvents } from '../log/stored-run.ts';
 
 /** The metadata, to be handed out once for each part that it was issued for. */
@@ -18,7 +18,7 @@ export interface IssuedMetadata {
 
 /** Whose metadata it is. */
 export interface IssuedTo {
-  readonly principal: Principal;
+  readonly owner: OwnedRecord;
   readonly agentId: string;
   readonly chatId: string;
   /** The last of the runs that made the message which is continued. */
@@ -28,28 +28,21 @@ export interface IssuedTo {
 /** A message that more runs than these have made loses the metadata of its oldest. */
 const maxRuns = 16;
 
-/** Finds the run that a request continues: the last one of the chat. */
-export async function findContinued(
-  storage: Storage,
-  principal: Principal,
-  chatId: string,
-): Promise<string | undefined> {
-  const entry = await storage.get(chatKey(principal, chatId));
-  return typeof entry?.value === 'string' ? entry.value : undefined;
-}
-
-/** Reads what these runs have issued. Runs of another tenant, chat or agent issue nothing. */
+/** Reads what these runs have issued. Runs of another person, chat or agent issue nothing. */
 export async function readIssued(
   storage: Storage,
-  { principal: { tenant }, agentId, chatId, runId }: IssuedTo,
+  { owner: first, agentId, chatId, runId }: IssuedTo,
 ): Promise<IssuedMetadata> {
   const logs: UIMessageChunk[][] = [];
   let chat = chatId;
+  let owner = first;
   for (let id: string | undefined = runId; id !== undefined && logs.length < maxRuns;) {
     const state: RunState | undefined = (await readJournal<RunState>(storage, runPrefix(id)))?.head.state;
-    if (state?.tenant !== tenant || state.chatId !== chat || state.agentId !== agentId) break;
+    if (!state || !haveOneOwner(owner, ownerOfRun(state))) break;
+    if (state.chatId !== chat || state.agentId !== agentId) break;
     logs.unshift(await readLog(storage, id, state));
     chat = chatBefore(state);
+    owner = ownerBefore(state);
     id = state.continues;
   }
   return issuedIn(logs.flat());

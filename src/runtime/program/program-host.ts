@@ -8,6 +8,7 @@ import { describedText } from '../../tools/approval.ts';
 import { maxProgramLength, maxProgramOutput } from '../../tools/builtin/code-run.ts';
 import { codeRunId, type ProgramHost } from '../../tools/program-host.ts';
 import type { ToolContext } from '../../tools/tool.ts';
+import { askedBy } from '../../permission/interruption.ts';
 import { claimOn } from '../calls/approvals.ts';
 import { waitingOutput } from '../messages/program-parts.ts';
 import { driveProgram } from './drive-program.ts';
@@ -68,7 +69,7 @@ function newProgram(
   { options, sandbox }: ProgramRun,
   { code, toolCallId, id }: { readonly code: string; readonly toolCallId: string; readonly id: string },
 ): Resumed {
-  const { runId, principal: { tenant }, request: { chat }, agent, toolSet, redaction, now } = options;
+  const { runId, principal: { tenant, subject }, request: { chat }, agent, toolSet, redaction, now } = options;
   if (code.length > maxProgramLength) throw refused(`it is longer than ${maxProgramLength}`, 'program_too_long');
   if (redaction.text(code) !== code) throw refused('it has a secret in it', 'secret_in_program');
   const [seed = 0] = crypto.getRandomValues(new Uint32Array(1));
@@ -77,6 +78,7 @@ function newProgram(
     mark: crypto.randomUUID(),
     toolCallId,
     tenant,
+    subject,
     chatId: chat.id,
     agentId: agent.id,
     revision: agent.revision,
@@ -200,6 +202,7 @@ async function suspend(run: ProgramRun, program: Resumed, suspending: Suspending
     const claim = await claimOn(options, programSubject(program.state, { definition: tool.definition, ...call }));
     const { record, change } = interruptions.draft({
       ...claim,
+      ...askedBy(options.principal, description),
       kind: 'approval',
       runId,
       agentId: agent.id,

@@ -14,6 +14,8 @@ export interface ProgramState {
   readonly mark: string;
   readonly toolCallId: string;
   readonly tenant: string;
+  /** Whose program it is. Absent in records of version 0.2: that of the run in which it started. */
+  readonly subject?: string;
   readonly chatId: string;
   readonly agentId: string;
   readonly revision: number;

@@ -6,8 +6,10 @@ import { takeOver } from '../../log/take-over.ts';
 import type { SpentDecision, Unspendable } from '../../permission/interruption.ts';
 import { outcomeUnknown } from '../../tools/lost-call.ts';
 import { codeRunId } from '../../tools/program-host.ts';
-import { approvalsRequestedIn, type CallForApproval, claimOn } from '../calls/approvals.ts';
+import { approvalsRequestedIn, type CallForApproval, claimOn, earlierClaim } from '../calls/approvals.ts';
 import { programsIn } from '../messages/program-parts.ts';
+import { type OwnedRecord, reach } from '../../permission/ownership.ts';
+import { ownerOfRun, runPrefix, type RunState } from '../log/run-record.ts';
 import type { RunOptions } from '../run-options.ts';
 import type { RunPrograms } from './program-host.ts';
 import { type ProgramHome, type ProgramPast, programPrefix, type ProgramState, readPast } from './program-record.ts';
@@ -47,7 +49,7 @@ interface FoundProgram {
 
 /** The programs by the ids of their calls. */
 async function findPrograms(
-  { request: { chat }, principal: { tenant }, interruptions, resumed }: RunOptions,
+  { request: { chat }, principal, interruptions, resumed }: RunOptions,
 ): Promise<ReadonlyMap<string, FoundProgram>> {
   const found = new Map<string, FoundProgram>();
   for (const { toolCallId, home } of resumed?.programs ?? []) found.set(toolCallId, { home, isLost: true });
@@ -56,7 +58,7 @@ async function findPrograms(
   for (const { approvalId, toolCallId } of approvalsRequestedIn(last)) {
     const program = programs.of(toolCallId);
     if (program === undefined || found.has(program)) continue;
-    const home = (await interruptions.find(tenant, approvalId))?.program;
+    const home = (await interruptions.find(principal, approvalId))?.program;
     found.set(program, { home, approvalId, isLost: false });
   }
   return found;
@@ -80,6 +82,10 @@ async function resume(
   const found = await readJournal<ProgramState>(storage, prefix);
   if (!found) throw unresumable('its record has expired', 'approval_expired');
   const { state } = found.head;
+  const reached = reach(options.principal, await ownerOf(state, { home, storage }));
+  if (reached !== 'owner' && !(isLost && reached === 'admin')) {
+    throw unresumable('no approval of this program has this id', 'approval_not_found');
+  }
   requireSame(found.head, { options, toolCallId, timeZone });
   await requireFree(options, state);
   const taken = await takeOver<ProgramState>({
@@ -104,6 +110,16 @@ async function requireFree({ runs, principal }: RunOptions, { status, driver }: 
   throw unresumable('another run goes on with it', 'approval_spent');
 }
 
+/** Whose program it is: its lost run may be another's, which an administrator continues. */
+async function ownerOf(
+  { tenant, subject }: ProgramState,
+  { home, storage }: { readonly home: ProgramHome; readonly storage: RunOptions['storage'] },
+): Promise<OwnedRecord> {
+  if (subject !== undefined) return { tenant, subject };
+  const run = (await readJournal<RunState>(storage, runPrefix(home.runId)))?.head.state;
+  return { tenant, subject: run && ownerOfRun(run).subject };
+}
+
 function requireSame(
   { state }: JournalHead<ProgramState>,
   { options, toolCallId, timeZone }: {
@@ -112,9 +128,8 @@ function requireSame(
     readonly timeZone: string;
   },
 ): void {
-  const { principal: { tenant }, request: { chat }, agent, toolSet } = options;
-  const isMine = state.tenant === tenant && state.chatId === chat.id && state.agentId === agent.id &&
-    state.toolCallId === toolCallId;
+  const { request: { chat }, agent, toolSet } = options;
+  const isMine = state.chatId === chat.id && state.agentId === agent.id && state.toolCallId === toolCallId;
   if (!isMine) throw unresumable('its approval was given in another chat or to another agent', 'approval_moved');
   const isSame = state.revision === agent.revision && state.toolSetDigest === toolSet.digest &&
     state.timeZone === timeZone;
@@ -140,8 +155,9 @@ async function spendDecisions(
   for (const { n, tool, digest, approvalId } of asked.values()) {
     if (settled.has(n) || begun.has(n)) continue;
     const definition = options.toolSet.tools.find((one) => one.definition.name === tool)?.definition;
-    const claim = await claimOn(options, programSubject(state, { definition, digest, n }));
-    const decision = await options.interruptions.spend(approvalId, claim, { again: state.status !== 'suspended' });
+    const about = programSubject(state, { definition, digest, n });
+    const how = { again: state.status !== 'suspended', earlier: () => earlierClaim(options, about) };
+    const decision = await options.interruptions.spend(approvalId, await claimOn(options, about), how);
     // The lost run may not have shown the question: it is asked again.
     if (isLost && 'unspendable' in decision && decision.unspendable === 'approval_undecided') continue;
     decisions.set(n, decision);

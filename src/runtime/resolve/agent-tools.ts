@@ -4,7 +4,7 @@ import { type ErrorData, toData } from '../../base/errors.ts';
 import { reportAt } from '../../events/report.ts';
 import { reportedHook } from '../../events/reported-port.ts';
 import { createTraceId } from '../../events/trace-ids.ts';
-import { type Span, traceAt } from '../../events/span.ts';
+import { actorOf, type Span, traceAt } from '../../events/span.ts';
 import { codeRunId } from '../../tools/program-host.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
 import { type CallFacts, callTool } from '../calls/call-tool.ts';
@@ -68,7 +68,7 @@ export async function openAgentTools(parts: RuntimeParts, agentId: string, princ
     ...parts,
     agent,
     principal,
-    actor: { type: 'user', id: principal.subject },
+    actor: actorOf(principal),
     limits: minLimits(parts.limits, agent.limits),
     resolveSecret: resolver.secret,
     redaction,
@@ -103,7 +103,7 @@ export async function openAgentTools(parts: RuntimeParts, agentId: string, princ
         const refused = await refusalOf(decideForClient(decision, { agentId, principal, parts }));
         if (refused) return { ok: false, error: refused };
       }
-      const call = { ...facts, ...(approved && { approved }) };
+      const call = { ...facts, ...(approved && { approved: 'by_caller' as const }) };
       return await callTool(tool, input, { call, options: { ...options, ...observers, spanContext } });
     },
   };

@@ -3,10 +3,11 @@
 import { PinnaceError, toData } from '../../base/errors.ts';
 import { type Principal, requireScope } from '../../base/principal.ts';
 import { reportAt, reportHidden } from '../../events/report.ts';
-import { type Span, type SpanContext, statusOfError } from '../../events/span.ts';
+import { actorOf, type Span, type SpanContext, statusOfError } from '../../events/span.ts';
 import { takeToken } from '../../log/rate-limit.ts';
-import { requestPermission, requirePermission } from '../../permission/authorize.ts';
+import { type ApprovalTerms, requestPermission, requirePermission } from '../../permission/authorize.ts';
 import { decide } from '../../permission/decide.ts';
+import { requireDecider } from '../../permission/ownership.ts';
 import { describeCall, describedText } from '../../tools/approval.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { CallOptions } from '../calls/call-tool.ts';
@@ -62,7 +63,7 @@ export async function readForClient<T>(
     const error = toData(thrown);
     const how = { status: statusOfError(error), error };
     span.end(how);
-    const actor = { type: 'user', id: principal.subject } as const;
+    const actor = actorOf(principal);
     const { traceId, spanId } = span;
     const effect = { traceId, spanId, tenant: principal.tenant, actor, action, target, payload: { agent: agent.id } };
     if (how.status === 'denied') await recorder.refuse(effect, how);
@@ -75,8 +76,8 @@ export async function describeForClient(
   { tool, input, error }: ClientCall,
   { agent, principal, authorize }: Pick<ReadOptions, 'agent' | 'principal' | 'authorize'>,
 ): Promise<string | undefined> {
-  if (!mayDecide(principal, agent.id)) return undefined;
-  const resource = { type: 'approval', id: tool.definition.id };
+  if (!mayDecide(principal, agent.id, error.details)) return undefined;
+  const resource = { type: 'approval', id: tool.definition.id, subject: principal.subject };
   const context = { input: { tool: tool.definition.id, approved: true, input }, agentId: agent.id };
   const ruling = await requestPermission(authorize, { action: 'approval.decide', principal, resource, context });
   if (ruling.decision !== 'allow') return undefined;
@@ -84,10 +85,13 @@ export async function describeForClient(
   return describedText(await describeCall(tool, input, rule));
 }
 
-function mayDecide(principal: Principal, agentId: string): boolean {
+/** Whether the caller may decide on its own call: not where a rule names others, or wants another person. */
+function mayDecide(principal: Principal, agentId: string, terms: ClientCall['error']['details'] = {}): boolean {
+  const { tenant, subject, actor } = principal;
+  const { approvers, fourEyes } = terms as ApprovalTerms; // `refusal` writes them
   try {
     requireScope(principal, 'tool:approve', agentId);
-    return true;
+    return requireDecider(principal, { tenant, subject, actor, agentId, approvers, fourEyes });
   } catch {
     return false;
   }
@@ -114,7 +118,8 @@ export async function decideForClient(
   requireScope(principal, 'tool:approve', agentId);
   const { id } = tool.definition;
   const facts = { input: { tool: id, approved }, payload: { tool: id, approved } };
-  await decide({ principal, traceId, agentId, id: toolCallId, ...facts }, parts, () => Promise.resolve());
+  const { subject } = principal;
+  await decide({ principal, traceId, agentId, subject, id: toolCallId, ...facts }, parts, () => Promise.resolve());
   if (approved) return;
   throw new PinnaceError('forbidden', `Cannot call tool "${id}": a person has denied the call`, {
     details: { reason: 'approval_denied' },

@@ -55,7 +55,7 @@ export function createRuntimeSignIns(
       const effect = { principal, action: 'interruption.answer', target: { type: 'run', id: runId.slice(0, 64) } };
       await guard({ ...effect, attempt: 'Cannot answer the MCP server' }, async () => {
         await interruptions.requirePending(principal, runId, id);
-        await mcp.answer({ runId, id, tenant: principal.tenant, answers }, { signal });
+        await mcp.answer({ runId, id, principal, answers }, { signal });
         await interruptions.decide(principal, runId, id, { approved: true, isAnswered: true });
       });
     },

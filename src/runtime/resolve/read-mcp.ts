@@ -7,7 +7,7 @@ import type { Agent } from '../../base/schema.ts';
 import type { ContentReader, ContentTarget } from '../../contracts/mcp/content-reader.ts';
 import { reportAt } from '../../events/report.ts';
 import { reportedHook } from '../../events/reported-port.ts';
-import { traceAt } from '../../events/span.ts';
+import { actorOf, traceAt } from '../../events/span.ts';
 import { createTraceId } from '../../events/trace-ids.ts';
 import { createRunRedaction, type RunRedaction } from '../calls/run-redaction.ts';
 import type { RuntimeParts } from '../runtime-options.ts';
@@ -73,8 +73,7 @@ export async function guardedRead<T>(
 ): Promise<T> {
   const { emit, now } = parts;
   const traceId = createTraceId();
-  const actor = { type: 'user', id: principal.subject } as const;
-  const spanContext = traceAt({ traceId, tenant: principal.tenant, actor }, { emit, now });
+  const spanContext = traceAt({ traceId, tenant: principal.tenant, actor: actorOf(principal) }, { emit, now });
   const authorize = reportedHook(parts.authorize, reportAt(parts.report, { traceId }), 'authorize');
   const options = { ...parts, agent, principal, authorize, limits: minLimits(parts.limits, agent.limits) };
   return await readForClient(what, { spanContext, options }, work);

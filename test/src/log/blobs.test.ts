@@ -4,7 +4,7 @@ import { storageBlobs } from '../../../src/log/blobs.ts';
 import { blobStoreContract } from '../../contracts/blobs.ts';
 
 const day = 86_400_000;
-const scope = { tenant: 't', signal: new AbortController().signal };
+const scope = { tenant: 't', subject: 'ada', signal: new AbortController().signal };
 const blob = { bytes: new Uint8Array(600_000).fill(7), mediaType: 'image/png' };
 
 function setup() {
@@ -49,7 +49,7 @@ describe('files in a storage', () => {
   it('are missing as a whole when a part is missing', async () => {
     const { blobs, storage } = setup();
     const id = await blobs.put(blob, scope);
-    await storage.commit([{ key: ['blob', 't', id, 1] }]);
+    await storage.commit([{ key: ['blob', 't', 'ada', id, 1] }]);
     expect(await blobs.get(id, scope)).toBeUndefined();
   });
 

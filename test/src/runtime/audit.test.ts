@@ -252,7 +252,9 @@ describe('the audit', () => {
       sinks: [sink],
       authorize(action, { subject }, resource, context) {
         asked.push([action, subject, resource, context]);
-        return subject === 'eve' ? { decision: 'deny', reason: 'not hers' } : { decision: 'allow' };
+        return subject === 'eve' && action !== 'run.read'
+          ? { decision: 'deny', reason: 'not hers' }
+          : { decision: 'allow' };
       },
     });
     const { runId, ended } = await runtime.start(runRequest(), me, {});
@@ -265,8 +267,9 @@ describe('the audit', () => {
     await runtime.cancel(runId, me);
     await ended;
     await runtime.cancel(runId, me); // no approval is requested
-    const resource = { type: 'run', id: runId };
-    expect(asked).toEqual(['eve', 'eve', 'local'].map((who) => ['run.cancel', who, resource, { agentId: 'helper' }]));
+    const resource = { type: 'run', id: runId, subject: 'local' };
+    const calls = [['run.cancel', 'eve'], ['run.read', 'eve'], ['run.cancel', 'eve'], ['run.cancel', 'local']];
+    expect(asked).toEqual(calls.map((call) => [...call, resource, { agentId: 'helper' }]));
     const told = (all: readonly { action: string; status: string; actor: { id: string } }[]): string[] =>
       all.filter(({ action }) => action === 'run.cancel').map(({ status, actor }) => `${actor.id} ${status}`);
     expect(told(await entriesOf(audit))).toEqual(['eve denied', 'eve denied', 'local pending', 'local ok']);

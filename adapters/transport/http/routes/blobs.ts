@@ -2,6 +2,7 @@
 
 import { Hono } from 'hono';
 import * as v from 'valibot';
+import { parse } from '../../../../src/base/parse.ts';
 import type { HostedRuntime } from '../../../../src/runtime/runtime.ts';
 import { readBody } from '../../signed/body.ts';
 import type { Signed } from '../authentication.ts';
@@ -16,6 +17,11 @@ export interface BlobRoutesOptions {
 }
 
 const StoredFile = v.object({ id: v.string(), url: v.string(), mediaType: v.string(), size: v.number() });
+
+const FileQuery = v.strictObject({
+  /** Another subject of the tenant; needs the scope `admin`. */
+  subject: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(256))),
+});
 
 const uploadFile: SignedOperation = {
   operationId: 'uploadFile',
@@ -32,14 +38,16 @@ const readFile: SignedOperation = {
   operationId: 'readFile',
   summary: 'Read a stored file',
   scope: 'run:read',
+  query: FileQuery,
   responses: { 200: { description: 'The file', content: { '*/*': fileShape } } },
   problems: [404],
 };
 
 const deleteFile: SignedOperation = {
   operationId: 'deleteFile',
-  summary: 'Delete a stored file for the whole tenant',
+  summary: 'Delete a stored file',
   scope: 'admin',
+  query: FileQuery,
   responses: { 204: empty('The file is deleted, or there was none') },
 };
 
@@ -54,11 +62,15 @@ export function blobRoutes({ runtime: { blobs }, signed, maxBodyBytes: maxBytes 
     return c.json(file, 201, { location: `/v1/blobs/${file.id}` });
   });
   app.get('/blobs/:id', signed(readFile), async (c) => {
-    const { bytes, mediaType } = await blobs.get(c.req.param('id'), c.var.principal, { signal: c.req.raw.signal });
+    const { principal, trace } = c.var;
+    const call = { ...parse(FileQuery, c.req.query(), { what: 'the query' }), trace, signal: c.req.raw.signal };
+    const { bytes, mediaType } = await blobs.get(c.req.param('id'), principal, call);
     return c.body(bytes, 200, { ...fileHeaders, 'content-type': mediaType });
   });
   app.delete('/blobs/:id', signed(deleteFile), async (c) => {
-    await blobs.delete(c.req.param('id'), c.var.principal, { trace: c.var.trace });
+    const { principal, trace } = c.var;
+    const { subject } = parse(FileQuery, c.req.query(), { what: 'the query' });
+    await blobs.delete(c.req.param('id'), principal, { subject, trace });
     return c.body(null, 204);
   });
   return app;

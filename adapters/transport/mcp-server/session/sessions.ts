@@ -3,6 +3,7 @@
 import { isInitializeRequest, isLegacyRequest } from '../sdk-2026.ts';
 import { PinnaceError } from '../../../../src/base/errors.ts';
 import type { Principal } from '../../../../src/base/principal.ts';
+import { owns } from '../../../../src/permission/ownership.ts';
 import type { McpSessionOptions } from '../host.ts';
 import type { McpCaller, ServerParts } from '../server.ts';
 import { openSession, serveIn, type Session } from './session.ts';
@@ -74,7 +75,7 @@ export function createSessions(
 }
 
 function isOf({ principal: { tenant, subject } }: Session, caller: Principal): boolean {
-  return tenant === caller.tenant && subject === caller.subject;
+  return owns(caller, { tenant, subject });
 }
 
 /** The same for a session that never was, one that is closed, and one of another principal. */

@@ -20,7 +20,7 @@ const principal = localPrincipal();
 const look = callsTools({ tool: 'look', input: {} });
 
 const person = (tenant: string, ...scopes: Scope[]) =>
-  createPrincipal({ via: 'http', tenant, subject: 'p', agents: '*', scopes });
+  createPrincipal({ via: 'http', tenant, subject: 'local', agents: '*', scopes });
 
 const ofDeployment = (...scopes: Scope[]) => createPrincipal({ ...person('local', ...scopes), deployment: true });
 
@@ -169,7 +169,7 @@ describe('refusals of forks', () => {
     decision = 'allow';
     await forked(runtime, runId, { atStep: 1, changes });
     const call = {
-      resource: { type: 'run', id: runId },
+      resource: { type: 'run', id: runId, subject: 'local' },
       agentId: 'helper',
       input: { atStep: 1, changed: ['instructions'], effects: 'dry' },
     };

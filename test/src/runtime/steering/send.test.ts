@@ -284,7 +284,7 @@ describe('a message to a running agent', () => {
     await runtime.send(runId, text('a', 'sk-SECRET'), me);
     open();
     await ended;
-    const resource = { type: 'run', id: runId };
+    const resource = { type: 'run', id: runId, subject: 'local' };
     expect(asked).toEqual([['eve', resource, { agentId: 'helper' }], ['local', resource, { agentId: 'helper' }]]);
     const events = sink.events.filter(({ action }) => action === 'run.send' || action === 'run.message');
     expect(events.map(({ action, status, actor }) => `${action} ${status} ${actor.id}`)).toEqual([
