@@ -1,7 +1,7 @@
 /** Removes what is stored of a person: chats, the logs of their runs, and memory. */
 
 import { PinnaceError } from '../src/base/errors.ts';
-import { createPrincipal, type Principal, requireScope } from '../src/base/principal.ts';
+import { createPrincipal, isPrincipalName, type Principal, requireScope } from '../src/base/principal.ts';
 import type { Filter } from '../src/contracts/filter.ts';
 import type { GroundingSource } from '../src/contracts/grounding-source.ts';
 import { type GroundingCallOptions, ownerOf } from '../src/grounding/access.ts';
@@ -78,7 +78,7 @@ async function isKnown(
   { runtime: { chats }, grounding }: PersonStores,
   call: GroundingCallOptions & { readonly subject: string; readonly principal: Principal },
 ): Promise<boolean> {
-  const { items } = await chats.list(asSubject(call), { limit: 1 });
+  const { items } = await listChats(chats, call, { limit: 1 });
   if (items.length > 0) return true;
   const signal = call.signal ?? new AbortController().signal;
   for (const source of memoriesOf(grounding)) {
@@ -87,9 +87,21 @@ async function isKnown(
   return false;
 }
 
-/** Lists as the person: what is asked for and audited is the erasure, of which the listings are a part. */
-function asSubject({ subject, principal }: { readonly subject: string; readonly principal: Principal }): Principal {
-  return createPrincipal({ ...principal, subject, actor: principal.actor ?? principal.subject });
+/**
+ * Lists as the person: what is asked for and audited is the erasure, of which the listings are a part. A name that no principal may
+ * have any more, as "undefined", is listed by the administrator.
+ */
+async function listChats(
+  chats: PersonStores['runtime']['chats'],
+  { subject, principal }: { readonly subject: string; readonly principal: Principal },
+  { pageToken, limit }: { readonly limit: number; readonly pageToken?: string | undefined },
+): ReturnType<PersonStores['runtime']['chats']['list']> {
+  const page = { limit, ...(pageToken !== undefined && { pageToken }) };
+  if (!isPrincipalName(subject)) return await chats.list(principal, { ...page, subject });
+  return await chats.list(
+    createPrincipal({ ...principal, subject, actor: principal.actor ?? principal.subject }),
+    page,
+  );
 }
 
 function memoriesOf(grounding: Grounding | undefined): readonly GroundingSource[] {
@@ -102,11 +114,10 @@ async function eraseChats(
   { principal, trace }: { readonly principal: Principal; readonly trace: CallerTrace },
 ): Promise<Omit<ErasedPerson, 'memories'>> {
   const erased = { chats: 0, messages: 0, runs: 0, running: 0 };
-  const owner = asSubject({ subject, principal });
   for (let pass = 0; pass < mostPasses; pass++) {
     const before = erased.chats;
     for (let pageToken: string | undefined;;) {
-      const page = await chats.list(owner, { limit: 200, ...(pageToken !== undefined && { pageToken }) });
+      const page = await listChats(chats, { subject, principal }, { limit: 200, pageToken });
       for (const { chatId } of page.items) {
         const { messages, runs, running } = await chats.delete(chatId, principal, { subject, trace });
         erased.chats++;

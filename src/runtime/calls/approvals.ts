@@ -133,7 +133,7 @@ export async function endLeftCalls(
     if (!isLeft(message, at)) return message;
     const calls = approvalsRequestedIn(message);
     const ended = await Promise.all(calls.map(async ({ toolCallId, approvalId }) => {
-      const record = await interruptions.find(principal.tenant, approvalId);
+      const record = await interruptions.find(principal, approvalId);
       return [toolCallId, record && leftError(record)] as const;
     }));
     const errors = new Map(ended);
