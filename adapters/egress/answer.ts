@@ -24,12 +24,9 @@ export async function guardAnswer(answer: Response, limits: BodyLimits): Promise
     const headers = allowedResponseHeaders(answer.headers);
     const init = { status: answer.status, headers };
     if (answer.body === null) return ended(new Response(null, init), limits);
-    if (saysNothing(answer)) {
-      await answer.body.cancel();
-      return ended(new Response(null, init), limits);
-    }
-    if (!limits.callerLimits) checkContent(answer.headers, limits.accept);
-    return new Response(guardBody(answer.body, limits), init);
+    const refusal = limits.callerLimits ? undefined : typeRefusal(answer.headers, limits.accept);
+    if (refusal && answer.ok && answer.headers.has('content-type')) throw refusal;
+    return new Response(guardBody(answer.body, { ...limits, refusal }), init);
   } catch (error) {
     limits.onEnd();
     await answer.body?.cancel().catch(() => {});
@@ -42,31 +39,28 @@ function ended(answer: Response, { onEnd }: BodyLimits): Response {
   return answer;
 }
 
-/** A response to an accepted request, and one that refuses, may be empty, and an empty chunked body has no type. */
-function saysNothing({ status, headers }: Response): boolean {
-  return emptyStatuses.has(status) && !headers.has('content-type');
-}
-
-const emptyStatuses = new Set([202, 401, 403, 404]);
-
 /** Text, JSON and XML, with their relatives. */
 const readable = /^(?:text\/[\w.+-]+|application\/(?:[\w.-]+\+)?(?:json|xml)|application\/(?:x-)?(?:ndjson|jsonl))$/;
 
 /** Images, sounds, PDF, and bytes that their host calls nothing else. */
 const media = /^(?:(?:image|audio)\/[\w.+-]+|application\/(?:pdf|octet-stream)|binary\/octet-stream|)$/;
 
-function checkContent(headers: Headers, accept: EgressOptions['accept']): void {
+/**
+ * Returns the error of a body whose type is not read. An empty chunked body has no type, and the status of a refusal counts whatever
+ * its body is, so for both the error waits for the first byte that is read.
+ */
+function typeRefusal(headers: Headers, accept: EgressOptions['accept']): PinnaceError | undefined {
   const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
   const isEmpty = headers.get('content-length') === '0';
-  if (isEmpty || readable.test(type) || (accept === 'media' && media.test(type))) return;
-  throw unusable('content_type', accept === 'media' ? 'it is no file' : 'it is neither text nor JSON');
+  if (isEmpty || readable.test(type) || (accept === 'media' && media.test(type))) return undefined;
+  return unusable('content_type', accept === 'media' ? 'it is no file' : 'it is neither text nor JSON');
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
 function guardBody(
   body: ReadableStream<Bytes>,
-  { maxBytes, deadline, onEnd, callerLimits }: BodyLimits,
+  { maxBytes, deadline, onEnd, callerLimits, refusal }: BodyLimits & { readonly refusal: PinnaceError | undefined },
 ): ReadableStream<Bytes> {
   const source = body.getReader();
   let left = maxBytes;
@@ -81,6 +75,7 @@ function guardBody(
         const { done, value } = await deadline.race(source.read());
         deadline.signal.throwIfAborted(); // an abort ends the source too, and a part must not look like the whole
         if (done) return finish(controller, onEnd);
+        if (refusal && value.byteLength > 0) throw refusal;
         left -= value.byteLength;
         if (left < 0) throw tooLarge(maxBytes);
         controller.enqueue(value);

@@ -8,6 +8,7 @@ import { parseTraceparent } from '../../src/events/traceparent.ts';
 import { guardAnswer } from './answer.ts';
 import { type CircuitOptions, createCircuits, type HeldAnswer, pathKind } from './circuits.ts';
 import { createDeadline, type Deadline } from './deadline.ts';
+import { storeCookies, withCookies } from './headers.ts';
 import { firstHop, type Hop, nextHop, type Reach } from './hop.ts';
 import { checkLoopback } from './loopback.ts';
 import { hostOf, refused, unreachable } from './refusals.ts';
@@ -72,9 +73,18 @@ async function exchange(first: Hop, { send, reach, options, deadline }: Exchange
     const answer = await sendHop(withSecrets(hop, options), { send, options, deadline });
     const next = await nextOrCancel(hop, answer, reach);
     if (next === undefined) return await holdAnswer(answer, options, deadline);
+    if (allowed === 0) throw unfollowed(hop.url, next.url);
     hop = next;
   }
   throw refused('redirect_refused', `it was redirected more than ${allowed} times`);
+}
+
+/** The error names the path alone, and only at the same origin: a caller can write that address into its configuration. */
+function unfollowed(from: URL, { origin, pathname }: URL): PinnaceError {
+  const location = origin === from.origin && /^[\w./~%-]{1,200}$/.test(pathname) ? pathname : undefined;
+  if (location === undefined) return refused('redirect_refused', 'the answer is a redirect to another address');
+  const why = `the answer redirects it to "${location}" at the same origin; use that address`;
+  return refused('redirect_refused', why, { location });
 }
 
 async function sendHop(
@@ -83,7 +93,12 @@ async function sendHop(
 ): Promise<Response> {
   deadline.signal.throwIfAborted();
   try {
-    return await deadline.race(send(hop, deadline.signal, options));
+    const jar = hop.home ? options.cookies : undefined;
+    const answer = await deadline.race(
+      send({ ...hop, headers: withCookies(hop.headers, jar) }, deadline.signal, options),
+    );
+    if (jar) storeCookies(jar, answer.headers, hop.url);
+    return answer;
   } catch (error) {
     deadline.signal.throwIfAborted();
     throw error instanceof PinnaceError

@@ -1,4 +1,4 @@
-/** Which headers go out and which come back. */
+/** Which headers go out and which come back, and the cookies of callers that keep them. */
 
 import { malformed, unusable } from './refusals.ts';
 
@@ -58,6 +58,44 @@ const allowed = new Set(
   'content-type content-length content-language etag last-modified retry-after date mcp-session-id www-authenticate'
     .split(' '),
 );
+
+/** The cookies of one caller at one URL, by name. Nothing else ever receives them. */
+export type CookieJar = Map<string, string>;
+
+/** Stores the cookies of an answer that a request to the same URL sends back (RFC 6265). */
+export function storeCookies(jar: CookieJar, answer: Headers, { pathname, hostname }: URL): void {
+  for (const line of answer.getSetCookie()) {
+    const [pair = '', ...rest] = line.split(';');
+    const attributes = new Map(rest.map((part) => {
+      const [name = '', ...value] = part.split('=');
+      return [name.trim().toLowerCase(), value.join('=').trim()];
+    }));
+    const at = pair.indexOf('=');
+    const [name, value] = [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
+    const path = attributes.get('path') ?? '/';
+    const domain = attributes.get('domain')?.replace(/^\./, '').toLowerCase();
+    const isOurs = `${pathname}/`.startsWith(path.endsWith('/') ? path : `${path}/`) &&
+      (domain === undefined || hostname === domain || hostname.endsWith(`.${domain}`));
+    if (
+      !isOurs || at < 1 || !/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\x21\x23-\x2b\x2d-\x3a\x3c-\x7e]*$/.test(value)
+    ) continue;
+    jar.delete(name);
+    const isOver = Number(attributes.get('max-age') ?? 1) <= 0 ||
+      Date.parse(attributes.get('expires') ?? '') <= Date.now();
+    if (!isOver && value.length <= maxCookieLength && jar.size < maxCookies) jar.set(name, value);
+  }
+}
+
+const maxCookies = 20;
+const maxCookieLength = 4096;
+
+/** Returns the headers with the cookies. */
+export function withCookies(headers: Headers, jar: CookieJar | undefined): Headers {
+  if (jar === undefined || jar.size === 0) return headers;
+  const all = new Headers(headers);
+  all.set('cookie', [...jar].map(([name, value]) => `${name}=${value}`).join('; '));
+  return all;
+}
 
 function pick(headers: Headers, isWanted: (name: string) => boolean): Headers {
   return new Headers([...headers].filter(([name]) => isWanted(name)));

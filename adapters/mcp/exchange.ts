@@ -2,16 +2,21 @@
 
 /** A message that was sent. */
 export interface Exchange {
-  /** The id of the request; a notification and a response to the server have none. */
+  /** The id of the request in the library; a notification and a response to the server have none. */
   readonly id: string | number | undefined;
+  /** The id of the request at the server, which no other connection uses: a call that is sent again has another. */
+  readonly wireId: string | number | undefined;
+  /** The message as it is sent. */
+  readonly body: string;
   readonly method: string;
   readonly abort: AbortController;
   /** The event from which the server can continue a response that broke off. */
   lastEventId: string | undefined;
   /** How often the response was resumed. */
   resumes: number;
-  /** How many requests the server has sent meanwhile. */
+  /** How many requests the server has sent meanwhile, and how many pings. */
   serverRequests: number;
+  pings: number;
   /** The response is complete, or no longer wanted. */
   ended: boolean;
 }
@@ -27,8 +32,9 @@ export interface Exchanges {
   end(exchange: Exchange): void;
 }
 
-/** Creates the list of exchanges. */
+/** Creates the list of exchanges. The libraries count the requests of each connection from 0; here each starts elsewhere. */
 export function createExchanges(): Exchanges {
+  const first = crypto.getRandomValues(new Uint32Array(1))[0]! >>> 2; // with what is added, servers can hold it in 31 bits
   const open = new Map<string | number, Exchange>();
   const marks = new Map<string, Exchange>();
   const end = (exchange: Exchange): void => {
@@ -44,7 +50,7 @@ export function createExchanges(): Exchanges {
         end(cancelled);
         cancelled.abort.abort(); // the only way to cancel at a server without sessions
       }
-      const exchange = toExchange(message);
+      const exchange = toExchange(message, text, first);
       if (exchange.id !== undefined) open.set(exchange.id, exchange);
       return exchange;
     },
@@ -67,14 +73,24 @@ interface Outgoing {
   readonly params?: { readonly requestId?: string | number };
 }
 
-function toExchange({ id, method }: Outgoing): Exchange {
+function toExchange(message: Outgoing, text: string, first: number): Exchange {
+  const { id, method, params } = message;
+  const onWire = (one: string | number | undefined) => typeof one === 'number' ? first + one : one;
+  const isRequest = method !== undefined && id !== undefined;
+  const isCancel = method === cancelledMethod && params?.requestId !== undefined;
+  const sent = isRequest
+    ? { ...message, id: onWire(id) }
+    : { ...message, params: { ...params, requestId: onWire(params?.requestId) } };
   return {
-    id: method === undefined ? undefined : id,
+    id: isRequest ? id : undefined,
+    wireId: isRequest ? onWire(id) : undefined,
+    body: isRequest || isCancel ? JSON.stringify(sent) : text,
     method: method ?? '',
     abort: new AbortController(),
     lastEventId: undefined,
     resumes: 0,
     serverRequests: 0,
+    pings: 0,
     ended: false,
   };
 }

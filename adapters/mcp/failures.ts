@@ -12,17 +12,21 @@ export function unanswered(): PinnaceError {
   return unavailable('mcp_unanswered', 'it ended its answer before the result');
 }
 
-/** The error of a session that the server no longer knows. */
-export function sessionExpired(): PinnaceError {
-  return unavailable(sessionExpiredReason, 'it no longer knows the session; the next call starts another');
+/** The error of a request that the server refuses because it no longer knows the session: it did nothing else. */
+export function sessionExpired(cause?: unknown): PinnaceError {
+  return unavailable('mcp_session_expired', 'it no longer knows the session; the next call starts another', { cause });
 }
 
-/** Whether the error means that the session has expired. */
-export function isSessionExpired(error: unknown): boolean {
-  return error instanceof PinnaceError && error.details?.['reason'] === sessionExpiredReason;
+/** The error of a response that cannot go on, because the server no longer knows the session. */
+export function sessionLost(): PinnaceError {
+  return unavailable('mcp_session_lost', 'it no longer knows the session, and its answer has broken off');
 }
 
-const sessionExpiredReason = 'mcp_session_expired';
+/** Whether the error ends the session: `expired` when the server has refused the request for it, `lost` when it may have acted. */
+export function endOfSession(error: unknown): 'expired' | 'lost' | undefined {
+  const reason = error instanceof PinnaceError ? error.details?.['reason'] : undefined;
+  return reason === 'mcp_session_expired' ? 'expired' : reason === 'mcp_session_lost' ? 'lost' : undefined;
+}
 
 /** The error of a server that supports none of our protocol revisions. */
 export function protocolUnsupported(): PinnaceError {
@@ -83,8 +87,8 @@ const readMethods = new Set(['resources/read', 'prompts/get', 'completion/comple
 /** Returns the error of a JSON-RPC error. `method` is the method of the request. */
 export function rpcError(code: number, method: string): PinnaceError {
   const unknown = code === rpc.methodNotFound || code === rpc.invalidParams;
-  if (code === rpc.unsupportedVersion || (method === 'initialize' && unknown)) return protocolUnsupported();
   const details = { rpcCode: code };
+  if (code === rpc.unsupportedVersion || (method === 'initialize' && unknown)) return protocolUnsupported();
   if (readMethods.has(method) && (code === rpc.invalidParams || code === rpc.unknownResource)) {
     return new PinnaceError(
       'not_found',
@@ -97,6 +101,11 @@ export function rpcError(code: number, method: string): PinnaceError {
   if (method !== 'tools/call' || !unknown) {
     return unavailable('mcp_error', `it answers with the error ${code}`, { details, retryable: false });
   }
+  if (code === rpc.invalidParams) {
+    return new PinnaceError('invalid_argument', 'Cannot call the tool: its MCP server refuses the input', {
+      details: { reason: 'mcp_invalid_input', ...details },
+    });
+  }
   return new PinnaceError('not_found', 'Cannot call the tool: its MCP server refuses it as unknown', {
     details: { reason: 'mcp_unknown_tool', ...details },
   });
@@ -105,13 +114,15 @@ export function rpcError(code: number, method: string): PinnaceError {
 function unavailable(
   reason: string,
   why: string,
-  { retryable = true, details = {} }: {
+  { retryable = true, details = {}, cause }: {
     readonly retryable?: boolean;
     readonly details?: Readonly<Record<string, unknown>>;
+    readonly cause?: unknown;
   } = {},
 ): PinnaceError {
   return new PinnaceError('unavailable', `Cannot use the MCP server: ${why}`, {
     retryable,
     details: { reason, ...details },
+    ...(cause !== undefined && { cause }),
   });
 }

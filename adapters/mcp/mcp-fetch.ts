@@ -5,13 +5,13 @@
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Egress } from '../../src/contracts/egress.ts';
-import { asRecord } from '../../src/base/is-record.ts';
+import { asRecord, isRecord } from '../../src/base/is-record.ts';
 import { readText } from '../../src/base/read-text.ts';
 import type { Secret } from '../../src/base/secret.ts';
 import { type Challenges, sendAuthorized } from './authorized-send.ts';
 import { maxReopens, reportedLists, waitToReopen } from './change-stream.ts';
 import { createExchanges, type Exchange, type Exchanges } from './exchange.ts';
-import { invalidAnswer, notOurs, sessionExpired, statusError, unanswered } from './failures.ts';
+import { invalidAnswer, notOurs, sessionExpired, sessionLost, statusError, unanswered } from './failures.ts';
 import { createHeldResults, type HeldResults } from './held-results.ts';
 import { answers, errorCodeOf, type Message, readMessages } from './messages.ts';
 import { eventOf, relayEvents, type RelayOptions, relayQuestions } from './relay.ts';
@@ -50,10 +50,12 @@ export interface McpFetch {
 export function createMcpFetch(options: McpFetchOptions): McpFetch {
   const faults = new Map<unknown, PinnaceError>();
   const held = createHeldResults();
+  const cookies = new Map<string, string>();
   let bytes = 0;
   const stream: NoticeStream = { isOffered: options.questions === true, opened: 0 };
   const context: Context = {
     ...options,
+    cookies,
     exchanges: createExchanges(),
     hold: held.hold,
     stream,
@@ -88,6 +90,8 @@ interface NoticeStream {
 }
 
 interface Context extends McpFetchOptions {
+  /** What load balancers know a session by; of this connection alone. */
+  readonly cookies: Map<string, string>;
   readonly stream: NoticeStream;
   readonly exchanges: Exchanges;
   readonly hold: HeldResults['hold'];
@@ -99,21 +103,30 @@ async function post(init: RequestInit, context: Context): Promise<Response> {
   const { exchanges } = context;
   const exchange = exchanges.start(typeof init.body === 'string' ? init.body : '{}');
   try {
-    const answer = await send(init, context, exchange.abort.signal);
+    const answer = await send({ ...init, body: exchange.body }, context, exchange.abort.signal);
     if (exchange.id === undefined) return await taken(answer);
     if (!answer.ok) return await readRefusal(answer, { init, exchange, context });
     return await readAnswer(answer, exchange, context);
   } catch (error) {
     exchanges.end(exchange);
-    // In a browser, a server of an older revision may forbid the headers of the newer one, so the older are tried.
-    if (exchange.method === discover && isUnreachable(error)) return new Response(null, { status: 400 });
+    if (exchange.method === discover && await saysNothingOfOlder(error, context)) {
+      return new Response(null, { status: 400 });
+    }
     throw error;
   }
 }
 
-function isUnreachable(error: unknown): boolean {
-  return error instanceof PinnaceError && error.details?.['reason'] === 'unreachable';
+/**
+ * Whether an older revision is worth a try after this failure of `server/discover`. In a browser, a server may forbid the headers of
+ * the newer one; and a gateway that knows the older methods alone may refuse the new one whatever the credential is.
+ */
+async function saysNothingOfOlder(error: unknown, { secret, challenges }: Context): Promise<boolean> {
+  const reason = error instanceof PinnaceError ? error.details?.['reason'] : undefined;
+  if (!refusesCaller.has(reason)) return reason === 'unreachable';
+  return secret !== undefined || await challenges?.authorization.token() !== undefined;
 }
+
+const refusesCaller: ReadonlySet<unknown> = new Set(['mcp_auth', 'mcp_sign_in_required', 'mcp_scope_refused']);
 
 /** The response to a message that expects none. */
 async function taken(answer: Response): Promise<Response> {
@@ -135,7 +148,7 @@ async function readAnswer(answer: Response, exchange: Exchange, context: Context
   }
   const text = await readText(answer.body);
   context.count(text.length);
-  const message = readMessages(text).find((one) => answers(one, exchange.id));
+  const message = readMessages(text).find((one) => answers(one, exchange.wireId));
   if (message === undefined) throw invalidAnswer('its answer belongs to no request');
   context.exchanges.end(exchange);
   return Response.json(toAnswer(message, exchange, context), { headers });
@@ -159,28 +172,36 @@ async function readRefusal(
   },
 ): Promise<Response> {
   const { status } = answer;
-  if (status === 404 && new Headers(init.headers).has('mcp-session-id')) {
+  const isSession = new Headers(init.headers).has('mcp-session-id');
+  if (status === 404 && isSession) {
     await letGo(answer);
     throw sessionExpired();
   }
   const error = isWorthReading(status) ? await readError(answer, exchange) : undefined;
   await letGo(answer);
   context.exchanges.end(exchange);
+  if (error !== undefined && isSession && status === 400 && forSessions.has(error.code)) throw sessionExpired();
   if (error !== undefined) return Response.json({ jsonrpc: '2.0', id: exchange.id, error });
   // A server of an older revision may respond with any error to the newer one; the library then tries the older.
   if (exchange.method === discover && isWorthReading(status)) return new Response(null, { status });
   throw statusError(answer);
 }
 
+/** The codes with which servers refuse a session under 400 instead of 404, as the examples of the official libraries do. */
+const forSessions: ReadonlySet<number> = new Set([-32_000, -32_001]);
+
 function isWorthReading(status: number): boolean {
   return status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status);
 }
 
 /** Returns code and data of the error; the data names the revisions of the server. */
-async function readError(answer: Response, { id }: Exchange): Promise<object | undefined> {
+async function readError(
+  answer: Response,
+  { wireId }: Exchange,
+): Promise<{ readonly code: number; readonly message: string; readonly data?: unknown } | undefined> {
   if (mediaTypeOf(answer) !== 'application/json') return undefined;
   try {
-    const message = readMessages(await readText(answer.body)).find((one) => answers(one, id));
+    const message = readMessages(await readText(answer.body)).find((one) => answers(one, wireId));
     const code = message && errorCodeOf(message);
     if (message === undefined || code === undefined) return undefined;
     const { data } = message.error as { readonly data?: unknown }; // safe: it has a code, so it is an object
@@ -218,8 +239,7 @@ async function resume(init: RequestInit, context: Context): Promise<Response> {
   const headers = { 'content-type': 'text/event-stream' };
   try {
     const answer = await send(init, context, exchange.abort.signal);
-    if (answer.status === 404) throw sessionExpired();
-    if (!answer.ok) throw statusError(answer);
+    if (!answer.ok) throw answer.status === 404 ? sessionLost() : statusError(answer);
     if (mediaTypeOf(answer) !== headers['content-type'] || answer.body === null) {
       await letGo(answer);
       throw invalidAnswer('it does not continue its response');
@@ -251,7 +271,15 @@ function toAnswer(message: Message, { id, method }: Exchange, { hold, stream, on
   if (method === 'initialize' && onGap && reportedLists(asRecord(message.result)['capabilities']).length > 0) {
     stream.isOffered = true;
   }
-  return isHeld.test(method) ? hold(answer) : answer;
+  if (isHeld.test(method)) return completed(hold(answer));
+  return method === discover ? completed(answer) : answer;
+}
+
+/** A result of 2026-07-28 that lacks its type is complete, and one without facts for caches is cached nowhere: the library refuses both. */
+function completed(message: Message): Message {
+  const { result } = message;
+  if (!isRecord(result)) return message;
+  return { ...message, result: { resultType: 'complete', ttlMs: 0, cacheScope: 'private', ...result } };
 }
 
 /** Ends the session, whatever the server responds. */
@@ -262,17 +290,19 @@ async function end(init: RequestInit, context: Context): Promise<Response> {
 
 const maxEndMs = 2000;
 
-async function send(init: RequestInit, options: McpFetchOptions, own?: AbortSignal): Promise<Response> {
+async function send(init: RequestInit, options: SendOptions, own?: AbortSignal): Promise<Response> {
   const { challenges, secret } = options;
   if (challenges === undefined) return await sendWith(secret, init, { options, own });
   return await sendAuthorized(challenges, (token) => sendWith(token, init, { options, own }));
 }
 
+type SendOptions = McpFetchOptions & Pick<Context, 'cookies'>;
+
 async function sendWith(
   secret: Secret | undefined,
   { method, headers, body, signal: outer }: RequestInit,
-  { options: { egress, url, maxBytes, maxMs }, own }: {
-    readonly options: McpFetchOptions;
+  { options: { egress, url, maxBytes, maxMs, cookies }, own }: {
+    readonly options: SendOptions;
     readonly own: AbortSignal | undefined;
   },
 ): Promise<Response> {
@@ -282,6 +312,7 @@ async function sendWith(
     maxBytes,
     timeoutMs: maxMs,
     redirects: 'refuse',
+    cookies,
     signal: AbortSignal.any([own, outer].filter((signal) => signal instanceof AbortSignal)),
     ...(secret && { secretHeaders: { authorization: ['Bearer ', secret] } }),
   });

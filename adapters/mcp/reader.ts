@@ -30,13 +30,20 @@ export function createReader(
     );
   return {
     listTools: (given) =>
-      inTime(given, (live, until) => {
+      inTime(given, async (live, until) => {
+        if (!offersTools(live.session.capabilities)) return [];
         const pages = pagesOf(live, 'tools/list', until);
         return inWordsOf(live, 'tools/list', () => listAll({ ...pages, ...toolLimits, maxBytes }));
       }),
     listContent: (kind, given) => inTime(given, (live, until) => listContent(live, { kind, maxBytes, signal: until })),
     read: (given) => inTime(given, (live, until) => readOnce(live, given, until)),
   };
+}
+
+/** Some servers with tools declare nothing at all; one that declares other things and no tools has none. */
+function offersTools(capabilities: LiveSession['session']['capabilities']): boolean {
+  return capabilities['tools'] !== undefined ||
+    !['resources', 'prompts', 'completions'].some((name) => capabilities[name] !== undefined);
 }
 
 const contentLists = {

@@ -75,8 +75,10 @@ const minRetryMs = 100;
 const maxRetryMs = 10_000;
 
 const maxResumes = 16;
-/** The most requests of a server to its client during one request; only `ping` is useful. */
+/** The most requests of a server to its client during one request. */
 const maxServerRequests = 32;
+/** The most pings, on one stream: more than one a second for as long as an answer may take. */
+const maxPings = 1000;
 
 /** A server may end a response and continue it later (SEP-1699), also after its connection broke. */
 function canResume({ lastEventId, resumes }: Exchange, error: unknown): boolean {
@@ -93,7 +95,7 @@ function readEvent(event: EventSourceMessage, { exchange, exchanges, onNotice, t
   const messages = event.data === '' || (event.event ?? 'message') !== 'message' ? [] : readMessages(event.data);
   messages.filter(isNotice).forEach(onNotice);
   const texts = messages.filter((message) => isWanted(message, exchange)).map((message) => {
-    if (!answers(message, exchange.id)) return JSON.stringify(message);
+    if (!answers(message, exchange.wireId)) return JSON.stringify(message);
     exchanges.end(exchange);
     return JSON.stringify(toAnswer(message));
   });
@@ -106,9 +108,10 @@ function isNotice({ id, method }: Message): boolean {
 }
 
 function isWanted(message: Message, exchange: Exchange): boolean {
-  if (answers(message, exchange.id)) return true;
+  if (answers(message, exchange.wireId)) return true;
   if (message.method === undefined) return false;
   if (message.id === undefined) return passed.has(message.method);
+  if (message.method === 'ping') return ++exchange.pings <= maxPings;
   return ++exchange.serverRequests <= maxServerRequests;
 }
 
@@ -130,8 +133,10 @@ export function relayQuestions(
   const encoder = new TextEncoder();
   let ready = '';
   let left = maxQuestions;
+  let pings = 0;
   const isQuestion = ({ method, id }: Message): boolean =>
-    id !== undefined && (method === 'ping' || (questions && method === 'elicitation/create')) && left-- > 0;
+    id !== undefined &&
+    (method === 'ping' ? ++pings <= maxPings : questions && method === 'elicitation/create' && left-- > 0);
   const parser = createParser({
     onEvent({ data, event = 'message' }) {
       if (data === '' || event !== 'message') return;

@@ -1,7 +1,7 @@
 /** The session of one connection. It is replaced when the server no longer knows it. */
 
 import { withAttempts } from '../../src/tools/retry.ts';
-import { connectionClosed, isSessionExpired } from './failures.ts';
+import { connectionClosed, endOfSession, sessionExpired } from './failures.ts';
 import type { McpFetch } from './mcp-fetch.ts';
 import type { McpSession } from './session.ts';
 
@@ -13,8 +13,9 @@ export interface LiveSession extends McpFetch {
 /** The current session. */
 export interface Sessions {
   /**
-   * Runs work with the session. When the server no longer knows it, the next work starts another; where `again` allows it, this
-   * work is repeated in the new session.
+   * Runs work with the session. When the server no longer knows it, the next work starts another. Work that the server has refused
+   * for its session alone is repeated in the new one, once (Streamable HTTP, Session Management); work whose answer broke off only
+   * where `again` allows it.
    */
   use<T>(work: (live: LiveSession) => Promise<T>, options: { readonly again: boolean }): Promise<T>;
   close(): Promise<void>;
@@ -51,10 +52,15 @@ export function createSessions(first: LiveSession, open: () => Promise<LiveSessi
       try {
         return await work(await used);
       } catch (error) {
-        if (!isSessionExpired(error)) throw error;
+        const end = endOfSession(error);
+        if (end === undefined) throw error;
         forget(used);
-        if (!again) throw error;
-        return await work(await live()).catch((last: unknown) => {
+        if (end === 'lost' && !again) throw error;
+        const next = await live().catch((cause: unknown) => {
+          if (end === 'expired') throw sessionExpired(cause);
+          throw cause;
+        });
+        return await work(next).catch((last: unknown) => {
           throw withAttempts(last, 2);
         });
       }

@@ -35,7 +35,15 @@ export interface EgressOptions {
   readonly circuit?: string;
   /** `media`: a body of an image, a sound, a PDF or bytes without a type is read too; text and JSON alone when absent. */
   readonly accept?: 'media';
-  /** `refuse`: an answer that is a redirect is `forbidden`; `follow` when absent. */
+  /**
+   * Cookies of the request's origin, by name: they are sent with it, and its answer changes them, as load balancers that keep a
+   * session on one node want it. Another origin gets none of them. Platforms that hide cookies, such as browsers, leave it as it is.
+   */
+  readonly cookies?: Map<string, string>;
+  /**
+   * `refuse`: an answer that is a redirect is `forbidden`, with its path in `details.location` where it stays at its origin; `follow`
+   * when absent.
+   */
   readonly redirects?: 'follow' | 'refuse';
 }
 
@@ -53,8 +61,9 @@ export interface EgressOptions {
  *
  * A request that may not go is `forbidden`, one that is not well formed `invalid_argument`. A host that does not answer, a
  * body that is neither text nor JSON (see `accept`), and a platform that cannot check are `unavailable`; a body that is too long is
- * `budget_exceeded`, on reading too. An answer of any status is no error. Its headers are the harmless ones; never a cookie.
- * No error names a URL, a header value or a body; one may name the host of a listed origin, which is configuration.
+ * `budget_exceeded`, on reading too. An answer of any status is no error: where it refuses, or has no type, a body that is neither
+ * text nor JSON is an error of reading it. Its headers are the harmless ones; never a cookie.
+ * No error names a URL (but for `details.location`), a header value or a body; one may name the host of a listed origin, which is configuration.
  */
 export interface Egress {
   fetch(request: Request, options: EgressOptions): Promise<Response>;

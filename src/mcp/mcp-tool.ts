@@ -254,9 +254,18 @@ function withDoubt(error: unknown, { pinned: { definition } }: PinnedCall): unkn
   });
 }
 
-/** Refusals that come before anything is done. */
+/** Refusals that come before anything is done: of the caller, the session, the status, or the form of the message. */
 function isBeforeTheCall({ details }: PinnaceError): boolean {
-  return beforeTheCall.has(details?.['reason']);
+  return beforeTheCall.has(details?.['reason']) || refusedMessages.has(details?.['rpcCode']);
 }
 
-const beforeTheCall: ReadonlySet<unknown> = new Set(['mcp_auth', 'protocol_unsupported', 'no_page']);
+const beforeTheCall: ReadonlySet<unknown> = new Set([
+  'mcp_auth',
+  'mcp_refused',
+  'mcp_session_expired',
+  'protocol_unsupported',
+  'dependency_unavailable',
+  'no_page',
+]);
+/** JSON-RPC 2.0, 5.1: a parse error, and an invalid request. */
+const refusedMessages: ReadonlySet<unknown> = new Set([-32_700, -32_600]);

@@ -44,6 +44,8 @@ export interface OfferedTool {
 export interface OfferedContent {
   /** The name of a prompt, the URI of a resource, the URI template of a template. */
   readonly id: string;
+  /** The same of a resource, as MCP calls it. */
+  readonly uri?: string;
   /** How `leaveOut`, masks and findings name it: `prompt:<name>`, `resource:<uri>`, `template:<uri template>`. */
   readonly label: string;
   readonly fingerprint?: string;

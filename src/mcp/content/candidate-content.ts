@@ -100,6 +100,7 @@ async function toOffered(
   const isSame = fingerprint !== undefined && known.has(fingerprint);
   return {
     id,
+    ...(kind === 'resources' && { uri: id }),
     label,
     ...(fingerprint !== undefined && { fingerprint }),
     change: isSame ? 'same' : before ? 'changed' : 'added',

@@ -14,6 +14,7 @@ import {
 } from '../../fixtures/egress.ts';
 import cases from '../../fixtures/vectors/ssrf-cases.json' with { type: 'json' };
 
+const other = 'https://files.example.net';
 const bearer = { secretHeaders: { authorization: ['Bearer ', canary] } };
 
 describe('guardedFetch, redirected', () => {
@@ -23,6 +24,39 @@ describe('guardedFetch, redirected', () => {
     const work = egress.fetch(get(first), terms({ origins: ['https://example.com'], ...bearer }));
     expect((await failure(work)).code).toBe('forbidden');
     expect(sent.every(({ url }) => url.startsWith('https://example.com/'))).toBe(true);
+  });
+
+  it.each([
+    ['/mcp/', '/mcp/'],
+    [`${home}/v2/mcp?key=1`, '/v2/mcp'],
+    ['/a%20b', '/a%20b'],
+    [`${other}/mcp/`, undefined],
+    [`/${'x'.repeat(300)}`, undefined],
+  ])('names the path of a refused redirect to %s where it stays at its origin', async (to, location) => {
+    const { egress } = scriptedEgress([redirect(307, to)]);
+    const origins = [home, other];
+    const refused = egress.fetch(new Request(home), terms({ redirects: 'refuse', origins }));
+    const error = await failure(refused);
+    expect([error.code, error.details]).toEqual(['forbidden', {
+      reason: 'redirect_refused',
+      ...(location && { location }),
+    }]);
+  });
+
+  it('sends cookies to their own origin alone', async () => {
+    const cookies = new Map<string, string>();
+    const set = () => new Response('', { headers: { 'set-cookie': 'node=a; Path=/', 'content-type': 'text/plain' } });
+    const { egress, sent } = scriptedEgress([set, redirect(302, `${other}/b`), set, text('')]);
+    const origins = [home, other];
+    await egress.fetch(get(home), terms({ origins, cookies }));
+    await egress.fetch(get(home), terms({ origins, cookies }));
+    await egress.fetch(get(home), terms({ origins }));
+    expect(sent.map(({ url, headers }) => [new URL(url).origin, headers['cookie']])).toEqual([
+      [home, undefined],
+      [home, 'node=a'],
+      [other, undefined],
+      [home, undefined],
+    ]);
   });
 
   it('follows five redirects at its origin, with its headers and secrets', async () => {

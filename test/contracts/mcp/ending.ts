@@ -3,7 +3,7 @@
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { assertEqual } from '../assert.ts';
 import { connect, echoing, failureOf, list, type McpConnectorCheck, reasonOf, secret, server } from './check.ts';
-import { type Answer, createPeer, echo, events } from './peer.ts';
+import { type Answer, createPeer, echo, events, failure } from './peer.ts';
 
 /** The checks of servers of every revision. */
 export const endingChecks: readonly McpConnectorCheck[] = [
@@ -104,7 +104,7 @@ export const sessionChecks: readonly McpConnectorCheck[] = [
     },
   },
   {
-    name: 'starts a new session when the server has lost it, and repeats calls that may be repeated',
+    name: 'starts a new session when the server no longer knows it, and repeats what was refused for it alone',
     async run(subject) {
       const { peer, connection } = await connect(subject);
       peer.forget();
@@ -120,19 +120,48 @@ export const sessionChecks: readonly McpConnectorCheck[] = [
     },
   },
   {
-    name: 'does not repeat a call with side effects, and makes the next call in a new session',
+    name: 'repeats a call with side effects that was refused for its session, under 404 and under 400',
     async run(subject) {
-      const { peer, connection } = await connect(subject);
-      peer.forget();
-      const definition = { ...echo, annotations: { destructiveHint: false } };
-      const error = await failureOf(() => connection.callTool(echoing('Hi', { definition })));
-      assertEqual([error.code, error.details?.['reason'], error.retryable], [
-        'unavailable',
-        'mcp_session_expired',
-        true,
-      ]);
+      const refusals: readonly Answer[] = [
+        () => new Response(null, { status: 404 }),
+        (message) => failure(message, -32_001, { status: 404 }),
+        (message) => failure(message, -32_000, { status: 400 }),
+      ];
+      for (const refuse of refusals) {
+        const answer: Answer = (message) =>
+          message.request.headers.get('mcp-session-id') === 'session-1' ? refuse(message) : undefined;
+        const { peer, connection } = await connect(subject, { 'tools/call': answer });
+        assertEqual((await connection.callTool(echoing('Hi', { definition: writing }))).isError, false);
+        assertEqual([peer.of('tools/call').length, peer.of('initialize').length], [2, 2]);
+        await connection.close();
+      }
+    },
+  },
+  {
+    name: 'does not repeat a call with side effects whose answer broke off with the session',
+    async run(subject) {
+      const { peer, connection } = await connect(subject, {
+        'tools/call': () => events(['retry: 100\nid: 1\ndata:\n\n']),
+        'GET': ({ request }) => request.headers.has('last-event-id') ? new Response(null, { status: 404 }) : undefined,
+      });
+      const failed = await reasonOf(() => connection.callTool(echoing('Hi', { definition: writing })));
+      assertEqual(failed, 'unavailable: mcp_session_lost');
       assertEqual(peer.of('tools/call').length, 1);
-      assertEqual((await connection.callTool(echoing('Hi', { definition }))).isError, false);
+      assertEqual(await list(connection), [echo]);
+      assertEqual(peer.of('initialize').length, 2);
+      await connection.close();
+    },
+  },
+  {
+    name: 'reports a session as expired when no other can be started',
+    async run(subject) {
+      let starts = 0;
+      const { peer, connection } = await connect(subject, {
+        initialize: () => starts++ === 0 ? undefined : new Response(null, { status: 503 }),
+      });
+      peer.forget();
+      const failed = await reasonOf(() => connection.callTool(echoing('Hi', { definition: writing })));
+      assertEqual(failed, 'unavailable: mcp_session_expired');
       await connection.close();
     },
   },
@@ -147,6 +176,8 @@ export const sessionChecks: readonly McpConnectorCheck[] = [
     },
   },
 ];
+
+const writing = { ...echo, annotations: { destructiveHint: false } };
 
 interface Holding {
   /** Starts an answer that never ends. */

@@ -90,11 +90,46 @@ export const refusingChecks: readonly McpConnectorCheck[] = [
     },
   },
   {
-    name: 'reports a tool that the server does not know as not found',
+    name: 'reports a method that the server does not know as not found, and refused parameters as invalid input',
     async run(subject) {
-      for (const code of [-32_602, -32_601]) {
+      for (
+        const [code, reason] of [
+          [-32_601, 'not_found: mcp_unknown_tool'],
+          [-32_602, 'invalid_argument: mcp_invalid_input'],
+        ] as const
+      ) {
         const { connection } = await connect(subject, { 'tools/call': (message) => failure(message, code) });
-        assertEqual((await failureOf(() => connection.callTool(echoing('Hi')))).code, 'not_found');
+        assertEqual(await reasonOf(() => connection.callTool(echoing('Hi'))), reason);
+        await connection.close();
+      }
+    },
+  },
+  {
+    name: 'reports the status of a refusal, whatever its body is',
+    async run(subject) {
+      const bodies = [{}, { 'content-type': 'image/png' }, { 'content-type': 'application/octet-stream' }];
+      for (const status of [400, 405, 410, 415, 422, 500, 502, 504]) {
+        for (const headers of bodies) {
+          const refusal = () => new Response(new Blob([serverText]).stream(), { status, headers });
+          const { connection } = await connect(subject, { 'tools/call': refusal });
+          const { details, retryable } = await failureOf(() => connection.callTool(echoing('Hi')));
+          const reason = status >= 500 ? 'mcp_failed' : 'mcp_refused';
+          assertEqual([details, retryable], [{ reason, status }, status >= 500]);
+          await connection.close();
+        }
+      }
+    },
+  },
+  {
+    name: 'takes any answer to a notification, with a body and without',
+    async run(subject) {
+      const empty = (): ReadableStream => new Blob([]).stream();
+      for (
+        const [status, body] of [[200, empty()], [202, empty()], [202, 'Accepted'], [204, null], [200, null]] as const
+      ) {
+        const taken = () => new Response(body, { status });
+        const { connection } = await connect(subject, { 'notifications/initialized': taken });
+        assertEqual((await list(connection)).length, 1);
         await connection.close();
       }
     },
@@ -135,13 +170,15 @@ export const refusingChecks: readonly McpConnectorCheck[] = [
     },
   },
   {
-    name: 'rejects a list whose pages repeat, and an endless one',
+    name: 'reads a list whose pages lead in a circle once, and rejects an endless one',
     async run(subject) {
       let page = 0;
       const listing = (cursor: () => string): Answer => (message) =>
         result(message, { ...listFields, tools: [echo], nextCursor: cursor() });
-      const circle = await connect(subject, { 'tools/list': listing(() => 'again') });
-      assertEqual(await reasonOf(() => list(circle.connection)), 'unavailable: mcp_invalid_answer');
+      const next = ['b', 'c', 'a', 'b'];
+      const circle = await connect(subject, { 'tools/list': listing(() => next.shift() ?? '') });
+      assertEqual(await list(circle.connection), [echo]);
+      assertEqual(circle.peer.of('tools/list').length, 4);
       const spiral = await connect(subject, { 'tools/list': listing(() => `page ${++page}`) });
       assertEqual((await failureOf(() => list(spiral.connection))).code, 'budget_exceeded');
       assert(spiral.peer.of('tools/list').length < 1000, 'The list is read for ever');

@@ -52,6 +52,77 @@ export const talkingChecks: readonly McpConnectorCheck[] = [
     },
   },
   {
+    name: 'lists no tools of a server that declares other things and no tools',
+    async run({ era, open }) {
+      const peer = createPeer(era);
+      const without: typeof peer.handle = async (request) => {
+        const response = await peer.handle(request);
+        const text = (await response.text()).replace('"capabilities":{"tools":{}}', '"capabilities":{"prompts":{}}');
+        return new Response(text === '' ? null : text, response);
+      };
+      const connector = await open(without);
+      const connection = await connector.connect(server, { secret, signal: new AbortController().signal });
+      assertEqual(await list(connection), []);
+      assertEqual(peer.of('tools/list').length, 0);
+      await connection.close();
+    },
+  },
+  {
+    name: 'takes a result without a type for a complete one',
+    async run(subject) {
+      const { connection } = await connect(subject, {
+        'tools/list': (message) => result(message, { tools: [echo] }),
+        'tools/call': (message) => result(message, { content: [] }),
+      });
+      assertEqual(await list(connection), [echo]);
+      assertEqual(await connection.callTool(echoing('Hi')), { content: [], isError: false });
+      await connection.close();
+    },
+  },
+  {
+    name: 'uses no request id in two connections',
+    async run(subject) {
+      const ids = await Promise.all([1, 2, 3, 4].map(async () => {
+        const { peer, connection } = await connect(subject);
+        await Promise.all([connection.callTool(echoing('a')), connection.callTool(echoing('b'))]);
+        await connection.close();
+        return peer.received.flatMap(({ id }) => typeof id === 'number' ? [id] : []);
+      }));
+      assertEqual(new Set(ids.flat()).size, ids.flat().length);
+      assert(ids.flat().every((id) => Number.isInteger(id) && id < 2 ** 31), 'An id does not fit 31 bits');
+    },
+  },
+  {
+    name: 'sends the cookies of the server back to it, within one connection',
+    async run({ era, open }) {
+      const first = era === 'modern' ? 'server/discover' : 'initialize';
+      const cookies: (string | null)[] = [];
+      const peer = createPeer(era);
+      const sticky: typeof peer.handle = async (request) => {
+        const { method } = request.method === 'POST'
+          ? await request.clone().json() as { method: string }
+          : { method: '' };
+        cookies.push(request.headers.get('cookie'));
+        const response = await peer.handle(request);
+        if (method !== first) return response;
+        const headers = new Headers(response.headers);
+        headers.append('set-cookie', 'lb=node-a; Path=/; HttpOnly');
+        headers.append('set-cookie', 'old=1; Max-Age=0');
+        headers.append('set-cookie', 'far=1; Path=/elsewhere');
+        headers.append('set-cookie', 'other=1; Domain=example.net');
+        return new Response(response.body, { status: response.status, headers });
+      };
+      const connector = await open(sticky);
+      for (const _ of [1, 2]) {
+        cookies.length = 0;
+        const connection = await connector.connect(server, { secret, signal: new AbortController().signal });
+        await list(connection);
+        await connection.close();
+        assertEqual([...new Set(cookies)], [null, 'lb=node-a']);
+      }
+    },
+  },
+  {
     name: 'calls a tool, and returns content, structured content and error mark unchanged',
     async run(subject) {
       const content = [{ type: 'text', text: 'Hi' }, { type: 'of-tomorrow', data: 1 }];

@@ -37,6 +37,7 @@ const ManifestPage = v.object({
 
 const OfferedContent = v.object({
   id: v.string(),
+  uri: v.optional(v.string()),
   label: v.string(),
   fingerprint: v.optional(v.string()),
   change: v.picklist(['same', 'changed', 'added']),
