@@ -14,7 +14,7 @@ import {
 } from '../../fixtures/egress.ts';
 import cases from '../../fixtures/vectors/ssrf-cases.json' with { type: 'json' };
 
-const other = 'https://files.example.net';
+const elsewhere = 'https://files.example.net';
 const bearer = { secretHeaders: { authorization: ['Bearer ', canary] } };
 
 describe('guardedFetch, redirected', () => {
@@ -30,11 +30,11 @@ describe('guardedFetch, redirected', () => {
     ['/mcp/', '/mcp/'],
     [`${home}/v2/mcp?key=1`, '/v2/mcp'],
     ['/a%20b', '/a%20b'],
-    [`${other}/mcp/`, undefined],
+    [`${elsewhere}/mcp/`, undefined],
     [`/${'x'.repeat(300)}`, undefined],
   ])('names the path of a refused redirect to %s where it stays at its origin', async (to, location) => {
     const { egress } = scriptedEgress([redirect(307, to)]);
-    const origins = [home, other];
+    const origins = [home, elsewhere];
     const refused = egress.fetch(new Request(home), terms({ redirects: 'refuse', origins }));
     const error = await failure(refused);
     expect([error.code, error.details]).toEqual(['forbidden', {
@@ -46,15 +46,15 @@ describe('guardedFetch, redirected', () => {
   it('sends cookies to their own origin alone', async () => {
     const cookies = new Map<string, string>();
     const set = () => new Response('', { headers: { 'set-cookie': 'node=a; Path=/', 'content-type': 'text/plain' } });
-    const { egress, sent } = scriptedEgress([set, redirect(302, `${other}/b`), set, text('')]);
-    const origins = [home, other];
+    const { egress, sent } = scriptedEgress([set, redirect(302, `${elsewhere}/b`), set, text('')]);
+    const origins = [home, elsewhere];
     await egress.fetch(get(home), terms({ origins, cookies }));
     await egress.fetch(get(home), terms({ origins, cookies }));
     await egress.fetch(get(home), terms({ origins }));
     expect(sent.map(({ url, headers }) => [new URL(url).origin, headers['cookie']])).toEqual([
       [home, undefined],
       [home, 'node=a'],
-      [other, undefined],
+      [elsewhere, undefined],
       [home, undefined],
     ]);
   });
