@@ -1,6 +1,7 @@
 /** Keeps long work from holding the event loop: it stops for others every few milliseconds. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
+import { yieldTurn } from '../../src/base/yield-turn.ts';
 
 /** Work in turns. */
 export interface Turns {
@@ -40,24 +41,4 @@ export function createTurns(signal?: AbortSignal, { turnMs = 2 }: { readonly tur
 /** Throws `cancelled` when the signal has aborted. */
 export function requireRunning(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw new PinnaceError('cancelled', 'The work on the data source was stopped');
-}
-
-/**
- * Lets everything else that is ready run first. `scheduler.yield` would come back before messages and timers that wait, so that
- * the work could not be stopped; a timer waits longer than necessary.
- */
-function yieldTurn(): Promise<void> {
-  const { setImmediate: soon = viaMessage } = globalThis as { setImmediate?: (work: () => void) => unknown };
-  return new Promise((resolve) => void soon(resolve));
-}
-
-/** Each turn has a channel of its own: Node reads up to 1,000 messages of one channel without a turn of its loop in between. */
-function viaMessage(work: () => void): void {
-  const { port1, port2 } = new MessageChannel();
-  port1.addEventListener('message', () => {
-    port1.close();
-    work();
-  });
-  port1.start();
-  port2.postMessage(null);
 }

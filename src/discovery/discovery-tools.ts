@@ -94,7 +94,7 @@ async function callTool(
   const { name } = tool.definition;
   try {
     if (signal.aborted) throw stopped(name);
-    const checked = tool.check(input);
+    const checked = await tool.check(input);
     if (!checked.ok) throw invalid(`the input of tool "${name}"`, checked.issues);
     const redact = (text: string): string => text; // there are no secrets
     const toolCallId = crypto.randomUUID();

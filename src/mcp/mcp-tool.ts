@@ -45,8 +45,8 @@ export function createMcpTool(server: McpServer, pinned: PinnedDefinition, optio
     source: server.alias,
     maxLength: options.maxLength,
     media: server.media,
-    listIssues: definition.outputSchema && compileJsonSchema(definition.outputSchema),
   };
+  const outputCheck = definition.outputSchema && compileJsonSchema(definition.outputSchema);
   const { origin, pathname } = new URL(server.url);
   return {
     definition,
@@ -67,7 +67,8 @@ export function createMcpTool(server: McpServer, pinned: PinnedDefinition, optio
       }, async (span) => {
         const result = await callPinned({ ...call, span }, options);
         if (result.isError) span?.end({ status: 'error', error: toolError });
-        return shapeResult(result, { ...shape, redact: context.redact });
+        const issues = result.isError ? undefined : await outputCheck?.inTurns(result.structuredContent);
+        return shapeResult(result, { ...shape, redact: context.redact, ...(issues && { listIssues: () => issues }) });
       });
     },
   };

@@ -5,7 +5,7 @@ import { toIssue } from '../base/parse.ts';
 import type { ToolDefinition } from '../base/schema.ts';
 import { paramsSchemaOf } from './valibot-tool.ts';
 import { checkBy } from './json-schema/json-schema.ts';
-import type { Tool, ToolContext } from './tool.ts';
+import type { InputCheck, Tool, ToolContext } from './tool.ts';
 
 /**
  * Returns the tool. Models see the schema of the definition, which can only narrow the input; where it declares no properties, they
@@ -21,13 +21,21 @@ export function toolOver<S extends v.GenericSchema<unknown, unknown>>(
   const checkDeclared = checkBy(paramsSchema);
   return {
     definition: { ...definition, paramsSchema },
-    check(value) {
-      const declared = checkDeclared(value);
-      if (!declared.ok) return declared;
-      const result = v.safeParse(input, declared.input);
-      return result.success ? { ok: true, input: result.output } : { ok: false, issues: result.issues.map(toIssue) };
-    },
+    check: (value) =>
+      onChecked(checkDeclared(value), (declared) => {
+        if (!declared.ok) return declared;
+        const result = v.safeParse(input, declared.input);
+        return result.success ? { ok: true, input: result.output } : { ok: false, issues: result.issues.map(toIssue) };
+      }),
     // `check` has returned the schema's output.
     execute: (value, context) => execute(value, context),
   };
+}
+
+/** Goes on with what a check has found: at once, unless it took turns. */
+export function onChecked(
+  checked: InputCheck | Promise<InputCheck>,
+  next: (checked: InputCheck) => InputCheck,
+): InputCheck | Promise<InputCheck> {
+  return checked instanceof Promise ? checked.then(next) : next(checked);
 }

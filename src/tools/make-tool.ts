@@ -62,7 +62,7 @@ export function makeTool<S extends AnySchema, O extends AnySchema | undefined>(
 }
 
 async function checkResult(toolId: string, { check }: ReadSchema, returned: unknown): Promise<unknown> {
-  const checked = check(await returned);
+  const checked = await check(await returned);
   if (checked.ok) return checked.input;
   const { issues } = checked;
   throw new PinnaceError('internal', `Tool "${toolId}" returned what its output schema does not accept`, {

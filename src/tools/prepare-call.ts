@@ -38,7 +38,7 @@ export async function prepareCall(
   const { definition } = tool;
   const attempt = `Cannot call tool "${definition.id}"`;
   try {
-    const checked = checkInput(tool, input);
+    const checked = await checkInput(tool, input);
     const ruling = await ruleOnCall(authorize, { ...caller, tool, input }, { checked, approved });
     if (ruling.decision === 'allow') {
       if (approved || !needsApproval(definition)) return { ok: true, permit: ruling.permit };
@@ -54,7 +54,7 @@ export async function prepareCall(
   }
 }
 
-function checkInput(tool: Tool, input: unknown): unknown {
+async function checkInput(tool: Tool, input: unknown): Promise<unknown> {
   const { id, limits: { inputLength = Infinity } = {} } = tool.definition;
   if (inputLength !== Infinity && (JSON.stringify(input)?.length ?? 0) > inputLength) {
     throw new PinnaceError('invalid_argument', `Cannot call tool "${id}": its input is longer than ${inputLength}`, {
@@ -62,7 +62,8 @@ function checkInput(tool: Tool, input: unknown): unknown {
     });
   }
   const what = `the input of tool "${id}"`;
-  const checked = tool.check(input);
+  const made = tool.check(input);
+  const checked = made instanceof Promise ? await made : made; // mostly at once
   if (!checked.ok) throw invalid(what, checked.issues);
   // A tool that may act gets no field that its schema neither declares nor permits.
   const undeclared = mayAct(tool.definition) ? undeclaredField(input, tool.definition.paramsSchema) : undefined;

@@ -114,8 +114,8 @@ export type InputCheck =
 /** A tool that can be called. Make one with `defineTool`. */
 export interface Tool {
   readonly definition: ToolDefinition;
-  /** Never throws. */
-  readonly check: (input: unknown) => InputCheck;
+  /** Never throws or rejects. A check that takes long lets others have their turn, and returns a promise. */
+  readonly check: (input: unknown) => InputCheck | Promise<InputCheck>;
   /** The first line for a person who must approve a call, as the method and address of a request. */
   readonly describe?: () => string;
   /**

@@ -13,7 +13,7 @@ import type { ToolRequest } from './control.ts';
  * @throws PinnaceError `invalid_argument` for an input that does not fit, and for a template that is none.
  */
 export async function previewRequest(definition: ToolDefinition, tool: Tool, given: unknown): Promise<ToolRequest> {
-  const checked = tool.check(given);
+  const checked = await tool.check(given);
   if (!checked.ok) throw invalid('the input', checked.issues);
   const config = parse(HttpToolConfig, definition.config, { what: 'the template' });
   // They stay closed: only their names are shown.

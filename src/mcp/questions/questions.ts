@@ -100,7 +100,7 @@ export async function storeAnswers(
   const { tenant } = principal;
   const { record, version, question } = await readQuestion({ id, principal }, context);
   if (record.runId !== runId) throw unknownQuestion();
-  const checked = checkAnswers(question.asks, answers);
+  const checked = await checkAnswers(question.asks, answers);
   const sealedAnswers = await context.seals(tenant).seal(checked, [...boundTo(id, record), 'answers']);
   const change = {
     key: continuationKey(id),
@@ -161,11 +161,14 @@ function ttlOf(expiresAt: number, { now }: QuestionContext): number {
 }
 
 /** Returns the answers as the server receives them: those of forms with the defaults of what is missing. */
-function checkAnswers(asks: readonly Ask[], answers: McpAnswers['answers']): Readonly<Record<string, McpAnswer>> {
+async function checkAnswers(
+  asks: readonly Ask[],
+  answers: McpAnswers['answers'],
+): Promise<Readonly<Record<string, McpAnswer>>> {
   const unknown = Object.keys(answers).find((key) => !asks.some((ask) => ask.key === key));
   const missing = asks.find(({ key }) => answers[key] === undefined);
   if (unknown !== undefined || missing) throw invalidAnswers('every question needs one answer');
-  return Object.fromEntries(asks.map((ask) => {
+  const checked = asks.map(async (ask): Promise<[string, McpAnswer]> => {
     const { action, content = {} } = answers[ask.key]!;
     if (action !== 'accept') return [ask.key, { action }];
     if (ask.mode === 'url') return [ask.key, { action }];
@@ -175,10 +178,11 @@ function checkAnswers(asks: readonly Ask[], answers: McpAnswers['answers']): Rea
     }
     const defaults = Object.entries(fields).filter(([, field]) => field.default !== undefined);
     const complete = { ...Object.fromEntries(defaults.map(([name, field]) => [name, field.default])), ...content };
-    const [issue] = compile(ask.schema)(complete);
+    const [issue] = await compile(ask.schema).inTurns(complete);
     if (issue) throw invalidAnswers(`"${issue.path}" ${issue.message}`);
     return [ask.key, { action, content: complete }];
-  }));
+  });
+  return Object.fromEntries(await Promise.all(checked));
 }
 
 function invalidAnswers(why: string): PinnaceError {

@@ -15,6 +15,8 @@ export interface Matcher {
   readonly steps: number;
   /** Whether the pattern matches somewhere in the text. @throws PinnaceError when the work is spent before the answer is known. */
   test(text: string, work: Work): boolean;
+  /** As `test`, but stops every few milliseconds: the caller goes on when others have had their turn. */
+  search(text: string, work: Work): Generator<undefined, boolean, undefined>;
 }
 
 /**
@@ -28,17 +30,29 @@ export function createMatcher(pattern: string): Matcher {
   const closure = createClosure(program);
   const isAnchored = startsOnlyAt(closure);
   let table = createTable();
+  const search: Matcher['search'] = function* (text, work) {
+    const own = table;
+    try {
+      return yield* run(text, { alphabet, closure, isAnchored, table: own, work });
+    } finally {
+      if (own.size > maxTableSize && table === own) table = createTable();
+    }
+  };
   return {
     steps: program.steps.length,
+    search,
     test(text, work) {
-      try {
-        return run(text, { alphabet, closure, isAnchored, table, work });
-      } finally {
-        if (table.size > maxTableSize) table = createTable();
+      const searching = search(text, work);
+      for (;;) {
+        const { done, value } = searching.next();
+        if (done) return value;
       }
     },
   };
 }
+
+/** Work of one turn: a few milliseconds. */
+const workOfTurn = 20_000;
 
 /** The character before a position. */
 type Before = 'start' | 'word' | 'other';
@@ -74,9 +88,10 @@ interface Run {
   readonly work: Work;
 }
 
-function run(text: string, machine: Run): boolean {
+function* run(text: string, machine: Run): Generator<undefined, boolean, undefined> {
   const { alphabet, closure, work } = machine;
   work.spend(1 + text.length / 16); // a look into a table costs little beside making a state
+  let turn = work.spent() + workOfTurn;
   let state = stateOf([0], 'start', machine);
   for (let at = 0; at < text.length; at++) {
     const code = text.codePointAt(at)!;
@@ -86,6 +101,9 @@ function run(text: string, machine: Run): boolean {
     if (next === true) return true;
     if (next.steps.length === 0) return false;
     state = next;
+    if (at % 65_536 > 1 && work.spent() < turn) continue;
+    if (at > 1) yield;
+    turn = work.spent() + workOfTurn;
   }
   state.atEnd ??= closure(state.steps, { before: state.before, after: 'end' }, work) === true;
   return state.atEnd;

@@ -15,13 +15,14 @@ export function createWork(most: number): Work {
   return {
     spend(units) {
       spent += units;
-      if (spent > most) throw tooMuch();
+      if (spent > most) throw tooMuchWork();
     },
     spent: () => spent,
   };
 }
 
-function tooMuch(): PinnaceError {
+/** The error of a check that takes more work than there is. */
+export function tooMuchWork(): PinnaceError {
   return new PinnaceError('invalid_argument', 'Cannot check the value: its schema needs too many steps for it', {
     details: { reason: 'too_much_work' },
   });

@@ -50,7 +50,7 @@ export async function replyToPlan(
     await readPlan(storage, planId, principal);
   }
   const entry = askId.length > 64 ? undefined : await storage.get(askKey(planId, askId));
-  if (entry) checkAnswer(entry.value as AskFacts, answer); // written with the events
+  if (entry) await checkAnswer(entry.value as AskFacts, answer); // written with the events
   const ttlMs = limits.retentionMs;
   const item: InboundItem = { type: 'answer', ask: askId, by: principal.subject, answer };
   const result = await answerInterruption(principal, { runId: planId, id: askId }, {
@@ -71,12 +71,12 @@ const approvalSchema = {
   additionalProperties: false,
 };
 
-function checkAnswer({ kind, schema, options }: AskFacts, answer: unknown): void {
+async function checkAnswer({ kind, schema, options }: AskFacts, answer: unknown): Promise<void> {
   if (options && !options.some((option) => option === answer)) {
     throw invalid('the answer', [{ path: '', message: 'must be one of the options' }]);
   }
   const wanted = kind === 'approval' ? approvalSchema : schema ?? (options ? {} : { type: 'string' });
-  const issues = compileJsonSchema(wanted)(answer);
+  const issues = await compileJsonSchema(wanted).inTurns(answer);
   if (issues.length > 0) throw invalid('the answer', issues);
 }
 

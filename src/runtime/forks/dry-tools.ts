@@ -1,5 +1,6 @@
 /** Tools that change nothing: calls that may act are answered from the record of an earlier run. */
 
+import { onChecked } from '../../tools/fixed-input.ts';
 import { type ErrorData, fromData, PinnaceError } from '../../base/errors.ts';
 import { sha256Sync } from '../../base/sha256-sync.ts';
 import { canonicalJson } from '../../base/json.ts';
@@ -75,10 +76,7 @@ function dryTool(tool: Tool, recorded: RecordedOutcomes): Tool {
   return {
     definition: { ...rest, secrets: [], annotations: { ...annotations, readOnlyHint: true, destructiveHint: false } },
     // The record has inputs as the model wrote them.
-    check(input) {
-      const checked = check(input);
-      return checked.ok ? { ok: true, input } : checked;
-    },
+    check: (input) => onChecked(check(input), (checked) => checked.ok ? { ok: true, input } : checked),
     ...(tool.isAvailable && { isAvailable: tool.isAvailable }),
     execute(input) {
       const outcome = recorded.take(name, input);

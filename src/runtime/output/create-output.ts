@@ -21,7 +21,7 @@ export interface RunOutputOptions {
 /** Creates the structured answer. */
 export function createRunOutput({ spec, check, runId, report }: RunOutputOptions): RunOutput {
   const { schema, name, description } = spec;
-  const issuesOf = compileJsonSchema(schema);
+  const { inTurns } = compileJsonSchema(schema);
   return {
     isRepaired: false,
     responseFormat: {
@@ -35,7 +35,7 @@ export function createRunOutput({ spec, check, runId, report }: RunOutputOptions
       let unread: OutputReading | undefined;
       for (const candidate of jsonCandidates(text)) {
         const json = parsed(candidate);
-        const issues = json.ok ? issuesOf(json.data) : json.issues;
+        const issues = json.ok ? await inTurns(json.data) : json.issues;
         if (json.ok && issues.length === 0) return await withCheck(json, { check, report });
         if (json.ok) wrong ??= { ok: false, issues };
         else unread ??= json;

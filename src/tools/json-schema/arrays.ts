@@ -1,63 +1,70 @@
 /** The keywords of JSON Schema for arrays. */
 
 import { canonicalJson } from '../../base/json.ts';
-import type { EvaluateOptions, Findings } from './findings.ts';
+import type { EvaluateOptions, Evaluation, Findings } from './findings.ts';
 
 /** Evaluates an array by the keywords that are about arrays. */
-export function evaluateArray(value: readonly unknown[], findings: Findings): void {
+export function* evaluateArray(value: readonly unknown[], findings: Findings): Evaluation<void> {
   checkSize(value, findings);
-  applyItems(value, findings);
-  applyContains(value, findings);
-  applyFrom(0, value, { keyword: 'unevaluatedItems', skip: findings.evaluated }, findings);
+  if (findings.schema['uniqueItems'] === true) yield* checkUnique(value, findings);
+  yield* applyItems(value, findings);
+  if (findings.schema['contains'] !== undefined) yield* applyContains(value, findings);
+  yield* applyFrom(0, value, { keyword: 'unevaluatedItems', skip: findings.evaluated }, findings);
 }
 
-function checkSize(value: readonly unknown[], { schema, fail }: Findings): void {
-  const { minItems, maxItems, uniqueItems } = schema;
+function checkSize(value: readonly unknown[], findings: Findings): void {
+  const { minItems, maxItems } = findings.schema;
   if (typeof maxItems === 'number' && value.length > maxItems) {
-    fail('maxItems', `Array has too many items (${value.length} > ${maxItems}).`);
+    findings.fail('maxItems', `Array has too many items (${value.length} > ${maxItems}).`);
   }
   if (typeof minItems === 'number' && value.length < minItems) {
-    fail('minItems', `Array has too few items (${value.length} < ${minItems}).`);
-  }
-  // By their text and not pair by pair: the time grows with the array, and not with its square.
-  if (uniqueItems === true && new Set(value.map((item) => canonicalJson(item))).size < value.length) {
-    fail('uniqueItems');
+    findings.fail('minItems', `Array has too few items (${value.length} < ${minItems}).`);
   }
 }
 
-function applyItems(value: readonly unknown[], findings: Findings): void {
+/** By their text and not pair by pair: the time grows with the array, and not with its square. */
+function* checkUnique(value: readonly unknown[], findings: Findings): Evaluation<void> {
+  const texts = new Set<string>();
+  for (const item of value) {
+    const text = canonicalJson(item);
+    if (findings.context.spend(0.5 + text.length / 64)) yield;
+    if (texts.has(text)) return findings.fail('uniqueItems');
+    texts.add(text);
+  }
+}
+
+function* applyItems(value: readonly unknown[], findings: Findings): Evaluation<void> {
   const { prefixItems, items } = findings.schema;
   const list = [prefixItems, items].find(Array.isArray) ?? []; // a list of `items` is how draft 7 writes `prefixItems`
-  for (const [index, schema] of list.entries()) {
-    if (index < value.length) apply(value[index], { index, schema, keyword: 'prefixItems' }, findings);
+  for (let index = 0; index < Math.min(list.length, value.length) && !findings.isFull; index++) {
+    yield* apply(value[index], { index, schema: list[index], keyword: 'prefixItems' }, findings);
   }
   const keyword = Array.isArray(items) ? 'additionalItems' : 'items';
-  applyFrom(list.length, value, { keyword }, findings);
+  yield* applyFrom(list.length, value, { keyword }, findings);
 }
 
-function applyContains(value: readonly unknown[], findings: Findings): void {
-  const { schema, fail, evaluated } = findings;
-  const { contains, minContains = 1, maxContains = Infinity } = schema;
-  if (contains === undefined) return;
-  const found = value.flatMap((
-    item,
-    index,
-  ) => (findings.evaluate(item, contains, below(findings, index)).valid ? [index] : []));
-  for (const index of found) evaluated.add(index);
-  if (found.length < Number(minContains)) fail(schema['minContains'] === undefined ? 'contains' : 'minContains');
-  if (found.length > Number(maxContains)) fail('maxContains');
+function* applyContains(value: readonly unknown[], findings: Findings): Evaluation<void> {
+  const { contains, minContains, maxContains = Infinity } = findings.schema;
+  let found = 0;
+  for (const [index, item] of value.entries()) {
+    if (!(yield* findings.evaluate(item, contains, below(findings, index))).valid) continue;
+    found++;
+    findings.evaluated?.add(index);
+  }
+  if (found < Number(minContains ?? 1)) findings.fail(minContains === undefined ? 'contains' : 'minContains');
+  if (found > Number(maxContains)) findings.fail('maxContains');
 }
 
-function applyFrom(
+function* applyFrom(
   first: number,
   value: readonly unknown[],
-  { keyword, skip }: { readonly keyword: string; readonly skip?: ReadonlySet<string | number> },
+  { keyword, skip }: { readonly keyword: string; readonly skip?: ReadonlySet<string | number> | undefined },
   findings: Findings,
-): void {
+): Evaluation<void> {
   const schema = findings.schema[keyword];
   if (schema === undefined) return;
-  for (let index = first; index < value.length; index++) {
-    if (skip?.has(index) !== true) apply(value[index], { index, schema, keyword }, findings);
+  for (let index = first; index < value.length && !findings.isFull; index++) {
+    if (skip?.has(index) !== true) yield* apply(value[index], { index, schema, keyword }, findings);
   }
 }
 
@@ -67,9 +74,9 @@ interface Application {
   readonly keyword: string;
 }
 
-function apply(item: unknown, { index, schema, keyword }: Application, findings: Findings): void {
-  const { valid, failures } = findings.evaluate(item, schema, below(findings, index));
-  findings.evaluated.add(index);
+function* apply(item: unknown, { index, schema, keyword }: Application, findings: Findings): Evaluation<void> {
+  const { valid, failures } = yield* findings.evaluate(item, schema, below(findings, index));
+  findings.evaluated?.add(index);
   if (!valid) findings.fail(keyword, '', failures);
 }
 

@@ -3,127 +3,106 @@
 import { dereference, format as formats } from '@cfworker/json-schema';
 import { PinnaceError } from '../../base/errors.ts';
 import type { Issue } from '../../base/parse.ts';
-import { createWork } from '../../permission/regex/work.ts';
+import { yieldTurn } from '../../base/yield-turn.ts';
+import { createWork, tooMuchWork } from '../../permission/regex/work.ts';
 import type { JsonSchema } from '../../base/schema.ts';
-import { evaluate } from './evaluate.ts';
-import type { Context, Failure, Result, Schema } from './findings.ts';
+import { addressOf, evaluate } from './evaluate.ts';
+import type { Context, Evaluation, Failure, Result, Schema } from './findings.ts';
+import { mistakeIn } from './keywords.ts';
 import { compilePatterns, type Matchers } from './patterns.ts';
-import type { Tool } from '../tool.ts';
+import type { InputCheck, Tool } from '../tool.ts';
 
-/** The keywords whose wrong use would make a schema accept everything, described as a schema (draft 7 and 2020-12 agree here). */
-const metaSchema: JsonSchema = {
-  $defs: {
-    type: { enum: ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'] },
-    schemas: { type: 'array', minItems: 1, items: { $ref: '#' } },
-    named: { type: 'object', additionalProperties: { $ref: '#' } },
-    names: { type: 'array', items: { type: 'string' } },
-    count: { type: 'integer', minimum: 0 },
-  },
-  type: ['object', 'boolean'],
-  properties: {
-    type: { anyOf: [{ $ref: '#/$defs/type' }, { type: 'array', minItems: 1, items: { $ref: '#/$defs/type' } }] },
-    properties: { $ref: '#/$defs/named' },
-    patternProperties: { $ref: '#/$defs/named' },
-    dependentSchemas: { $ref: '#/$defs/named' },
-    dependentRequired: { type: 'object', additionalProperties: { $ref: '#/$defs/names' } },
-    $defs: { $ref: '#/$defs/named' },
-    definitions: { $ref: '#/$defs/named' },
-    additionalProperties: { $ref: '#' },
-    unevaluatedProperties: { $ref: '#' },
-    propertyNames: { $ref: '#' },
-    items: { anyOf: [{ $ref: '#' }, { $ref: '#/$defs/schemas' }] },
-    prefixItems: { $ref: '#/$defs/schemas' },
-    unevaluatedItems: { $ref: '#' },
-    contains: { $ref: '#' },
-    not: { $ref: '#' },
-    if: { $ref: '#' },
-    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema, and no caller awaits this
-    then: { $ref: '#' },
-    else: { $ref: '#' },
-    allOf: { $ref: '#/$defs/schemas' },
-    anyOf: { $ref: '#/$defs/schemas' },
-    oneOf: { $ref: '#/$defs/schemas' },
-    required: { $ref: '#/$defs/names' },
-    enum: { type: 'array' },
-    minimum: { type: 'number' },
-    maximum: { type: 'number' },
-    exclusiveMinimum: { type: 'number' },
-    exclusiveMaximum: { type: 'number' },
-    multipleOf: { type: 'number', exclusiveMinimum: 0 },
-    minLength: { $ref: '#/$defs/count' },
-    maxLength: { $ref: '#/$defs/count' },
-    minItems: { $ref: '#/$defs/count' },
-    maxItems: { $ref: '#/$defs/count' },
-    minProperties: { $ref: '#/$defs/count' },
-    maxProperties: { $ref: '#/$defs/count' },
-    pattern: { type: 'string' },
-    format: { type: 'string' },
-    uniqueItems: { type: 'boolean' },
-    $id: { type: 'string' },
-    $anchor: { type: 'string' },
-    $ref: { type: 'string' },
-    description: { type: 'string' },
-  },
-};
+/** A check of values by one schema. It never throws: what cannot be checked does not fit. */
+export interface SchemaCheck {
+  /** Lists what is wrong with a value, none when it fits. Holds the thread until then: for values of the composition. */
+  (value: unknown): readonly Issue[];
+  /** Lists the same, and lets others have their turn every few milliseconds: for what a caller, a model or a server sends. */
+  readonly inTurns: (value: unknown) => readonly Issue[] | Promise<readonly Issue[]>;
+}
 
 /**
- * Returns a function that lists what is wrong with a value; none when it fits. It never throws: what cannot be checked does not fit.
+ * Returns the check of a schema.
  *
  * @throws PinnaceError `invalid_argument`: `invalid_schema` for what is no schema, or refers to something outside itself;
  * `invalid_pattern` for a pattern that cannot be matched in linear time, with its `field` (a JSON Pointer) and `position`.
  */
-export function compileJsonSchema(schema: JsonSchema): (value: unknown) => readonly Issue[] {
-  const check = load(schema);
-  return (value) => {
+export function compileJsonSchema(schema: JsonSchema): SchemaCheck {
+  const open = load(schema);
+  const check = (value: unknown): readonly Issue[] => {
     try {
-      const { valid, failures } = check(value);
-      return valid ? [] : failures.filter(({ keyword }) => !wrappers.has(keyword)).map(toIssue);
+      return issuesOf(drain(open(value)));
     } catch (error) {
-      return [{ path: '', message: isTooMuchWork(error) ? tooMuchText : 'must be JSON, and not nested too deep' }];
+      return issuesOfError(error);
     }
   };
+  return Object.assign(check, {
+    inTurns(value: unknown) {
+      const run = open(value);
+      try {
+        const { done, value: result } = run.evaluation.next();
+        return done ? issuesOf(result) : finish(run).then(issuesOf, issuesOfError);
+      } catch (error) {
+        return issuesOfError(error);
+      }
+    },
+  });
+}
+
+function issuesOf({ valid, failures }: Result): readonly Issue[] {
+  return valid ? [] : failures.filter(({ keyword }) => !wrappers.has(keyword)).map(toIssue);
+}
+
+function issuesOfError(error: unknown): readonly Issue[] {
+  return [{ path: '', message: isTooMuchWork(error) ? tooMuchText : 'must be JSON, and not nested too deep' }];
 }
 
 const tooMuchText = 'takes too many steps to check against its schema: make it smaller';
 
 /** Looks at parts of values, and steps of patterns, that one check may take. */
-const mostVisits = 2_000_000;
+const mostVisits = 1_000_000;
 const mostPatternWork = 4_000_000;
 /** Enough for every schema whose references come to an end, and for most values. */
-const probeVisits = 50_000;
+const leastVisits = 50_000;
+/** Visits of one turn: a few milliseconds. */
+const visitsOfTurn = 2_000;
 
-type Check = (value: unknown) => Result;
-type BoundedCheck = (value: unknown, visits: number) => Result;
+/** A check under way. */
+interface Run {
+  readonly evaluation: Evaluation;
+  /** The next turn starts. */
+  readonly startTurn: () => void;
+}
 
-function load(schema: JsonSchema): Check {
-  try {
-    const { valid, failures } = checkMeta(schema, mostVisits);
-    if (!valid) throw notASchema(quote(deepest(failures)));
-    const root = structuredClone(schema); // the library writes into it
-    const parts = dereference(root);
-    if (Object.values(parts).some((part) => isUnresolved(part, parts))) throw notASchema(quote('$ref'));
-    const check = checkOf(root, { parts, matchers: compilePatterns(root, parts) });
-    for (const probe of [{}, [], '', 0]) check(probe, probeVisits); // a reference that leads back to itself never ends
-    return (value) => checkInSteps(check, value, Object.keys(parts).length);
-  } catch (error) {
-    if (error instanceof PinnaceError && !isTooMuchWork(error)) throw error;
-    throw notASchema('its depth, or a "$ref" or "$id" in it,');
+function drain({ evaluation, startTurn }: Run): Result {
+  for (;;) {
+    const { done, value } = evaluation.next();
+    if (done) return value;
+    startTurn();
   }
 }
 
-/**
- * Looks at each part of the value with each part of the schema at most: a schema whose references double at each level would
- * otherwise make a short value take seconds.
- */
-function checkInSteps(check: BoundedCheck, value: unknown, schemaParts: number): Result {
+async function finish({ evaluation, startTurn }: Run): Promise<Result> {
+  for (;;) {
+    await yieldTurn();
+    startTurn();
+    const { done, value } = evaluation.next();
+    if (done) return value;
+  }
+}
+
+function load(schema: JsonSchema): (value: unknown) => Run {
   try {
-    return check(value, probeVisits);
+    const mistake = mistakeIn(schema, '#');
+    if (mistake !== undefined) throw notASchema(quote(pointerOf(mistake)));
+    const root = structuredClone(schema); // the library writes into it
+    const parts = dereference(root);
+    if (Object.values(parts).some((part) => isUnresolved(part, parts))) throw notASchema(quote('$ref'));
+    const open = opener(root, { parts, matchers: compilePatterns(root, parts) });
+    if (visitsInPlace(root, parts, new Map()) > leastVisits) throw tooMuchWork(); // a reference that leads back to itself never ends
+    return open;
   } catch (error) {
-    if (!isTooMuchWork(error)) throw error;
-    const length = JSON.stringify(value)?.length ?? 0; // it has fewer parts
-    const visits = Math.min(mostVisits, schemaParts * length);
-    if (visits <= probeVisits) throw error;
-    return check(value, visits);
+    if (error instanceof PinnaceError && !isTooMuchWork(error)) throw error;
+    throw notASchema('its depth, or a "$ref" or "$id" in it,');
   }
 }
 
@@ -132,40 +111,73 @@ interface Parts {
   readonly matchers: Matchers;
 }
 
-function checkOf(root: Schema, { parts, matchers }: Parts): BoundedCheck {
-  return (value, visits) => {
-    const patternWork = createWork(mostPatternWork);
+/** How many looks one value takes at a schema and the parts that every value is held against. Each part is walked once. */
+function visitsInPlace(
+  schema: unknown,
+  parts: Parts['parts'],
+  known: Map<unknown, number>,
+): number {
+  if (typeof schema !== 'object' || schema === null) return 1;
+  const found = known.get(schema);
+  if (found !== undefined) return found;
+  known.set(schema, Infinity); // where it leads back to itself
+  const { $ref, __absolute_ref__: absolute = $ref, allOf, anyOf, oneOf, not, if: condition } = schema as Schema; // an object
+  const others = [allOf, anyOf, oneOf, not, condition, $ref !== undefined && parts[addressOf(absolute)]].flat();
+  let visits = 1;
+  for (const other of others) if (other) visits += visitsInPlace(other, parts, known);
+  known.set(schema, visits);
+  return visits;
+}
+
+/** Returns what starts a check. */
+function opener(root: Schema, { parts, matchers }: Parts): (value: unknown) => Run {
+  const all = Object.values(parts);
+  const tracks = all.some((part) =>
+    typeof part === 'object' && (part['unevaluatedItems'] !== undefined || part['unevaluatedProperties'] !== undefined)
+  );
+  return (value) => {
+    let [spent, turnEnd, most] = [0, visitsOfTurn, leastVisits];
     const context: Context = {
       parts,
-      matches: (pattern, text) => matchers.get(pattern).test(text, patternWork),
+      matcher: (pattern) => matchers.get(pattern),
+      patternWork: createWork(mostPatternWork),
       isOfFormat,
-      work: createWork(visits),
+      tracks,
+      spend(units) {
+        spent += units;
+        if (spent > most && most === leastVisits) most = mostVisitsFor(value, all.length);
+        if (spent > most) throw tooMuchWork();
+        return spent >= turnEnd;
+      },
     };
-    return evaluate(value, root, { at: '#', context });
+    const startTurn = (): void => void (turnEnd = spent + visitsOfTurn);
+    return { evaluation: evaluate(value, root, { at: '#', context }), startTurn };
   };
+}
+
+/**
+ * Each part of the value is looked at with each part of the schema at most: a schema whose references double at each level would
+ * otherwise make a short value take seconds.
+ */
+function mostVisitsFor(value: unknown, schemaParts: number): number {
+  const length = JSON.stringify(value)?.length ?? 0; // it has fewer parts
+  return Math.max(leastVisits + 1, Math.min(mostVisits, schemaParts * length));
 }
 
 function isTooMuchWork(error: unknown): boolean {
   return error instanceof PinnaceError && error.details?.['reason'] === 'too_much_work';
 }
 
+/** Longer texts are of every format: the expressions look at each character several times. */
+const longestOfFormat = 1_048_576;
+
 /** Formats of the library, but for the one whose expression a text can keep busy. */
 const isOfFormat: Context['isOfFormat'] = (name, text) => {
+  if (text.length > longestOfFormat) return true;
   if (name === 'url') return /^(?:https?|ftp):\/\/[^\s/]/i.test(text) && !/\s/.test(text) && URL.canParse(text);
   const test = Object.hasOwn(formats, name) ? formats[name] : undefined;
   return test === undefined || test(text);
 };
-
-let metaCheck: BoundedCheck | undefined;
-
-/** Compiled with the first schema: an instance whose tools have valibot schemas needs none. */
-function checkMeta(schema: JsonSchema, visits: number): Result {
-  if (!metaCheck) {
-    const parts = dereference(metaSchema);
-    metaCheck = checkOf(metaSchema, { parts, matchers: compilePatterns(metaSchema, parts) });
-  }
-  return metaCheck(schema, visits);
-}
 
 function isUnresolved(part: Schema | boolean, parts: Parts['parts']): boolean {
   if (typeof part === 'boolean' || part['$ref'] === undefined) return false;
@@ -191,16 +203,6 @@ function pointerOf(location = '#'): string {
   return location.replace(/^#\/?/, '').replaceAll('/', '.').replace(/[^\w.$~-]/g, '?').slice(0, 200);
 }
 
-/** The place that is to blame: what is around it fails only because it does. */
-function deepest(errors: readonly { readonly instanceLocation: string }[]): string {
-  const locations = errors.map(({ instanceLocation }) => instanceLocation);
-  return pointerOf(locations.reduce((a, b) => (levels(b) > levels(a) ? b : a), '#'));
-}
-
-function levels(location: string): number {
-  return location.split('/').length;
-}
-
 function quote(place: string): string {
   return place === '' ? 'it' : `"${place}"`;
 }
@@ -219,9 +221,13 @@ function notASchema(where: string): PinnaceError {
  * @throws PinnaceError `invalid_argument` as {@link compileJsonSchema} does.
  */
 export function checkBy(schema: JsonSchema): Tool['check'] {
-  const listIssues = compileJsonSchema(schema);
+  const { inTurns } = compileJsonSchema(schema);
   return (value) => {
-    const issues = listIssues(value);
-    return issues.length === 0 ? { ok: true, input: value } : { ok: false, issues };
+    const issues = inTurns(value);
+    return issues instanceof Promise ? issues.then((all) => toCheck(value, all)) : toCheck(value, issues);
   };
+}
+
+function toCheck(input: unknown, issues: readonly Issue[]): InputCheck {
+  return issues.length === 0 ? { ok: true, input } : { ok: false, issues };
 }

@@ -4,13 +4,13 @@ import * as v from 'valibot';
 import { jsonSchemaOf } from '../../base/json-schema-of.ts';
 import { toIssue } from '../../base/parse.ts';
 import type { JsonSchema } from '../../base/schema.ts';
-import type { InputCheck } from '../tool.ts';
+import type { Tool } from '../tool.ts';
 
 /** A schema that was read. */
 export interface ReadSchema {
   readonly jsonSchema: JsonSchema;
   /** Throws a `PinnaceError` `internal` for a schema that can only be checked asynchronously. */
-  readonly check: (value: unknown) => InputCheck;
+  readonly check: Tool['check'];
 }
 
 /** Reads a schema. Throws what valibot throws for what JSON Schema cannot express. */

@@ -53,11 +53,11 @@ describe('the tools of the sample office', () => {
     expect(await run(other, 'invoice_list')).toMatchObject({ ok: true, output: [] });
   });
 
-  it('check their input', () => {
+  it('check their input', async () => {
     const tool = deskTools().find(({ definition }) => definition.name === 'invoice_schedule')!;
-    expect(tool.check({ id: 'invoice-1', due: '2026-12-24' }).ok).toBe(true);
-    expect(tool.check({ id: 'invoice-1', due: 'soon' }).ok).toBe(false);
-    expect(tool.check({ due: '2026-12-24' }).ok).toBe(false);
+    expect((await tool.check({ id: 'invoice-1', due: '2026-12-24' })).ok).toBe(true);
+    expect((await tool.check({ id: 'invoice-1', due: 'soon' })).ok).toBe(false);
+    expect((await tool.check({ due: '2026-12-24' })).ok).toBe(false);
   });
 
   it('of deployments answer "deploy to production", not those of products', () => {

@@ -48,7 +48,7 @@ export const measuringPlatformTests: string[] = [
 /** All tests that measure their own process or change it. */
 export const measuringTests: string[] = [
   ...measuringPlatformTests,
-  'test/node/{fuzz,parity,regex-cpu,soak}.test.ts',
+  'test/node/{fuzz,parity,regex-cpu,schema-cpu,soak}.test.ts',
   'test/node/docs/docs.test.ts',
   'test/src/simulation/{planted-bugs,simulate}.test.ts',
   'test/src/runtime/{audit,readiness,start-gate}.test.ts',
