@@ -37,5 +37,5 @@ export function onChecked(
   checked: InputCheck | Promise<InputCheck>,
   next: (checked: InputCheck) => InputCheck,
 ): InputCheck | Promise<InputCheck> {
-  return checked instanceof Promise ? checked.then(next) : next(checked);
+  return checked instanceof Promise ? checked.then((found) => next(found)) : next(checked);
 }

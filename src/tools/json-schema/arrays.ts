@@ -28,7 +28,10 @@ function* checkUnique(value: readonly unknown[], findings: Findings): Evaluation
   for (const item of value) {
     const text = canonicalJson(item);
     if (findings.context.spend(0.5 + text.length / 64)) yield;
-    if (texts.has(text)) return findings.fail('uniqueItems');
+    if (texts.has(text)) {
+      findings.fail('uniqueItems');
+      return;
+    }
     texts.add(text);
   }
 }
