@@ -35,7 +35,7 @@ export function toolOver<S extends v.GenericSchema<unknown, unknown>>(
 /** Goes on with what a check has found: at once, unless it took turns. */
 export function onChecked(
   checked: InputCheck | Promise<InputCheck>,
-  next: (checked: InputCheck) => InputCheck,
+  go: (checked: InputCheck) => InputCheck,
 ): InputCheck | Promise<InputCheck> {
-  return checked instanceof Promise ? checked.then((found) => next(found)) : next(checked);
+  return checked instanceof Promise ? checked.then((found) => go(found)) : go(checked);
 }
