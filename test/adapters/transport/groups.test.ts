@@ -95,11 +95,11 @@ function halting(...rest: readonly ReturnType<typeof says>[]) {
 async function begin(stream: ReadableStream<UIMessageChunk>) {
   const reader = stream.getReader();
   let runId = '';
-  for (let next = await reader.read(); !next.done && next.value.type !== 'text-delta';) {
-    if (next.value.type === 'data-run') runId = String((next.value.data as { runId: string }).runId);
-    next = await reader.read();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done || value.type === 'text-delta') return { runId, reader };
+    if (value.type === 'data-run') ({ runId } = value.data as { runId: string }); // safe: of this chunk
   }
-  return { runId, reader };
 }
 
 const payment = (paid: string[], approval: 'never' | 'always' = 'never') =>
