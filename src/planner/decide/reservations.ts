@@ -8,8 +8,9 @@ import type { Activity } from '../model/plan-state.ts';
 /** The reservations of one plan. */
 export interface Reservations {
   /**
-   * Reserves what the activity may use, and returns `undefined`; or returns the resource that is short. Without other reservations,
-   * any remainder is enough: the real usage counts, which exceeds it by less than one reservation.
+   * Reserves what the activity may use, and returns `undefined`; or returns the resource that is short. Nothing starts where nothing
+   * is left, whatever is reserved. Without other reservations, any remainder is enough: the real usage counts, which exceeds it by
+   * the usage of one activity.
    */
   take(activity: Activity): keyof Budget | undefined;
   /** Gives it back, when the usage is known or there is none. */
@@ -25,13 +26,15 @@ export function createReservations({ tokens, cost }: PlanLimits['reserve']): Res
     take({ id, agent: { account } }) {
       if (!account.isMetered && holdStep(account)) return undefined;
       const left = remaining(account);
+      if (left.tokens <= 0) return 'tokens';
+      if (left.cost <= 0) return 'cost';
       const amount: Budget = {
         steps: 1,
         ...(left.tokens !== Infinity && { tokens }),
         ...(left.cost !== Infinity && { cost }),
       };
       const lacking = lacks(account, amount);
-      if (lacking && (lacking === 'steps' || left[lacking] <= 0 || isReserved(lacking))) return lacking;
+      if (lacking && (lacking === 'steps' || isReserved(lacking))) return lacking;
       hold(account, amount);
       made.set(id, { account, amount });
       return undefined;

@@ -117,15 +117,45 @@ describe('limits', () => {
     expect(used).toBeLessThanOrEqual(1100);
   });
 
-  it.each([NaN, Infinity, -5])('of tokens and cost are exhausted by a call that reports %s', async (odd) => {
+  it.each([[10, 8, 2], [10, 10, 1], [1, 0.3, 4], [0, 1, 0]])(
+    'of cost hold with the default limits: %d pays for calls of %d until nothing is left',
+    async (cost, each, calls) => {
+      const left: unknown[] = [];
+      const { planner } = testPlanner((task) => {
+        left.push(task.left?.cost);
+        return Promise.resolve({ type: 'next', actions: [], usage: { cost: each } });
+      });
+      const outcome = await planner.run({ goal: 'g', budget: { cost, steps: 20 } }, me);
+      expect(outcome).toMatchObject({
+        state: 'failed',
+        error: { code: 'budget_exceeded', details: { reason: 'cost_limit' } },
+      });
+      expect(left.every((amount) => Number(amount) > 0)).toBe(true);
+      expect(left).toHaveLength(calls);
+    },
+  );
+
+  it('of cost hold for the tasks of a given plan: the ones that come after what used it up do not start', async () => {
+    const started: string[] = [];
+    const { planner } = testPlanner((task) => {
+      started.push(task.goal);
+      return Promise.resolve({ type: 'done', result: 1, usage: { cost: 6 } });
+    });
+    const tasks = ['a', 'b', 'c', 'd'].map((key, at, keys) => ({ key, goal: key, after: keys.slice(at - 1, at) }));
+    await planner.run({ goal: 'g', budget: { cost: 10 }, plan: { tasks } }, me);
+    expect(started).toEqual(['a', 'b']);
+  });
+
+  it.each([NaN, Infinity, -5, '7'])('of tokens and cost are exhausted by a call that reports %s', async (given) => {
+    const odd = given as number; // what is no number comes from an agent that is not typed
     for (const usage of [{ tokens: odd }, { cost: odd }]) {
       let runs = 0;
       const { planner } = testPlanner(async () => {
         await Promise.resolve();
         runs++;
         return { type: 'next', actions: [], usage };
-      }, { limits: { reserve: { tokens: 100, cost: 1 } } });
-      const outcome = await planner.run({ goal: 'g', budget: { tokens: 1000, cost: 1000, steps: 5 } }, me);
+      });
+      const outcome = await planner.run({ goal: 'g', budget: { tokens: 10_000, cost: 1000, steps: 5 } }, me);
       expect(outcome).toMatchObject({ state: 'failed', error: { code: 'budget_exceeded' } });
       expect(runs).toBe(1);
     }
