@@ -5,12 +5,14 @@ import { createAudit } from '../src/events/audit.ts';
 import { createRuntime } from '../src/create-runtime.ts';
 import { createEventRing } from '../src/events/event-ring.ts';
 import type { Grounding } from '../src/grounding/create-grounding.ts';
+import type { PlanLimits } from '../src/planner/model/plan-limits.ts';
 import type { Registry } from '../src/registry/registry.ts';
 import type { SecretSource } from '../src/contracts/secret-source.ts';
 import type { ClosableStorage, Watchable } from '../src/contracts/storage.ts';
 import type { PrivateOrigins } from '../src/base/private-origins.ts';
 import type { OnError } from '../src/events/on-error.ts';
 import type { CodeAgent } from '../src/runtime/code-agents/agent-code.ts';
+import type { Limits } from '../src/runtime/resolve/limits.ts';
 import type { HostedRuntime } from '../src/runtime/runtime.ts';
 import type { Handlers } from '../src/tools/extension.ts';
 import { loadOnce } from '../src/base/load-once.ts';
@@ -88,6 +90,12 @@ export interface DenoEndpointOptions extends EndpointPeople {
   readonly kvPath?: string;
   /** Receives the causes that answers, events and the audit do not contain, as that of `createRuntime`; `consoleErrors()` prints them. */
   readonly onError?: OnError;
+  /** The limits of runs, as those of `createRuntime`. */
+  readonly limits?: Partial<Limits>;
+  /** The limits of plans, as those of `createRuntime`. Over HTTP: 200 agents, 2,000 steps and one day when absent. */
+  readonly plans?: Partial<PlanLimits>;
+  /** How many runs may be in progress at once, as those of `createHandler`. */
+  readonly quotas?: HandlerOptions['quotas'];
   /** As that of `createRuntime`: `'inputs'` records what runs are forked and made test cases from. */
   readonly keep?: 'stream' | 'inputs';
   /** As that of `createRuntime`: agents that name `code_run` may write programs. */
@@ -140,6 +148,8 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     sinks: [consoleSink(), ...(otel ? [otel.sink] : [])],
     ...observability,
     ...(options.agents && { agents: options.agents }),
+    ...(options.limits && { limits: options.limits }),
+    ...(options.plans && { plans: options.plans }),
     ...(options.handlers && { handlers: options.handlers }),
     ...(secrets && { secrets }),
     ...(options.onError && { onError: options.onError }),
@@ -159,6 +169,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     planner: runtime.planner,
     ...people.handler,
     ...(options.bodies && { bodies: options.bodies }),
+    ...(options.quotas && { quotas: options.quotas }),
     ...(options.keepAliveMs !== undefined && { keepAliveMs: options.keepAliveMs }),
     ...(options.metricsToken !== undefined && { metricsToken: options.metricsToken }),
     ...(options.startObjectiveMs !== undefined && { startObjectiveMs: options.startObjectiveMs }),

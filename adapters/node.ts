@@ -12,6 +12,7 @@ import type { Sandbox } from '../src/contracts/sandbox.ts';
 import type { SecretSource } from '../src/contracts/secret-source.ts';
 import type { ClosableStorage, Watchable } from '../src/contracts/storage.ts';
 import type { OnError } from '../src/events/on-error.ts';
+import type { PlanLimits } from '../src/planner/model/plan-limits.ts';
 import type { Registry } from '../src/registry/registry.ts';
 import type { Limits } from '../src/runtime/resolve/limits.ts';
 import type { CodeAgent } from '../src/runtime/code-agents/agent-code.ts';
@@ -67,6 +68,8 @@ export interface NodeEndpointOptions extends
   readonly secrets?: SecretSource;
   /** The limits of runs; the usual ones when absent. */
   readonly limits?: Partial<Limits>;
+  /** The limits of plans, as those of `createRuntime`. Over HTTP: 200 agents, 2,000 steps and one day when absent. */
+  readonly plans?: Partial<PlanLimits>;
   /** Where models come from; absent, from provider records, over the endpoint's egress. */
   readonly models?: ModelSource;
   /** The code that tools of type `function` or `extension` name in `config.handler`; pass it to `createRegistry` as well. */
@@ -147,6 +150,7 @@ export async function createNodeEndpoint(options: NodeEndpointOptions): Promise<
     ...observability,
     ...(agents && { agents }),
     ...(limits && { limits }),
+    ...(options.plans && { plans: options.plans }),
     ...(handlers && { handlers }),
     ...(onError && { onError }),
     ...(sandbox && { sandbox }),

@@ -40,6 +40,8 @@ import { steadyStorage } from './log/outage.ts';
 import { type Limits, limitsOf } from './runtime/resolve/limits.ts';
 import { localPrincipal } from './base/principal.ts';
 import type { CodeAgent } from './runtime/code-agents/agent-code.ts';
+import { type BudgetFor, parseBudgets, type PeriodBudgetInput } from './runtime/budgets/budget-terms.ts';
+import { budgetsOnUse } from './runtime/budgets/budgets-on-use.ts';
 import { createPipeline } from './runtime/pipeline.ts';
 import type { HostedRuntime } from './runtime/runtime.ts';
 import type { RuntimeObservers } from './runtime/runtime-options.ts';
@@ -88,8 +90,21 @@ export interface CreateRuntimeOptions {
   readonly rerank?: Rerank;
   /** Answers the queries of agents that name `dataSources`; without it they have none. */
   readonly grounding?: Grounding;
-  /** The bounds of plans. */
+  /**
+   * The limits of plans. Defaults: 20,000 agents, 100,000 steps and 30 days in process; over HTTP 200 agents, 2,000 steps and one day.
+   * There, `limits.steps` and `limits.totalMs` of this runtime bound plans as well, and everywhere those of the agent's record.
+   */
   readonly plans?: Partial<PlanLimits>;
+  /**
+   * What tenants, subjects and agents may use in an hour, a day, a week or a month: tokens, money, runs and written bytes. Exact over all
+   * instances with the same storage, which counts them. Default: none.
+   *
+   * @example
+   * const budgets = [{ id: 'day', of: 'subject', every: 'day', timeZone: 'Europe/Berlin', tokens: 500_000 }] as const;
+   */
+  readonly budgets?: readonly PeriodBudgetInput[];
+  /** Other terms of these budgets for one holder, such as those of its plan; `undefined` for the terms as they are. */
+  readonly budgetFor?: BudgetFor;
   /** Receive every event, such as `consoleSink()` or `otelSink()`. Defaults to none. */
   readonly sinks?: readonly EventSink[];
   /** Stores the latest events for subscribers. Pass the same ring to the registry. Capacity 0 stores none. Defaults to a new ring. */
@@ -210,6 +225,16 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     builtins: createBuiltins({ now, hasPrograms: options.programs === true && 'open' in (options.sandbox ?? {}) }),
     authorize,
     limits,
+    givenLimits: options.limits,
+    budgets: budgetsOnUse({
+      budgets: parseBudgets(options.budgets ?? []),
+      budgetFor: options.budgetFor,
+      storage: steady,
+      graceMs: storageGraceMs,
+      emit,
+      metrics,
+      now,
+    }),
     keep: options.keep ?? 'stream',
     contextStrategy: options.contextStrategy,
     fallbacks: options.fallbacks ?? [],

@@ -107,6 +107,7 @@ const commodore: Sample = {
     id: 'commodore',
     name: 'Commodore',
     role: 'planner',
+    plans: true,
     description: 'Splits a goal among parallel sub-agents, asks you when needed, and summarizes.',
     tags: ['sample', 'plans'],
     providerId: 'default',

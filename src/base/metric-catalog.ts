@@ -11,6 +11,7 @@ export const metricCatalog = {
   pinnace_open_plans: 'Open plans in this instance',
   pinnace_steering_messages_total: 'Messages to running agents by state (delivered, undelivered, refused)',
   pinnace_budget_tokens_total: 'Tokens of runs and plans with a token budget, by type and kind (granted, used)',
+  pinnace_budget_share: 'Largest share that was granted of a budget of a period, by budget',
   pinnace_model_calls_total: 'Model calls by model and status',
   pinnace_model_fallbacks_total: 'Model fallbacks by model that took over, model that failed (from) and error code',
   pinnace_tokens_total: 'Model tokens by model and kind (input, output)',

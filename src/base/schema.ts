@@ -103,6 +103,7 @@ export const Agent = v.strictObject({
   callerSettings: v.optional(CallerSettings),
   output: v.optional(OutputSpec),
   limits: v.optional(LimitOverrides),
+  plans: v.optional(v.boolean()),
   createdAt: v.optional(Timestamp, '1970-01-01T00:00:00.000Z'),
   updatedAt: v.optional(Timestamp, '1970-01-01T00:00:00.000Z'),
   revision: v.optional(Revision, 1),

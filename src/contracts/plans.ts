@@ -9,8 +9,14 @@ export interface Plans {
   start(
     request: PlanStart,
     principal: Principal,
-    options: { readonly idempotencyKey?: string },
+    options: {
+      readonly idempotencyKey?: string;
+      /** Each lowers the limits of the planner for this plan. */
+      readonly bounds?: readonly (PlanBounds | undefined)[];
+    },
   ): Promise<{ readonly planId: string }>;
+  /** Waits until the plan has ended or is suspended, wherever it runs. An abort ends the waiting. */
+  outcome(planId: string, principal: Principal, options: { readonly signal?: AbortSignal }): Promise<unknown>;
   /** Returns the current view. Rejects with `not_found` for a plan that this principal cannot read. */
   view(planId: string, principal: Principal): Promise<PlanProgress>;
   /**
@@ -26,6 +32,13 @@ export interface Plans {
   reply(planId: string, principal: Principal, reply: PlanReply): Promise<unknown>;
   /** Releases all plans to other processes. */
   close(): Promise<void>;
+}
+
+/** What bounds a plan besides the limits of its planner; times in milliseconds. */
+export interface PlanBounds {
+  readonly agents?: number | undefined;
+  readonly steps?: number | undefined;
+  readonly totalMs?: number | undefined;
 }
 
 /** A request for a plan. The planner parses its other fields and rejects unknown ones. */

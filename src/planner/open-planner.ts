@@ -2,6 +2,7 @@
 
 import { PinnaceError } from '../base/errors.ts';
 import { createPrincipal, type Principal, type Scope } from '../base/principal.ts';
+import type { PlanBounds } from '../contracts/plans.ts';
 import { unobserved } from '../events/events.ts';
 import { unreported } from '../events/report.ts';
 import { actorOf, traceAt } from '../events/span.ts';
@@ -16,7 +17,7 @@ import type { PlanOwner } from './host/run-agent.ts';
 import { foundPlan } from './journal/found-plan.ts';
 import { readValue } from './journal/outline.ts';
 import { type PlanHead, readPlan, readPlanEvents } from './journal/plan-record.ts';
-import { defaultPlanLimits, type PlanLimits } from './model/plan-limits.ts';
+import { defaultPlanLimits, limitsOfPlan, type PlanLimits } from './model/plan-limits.ts';
 import { readPlanRequest } from './model/plan-request.ts';
 import type { OpenPlanner, OpenPlannerOptions } from './planner.ts';
 import { readOutcome } from './view/plan-outcome.ts';
@@ -38,7 +39,8 @@ export function openPlanner(options: OpenPlannerOptions): OpenPlanner {
     return state;
   };
   const planner: OpenPlanner = {
-    start: (request, principal, given) => startPlan({ ...parts, live }, { ...given, request, principal }),
+    start: (request, principal, given) =>
+      startPlan({ ...parts, live, given: options.limits }, { ...given, request, principal }),
     run: (request, principal, given) => runToOutcome(planner, { ...given, request, principal }),
     async outcome(planId, principal, { signal } = {}) {
       await find(planId, principal);
@@ -90,15 +92,23 @@ function asCanceller(principal: Principal): Principal {
 type PlannerParts = ConstructorParameters<typeof LivePlans>[0];
 
 async function startPlan(
-  { storage, limits, now, authorize, emit = unobserved, live }: PlannerParts & { readonly live: LivePlans },
-  { request, principal, idempotencyKey }: {
+  { storage, limits, given, now, authorize, emit = unobserved, live }: PlannerParts & {
+    readonly live: LivePlans;
+    /** The limits that the composition has set. */
+    readonly given: OpenPlannerOptions['limits'];
+  },
+  { request, principal, idempotencyKey, bounds = [] }: {
     readonly request: unknown;
     readonly principal: Principal;
     readonly idempotencyKey?: string;
+    readonly bounds?: readonly (PlanBounds | undefined)[];
   },
 ): Promise<{ readonly planId: string }> {
   if (live.isClosed) throw closed();
-  const { terms, tasks } = readPlanRequest(request, { limits, now: now() });
+  const { terms, tasks } = readPlanRequest(request, {
+    limits: limitsOfPlan(given, { via: principal.via, bounds }),
+    now: now(),
+  });
   requireScope(principal, 'run:create');
   const owner = ownerOf(principal);
   const { traceId, parentSpanId } = terms;

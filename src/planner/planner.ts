@@ -1,7 +1,7 @@
 /** The planner: takes goals, makes plans of agents, and keeps them running in any process that shares the storage. */
 
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
-import type { FollowOptions } from '../contracts/plans.ts';
+import type { FollowOptions, PlanBounds } from '../contracts/plans.ts';
 import type { Storage, Watchable } from '../contracts/storage.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Principal } from '../base/principal.ts';
@@ -58,7 +58,11 @@ export interface Planner {
   start(
     request: PlanRequestInput,
     principal: Principal,
-    options?: { readonly idempotencyKey?: string },
+    options?: {
+      readonly idempotencyKey?: string;
+      /** Each lowers the planner's limits for this plan; the first request of a key decides. */
+      readonly bounds?: readonly (PlanBounds | undefined)[];
+    },
   ): Promise<{ readonly planId: string }>;
   /** Begins a plan and waits until it has ended or is suspended. An abort cancels it. */
   run(

@@ -77,7 +77,7 @@ export function createAgentSteps(parts: StepParts): AgentSteps {
 
 /** Calls the model of the request's agent, or a fallback, and counts what that uses. */
 async function callStepModel(
-  { metrics, liveTexts }: StepParts,
+  { metrics, liveTexts, budgets }: StepParts,
   request: ThinkRequest,
   { resolved, agent: given, principal, limits, notes, spanContext, redaction, report, files, tools }: Prepared,
 ): Promise<Omit<Thought, 'calls'> & Pick<ModelTurn, 'calls'>> {
@@ -97,12 +97,14 @@ async function callStepModel(
   const offered = [...request.primitives, ...tools.map(({ definition }) => definition)];
   const prompt = toPrompt(instructions, await files.load(withContext(messages, notes)));
   const { signal } = request;
+  const spender = { tenant: principal.tenant, subject: principal.subject, agentId: agent.id };
+  const budget = createModelBudget(request.budget ?? {}, usage, budgets && ((need) => budgets.hold(spender, need)));
   const fit = fitOnce({ agentId: agent.id, signal, tools: offered });
   await fit(prompt, models.first.contextTokens);
   const { fallback, message, ...turn } = await callModelOnce({
     agent,
     models: { ...models, onResolved },
-    budget: createModelBudget(request.budget ?? {}, usage),
+    budget,
     spanContext,
     metrics,
     report,
@@ -112,7 +114,10 @@ async function callStepModel(
     prompt,
     fit,
     tools: offered,
-  }).finally(() => request.onUsage?.({ tokens: usage.totalTokens, cost: usage.cost }));
+  }).finally(() => {
+    budget.close();
+    request.onUsage?.({ tokens: usage.totalTokens, cost: usage.cost });
+  });
   if (fallback) leaveProvider(messages);
   const model = fallback ?? (isOther ? last.model : undefined);
   const history = writeTaskHistory({ messages: [...messages, message], model });

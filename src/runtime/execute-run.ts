@@ -26,7 +26,7 @@ import type { LoopOptions, Usage } from './loop/loop-options.ts';
 import { composeLoop } from './compose-loop.ts';
 import { type Loop, startLoop } from './loop/run-steps.ts';
 import { createRunCalls, type RunCalls } from './calls/run-calls.ts';
-import { createModelBudget, type ModelBudget } from './model/model-budget.ts';
+import { createModelBudget, type HoldCall, type ModelBudget } from './model/model-budget.ts';
 import { createModelChain, type ModelChain } from './model/model-chain.ts';
 import type { ModelRetry } from './model/model-retry.ts';
 import { closingChunks, openingChunks, retryChunk } from './log/run-chunks.ts';
@@ -45,7 +45,7 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
   const finalUsage = () => ({ ...usage, durationMs: now() - startedAt });
   const push = (chunk: UIMessageChunk): void => driver.push(chunk);
   const spans = createLoopSpans(options);
-  const budget = createModelBudget(options.request.budget ?? {}, usage);
+  const budget = createModelBudget(options.request.budget ?? {}, usage, holdCallOf(options));
   const files = createRunFiles(filesOf(options, { push, scope: () => calls.scope }));
   const calls: RunCalls = createRunCalls(options, { live, usage, budget, spans, push, files });
   const steering = createSteering(live.inbox, { ...options, spans });
@@ -78,6 +78,7 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
     },
     onEnd(end) {
       abort.release();
+      budget.close();
       void calls.close();
       endRun(redaction.data(end), options, { live, spans, usage: finalUsage() });
     },
@@ -89,6 +90,12 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
     else end();
   });
   void driver.start();
+}
+
+function holdCallOf(
+  { budgets, agent: { id: agentId }, principal: { tenant, subject } }: RunOptions,
+): HoldCall | undefined {
+  return budgets && ((need) => budgets.hold({ tenant, subject, agentId }, need));
 }
 
 type RunUsage = Usage & { toolCalls: number };

@@ -20,21 +20,26 @@ const settleMs = 2000;
 /** Starts the plan that a request defines, or finds the one that it names. @throws PinnaceError as `takePlan`. */
 export async function findPlan(
   plans: Plans,
-  { request, planner, principal, key, span }: PlanOwner & {
+  { request, planner, principal, agent, limits, key, span }: PlanOwner & {
     readonly request: RunRequest;
     readonly planner: NonNullable<RunRequest['planner']>;
   },
 ): Promise<FollowedPlan> {
-  const planId = 'planId' in planner ? String(planner.planId) : await start();
+  const isOverHttp = principal.via === 'http';
+  const { background = false, ...terms } = planner as Readonly<Record<string, unknown>>; // as the planner reads them
+  if (typeof background !== 'boolean') throw noPlan('"background" must be true or false', 'plan_background');
+  const isStarted = !('planId' in planner);
+  const planId = isStarted ? await start(terms) : String(planner.planId);
   await plans.view(planId, principal);
-  return followed(plans, { planId, principal });
+  return followed(plans, { planId, principal, endsWithReader: isOverHttp && isStarted && !background });
 
-  async function start(): Promise<string> {
-    const terms = withBudget(planner, request.budget);
-    const given = { traceId: span.traceId, parentSpanId: span.spanId, ...terms, ...startOf(request) };
+  async function start(own: Readonly<Record<string, unknown>>): Promise<string> {
+    const bounded = withBudget(own, request.budget);
+    const given = { traceId: span.traceId, parentSpanId: span.spanId, ...bounded, ...startOf(request) };
     // As the key of the run, the plan's belongs to the issuer.
-    const options = key === undefined ? {} : { idempotencyKey: `run:${principal.session?.issuer ?? ''}:${key}` };
-    return (await plans.start(given, principal, options)).planId;
+    const keyed = key === undefined ? {} : { idempotencyKey: `run:${principal.session?.issuer ?? ''}:${key}` };
+    const bounds = [agent.limits, request.limits, isOverHttp ? limits : undefined];
+    return (await plans.start(given, principal, { ...keyed, bounds })).planId;
   }
 }
 
@@ -49,13 +54,17 @@ function withBudget(
 
 function followed(
   plans: Plans,
-  { planId, principal }: { readonly planId: string; readonly principal: Principal },
+  { planId, principal, endsWithReader }: {
+    readonly planId: string;
+    readonly principal: Principal;
+    readonly endsWithReader: boolean;
+  },
 ): FollowedPlan {
   const left = new AbortController();
   const ended = Promise.withResolvers<void>();
   const cancel = (reason: unknown): Promise<void> => {
     const how = { reason: typeof reason === 'string' ? reason : 'cancelled' };
-    const mustEnd = reason instanceof PinnaceError || reason === 'session_revoked';
+    const mustEnd = reason instanceof PinnaceError || reason === 'session_revoked' || reason === 'client_gone';
     return mustEnd ? plans.stop(planId, principal, how) : plans.cancel(planId, principal, how);
   };
   return {
@@ -72,11 +81,15 @@ function followed(
       return loopOf(updates, { ...run, planId, onEnd });
     },
     async abandon(reason) {
-      const isLeft = reason === 'client_gone' || reason === 'runtime_closed' || reason === 'run_ended';
+      const isLeft = (reason === 'client_gone' && !endsWithReader) || reason === 'runtime_closed' ||
+        reason === 'run_ended';
       // A cancellation that fails leaves the plan to its deadline.
       const isCancelled = !isLeft && await cancel(reason).then(() => true, () => false);
       if (isCancelled) await waitAtMost(settleMs, ended.promise);
       left.abort();
+    },
+    async settled(signal) {
+      await plans.outcome(planId, principal, { signal }).catch(() => undefined); // a plan that cannot be read counts no longer
     },
   };
 }

@@ -2,6 +2,7 @@
 
 import { PinnaceError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
+import type { Agent, LimitOverrides } from '../base/schema.ts';
 import type { Span } from '../events/span.ts';
 import type { Usage } from './loop/loop-options.ts';
 import type { Loop } from './loop/run-steps.ts';
@@ -12,10 +13,12 @@ export interface FollowedPlan {
   /** Returns the run's loop, which adds up what the plan uses. */
   follow(run: FollowingRun): Loop;
   /**
-   * Cancels the plan of an aborted run, unless only the reader of the run has left. Resolves when the run may end: the cancellation is
-   * recorded and the loop has shown it, or it took too long.
+   * Cancels the plan of an aborted run. A plan whose reader has left goes on in process, and over HTTP where its request had
+   * `background`. Resolves when the run may end: the cancellation is recorded and the loop has shown it, or it took too long.
    */
   abandon(reason: unknown): Promise<void>;
+  /** Resolves when the plan has ended or waits for a person, also after its run: it counts as a run until then. */
+  settled(signal: AbortSignal): Promise<void>;
 }
 
 /** The run that follows a plan. */
@@ -28,6 +31,10 @@ export interface FollowingRun {
 /** Who starts or follows a plan, and where. */
 export interface PlanOwner {
   readonly principal: Principal;
+  /** The agent that plans: its record allows plans over HTTP, and bounds them. */
+  readonly agent: Pick<Agent, 'id' | 'plans' | 'limits'>;
+  /** The limits of runs that the composition has set, which bound plans over HTTP. */
+  readonly limits: LimitOverrides | undefined;
   /** The idempotency key of the run. */
   readonly key: string | undefined;
   readonly span: Pick<Span, 'traceId' | 'spanId'>;

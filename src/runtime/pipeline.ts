@@ -1,6 +1,7 @@
 /** Composes the Agents Worker. */
 
 import { PinnaceError } from '../base/errors.ts';
+import { requireScope } from '../base/principal.ts';
 import { waitAtMost } from '../base/timer.ts';
 import type { Plans } from '../contracts/plans.ts';
 import type { AgentSteps } from '../contracts/steps.ts';
@@ -51,6 +52,10 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
     ...parts.content,
     blobs: storedFilesOnUse(parts, guarded),
     chats: createChats(parts, guarded),
+    budgets: async (principal) => {
+      requireScope(principal, 'run:read');
+      return await parts.budgets?.list(principal) ?? [];
+    },
     runs: parts.runs,
     steps,
     plans,
@@ -115,10 +120,11 @@ function createParts<P extends Plans>(
 /** The last ends of an audit are awaited for this long: longer than one commit takes in a storage that answers at all. */
 const auditMs = 15_000;
 
-async function closeParts({ runs, resolver, recorder, answers }: RuntimeParts): Promise<void> {
+async function closeParts({ runs, resolver, recorder, answers, budgets }: RuntimeParts): Promise<void> {
   await runs.drained();
   await Promise.all(answers);
   await waitAtMost(auditMs, recorder.drained());
+  await budgets?.close();
   runs.close();
   resolver.close();
 }

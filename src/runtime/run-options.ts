@@ -60,6 +60,7 @@ type RunServices =
     | 'sandbox'
     | 'content'
     | 'runs'
+    | 'budgets'
   >
   & { readonly resolveSecret: Resolver['secret'] };
 

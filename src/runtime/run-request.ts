@@ -98,7 +98,10 @@ export interface RunRequestInput {
   output?: OutputSpec | undefined;
   /** Settings of this run, as far as the agent's `callerSettings` or the scope `registry:write` allow. Not with `planner`. */
   settings?: RunSettings | undefined;
-  /** The agent plans: the last message is the goal, and these are the terms (`{}` for the usual ones), or a plan to follow. */
+  /**
+   * The agent plans: the last message is the goal, and these are the terms (`{}` for the usual ones), or a plan to follow. Over HTTP the
+   * agent's record must allow it (`plans: true`), and the plan ends when its client leaves; with `background: true` it goes on.
+   */
   planner?: v.InferInput<typeof PlanToFollow> | { [term: string]: unknown } | undefined;
   /** Names the caller's own runtime in events, spans and the run's record. Up to 128 letters, digits and `_ . : / @ -`. */
   runtimeId?: string | undefined;

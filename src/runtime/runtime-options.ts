@@ -26,6 +26,7 @@ import type { Builtin } from '../tools/builtin/builtins.ts';
 import type { Handlers } from '../tools/extension.ts';
 import type { Slots } from '../tools/slots.ts';
 import type { Tool } from '../tools/tool.ts';
+import type { Budgets } from './budgets/budgets.ts';
 import type { LiveTexts } from './calls/live-texts.ts';
 import type { CodeAgent } from './code-agents/agent-code.ts';
 import type { Runs } from './log/runs.ts';
@@ -79,6 +80,10 @@ export interface RuntimeObservers {
 export interface RuntimeOptions extends RuntimePorts, RuntimeTools, RuntimeObservers {
   readonly authorize: Authorize;
   readonly limits: Limits;
+  /** The budgets of a period; absent where the composition has none. */
+  readonly budgets: Budgets | undefined;
+  /** Those of the limits that the composition has set. */
+  readonly givenLimits: Partial<Limits> | undefined;
   /** What is recorded of a run besides its stream. */
   readonly keep: 'stream' | 'inputs';
   /** Decides before each call of a model which messages it is sent. */

@@ -28,6 +28,7 @@ import type { Readiness, ReadyOptions } from './readiness.ts';
 import type { RunRequestInput } from './run-request.ts';
 import type { Runs } from './log/runs.ts';
 import type { RunStatus } from './log/run-status.ts';
+import type { BudgetView } from './budgets/budgets.ts';
 import type { ClaimOptions } from './log/claim-run.ts';
 import type { CallerTrace } from './runtime-options.ts';
 import type { SentMessage } from './steering/inbox.ts';
@@ -156,6 +157,16 @@ export interface HostedRuntime extends Runtime {
   readonly runs: Runs;
   /** The stored files of tenants, which messages refer to. */
   readonly blobs: StoredFiles;
+  /**
+   * Returns the budgets of the caller with what is used of them: its own, those of agents that it may run and that a budget or the
+   * caller's `agents` name, and of its tenant's the share, or with the scope `admin` the amounts. Rejects with `forbidden` without the
+   * scope `run:read`.
+   *
+   * @example
+   * const [day] = await runtime.budgets(principal);
+   * console.log(day.share, new Date(day.resetsAt));
+   */
+  budgets(principal: Principal): Promise<readonly BudgetView[]>;
   /** The chats that requests with `chat.store` have stored. */
   readonly chats: Chats;
   /**
@@ -269,4 +280,6 @@ export interface Started {
   readonly known?: RunStatus;
   /** Resolves when the run that was started here has ended. */
   readonly ended?: Promise<void>;
+  /** Resolves when its plan has ended as well, or waits for a person: it counts as a run until then. */
+  readonly settled?: Promise<void>;
 }

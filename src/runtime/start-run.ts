@@ -178,7 +178,16 @@ async function claimAndExecute(parts: RuntimeParts, requested: RunRequest, claim
     const named = await resolveRun(parts, request, claimant);
     const resolved = await claimant.origin?.resume(named, claimant) ?? named;
     const beside = await keepBasis(parts, { ...claimant, ...resolved, request });
-    const claimed = await claim(parts, { ...claimant, ...resolved, check: check ?? undefined, beside, stored: chat });
+    const unpay = parts.budgets && await parts.budgets.startRun(
+      { tenant: claimant.principal.tenant, subject: claimant.principal.subject, agentId: resolved.agent.id },
+      resolved.provider,
+    );
+    const claimed = await claim(parts, { ...claimant, ...resolved, check: check ?? undefined, beside, stored: chat })
+      .catch((error: unknown) => {
+        unpay?.();
+        throw error;
+      });
+    if (unpay && !('live' in claimed)) unpay();
     if ('isStale' in claimed) {
       if (claimed.isStale === 'chat') requireAnotherTry(stale, resolved);
       await resolver.refresh();
@@ -193,7 +202,9 @@ async function claimAndExecute(parts: RuntimeParts, requested: RunRequest, claim
     if (chat) settleWhenEnded(parts, { chat, live, runId: claimant.runId });
     // An invalidation before the claim could not stop this run.
     if (resolver.invalidations !== invalidations) parts.dismiss([resolved.agent.id]);
-    return { runId: claimant.runId, ended: live.closed };
+    const { plan } = resolved;
+    const settled = plan ? live.closed.then(() => plan.settled(parts.closing)) : live.closed;
+    return { runId: claimant.runId, ended: live.closed, settled };
   }
 }
 
@@ -233,7 +244,13 @@ async function resolveRun(
   const messages = withContext(toModelMessages(request.chat.messages), request.context);
   const limits = minLimits(parts.limits, agent.limits, request.limits);
   await checkInlineFiles(request.chat.messages.at(-1), limits);
-  const plan = await takePlan(parts.plans, request, { principal, key: idempotency?.key, span });
+  const plan = await takePlan(parts.plans, request, {
+    principal,
+    agent,
+    limits: parts.givenLimits,
+    key: idempotency?.key,
+    span,
+  });
   const { chat } = request;
   const { discovery } = parts;
   const { contextTokens } = found;

@@ -101,6 +101,13 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
       { name: 'role', label: 'Role', as: 'text' },
       version,
       choice('visibility', 'Visibility', agentVisibility),
+      {
+        name: 'plans',
+        label: 'Plans over HTTP',
+        as: 'flag',
+        help:
+          'Lets clients of an endpoint have this agent plan with sub-agents. One request can then make many model calls.',
+      },
       { name: 'providerId', label: 'Provider', as: 'choice', initial: 'default' },
       { name: 'model', label: 'Model', as: 'optional', help: 'Leave empty for the provider’s model.' },
       {

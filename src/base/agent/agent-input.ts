@@ -93,8 +93,10 @@ export interface AgentFields {
   modelSettings?: ModelSettings | undefined;
   /** What the `settings` of a request may set. Default: nothing. */
   callerSettings?: CallerSettings | undefined;
-  /** Bounds of a run, below those of the runtime. Default: the runtime's. */
+  /** Bounds of a run, below those of the runtime. `steps` and `totalMs` also bound each plan of the agent. Default: the runtime's. */
   limits?: LimitOverrides | undefined;
+  /** Whether requests over HTTP may have it plan (`planner`). Code in the same process always may. Default: `false`. */
+  plans?: boolean | undefined;
   /** ISO 8601. A registry sets it. Default: 1970-01-01. */
   createdAt?: string | undefined;
   /** ISO 8601. A registry sets it. Default: 1970-01-01. */

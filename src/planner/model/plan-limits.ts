@@ -1,5 +1,7 @@
 /** The bounds of plans. An operator sets them; a request can only narrow them. */
 
+import type { PlanBounds } from '../../contracts/plans.ts';
+
 /** Times in milliseconds. */
 export interface PlanLimits {
   /** How deep agents may be nested below the first. */
@@ -33,6 +35,20 @@ export interface PlanLimits {
 }
 
 const dayMs = 86_400_000;
+
+/** The smaller defaults of plans that are requested over HTTP: one request must not buy thousands of model calls. */
+export const httpPlanLimits = { agents: 200, steps: 2_000, totalMs: dayMs } as const;
+
+/** Returns the limits of a new plan: those of its planner, each lowered to the smallest of the bounds. */
+export function limitsOfPlan(
+  given: Partial<PlanLimits> | undefined,
+  { via, bounds = [] }: { readonly via: 'in-process' | 'http'; readonly bounds?: readonly (PlanBounds | undefined)[] },
+): PlanLimits {
+  const limits = { ...defaultPlanLimits, ...(via === 'http' && httpPlanLimits), ...given };
+  const least = (name: keyof PlanBounds): number =>
+    bounds.reduce((most, bound) => Math.min(most, bound?.[name] ?? Infinity), limits[name]);
+  return { ...limits, agents: least('agents'), steps: least('steps'), totalMs: least('totalMs') };
+}
 
 /** What holds where nothing else is said. */
 export const defaultPlanLimits: PlanLimits = {

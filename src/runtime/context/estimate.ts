@@ -3,7 +3,7 @@
 import type { LanguageModelV4FilePart, LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 
 /** Models differ; about four characters of JSON make a token. */
-const charactersPerToken = 4;
+export const charactersPerToken = 4;
 const tokensOfImage = 1_500;
 /** Any other file counts as an image for each piece of this length, such as a page of a PDF. */
 const bytesOfImage = 65_536;

@@ -4,6 +4,7 @@ import type { LanguageModelV4CallOptions, LanguageModelV4Message, LanguageModelV
 import { PinnaceError } from '../../base/errors.ts';
 import type { Money } from '../../base/record-fields.ts';
 import type { Provider } from '../../base/schema.ts';
+import type { CallHold, CallNeed } from '../budgets/budgets.ts';
 import { messageTokens, promptTokens, valueTokens } from '../context/estimate.ts';
 import { type FullPrices, fullPrices, priceOf, type TokenCounts } from './model-price.ts';
 
@@ -59,8 +60,12 @@ export interface ModelBudget {
    * @throws PinnaceError `budget_exceeded` with the reason `tokens` or `cost` when the prompt and one token of an answer do not fit.
    */
   requireRoom(sent: SentPrompt, prices: Provider['prices']): Room | undefined;
-  /** Counts a call: what the provider reports, else an estimate. */
-  add(call: SpentCall): void;
+  /** Reserves a call at the budgets of the period, where there are some. Rejects as `Budgets.hold`. */
+  readonly hold?: (sent: SentPrompt, most: Pick<CallNeed, 'output' | 'provider'>) => Promise<CallHold | undefined>;
+  /** Counts a call: what the provider reports, else an estimate. `hold` is what was reserved for it. */
+  add(call: SpentCall, hold?: CallHold): void;
+  /** Settles calls that were left before their end. */
+  close(): void;
   /** Counts the work of other agents. */
   addOther(used: { readonly tokens: number; readonly cost?: Money | undefined }): void;
   /** What is left; `Infinity` where there is no budget. */
@@ -70,9 +75,12 @@ export interface ModelBudget {
   exceeded(reason: Room['limitedBy']): PinnaceError;
 }
 
-/** Creates a budget that adds what is used to `usage`. */
-export function createModelBudget(terms: BudgetTerms, usage: ModelUsage): ModelBudget {
-  return new Budget(terms, usage);
+/** Reserves a call of a spender at the budgets of the period. */
+export type HoldCall = (need: CallNeed) => Promise<CallHold | undefined>;
+
+/** Creates a budget that adds what is used to `usage`, and pays by `holdCall` where calls are paid for. */
+export function createModelBudget(terms: BudgetTerms, usage: ModelUsage, holdCall?: HoldCall): ModelBudget {
+  return new Budget(terms, usage, holdCall);
 }
 
 /** Estimates may be wrong by this factor. */
@@ -87,9 +95,39 @@ class Budget implements ModelBudget {
   /** Whether something was used that has no price, or one in another currency. */
   #isUnpriced = false;
 
-  constructor(terms: BudgetTerms, usage: ModelUsage) {
+  readonly hold?: NonNullable<ModelBudget['hold']>;
+  /** What is reserved for calls under way, with the tokens of their prompts. */
+  readonly #held = new Map<CallHold, { readonly input: number; readonly provider: Provider }>();
+  #isClosed = false;
+
+  constructor(terms: BudgetTerms, usage: ModelUsage, holdCall?: HoldCall) {
     this.terms = terms;
     this.#usage = usage;
+    if (holdCall) this.hold = async (sent, most) => await this.#holdCall(holdCall, sent, most);
+  }
+
+  async #holdCall(
+    holdCall: HoldCall,
+    sent: SentPrompt,
+    { output, provider }: Pick<CallNeed, 'output' | 'provider'>,
+  ): Promise<CallHold | undefined> {
+    const input = this.#estimate(sent);
+    const hold = await holdCall({ input, output, provider });
+    if (!hold) return undefined;
+    this.#held.set(hold, { input, provider });
+    if (this.#isClosed) this.close();
+    return hold;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const [hold, { input, provider }] of this.#held) {
+      const said = Math.ceil(hold.said);
+      const counts = { input, output: said, cachedInput: 0, cacheWrite: 0, reasoning: 0 };
+      const prices = fullPrices(provider.prices);
+      hold.settle({ tokens: input + said, cost: prices ? priceOf(counts, prices) : 0 });
+    }
+    this.#held.clear();
   }
 
   get left(): ModelBudget['left'] {
@@ -98,7 +136,7 @@ class Budget implements ModelBudget {
   }
 
   requireRoom(sent: SentPrompt, prices: Provider['prices']): Room | undefined {
-    if (!this.#isLimited) return undefined;
+    if (this.terms.tokens === undefined && this.terms.cost === undefined) return undefined;
     const { left } = this;
     const input = this.#estimate(sent);
     const forTokens = Math.floor(left.tokens - input);
@@ -109,7 +147,7 @@ class Budget implements ModelBudget {
     return tokens === Infinity ? undefined : { tokens, limitedBy: forTokens <= forCost ? 'tokens' : 'cost' };
   }
 
-  add(call: SpentCall): void {
+  add(call: SpentCall, hold?: CallHold): void {
     const { counts, isEstimated } = this.#countsOf(call);
     const usage = this.#usage;
     usage.inputTokens += counts.input;
@@ -120,7 +158,11 @@ class Budget implements ModelBudget {
     if (counts.reasoning > 0) usage.reasoningTokens = (usage.reasoningTokens ?? 0) + counts.reasoning;
     if (isEstimated) usage.estimated = true;
     const full = fullPrices(call.prices);
-    this.#addCost(full && { amount: priceOf(counts, full), currency: full.currency });
+    const amount = full && priceOf(counts, full);
+    this.#addCost(full && amount !== undefined ? { amount, currency: full.currency } : undefined);
+    if (!hold) return;
+    this.#held.delete(hold);
+    hold.settle({ tokens: counts.input + counts.output, cost: amount ?? 0 });
   }
 
   addOther({ tokens, cost }: Parameters<ModelBudget['addOther']>[0]): void {
@@ -167,7 +209,7 @@ class Budget implements ModelBudget {
   }
 
   get #isLimited(): boolean {
-    return this.terms.tokens !== undefined || this.terms.cost !== undefined;
+    return this.terms.tokens !== undefined || this.terms.cost !== undefined || this.hold !== undefined;
   }
 
   #learn(sent: SentPrompt, tokens: number): void {

@@ -14,7 +14,9 @@ import type { Report } from '../../events/report.ts';
 import type { Limits } from '../resolve/limits.ts';
 import type { Answer } from '../loop/step-content.ts';
 import { leaveProvider } from '../messages/leave-provider.ts';
+import { charactersPerToken } from '../context/estimate.ts';
 import type { FitPrompt } from '../context/context-options.ts';
+import type { CallHold } from '../budgets/budgets.ts';
 import type { ModelBudget } from './model-budget.ts';
 import type { ModelChain } from './model-chain.ts';
 import type { ModelClock } from './model-clock.ts';
@@ -94,16 +96,19 @@ async function openAny(options: ModelCallOptions, failures: ModelFailures): Prom
 async function tryCall(options: ModelCallOptions): Promise<Omit<OpenedCall, 'fallback'>> {
   const { models: { current }, clock, budget, prompt, tools } = options;
   const { signal } = clock;
-  const { provider: { prices } } = current;
+  const { provider, provider: { prices } } = current;
   signal.throwIfAborted();
   const room = budget.requireRoom({ prompt, tools }, prices);
-  const request = requestOf(options, room?.tokens);
+  let request = requestOf(options, room?.tokens);
+  const most = { output: request.maxOutputTokens ?? usualOutputTokens, provider };
+  const hold = budget.hold && await budget.hold({ prompt: request.prompt, tools }, most);
+  if (hold) request = { ...request, maxOutputTokens: hold.outputTokens };
   const startedAt = performance.now();
   const stream = await openStream(current.model, { ...request, abortSignal: signal });
-  const reader = observed(createPartReader(stream, signal), clock);
+  const reader = observed(createPartReader(stream, signal), { clock, hold });
   const held: LanguageModelV4StreamPart[] = [];
   const count = (usage: LanguageModelV4Usage | undefined, message?: LanguageModelV4Message): void =>
-    budget.add({ prompt: request.prompt, tools, usage, message, prices });
+    budget.add({ prompt: request.prompt, tools, usage, message, prices }, hold);
   try {
     const firstOutputMs = await readOpening(reader, held) ? performance.now() - startedAt : undefined;
     return {
@@ -111,8 +116,9 @@ async function tryCall(options: ModelCallOptions): Promise<Omit<OpenedCall, 'fal
       end({ finishReason, usage, message }) {
         current.endCall({ finishReason, usage, firstOutputMs });
         count(usage, message);
-        const isCut = finishReason === 'length' && room?.tokens === request.maxOutputTokens;
-        return room && isCut ? budget.exceeded(room.limitedBy) : undefined;
+        if (finishReason !== 'length') return undefined;
+        if (hold?.cut) return hold.cut;
+        return room && room.tokens === request.maxOutputTokens ? budget.exceeded(room.limitedBy) : undefined;
       },
     };
   } catch (failure) {
@@ -145,10 +151,13 @@ function usageIn(parts: readonly LanguageModelV4StreamPart[]): LanguageModelV4Us
   return parts.find((part) => part.type === 'finish')?.usage;
 }
 
-/** Each read restarts the time that the model may be silent. */
+/** How long an answer may be that is paid from a budget of a period, where nothing else limits it. */
+const usualOutputTokens = 8_192;
+
+/** Each read restarts the time that the model may be silent, and counts what a call has said that is paid for. */
 function observed(
   reader: PartReader<LanguageModelV4StreamPart>,
-  clock: ModelClock,
+  { clock, hold }: { readonly clock: ModelClock; readonly hold: CallHold | undefined },
 ): PartReader<LanguageModelV4StreamPart> {
   const watch = createSilenceWatch(clock);
   return {
@@ -156,9 +165,16 @@ function observed(
     async read() {
       const parts = await reader.read();
       if (parts) watch(parts);
+      if (parts && hold) hold.said += saidIn(parts);
       return parts;
     },
   };
+}
+
+function saidIn(parts: readonly LanguageModelV4StreamPart[]): number {
+  let characters = 0;
+  for (const part of parts) if ('delta' in part) characters += part.delta.length;
+  return characters / charactersPerToken;
 }
 
 /** Calls the model until the signal aborts. An answer that arrives after that is canceled: it has no reader. */

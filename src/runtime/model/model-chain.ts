@@ -81,6 +81,7 @@ function mayGoOn(clock: ModelClock): boolean {
 }
 
 function mayFallBack({ code, details }: PinnaceError): boolean {
+  if (details?.['reason'] === 'budget_unavailable') return false; // no other model could be paid either
   return code === 'unavailable' || code === 'rate_limited' || details?.['reason'] === 'first_chunk_timeout';
 }
 

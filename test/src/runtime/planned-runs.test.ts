@@ -3,6 +3,7 @@ import { createHandler } from '../../../adapters/transport/http.ts';
 import { developmentAuthenticator } from '../../../adapters/transport/development-authenticator.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import {
+  type AgentInput,
   type Authorize,
   createPrincipal,
   localPrincipal,
@@ -26,7 +27,11 @@ type Script = ReturnType<typeof says>;
 /** A runtime whose model says what the plot makes of its prompt; nothing: it never answers. */
 function runtimeWith(
   plot: (prompt: string) => Script | undefined,
-  { storage = memoryStorage(), ...options }: { readonly storage?: Storage; readonly authorize?: Authorize } = {},
+  { storage = memoryStorage(), ...options }: {
+    readonly storage?: Storage;
+    readonly authorize?: Authorize;
+    readonly agent?: Partial<AgentInput>;
+  } = {},
 ) {
   const { model } = scriptedModel((given) => {
     const script = plot(JSON.stringify(given.prompt));
@@ -217,7 +222,7 @@ describe('a run that plans', () => {
   });
 
   it('is answered over HTTP', async () => {
-    const runtime = runtimeWith(asks);
+    const runtime = runtimeWith(asks, { agent: { plans: true } });
     const handler = createHandler(runtime, { authenticator: developmentAuthenticator({ token: 'x'.repeat(32) }) });
     const post = (path: string, body: unknown) =>
       handler(

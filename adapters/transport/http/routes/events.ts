@@ -41,7 +41,7 @@ const watchEvents: SignedOperation = {
 };
 
 /** The most observers at once. */
-export const observerLimits = { runsPerTenant: 8, runs: 100 };
+export const observerLimits = { runsPerTenant: 8, runsPerSubject: 8, runs: 100 };
 
 /** What the route needs. */
 export interface EventRoutesOptions {
@@ -61,7 +61,7 @@ export function eventRoutes(options: EventRoutesOptions): Hono<SignedEnv> {
     const feed = options.runtime.feed(principal);
     const { after: given, ...filter } = parse(EventQuery, c.req.query(), { what: 'what to watch' });
     const after = positionOf(c.req.header('last-event-id') ?? given, feed);
-    return await streamEvents(options, { principal, feed, filter, after, leave: quotas.enter(principal.tenant) });
+    return await streamEvents(options, { principal, feed, filter, after, leave: quotas.enter(principal) });
   });
   return app;
 }

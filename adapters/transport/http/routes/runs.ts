@@ -200,7 +200,7 @@ export async function startWith(
     const run = forkOf === undefined
       ? await runtime.start(request, principal, given)
       : await runtime.startFork(forkOf, request, principal, given);
-    void (run.ended ?? Promise.resolve()).then(release);
+    void (run.settled ?? Promise.resolve()).then(release);
     watchSubject(principal, { chatId: chatIdOf(request), idempotencyKey: idempotency.key });
     return run;
   } catch (error) {
@@ -225,7 +225,7 @@ async function enter(
   },
 ): Promise<(() => void) | Started> {
   try {
-    return quotas.enter(principal.tenant);
+    return quotas.enter(principal);
   } catch (error) {
     await nonce?.commit();
     const known = await runtime.runs.find(principal, idempotency);

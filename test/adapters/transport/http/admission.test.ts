@@ -90,6 +90,7 @@ describe('admission', () => {
     });
     const handle = createHandler(runtime, {
       authenticator: { authenticate: async () => localPrincipal() },
+      quotas: { runsPerSubject: 16 },
       now: () => time,
     });
     const send = (key: number) =>
