@@ -168,11 +168,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     capabilities: loadOnce(() => probe({ egress, sandbox })),
     planner: runtime.planner,
     ...people.handler,
-    ...(options.bodies && { bodies: options.bodies }),
-    ...(options.quotas && { quotas: options.quotas }),
-    ...(options.keepAliveMs !== undefined && { keepAliveMs: options.keepAliveMs }),
-    ...(options.metricsToken !== undefined && { metricsToken: options.metricsToken }),
-    ...(options.startObjectiveMs !== undefined && { startObjectiveMs: options.startObjectiveMs }),
+    ...servedOptions(options),
     ...(mcp && { mcp: mcpOf(mcp, { runtime, storage, egress, grounding }) }),
     ...(registry && { registry }),
     ...(grounding && { grounding: { grounding, storage } }),
@@ -180,6 +176,18 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
   return (request, connection) => {
     setTimeout(sweep); // after the answer, which does not wait for the database to open
     return handler(request, connection);
+  };
+}
+
+/** The options that are those of the handler. */
+function servedOptions(options: DenoEndpointOptions): Partial<HandlerOptions> {
+  const { bodies, quotas, keepAliveMs, metricsToken, startObjectiveMs } = options;
+  return {
+    ...(bodies && { bodies }),
+    ...(quotas && { quotas }),
+    ...(keepAliveMs !== undefined && { keepAliveMs }),
+    ...(metricsToken !== undefined && { metricsToken }),
+    ...(startObjectiveMs !== undefined && { startObjectiveMs }),
   };
 }
 

@@ -41,6 +41,7 @@ import { type Limits, limitsOf } from './runtime/resolve/limits.ts';
 import { localPrincipal } from './base/principal.ts';
 import type { CodeAgent } from './runtime/code-agents/agent-code.ts';
 import { type BudgetFor, parseBudgets, type PeriodBudgetInput } from './runtime/budgets/budget-terms.ts';
+import type { Budgets, BudgetsOptions } from './runtime/budgets/budgets.ts';
 import { budgetsOnUse } from './runtime/budgets/budgets-on-use.ts';
 import { createPipeline } from './runtime/pipeline.ts';
 import type { HostedRuntime } from './runtime/runtime.ts';
@@ -226,15 +227,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     authorize,
     limits,
     givenLimits: options.limits,
-    budgets: budgetsOnUse({
-      budgets: parseBudgets(options.budgets ?? []),
-      budgetFor: options.budgetFor,
-      storage: steady,
-      graceMs: storageGraceMs,
-      emit,
-      metrics,
-      now,
-    }),
+    budgets: budgetsOf(options, { storage: steady, graceMs: storageGraceMs, emit, metrics, now }),
     keep: options.keep ?? 'stream',
     contextStrategy: options.contextStrategy,
     fallbacks: options.fallbacks ?? [],
@@ -242,6 +235,13 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     now,
   });
   return { ...runtime, planner };
+}
+
+function budgetsOf(
+  { budgets = [], budgetFor }: CreateRuntimeOptions,
+  parts: Omit<BudgetsOptions, 'budgets' | 'budgetFor'>,
+): Budgets | undefined {
+  return budgetsOnUse({ ...parts, budgets: parseBudgets(budgets), budgetFor });
 }
 
 function createObservers(
