@@ -1,6 +1,7 @@
 /** What can go wrong, as one closed list of codes: the same on the wire, in logs and in tests. */
 
 import './platform/required-features.ts';
+import { wellFormed } from './well-formed.ts';
 
 /** Codes of outcomes and streams. Finer causes go into `details.reason`. */
 export type ErrorCode =
@@ -153,10 +154,10 @@ export function toData(error: unknown): ErrorData {
   const { code, message, retryable, retryAfterMs, details } = toPinnaceError(error);
   return {
     code,
-    message,
+    message: message.toWellFormed(), // that of a tool may be cut
     retryable,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
-    ...(details !== undefined && { details }),
+    ...(details !== undefined && { details: wellFormed(details) }),
   };
 }
 

@@ -2,6 +2,7 @@
 
 import { isRecord } from './is-record.ts';
 import { PinnaceError } from './errors.ts';
+import { wellFormed } from './well-formed.ts';
 
 /** The deepest nesting that is read. */
 export const maxJsonDepth = 64;
@@ -18,10 +19,23 @@ const reservedKeys = new Set(['__proto__', 'constructor', 'prototype']);
  * @throws PinnaceError `invalid_argument` that names the rule and quotes nothing of the text.
  */
 export function parseJson(text: string): unknown {
+  return parsed(text, (data) => data);
+}
+
+/**
+ * Parses JSON text as {@link parseJson}, with U+FFFD in place of halves of surrogate pairs: texts that were cut by their length.
+ *
+ * @throws PinnaceError as `parseJson`.
+ */
+export function parseRepairedJson(text: string): unknown {
+  return parsed(text, /\\u[dD]/.test(text) || !text.isWellFormed() ? wellFormed : (data) => data);
+}
+
+function parsed(text: string, repair: (data: unknown) => unknown): unknown {
   const members = checkJsonDepth(text);
   let data: unknown;
   try {
-    data = JSON.parse(text);
+    data = repair(JSON.parse(text));
   } catch {
     throw refused('malformed_json', 'it is not JSON');
   }
@@ -37,6 +51,23 @@ export function parseJson(text: string): unknown {
  */
 export function checkData(data: unknown): number {
   return checkValue(data, 0);
+}
+
+/**
+ * Returns data that came without a parser, with U+FFFD in place of halves of surrogate pairs.
+ *
+ * @throws PinnaceError as {@link checkData}.
+ */
+export function readData(data: unknown): unknown {
+  try {
+    checkData(data);
+    return data;
+  } catch (error) {
+    if (!(error instanceof PinnaceError) || error.details?.['reason'] !== 'malformed_text') throw error;
+    const whole = wellFormed(data);
+    checkData(whole);
+    return whole;
+  }
 }
 
 /** Recurses no deeper than {@link maxJsonDepth}. A list of what is still to be checked would take more memory than the data. */

@@ -5,7 +5,7 @@ import type { UIMessage } from '../contracts/ai-types.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { OutputSpec } from '../base/agent/output-spec.ts';
 import { RunSettings } from '../base/agent/run-settings.ts';
-import { checkData } from '../base/json.ts';
+import { readData } from '../base/json.ts';
 import { Money } from '../base/record-fields.ts';
 import { otherNames } from '../base/agent/other-names.ts';
 import { parse } from '../base/parse.ts';
@@ -112,9 +112,9 @@ export interface RunRequestInput {
  *
  * @throws PinnaceError `invalid_argument` that names what is wrong: the shape, a limit, or data that is not JSON.
  */
-export function parseRunRequest(data: unknown, limits: Limits): RunRequest {
-  refuseLibrarySchema(data);
-  checkData(data);
+export function parseRunRequest(given: unknown, limits: Limits): RunRequest {
+  refuseLibrarySchema(given);
+  const data = readData(given);
   checkCounts(data, limits);
   const request = parse(RunRequest, data, { what: 'the run request' });
   checkSize(request.chat.messages as unknown as readonly UIMessage[], limits); // only lengths of its parts are read

@@ -1,5 +1,6 @@
 /** The only way to call a tool: use up the call's permit, execute within limits, shape the output. */
 
+import { wellFormed } from '../base/well-formed.ts';
 import { setBoundedTimeout } from '../base/timer.ts';
 import { base64Size } from './content/base64.ts';
 import { PinnaceError, toData } from '../base/errors.ts';
@@ -144,8 +145,8 @@ async function withinLimits(
 function shapeOutput(tool: Tool, output: unknown, { maxOutputLength, maxFileBytes, span }: ToolCall): unknown {
   const text = stringify(tool, output) ?? 'null';
   span?.note({ output: text.length });
-  if (text.length <= maxOutputLength) return JSON.parse(text);
-  const shaped: unknown = JSON.parse(text);
+  const shaped: unknown = text.includes('\\ud') ? wellFormed(JSON.parse(text)) : JSON.parse(text); // as JSON writes a half
+  if (text.length <= maxOutputLength) return shaped;
   const files = maxFileBytes === undefined ? [] : mediaOf(shaped);
   const filesLength = files.reduce((sum, { data }) => sum + data.length, 0);
   const isFit = files.every(({ data }) => base64Size(data) <= (maxFileBytes ?? 0)) && files.length <= maxFiles;

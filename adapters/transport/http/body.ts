@@ -2,7 +2,7 @@
 
 import type * as v from 'valibot';
 import { PinnaceError } from '../../../src/base/errors.ts';
-import { parseJson } from '../../../src/base/json.ts';
+import { parseRepairedJson } from '../../../src/base/json.ts';
 import { parse } from '../../../src/base/parse.ts';
 import { readBody } from '../signed/body.ts';
 import { sha256OfText } from '../../../src/base/sha256-sync.ts';
@@ -28,7 +28,7 @@ export async function readJson(request: Request, maxBytes: number): Promise<Json
     });
   }
   const text = decodeUtf8(await readBody(request, { maxBytes }));
-  return { data: parseJson(text), fingerprint: await fingerprintOf(request, text) };
+  return { data: parseRepairedJson(text), fingerprint: await fingerprintOf(request, text) };
 }
 
 /** Reads and parses the body; `what` names it in errors. @throws PinnaceError as `readJson`, and `invalid_argument`. */

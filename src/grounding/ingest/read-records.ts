@@ -2,7 +2,7 @@
 
 import { isRecord } from '../../base/is-record.ts';
 import { type DataRecord, parseCsv } from './csv.ts';
-import { parseJson } from '../../base/json.ts';
+import { parseRepairedJson } from '../../base/json.ts';
 import { numberedLines, type Piece, piecesOf } from './pieces.ts';
 
 /** Returns a piece for each line of values. */
@@ -12,7 +12,7 @@ export function readCsv(text: string, { length }: { readonly length: number }): 
 
 /** Returns a piece for each member of a list, of any other JSON those of its text. */
 export function readJson(text: string, { length }: { readonly length: number }): Piece[] {
-  const data = parseJson(text);
+  const data = parseRepairedJson(text);
   if (Array.isArray(data)) {
     return data.flatMap((item) => isRecord(item) ? pieceOf(item, length) : textPieces(item, length));
   }

@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../../base/errors.ts';
 import { answerInterruption, ownerOfInterruption } from '../../permission/interruption.ts';
-import { checkData } from '../../base/json.ts';
+import { readData } from '../../base/json.ts';
 import { invalid } from '../../base/parse.ts';
 import { type Principal, requireScope } from '../../base/principal.ts';
 import type { Change, Storage } from '../../contracts/storage.ts';
@@ -36,7 +36,7 @@ function inboundChanges({ planId, id, item, ttlMs }: {
 /** Answers a question. The answer and its record are one commit. */
 export async function replyToPlan(
   { storage, limits, now, bring }: InboundOptions,
-  { planId, principal, askId, answer }: {
+  { planId, principal, askId, answer: given }: {
     readonly planId: string;
     readonly principal: Principal;
     readonly askId: string;
@@ -44,7 +44,7 @@ export async function replyToPlan(
   },
 ): Promise<'accepted' | 'replayed'> {
   requireScope(principal, 'tool:approve');
-  checkData(answer);
+  const answer = readData(given);
   // An approver answers the question, and does not reach the plan.
   if (!await ownerOfInterruption(principal, { runId: planId, id: askId }, storage)) {
     await readPlan(storage, planId, principal);

@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { createTraceId } from '../../events/trace-ids.ts';
-import { checkData } from '../../base/json.ts';
+import { readData } from '../../base/json.ts';
 import { invalid, parse } from '../../base/parse.ts';
 import { Money } from '../../base/record-fields.ts';
 import { Budget, DurationMs, PlannedTask, type Task } from './action.ts';
@@ -81,8 +81,9 @@ export function readPlanRequest(
   input: unknown,
   { limits, now }: { limits: PlanLimits; now: number },
 ): { readonly terms: PlanTerms; readonly tasks: readonly Task[] } {
-  checkData(input);
-  const { timeout = limits.totalMs, plan, ...request } = parse(PlanRequest, input, { what: 'the plan request' });
+  const { timeout = limits.totalMs, plan, ...request } = parse(PlanRequest, readData(input), {
+    what: 'the plan request',
+  });
   const { cost, ...counts } = request.budget;
   const budget = {
     ...counts,

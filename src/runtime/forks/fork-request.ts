@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import { ModelSettings } from '../../base/agent/model-settings.ts';
 import { PinnaceError } from '../../base/errors.ts';
-import { checkData } from '../../base/json.ts';
+import { readData } from '../../base/json.ts';
 import { parse } from '../../base/parse.ts';
 import type { UIMessage } from '../../contracts/ai-types.ts';
 import type { Limits } from '../resolve/limits.ts';
@@ -44,8 +44,7 @@ export const ForkRequest = v.strictObject({
  * @throws PinnaceError `invalid_argument` that names what is wrong.
  */
 export function parseForkRequest(data: unknown, limits: Limits): ForkOptions {
-  checkData(data);
-  const request = parse(ForkRequest, data, { what: 'the request to fork the run' });
+  const request = parse(ForkRequest, readData(data), { what: 'the request to fork the run' });
   const { message, toolOutputs = {} } = request.changes ?? {};
   if (message) checkSize([message as unknown as UIMessage], limits); // only lengths of its parts are read
   for (const output of Object.values(toolOutputs)) requireLength(output, limits);

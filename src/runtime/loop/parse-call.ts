@@ -3,6 +3,7 @@
 import type { LanguageModelV4ToolCall, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import { PinnaceError } from '../../base/errors.ts';
 import { isRecord } from '../../base/is-record.ts';
+import { wellFormed } from '../../base/well-formed.ts';
 
 /** A tool call as the model made it. */
 export interface ParsedCall<Tool> {
@@ -68,7 +69,7 @@ function parseInput(text: string): { readonly ok: true; readonly value: unknown 
   try {
     // A key that reaches a prototype must not become part of an input; an escape may spell it.
     const isPlain = !/__proto__|constructor|\\u/.test(text);
-    return { ok: true, value: isPlain ? JSON.parse(text) : JSON.parse(text, refuseReservedKey) };
+    return { ok: true, value: isPlain ? JSON.parse(text) : wellFormed(JSON.parse(text, refuseReservedKey)) };
   } catch {
     return { ok: false };
   }

@@ -11,6 +11,7 @@ import type {
 import { toBase64 } from '../../tools/content/base64.ts';
 import type { JSONValue, UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { PinnaceError } from '../../base/errors.ts';
+import { wellFormed, WholeTexts } from '../../base/well-formed.ts';
 import { type CallIds, StepCallIds } from '../messages/call-ids.ts';
 import { cut, reportedError, toStreamError } from '../model/model-error.ts';
 import { approvalOfProvider, invalidAnswer } from './answer-errors.ts';
@@ -77,6 +78,7 @@ class Step<Tool> implements StepContent<Tool> {
   readonly #calls: ParsedCall<Tool>[] = [];
   readonly #callIds: StepCallIds;
   readonly #deferred = new Map<string, string>();
+  readonly #texts = new WholeTexts();
   #blocks = 0;
   #text = '';
   #finish: StreamPart<'finish'> | undefined;
@@ -131,13 +133,13 @@ class Step<Tool> implements StepContent<Tool> {
         return this.#extend(part);
       case 'text-end':
       case 'reasoning-end':
-        return [this.#close(part)];
+        return this.#close(part);
       case 'tool-input-start':
         return [this.#startInput(part)];
-      case 'tool-input-delta': {
-        const toolCallId = this.#callIds.streaming(part.id);
-        return [{ type: 'tool-input-delta', toolCallId, inputTextDelta: part.delta }];
-      }
+      case 'tool-input-delta':
+        return this.#extendInput(part.id, (toolCallId) => this.#texts.next(toolCallId, part.delta));
+      case 'tool-input-end':
+        return this.#extendInput(part.id, (toolCallId) => this.#texts.end(toolCallId)).filter(hasText);
       case 'tool-call':
         return this.#call(part);
       case 'tool-result':
@@ -148,7 +150,7 @@ class Step<Tool> implements StepContent<Tool> {
       case 'reasoning-file':
         return [this.#file(part)];
       case 'source':
-        return [sourceChunk(part)];
+        return [sourceChunk(wellFormed(part))];
       case 'custom': {
         const { kind, providerMetadata } = part;
         this.#content.push({ type: 'custom', kind, ...optionsOf(providerMetadata) });
@@ -171,23 +173,24 @@ class Step<Tool> implements StepContent<Tool> {
     while (shownIds.has(`${kind}:${shownId}`)) shownId = `${step}.${this.#blocks++}`;
     shownIds.add(`${kind}:${shownId}`);
     const block: Block = { type: kind, text: '', ...optionsOf(providerMetadata) };
-    this.#open.set(`${kind}:${id}`, { id: shownId, block });
+    this.#open.set(keyOf({ type, id }), { id: shownId, block });
     this.#content.push(block);
     return { type, id: shownId, ...metadataOf(providerMetadata) };
   }
 
   /** As `#extend`, for what nearly all parts are. */
   #extendText(part: StreamPart<'text-delta'>, chunks: UIMessageChunk[]): void {
-    const { delta } = part;
     const { id, block } = this.#opened(part);
+    const delta = this.#texts.next(keyOf(part), part.delta);
     block.text += delta;
     this.#text += delta;
     if (delta !== '') chunks.push({ type: 'text-delta', id, delta });
   }
 
   #extend(part: StreamPart<'text-delta' | 'reasoning-delta'>): readonly UIMessageChunk[] {
-    const { type, delta, providerMetadata } = part;
+    const { type, providerMetadata } = part;
     const { id, block } = this.#opened(part);
+    const delta = this.#texts.next(keyOf(part), part.delta);
     block.text += delta;
     Object.assign(block, optionsOf(providerMetadata));
     if (type === 'text-delta') {
@@ -197,17 +200,22 @@ class Step<Tool> implements StepContent<Tool> {
     return [{ type, id, delta, ...metadataOf(providerMetadata) }];
   }
 
-  #close(part: StreamPart<'text-end' | 'reasoning-end'>): UIMessageChunk {
+  #close(part: StreamPart<'text-end' | 'reasoning-end'>): readonly UIMessageChunk[] {
     const { id, block } = this.#opened(part);
-    this.#open.delete(`${kindOf(part.type)}:${part.id}`);
+    const key = keyOf(part);
+    this.#open.delete(key);
+    const rest = this.#texts.end(key);
+    block.text += rest;
+    if (block.type === 'text') this.#text += rest;
     Object.assign(block, optionsOf(part.providerMetadata));
     const metadata = metadataOf(part.providerMetadata);
-    if (part.type === 'reasoning-end') return { type: part.type, id, ...metadata };
-    return { type: part.type, id, ...(part.citations && { citations: part.citations }), ...metadata };
+    const citations = part.type === 'text-end' && part.citations ? { citations: part.citations } : {};
+    const end: UIMessageChunk = { type: part.type, id, ...citations, ...metadata };
+    return rest === '' ? [end] : [{ type: `${block.type}-delta`, id, delta: rest }, end];
   }
 
   #opened({ type, id }: { readonly type: string; readonly id: string }) {
-    const opened = this.#open.get(`${kindOf(type)}:${id}`);
+    const opened = this.#open.get(keyOf({ type, id }));
     if (!opened) throw invalidAnswer();
     return opened;
   }
@@ -217,8 +225,14 @@ class Step<Tool> implements StepContent<Tool> {
     return inputStartChunk({ ...part, id }, this.#options.find(part.toolName) !== undefined);
   }
 
-  #call(part: StreamPart<'tool-call'>): readonly UIMessageChunk[] {
+  #extendInput(given: string, take: (toolCallId: string) => string): StreamedInput[] {
+    const toolCallId = this.#callIds.streaming(given);
+    return [{ type: 'tool-input-delta', toolCallId, inputTextDelta: take(toolCallId) }];
+  }
+
+  #call(given: StreamPart<'tool-call'>): readonly UIMessageChunk[] {
     const { find, missing, onInvalid } = this.#options;
+    const part = wellFormed(given);
     const isRepeated = this.#callIds.isRepeated(part.toolCallId, part.toolName, part.input);
     const ours = { ...part, toolCallId: this.#callIds.complete(part.toolCallId, part.toolName) };
     const call = parseCall(ours, { find, missing, isRepeated });
@@ -237,7 +251,8 @@ class Step<Tool> implements StepContent<Tool> {
   }
 
   /** A result of the provider's own tool belongs to the assistant's message; only the last one counts. */
-  #result(part: StreamPart<'tool-result'>): UIMessageChunk {
+  #result(given: StreamPart<'tool-result'>): UIMessageChunk {
+    const part = wellFormed(given);
     const { toolName, result, isError, preliminary, providerMetadata } = part;
     const toolCallId = this.#callIds.settled(part.toolCallId);
     const output: LanguageModelV4ToolResultOutput = isError === true
@@ -258,6 +273,16 @@ class Step<Tool> implements StepContent<Tool> {
     this.#content.push({ type, mediaType, data: inline, ...optionsOf(providerMetadata) });
     return fileChunk(part);
   }
+}
+
+type StreamedInput = Extract<UIMessageChunk, { type: 'tool-input-delta' }>;
+
+function hasText({ inputTextDelta }: StreamedInput): boolean {
+  return inputTextDelta !== '';
+}
+
+function keyOf({ type, id }: { readonly type: string; readonly id: string }): string {
+  return `${kindOf(type)}:${id}`;
 }
 
 function kindOf(type: string): Block['type'] {

@@ -2,6 +2,7 @@
 
 import type { UIMessage } from '../../contracts/ai-types.ts';
 import { PinnaceError } from '../../base/errors.ts';
+import { wellFormed } from '../../base/well-formed.ts';
 import { blobIdOf, resourceOf } from '../attachments/references.ts';
 import type { IssuedMetadata } from './issued-metadata.ts';
 import { isWaitingProgram, withoutInnerCalls } from './program-parts.ts';
@@ -20,7 +21,7 @@ export function toHistory(messages: readonly UIMessage[], issued?: IssuedMetadat
   const last = messages.at(-1);
   return messages.map((message) => {
     const parts = withoutInnerCalls(message).flatMap(toHistoryPart).map((part) => {
-      const said = withoutProviderFields(part);
+      const said = wellFormed(withoutProviderFields(part)); // an answer that an earlier version has stored may be cut
       const fields = message === last ? issued?.take(said) : undefined;
       return { ...said, ...fields };
     });

@@ -2,7 +2,7 @@
 
 import type { OutputSpec } from '../../base/agent/output-spec.ts';
 import { PinnaceError } from '../../base/errors.ts';
-import { parseJson } from '../../base/json.ts';
+import { parseRepairedJson } from '../../base/json.ts';
 import type { Report } from '../../events/report.ts';
 import type { Issue } from '../../base/parse.ts';
 import { compileJsonSchema } from '../../tools/json-schema/json-schema.ts';
@@ -75,7 +75,7 @@ async function withCheck(
 
 function parsed(text: string): OutputReading {
   try {
-    return { ok: true, data: parseJson(text) };
+    return { ok: true, data: parseRepairedJson(text) };
   } catch (error) {
     if (!(error instanceof PinnaceError)) throw error;
     return notJson(error.message.replace(/^[^:]*: /, ''));

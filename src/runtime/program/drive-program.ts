@@ -1,7 +1,7 @@
 /** Connects a cell with its calls: receives each call, delivers outcomes one by one, and finds out when nothing can go on. */
 
 import { PinnaceError, toPinnaceError } from '../../base/errors.ts';
-import { canonicalJson, parseJson } from '../../base/json.ts';
+import { canonicalJson, parseRepairedJson } from '../../base/json.ts';
 import { sha256Sync } from '../../base/sha256-sync.ts';
 import type { Delivery, FromCell, ProgramCell } from '../../contracts/program-sandbox.ts';
 import type { ProgramJournal } from './program-journal.ts';
@@ -155,7 +155,7 @@ function createPast({ outs, begun, asked }: ProgramPast) {
 
 function readCall({ n, tool, input: text }: Extract<FromCell, { t: 'call' }>): ProgramCall {
   try {
-    const data = parseJson(text);
+    const data = parseRepairedJson(text);
     return { n, tool, digest: sha256Sync(`${tool}\n${canonicalJson(data)}`), input: { ok: true, data } };
   } catch (error) {
     return { n, tool, digest: sha256Sync(`${tool}\n${text}`), input: { ok: false, error: toPinnaceError(error) } };

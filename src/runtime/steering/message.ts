@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { PinnaceError } from '../../base/errors.ts';
-import { canonicalJson, checkData } from '../../base/json.ts';
+import { canonicalJson, readData } from '../../base/json.ts';
 import { parse } from '../../base/parse.ts';
 
 /** The most UTF-16 code units of a message's text. */
@@ -56,8 +56,7 @@ export interface SteeringMessage {
  * @throws PinnaceError `invalid_argument` for another shape, for parts other than text, and for text that is blank or too long.
  */
 export function parseSteeringMessage(data: unknown): SteeringMessage {
-  checkData(data);
-  const { id = crypto.randomUUID(), parts: given } = parse(SteeringMessage, data, { what: 'the message' });
+  const { id = crypto.randomUUID(), parts: given } = parse(SteeringMessage, readData(data), { what: 'the message' });
   const parts = given.filter(({ text }) => text.trim() !== '');
   const length = parts.reduce((sum, { text }) => sum + text.length, 0);
   if (parts.length === 0) throw refused('its text is empty', 'message_empty');

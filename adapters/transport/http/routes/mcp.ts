@@ -3,7 +3,7 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { PinnaceError } from '../../../../src/base/errors.ts';
-import { parseJson } from '../../../../src/base/json.ts';
+import { parseRepairedJson } from '../../../../src/base/json.ts';
 import { optionalPackage } from '../../../optional-package.ts';
 import type { McpEndpoint } from '../../mcp-server.ts';
 import { answerEarly } from '../../mcp-server/answer-early.ts';
@@ -134,7 +134,7 @@ async function readMessage(request: Request, maxBytes: number): Promise<unknown>
   }
   const bytes = await readBody(request, { maxBytes });
   try {
-    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return parseRepairedJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
     return unreadable;
   }
