@@ -235,7 +235,8 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
     async decide(principal, runId, id, { approved, reason, isAnswered = false }) {
       const found = await pending(principal, runId, id);
       if (found.record.kind === 'elicitation' && approved && !isAnswered) throw unanswered();
-      const decision = { ...decider(principal), ...(reason !== undefined && { reason: reason.slice(0, 500) }) };
+      const why = reason === undefined ? {} : { reason: reason.slice(0, 500).toWellFormed() };
+      const decision = { ...decider(principal), ...why };
       const state = approved ? 'approved' : 'denied';
       if (!await write({ ...found.record, ...decision, state }, found.version, 0)) throw alreadyDecided();
     },

@@ -106,7 +106,7 @@ function startOf({ agentId, chat: { messages }, context }: RunRequest): PlanStar
   }
   if (goal === '') throw noPlan('its last message has no text, which would be the goal', 'no_goal');
   const before = messages.slice(-maxMessages - 1, -1).map((message) => {
-    return { role: message.role, said: textOf(message).slice(0, maxMessageLength) };
+    return { role: message.role, said: textOf(message).slice(0, maxMessageLength).toWellFormed() };
   });
   return { agentId, goal, context: [...context, ...before.filter(({ said }) => said !== '')] };
 }

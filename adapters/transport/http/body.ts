@@ -14,8 +14,16 @@ export interface JsonBody {
   readonly fingerprint: string;
 }
 
-/** Reads the body. @throws PinnaceError with status 400, 413 or 415 unless it is JSON in UTF-8 of at most `maxBytes`. */
-export async function readJson(request: Request, maxBytes: number): Promise<JsonBody> {
+/**
+ * Reads the body. Texts that were cut within a character are repaired, unless `parseText` refuses them.
+ *
+ * @throws PinnaceError with status 400, 413 or 415 unless it is JSON in UTF-8 of at most `maxBytes`.
+ */
+export async function readJson(
+  request: Request,
+  maxBytes: number,
+  { parseText = parseRepairedJson }: { readonly parseText?: ((text: string) => unknown) | undefined } = {},
+): Promise<JsonBody> {
   const contentType = request.headers.get('content-type') ?? '';
   if (!/^application\/json\s*(;|$)/i.test(contentType)) {
     throw new PinnaceError('content_type_not_supported', 'Cannot read the body: send it as application/json', {
@@ -28,16 +36,20 @@ export async function readJson(request: Request, maxBytes: number): Promise<Json
     });
   }
   const text = decodeUtf8(await readBody(request, { maxBytes }));
-  return { data: parseRepairedJson(text), fingerprint: await fingerprintOf(request, text) };
+  return { data: parseText(text), fingerprint: await fingerprintOf(request, text) };
 }
 
 /** Reads and parses the body; `what` names it in errors. @throws PinnaceError as `readJson`, and `invalid_argument`. */
 export async function readAs<S extends v.GenericSchema<unknown, unknown>>(
   request: Request,
   schema: S,
-  { what, maxBytes }: { readonly what: string; readonly maxBytes: number },
+  { what, maxBytes, parseText }: {
+    readonly what: string;
+    readonly maxBytes: number;
+    readonly parseText?: (text: string) => unknown;
+  },
 ): Promise<v.InferOutput<S>> {
-  return parse(schema, (await readJson(request, maxBytes)).data, { what });
+  return parse(schema, (await readJson(request, maxBytes, { parseText })).data, { what });
 }
 
 function decodeUtf8(bytes: Uint8Array): string {

@@ -9,7 +9,7 @@ export function readMarkdown(text: string, { length }: { readonly length: number
   let lines: NumberedLine[] = [];
   let fence = '';
   const close = (): void => {
-    const title = path.filter((heading) => heading !== '').join(' › ').slice(0, 500);
+    const title = path.filter((heading) => heading !== '').join(' › ').slice(0, 500).toWellFormed();
     pieces.push(...piecesOf(lines, { length, ...(title !== '' && { title }) }));
     lines = [];
   };

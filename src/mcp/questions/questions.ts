@@ -75,7 +75,8 @@ export async function questionInteraction(
   const question: Question = { ...required, asks };
   return {
     kind: 'elicitation',
-    reason: `${alias} (${hostOf(url)}) asks you: ${asks.map(({ message }) => message).join(' ')}`.slice(0, 1000),
+    reason: `${alias} (${hostOf(url)}) asks you: ${asks.map(({ message }) => message).join(' ')}`.slice(0, 1000)
+      .toWellFormed(),
     data: { server: { id: serverId, alias, host: hostOf(url) }, asks },
     async save({ id, runId, expiresAt }) {
       const sealed = await context.seals(tenant).seal(question, boundTo(id, { call, round }));

@@ -90,7 +90,12 @@ export async function cancelPlan(
     readonly reason?: string;
   },
 ): Promise<void> {
-  const item: InboundItem = { type: 'cancel', target: address, by: principal.subject, reason: reason.slice(0, 500) };
+  const item: InboundItem = {
+    type: 'cancel',
+    target: address,
+    by: principal.subject,
+    reason: reason.slice(0, 500).toWellFormed(),
+  };
   await put(options, { planId, principal, item, id: `cancel ${address}` });
 }
 

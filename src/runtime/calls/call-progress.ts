@@ -30,7 +30,7 @@ export function createCallProgress(
       toolCallId,
       progress,
       ...(Number.isFinite(total) && { total }),
-      ...(message !== undefined && { message: redact(message).slice(0, 200) }),
+      ...(message !== undefined && { message: redact(message).slice(0, 200).toWellFormed() }),
     };
     push({ type: 'data-tool-progress', id: toolCallId, data, transient: true });
   };

@@ -180,7 +180,7 @@ function shownBy(toolCallId: string, { redaction, now }: RunOptions, push: CallT
   const redact = (text: string): string => redaction.text(text);
   return {
     log(text: string, level = 'info'): void {
-      const data = { toolCallId, level, text: redact(text).slice(0, 4096) };
+      const data = { toolCallId, level, text: redact(text).slice(0, 4096).toWellFormed() };
       push({ type: 'data-tool-log', data, transient: true });
     },
     progress: createCallProgress(toolCallId, { redact, now, push }),

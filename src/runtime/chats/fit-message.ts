@@ -27,7 +27,9 @@ export function fitMessage(message: UIMessage): UIMessage {
 /** A call stays, so that the model sees that it was made. */
 function shortened(part: UIMessage['parts'][number]): UIMessage['parts'][number] | undefined {
   if ('toolCallId' in part && part.state === 'output-available') return { ...part, input: {}, output: tooLong };
-  if (part.type === 'text' || part.type === 'reasoning') return { ...part, text: part.text.slice(0, maxTextLength) };
+  if (part.type === 'text' || part.type === 'reasoning') {
+    return { ...part, text: part.text.slice(0, maxTextLength).toWellFormed() };
+  }
   return undefined;
 }
 

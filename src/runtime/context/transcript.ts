@@ -1,6 +1,7 @@
 /** Messages as data for the model that summarizes them: one JSON object a line. */
 
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import { wellFormed } from '../../base/well-formed.ts';
 import { originOf } from '../messages/origin.ts';
 import { valueTokens } from './estimate.ts';
 import { isSummary } from './turns.ts';
@@ -16,7 +17,7 @@ export function transcriptOf(messages: readonly Message[], most: number): string
   const lines: string[] = [];
   let tokens = 0;
   for (const message of messages.toReversed()) {
-    const line = JSON.stringify(entryOf(message));
+    const line = JSON.stringify(wellFormed(entryOf(message))); // texts are cut by their length
     tokens += valueTokens(line);
     if (tokens > most && !isSummary(message)) continue;
     lines.push(line);

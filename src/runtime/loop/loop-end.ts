@@ -76,7 +76,7 @@ export function endOfAbort({ reason }: AbortSignal): RunEnd {
   if (reason instanceof PinnaceError) {
     return reason.code === 'budget_exceeded' ? stopped('other', reason) : failed(reason);
   }
-  return { type: 'cancelled', reason: typeof reason === 'string' ? reason.slice(0, 100) : 'cancelled' };
+  return { type: 'cancelled', reason: typeof reason === 'string' ? reason.slice(0, 100).toWellFormed() : 'cancelled' };
 }
 
 /** The end for an error of the model or the loop. What is not a `PinnaceError` is a bug. */

@@ -6,6 +6,7 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { isRecord } from '../../base/is-record.ts';
 import { sha256Sync } from '../../base/sha256-sync.ts';
+import { wellFormed } from '../../base/well-formed.ts';
 import type { JSONValue } from '../../contracts/ai-types.ts';
 import { providerCallId } from '../messages/call-ids.ts';
 
@@ -126,8 +127,8 @@ function fitMessage(message: LanguageModelV4Message, fitting: Fitting): Language
       return { ...message, content: message.content.map((part) => fitResult(part, fitting)) };
     case 'user':
       return fitQuestion(message, fitting);
-    default:
-      return message;
+    default: // instructions may come from code
+      return message.content.isWellFormed() ? message : { ...message, content: message.content.toWellFormed() };
   }
 }
 
@@ -135,8 +136,9 @@ type Message<Role> = Extract<LanguageModelV4Message, { role: Role }>;
 
 /** A user who has said nothing has still written. */
 function fitQuestion(message: Message<'user'>, { rules }: Fitting): Message<'user'> {
-  const content = message.content.filter((part) => part.type !== 'text' || !isEmpty(part, rules));
-  if (content.length === message.content.length && content.length > 0) return message;
+  const isKept = (part: Message<'user'>['content'][number]): boolean => part.type !== 'text' || !isEmpty(part, rules);
+  const content = message.content.every(isKept) ? message.content : message.content.filter(isKept);
+  if (content === message.content && content.length > 0) return wellFormed(message);
   return { ...message, content: content.length > 0 ? content : [{ type: 'text', text: '(no text)' }] };
 }
 

@@ -2,6 +2,7 @@
 
 import { Hono } from 'hono';
 import * as v from 'valibot';
+import { parseJson } from '../../../../src/base/json.ts';
 import type { HostedRuntime } from '../../../../src/runtime/runtime.ts';
 import type { Signed } from '../authentication.ts';
 import { readAs } from '../body.ts';
@@ -49,7 +50,11 @@ export function approvalRoutes({ runtime, signed, maxBodyBytes: maxBytes }: Appr
   const app = new Hono<SignedEnv>();
   app.post('/runs/:id/approvals/:approvalId', signed(decideApproval), async (c) => {
     const { id, approvalId } = c.req.param();
-    const decision = await readAs(c.req.raw, ApprovalDecision, { what: 'the decision', maxBytes });
+    const decision = await readAs(c.req.raw, ApprovalDecision, {
+      what: 'the decision',
+      maxBytes,
+      parseText: parseJson,
+    }); // as it was sent
     await runtime.decide(id, approvalId, decision, c.var.principal);
     return c.body(null, 204);
   });

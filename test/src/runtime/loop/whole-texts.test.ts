@@ -66,7 +66,7 @@ describe('texts in a run', () => {
         const runtime = testRuntime({
           model,
           tools: [echo],
-          agent: agent as object,
+          agent,
           secrets: memorySecrets({ key: 'key-🚣-value' }),
         });
         const [read, kept] = (await runtime.run(runRequest(), me)).tee();
