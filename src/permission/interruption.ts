@@ -235,8 +235,7 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
     async decide(principal, runId, id, { approved, reason, isAnswered = false }) {
       const found = await pending(principal, runId, id);
       if (found.record.kind === 'elicitation' && approved && !isAnswered) throw unanswered();
-      const why = reason === undefined ? {} : { reason: reason.slice(0, 500).toWellFormed() };
-      const decision = { ...decider(principal), ...why };
+      const decision = { ...decider(principal), ...(reason !== undefined && { reason: shortened(reason) }) };
       const state = approved ? 'approved' : 'denied';
       if (!await write({ ...found.record, ...decision, state }, found.version, 0)) throw alreadyDecided();
     },
@@ -251,6 +250,10 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
       return await write(spent, found.version, graceMs) ? decision : { unspendable: 'approval_spent' };
     },
   };
+}
+
+function shortened(reason: string): string {
+  return reason.slice(0, 500).toWellFormed();
 }
 
 function decisionOf({ state, kind, reason, approved = state === 'approved' }: Interruption): SpentDecision {

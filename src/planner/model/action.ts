@@ -15,7 +15,7 @@ const Name = v.pipe(
 );
 const Address = v.pipe(v.string(), v.minLength(1), v.maxLength(200));
 const Count = v.pipe(v.number(), v.integer(), v.minValue(1));
-const CallId = v.optional(v.pipe(v.string(), v.maxLength(200)));
+const CallId = v.optional(v.pipe(v.string(), v.maxLength(16_400)));
 /** At most a year. */
 export const DurationMs = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(31_536_000_000));
 

@@ -9,6 +9,9 @@ import type { UIMessage } from '../../contracts/ai-types.ts';
 /** What follows the id of a provider that is taken: the second `call_0` is `call_0~2`. */
 const number = /~\d+$/;
 
+/** Gateways write signatures into ids; what is longer gets a short one. */
+const maxLength = 16_384;
+
 /** Returns the id that the provider gave the call. */
 export function providerCallId(toolCallId: string): string {
   return toolCallId.replace(number, '');
@@ -63,7 +66,7 @@ export class CallIds {
 
   /** The calls inside of a program have its id, a slash and their number. */
   #isUsable(own: string): boolean {
-    if (own === '') return false;
+    if (own === '' || own.length > maxLength) return false;
     for (let at = own.indexOf('/'); at >= 0; at = own.indexOf('/', at + 1)) {
       if (this.#load().has(own.slice(0, at))) return false;
     }
