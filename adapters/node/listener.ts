@@ -95,21 +95,34 @@ function bodyOf(incoming: IncomingMessage & Mounted): BodyInit {
 
 /** Streams the body. Canceling the stream stops reading, and leaves the connection to the response. */
 function streamOf(incoming: IncomingMessage): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
-  incoming.pause();
+  let wake = (): void => undefined;
+  let failure: { readonly error: unknown } | undefined;
+  let isOver = false;
+  const news = (): void => wake();
+  const end = (): void => {
+    isOver = true;
+    wake();
+  };
+  const fail = (error: unknown): void => {
+    failure = { error };
+    wake();
+  };
+  const stop = (): void => {
+    incoming.off('readable', news).off('end', end).off('error', fail).off('close', end);
+    end();
+  };
+  incoming.on('readable', news).on('end', end).on('error', fail).on('close', end);
   return new ReadableStream({
-    start(controller) {
-      const receive = (chunk: Uint8Array<ArrayBuffer>): void => {
-        controller.enqueue(chunk);
-        incoming.pause();
-      };
-      const close = (): void => controller.close();
-      const fail = (error: Error): void => controller.error(error);
-      incoming.on('data', receive).on('end', close).on('error', fail);
-      void stopped.then(() => incoming.off('data', receive).off('end', close).off('error', fail));
+    async pull(controller) {
+      for (;;) {
+        const piece = incoming.read() as Uint8Array<ArrayBuffer> | null; // without an encoding it reads bytes
+        if (piece !== null) return controller.enqueue(piece);
+        if (failure) return controller.error(failure.error);
+        if (isOver) return controller.close();
+        await new Promise<void>((resolve) => (wake = resolve));
+      }
     },
-    pull: () => void incoming.resume(),
-    cancel: () => stop(),
+    cancel: stop,
   }, { highWaterMark: 0 });
 }
 
@@ -149,11 +162,18 @@ async function isIncomplete(incoming: IncomingMessage): Promise<boolean> {
 /** The rest of a body may arrive for this long after its response. Node closes the connection with the end of the response. */
 const discardMs = 1_000;
 
+/** So many pieces, however small. */
+const discardedPieces = 4_096;
+
 /** Drops what still arrives of a body: closing at once would reset the connection, and the client could lose the response. */
 async function discardRest(incoming: IncomingMessage): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, discardMs);
-  incoming.on('data', () => undefined).once('end', resolve).once('error', resolve).resume();
+  let pieces = 0;
+  const drop = (): void => {
+    if (++pieces > discardedPieces) resolve();
+  };
+  incoming.removeAllListeners('readable').on('data', drop).once('end', resolve).once('error', resolve).resume();
   await promise;
   clearTimeout(timer);
 }

@@ -5,7 +5,6 @@ import type { Authenticator, NonceUse, NonceVerifier } from '../../src/contracts
 import type { Storage } from '../../src/contracts/storage.ts';
 import { createPrincipal, type Principal } from '../../src/base/principal.ts';
 import { isJwt } from './bearer-token.ts';
-import { bodyLimitOf } from './http/body-intake.ts';
 import { type BodyOptions, readBody } from './signed/body.ts';
 import { actingFor, subjectHeader } from './acting-for.ts';
 import type { Certificate, SubjectOf } from './signed/certificate.ts';
@@ -31,7 +30,7 @@ export interface AuthenticatorOptions {
   readonly storage: Storage;
   /** Milliseconds since 1970. */
   readonly now?: () => number;
-  /** The largest body, in bytes; a function where it differs from route to route. 16 MiB for runs and imports and 1 MiB for others when absent. */
+  /** The largest body, in bytes; a function where it differs from route to route. That of the route at an endpoint, and 16 MiB elsewhere, when absent. */
   readonly maxBodyBytes?: number | ((request: Request) => number);
   /**
    * Returns the subject of a certificate from its claims; `undefined` rejects it. For issuers whose `sub` is a session, which changes
@@ -114,7 +113,7 @@ function checkAuthorities(authorities: readonly string[]): void {
  * that fails cannot use up the nonce of another caller.
  */
 function createVerifier(
-  { audience, storage, now, maxBodyBytes = bodyLimitOf, subjectOf, revocations, ...options }: AuthenticatorOptions & {
+  { audience, storage, now, maxBodyBytes, subjectOf, revocations, ...options }: AuthenticatorOptions & {
     readonly now: () => number;
     readonly revocations: Revocations;
   },
@@ -132,8 +131,8 @@ function createVerifier(
     const certificate = await certificateOf(token, { findRoot, audience, nowSeconds, subjectOf });
     if (await revocations.isRevoked(revocableBy(certificate, request))) throw refusal('certificate_revoked');
     const { nonce } = await verifyRequest(request, { ...certificate, nowSeconds });
-    const maxBytes = typeof maxBodyBytes === 'number' ? maxBodyBytes : maxBodyBytes(request);
-    await requireBody(request, { maxBytes, tenant: certificate.tenant });
+    const maxBytes = typeof maxBodyBytes === 'function' ? maxBodyBytes(request) : maxBodyBytes;
+    await requireBody(request, { tenant: certificate.tenant, ...(maxBytes !== undefined && { maxBytes }) });
     return { certificate, nonce: nonces.open(certificate.keyThumbprint, nonce) };
   };
 }

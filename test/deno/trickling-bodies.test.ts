@@ -45,6 +45,38 @@ async function trickle(port: number, authorization: string, everyMs = 100): Prom
   return text;
 }
 
+/** Sends a body in chunks of one byte, as fast as the server takes them, up to 16 MiB; resolves with the answer. */
+async function flood(port: number): Promise<string> {
+  const connection = await Deno.connect({ hostname: '127.0.0.1', port });
+  const head = [
+    'POST /v1/runs HTTP/1.1',
+    `Host: 127.0.0.1:${port}`,
+    `Authorization: Bearer ${token}`,
+    'Content-Type: application/json',
+    `Idempotency-Key: "${crypto.randomUUID()}"`,
+    'Transfer-Encoding: chunked',
+    '\r\n',
+  ];
+  const chunks = new TextEncoder().encode('1\r\na\r\n'.repeat(8_192));
+  let open = true;
+  const send = async (): Promise<void> => {
+    await connection.write(new TextEncoder().encode(head.join('\r\n')));
+    for (let sent = 0; open && sent < 2_048; sent++) await connection.write(chunks);
+  };
+  const sending = send().catch(() => undefined);
+  let text = '';
+  try {
+    for await (const chunk of connection.readable) {
+      text += new TextDecoder().decode(chunk);
+      open = false;
+    }
+  } catch {
+    // The server has closed while bytes were on their way to it.
+  }
+  await sending;
+  return text;
+}
+
 /** An endpoint in a process of its own: the memory that is measured there is not that of the senders. */
 async function startServer(bodies: Partial<BodyLimits>) {
   const process = new Deno.Command(Deno.execPath(), {
@@ -97,6 +129,14 @@ describe('trickling POSTs over HTTP', () => {
     expect(statuses(answers)).toEqual(expected);
     expect(answers).toHaveLength(count);
     expect(performance.now() - startedAt).toBeLessThan(20_000);
+    expect(await server.stop() / 1_048_576).toBeLessThan(mostMegabytes);
+  }, 40_000);
+
+  it('are refused when they send single bytes at full speed, while others are answered', async () => {
+    const server = await startServer({});
+    const answers = await Promise.all([1, 2, 3].map(() => flood(server.port)));
+    expect(statuses(answers)).toEqual({ 400: 3 });
+    for (const answer of answers) expect(answer).toContain('body_in_pieces');
     expect(await server.stop() / 1_048_576).toBeLessThan(mostMegabytes);
   }, 40_000);
 

@@ -17,7 +17,7 @@ import { developmentAuthenticator } from '../../adapters/transport/development-a
 import { createIssuer } from '../../adapters/transport/issuer.ts';
 import { createPrincipal } from '../../src/index.ts';
 import { says, scriptedModel, stallingStream } from '../fixtures/model.ts';
-import { readAll, runRequest, textOf } from '../fixtures/runtime.ts';
+import { readAll, runRequest, textOf, userMessage } from '../fixtures/runtime.ts';
 
 const token = 'a-token-for-tests-only';
 const closers: (() => unknown)[] = [];
@@ -80,6 +80,27 @@ async function askAt(url: string): Promise<string> {
 }
 
 describe('an endpoint on Node', () => {
+  it('refuses a body that comes in single bytes, and takes one in small pieces', async () => {
+    const { port } = new URL(await listen((await endpointOf()).listener()));
+    const inPieces = async (body: string, size: number): Promise<string> => {
+      const chunks = body.match(new RegExp(`.{1,${size}}`, 'g')) ?? [];
+      const head = [
+        'POST /v1/runs HTTP/1.1',
+        `Host: 127.0.0.1:${port}`,
+        `Authorization: Bearer ${token}`,
+        'Content-Type: application/json',
+        `Idempotency-Key: "${crypto.randomUUID()}"`,
+        'Transfer-Encoding: chunked',
+        'Connection: close',
+      ];
+      const sent = chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join('');
+      return await send(port, `${head.join('\r\n')}\r\n\r\n${sent}0\r\n\r\n`);
+    };
+    expect(await inPieces('x'.repeat(200_000), 1)).toContain('body_in_pieces');
+    const body = JSON.stringify(runRequest({ chat: { id: 'c1', messages: [userMessage('x'.repeat(50_000))] } }));
+    expect(await inPieces(body, 16)).toContain(' 200 OK');
+  });
+
   it('serves by node:http', async () => {
     expect(await askAt(await listen((await endpointOf()).listener()))).toBe('Hello');
   });

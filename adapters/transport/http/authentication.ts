@@ -5,8 +5,8 @@ import { toPinnaceError } from '../../../src/base/errors.ts';
 import type { Metrics } from '../../../src/base/metrics.ts';
 import { type Principal, requireScope } from '../../../src/base/principal.ts';
 import type { Authenticator, NonceUse, NonceVerifier } from '../../../src/contracts/authenticator.ts';
-import { receiveBy } from '../signed/body.ts';
-import type { BodyIntake } from './body-intake.ts';
+import { limitBody, receiveBy } from '../signed/body.ts';
+import { type BodyIntake, largeBodyBytes, usualBodyBytes } from './body-intake.ts';
 import type { SignedEnv } from './env.ts';
 import { declare, type SignedOperation } from './operation.ts';
 
@@ -26,6 +26,8 @@ export interface AuthenticationOptions {
   readonly authenticator: Authenticator & Partial<NonceVerifier>;
   readonly metrics: Metrics;
   readonly intake: BodyIntake;
+  /** The largest body of every request; absent: what the operation declares. */
+  readonly maxBodyBytes?: number | undefined;
 }
 
 /** What guards the routes. */
@@ -38,9 +40,10 @@ export interface Authentication {
 
 /** Creates the middleware. It counts the requests that it rejects, and counts bodies against the tenant that it finds. */
 export function createAuthentication(options: AuthenticationOptions): Authentication {
-  const verify = async (c: Context<SignedEnv>): Promise<NonceUse | undefined> =>
+  const verify = async (c: Context<SignedEnv>, operation?: SignedOperation): Promise<NonceUse | undefined> =>
     await observed(c, options, async () => {
-      const { authenticator, intake } = options;
+      const { authenticator, intake, maxBodyBytes } = options;
+      limitBody(c.req.raw, maxBodyBytes ?? (operation?.hasLargeBody ? largeBodyBytes : usualBodyBytes));
       const caller = await authenticator.verify?.(c.req.raw) ?? {
         principal: await authenticator.authenticate(c.req.raw),
       };
@@ -57,13 +60,13 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     },
     signed: (operation) =>
       declare(operation, async (c, next) => {
-        await useUp(c, await verify(c));
+        await useUp(c, await verify(c, operation));
         requireScopeOf(operation, c.var.principal);
         await next();
       }),
     signedOnce: (operation) =>
       declare(operation, async (c, next) => {
-        const nonce = await verify(c);
+        const nonce = await verify(c, operation);
         if (nonce) c.set('nonce', nonce);
         await next();
         await useUp(c, nonce); // of a request that was refused: a replay is refused as one

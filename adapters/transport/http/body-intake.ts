@@ -124,10 +124,3 @@ function busy(reason: string): PinnaceError {
 export const usualBodyBytes = 1_048_576;
 /** The largest chat, catalog and file, and the largest files for a data source. */
 export const largeBodyBytes = 16_777_216;
-
-/** Returns the largest body that this request may have. A runtime has lower limits for a request with files. */
-export function bodyLimitOf({ method, url }: Pick<Request, 'method' | 'url'>): number {
-  return method === 'POST' && /\/v1\/(?:import|runs|blobs|data-sources\/[^/]+\/ingest)$/.test(new URL(url).pathname)
-    ? largeBodyBytes
-    : usualBodyBytes;
-}

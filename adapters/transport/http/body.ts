@@ -17,11 +17,10 @@ export interface JsonBody {
 /**
  * Reads the body. Texts that were cut within a character are repaired, unless `parseText` refuses them.
  *
- * @throws PinnaceError with status 400, 413 or 415 unless it is JSON in UTF-8 of at most `maxBytes`.
+ * @throws PinnaceError with status 400, 413 or 415 unless it is JSON in UTF-8 within the limit of its route.
  */
 export async function readJson(
   request: Request,
-  maxBytes: number,
   { parseText = parseRepairedJson }: { readonly parseText?: ((text: string) => unknown) | undefined } = {},
 ): Promise<JsonBody> {
   const contentType = request.headers.get('content-type') ?? '';
@@ -35,7 +34,7 @@ export async function readJson(
       status: 415,
     });
   }
-  const text = decodeUtf8(await readBody(request, { maxBytes }));
+  const text = decodeUtf8(await readBody(request));
   return { data: parseText(text), fingerprint: await fingerprintOf(request, text) };
 }
 
@@ -43,13 +42,9 @@ export async function readJson(
 export async function readAs<S extends v.GenericSchema<unknown, unknown>>(
   request: Request,
   schema: S,
-  { what, maxBytes, parseText }: {
-    readonly what: string;
-    readonly maxBytes: number;
-    readonly parseText?: (text: string) => unknown;
-  },
+  { what, parseText }: { readonly what: string; readonly parseText?: (text: string) => unknown },
 ): Promise<v.InferOutput<S>> {
-  return parse(schema, (await readJson(request, maxBytes, { parseText })).data, { what });
+  return parse(schema, (await readJson(request, { parseText })).data, { what });
 }
 
 function decodeUtf8(bytes: Uint8Array): string {

@@ -61,9 +61,10 @@ function compact(piece: Uint8Array): Uint8Array {
   return piece.length * 2 < piece.buffer.byteLength ? piece.slice() : piece;
 }
 
-/** The rest of a body may arrive for this long, up to so many bytes: then the connection can be reused. */
+/** The rest of a body may arrive for this long, up to so many bytes and pieces: then the connection can be reused. */
 const discardMs = 1_000;
 const discardBytes = 65_536;
+const discardPieces = 256;
 
 /** Reads and drops the rest of a body. Returns whether it reached the end. No read is pending when it resolves. */
 async function discard(
@@ -73,10 +74,11 @@ async function discard(
   let late = false;
   const timer = setTimeout(() => (late = true), discardMs);
   try {
-    let bytes = 0;
+    let [bytes, pieces] = [0, 0];
     for (let next = await pending; next?.done !== true; next = await reader.read()) {
       bytes += next?.value.length ?? 0;
-      if (late || bytes > discardBytes) {
+      pieces += 1;
+      if (late || bytes > discardBytes || pieces > discardPieces) {
         await reader.cancel();
         return false;
       }

@@ -25,7 +25,7 @@ import { chatRoutes } from './routes/chat.ts';
 import { blobRoutes } from './routes/blobs.ts';
 import { createAdmission, defaultStartObjectiveMs } from './admission.ts';
 import { createAuthentication, createSessionWatch, type Revocable } from './authentication.ts';
-import { type BodyIntake, type BodyLimits, createBodyIntake, largeBodyBytes, usualBodyBytes } from './body-intake.ts';
+import { type BodyIntake, type BodyLimits, createBodyIntake } from './body-intake.ts';
 import { describeApp } from './document.ts';
 import type { SignedEnv } from './env.ts';
 import { eventRoutes } from './routes/events.ts';
@@ -52,7 +52,7 @@ export interface HandlerOptions {
   readonly authenticator: Authenticator & Partial<Revocable> & Partial<NonceVerifier>;
   /** The path that the endpoint is below, such as `/agents`; signatures cover it. At the root when absent. */
   readonly basePath?: string;
-  /** The largest body of every request; absent: 16 MiB for runs, files and imports, 1 MiB for others. */
+  /** The largest body of every request; absent: 16 MiB for runs, chats, forks, files and imports, 1 MiB for others. */
   readonly maxBodyBytes?: number;
   /** How long a body may take to arrive, and how many may arrive at once. */
   readonly bodies?: Partial<BodyLimits>;
@@ -143,53 +143,52 @@ export function createApp(
   { intake, ...options }: HandlerOptions & { readonly intake: BodyIntake },
 ): Hono<SignedEnv> {
   const { authenticator, origins = [], capabilities = noCapabilities, mcp, registry, grounding, planner } = options;
-  const { maxBodyBytes = usualBodyBytes, keepAliveMs = 15_000, now = Date.now } = options;
+  const { keepAliveMs = 15_000, now = Date.now } = options;
   const { startObjectiveMs = defaultStartObjectiveMs } = options;
-  const { authenticate, signed, signedOnce } = createAuthentication({
-    authenticator,
-    metrics: runtime.metrics,
-    intake,
-  });
+  const { metrics } = runtime;
+  const { maxBodyBytes } = options;
+  const { authenticate, signed, signedOnce } = createAuthentication({ authenticator, metrics, intake, maxBodyBytes });
   const watchSession = createSessionWatch(authenticator);
   const quotas = createQuotas(options.quotas);
   const admission = createAdmission({ objectiveMs: startObjectiveMs, now });
   runtime.metrics.gauge('pinnace_starting_runs', () => admission.starting);
   const app = createBase(runtime, options);
   const describe = () => describeApp(app);
-  const withFiles = { runtime, signed, maxBodyBytes: options.maxBodyBytes ?? largeBodyBytes };
+  const withFiles = { runtime, signed };
   const watchSubject = createSubjectWatch({ report: runtime.report, now });
   const starting = { ...withFiles, signedOnce, watchSession, watchSubject, quotas, admission, keepAliveMs };
   for (const routes of [runRoutes, forkRoutes, chatRoutes, aguiRoutes]) app.route('/v1', routes(starting));
-  app.route('/v1', storedChatRoutes({ runtime, signed, maxBodyBytes }));
+  app.route('/v1', storedChatRoutes({ runtime, signed }));
   app.route('/v1', subjectRoutes({ runtime, signed, grounding: grounding?.grounding }));
   app.route('/v1', blobRoutes(withFiles));
-  app.route('/v1', messageRoutes({ runtime, signed, maxBodyBytes }));
-  app.route('/v1', approvalRoutes({ runtime, signed, maxBodyBytes }));
-  app.route('/v1', signInRoutes({ runtime, signed, maxBodyBytes }));
+  app.route('/v1', messageRoutes({ runtime, signed }));
+  app.route('/v1', approvalRoutes({ runtime, signed }));
+  app.route('/v1', signInRoutes({ runtime, signed }));
   const metricsToken = options.metricsToken === undefined ? undefined : createMetricsToken(options.metricsToken);
   app.route(
     '/v1',
-    operationRoutes({ runtime, signed, authenticate, maxBodyBytes, capabilities, describe, metricsToken }),
+    operationRoutes({ runtime, signed, authenticate, capabilities, describe, metricsToken }),
   );
-  app.route('/v1', mcpContentRoutes({ runtime, signed, maxBodyBytes }));
+  app.route('/v1', mcpContentRoutes({ runtime, signed }));
   app.route('/v1', eventRoutes({ runtime, signed, watchSession, keepAliveMs, now }));
   app.route('/v1', auditRoutes({ runtime, signed }));
   const authenticateMcp = mcp?.auth
     ? createAuthentication({
       authenticator: withAccessTokens(authenticator, mcp.auth, now),
-      metrics: runtime.metrics,
+      metrics,
       intake,
+      maxBodyBytes,
     }).authenticate
     : authenticate;
   const host = mcp && { onError: runtime.report, ...mcp };
-  const forMcp = { authenticate: authenticateMcp, origins, watchSession, maxBodyBytes, keepAliveMs, now };
+  const forMcp = { authenticate: authenticateMcp, origins, watchSession, keepAliveMs, now };
   if (host) app.route('/mcp', mcpRoutes({ mcp: host, ...forMcp }));
   if (mcp?.auth) app.get(`${wellKnownPath}/*`, protectedResource(mcp.auth));
   const clientMetadata = options.mcpSignIn?.clientMetadata;
   if (clientMetadata) app.route('/oauth', clientMetadataRoutes(clientMetadata));
-  if (registry) app.route('/v1', registryRoutes({ registry, runtime, signed, maxBodyBytes }));
-  if (grounding) app.route('/v1', groundingRoutes({ ...grounding, runtime, signed, maxBodyBytes }));
-  if (planner) app.route('/v1', planRoutes({ planner, signed, maxBodyBytes }));
+  if (registry) app.route('/v1', registryRoutes({ registry, runtime, signed }));
+  if (grounding) app.route('/v1', groundingRoutes({ ...grounding, runtime, signed }));
+  if (planner) app.route('/v1', planRoutes({ planner, signed }));
   return app;
 }
 

@@ -42,6 +42,8 @@ export interface Operation {
   readonly bodyIsOptional?: true;
   /** The body is the bytes of a file. */
   readonly bodyIsFile?: true;
+  /** The body may have 16 MiB instead of 1 MiB. */
+  readonly hasLargeBody?: true;
   /** By status. */
   readonly responses: Readonly<Record<number, Answer>>;
   /** The statuses of its problems, besides those that every signed route has. */

@@ -1,15 +1,30 @@
 /** The bytes of a request's body, received once for every reader, within limits. */
 
 import { PinnaceError } from '../../../src/base/errors.ts';
-import { type BodyIntake, type BodyLimits, type BodySender, createBodyIntake } from '../http/body-intake.ts';
+import {
+  type BodyIntake,
+  type BodyLimits,
+  type BodySender,
+  createBodyIntake,
+  largeBodyBytes,
+} from '../http/body-intake.ts';
 import { refusal } from './refusal.ts';
 
 /** Options of receiving a body. */
 export interface BodyOptions {
-  readonly maxBytes: number;
+  /** Absent: the limit of the route, see {@link limitBody}. */
+  readonly maxBytes?: number;
   /** The tenant that authentication has found, when the intake does not know it yet. */
   readonly tenant?: string;
 }
+
+/** The pieces that a body may have besides one for each {@link bytesPerPiece}: each costs time, however few bytes it has. */
+const freePieces = 4_096;
+const bytesPerPiece = 64;
+/** So many pieces are taken in one turn, so that other requests have theirs. In each, Deno receives more than it hands over. */
+const piecesPerTurn = 256;
+/** The buffer of a body whose length is not known; it doubles. */
+const firstBufferBytes = 16_384;
 
 /** Where the body of a request is counted. */
 interface Reception extends BodySender {
@@ -24,18 +39,29 @@ export function receiveBy(intake: BodyIntake, request: Request, sender: BodySend
   receptions.set(request, { ...receptions.get(request), ...sender, intake });
 }
 
+const limits = new WeakMap<Request, number>();
+
+/** Sets the largest body of a request, in bytes, for everything that reads it. */
+export function limitBody(request: Request, maxBytes: number): void {
+  limits.set(request, maxBytes);
+}
+
 /**
- * Returns the whole body of a request; empty without one. The first call receives it from a clone, so that other readers can still
- * read the request's own body. Every later call for the same `Request` returns the same bytes.
+ * Returns the whole body of a request; empty without one. Every call for the same `Request` returns the same bytes. An endpoint's own
+ * request has no other reader. Any other is received from a clone, so that its server can still read it.
  *
  * @throws PinnaceError `body_too_large` as soon as more than `maxBytes` have arrived, `body_timeout` when they arrive too slowly,
- * `rate_limited` or `overloaded` from the intake, `invalid_argument` when the body breaks off.
+ * `body_in_pieces` when they arrive in too many pieces, `rate_limited` or `overloaded` from the intake, `invalid_argument` when the
+ * body breaks off.
  */
-export async function readBody(request: Request, options: BodyOptions): Promise<Uint8Array<ArrayBuffer>> {
-  const receiving = received.get(request) ?? receive(request, options);
+export async function readBody(
+  request: Request,
+  { maxBytes = limits.get(request) ?? largeBodyBytes, tenant }: BodyOptions = {},
+): Promise<Uint8Array<ArrayBuffer>> {
+  const receiving = received.get(request) ?? receive(request, { maxBytes, tenant });
   received.set(request, receiving);
   const bytes = await receiving;
-  if (bytes.length > options.maxBytes) throw refusal('body_too_large');
+  if (bytes.length > maxBytes) throw refusal('body_too_large');
   return bytes;
 }
 
@@ -44,66 +70,104 @@ export function dropBody({ body, bodyUsed }: Request): void {
   if (body !== null && !bodyUsed && !body.locked) void body.cancel().catch(() => undefined);
 }
 
-async function receive(request: Request, { maxBytes, tenant }: BodyOptions): Promise<Uint8Array<ArrayBuffer>> {
+async function receive(
+  request: Request,
+  { maxBytes, tenant }: { readonly maxBytes: number; readonly tenant: string | undefined },
+): Promise<Uint8Array<ArrayBuffer>> {
   if (request.body === null) return new Uint8Array();
-  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw refusal('body_too_large');
-  const { intake, ...sender }: Reception = receptions.get(request) ?? { intake: createBodyIntake() };
+  const announced = Number(request.headers.get('content-length') ?? 0);
+  if (announced > maxBytes) throw refusal('body_too_large');
+  const known = receptions.get(request);
+  const { intake, ...sender }: Reception = known ?? { intake: createBodyIntake() };
   const arrival = intake.enter(tenant === undefined ? sender : { ...sender, tenant });
-  const reader = (request.clone().body as ReadableStream<Uint8Array<ArrayBuffer>>).getReader(); // safe: a clone has a body too
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let length = 0;
-  const deadline = startDeadline(intake.limits, () => length);
+  const source = known ? request : request.clone();
+  const reader = (source.body as ReadableStream<Uint8Array<ArrayBuffer>>).getReader(); // safe: a clone has a body too
+  const buffer = new BodyBuffer(announced);
+  const deadline = startDeadline(intake.limits, { arrived: () => buffer.length, onLate: () => drop(reader, request) });
   try {
-    for (;;) {
-      const { done, value } = await Promise.race([deadline.late, reader.read().catch(brokenOff)]);
-      if (done) return join(chunks, length);
-      chunks.push(value);
-      length += value.length;
-      if (length > maxBytes) throw refusal('body_too_large');
+    for (let pieces = 0;; pieces++) {
+      const { done, value } = await reader.read().catch((error: unknown) => brokenOff(error, deadline.isOver()));
+      if (deadline.isOver()) throw refusal('body_timeout');
+      if (done) return buffer.bytes();
+      if (pieces > freePieces + buffer.length / bytesPerPiece) throw inPieces();
+      if (pieces > freePieces && pieces % piecesPerTurn === 0) {
+        await new Promise<void>((resolve) => setTimeout(resolve));
+      }
+      if (buffer.length + value.length > maxBytes) throw refusal('body_too_large');
       arrival.take(value.length);
+      buffer.add(value);
     }
   } catch (error) {
-    // Not awaited: a clone's cancel settles only when the other side is cancelled too.
-    void Promise.allSettled([reader.cancel(), request.body.cancel()]);
+    drop(reader, request);
     throw error;
   } finally {
-    deadline.clear();
+    deadline.stop();
     arrival.leave();
   }
 }
 
-/** Rejects when a body takes longer than the limits allow for the bytes that have arrived. */
+/** Not awaited: a clone's cancel settles only when the other side is canceled too. */
+function drop(reader: ReadableStreamDefaultReader, request: Request): void {
+  const rest = request.body?.locked === false ? request.body.cancel() : undefined;
+  void Promise.allSettled([reader.cancel(), rest]);
+}
+
+/** Holds what has arrived in one piece of memory. */
+class BodyBuffer {
+  #bytes: Uint8Array<ArrayBuffer>;
+  length = 0;
+
+  constructor(announced: number) {
+    this.#bytes = new Uint8Array(announced > 0 ? announced : firstBufferBytes);
+  }
+
+  add(piece: Uint8Array): void {
+    const needed = this.length + piece.length;
+    if (needed > this.#bytes.length) {
+      const larger = new Uint8Array(Math.max(needed, this.#bytes.length * 2));
+      larger.set(this.#bytes.subarray(0, this.length));
+      this.#bytes = larger;
+    }
+    this.#bytes.set(piece, this.length);
+    this.length = needed;
+  }
+
+  bytes(): Uint8Array<ArrayBuffer> {
+    return this.length === this.#bytes.length ? this.#bytes : this.#bytes.slice(0, this.length);
+  }
+}
+
+/** Ends a body that takes longer than the limits allow for the bytes that have arrived. One timer at a time. */
 function startDeadline(
   { deadlineMs, bytesPerSecond }: BodyLimits,
-  arrived: () => number,
-): { readonly late: Promise<never>; readonly clear: () => void } {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  late.catch(() => undefined); // after the last read nothing awaits it
+  { arrived, onLate }: { readonly arrived: () => number; readonly onLate: () => void },
+): { readonly isOver: () => boolean; readonly stop: () => void } {
+  let isOver = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const wait = (passedMs: number): void => {
     const allowedMs = deadlineMs + arrived() / bytesPerSecond * 1000;
-    if (allowedMs - passedMs < 1) return reject(refusal('body_timeout'));
-    timer = setTimeout(() => wait(allowedMs), allowedMs - passedMs);
+    if (allowedMs - passedMs >= 1) timer = setTimeout(() => wait(allowedMs), allowedMs - passedMs);
+    else {
+      isOver = true;
+      onLate();
+    }
   };
   wait(0);
-  return { late, clear: () => clearTimeout(timer) };
+  return { isOver: () => isOver, stop: () => clearTimeout(timer) };
 }
 
-function brokenOff(cause: unknown): never {
+function brokenOff(cause: unknown, isLate: boolean): never {
+  if (isLate) throw refusal('body_timeout');
   throw new PinnaceError('invalid_argument', 'Cannot read the body: it broke off', {
     details: { reason: 'body_broken_off' },
     cause,
   });
 }
 
-function join(chunks: readonly Uint8Array<ArrayBuffer>[], length: number): Uint8Array<ArrayBuffer> {
-  const [first] = chunks;
-  if (first !== undefined && chunks.length === 1) return first;
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
+function inPieces(): PinnaceError {
+  return new PinnaceError(
+    'invalid_argument',
+    `Cannot receive the body: it comes in pieces of less than ${bytesPerPiece} bytes; send larger ones`,
+    { details: { reason: 'body_in_pieces' } },
+  );
 }

@@ -20,6 +20,7 @@ export interface AguiRoutesOptions extends RunRoutesOptions {
 
 const runAgui: SignedOperation = {
   operationId: 'runAgui',
+  hasLargeBody: true,
   summary: 'Run an agent for a client of AG-UI 1.0, which receives events of that protocol',
   scope: 'run:create',
   checkedBy: 'runtime',
@@ -38,11 +39,11 @@ const dialect = /* @__PURE__ */ loadOnce(() => import('../agui/dialect.ts'));
 
 /** Creates the route. Answers to interrupts are decisions: they take `tool:approve`. */
 export function aguiRoutes(options: AguiRoutesOptions): Hono<SignedEnv> {
-  const { runtime, signed, maxBodyBytes } = options;
+  const { runtime, signed } = options;
   const app = new Hono<SignedEnv>();
   app.post('/agents/:id/agui', signed(runAgui), async (c) => {
     const { principal, trace } = c.var;
-    const { data, fingerprint } = await readJson(c.req.raw, maxBodyBytes);
+    const { data, fingerprint } = await readJson(c.req.raw);
     const input = parse(AguiInput, data, { what: 'the input of the run' });
     const agentId = c.req.param('id');
     requireScope(principal, 'run:create', agentId);

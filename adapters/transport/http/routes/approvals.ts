@@ -13,7 +13,6 @@ import { empty, shapeOf, type SignedOperation } from '../operation.ts';
 export interface ApprovalRoutesOptions {
   readonly runtime: Pick<HostedRuntime, 'decide' | 'reply'>;
   readonly signed: Signed;
-  readonly maxBodyBytes: number;
 }
 
 const ApprovalDecision: v.GenericSchema<unknown, { approved: boolean; reason?: string | undefined }> = v.strictObject({
@@ -46,20 +45,19 @@ const replyToRun: SignedOperation = {
 };
 
 /** Creates the routes. */
-export function approvalRoutes({ runtime, signed, maxBodyBytes: maxBytes }: ApprovalRoutesOptions): Hono<SignedEnv> {
+export function approvalRoutes({ runtime, signed }: ApprovalRoutesOptions): Hono<SignedEnv> {
   const app = new Hono<SignedEnv>();
   app.post('/runs/:id/approvals/:approvalId', signed(decideApproval), async (c) => {
     const { id, approvalId } = c.req.param();
     const decision = await readAs(c.req.raw, ApprovalDecision, {
       what: 'the decision',
-      maxBytes,
       parseText: parseJson,
     }); // as it was sent
     await runtime.decide(id, approvalId, decision, c.var.principal);
     return c.body(null, 204);
   });
   app.post('/runs/:id/replies', signed(replyToRun), async (c) => {
-    const reply = await readAs(c.req.raw, Reply, { what: 'the reply', maxBytes });
+    const reply = await readAs(c.req.raw, Reply, { what: 'the reply' });
     await runtime.reply(c.req.param('id'), reply, c.var.principal);
     return c.body(null, 204);
   });

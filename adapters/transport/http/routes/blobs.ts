@@ -13,7 +13,6 @@ import { empty, fileShape, json, named, shapeOf, type SignedOperation } from '..
 export interface BlobRoutesOptions {
   readonly runtime: Pick<HostedRuntime, 'blobs'>;
   readonly signed: Signed;
-  readonly maxBodyBytes: number;
 }
 
 const StoredFile = v.object({ id: v.string(), url: v.string(), mediaType: v.string(), size: v.number() });
@@ -25,6 +24,7 @@ const FileQuery = v.strictObject({
 
 const uploadFile: SignedOperation = {
   operationId: 'uploadFile',
+  hasLargeBody: true,
   summary: 'Store a file for messages to refer to',
   scope: 'run:create',
   bodyIsFile: true,
@@ -52,11 +52,11 @@ const deleteFile: SignedOperation = {
 };
 
 /** Creates the routes under `/blobs`. */
-export function blobRoutes({ runtime: { blobs }, signed, maxBodyBytes: maxBytes }: BlobRoutesOptions): Hono<SignedEnv> {
+export function blobRoutes({ runtime: { blobs }, signed }: BlobRoutesOptions): Hono<SignedEnv> {
   const app = new Hono<SignedEnv>();
   app.post('/blobs', signed(uploadFile), async (c) => {
     const { principal, trace } = c.var;
-    const bytes = await readBody(c.req.raw, { maxBytes });
+    const bytes = await readBody(c.req.raw);
     const declared = c.req.header('content-type') ?? '';
     const file = await blobs.put(bytes, declared, principal, { trace, signal: c.req.raw.signal });
     return c.json(file, 201, { location: `/v1/blobs/${file.id}` });

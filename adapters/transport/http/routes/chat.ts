@@ -31,6 +31,7 @@ const ChatRequest = v.looseObject({
 
 const sendChat: SignedOperation = {
   operationId: 'sendChat',
+  hasLargeBody: true,
   summary: "Send a chat, as the AI SDK's DefaultChatTransport does",
   scope: 'run:create',
   checkedBy: 'runtime',
@@ -48,11 +49,11 @@ const resumeChat: SignedOperation = {
 
 /** Creates the routes under `/agents/:id/chat`. Answers to approvals within the messages are decisions: they take `tool:approve`. */
 export function chatRoutes(options: ChatRoutesOptions): Hono<SignedEnv> {
-  const { runtime, signed, maxBodyBytes } = options;
+  const { runtime, signed } = options;
   const app = new Hono<SignedEnv>();
   app.post('/agents/:id/chat', signed(sendChat), async (c) => {
     const { principal, trace } = c.var;
-    const { data, fingerprint } = await readJson(c.req.raw, maxBodyBytes);
+    const { data, fingerprint } = await readJson(c.req.raw);
     const { id, messages: given, trigger: _, messageId: __, ...body } = parse(ChatRequest, data, { what: 'the chat' });
     const messages = given as unknown as UIMessage[]; // the runtime checks their parts
     const agentId = c.req.param('id');

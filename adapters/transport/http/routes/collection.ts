@@ -17,14 +17,13 @@ const Body = v.looseObject({ id: v.optional(v.string()) });
 /** What the routes need. */
 export interface CollectionRoutesOptions {
   readonly signed: Signed;
-  readonly maxBodyBytes: number;
 }
 
 /** Creates the routes; they are mounted at the path of the collection. */
 export function collectionRoutes<Kind extends RecordKind>(
   kind: Kind,
   collection: Collection<Kind>,
-  { signed, maxBodyBytes }: CollectionRoutesOptions,
+  { signed }: CollectionRoutesOptions,
 ): Hono<SignedEnv> {
   const operations = collectionOperations(kind);
   const app = new Hono<SignedEnv>();
@@ -35,7 +34,7 @@ export function collectionRoutes<Kind extends RecordKind>(
   });
   app.post('/', signed(operations.register), async (c) => {
     const write = writeOf(c);
-    const record = await collection.register(await bodyOf(c, kind, maxBodyBytes), write);
+    const record = await collection.register(await bodyOf(c, kind), write);
     const location = `/v1/${collectionNames[kind]}/${encodeURIComponent(record.id)}`;
     return c.json(viewOf(record, write), 201, { ...etagOf(record), location });
   });
@@ -46,12 +45,12 @@ export function collectionRoutes<Kind extends RecordKind>(
   });
   app.put('/:id', signed(operations.replace), async (c) => {
     const write = { ...writeOf(c), version: requireVersion(c) };
-    const record = await collection.replace(c.req.param('id'), await bodyOf(c, kind, maxBodyBytes), write);
+    const record = await collection.replace(c.req.param('id'), await bodyOf(c, kind), write);
     return c.json(viewOf(record, write), 200, etagOf(record));
   });
   app.patch('/:id', signed(operations.update), async (c) => {
     const write = { ...writeOf(c), version: requireVersion(c) };
-    const record = await collection.update(c.req.param('id'), await bodyOf(c, kind, maxBodyBytes), write);
+    const record = await collection.update(c.req.param('id'), await bodyOf(c, kind), write);
     return c.json(viewOf(record, write), 200, etagOf(record));
   });
   app.delete('/:id', signed(operations.remove), async (c) => {
@@ -78,9 +77,8 @@ export function collectionRoutes<Kind extends RecordKind>(
 async function bodyOf<Kind extends RecordKind>(
   c: Context<SignedEnv>,
   kind: Kind,
-  maxBytes: number,
 ): Promise<Registration<Kind>> {
-  const { data } = await readJson(c.req.raw, maxBytes);
+  const { data } = await readJson(c.req.raw);
   // A client may send back what a view adds.
   const { shared: _, readOnly: __, ...record } = parse(Body, data, { what: `the ${kindNames[kind]}` });
   return record as Registration<Kind>; // the registry parses the rest

@@ -27,6 +27,7 @@ const ForksQuery = v.strictObject({
 
 const forkRun: SignedOperation = {
   operationId: 'forkRun',
+  hasLargeBody: true,
   summary: 'Start a run that goes on from a step of this one, or continue a lost one',
   scope: 'run:create',
   checkedBy: 'runtime',
@@ -50,7 +51,7 @@ export function forkRoutes(options: RunRoutesOptions): Hono<SignedEnv> {
   const { runtime, signed, signedOnce } = options;
   const app = new Hono<SignedEnv>();
   app.post('/runs/:id/forks', signedOnce(forkRun), async (c) => {
-    const { data: request, idempotency } = await readStart(c, options);
+    const { data: request, idempotency } = await readStart(c);
     return await answerStart(
       c,
       options,

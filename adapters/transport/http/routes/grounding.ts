@@ -20,7 +20,6 @@ import { type RetrieveInput, RetrieveRequest } from '../../../../src/grounding/r
 import type { HostedRuntime } from '../../../../src/runtime/runtime.ts';
 import type { Signed } from '../authentication.ts';
 import { readAs } from '../body.ts';
-import { bodyLimitOf } from '../body-intake.ts';
 import type { RequestTrace, SignedEnv } from '../env.ts';
 import { json, shapeOf, type SignedOperation } from '../operation.ts';
 import { ErrorData } from '../schemas.ts';
@@ -103,6 +102,7 @@ const retrieve: SignedOperation = {
 
 const ingestFiles: SignedOperation = {
   operationId: 'ingest',
+  hasLargeBody: true,
   summary: 'Ingest files of at most 16 MiB; with Accept: text/event-stream the response streams the progress',
   scope: 'registry:write',
   body: shapeOf(IngestRequest),
@@ -122,22 +122,21 @@ const ingestFiles: SignedOperation = {
 export interface GroundingRoutesOptions extends GroundingRouteOptions {
   readonly runtime: Pick<HostedRuntime, 'authorize' | 'place' | 'guard' | 'report'>;
   readonly signed: Signed;
-  readonly maxBodyBytes: number;
 }
 
 /** Creates the routes. */
 export function groundingRoutes(options: GroundingRoutesOptions): Hono<SignedEnv> {
-  const { grounding, storage, runtime, signed, maxBodyBytes: maxBytes } = options;
+  const { grounding, storage, runtime, signed } = options;
   const app = new Hono<SignedEnv>();
   app.post('/grounding/:source/retrieve', signed(retrieve), async (c) => {
     const dataSourceId = requireSource(c.req.param('source'), grounding);
-    const query = await readAs(c.req.raw, Query, { what: 'the question', maxBytes });
+    const query = await readAs(c.req.raw, Query, { what: 'the question' });
     const request = { ...query, dataSourceId } as RetrieveInput; // parsed by `retrieve`
     return c.json(await grounding.retrieve(request, callOf(c, runtime)));
   });
   app.post('/data-sources/:id/ingest', signed(ingestFiles), async (c) => {
     const dataSourceId = requireSource(c.req.param('id'), grounding);
-    const body = await readAs(c.req.raw, IngestRequest, { what: 'the files', maxBytes: bodyLimitOf(c.req.raw) });
+    const body = await readAs(c.req.raw, IngestRequest, { what: 'the files' });
     const files = body.files.map(toFile);
     const ingestion: Ingestion = {
       runtime,

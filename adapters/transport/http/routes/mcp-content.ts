@@ -23,7 +23,6 @@ import { ErrorData } from '../schemas.ts';
 export interface McpContentRoutesOptions {
   readonly runtime: Pick<HostedRuntime, 'prompts' | 'resources' | 'apps'>;
   readonly signed: Signed;
-  readonly maxBodyBytes: number;
 }
 
 const described = {
@@ -178,7 +177,7 @@ const callFromMcpApp: SignedOperation = {
 
 /** Creates the routes. */
 export function mcpContentRoutes(
-  { runtime, signed, maxBodyBytes: maxBytes }: McpContentRoutesOptions,
+  { runtime, signed }: McpContentRoutesOptions,
 ): Hono<SignedEnv> {
   const app = new Hono<SignedEnv>();
   const { prompts, resources, apps } = runtime;
@@ -186,12 +185,12 @@ export function mcpContentRoutes(
     return c.json(await prompts.list(c.req.param('id'), c.var.principal));
   });
   app.post('/agents/:id/prompts/get', signed(getMcpPrompt), async (c) => {
-    const request = await readAs(c.req.raw, McpPromptRequest, { what: 'the prompt', maxBytes });
+    const request = await readAs(c.req.raw, McpPromptRequest, { what: 'the prompt' });
     const { signal } = c.req.raw;
     return c.json(await prompts.get(c.req.param('id'), request, c.var.principal, { signal }));
   });
   app.post('/agents/:id/prompts/complete', signed(completeMcpArgument), async (c) => {
-    const request = await readAs(c.req.raw, McpCompletionRequest, { what: 'the completion', maxBytes });
+    const request = await readAs(c.req.raw, McpCompletionRequest, { what: 'the completion' });
     const { signal } = c.req.raw;
     return c.json(await prompts.complete(c.req.param('id'), request, c.var.principal, { signal }));
   });
@@ -201,16 +200,16 @@ export function mcpContentRoutes(
     return c.json(await resources.list(c.req.param('id'), c.var.principal, wanted));
   });
   app.post('/agents/:id/resources/read', signed(readMcpResource), async (c) => {
-    const request = await readAs(c.req.raw, McpResourceRequest, { what: 'the resource', maxBytes });
+    const request = await readAs(c.req.raw, McpResourceRequest, { what: 'the resource' });
     const { signal } = c.req.raw;
     return c.json(await resources.read(c.req.param('id'), request, c.var.principal, { signal }));
   });
   app.post('/agents/:id/apps/read', signed(readMcpApp), async (c) => {
-    const request = await readAs(c.req.raw, McpAppRequest, { what: 'the app', maxBytes });
+    const request = await readAs(c.req.raw, McpAppRequest, { what: 'the app' });
     return c.json(await apps.read(c.req.param('id'), request, c.var.principal, { signal: c.req.raw.signal }));
   });
   app.post('/agents/:id/apps/call', signed(callFromMcpApp), async (c) => {
-    const request = await readAs(c.req.raw, McpAppCallRequest, { what: 'the call', maxBytes });
+    const request = await readAs(c.req.raw, McpAppCallRequest, { what: 'the call' });
     return c.json(await apps.call(c.req.param('id'), request, c.var.principal, { signal: c.req.raw.signal }));
   });
   return app;

@@ -36,7 +36,6 @@ export interface McpRoutesOptions {
   readonly origins: readonly string[];
   readonly authenticate: Authenticate;
   readonly watchSession: WatchSession;
-  readonly maxBodyBytes: number;
   readonly keepAliveMs: number;
   readonly now: () => number;
 }
@@ -66,13 +65,13 @@ export function mcpRoutes(options: McpRoutesOptions): Hono<SignedEnv> {
 /** The server is loaded with the first request that has a message to it. */
 async function exchange(
   c: Context<SignedEnv>,
-  { mcp, watchSession, maxBodyBytes }: McpRoutesOptions,
+  { mcp, watchSession }: McpRoutesOptions,
   load: () => Promise<McpEndpoint>,
 ): Promise<Response> {
   const { raw } = c.req;
   const { principal } = c.var;
   const tools = await mcp.tools(principal);
-  const body = await readMessage(raw, maxBodyBytes);
+  const body = await readMessage(raw);
   if (body === unreadable) return parseError();
   const endpoint = await load();
   const stop = new AbortController();
@@ -128,11 +127,11 @@ function requireHost(
 const unreadable = Symbol('unreadable');
 
 /** Returns the message; `undefined` for a request without one. A body that is not JSON by its type is never read. */
-async function readMessage(request: Request, maxBytes: number): Promise<unknown> {
+async function readMessage(request: Request): Promise<unknown> {
   if (request.method !== 'POST' || !/^application\/json\s*(;|$)/i.test(request.headers.get('content-type') ?? '')) {
     return undefined;
   }
-  const bytes = await readBody(request, { maxBytes });
+  const bytes = await readBody(request);
   try {
     return parseRepairedJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {

@@ -13,7 +13,6 @@ import { json, shapeOf, type SignedOperation } from '../operation.ts';
 export interface MessageRoutesOptions {
   readonly runtime: Pick<HostedRuntime, 'send'>;
   readonly signed: Signed;
-  readonly maxBodyBytes: number;
 }
 
 const SentMessage = v.object({ messageId: v.string(), state: v.picklist(['accepted', 'delivered']) });
@@ -31,12 +30,12 @@ const sendMessage: SignedOperation = {
 };
 
 /** Creates the route under `/runs`. */
-export function messageRoutes({ runtime, signed, maxBodyBytes: maxBytes }: MessageRoutesOptions): Hono<SignedEnv> {
+export function messageRoutes({ runtime, signed }: MessageRoutesOptions): Hono<SignedEnv> {
   const app = new Hono<SignedEnv>();
   app.post('/runs/:id/messages', signed(sendMessage), async (c) => {
     const { principal, trace } = c.var;
     const schema: v.GenericSchema<unknown, SteeringMessageInput> = SteeringMessage;
-    const message = await readAs(c.req.raw, schema, { what: 'the message', maxBytes });
+    const message = await readAs(c.req.raw, schema, { what: 'the message' });
     return c.json(await runtime.send(c.req.param('id'), message, principal, { trace }), 202);
   });
   return app;

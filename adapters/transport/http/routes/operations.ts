@@ -157,7 +157,6 @@ export interface OperationRoutesOptions {
   >;
   readonly signed: Signed;
   readonly authenticate: Authenticate;
-  readonly maxBodyBytes: number;
   /** What the platform can do, for the readiness. */
   readonly capabilities: () => Promise<Readonly<Record<string, unknown>>>;
   /** The token of Prometheus; absent, only principals with the scope `admin` read the metrics. */
@@ -168,7 +167,7 @@ export interface OperationRoutesOptions {
 
 /** Creates the routes. Health, readiness and the document are open: they show nothing of a tenant. */
 export function operationRoutes(options: OperationRoutesOptions): Hono<SignedEnv> {
-  const { runtime, signed, capabilities, maxBodyBytes: maxBytes, describe, metricsToken: hasToken } = options;
+  const { runtime, signed, capabilities, describe, metricsToken: hasToken } = options;
   const app = new Hono<SignedEnv>();
   let document: Json | undefined;
   app.get('/healthz', open(getHealth), (c) => c.json({ status: 'ok' }));
@@ -191,16 +190,16 @@ export function operationRoutes(options: OperationRoutesOptions): Hono<SignedEnv
     return c.text(deployment ? text : withoutNames(text), 200, { 'content-type': 'text/plain; version=0.0.4' });
   });
   app.post('/invalidations', signed(invalidate), async (c) => {
-    const { keys } = await readAs(c.req.raw, Invalidation, { what: 'the invalidation', maxBytes });
+    const { keys } = await readAs(c.req.raw, Invalidation, { what: 'the invalidation' });
     await runtime.invalidate(keys, c.var.principal);
     return c.body(null, 204);
   });
   app.post('/prewarm', signed(prewarm), async (c) => {
-    const { agentIds } = await readAs(c.req.raw, Prewarm, { what: 'the agents to prewarm', maxBytes });
+    const { agentIds } = await readAs(c.req.raw, Prewarm, { what: 'the agents to prewarm' });
     return c.json(await runtime.prewarm(agentIds, c.var.principal));
   });
   app.post('/mcp-servers/:id/validate', signed(validateMcpServer), async (c) => {
-    const request = await readAs(c.req.raw, McpValidationRequest, { what: 'the check of an MCP server', maxBytes });
+    const request = await readAs(c.req.raw, McpValidationRequest, { what: 'the check of an MCP server' });
     const { signal } = c.req.raw;
     return c.json(await runtime.validateMcpServer(c.req.param('id'), request, c.var.principal, { signal }));
   });

@@ -19,7 +19,6 @@ const PlanCancellation = v.strictObject({
 export interface PlanRoutesOptions {
   readonly planner: Pick<Planner, 'view' | 'pause' | 'resume' | 'cancel'>;
   readonly signed: Signed;
-  readonly maxBodyBytes: number;
 }
 
 const getPlan: SignedOperation = {
@@ -46,7 +45,7 @@ const cancelPlan: SignedOperation = {
 };
 
 /** Creates the routes. Repeating a request changes nothing. */
-export function planRoutes({ planner, signed, maxBodyBytes: maxBytes }: PlanRoutesOptions): Hono<SignedEnv> {
+export function planRoutes({ planner, signed }: PlanRoutesOptions): Hono<SignedEnv> {
   const app = new Hono<SignedEnv>();
   app.get('/plans/:id', signed(getPlan), async (c) => c.json(await planner.view(c.req.param('id'), c.var.principal)));
   app.post('/plans/:id/pause', signed(pausePlan), async (c) => {
@@ -60,7 +59,7 @@ export function planRoutes({ planner, signed, maxBodyBytes: maxBytes }: PlanRout
   app.post('/plans/:id/cancel', signed(cancelPlan), async (c) => {
     const { address, reason } = c.req.header('content-type') === undefined
       ? {}
-      : await readAs(c.req.raw, PlanCancellation, { what: 'the cancellation', maxBytes });
+      : await readAs(c.req.raw, PlanCancellation, { what: 'the cancellation' });
     await planner.cancel(c.req.param('id'), c.var.principal, {
       ...(address !== undefined && { address }),
       ...(reason !== undefined && { reason }),

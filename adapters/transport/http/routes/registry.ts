@@ -6,7 +6,6 @@ import { PinnaceError } from '../../../../src/base/errors.ts';
 import { CatalogDocument } from '../../../../src/registry/catalog-document.ts';
 import type { Registry } from '../../../../src/registry/registry.ts';
 import type { HostedRuntime, Manifest } from '../../../../src/runtime/runtime.ts';
-import { bodyLimitOf } from '../body-intake.ts';
 import { readJson } from '../body.ts';
 import { collectionRoutes, type CollectionRoutesOptions } from './collection.ts';
 import { queryParameter, tenantParameter, toolShape } from './collection-operations.ts';
@@ -63,6 +62,7 @@ const exportCatalog: SignedOperation = {
 
 const importCatalog: SignedOperation = {
   operationId: 'importCatalog',
+  hasLargeBody: true,
   summary: 'Import a catalog of at most 16 MiB',
   scope: 'registry:write',
   parameters: [
@@ -106,7 +106,7 @@ export function registryRoutes({ registry, runtime, ...options }: RegistryRoutes
   });
   app.post('/import', signed(importCatalog), async (c) => {
     const write = writeOf(c);
-    const { data } = await readJson(c.req.raw, bodyLimitOf(c.req.raw));
+    const { data } = await readJson(c.req.raw);
     return c.json(await registry.import(data, { ...write, dryRun: flagOf(c, 'dryRun') }));
   });
   return app;

@@ -34,7 +34,6 @@ export interface RunRoutesOptions {
   readonly quotas: Quotas;
   /** How many may start at once. */
   readonly admission: Admission;
-  readonly maxBodyBytes: number;
   readonly keepAliveMs: number;
 }
 
@@ -61,6 +60,7 @@ export const nothingLeft = empty('Nothing is left to stream');
 
 const createRun: SignedOperation = {
   operationId: 'createRun',
+  hasLargeBody: true,
   summary: 'Start a run',
   scope: 'run:create',
   checkedBy: 'runtime',
@@ -108,7 +108,7 @@ export function runRoutes(options: RunRoutesOptions): Hono<SignedEnv> {
   const { runs } = runtime;
   const app = new Hono<SignedEnv>();
   app.post('/runs', options.signedOnce(createRun), async (c) => {
-    const { idempotency, data: request } = await readStart(c, options);
+    const { idempotency, data: request } = await readStart(c);
     return await answerStart(c, options, await startWith(c, { request, idempotency }, options));
   });
   app.get('/runs/:id/stream', signed(streamRun), async (c) => {
@@ -138,10 +138,9 @@ export function runRoutes(options: RunRoutesOptions): Hono<SignedEnv> {
 /** Reads the key and the body of a request that starts a run. */
 export async function readStart(
   c: Context<SignedEnv>,
-  { maxBodyBytes }: Pick<RunRoutesOptions, 'maxBodyBytes'>,
 ): Promise<{ readonly data: unknown; readonly idempotency: RunToStart['idempotency'] }> {
   const key = parseIdempotencyKey(c.req.header('idempotency-key') ?? null);
-  const { data, fingerprint } = await readJson(c.req.raw, maxBodyBytes);
+  const { data, fingerprint } = await readJson(c.req.raw);
   return { data, idempotency: { key, fingerprint } };
 }
 

@@ -14,7 +14,6 @@ import { empty, json, shapeOf, type SignedOperation } from '../operation.ts';
 export interface SignInRoutesOptions {
   readonly runtime: Pick<HostedRuntime, 'mcpSignIns'>;
   readonly signed: Signed;
-  readonly maxBodyBytes: number;
 }
 
 const Start = v.object({ url: v.string(), expiresAt: v.number() });
@@ -72,21 +71,21 @@ const answerInterruption: SignedOperation = {
 };
 
 /** Creates the routes. */
-export function signInRoutes({ runtime, signed, maxBodyBytes: maxBytes }: SignInRoutesOptions): Hono<SignedEnv> {
+export function signInRoutes({ runtime, signed }: SignInRoutesOptions): Hono<SignedEnv> {
   const app = new Hono<SignedEnv>();
   const { mcpSignIns } = runtime;
   app.post('/mcp-servers/:id/sign-in', signed(startMcpSignIn), async (c) => {
-    const request = await readAs(c.req.raw, McpSignInRequest, { what: 'the sign-in', maxBytes });
+    const request = await readAs(c.req.raw, McpSignInRequest, { what: 'the sign-in' });
     return c.json(await mcpSignIns.start(c.req.param('id'), request, c.var.principal));
   });
   app.post('/mcp-sign-ins', signed(finishMcpSignIn), async (c) => {
-    const callback = await readAs(c.req.raw, McpSignInCallback, { what: 'the answer of the sign-in', maxBytes });
+    const callback = await readAs(c.req.raw, McpSignInCallback, { what: 'the answer of the sign-in' });
     await mcpSignIns.finish(callback, c.var.principal);
     return c.body(null, 204);
   });
   app.post('/runs/:id/interruptions/:interruptionId', signed(answerInterruption), async (c) => {
     const { id, interruptionId } = c.req.param();
-    const answers = await readAs(c.req.raw, McpAnswers, { what: 'the answers', maxBytes });
+    const answers = await readAs(c.req.raw, McpAnswers, { what: 'the answers' });
     await mcpSignIns.answer(id, interruptionId, answers, c.var.principal);
     return c.body(null, 204);
   });

@@ -17,7 +17,6 @@ import { requireVersion } from './registry-request.ts';
 export interface StoredChatRoutesOptions {
   readonly runtime: Pick<HostedRuntime, 'chats'>;
   readonly signed: Signed;
-  readonly maxBodyBytes: number;
 }
 
 const ChatAnswer = v.object({
@@ -98,7 +97,7 @@ const deleteChat: SignedOperation = {
 
 /** Creates the routes under `/chats`. */
 export function storedChatRoutes(
-  { runtime: { chats }, signed, maxBodyBytes }: StoredChatRoutesOptions,
+  { runtime: { chats }, signed }: StoredChatRoutesOptions,
 ): Hono<SignedEnv> {
   const app = new Hono<SignedEnv>();
   app.get('/chats', signed(listChats), async (c) => {
@@ -118,7 +117,7 @@ export function storedChatRoutes(
     const { principal, trace } = c.var;
     const { subject } = parse(ChatQuery, c.req.query(), { what: 'the query' });
     const version = requireVersion(c);
-    const { title } = parse(TitleBody, (await readJson(c.req.raw, maxBodyBytes)).data, { what: 'the new title' });
+    const { title } = parse(TitleBody, (await readJson(c.req.raw)).data, { what: 'the new title' });
     const chat = await chats.rename(c.req.param('id'), { title, version }, principal, { subject, trace });
     return c.json(toAnswer(chat), 200, etagOf(chat));
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { developmentAuthenticator } from '../../../../adapters/transport/development-authenticator.ts';
-import { bodyLimitOf, type BodyLimits, createBodyIntake } from '../../../../adapters/transport/http/body-intake.ts';
+import { type BodyLimits, createBodyIntake } from '../../../../adapters/transport/http/body-intake.ts';
 import { createHandler, type Handler } from '../../../../adapters/transport/http.ts';
 import { readBody, receiveBy } from '../../../../adapters/transport/signed/body.ts';
 import { virtualTime } from '../../../../src/simulation/time/virtual-time.ts';
@@ -152,15 +152,49 @@ describe('a body that is being received', () => {
     expect(() => intake.enter({ tenant: 'a' }).take(1_000)).not.toThrow();
   });
 
-  it('may have 16 MiB for a run and 1 MiB for most routes', () => {
-    const most = (method: string, path: string) => bodyLimitOf({ method, url: `http://localhost${path}` }) / 1_048_576;
-    expect([
-      most('POST', '/v1/runs'),
-      most('POST', '/v1/import'),
-      most('POST', '/v1/runs/r/replies'),
-      most('PUT', '/v1/runs'),
-    ])
-      .toEqual([16, 16, 1, 1]);
+  it.each([
+    ['/v1/runs', false],
+    ['/v1/agents/helper/chat', false],
+    ['/v1/agents/helper/agui', false],
+    ['/v1/runs/r/forks', false],
+    ['/v1/blobs', false],
+    ['/v1/runs/r/messages', true],
+    ['/v1/runs/r/approvals/a', true],
+  ])('may have more than 1 MiB where a route takes files, signed or not: %s', async (path, isRefused) => {
+    const body = JSON.stringify({ text: 'x'.repeat(1_500_000) });
+    const { authenticator, request } = await createSession();
+    const signed = createHandler(testRuntime(scriptedModel(says('Hello'))), { authenticator });
+    const [open, sealed] = await Promise.all([
+      endpoint()(
+        new Request(`http://127.0.0.1${path}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          body,
+        }),
+      ),
+      signed(await request({ url: `https://worker.example${path}`, body })),
+    ]);
+    expect([open.status === 413, sealed.status === 413]).toEqual([isRefused, isRefused]);
+  });
+
+  it('comes in pieces of any size, as long as they are not all tiny', async () => {
+    const bytes = new Uint8Array(300_000).fill(65);
+    const of = (size: number): Promise<Uint8Array> => {
+      let at = 0;
+      const stream = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          if (at >= bytes.length) return controller.close();
+          controller.enqueue(bytes.slice(at, at += size));
+        },
+      });
+      const request = new Request('http://127.0.0.1/', { method: 'POST', body: stream, duplex: 'half' } as RequestInit);
+      receiveBy(createBodyIntake(), request, {});
+      return readBody(request);
+    };
+    for (const size of [64, 90, 1_000, 65_536, 300_000]) expect(await of(size)).toEqual(bytes);
+    for (const size of [1, 4, 30]) {
+      await expect(of(size)).rejects.toMatchObject({ code: 'invalid_argument', details: { reason: 'body_in_pieces' } });
+    }
   });
 
   it('is not read, and its sender is cut, when the request is not authenticated', async () => {
