@@ -1,4 +1,4 @@
-import { serve as serveHono } from '@hono/node-server';
+import { type HttpBindings, serve as serveHono } from '@hono/node-server';
 import express from 'express';
 import { Hono } from 'hono';
 import { spawn } from 'node:child_process';
@@ -14,6 +14,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts';
 import { createAuthenticator } from '../../adapters/transport/authenticator.ts';
 import { createClient } from '../../adapters/transport/client.ts';
 import { developmentAuthenticator } from '../../adapters/transport/development-authenticator.ts';
+import type { Handler } from '../../adapters/transport/http.ts';
 import { createIssuer } from '../../adapters/transport/issuer.ts';
 import { createPrincipal } from '../../src/index.ts';
 import { says, scriptedModel, stallingStream } from '../fixtures/model.ts';
@@ -71,6 +72,17 @@ function originOf(server: Server): string {
     server.close();
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Serves a handler below `/agents`. */
+function listenByHono(handler: Handler): Promise<string> {
+  const app = new Hono<{ Bindings: HttpBindings }>().all('/agents/*', (c) => handler(c.req.raw, c.env));
+  return new Promise<string>((resolve) => {
+    const server = serveHono(
+      { fetch: app.fetch, port: 0, hostname: '127.0.0.1', overrideGlobalObjects: false },
+      () => resolve(originOf(server as Server)),
+    );
+  });
 }
 
 /** What an agent at this address answers. */
@@ -159,13 +171,7 @@ describe('an endpoint on Node', () => {
 
   it('serves by Hono on Node', async () => {
     const { handler } = await endpointOf({ basePath: '/agents' });
-    const app = new Hono().all('/agents/*', (c) => handler(c.req.raw));
-    const url = await new Promise<string>((resolve) => {
-      const server = serveHono(
-        { fetch: app.fetch, port: 0, hostname: '127.0.0.1', overrideGlobalObjects: false },
-        () => resolve(originOf(server as Server)),
-      );
-    });
+    const url = await listenByHono(handler);
     expect(await askAt(`${url}/agents`)).toBe('Hello');
   });
 
@@ -308,36 +314,50 @@ describe('an endpoint on Node', () => {
 });
 
 describe('a path', () => {
-  it.each([
-    '/v1\\healthz',
-    '/v1/%2e%2e/v1/healthz',
-    '/v1/%2E%2e/v1/healthz',
-    '/v1/../v1/healthz',
-    '/v1/./healthz',
-    '//v1/healthz',
-    '/v1//healthz',
-    '/v1/%68ealthz',
-    '/%76%31/healthz',
-    '/v1/healthz#',
-    '/v1/x/..\\healthz',
-    'http://localhost/v1\\healthz',
-    'http://localhost//v1/healthz',
-    '//localhost/v1/healthz',
-  ])('that is written %s is not served', async (target) => {
-    const { port } = new URL(await listen((await endpointOf()).listener()));
-    const answer = await send(port, `GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
-    expect(answer).toMatch(/^HTTP\/1\.1 40[04] /);
-    expect(answer).not.toContain('"status":"ok"');
+  /** An endpoint below `/agents` on three servers, and what a request for a target is answered. */
+  const servers = {
+    'node:http': async () =>
+      await listen((await endpointOf({ basePath: '/agents' })).listener({ basePath: '/agents' })),
+    'Express': async () => await listen(express().use('/agents', (await endpointOf()).listener())),
+    'Hono': async () => await listenByHono((await endpointOf({ basePath: '/agents' })).handler),
+  };
+  const ask = async (url: string, target: string): Promise<string> =>
+    await send(new URL(url).port, `GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+
+  it.each(Object.keys(servers) as (keyof typeof servers)[])('has one form on %s', async (name) => {
+    const url = await servers[name]();
+    for (const target of ['/agents/v1/healthz', '/agents/v1/healthz?a=//../%2e']) {
+      expect(await ask(url, target), target).toMatch(/^HTTP\/1\.1 200 /);
+    }
+    const others = [
+      '/agents/v1\\healthz',
+      '/agents\\v1/healthz',
+      '/agents/v1/%2e%2e/v1/healthz',
+      '/agents/v1/%2E%2e/v1/healthz',
+      '/agents/v1/../v1/healthz',
+      '/agents/v1/./healthz',
+      '/x/../agents/v1/healthz',
+      '//agents/v1/healthz',
+      '/agents//v1/healthz',
+      '/agents/v1//healthz',
+      '/agents/v1/%68ealthz',
+      '/agents/%76%31/healthz',
+      '/agents/v1/healthz#',
+      '/agents/v1/x/..\\healthz',
+      '//localhost/agents/v1/healthz',
+    ];
+    for (const target of others) expect(await ask(url, target), target).not.toContain('"status":"ok"');
   });
 
-  it.each(['/v1/healthz', '/v1/healthz?a=//../%2e', 'http://localhost/v1/healthz'])(
-    'that is written %s is',
-    async (target) => {
-      const { port } = new URL(await listen((await endpointOf()).listener()));
-      const answer = await send(port, `GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
-      expect(answer).toMatch(/^HTTP\/1\.1 200 /);
-    },
-  );
+  it.each([
+    'http://localhost/v1\\healthz',
+    'http://localhost//v1/healthz',
+    'http://localhost/v1/../v1/healthz',
+  ])('after a host is not served as %s', async (target) => {
+    const url = await listen((await endpointOf()).listener());
+    expect(await ask(url, 'http://localhost/v1/healthz')).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await ask(url, target)).toMatch(/^HTTP\/1\.1 40[04] /);
+  });
 
   it('may have ids with every character, as encodeURIComponent writes them', async () => {
     const url = await listen((await endpointOf()).listener());

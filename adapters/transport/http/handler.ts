@@ -38,7 +38,7 @@ import { operationRoutes } from './routes/operations.ts';
 import { planRoutes } from './routes/plans.ts';
 import { isRefusedByEndpoint, problemResponse } from './problem.ts';
 import { createQuotas, type QuotaLimits } from './quotas.ts';
-import { requireAddress } from './require-address.ts';
+import { requireAddress, setTarget } from './require-address.ts';
 import { registryRoutes } from './routes/registry.ts';
 import { runRoutes } from './routes/runs.ts';
 import { storedChatRoutes } from './routes/stored-chats.ts';
@@ -93,9 +93,14 @@ export interface HandlerOptions {
   readonly random?: () => number;
 }
 
-/** The connection of a request, as `Deno.serve` passes it. */
+/** The connection of a request, as `Deno.serve` and `@hono/node-server` pass it. */
 export interface ConnectionInfo {
   readonly remoteAddr?: object;
+  /** The request as it came, as `@hono/node-server` passes it: its `Request` has a path without dot segments. */
+  readonly incoming?: {
+    readonly url?: string | undefined;
+    readonly socket?: { readonly remoteAddress?: string | undefined };
+  };
 }
 
 /** Serves one request. Never rejects: errors are problem responses (RFC 9457). */
@@ -113,6 +118,7 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
   const app = createApp(runtime, { ...options, intake });
   return async (request, connection) => {
     receiveBy(intake, request, { address: addressOf(connection) });
+    if (typeof connection?.incoming?.url === 'string') setTarget(request, connection.incoming.url);
     return await app.fetch(request);
   };
 }
@@ -302,6 +308,6 @@ const dropUnreadBodies: MiddlewareHandler = async (c, next) => {
 /** The address of the client, or of the proxy before the endpoint; `undefined` where the server does not pass it. */
 function addressOf(connection: ConnectionInfo | undefined): string | undefined {
   const address = connection?.remoteAddr;
-  if (!address || !('hostname' in address)) return undefined;
+  if (!address || !('hostname' in address)) return connection?.incoming?.socket?.remoteAddress;
   return typeof address.hostname === 'string' ? address.hostname : undefined;
 }

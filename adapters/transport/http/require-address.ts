@@ -22,7 +22,7 @@ export const requireAddress: MiddlewareHandler = async ({ req }, next) => {
       { details: { reason: 'invalid_host' } },
     );
   }
-  if (!isCanonical(targets.get(req.raw) ?? req.url, new URL(req.url).pathname)) {
+  if (!isCanonical(targets.get(req.raw) ?? req.url)) {
     throw new PinnaceError(
       'not_found',
       'Nothing is served at this path: send it without dot segments, double slashes, backslashes and encoded letters',
@@ -35,8 +35,10 @@ export const requireAddress: MiddlewareHandler = async ({ req }, next) => {
 /** A letter, a digit, or one of `-._`, which no client needs to encode (RFC 3986, section 6.2.2.2). */
 const encodedPlain = /%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f)/i;
 
-/** Whether the path of a target is the one that is served. */
-function isCanonical(target: string, served: string): boolean {
+/** Whether the path of a target is what every reader of URLs makes of it. */
+function isCanonical(target: string): boolean {
   const path = /^(?:[a-z][a-z\d+.-]*:\/\/[^/?#\\]*)?([^?]*)/i.exec(target)?.[1] ?? '';
-  return (path === '' ? '/' : path) === served && !served.includes('//') && !encodedPlain.test(served);
+  if (path === '') return true;
+  if (!path.startsWith('/') || path.includes('//') || encodedPlain.test(path)) return false;
+  return URL.parse(path, 'http://host')?.pathname === path;
 }
