@@ -14,6 +14,8 @@ export interface PostgresClientOptions {
   readonly backoff: () => number;
   readonly onnotice: () => void;
   readonly onclose: () => void;
+  /** Set behind a pooler: the next statement may reach another connection to the server than the one that prepared it. */
+  readonly prepare?: false;
 }
 
 /** Makes a client of the package `postgres` with these options; they come last, so that nothing replaces them. */
@@ -24,11 +26,30 @@ export interface PostgresClients {
   readonly connect: ConnectPostgres;
   /** The caller's one client: it is used again after a lost connection, since no other can be made. */
   readonly given?: Sql | undefined;
+  /** Whether a pooler stands between, as far as is known. */
+  isPooled: boolean;
+}
+
+/**
+ * Notes whether a pooler stands between, by the results of statements of which the last one is `select pg_backend_pid() as pid`: poolers
+ * give their clients a process number of their own.
+ */
+export function notePooler(clients: PostgresClients, { sql }: PostgresClient, results: unknown): void {
+  const last = (Array.isArray(results) ? results.at(-1) : undefined) as Answer | undefined; // what Postgres.js answers
+  const [own, server] = [last?.state?.pid, last?.[0]?.pid];
+  if (own === undefined || server === undefined || own === server) return;
+  clients.isPooled = true;
+  sql.options.prepare = false; // Postgres.js reads it with each query
+}
+
+interface Answer {
+  readonly state?: { readonly pid?: number };
+  readonly 0?: { readonly pid?: number };
 }
 
 /** Uses the client that was passed, with the options of the storage as far as Postgres.js reads them at each use. */
 export function givenClient(sql: Sql): PostgresClients {
-  return { given: sql, connect: (options) => (Object.assign(sql.options, options), sql) };
+  return { given: sql, isPooled: false, connect: (options) => (Object.assign(sql.options, options), sql) };
 }
 
 /** A client, and whether it has lost a connection. */
@@ -45,13 +66,14 @@ export interface PostgresClient {
  *
  * @throws PinnaceError `invalid_argument` with the reason `invalid_client` when the client does not have the options.
  */
-export function openClient({ connect, given }: PostgresClients, onLost: () => void): PostgresClient {
+export function openClient(clients: PostgresClients, onLost: () => void): PostgresClient {
+  const { connect, given } = clients;
   const running = new Set<(error: PinnaceError) => void>();
   let refused = 0;
   let isLost = false;
   // A refused connection was never used. Others may still be open, as when the server accepts no more.
   const onclose = (): void => refused > 0 ? void (refused -= 1) : leave();
-  const sql = connect({ ...baseOptions, onclose });
+  const sql = connect({ ...baseOptions, ...(clients.isPooled && { prepare: false }), onclose });
   const leave = (): void => {
     if (isLost) return;
     isLost = true;
@@ -83,8 +105,8 @@ const endSeconds = 2;
 const unreached = 'Cannot reach PostgreSQL';
 
 /** A client that only listens: it connects again by itself, and its one query has no answer to mistake. */
-export function openListener({ connect, given }: PostgresClients): Sql {
-  return given ?? connect({ ...baseOptions, onclose: () => undefined });
+export function openListener({ connect, given, isPooled }: PostgresClients): Sql {
+  return given ?? connect({ ...baseOptions, ...(isPooled && { prepare: false }), onclose: () => undefined });
 }
 
 const baseOptions: Omit<PostgresClientOptions, 'onclose'> = {

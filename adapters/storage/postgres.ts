@@ -10,6 +10,7 @@ import { createConnection } from './connection.ts';
 import {
   type ConnectPostgres,
   givenClient,
+  notePooler,
   openClient,
   type PostgresClient,
   type PostgresClients,
@@ -58,6 +59,8 @@ const longestCloseMs = 2_000;
  * others do not wait for each other. Commits are announced by `NOTIFY`, so every instance is notified at once. Where notifications
  * do not arrive, as through a pooler in transaction mode, watchers poll every `pollMs`.
  *
+ * Behind a pooler such as PgBouncer nothing is prepared: each call then takes two round trips, which works in transaction mode.
+ *
  * Values are serialised by `node:v8`, up to 4 MiB each; beyond that a commit is `invalid_argument` with the reason
  * `value_too_large`.
  *
@@ -73,7 +76,7 @@ export function postgresStorage(
   if (!/^[a-z_][a-z0-9_]{0,47}$/.test(table)) {
     throw invalid('invalid_table', `Cannot use the table "${table}": take up to 48 of a-z, 0-9 and _`);
   }
-  const clients = connect ? { connect } : given ? givenClient(given) : undefined;
+  const clients = connect ? { connect, isPooled: false } : given ? givenClient(given) : undefined;
   if (!clients) throw invalid('invalid_client', 'Cannot open the storage: pass `connect`, which makes a client');
   const pool = createClientPool(clients, table);
   const { use } = pool;
@@ -116,7 +119,10 @@ function createClientPool(clients: PostgresClients, table: string) {
     async open() {
       if (client.isLost) client = openClient(clients, () => connection.forget(client));
       const own = client;
-      await own.run(() => own.sql.unsafe(setupOf(table)));
+      const results = await own.run(async () =>
+        await own.sql.unsafe(`${setupOf(table)}; select pg_backend_pid() as pid`)
+      );
+      notePooler(clients, own, results);
       return own;
     },
     shut: () => undefined,

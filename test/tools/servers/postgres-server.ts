@@ -95,13 +95,13 @@ function killIfThere(pid: number): void {
   }
 }
 
-interface Identity {
+export interface Identity {
   readonly uid?: number;
   readonly gid?: number;
 }
 
 /** The server refuses to be root: then it runs as the user of Debian's package. */
-function ownerOf(folder: string): Identity {
+export function ownerOf(folder: string): Identity {
   if (process.getuid?.() !== 0) return {};
   const idOf = (flag: string): number => Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout);
   const identity = { uid: idOf('-u'), gid: idOf('-g') };
