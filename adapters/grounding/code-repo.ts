@@ -9,7 +9,7 @@ import type { CodeTree } from './code/tree.ts';
 import { excerptOf } from './excerpt.ts';
 import { listedConfidence } from './list-items.ts';
 import { requireAnswerable } from './item-source.ts';
-import { requireRunning } from './turns.ts';
+import { requireRunning } from '../../src/base/turns.ts';
 
 export type { CodeFile, CodeTree, OpenTree } from './code/tree.ts';
 

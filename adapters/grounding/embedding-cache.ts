@@ -5,7 +5,7 @@ import { PinnaceError } from '../../src/base/errors.ts';
 import type { Embedder } from '../../src/contracts/embedder.ts';
 import type { Storage } from '../../src/contracts/storage.ts';
 import { sha256 } from '../../src/base/hash.ts';
-import { requireRunning } from './turns.ts';
+import { requireRunning } from '../../src/base/turns.ts';
 
 /** Returns the vectors of texts, in their order. */
 export type Embed = (

@@ -15,7 +15,7 @@ import { invalidItem, type StoredItem, toStoredItems } from './item.ts';
 import type { StoredRow } from './log-part.ts';
 import type { ItemEngine } from './item-engine.ts';
 import { createShelf, type Shelf } from './shelf.ts';
-import { requireRunning } from './turns.ts';
+import { requireRunning } from '../../src/base/turns.ts';
 
 /** What every source of items takes. */
 export interface ItemSourceOptions {

@@ -6,7 +6,7 @@ import { canonicalJson, checkData } from '../../src/base/json.ts';
 import type { GroundingItem, GroundingOrigin } from '../../src/contracts/grounding-source.ts';
 import { sha256 } from '../../src/base/hash.ts';
 import { copyOf } from '../storage/changes.ts';
-import { createTurns } from './turns.ts';
+import { createTurns } from '../../src/base/turns.ts';
 
 /** A stored item. Times are milliseconds since 1970. */
 export interface StoredItem {
@@ -21,13 +21,19 @@ export interface StoredItem {
   readonly expiresAt?: number;
 }
 
-const ownFields = ['id', 'title', 'uri', 'path', 'text'] as const;
+const ownFields = ['id', 'title', 'uri', 'path', 'text', 'updatedAt'] as const;
 
-/** Reads a field for a filter: the item's own first, so that no metadata passes for them. */
+/**
+ * Reads a field for a filter: of the metadata first, since files of values have columns such as "id" and "title", then the item's
+ * own. With a `$` before its name, as in `$id`, the item's own is read whatever the metadata has.
+ */
 export function readItem(item: StoredItem, field: string): unknown {
-  if (field === 'updatedAt') return new Date(item.updatedAt).toISOString();
-  const own = ownFields.find((name) => name === field);
-  return own ? item[own] : readField(item.metadata, field);
+  const isOwn = field.startsWith('$');
+  const known = isOwn ? undefined : readField(item.metadata, field);
+  if (known !== undefined) return known;
+  const own = ownFields.find((name) => name === (isOwn ? field.slice(1) : field));
+  if (own === undefined) return isOwn ? readField(item.metadata, field) : undefined;
+  return own === 'updatedAt' ? new Date(item.updatedAt).toISOString() : item[own];
 }
 
 /**

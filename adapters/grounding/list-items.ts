@@ -4,7 +4,7 @@ import { compileFilters } from '../../src/contracts/filter.ts';
 import type { GroundingRequest, SourceHit } from '../../src/contracts/grounding-source.ts';
 import { plainHit, type SearchContext } from './item-engine.ts';
 import { readItem, type StoredItem } from './item.ts';
-import { createTurns } from './turns.ts';
+import { createTurns } from '../../src/base/turns.ts';
 
 /** An item that passes all filters is what was asked for. */
 export const listedConfidence = 0.98;

@@ -1,6 +1,7 @@
 /** Reads the text of office files: Word, Excel, PowerPoint, and their OpenDocument counterparts. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
+import { TextBudget } from '../../src/grounding/ingest/text-budget.ts';
 import { createMarkdown, type Markdown } from './office/markdown.ts';
 import { readOpenDocument } from './office/open-document.ts';
 import { type OfficePackage, openPackage } from './office/package.ts';
@@ -14,24 +15,26 @@ export interface OfficeTextOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-type Read = (office: OfficePackage, markdown: Markdown) => Promise<void>;
+/** Reads the part at a path, the main one of the file. */
+type Read = (office: OfficePackage, markdown: Markdown, path: string) => Promise<void>;
 
-/** The part that each format has, and its reader. */
-const readers: readonly (readonly [part: string, read: Read])[] = [
-  ['word/document.xml', readWord],
-  ['xl/workbook.xml', readWorkbook],
-  ['ppt/presentation.xml', readSlides],
-  ['content.xml', readOpenDocument],
+/** By the content type of the main part, and where programs write it that do not say, with its reader. */
+const readers: readonly (readonly [type: RegExp, usual: string, read: Read])[] = [
+  [/wordprocessingml|ms-word/, 'word/document.xml', readWord],
+  [/spreadsheetml|ms-excel/, 'xl/workbook.xml', readWorkbook],
+  [/presentationml|ms-powerpoint/, 'ppt/presentation.xml', readSlides],
+  [/^$/, 'content.xml', readOpenDocument],
 ];
 
 /**
  * Returns the text of an office file as Markdown: headings, paragraphs, lists, tables, slides with their notes, and sheets with one
  * line per row. `ingest` reads it under the file's own name. Reads `.docx`, `.xlsx`, `.pptx` (ISO/IEC 29500), `.odt`, `.ods` and
- * `.odp` (ISO/IEC 26300). Pictures, macros, comments and removed text are left out. Nothing in the file runs or loads. Works in turns
- * of about 4 ms. A part of the file may have 16 MiB, all together 64 MiB.
+ * `.odp` (ISO/IEC 26300). Pictures, charts, macros, comments and removed text are left out. Nothing in the file runs or loads. Works in
+ * turns of about 4 ms. A part of the file may have 16 MiB, all together 64 MiB, and the text 16,777,216 characters.
  *
  * @throws PinnaceError `invalid_argument` with the reason `invalid_archive` for what is no ZIP archive, `unsupported_type` for an
- * encrypted or older file (`.doc`, `.xls`, `.ppt`) or another archive, `invalid_document` for a damaged or too large one; `cancelled`.
+ * encrypted or older file (`.doc`, `.xls`, `.ppt`) or another archive, `invalid_document` for a damaged or too large one,
+ * `text_too_long` for one that repeats itself into more text; `cancelled`.
  * @example
  * const text = async () => await officeText(new Uint8Array(await file.arrayBuffer())); // a `File` or `Blob`
  * await ingest(grounding, { dataSourceId: 'handbook', storage, files: [{ name: 'handbook.docx', text }] });
@@ -40,12 +43,36 @@ export async function officeText(file: Uint8Array<ArrayBuffer>, { signal }: Offi
   if (isCompoundFile(file)) {
     throw unsupported('it is encrypted, or of an older version: save it as .docx, .xlsx or .pptx without a password');
   }
-  const office = openPackage(file, signal);
-  const [, read] = readers.find(([part]) => office.has(part)) ?? [];
+  const office = await openPackage(file, signal);
+  const main = await mainPart(office);
+  if (/\.binary\./i.test(main.type)) throw unsupported('it is a binary workbook: save it as .xlsx');
+  const [, usual = '', read] = readers.find(([type]) => main.type !== '' && type.test(main.type)) ??
+    readers.find(([, part]) => main.path === '' ? office.has(part) : isIn(folderOf(part), main.path)) ?? [];
   if (!read) throw unsupported('it is an archive of something else');
-  const markdown = createMarkdown();
-  await read(office, markdown);
+  const markdown = createMarkdown(new TextBudget());
+  await read(office, markdown, main.path || usual);
   return markdown.text();
+}
+
+/** The main part by the relationships of the package, and its content type; empty where the package does not say. */
+async function mainPart(office: OfficePackage): Promise<{ readonly path: string; readonly type: string }> {
+  const path = (await office.relationsOf('')).pathOf('officeDocument', '');
+  let type = '';
+  if (path === '') return { path, type };
+  await office.read('[Content_Types].xml', {
+    open(name, { PartName, ContentType = '' }) {
+      if (name === 'Override' && PartName?.toLowerCase() === `/${path.toLowerCase()}`) type = ContentType;
+    },
+  });
+  return { path, type };
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, path.indexOf('/') + 1);
+}
+
+function isIn(folder: string, path: string): boolean {
+  return folder !== '' && path.toLowerCase().startsWith(folder);
 }
 
 /** The container of older and of encrypted files (MS-CFB). */

@@ -1,7 +1,7 @@
 /** Figures over records: counts, sums, means and extremes, for all or by the values of a field. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
-import { readField } from '../../src/contracts/filter.ts';
+import { numberIn, readField } from '../../src/contracts/filter.ts';
 import { canonicalJson } from '../../src/base/json.ts';
 import type { GroundingAggregate, SourceHit } from '../../src/contracts/grounding-source.ts';
 import type { DataRecord } from '../../src/grounding/ingest/csv.ts';
@@ -43,11 +43,12 @@ export function addUp(
     });
 }
 
-/** Numbers before text, text by code unit, all else after; what is absent comes last. */
+/** Numbers, and text that writes one, before other text; text by code unit, all else after; what is absent comes last. */
 export function compareValues(a: unknown, b: unknown): number {
   const [kindOfA, kindOfB] = [kindOf(a), kindOf(b)];
   if (kindOfA !== kindOfB) return kindOfA - kindOfB;
-  if (typeof a === 'number' && typeof b === 'number') return a - b;
+  const [one, other] = [numberIn(a), numberIn(b)];
+  if (one !== undefined && other !== undefined) return one - other;
   const [left, right] = typeof a === 'string' && typeof b === 'string' ? [a, b] : [canonicalJson(a), canonicalJson(b)];
   if (left === right) return 0;
   return left < right ? -1 : 1;
@@ -55,8 +56,8 @@ export function compareValues(a: unknown, b: unknown): number {
 
 function kindOf(value: unknown): number {
   if (value === undefined || value === null) return 3;
-  const order = ['number', 'string'].indexOf(typeof value);
-  return order < 0 ? 2 : order;
+  if (numberIn(value) !== undefined) return 0;
+  return typeof value === 'string' ? 1 : 2;
 }
 
 function scalarOf(value: unknown): unknown {
@@ -74,9 +75,10 @@ function figureOf({ op, field }: Figure, records: readonly DataRecord[]): unknow
   if (op === 'count') return field === undefined ? records.length : values.length;
   if (op === 'min' || op === 'max') {
     const sorted = values.toSorted(compareValues);
-    return sorted.at(op === 'min' ? 0 : -1) ?? null;
+    const found = sorted.at(op === 'min' ? 0 : -1) ?? null;
+    return numberIn(found) ?? found;
   }
-  const numbers = values.filter((value) => typeof value === 'number');
+  const numbers = values.map(numberIn).filter((value) => value !== undefined);
   const sum = numbers.reduce((total, value) => total + value, 0);
   if (op === 'sum') return sum;
   return numbers.length === 0 ? null : sum / numbers.length;

@@ -13,7 +13,7 @@ import { sha256 } from '../../src/base/hash.ts';
 import { requireAnswerable } from './item-source.ts';
 import { listedConfidence } from './list-items.ts';
 import { addUp, compareValues } from './record-figures.ts';
-import { createTurns, requireRunning } from './turns.ts';
+import { createTurns, requireRunning } from '../../src/base/turns.ts';
 import { stem } from '../../src/base/language/stem.ts';
 import { stopMaskOf } from './language/stop-words.ts';
 import { wordsOf } from '../../src/base/language/words.ts';

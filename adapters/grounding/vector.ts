@@ -8,7 +8,7 @@ import { cacheEmbeddings } from './embedding-cache.ts';
 import type { StoredItem } from './item.ts';
 import { createItemSource, type ItemSource, type ItemSourceOptions, type Preparing } from './item-source.ts';
 import type { StoredRow } from './log-part.ts';
-import { createTurns } from './turns.ts';
+import { createTurns } from '../../src/base/turns.ts';
 import { createVectorEngine } from './vector/engine.ts';
 import { toUnitRow } from './vector/unit.ts';
 

@@ -1,5 +1,6 @@
-/** Reads ZIP archives (APPNOTE 6.3), as folders of code and office files are. */
+/** Reads ZIP archives with unzipit, ZIP64 included, as folders of code and office files are. */
 
+import { unzipRaw, type ZipEntry as PackedEntry } from 'unzipit';
 import { PinnaceError } from '../../src/base/errors.ts';
 
 /** The longest file that is unpacked: an archive of a megabyte may hold terabytes. */
@@ -13,79 +14,42 @@ export interface ZipEntry {
   readonly read: () => Promise<Uint8Array<ArrayBuffer>>;
 }
 
-interface Packed {
-  readonly method: number;
-  readonly packed: number;
-  readonly size: number;
-  readonly at: number;
-  readonly encrypted: boolean;
-}
-
 /**
  * Lists the files of an archive. Nothing is unpacked before it is read.
  *
  * @throws PinnaceError `invalid_argument` with the reason `invalid_archive` for what is no archive; from `read`, for a file that is
  * damaged, encrypted, longer than 16 MiB, or packed otherwise than by deflate.
  */
-export function openZip(archive: Uint8Array<ArrayBuffer>): ZipEntry[] {
-  const view = new DataView(archive.buffer, archive.byteOffset, archive.byteLength);
-  const end = endRecord(view);
-  const count = view.getUint16(end + 10, true);
-  let at = view.getUint32(end + 16, true);
-  return Array.from({ length: count }, () => {
-    if (at + 46 > view.byteLength || view.getUint32(at, true) !== 0x02014b50) {
-      throw malformed('its directory is damaged');
-    }
-    const [name, extra, comment] = [28, 30, 32].map((field) => view.getUint16(at + field, true)) as [
-      number,
-      number,
-      number,
-    ];
-    const entry = {
-      path: new TextDecoder().decode(archive.subarray(at + 46, at + 46 + name)).replaceAll('\\', '/'),
-      method: view.getUint16(at + 10, true),
-      packed: view.getUint32(at + 20, true),
-      size: view.getUint32(at + 24, true),
-      at: view.getUint32(at + 42, true),
-      encrypted: (view.getUint16(at + 8, true) & 1) === 1,
-    };
-    at += 46 + name + extra + comment;
-    return { path: entry.path, size: entry.size, read: () => unpack(archive, entry) };
-  });
+export async function openZip(archive: Uint8Array<ArrayBuffer>): Promise<ZipEntry[]> {
+  if (archive.length < 22) throw malformed('it is no ZIP archive');
+  try {
+    const { entries } = await unzipRaw(archive);
+    return entries.map((entry) => ({
+      path: entry.name.replaceAll('\\', '/'),
+      size: entry.size,
+      read: () => unpack(entry),
+    }));
+  } catch (cause) {
+    throw malformed('it is no ZIP archive, or its directory is damaged', cause);
+  }
 }
 
-/** The record at the end, which a comment of up to 65,535 bytes may follow. */
-function endRecord(view: DataView): number {
-  for (let at = view.byteLength - 22; at >= Math.max(0, view.byteLength - 65_557); at--) {
-    if (view.getUint32(at, true) === 0x06054b50) return at;
+/** Unpacks as it is read: what is longer than it says ends there. */
+async function unpack(entry: PackedEntry): Promise<Uint8Array<ArrayBuffer>> {
+  const { size, name } = entry;
+  if (entry.encrypted || (entry.compressionMethod !== 0 && entry.compressionMethod !== 8)) {
+    throw malformed(`"${name}" in it is encrypted, or packed in an unknown way`);
   }
-  throw malformed('it is no ZIP archive');
-}
-
-async function unpack(
-  archive: Uint8Array<ArrayBuffer>,
-  { at, method, packed, size, encrypted }: Packed,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const view = new DataView(archive.buffer, archive.byteOffset, archive.byteLength);
-  if (at + 30 > view.byteLength || view.getUint32(at, true) !== 0x04034b50) throw malformed('a file in it is damaged');
-  const from = at + 30 + view.getUint16(at + 26, true) + view.getUint16(at + 28, true);
-  const bytes = archive.subarray(from, from + packed);
-  if (encrypted || (method !== 0 && method !== 8)) {
-    throw malformed('a file in it is encrypted, or packed in an unknown way');
-  }
-  if (size > mostBytes) throw malformed('a file in it is too long');
-  if (method === 0) return bytes;
+  if (size > mostBytes) throw malformed(`"${name}" in it is longer than ${mostBytes / 1_048_576} MiB`);
   const unpacked = new Uint8Array(size);
   let length = 0;
   try {
-    for await (const chunk of new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'))) {
-      if (length + chunk.length > size) throw malformed('a file in it is longer than it says');
+    for await (const chunk of await entry.stream()) {
       unpacked.set(chunk, length);
       length += chunk.length;
     }
   } catch (cause) {
-    if (cause instanceof PinnaceError) throw cause;
-    throw malformed('a file in it is damaged', cause);
+    throw malformed(`"${name}" in it is damaged`, cause);
   }
   return unpacked.subarray(0, length);
 }

@@ -22,7 +22,7 @@ import { createSlots } from '../../src/tools/slots.ts';
 import type { ItemSource } from '../grounding/item-source.ts';
 import { requireAnswerable } from '../grounding/item-source.ts';
 import { textSource } from '../grounding/text.ts';
-import { requireRunning } from '../grounding/turns.ts';
+import { requireRunning } from '../../src/base/turns.ts';
 
 /** The options of `mcpResourceSource`. */
 export interface McpResourceSourceOptions {

@@ -27,20 +27,27 @@ export function parseJson(text: string): unknown {
  *
  * @throws PinnaceError as `parseJson`.
  */
-export function parseRepairedJson(text: string): unknown {
-  return parsed(text, /\\u[dD]/.test(text) || !text.isWellFormed() ? wellFormed : (data) => data);
+export function parseRepairedJson(text: string, { numbers }: { readonly numbers?: 'as-written' } = {}): unknown {
+  const repair = /\\u[dD]/.test(text) || !text.isWellFormed() ? wellFormed : (data: unknown) => data;
+  return parsed(text, repair, numbers && asWritten);
 }
 
-function parsed(text: string, repair: (data: unknown) => unknown): unknown {
+function parsed(text: string, repair: (data: unknown) => unknown, reviver?: typeof asWritten): unknown {
   const members = checkJsonDepth(text);
   let data: unknown;
   try {
-    data = repair(JSON.parse(text));
+    data = repair(reviver ? JSON.parse(text, reviver) : JSON.parse(text));
   } catch {
     throw refused('malformed_json', 'it is not JSON');
   }
   if (checkData(data) !== members) throw refused('duplicate_key', 'an object in it has the same key twice');
   return data;
+}
+
+/** A number that would lose digits, as a long id does, stays the text that it is. Engines without `source` read a number. */
+function asWritten(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const source = typeof value === 'number' ? context?.source : undefined;
+  return source === undefined || String(value) === source ? value : source;
 }
 
 /**

@@ -42,8 +42,8 @@ export function opsOf(filters: readonly Filter[]): ReadonlySet<FilterOp> {
 }
 
 /**
- * Makes a test of the filters. Values of another type than the condition's never compare; text compares by code unit, so that
- * dates as ISO 8601 sort; a list has what any of its members has; a field that is absent is only unequal.
+ * Makes a test of the filters. A number compares with numbers, and with text that writes one (see {@link numberIn}), a boolean with
+ * text that is `true` or `false`; other values compare with their own type. Text compares by code unit, so that dates as ISO 8601 sort; a list has what any of its members has; a field that is absent is only unequal.
  *
  * @throws PinnaceError `invalid_argument` for a value that does not fit its operator.
  */
@@ -57,6 +57,16 @@ export function compileFilters<Item>(
     return (item: Item) => some.some((test) => test(item));
   });
   return (item) => tests.every((test) => test(item));
+}
+
+/**
+ * Returns the number that a value is or writes: a decimal as JSON has it, without an exponent. Codes such as `007` and `1E5` are
+ * text, as they are in files of values.
+ */
+export function numberIn(value: unknown): number | undefined {
+  if (typeof value === 'number') return value;
+  const isDecimal = typeof value === 'string' && /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/.test(value);
+  return isDecimal ? Number(value) : undefined;
 }
 
 /** Reads a field of plain data, own properties only; dots lead into nested objects where no property has the whole name. */
@@ -82,12 +92,13 @@ function testOf({ field, op, value }: Condition): (actual: unknown) => boolean {
     case 'in': {
       if (!Array.isArray(value)) throw unfit(field, op, 'a list');
       const allowed = new Set<unknown>(value);
-      return (actual) => someOf(actual, (one) => allowed.has(one));
+      return (actual) => someOf(actual, (one) => allowed.has(one) || allowed.has(written(one)));
     }
     case 'eq':
     case 'ne': {
       if (value === undefined || Array.isArray(value)) throw unfit(field, op, 'one value');
-      return (actual) => someOf(actual, (one) => one === value) === (op === 'eq');
+      const isSame = (one: unknown): boolean => one === value || (typeof value !== 'string' && written(one) === value);
+      return (actual) => someOf(actual, isSame) === (op === 'eq');
     }
     case 'contains': {
       if (value === undefined || Array.isArray(value)) throw unfit(field, op, 'one value');
@@ -98,10 +109,20 @@ function testOf({ field, op, value }: Condition): (actual: unknown) => boolean {
     }
     default: {
       if (typeof value !== 'number' && typeof value !== 'string') throw unfit(field, op, 'a number or a text');
+      const comparable = (one: unknown): unknown => typeof value === 'number' ? numberIn(one) : one;
       return (actual) =>
-        someOf(actual, (one) => typeof one === typeof value && compares(op, one as typeof value, value));
+        someOf(actual, (one) => {
+          const other = comparable(one);
+          return typeof other === typeof value && compares(op, other as typeof value, value);
+        });
     }
   }
+}
+
+/** The number or the boolean that a text writes, as values of files are text. */
+function written(value: unknown): number | boolean | undefined {
+  if (typeof value !== 'string') return undefined;
+  return value === 'true' || value === 'false' ? value === 'true' : numberIn(value);
 }
 
 function compares(op: 'gt' | 'gte' | 'lt' | 'lte', actual: string | number, value: string | number): boolean {

@@ -6,16 +6,15 @@ import { type CodeFile, type CodeTree, isWanted } from './tree.ts';
 /**
  * Returns the archive's files. A folder that all of them are in is left out of their paths. Nothing is unpacked before it is read.
  *
- * Opening throws `invalid_argument` for what is no archive; reading, for a file that is damaged, encrypted or packed otherwise than
- * by deflate.
+ * Opening throws `invalid_argument` for what is no archive; reading, for a file that is damaged, encrypted, longer than 16 MiB, or
+ * packed otherwise than by deflate.
  */
 export function archiveTree(archive: Uint8Array<ArrayBuffer>, { repo }: { readonly repo: string }): CodeTree {
-  return () =>
-    Promise.resolve().then(() => {
-      const entries = openZip(archive).filter(({ path }) => !path.endsWith('/'));
-      const root = commonRoot(entries.map(({ path }) => path));
-      return { repo, files: filesOf(entries, root) };
-    });
+  return async () => {
+    const entries = (await openZip(archive)).filter(({ path }) => !path.endsWith('/'));
+    const root = commonRoot(entries.map(({ path }) => path));
+    return { repo, files: filesOf(entries, root) };
+  };
 }
 
 async function* filesOf(entries: readonly ZipEntry[], root: string): AsyncGenerator<CodeFile> {

@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { sha256 } from '../../../src/base/hash.ts';
-import { createTurns } from '../turns.ts';
+import { createTurns } from '../../../src/base/turns.ts';
 import { languageOf } from './language.ts';
 import { type CodeSymbol, symbolsOf } from './symbols.ts';
 import { type OpenTree, textOf } from './tree.ts';

@@ -1,7 +1,7 @@
 /** Searches an index of code: by symbols, by text and regular expressions, by words. */
 
 import { loadOnce } from '../../../src/base/load-once.ts';
-import { createTurns, type Turns } from '../turns.ts';
+import { createTurns, type Turns } from '../../../src/base/turns.ts';
 import type { CodeIndex, IndexedFile } from './code-index.ts';
 import { looksLikeName } from './identifiers.ts';
 import { stem } from '../../../src/base/language/stem.ts';

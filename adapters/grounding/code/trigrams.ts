@@ -1,6 +1,6 @@
 /** Which files may hold a text: those that hold all of its runs of three characters. */
 
-import type { Turns } from '../turns.ts';
+import type { Turns } from '../../../src/base/turns.ts';
 
 /** The runs of three characters of all files. */
 export interface Trigrams {

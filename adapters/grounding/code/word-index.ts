@@ -5,7 +5,7 @@ import { confidencesOf } from '../text/confidence.ts';
 import { readQuery } from '../text/query.ts';
 import { answersOf, rankItems } from '../text/rank.ts';
 import { addItem, createTextIndex } from '../text/text-index.ts';
-import type { Turns } from '../turns.ts';
+import type { Turns } from '../../../src/base/turns.ts';
 
 /** A part of a file, by numbers from 0 in their order. */
 export interface IndexedChunk {

@@ -2,7 +2,7 @@
 
 import { stem } from '../../../src/base/language/stem.ts';
 import { loadOnce } from '../../../src/base/load-once.ts';
-import { createTurns } from '../turns.ts';
+import { createTurns } from '../../../src/base/turns.ts';
 
 /** Looks up other words. All words are stems, except in phrases. */
 export interface Thesaurus {

@@ -5,11 +5,11 @@ import type { OfficePackage } from './package.ts';
 const dayMs = 86_400_000;
 
 /** Reads the styles. Returns whether the numbers of a style are dates. */
-export async function dateFormats(office: OfficePackage): Promise<(style: number) => boolean> {
+export async function dateFormats(office: OfficePackage, path: string): Promise<(style: number) => boolean> {
   const custom = new Map<number, string>();
   const formats: number[] = [];
   let isInCells = false;
-  await office.read('xl/styles.xml', {
+  await office.read(path, {
     open(name, attributes) {
       if (name === 'numFmt') custom.set(Number(attributes['numFmtId']), attributes['formatCode'] ?? '');
       else if (name === 'cellXfs') isInCells = true;

@@ -1,43 +1,67 @@
-/** Writes what an office file says as Markdown, which `ingest` cuts at headings. */
+/** Writes what a file says as Markdown, which `ingest` cuts at headings. */
 
-/** A document that is being written. Empty texts are left out. */
+import type { TextBudget } from '../../../src/grounding/ingest/text-budget.ts';
+
+/** A document that is being written. Empty texts are left out. Takes what it writes from the budget. */
 export interface Markdown {
+  readonly budget: TextBudget;
   /** `level`: 1 to 6; others are moved into this range. */
   readonly heading: (level: number, text: string) => void;
   readonly paragraph: (text: string) => void;
   readonly item: (text: string) => void;
   readonly row: (cells: readonly string[]) => void;
+  /** Keeps a place for what is read later. */
+  readonly place: () => (text: string) => void;
   readonly text: () => string;
 }
 
 /** Creates an empty document. */
-export function createMarkdown(): Markdown {
-  const blocks: string[] = [];
+export function createMarkdown(budget: TextBudget): Markdown {
+  const blocks: (string | { text: string })[] = [];
   let last = '';
-  const add = (kind: string, text: string): void => {
+  const separate = (kind: string): void => {
     if (blocks.length > 0) blocks.push(kind === last && (kind === 'item' || kind === 'row') ? '\n' : '\n\n');
-    blocks.push(text);
     last = kind;
   };
+  const add = (kind: string, text: string): void => {
+    budget.take(text.length);
+    separate(kind);
+    blocks.push(text);
+  };
   return {
+    budget,
     heading(level, text) {
       const line = oneLine(text);
       if (line !== '') add('heading', `${'#'.repeat(Math.min(6, Math.max(1, level)))} ${line}`);
     },
     paragraph(text) {
-      const lines = text.replaceAll('\u00a0', ' ').split('\n').map((line) => escape(line.trim()));
-      if (lines.some((line) => line !== '')) add('paragraph', lines.join('\n').trim());
+      const lines = linesOf(text);
+      if (lines !== '') add('paragraph', lines);
     },
     item(text) {
       const line = oneLine(text);
       if (line !== '') add('item', `- ${line}`);
     },
     row(cells) {
+      budget.require(cells.reduce((sum, cell) => sum + cell.length + 3, 0));
       const texts = cells.map(oneLine);
       if (texts.some((text) => text !== '')) add('row', `| ${texts.join(' | ')} |`);
     },
-    text: () => blocks.join(''),
+    place() {
+      separate('place');
+      const block = { text: '' };
+      blocks.push(block);
+      return (text) => {
+        budget.take(text.length);
+        block.text += `${block.text === '' ? '' : '\n\n'}${linesOf(text)}`;
+      };
+    },
+    text: () => blocks.map((block) => typeof block === 'string' ? block : block.text).join('').trim(),
   };
+}
+
+function linesOf(text: string): string {
+  return text.replaceAll('\u00a0', ' ').split('\n').map((line) => escape(line.trim())).join('\n').trim();
 }
 
 /** Text is no heading and no fence of code, whatever it starts with. */

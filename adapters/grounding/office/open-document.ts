@@ -1,5 +1,6 @@
 /** Reads the text of OpenDocument files (ISO/IEC 26300): texts, spreadsheets and presentations. */
 
+import { PinnaceError } from '../../../src/base/errors.ts';
 import type { Markdown } from './markdown.ts';
 import type { OfficePackage } from './package.ts';
 import { type SheetRows, startSheet } from './sheet-rows.ts';
@@ -9,13 +10,18 @@ import type { Attributes, XmlHandler } from './xml.ts';
 /** Comments, what tracked changes have removed, and numbers that the program fills in. */
 const unread = new Set(['annotation', 'tracked-changes', 'page-number']);
 /** The most columns of a sheet; a row may say that it repeats an empty cell as often. */
-const mostRepeats = 16_384;
+export const mostColumns = 16_384;
 
 /** The most that a repeated row or cell with text is written. */
 const mostCopies = 100;
 
-/** Writes the document. */
+/** Writes the document. @throws PinnaceError `invalid_argument` with the reason `unsupported_type` for an encrypted one. */
 export async function readOpenDocument(office: OfficePackage, markdown: Markdown): Promise<void> {
+  await office.read('META-INF/manifest.xml', {
+    open(name) {
+      if (name === 'encryption-data') throw encrypted();
+    },
+  });
   await office.read('content.xml', contentHandler(markdown));
 }
 
@@ -30,7 +36,7 @@ interface Place {
   items: number;
   isTitle: boolean;
   /** Set within the outermost table of a text or a slide, and within a sheet. */
-  row: { readonly repeats: number; readonly cells: string[] } | undefined;
+  row: { readonly repeats: number; readonly cells: string[]; gap: number } | undefined;
   cell: Cell | undefined;
   tables: number;
   sheet: SheetRows | undefined;
@@ -69,6 +75,16 @@ function contentHandler(markdown: Markdown): XmlHandler {
       if (current && unreadDepth === 0) current.text += text.replace(/\s+/g, ' ');
     },
   };
+}
+
+function encrypted(): PinnaceError {
+  return new PinnaceError(
+    'invalid_argument',
+    'Cannot read the office file: it is encrypted; save it without a password',
+    {
+      details: { reason: 'unsupported_type' },
+    },
+  );
 }
 
 function openText(place: Place, name: string, attributes: Attributes): void {
@@ -114,8 +130,9 @@ function openTable(place: Place, { name, attributes, markdown, isSpreadsheet }: 
     place.sheet = startSheet(markdown, attributes['table:name'] ?? '');
   }
   if (place.tables !== 1) return; // what a table within a cell says is text of the cell
-  if (name === 'table-row') place.row = { repeats: countOf(attributes['table:number-rows-repeated']), cells: [] };
-  else if (name === 'table-cell') {
+  if (name === 'table-row') {
+    place.row = { repeats: countOf(attributes['table:number-rows-repeated']), cells: [], gap: 0 };
+  } else if (name === 'table-cell') {
     place.cell = { repeats: countOf(attributes['table:number-columns-repeated']), texts: [] };
   }
 }
@@ -123,30 +140,40 @@ function openTable(place: Place, { name, attributes, markdown, isSpreadsheet }: 
 function closeTable(place: Place, name: string, markdown: Markdown): void {
   if (name === 'table') {
     if (--place.tables === 0) place.sheet = undefined;
-  } else if (place.tables === 1 && name === 'table-cell') closeCell(place);
+  } else if (place.tables === 1 && name === 'table-cell') closeCell(place, markdown);
   else if (place.tables === 1 && name === 'table-row') closeRow(place, markdown);
 }
 
-function closeCell(place: Place): void {
+/** Empty cells are written once another one follows. */
+function closeCell(place: Place, { budget }: Markdown): void {
   const { repeats, texts } = place.cell ?? { repeats: 0, texts: [] };
-  const text = texts.join(' ').trim();
-  const cells = place.row?.cells;
-  for (let i = 0; cells && i < (text === '' ? repeats : Math.min(repeats, mostCopies)); i++) cells.push(text);
   place.cell = undefined;
+  const { row } = place;
+  const text = texts.join(' ').trim();
+  if (!row) return;
+  if (text === '') {
+    row.gap = Math.min(mostColumns, row.gap + repeats);
+    return;
+  }
+  const gap = Math.min(row.gap, mostColumns - row.cells.length);
+  const copies = Math.min(repeats, mostCopies, mostColumns - row.cells.length - gap);
+  if (copies <= 0) return; // beyond the last column
+  budget.require(gap + copies * text.length);
+  for (let i = 0; i < gap; i++) row.cells.push('');
+  for (let i = 0; i < copies; i++) row.cells.push(text);
+  row.gap = Math.max(0, repeats - copies);
 }
 
 function closeRow(place: Place, markdown: Markdown): void {
   const { repeats, cells } = place.row ?? { repeats: 0, cells: [] };
-  const last = cells.findLastIndex((cell) => cell !== '');
-  const row = cells.slice(0, last + 1);
-  for (let i = 0; row.length > 0 && i < Math.min(repeats, mostCopies); i++) {
-    if (place.sheet) place.sheet.add(row);
-    else (place.slide ?? markdown).row(row);
+  for (let i = 0; cells.length > 0 && i < Math.min(repeats, mostCopies); i++) {
+    if (place.sheet) place.sheet.add(cells);
+    else (place.slide ?? markdown).row(cells);
   }
   place.row = undefined;
 }
 
 function countOf(repeats: string | undefined): number {
   const count = Number(repeats ?? 1);
-  return count >= 1 ? Math.min(mostRepeats, Math.floor(count)) : 1;
+  return count >= 1 ? Math.min(mostColumns, Math.floor(count)) : 1;
 }

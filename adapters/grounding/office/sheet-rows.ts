@@ -9,6 +9,8 @@ export interface SheetRows {
 
 /** Starts a sheet. It has a heading once it has a row. Where the first row names every column, later rows repeat these names. */
 export function startSheet(markdown: Markdown, name: string): SheetRows {
+  const { budget } = markdown;
+  budget.part = `the sheet "${name.slice(0, 64)}"`;
   let columns: readonly string[] | undefined;
   let count = 0;
   return {
@@ -21,10 +23,12 @@ export function startSheet(markdown: Markdown, name: string): SheetRows {
         markdown.row(cells);
         return;
       }
-      if (!columns) markdown.row(cells);
-      else {markdown.item(
-          cells.map((cell, at) => labeled(columns?.[at], cell)).filter((text) => text !== '').join('; '),
-        );}
+      if (!columns) return markdown.row(cells);
+      const names = columns;
+      budget.require(
+        cells.reduce((sum, cell, at) => cell === '' ? sum : sum + cell.length + (names[at]?.length ?? 0), 0),
+      );
+      markdown.item(cells.map((cell, at) => labeled(names[at], cell)).filter((text) => text !== '').join('; '));
     },
   };
 }

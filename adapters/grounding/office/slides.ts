@@ -6,19 +6,17 @@ import type { OfficePackage } from './package.ts';
 import { type Slide, startSlide } from './slide.ts';
 import type { XmlHandler } from './xml.ts';
 
-const presentation = 'ppt/presentation.xml';
-
-/** Writes each slide under its title. */
-export async function readSlides(office: OfficePackage, markdown: Markdown): Promise<void> {
-  const relations = await office.relationsOf(presentation);
-  const paths: string[] = [];
+/** Writes each slide of the presentation at the path under its title. */
+export async function readSlides(office: OfficePackage, markdown: Markdown, presentation: string): Promise<void> {
+  const { byId } = await office.relationsOf(presentation);
+  const paths = new Set<string>();
   await office.read(presentation, {
     open(name, attributes) {
-      const path = name === 'sldId' && relations.get(attributes['r:id'] ?? '')?.path;
-      if (path) paths.push(path);
+      const path = name === 'sldId' && byId.get(attributes['r:id'] ?? '')?.path;
+      if (path) paths.add(path);
     },
   });
-  for (const [at, path] of paths.entries()) await readSlide(office, { path, number: at + 1, markdown });
+  for (const [at, path] of [...paths].entries()) await readSlide(office, { path, number: at + 1, markdown });
 }
 
 async function readSlide(
@@ -26,9 +24,11 @@ async function readSlide(
   { path, number, markdown }: { path: string; number: number; markdown: Markdown },
 ): Promise<void> {
   const slide = startSlide(number);
+  markdown.budget.part = `slide ${number}`;
   await office.read(path, shapeHandler(slide));
-  for (const { type, path: notesPath } of (await office.relationsOf(path)).values()) {
-    if (type === 'notesSlide') await office.read(notesPath, shapeHandler(slide, 'body'));
+  for (const { type, path: other } of (await office.relationsOf(path)).byId.values()) {
+    if (type === 'diagramData') await office.read(other, shapeHandler(slide)); // SmartArt
+    else if (type === 'notesSlide') await office.read(other, shapeHandler(slide, 'body'));
   }
   slide.end(markdown);
 }

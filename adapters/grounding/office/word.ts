@@ -1,5 +1,6 @@
 /** Reads the text of a Word document (ISO/IEC 29500-1, WordprocessingML): headings, paragraphs, lists, tables and notes. */
 
+import { loadOnce } from '../../../src/base/load-once.ts';
 import { createCells, isTablePart } from './cells.ts';
 import type { Markdown } from './markdown.ts';
 import type { OfficePackage } from './package.ts';
@@ -14,20 +15,41 @@ interface Styles {
   readonly items: ReadonlySet<string>;
 }
 
-/** Writes the document, then its footnotes and endnotes. */
-export async function readWord(office: OfficePackage, markdown: Markdown): Promise<void> {
-  const styles = await readStyles(office);
-  for (const part of ['document', 'footnotes', 'endnotes']) {
-    await office.read(`word/${part}.xml`, textHandler(styles, markdown));
+/** A document within the document, and the place of its text. */
+interface Chunk {
+  readonly id: string;
+  readonly fill: (text: string) => void;
+}
+
+/** Writes the document at the path, then its footnotes and endnotes, and the texts of its diagrams. */
+export async function readWord(office: OfficePackage, markdown: Markdown, path: string): Promise<void> {
+  markdown.budget.part = 'the text';
+  const { byId, pathOf } = await office.relationsOf(path);
+  const styles = await readStyles(office, pathOf('styles', 'word/styles.xml'));
+  const chunks: Chunk[] = [];
+  await office.read(path, textHandler(styles, markdown, chunks));
+  for (const { id, fill } of chunks) {
+    const chunk = byId.get(id)?.path ?? '';
+    markdown.budget.part = `"${chunk}"`;
+    fill(await (await loadChunk()).chunkText(office, chunk, markdown));
+  }
+  for (const part of ['footnotes', 'endnotes']) {
+    markdown.budget.part = `the ${part}`;
+    await office.read(pathOf(part, `word/${part}.xml`), textHandler(styles, markdown, []));
+  }
+  for (const { type, path: diagram } of byId.values()) {
+    if (type === 'diagramData') await office.read(diagram, textHandler(styles, markdown, []));
   }
 }
 
+const loadChunk = /* @__PURE__ */ loadOnce(() => import('./chunk.ts'));
+
 /** Headings are known by names and outline levels that do not depend on the language of the program. */
-async function readStyles(office: OfficePackage): Promise<Styles> {
+async function readStyles(office: OfficePackage, path: string): Promise<Styles> {
   const levels = new Map<string, number>();
   const items = new Set<string>();
   let style = '';
-  await office.read('word/styles.xml', {
+  await office.read(path, {
     open(name, attributes) {
       if (name === 'style') style = attributes['w:styleId'] ?? '';
       const value = attributes['w:val'] ?? '';
@@ -47,7 +69,7 @@ interface Paragraph {
   isItem: boolean;
 }
 
-function textHandler(styles: Styles, markdown: Markdown): XmlHandler {
+function textHandler(styles: Styles, markdown: Markdown, chunks: Chunk[]): XmlHandler {
   const paragraphs: Paragraph[] = [];
   const cells = createCells(markdown);
   let isText = false;
@@ -57,6 +79,7 @@ function textHandler(styles: Styles, markdown: Markdown): XmlHandler {
     if (name === 'p') paragraphs.push({ text: '', level: undefined, isItem: false });
     else if (isTablePart(name)) cells.open(name);
     else if (name === 't') isText = true;
+    else if (name === 'altChunk') chunks.push({ id: attributes['r:id'] ?? '', fill: markdown.place() });
     else if (current) describe(current, { name, attributes, styles });
   };
   const closeParagraph = (): void => {

@@ -4,42 +4,44 @@ import { dateFormats, dateText } from './cell-date.ts';
 import type { Markdown } from './markdown.ts';
 import type { OfficePackage } from './package.ts';
 import { type SheetRows, startSheet } from './sheet-rows.ts';
-import type { Attributes, XmlHandler } from './xml.ts';
-
-const workbook = 'xl/workbook.xml';
-/** The most columns of a sheet. */
-const mostColumns = 16_384;
+import { mostColumns } from './open-document.ts';
+import { type Attributes, invalidDocument, type XmlHandler } from './xml.ts';
 
 /** What all sheets share. */
 interface Shared {
-  readonly texts: readonly string[];
+  /** The texts that cells refer to; `undefined` without the part that has them. */
+  readonly texts: readonly string[] | undefined;
   /** Whether the numbers of a style are dates. */
   readonly isDate: (style: number) => boolean;
   readonly from1904: boolean;
 }
 
-/** Writes each sheet under its name. */
-export async function readWorkbook(office: OfficePackage, markdown: Markdown): Promise<void> {
-  const relations = await office.relationsOf(workbook);
-  const sheets: { name: string; path: string }[] = [];
+/** Writes each sheet of the workbook at the path under its name. */
+export async function readWorkbook(office: OfficePackage, markdown: Markdown, workbook: string): Promise<void> {
+  const { byId, pathOf } = await office.relationsOf(workbook);
+  const sheets = new Map<string, string>(); // names by paths: a part is one sheet
   let from1904 = false;
   await office.read(workbook, {
     open(name, attributes) {
       if (name === 'workbookPr') from1904 = /^(?:1|true)$/.test(attributes['date1904'] ?? '');
-      const path = name === 'sheet' && relations.get(attributes['r:id'] ?? '')?.path;
-      if (path) sheets.push({ name: attributes['name'] ?? '', path });
+      const path = name === 'sheet' && byId.get(attributes['r:id'] ?? '')?.path;
+      if (path) sheets.set(path, attributes['name'] ?? '');
     },
   });
-  const shared = { texts: await readTexts(office), isDate: await dateFormats(office), from1904 };
-  for (const { name, path } of sheets) await office.read(path, sheetHandler(shared, startSheet(markdown, name)));
+  const texts = await readTexts(office, pathOf('sharedStrings', 'xl/sharedStrings.xml'));
+  const shared = { texts, isDate: await dateFormats(office, pathOf('styles', 'xl/styles.xml')), from1904 };
+  for (const [path, name] of sheets) {
+    await office.read(path, sheetHandler(shared, startSheet(markdown, name), markdown));
+  }
 }
 
 /** The texts that cells refer to. Phonetic hints are left out. */
-async function readTexts(office: OfficePackage): Promise<string[]> {
+async function readTexts(office: OfficePackage, path: string): Promise<string[] | undefined> {
+  if (!office.has(path)) return undefined;
   const texts: string[] = [];
   let isText = false;
   let isHint = false;
-  await office.read('xl/sharedStrings.xml', {
+  await office.read(path, {
     open(name) {
       if (name === 'si') texts.push('');
       else if (name === 'rPh') isHint = true;
@@ -63,7 +65,7 @@ interface Cell {
   value: string;
 }
 
-function sheetHandler(shared: Shared, rows: SheetRows): XmlHandler {
+function sheetHandler(shared: Shared, rows: SheetRows, { budget }: Markdown): XmlHandler {
   let row: string[] = [];
   let cell: Cell | undefined;
   let isValue = false;
@@ -80,7 +82,10 @@ function sheetHandler(shared: Shared, rows: SheetRows): XmlHandler {
     close(name) {
       if (name === 'v' || name === 't') isValue = false;
       else if (name === 'c') close();
-      else if (name === 'row') rows.add(Array.from(row, (text) => text ?? ''));
+      else if (name === 'row') {
+        budget.require(row.length);
+        rows.add(Array.from(row, (text) => text ?? ''));
+      }
     },
     text(text) {
       if (isValue && cell) cell.value += text;
@@ -101,8 +106,16 @@ function columnOf(reference: string | undefined): number | undefined {
 }
 
 function textOf({ type, style, value }: Cell, { texts, isDate, from1904 }: Shared): string {
-  if (type === 's') return texts[Number(value)] ?? '';
+  if (type === 's') {
+    if (!texts) throw invalidDocument('its cells refer to texts that are not in it');
+    return texts[Number(value)] ?? '';
+  }
   if (type === 'b') return value === '1' ? 'true' : 'false';
-  if (type !== 'n' || value === '' || !isDate(style)) return value;
-  return dateText(Number(value), from1904) ?? value;
+  if (type !== 'n' || value === '') return value;
+  return (isDate(style) ? dateText(Number(value), from1904) : undefined) ?? shownNumber(value);
+}
+
+/** A spreadsheet shows 15 digits of a number; further ones come from its binary form. */
+function shownNumber(value: string): string {
+  return /\d*\.\d{12,}/.test(value) ? String(Number(Number(value).toPrecision(15))) : value;
 }

@@ -2,9 +2,9 @@
 
 import { SaxesParser } from 'saxes';
 import { PinnaceError } from '../../../src/base/errors.ts';
-import type { Turns } from '../turns.ts';
+import type { Turns } from '../../../src/base/turns.ts';
 
-/** Attributes by their names as they are written, with prefix. */
+/** Attributes by their names, with the usual prefix of their namespace, whatever the document calls it. */
 export type Attributes = Readonly<Record<string, string>>;
 
 /** Receives what a document holds, in its order. Elements have no prefix: those of office files are fixed. */
@@ -15,13 +15,21 @@ export interface XmlHandler {
 }
 
 /** Read between two turns. */
-const chunkLength = 65_536;
+const chunkLength = 16_384;
 
 /** Reads the document. @throws PinnaceError `invalid_argument` with the reason `invalid_document` for what is not well-formed. */
-export async function readXml(bytes: Uint8Array<ArrayBuffer>, handler: XmlHandler, turns: Turns): Promise<void> {
+export async function readXml(
+  bytes: Uint8Array<ArrayBuffer>,
+  handler: XmlHandler,
+  { turns, path }: { readonly turns: Turns; readonly path: string },
+): Promise<void> {
   const parser = new SaxesParser<{ xmlns: false; position: false }>({ xmlns: false, position: false });
-  parser.on('opentag', ({ name, attributes }) => handler.open?.(localName(name), attributes));
-  parser.on('closetag', ({ name }) => handler.close?.(localName(name)));
+  const namespaces = new Namespaces();
+  parser.on('opentag', ({ name, attributes }) => handler.open?.(localName(name), namespaces.open(attributes)));
+  parser.on('closetag', ({ name }) => {
+    namespaces.close();
+    handler.close?.(localName(name));
+  });
   parser.on('text', (text) => handler.text?.(text));
   parser.on('cdata', (text) => handler.text?.(text));
   const text = decode(bytes);
@@ -33,7 +41,56 @@ export async function readXml(bytes: Uint8Array<ArrayBuffer>, handler: XmlHandle
     parser.close();
   } catch (cause) {
     if (cause instanceof PinnaceError) throw cause;
-    throw invalidDocument('a part of it is not well-formed XML', cause);
+    throw invalidDocument(`"${path}" in it is not well-formed XML`, cause);
+  }
+}
+
+/** The prefixes that the readers know, by the ends of namespaces: those of ISO/IEC 29500 have two beginnings. */
+const usualPrefixes: readonly (readonly [ending: RegExp, prefix: string])[] = [
+  [/\/officeDocument\/(?:2006\/)?relationships$/, 'r'],
+  [/\/wordprocessingml\/(?:2006\/)?main$/, 'w'],
+  [/^urn:oasis:names:tc:opendocument:xmlns:text:/, 'text'],
+  [/^urn:oasis:names:tc:opendocument:xmlns:table:/, 'table'],
+  [/^urn:oasis:names:tc:opendocument:xmlns:presentation:/, 'presentation'],
+];
+
+/** What prefixes mean where the reader is. A prefix that was not declared means itself. */
+class Namespaces {
+  /** For each open element, what its prefixes meant before it; nothing for one that declares none. */
+  readonly #before: (ReadonlyMap<string, string> | undefined)[] = [];
+  #meanings: ReadonlyMap<string, string> = new Map();
+
+  open(attributes: Record<string, string>): Attributes {
+    const declared = Object.keys(attributes).filter((name) => name.startsWith('xmlns:'));
+    this.#before.push(declared.length > 0 ? this.#meanings : undefined);
+    if (declared.length > 0) this.#declare(attributes, declared);
+    if (this.#meanings.size === 0) return attributes;
+    return Object.fromEntries(Object.entries(attributes).map(([name, value]) => [this.#usual(name), value]));
+  }
+
+  close(): void {
+    this.#meanings = this.#before.pop() ?? this.#meanings;
+  }
+
+  /** Only prefixes that are not the usual ones are held: most documents have none. */
+  #declare(attributes: Attributes, names: readonly string[]): void {
+    const meanings = new Map(this.#meanings);
+    for (const name of names) {
+      const prefix = name.slice('xmlns:'.length);
+      const uri = attributes[name] ?? '';
+      const usual = usualPrefixes.find(([ending]) => ending.test(uri))?.[1];
+      const isTaken = usual === undefined && usualPrefixes.some(([, known]) => known === prefix);
+      if (isTaken) meanings.set(prefix, 'other');
+      else if (usual !== undefined && usual !== prefix) meanings.set(prefix, usual);
+      else meanings.delete(prefix);
+    }
+    this.#meanings = meanings;
+  }
+
+  #usual(name: string): string {
+    const colon = name.indexOf(':');
+    const meaning = colon < 0 ? undefined : this.#meanings.get(name.slice(0, colon));
+    return meaning === undefined ? name : `${meaning}:${name.slice(colon + 1)}`;
   }
 }
 

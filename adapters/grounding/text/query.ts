@@ -5,7 +5,7 @@ import { isEveryday } from '../language/everyday-words.ts';
 import { languageOf, maskCount, stopMaskOf } from '../language/stop-words.ts';
 import type { Thesaurus } from '../language/thesaurus.ts';
 import { isSegmented, visitWords } from '../../../src/base/language/words.ts';
-import type { Turns } from '../turns.ts';
+import type { Turns } from '../../../src/base/turns.ts';
 import { associationOf } from './cooccurrence.ts';
 import type { TextIndex } from './text-index.ts';
 import { likeWords } from './like-words.ts';

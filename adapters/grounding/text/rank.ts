@@ -12,7 +12,7 @@
  */
 
 import { createTop } from '../vector/top.ts';
-import type { Turns } from '../turns.ts';
+import type { Turns } from '../../../src/base/turns.ts';
 import type { Alternative, Concept, TextQuery } from './query.ts';
 import { fieldEnd, halvesOf, type TextIndex } from './text-index.ts';
 

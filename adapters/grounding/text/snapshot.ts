@@ -1,7 +1,7 @@
 /** A text index as bytes: the terms, the words, and the items with their terms in order. Postings are made of them again. */
 
 import { ByteReader, ByteWriter } from '../bytes.ts';
-import type { Turns } from '../turns.ts';
+import type { Turns } from '../../../src/base/turns.ts';
 import { addSequence, createTextIndex, itemsOf, type TextIndex } from './text-index.ts';
 import { addWord, numberTerm } from './vocabulary.ts';
 

@@ -6,7 +6,7 @@ import { visitWords } from '../../../src/base/language/words.ts';
 import { excerptOf, type MarkedRange } from '../excerpt.ts';
 import type { StoredItem } from '../item.ts';
 import { type ItemEngine, plainHit, type SearchContext } from '../item-engine.ts';
-import { createTurns, requireRunning, type Turns } from '../turns.ts';
+import { createTurns, requireRunning, type Turns } from '../../../src/base/turns.ts';
 import { createAllowedRows } from '../vector/allowed.ts';
 import { confidencesOf } from './confidence.ts';
 import { readQuery, type TextQuery } from './query.ts';

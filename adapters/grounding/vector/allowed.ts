@@ -5,7 +5,7 @@ import { compileFilters, type Filter } from '../../../src/contracts/filter.ts';
 import { canonicalJson } from '../../../src/base/json.ts';
 import type { Items } from '../item-engine.ts';
 import { readItem, type StoredItem } from '../item.ts';
-import { createTurns } from '../turns.ts';
+import { createTurns } from '../../../src/base/turns.ts';
 
 /** Remembers what passes the latest filters. */
 export interface AllowedRows {

@@ -4,7 +4,7 @@
  * columns of 32, so that a scan can stop after some of the dimensions, and reads few tables at a time.
  */
 
-import type { Turns } from '../turns.ts';
+import type { Turns } from '../../../src/base/turns.ts';
 
 /** The codes of one segment. */
 export interface SegmentCodes {

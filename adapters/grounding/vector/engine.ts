@@ -6,7 +6,7 @@ import { excerptOf } from '../excerpt.ts';
 import type { StoredItem } from '../item.ts';
 import { type ItemEngine, plainHit, type SearchContext } from '../item-engine.ts';
 import { createSplitMap, type SplitMap } from '../split-map.ts';
-import { createTurns, type Turns } from '../turns.ts';
+import { createTurns, type Turns } from '../../../src/base/turns.ts';
 import { type AllowedRows, createAllowedRows } from './allowed.ts';
 import { type Scored, searchByCodes, searchExactly } from './search.ts';
 import { appendRow, codeRows, createRows, killRow, type Rows, vectorAt, type VectorFormat } from './segments.ts';

@@ -1,6 +1,6 @@
 /** The two ways to the best rows: every one exactly, or all by their codes and the best few exactly. */
 
-import type { Turns } from '../turns.ts';
+import type { Turns } from '../../../src/base/turns.ts';
 import { buckets, type Scan, scanSegment, tablesOf } from './codes.ts';
 import { cosineOf, type Rows, segmentRows } from './segments.ts';
 import { createTop } from './top.ts';

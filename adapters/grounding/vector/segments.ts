@@ -1,7 +1,7 @@
 /** Rows of vectors in segments of 4,096. Rows are appended and marked dead, never moved, so readers need not wait. */
 
 import { codeMore, codeSegment, type RowReader, type SegmentCodes } from './codes.ts';
-import type { Turns } from '../turns.ts';
+import type { Turns } from '../../../src/base/turns.ts';
 import { dotBytes, dotFloats } from './dot.ts';
 
 /** Rows in one segment. */

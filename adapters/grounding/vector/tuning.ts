@@ -1,7 +1,7 @@
 /** Measures how many candidates the codes must return to include the best rows, and how similar unrelated rows are. */
 
 import type { CosineSpread } from '../../../src/grounding/confidence.ts';
-import type { Turns } from '../turns.ts';
+import type { Turns } from '../../../src/base/turns.ts';
 import { buckets, columnsOf } from './codes.ts';
 import { countBuckets, createScanRoom, type FirstPass, scanAll, searchExactly } from './search.ts';
 import { cosineOf, type Rows, vectorAt } from './segments.ts';

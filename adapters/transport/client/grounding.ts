@@ -2,6 +2,7 @@
 
 import type { CallOptions } from './call-options.ts';
 import { type ErrorData, fromData } from '../../../src/base/errors.ts';
+import { toBase64 } from '../../../src/tools/content/base64.ts';
 import type { IngestProgress, IngestReport } from '../../../src/grounding/ingest/ingest.ts';
 import type { GroundingAnswer, RetrieveInput } from '../../../src/grounding/request.ts';
 import { callRoute, type Connection, openEvents } from './connection.ts';
@@ -10,14 +11,15 @@ import { unreachable } from './problem.ts';
 import { unexpected } from './send.ts';
 import { pauseMs } from './wait.ts';
 
-/** A file to ingest, as text. */
-export interface RemoteFile {
+/** A file to ingest: its text, or the bytes of a file that the endpoint reads, as PDF and office files are. */
+export type RemoteFile = RemoteFileName & ({ readonly text: string } | { readonly bytes: Uint8Array });
+
+interface RemoteFileName {
   /** The file name; its extension selects the reader. A file of the same name replaces the earlier one. */
   readonly name: string;
   readonly type?: string;
   /** Where it can be opened; its name when absent. */
   readonly uri?: string;
-  readonly text: string;
 }
 
 /** The data sources of an endpoint. */
@@ -66,7 +68,7 @@ async function* ingest(
 ): AsyncGenerator<IngestProgress, IngestReport> {
   const { wait, backoff } = connection.reading;
   for (let failures = 0; failures < backoff.attempts;) {
-    const response = await openEvents(connection, { path, body: { files }, signal });
+    const response = await openEvents(connection, { path, body: { files: files.map(toBody) }, signal });
     for await (
       const { event, data } of readEvents(response.body ?? new ReadableStream(), { ...connection.reading, signal })
     ) {
@@ -81,6 +83,10 @@ async function* ingest(
     await wait(pauseMs(failures, backoff), signal);
   }
   throw unreachable();
+}
+
+function toBody(file: RemoteFile): object {
+  return 'bytes' in file ? { ...file, bytes: toBase64(file.bytes) } : file;
 }
 
 function parsed(data: string): unknown {

@@ -1,6 +1,6 @@
 /** Adds files: unpacks archives, reports duplicates, and stores the rest for indexing. */
 
-import { archiveTree } from '../../../adapters/grounding/code/archive-tree.ts';
+import { loadOnce } from '../../../src/base/load-once.ts';
 import { PinnaceError, toData } from '../../../src/index.ts';
 import type { AddReport, Upload } from './control.ts';
 import { decodeText } from './decode.ts';
@@ -12,6 +12,8 @@ import { sha256 } from '../../../src/base/hash.ts';
 const mostBytes = { document: 16_777_216, code: 2_097_152, archive: 67_108_864 } as const;
 const longestName = 200;
 const mostFiles = 20_000;
+/** What the files of one archive may take together. */
+const mostUnpacked = 268_435_456;
 
 interface AddOptions {
   readonly library: Library;
@@ -83,13 +85,16 @@ async function addContent({ name, kind, bytes, type }: Content, { library, now }
   else report.added++;
 }
 
+/** The reader of archives loads with the first one. */
+const loadArchiveTree = loadOnce(() => import('../../../adapters/grounding/code/archive-tree.ts'));
+
 /** The archive's own files; it is a folder of its name. */
 async function addArchive(name: string, bytes: Uint8Array<ArrayBuffer>, options: AddOptions, report: Tally) {
   const folder = name.replace(/\.zip$/i, '');
-  const open = archiveTree(bytes, { repo: folder });
+  const open = (await loadArchiveTree()).archiveTree(bytes, { repo: folder });
   const { signal } = new AbortController();
   const { files } = await open(signal);
-  let count = 0;
+  let [count, unpacked] = [0, 0];
   for await (const { path, size, read } of files) {
     const own = `${folder}/${path}`;
     const kind = fileKind(path);
@@ -99,6 +104,8 @@ async function addArchive(name: string, bytes: Uint8Array<ArrayBuffer>, options:
     }
     try {
       requireFitting(own, size, mostBytes[kind]);
+      unpacked += size;
+      if (unpacked > mostUnpacked) throw tooMuch();
       await addContent({ name: own, kind, bytes: new Uint8Array(await read(signal)) }, options, report);
     } catch (error) {
       await refuse({ name: own, size, kind, error }, options, report);
@@ -150,10 +157,17 @@ function requireFitting(name: string, size: number, most: number): void {
   }
 }
 
+function tooMuch(): PinnaceError {
+  return new PinnaceError(
+    'invalid_argument',
+    `Cannot read the file: the files of its archive are larger than ${mostUnpacked / 1_048_576} MiB together`,
+  );
+}
+
 function unknownKind(): PinnaceError {
   return new PinnaceError(
     'invalid_argument',
-    'Cannot read a file of this type. Supported: text, Markdown, HTML, JSON, CSV, Word, Excel, PowerPoint, OpenDocument, code, and ZIP archives of these',
+    'Cannot read a file of this type. Supported: text, Markdown, HTML, JSON, CSV, PDF, Word, Excel, PowerPoint, OpenDocument, code, and ZIP archives of these',
     { details: { reason: 'unsupported_type' } },
   );
 }

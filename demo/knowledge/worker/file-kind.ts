@@ -3,8 +3,6 @@
 /** `archive`: its files are taken one by one. */
 export type FileKind = 'document' | 'code' | 'archive';
 
-/** Files of office programs, which `officeText` reads. */
-const officeEndings = ['docx', 'xlsx', 'pptx', 'odt', 'ods', 'odp'];
 /** As `ingest` reads them. */
 const documents = new Set([
   'md',
@@ -14,10 +12,17 @@ const documents = new Set([
   'xhtml',
   'json',
   'csv',
+  'tsv',
   'txt',
   'text',
   'log',
-  ...officeEndings,
+  'pdf',
+  'docx',
+  'xlsx',
+  'pptx',
+  'odt',
+  'ods',
+  'odp',
 ]);
 const codes = new Set(
   ('bash c cc clj cpp cs css cxx dart ex exs go graphql h hpp hs ini java jl js jsx kt lua m mjs ml mm mts php pl proto ps1 py r ' +
@@ -29,13 +34,9 @@ const types: Readonly<Record<string, FileKind>> = {
   'text/html': 'document',
   'text/csv': 'document',
   'application/json': 'document',
+  'application/pdf': 'document',
   'application/zip': 'archive',
 };
-
-/** Whether the file is of an office program. */
-export function isOfficeFile(name: string): boolean {
-  return officeEndings.some((ending) => name.toLowerCase().endsWith(`.${ending}`));
-}
 
 /** Returns what a file is; nothing for what is neither text nor an archive. */
 export function fileKind(name: string, type = ''): FileKind | undefined {

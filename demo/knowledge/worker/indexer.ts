@@ -1,9 +1,8 @@
 /** Indexes the files that wait, one after the other, in one tab at a time. */
 
+import { fileText } from '../../../adapters/grounding/file-text.ts';
 import { forgetFile, ingest } from '../../../src/grounding/index.ts';
 import { PinnaceError, type Storage, toData } from '../../../src/index.ts';
-import { decodeText } from './decode.ts';
-import { isOfficeFile } from './file-kind.ts';
 import type { FileRecord, Library } from './library.ts';
 import { sourceIds } from './data-sources.ts';
 import type { KnowledgeSources } from './sources.ts';
@@ -62,13 +61,16 @@ export function createIndexer({ storage, library, sources, exclusively }: Indexe
       const { files: [report] } = await ingest(sources.filling, {
         dataSourceId: sourceIds.words,
         storage,
-        files: [{ name, ...(type !== undefined && { type }), text: () => textOf(name, bytes, stop.signal) }],
+        files: [{
+          name,
+          ...(type !== undefined && { type }),
+          text: () => fileText(bytes, { type, signal: stop.signal }),
+        }],
         onProgress: ({ state, done, total }) => {
           if (state === 'writing') void settle({ done, total }).catch(() => undefined); // the next one reports
         },
       }, { signal: stop.signal });
       if (report?.error) await settle({ state: 'failed', error: report.error });
-      else if (report?.total === 0) await settle({ state: 'failed', error: toData(empty()) });
       else await settle({ state: 'ready', done: report?.done ?? 0, total: report?.total ?? 0 });
       if (library.get(name)?.state === 'ready') await library.dropContent(name);
     } catch (error) {
@@ -133,13 +135,6 @@ export function createIndexer({ storage, library, sources, exclusively }: Indexe
   };
 }
 
-/** Office files need a reader of their own, which is loaded with the first of them. */
-async function textOf(name: string, bytes: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<string> {
-  if (!isOfficeFile(name)) return decodeText(bytes);
-  const { officeText } = await import('../../../adapters/grounding/office-text.ts');
-  return await officeText(bytes, { signal });
-}
-
 /** What was being indexed when its tab was closed goes on. */
 function nextOf(library: Library, tried: ReadonlySet<string>): FileRecord | undefined {
   return library.all().filter((record) => isOpen(record) && !tried.has(record.name))
@@ -152,8 +147,4 @@ function isOpen({ state }: Pick<FileRecord, 'state'>): boolean {
 
 function contentMissing(): PinnaceError {
   return new PinnaceError('not_found', 'Cannot read the file: its content is missing; add it again');
-}
-
-function empty(): PinnaceError {
-  return new PinnaceError('invalid_argument', 'Cannot read the file: it contains no text');
 }

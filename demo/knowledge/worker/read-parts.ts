@@ -35,11 +35,7 @@ export async function readParts(
   const { hits } = await grounding.retrieve({
     dataSourceId: sourceIds.words,
     topK: count,
-    filters: [
-      { field: 'file', op: 'eq', value: name },
-      { field: 'piece', op: 'gte', value: from },
-      { field: 'piece', op: 'lt', value: from + count },
-    ],
+    filters: [{ field: '$id', op: 'in', value: Array.from({ length: count }, (_item, at) => `${name}#${from + at}`) }],
     budgetMs: 20_000,
   });
   const parts = hits.map(toFilePart).toSorted((a, b) => a.piece - b.piece);
@@ -55,9 +51,9 @@ async function codeParts(library: Library, { name }: FileRecord): Promise<FilePa
   });
 }
 
-function toFilePart({ content, title, source: { lines }, metadata }: GroundingHit): FilePart {
+function toFilePart({ id, content, title, source: { lines } }: GroundingHit): FilePart {
   return {
-    piece: Number(metadata['piece']),
+    piece: Number(id.slice(id.lastIndexOf('#') + 1)),
     text: content,
     ...(title !== undefined && { title }),
     ...(lines && { lines }),

@@ -1,101 +1,107 @@
-/** Reads comma-separated values (RFC 4180) with a line of names first. */
+/** Reads separated values (RFC 4180, and what programs write instead) with a line of names first. Papa Parse finds the fields. */
 
-import { PinnaceError } from '../../base/errors.ts';
+import Papa from 'papaparse';
 
 /** A record of a structured source: JSON. */
 export type DataRecord = Readonly<Record<string, unknown>>;
 
+/** A record of text: its values are as the file has them. */
+export type TextRecord = Readonly<Record<string, string>>;
+
+/** Options of {@link parseCsv}. */
+export interface CsvOptions {
+  /** Between fields; found in the text when absent: a comma, semicolon, tab or `|`. */
+  readonly separator?: string | undefined;
+}
+
 /**
- * Returns one record for each line after the first. What is written as a JSON number, `true` or `false` becomes one, unless it is
- * quoted; a field without text is absent.
+ * Returns one record for each line after the first. Values are text as it is written, so that codes and versions stay what they are;
+ * filters and figures compare it with numbers where it is one. An empty field is absent, and so are lines without a value. A column
+ * without a name is `column 2`, and a name that is there before gets a number: `price (2)`. A line `sep=;` names the separator.
+ * A quote that is not closed belongs to its field.
  *
- * @throws PinnaceError `invalid_argument` that names the line: an open quote, more fields than names, or no or double names.
  * @example
- * parseCsv('id,price\na1,2.5\n') // [{ id: 'a1', price: 2.5 }]
+ * parseCsv('id;price\n007;2.50\n') // [{ id: '007', price: '2.50' }]
  */
-export function parseCsv(text: string, { separator = ',' }: { readonly separator?: string } = {}): DataRecord[] {
-  const [first, ...lines] = readLines(text.replace(/^\uFEFF/, ''), separator);
-  const names = first?.fields.map(({ value }) => value.trim()) ?? [];
-  if (names.length === 0 || names.includes('') || new Set(names).size < names.length) {
-    throw malformed(1, 'it must name every field, each once');
+export function parseCsv(text: string, options: CsvOptions = {}): TextRecord[] {
+  return [...csvRecords(text, options)].flat();
+}
+
+/** Lines that are read at once. */
+const linesPerTurn = 200;
+
+/** Yields the records of some lines at a time. */
+export function* csvRecords(text: string, { separator }: CsvOptions = {}): Generator<TextRecord[]> {
+  const lines = text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
+  const stated = /^"?sep=([^\n])"?\n/i.exec(lines);
+  const content = stated ? lines.slice(stated[0].length) : lines;
+  let names: string[] | undefined;
+  for (const rows of rowsOf(content, separator ?? stated?.[1] ?? separatorOf(content))) {
+    const records: TextRecord[] = [];
+    for (const cells of rows) {
+      if (cells.every((cell) => cell.trim() === '')) continue;
+      if (names) records.push(toRecord(cells, names));
+      else names = namesOf(cells);
+    }
+    yield records;
   }
-  if (names.includes('__proto__')) throw malformed(1, '"__proto__" is no name');
-  return lines.map(({ fields, line }) => {
-    if (fields.length > names.length) throw malformed(line, `it has ${fields.length} fields for ${names.length} names`);
-    return Object.fromEntries(
-      fields.flatMap(({ value, quoted }, at) =>
-        value === '' && !quoted ? [] : [[names[at], quoted ? value : valueOf(value)]]
-      ),
-    );
+}
+
+function toRecord(cells: readonly string[], names: string[]): TextRecord {
+  const filled = cells.flatMap((cell, at) => cell.trim() === '' ? [] : [[names[at] ??= unnamed(at), cell] as const]);
+  return Object.fromEntries(filled);
+}
+
+function namesOf(cells: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  return cells.map((cell, at) => {
+    const trimmed = cell.trim();
+    const name = trimmed === '' || trimmed === '__proto__' ? unnamed(at) : trimmed;
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    return count === 1 ? name : `${name} (${count})`;
   });
 }
 
-interface Field {
-  readonly value: string;
-  readonly quoted: boolean;
+function unnamed(at: number): string {
+  return `column ${at + 1}`;
 }
 
-interface Line {
-  readonly fields: readonly Field[];
-  readonly line: number;
+const newline = '\n';
+/** What the separator is found in. */
+const sampleLength = 65_536;
+
+function separatorOf(text: string): string {
+  const sample = text.length > sampleLength ? text.slice(0, text.lastIndexOf(newline, sampleLength) + 1) : text;
+  const delimitersToGuess = [',', ';', '\t', '|'];
+  return Papa.parse(sample, { newline, preview: 100, skipEmptyLines: 'greedy', delimitersToGuess }).meta.delimiter;
 }
 
-function valueOf(text: string): string | number | boolean {
-  if (text === 'true' || text === 'false') return text === 'true';
-  return /^-?(0|[1-9]\d{0,14})(\.\d+)?([eE][+-]?\d{1,2})?$/.test(text) ? Number(text) : text;
-}
+/** After so many quotes that the rest of the file does not close, quotes are no marks in this file. */
+const mostOpenQuotes = 20;
+const noQuote = '\0';
 
-function readLines(text: string, separator: string): Line[] {
-  const lines: Line[] = [];
-  let fields: Field[] = [];
-  let [at, line] = [0, 1];
+function* rowsOf(text: string, delimiter: string): Generator<string[][]> {
+  const read = (content: string, quoteChar: string, preview: number) =>
+    Papa.parse<string[]>(content, { delimiter, newline, quoteChar, preview, fastMode: false });
+  let [at, preview, openQuotes] = [0, linesPerTurn, 0];
   while (at < text.length) {
-    const { field, end } = readField(text, { at, separator, line });
-    const newLine = text.startsWith('\r\n', end) ? 2 : Number(text[end] === '\n');
-    fields.push(field);
-    at = end + (newLine || separator.length);
-    if (newLine === 0 && end < text.length) {
-      if (at === text.length) fields.push({ value: '', quoted: false }); // the text ends with a separator
-      else continue;
+    const quoteChar = openQuotes < mostOpenQuotes ? '"' : noQuote;
+    const { data, errors, meta } = read(text.slice(at), quoteChar, preview);
+    const wrong = errors.find(({ type }) => type === 'Quotes');
+    preview = wrong ? 4 : Math.min(linesPerTurn, preview * 2);
+    if (!wrong) {
+      yield data;
+      at += Math.max(1, meta.cursor);
+      continue;
     }
-    if (fields.length > 1 || fields[0]?.quoted || fields[0]?.value !== '') lines.push({ fields, line });
-    fields = [];
-    line++;
+    // A quote that ends nowhere, or in the middle of a field, has taken what follows. Its first line is read as it is written.
+    if (wrong.code === 'MissingQuotes') openQuotes++;
+    const before = wrong.row ?? 0;
+    yield data.slice(0, before);
+    const start = before === 0 ? at : at + read(text.slice(at), quoteChar, before).meta.cursor;
+    const end = text.indexOf(newline, start);
+    at = end < 0 ? text.length : end + 1;
+    yield read(text.slice(start, at), noQuote, 1).data;
   }
-  if (fields.length > 0) lines.push({ fields, line });
-  return lines;
-}
-
-function readField(
-  text: string,
-  { at, separator, line }: { readonly at: number; readonly separator: string; readonly line: number },
-): { readonly field: Field; readonly end: number } {
-  if (text[at] !== '"') {
-    let end = at;
-    while (
-      end < text.length && text[end] !== '\n' && !text.startsWith('\r\n', end) && !text.startsWith(separator, end)
-    ) end++;
-    return { field: { value: text.slice(at, end), quoted: false }, end };
-  }
-  let [end, value] = [at + 1, ''];
-  for (;;) {
-    const quote = text.indexOf('"', end);
-    if (quote < 0) throw malformed(line, 'a quote is not closed');
-    value += text.slice(end, quote);
-    if (text[quote + 1] !== '"') {
-      const after = quote + 1;
-      const ends = after === text.length || text[after] === '\n' || text.startsWith('\r\n', after) ||
-        text.startsWith(separator, after);
-      if (!ends) throw malformed(line, 'there is text after a quoted field');
-      return { field: { value, quoted: true }, end: after };
-    }
-    value += '"';
-    end = quote + 2;
-  }
-}
-
-function malformed(line: number, why: string): PinnaceError {
-  return new PinnaceError('invalid_argument', `Cannot read the CSV: record ${line}: ${why}`, {
-    details: { reason: 'malformed_csv', line },
-  });
 }

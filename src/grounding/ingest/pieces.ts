@@ -1,5 +1,8 @@
 /** Cuts text into pieces that are small enough to be found and shown, where it has a natural end. */
 
+import type { Turns } from '../../base/turns.ts';
+import type { TextBudget } from './text-budget.ts';
+
 /** A piece of a file. Lines count from 1, both ends included. */
 export interface Piece {
   readonly text: string;
@@ -8,6 +11,15 @@ export interface Piece {
   readonly lines?: readonly [from: number, to: number];
   /** Fields that filters can read. */
   readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** How a file is read. */
+export interface ReadOptions {
+  /** About how long a piece is, in characters. */
+  readonly length: number;
+  /** Gives way to other work while it reads. */
+  readonly turns: Turns;
+  readonly budget: TextBudget;
 }
 
 /** A line with its number. */

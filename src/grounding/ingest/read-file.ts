@@ -1,20 +1,27 @@
 /** Which files can be read, and by what. */
 
 import { PinnaceError } from '../../base/errors.ts';
-import { numberedLines, type Piece, piecesOf } from './pieces.ts';
-import { readHtml } from './read-html.ts';
+import { loadOnce } from '../../base/load-once.ts';
+import { numberedLines, type Piece, piecesOf, type ReadOptions } from './pieces.ts';
 import { readMarkdown } from './read-markdown.ts';
-import { readCsv, readJson } from './read-records.ts';
 
-type Read = (text: string, options: { readonly length: number }) => Piece[];
+type Read = (text: string, options: ReadOptions) => Piece[] | Promise<Piece[]>;
 
 const readText: Read = (text, options) => piecesOf(numberedLines(text), options);
 
-const readOffice: Read = (text, options) => {
-  if (text.startsWith('PK\u0003\u0004')) {
+/** Readers that need a library load with the first file of their kind. */
+const readHtml: Read = async (text, options) => await (await loadHtml()).readHtml(text, options);
+const readCsv: Read = async (text, options) => await (await loadRecords()).readCsv(text, options);
+const readJson: Read = async (text, options) => await (await loadRecords()).readJson(text, options);
+const loadHtml = /* @__PURE__ */ loadOnce(() => import('./read-html.ts'));
+const loadRecords = /* @__PURE__ */ loadOnce(() => import('./read-records.ts'));
+
+/** Office files and PDF come as the Markdown that `fileText` makes of them. */
+const readDocument: Read = (text, options) => {
+  if (text.startsWith('PK\u0003\u0004') || text.startsWith('%PDF-')) {
     throw new PinnaceError(
       'invalid_argument',
-      'Cannot read an office file as text: pass what `officeText` of `pinnace/grounding/office-text` returns for its bytes',
+      'Cannot read the file as text: pass what `fileText` of `pinnace/grounding/file-text` returns for its bytes',
       { details: { reason: 'unsupported_type' } },
     );
   }
@@ -28,13 +35,14 @@ const officeTypes = [
   ...['text', 'spreadsheet', 'presentation'].map((name) => `application/vnd.oasis.opendocument.${name}`),
 ];
 
-/** By media types and endings of names. Office files come as the Markdown that `officeText` makes of them. */
+/** By media types and endings of names. */
 const readers: readonly (readonly [types: readonly string[], endings: readonly string[], read: Read])[] = [
   [['text/markdown'], ['md', 'markdown'], readMarkdown],
   [['text/html', 'application/xhtml+xml'], ['html', 'htm', 'xhtml'], readHtml],
   [['application/json'], ['json'], readJson],
-  [['text/csv'], ['csv'], readCsv],
-  [officeTypes, ['docx', 'xlsx', 'pptx', 'odt', 'ods', 'odp'], readOffice],
+  [['text/csv', 'text/tab-separated-values'], ['csv', 'tsv'], readCsv],
+  [officeTypes, ['docx', 'xlsx', 'pptx', 'odt', 'ods', 'odp'], readDocument],
+  [['application/pdf'], ['pdf'], readDocument],
   [['text/plain'], ['txt', 'text', 'log'], readText],
 ];
 

@@ -1,104 +1,134 @@
-/** Reads the text of a page, without a document: nothing in it runs, loads or is believed. */
+/** Reads the text of a page with htmlparser2, without a document: nothing in it runs or loads. */
 
-import { numberedLines, type Piece, piecesOf } from './pieces.ts';
-
-/** Elements whose content is no text of the page. */
-const unread = new Set(['script', 'style', 'template', 'noscript', 'svg', 'head', 'iframe', 'object']);
-const blocks = new Set(
-  'address article aside blockquote br dd div dl dt fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section table td th tr ul'
-    .split(' '),
-);
-const named: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-  copy: '©',
-  hellip: '…',
-  mdash: '—',
-  ndash: '–',
-  euro: '€',
-};
+import { Parser } from 'htmlparser2';
+import { PinnaceError } from '../../base/errors.ts';
+import { numberedLines, type Piece, piecesOf, type ReadOptions } from './pieces.ts';
+import { TextBudget } from './text-budget.ts';
+import type { Turns } from '../../base/turns.ts';
 
 /** Returns the pieces, under the title of the page. */
-export function readHtml(html: string, { length }: { readonly length: number }): Piece[] {
-  const title = titleOf(html);
-  const text = decode(textOf(html)).replace(/[ \t\f\v]+/g, ' ').replace(/ ?\n ?/g, '\n').replace(/\n{3,}/g, '\n\n');
-  return piecesOf(numberedLines(text), { length, ...(title !== '' && { title }) }).map(({ lines: _, ...piece }) =>
-    piece
-  );
+export async function readHtml(html: string, { length, turns, budget }: ReadOptions): Promise<Piece[]> {
+  const { title, text } = await htmlText(html, { turns, budget });
+  return piecesOf(numberedLines(text), { length, ...(title !== '' && { title }) })
+    .map(({ lines: _, ...piece }) => piece);
 }
 
-function titleOf(html: string): string {
-  const start = html.search(/<title[\s>]/i);
-  if (start < 0) return '';
-  const from = html.indexOf('>', start) + 1;
-  const to = html.indexOf('<', from);
-  return from === 0 || to < 0 ? '' : decode(html.slice(from, to)).replace(/\s+/g, ' ').trim().slice(0, 500);
+/** A page as text: one line for each row of a table, and an empty line between paragraphs. */
+export interface HtmlText {
+  readonly title: string;
+  readonly text: string;
 }
 
-/** Goes through the page once; what is not closed goes to the end. */
-function textOf(html: string): string {
-  const parts: string[] = [];
-  let at = 0;
-  while (at < html.length) {
-    const open = html.indexOf('<', at);
-    if (open < 0) break;
-    parts.push(html.slice(at, open).replace(/[\r\n]+/g, ' '));
-    if (html.startsWith('<!--', open)) {
-      at = endAfter(html, '-->', open + 4);
-      continue;
-    }
-    const name = /^<\/?([a-z][a-z0-9-]*)/i.exec(html.slice(open, open + 64))?.[1]?.toLowerCase();
-    if (name === undefined && !/^<[!?/]/.test(html.slice(open, open + 2))) {
-      parts.push('<'); // a sign, and no element
-      at = open + 1;
-      continue;
-    }
-    at = endOfTag(html, open);
-    if (name !== undefined && unread.has(name) && html[open + 1] !== '/' && html[at - 2] !== '/') {
-      at = endOfElement(html, name, at);
-    }
-    if (name !== undefined && blocks.has(name)) parts.push(/^(br|li|tr|dt|dd)$/.test(name) ? '\n' : '\n\n');
-    else if (name === 'td' || name === 'th') parts.push(' ');
+/** Read between two turns. */
+const chunkLength = 16_384;
+
+/** Returns the title and the text of a page. @throws PinnaceError `invalid_argument` for one of more than 10,000 levels. */
+export async function htmlText(
+  html: string,
+  { turns, budget = new TextBudget() }: { readonly turns: Turns; readonly budget?: TextBudget },
+): Promise<HtmlText> {
+  const page = new PageText(budget);
+  // An end that is implied is one too: `</p>` by the next `<p>`, all by the end of the file.
+  const parser = new Parser({
+    onopentagname: (name) => page.open(name),
+    onclosetag: (name) => page.close(name),
+    ontext: (text) => page.add(text),
+  });
+  for (let at = 0; at < html.length; at += chunkLength) {
+    parser.write(html.slice(at, at + chunkLength));
+    await turns.next();
   }
-  return parts.concat(html.slice(at).replace(/[\r\n]+/g, ' ')).join('');
+  parser.end();
+  return page.result();
 }
 
-/** A `>` within quotes does not end a tag. */
-function endOfTag(html: string, open: number): number {
-  let quote = '';
-  for (let at = open + 1; at < html.length; at++) {
-    const sign = html[at]!;
-    if (quote !== '') quote = sign === quote ? '' : quote;
-    else if (sign === '>') return at + 1;
-    else if ((sign === '"' || sign === "'") && html[at - 1] === '=') quote = sign;
+/** Elements whose content is no text of the page. */
+const unread = new Set(['script', 'style', 'template', 'noscript', 'svg', 'math', 'iframe', 'object', 'title']);
+/** Elements that end what is unread around them: a page that never closes its `<svg>` still has a text. */
+const ends = new Set(['body', 'p', 'div', 'table', 'ul', 'ol', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'pre']);
+const foreign = new Set(['svg', 'math']);
+const paragraphs = new Set(
+  ('address article aside blockquote dd div dl fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr main nav ol ' +
+    'p pre section table ul').split(' '),
+);
+const lines = new Set(['br', 'caption', 'dt', 'dd', 'li', 'option', 'tr']);
+const cells = new Set(['td', 'th']);
+const mostLevels = 10_000;
+const longestTitle = 500;
+
+/** Collects the text of the elements. */
+class PageText {
+  readonly #budget: TextBudget;
+  readonly #parts: string[] = [];
+  #title = '';
+  #hasTitle = false;
+  #levels = 0;
+  /** Of the outermost element that is not read, and how many elements are open in it. */
+  #unread: { readonly name: string; depth: number } | undefined;
+  /** How many cells are open: a paragraph in a cell does not end the row. */
+  #cells = 0;
+  /** Whether the row that is open has a cell. */
+  #isInRow = false;
+
+  constructor(budget: TextBudget) {
+    this.#budget = budget;
   }
-  return html.length;
+
+  open(name: string): void {
+    if (++this.#levels > mostLevels) throw tooDeep();
+    if (this.#unread && foreign.has(this.#unread.name) && ends.has(name)) this.#unread = undefined;
+    if (this.#unread) {
+      this.#unread.depth++;
+      return;
+    }
+    if (unread.has(name)) this.#unread = { name, depth: 1 };
+    else if (cells.has(name)) this.#openCell();
+    else this.#break(name);
+  }
+
+  close(name: string): void {
+    this.#levels--;
+    if (this.#unread) {
+      if (--this.#unread.depth > 0) return;
+      if (name === 'title') this.#hasTitle = true;
+      this.#unread = undefined;
+    } else if (cells.has(name)) this.#cells = Math.max(0, this.#cells - 1);
+    else if (name !== 'br') this.#break(name);
+  }
+
+  add(text: string): void {
+    if (this.#unread?.name === 'title' && !this.#hasTitle) this.#title += text.slice(0, longestTitle);
+    if (this.#unread) return;
+    this.#budget.take(text.length);
+    this.#parts.push(text.replace(/\s+/g, ' '));
+  }
+
+  result(): HtmlText {
+    const text = this.#parts.join('').replace(/ {2,}/g, ' ').replace(/ ?\n ?/g, '\n').replace(/\n{3,}/g, '\n\n');
+    return { title: this.#title.replace(/\s+/g, ' ').trim().slice(0, longestTitle).toWellFormed(), text };
+  }
+
+  /** Cells stand beside each other, between marks. */
+  #openCell(): void {
+    if (this.#cells++ > 0) return;
+    this.#parts.push(this.#isInRow ? ' | ' : '\n| ');
+    this.#isInRow = true;
+  }
+
+  #break(name: string): void {
+    const isLine = lines.has(name);
+    if (!isLine && !paragraphs.has(name)) return;
+    if (this.#cells > 0) this.#parts.push(' ');
+    else {
+      if (this.#isInRow) this.#parts.push(' |');
+      this.#isInRow = false;
+      this.#parts.push(isLine ? '\n' : '\n\n');
+    }
+  }
 }
 
-function endOfElement(html: string, name: string, from: number): number {
-  const close = new RegExp(`</${name}[\\s>]`, 'gi');
-  close.lastIndex = from;
-  const found = close.exec(html);
-  return found ? endAfter(html, '>', found.index) : html.length;
-}
-
-function endAfter(html: string, sign: string, from: number): number {
-  const found = html.indexOf(sign, from);
-  return found < 0 ? html.length : found + sign.length;
-}
-
-function decode(text: string): string {
-  return text.replace(
-    /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi,
-    (whole, decimal?: string, hex?: string, name?: string) => {
-      if (name !== undefined) return Object.hasOwn(named, name) ? named[name]! : whole;
-      const code = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal);
-      const isSign = code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
-      return isSign ? String.fromCodePoint(code) : '�';
-    },
-  );
+function tooDeep(): PinnaceError {
+  return new PinnaceError('invalid_argument', 'Cannot read the page: its elements are more than 10,000 levels deep', {
+    details: { reason: 'invalid_document' },
+  });
 }

@@ -1,36 +1,92 @@
 /** Reads records, of JSON or CSV: one piece each, whose scalar fields filters can read. */
 
 import { isRecord } from '../../base/is-record.ts';
-import { type DataRecord, parseCsv } from './csv.ts';
 import { parseRepairedJson } from '../../base/json.ts';
-import { numberedLines, type Piece, piecesOf } from './pieces.ts';
+import { csvRecords, type DataRecord } from './csv.ts';
+import { numberedLines, type Piece, piecesOf, type ReadOptions } from './pieces.ts';
 
 /** Returns a piece for each line of values. */
-export function readCsv(text: string, { length }: { readonly length: number }): Piece[] {
-  return parseCsv(text).flatMap((record) => pieceOf(record, length));
+export async function readCsv(text: string, options: ReadOptions): Promise<Piece[]> {
+  const pieces: Piece[] = [];
+  let count = 0;
+  for (const records of csvRecords(text)) {
+    for (const record of records) {
+      options.budget.part = `record ${++count}`;
+      pieces.push(...piecesOfRecord(record, options));
+      await options.turns.next();
+    }
+  }
+  return pieces;
 }
 
 /** Returns a piece for each member of a list, of any other JSON those of its text. */
-export function readJson(text: string, { length }: { readonly length: number }): Piece[] {
-  const data = parseRepairedJson(text);
-  if (Array.isArray(data)) {
-    return data.flatMap((item) => isRecord(item) ? pieceOf(item, length) : textPieces(item, length));
+export async function readJson(text: string, options: ReadOptions): Promise<Piece[]> {
+  const data = parseRepairedJson(text, { numbers: 'as-written' });
+  if (!Array.isArray(data)) return piecesOfText(data, options);
+  const pieces: Piece[] = [];
+  for (const [at, item] of data.entries()) {
+    options.budget.part = `record ${at + 1}`;
+    pieces.push(...(isRecord(item) ? piecesOfRecord(item, options) : piecesOfText(item, options)));
+    await options.turns.next();
   }
-  return textPieces(data, length);
+  return pieces;
 }
 
-function pieceOf(record: DataRecord, length: number): Piece[] {
-  const lines = Object.entries(record).map(([field, value]) =>
-    `${field}: ${typeof value === 'string' ? value : JSON.stringify(value)}`
+/** Longer values are in the text alone: no filter can name one. */
+const longestValue = 4096;
+const longestName = 200;
+/** What the fields of one piece may take as JSON, together with its file and number less than an item may have. */
+const mostMetadata = 61_440;
+
+function piecesOfRecord(record: DataRecord, { length, budget }: ReadOptions): Piece[] {
+  const fields = Object.entries(record).map(([name, value]) =>
+    [name, typeof value === 'string' ? value : JSON.stringify(value)] as const
   );
-  const scalars = Object.entries(record).filter(([, value]) => {
-    return typeof value === 'number' || typeof value === 'boolean' ||
-      (typeof value === 'string' && value.length <= 200);
-  });
-  const metadata = Object.fromEntries(scalars.slice(0, 50));
-  return piecesOf(numberedLines(lines.join('\n')), { length }).map(({ text }) => ({ text, metadata }));
+  for (const [name, value] of fields) budget.take(name.length + value.length + 3);
+  const { metadata, size } = metadataOf(record);
+  return piecesOf(numberedLines(fields.map(([name, value]) => `${name}: ${value}`).join('\n')), { length })
+    .map(({ text }) => {
+      budget.take(size);
+      return { text, metadata };
+    });
 }
 
-function textPieces(data: unknown, length: number): Piece[] {
-  return piecesOf(numberedLines(JSON.stringify(data, null, 1)), { length }).map(({ text }) => ({ text }));
+function metadataOf(record: DataRecord): { readonly metadata: DataRecord; readonly size: number } {
+  const metadata: Record<string, unknown> = {};
+  let size = 2;
+  for (const [name, value] of Object.entries(record)) {
+    if (!isScalar(value)) continue;
+    const key = keyOf(name, metadata);
+    const length = JSON.stringify(key).length + JSON.stringify(value).length + 2;
+    if (size + length > mostMetadata) break;
+    size += length;
+    metadata[key] = value;
+  }
+  return { metadata, size };
+}
+
+function isScalar(value: unknown): boolean {
+  return typeof value === 'number' || typeof value === 'boolean' ||
+    (typeof value === 'string' && value.length <= longestValue);
+}
+
+/** Names that no item may have: an assignment to one reaches a prototype. */
+const reserved = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** A name that is too long is cut, and numbered where another one starts like it. */
+function keyOf(name: string, taken: DataRecord): string {
+  if (reserved.has(name)) return `column ${name}`;
+  if (name.length <= longestName) return name;
+  const start = name.slice(0, longestName).toWellFormed();
+  if (!Object.hasOwn(taken, start)) return start;
+  for (let count = 2;; count++) {
+    const numbered = `${name.slice(0, longestName - 8).toWellFormed()} (${count})`;
+    if (!Object.hasOwn(taken, numbered)) return numbered;
+  }
+}
+
+function piecesOfText(data: unknown, { length, budget }: ReadOptions): Piece[] {
+  const text = JSON.stringify(data, null, 1);
+  budget.take(text.length);
+  return piecesOf(numberedLines(text), { length }).map(({ text: piece }) => ({ text: piece }));
 }

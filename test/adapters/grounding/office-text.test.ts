@@ -28,6 +28,102 @@ function workbook(rows: string, more: Parts = {}, properties = ''): Promise<stri
   });
 }
 
+/** The parts of a workbook with one sheet. */
+function sheetOf(rows: string, more: Parts = {}): Record<string, string> {
+  return {
+    'xl/workbook.xml': '<workbook><sheets><sheet name="Tides" r:id="r1"/></sheets></workbook>',
+    'xl/_rels/workbook.xml.rels': '<R><Relationship Id="r1" Type="x/worksheet" Target="worksheets/sheet1.xml"/></R>',
+    'xl/worksheets/sheet1.xml': `<worksheet><sheetData>${rows}</sheetData></worksheet>`,
+    ...more,
+  };
+}
+
+const relationships = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+const relation = (type: string, target: string, id = 'r1') =>
+  `<Relationships><Relationship Id="${id}" Type="${relationships}/${type}" Target="${target}"/></Relationships>`;
+
+describe('officeText of packages', () => {
+  it('finds the main part by its relationship and its content type, wherever it is', async () => {
+    const types = (path: string, kind: string) =>
+      `<Types><Override PartName="/${path}" ContentType="application/vnd.openxmlformats-officedocument.${kind}+xml"/></Types>`;
+    const document = `<w:document><w:body>${p('Elsewhere')}</w:body></w:document>`;
+    for (const path of ['word/document9.xml', 'content/Main.xml']) {
+      expect(
+        await textOf({
+          '_rels/.rels': relation('officeDocument', path),
+          '[Content_Types].xml': types(path.toUpperCase(), 'wordprocessingml.document.main'),
+          [path.toLowerCase()]: document,
+        }),
+      ).toBe('Elsewhere');
+    }
+    await expect(textOf({
+      '_rels/.rels': relation('officeDocument', 'xl/workbook.bin'),
+      '[Content_Types].xml':
+        '<Types><Override PartName="/xl/workbook.bin" ContentType="application/vnd.ms-excel.sheet.binary.macroEnabled.main"/></Types>',
+      'xl/workbook.bin': 'x',
+    })).rejects.toThrow('save it as .xlsx');
+  });
+
+  it('knows namespaces, whatever the document calls them', async () => {
+    const strict = 'http://purl.oclc.org/ooxml/officeDocument/relationships';
+    for (const [prefix, uri] of [['relations', relationships], ['q', strict], ['w', relationships]]) {
+      const parts = sheetOf('<row><c><v>7</v></c></row>');
+      parts['xl/workbook.xml'] =
+        `<workbook xmlns:${prefix}="${uri}" xmlns:r="urn:other"><sheets><sheet name="N" r:id="no" ${prefix}:id="r1"/></sheets></workbook>`;
+      expect(await textOf(parts)).toBe('## N\n\n| 7 |');
+    }
+    const main = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
+    const heading = `<ns0:p><ns0:pPr><ns0:pStyle ns0:val="H"/></ns0:pPr><ns0:r><ns0:t>Top</ns0:t></ns0:r></ns0:p>`;
+    expect(
+      await textOf({
+        'word/document.xml': `<ns0:document xmlns:ns0="${main}">${heading}</ns0:document>`,
+        'word/styles.xml':
+          `<k:styles xmlns:k="${main}"><k:style k:styleId="H"><k:name k:val="heading 3"/></k:style></k:styles>`,
+      }),
+    ).toBe('### Top');
+  });
+
+  it('finds parts by their relationships and without regard to case', async () => {
+    const text = '<row><c t="s"><v>0</v></c></row>';
+    const parts: Record<string, string> = { ...sheetOf(text), 'xl/Texts/ALL.xml': '<sst><si><t>Crane</t></si></sst>' };
+    parts['xl/_rels/workbook.xml.rels'] = parts['xl/_rels/workbook.xml.rels']!.replace(
+      '</R>',
+      '<Relationship Id="r2" Type="x/sharedStrings" Target="texts/all.xml"/></R>',
+    );
+    expect(await textOf(parts)).toBe('## Tides\n\n| Crane |');
+  });
+
+  it('reads documents within a document where they stand, and diagrams', async () => {
+    const chunk = async (path: string, content: string) =>
+      await textOf({
+        'word/document.xml': `<w:document><w:body>${p('before')}<w:altChunk r:id="c1"/>${
+          p('after')
+        }</w:body></w:document>`,
+        'word/_rels/document.xml.rels': relation('aFChunk', path, 'c1'),
+        [`word/${path}`]: content,
+      });
+    const html = '<html><head><title>T<body><p>Caf&eacute;<table><tr><td>a<td>b</table>';
+    expect(await chunk('part.htm', html.replace('<title>T', ''))).toBe('before\n\nCafé\n\n| a | b |\n\nafter');
+    const mime = (encoding: string, body: string) =>
+      `MIME-Version: 1.0\r\nContent-Type: multipart/related; boundary="b"\r\n\r\n--b\r\nContent-Type: text/html; charset="utf-8"\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n${body}\r\n--b--`;
+    expect(await chunk('p.mht', mime('quoted-printable', '<p>Gr=C3=B6=\r\n=C3=9Fe</p>'))).toContain(
+      'before\n\nGröße\n\nafter',
+    );
+    expect(await chunk('p.mht', mime('base64', btoa('<p>Berth</p>')))).toContain('Berth');
+    expect(await chunk('p.txt', 'plain')).toBe('before\n\nplain\n\nafter');
+    await expect(chunk('p.rtf', '{\\rtf1}')).rejects.toMatchObject({ details: { reason: 'unsupported_type' } });
+    const point = (text: string) => `<dgm:pt><dgm:t><a:p><a:r><a:t>${text}</a:t></a:r></a:p></dgm:t></dgm:pt>`;
+    const slide = await textOf({
+      'ppt/presentation.xml': '<p><p:sldId r:id="r1"/></p>',
+      'ppt/_rels/presentation.xml.rels': relation('slide', 'slides/s.xml'),
+      'ppt/slides/s.xml': '<s/>',
+      'ppt/slides/_rels/s.xml.rels': relation('diagramData', '../diagrams/d.xml'),
+      'ppt/diagrams/d.xml': `<dgm:ptLst>${point('Load')}${point('Sail')}</dgm:ptLst>`,
+    });
+    expect(slide).toBe('## Slide 1\n\nLoad\n\nSail');
+  });
+});
+
 describe('officeText of Word documents', () => {
   it('knows headings by their style, whatever the language of the program calls it', async () => {
     const styles = `<w:styles><w:style w:styleId="berschrift2"><w:name w:val="heading 2"/></w:style>
@@ -86,7 +182,10 @@ describe('officeText of workbooks', () => {
 
   it('has no column for a reference beyond the last, and no text for one that is not there', async () => {
     const row = '<row><c r="ZZZ1"><v>1</v></c><c r="B1" t="s"><v>99</v></c><c r="C1"><v>2</v></c></row>';
-    expect(await workbook(row)).toBe('## S\n\n| 1 |  | 2 |');
+    expect(await workbook(row, { 'xl/sharedStrings.xml': '<sst><si><t>a</t></si></sst>' })).toBe(
+      '## S\n\n| 1 |  | 2 |',
+    );
+    await expect(workbook(row)).rejects.toThrow('texts that are not in it');
   });
 });
 
@@ -174,6 +273,50 @@ describe('officeText of other files', () => {
     expect(await textOf(parts('//['))).toBe('');
   });
 
+  it.each<[string, Parts]>([
+    ['cells that repeat', {
+      'content.xml': `<office:body><office:spreadsheet><table:table table:name="Tides">${
+        `<table:table-row table:number-rows-repeated="90"><table:table-cell table:number-columns-repeated="90"><text:p>${
+          'x'.repeat(15_000)
+        }</text:p></table:table-cell></table:table-row>`.repeat(9)
+      }</table:table></office:spreadsheet></office:body>`,
+    }],
+    [
+      'one text in many cells',
+      sheetOf('<row><c t="s"><v>0</v></c></row>'.repeat(20_000), {
+        'xl/sharedStrings.xml': `<sst><si><t>${'y'.repeat(90_000)}</t></si></sst>`,
+      }),
+    ],
+    [
+      'a long name of a column in every row',
+      sheetOf(
+        `<row><c t="inlineStr"><is><t>${'h'.repeat(50_000)}</t></is></c><c><v>1</v></c></row>` +
+          '<row><c><v>1</v></c><c><v>2</v></c></row>'.repeat(20_000),
+      ),
+    ],
+    ['a cell in the last column of every row', sheetOf('<row><c r="XFD1"><v>1</v></c></row>'.repeat(9_000))],
+  ])('names the sheet whose text is too long by %s', async (_, parts) => {
+    await expect(textOf(parts)).rejects.toMatchObject({
+      code: 'invalid_argument',
+      details: { reason: 'text_too_long', part: 'the sheet "Tides"' },
+    });
+  });
+
+  it('has no more than 16,384 columns, and reads a part of two names once', async () => {
+    const cell = (count: number, text: string) =>
+      `<table:table-cell table:number-columns-repeated="${count}"><text:p>${text}</text:p></table:table-cell>`;
+    const empty = `<table:table-row>${cell(16_384, '').repeat(20_000)}</table:table-row>`;
+    const row = `<table:table-row>${cell(16_383, '')}${cell(3, 'last')}</table:table-row>`;
+    const text = await textOf({
+      'content.xml':
+        `<office:body><office:spreadsheet><table:table table:name="T">${empty}${row}</table:table></office:spreadsheet></office:body>`,
+    });
+    expect(text.match(/last/g)).toHaveLength(1);
+    const twice = sheetOf('<row><c><v>7</v></c></row>');
+    twice['xl/workbook.xml'] = twice['xl/workbook.xml']!.replace(/<sheet [^>]+>/, (sheet) => sheet.repeat(5_000));
+    expect(await textOf(twice)).toBe('## Tides\n\n| 7 |');
+  });
+
   it('stops with the signal', async () => {
     const file = await zipOf({ 'word/document.xml': `<w:document>${p('x').repeat(1000)}</w:document>` });
     await expect(officeText(file, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'cancelled' });
@@ -184,6 +327,6 @@ describe('officeText of other files', () => {
     const grounding = createGrounding({ sources: [textSource({ id: 'docs', storage })] });
     const files = [{ name: 'a.docx', text: () => 'PK\u0003\u0004' }];
     const { files: [report] } = await ingest(grounding, { dataSourceId: 'docs', files, storage });
-    expect(report?.error?.message).toContain('officeText');
+    expect(report?.error?.message).toContain('fileText');
   });
 });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createThesaurus } from '../../../adapters/grounding/language/thesaurus.ts';
 import { textSource } from '../../../adapters/grounding/text.ts';
-import { createTurns } from '../../../adapters/grounding/turns.ts';
+import { createTurns } from '../../../src/base/turns.ts';
 import { vectorSource } from '../../../adapters/grounding/vector.ts';
 import { randomNumbers } from '../../fixtures/chance/random.ts';
 import { neverAborted } from '../../fixtures/grounding.ts';

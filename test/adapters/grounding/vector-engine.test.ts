@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTurns } from '../../../adapters/grounding/turns.ts';
+import { createTurns } from '../../../src/base/turns.ts';
 import { searchByCodes, searchExactly } from '../../../adapters/grounding/vector/search.ts';
 import { appendRow, codeRows, createRows, killRow, type Rows } from '../../../adapters/grounding/vector/segments.ts';
 import { measureTuning } from '../../../adapters/grounding/vector/tuning.ts';

@@ -7,7 +7,7 @@
  */
 export const platformTests: string[] = [
   'test/adapters/{egress,secrets,storage}/**/*.test.ts',
-  'test/adapters/grounding/{folder-tree,lost-answers,office-text,text,text-snapshot,vector}.test.ts',
+  'test/adapters/grounding/{file-text,folder-tree,lost-answers,office-text,text,text-snapshot,vector}.test.ts',
   'test/adapters/mcp/{contract,everything,hostile-server}.test.ts',
   'test/adapters/models/{openai-compatible,source}.test.ts',
   'test/adapters/sinks/{console,otel,queued}.test.ts',

@@ -4,6 +4,7 @@ import { type Context, Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import * as v from 'valibot';
 import { PinnaceError, toData } from '../../../../src/base/errors.ts';
+import { loadOnce } from '../../../../src/base/load-once.ts';
 import type { Principal } from '../../../../src/base/principal.ts';
 import type { Storage } from '../../../../src/contracts/storage.ts';
 import { hidesCause } from '../../../../src/events/report.ts';
@@ -17,6 +18,7 @@ import {
   type IngestReport,
 } from '../../../../src/grounding/ingest/ingest.ts';
 import { type RetrieveInput, RetrieveRequest } from '../../../../src/grounding/request.ts';
+import { fromBase64 } from '../../../../src/tools/content/base64.ts';
 import type { HostedRuntime } from '../../../../src/runtime/runtime.ts';
 import type { Signed } from '../authentication.ts';
 import { readAs } from '../body.ts';
@@ -32,14 +34,16 @@ export interface GroundingRouteOptions {
   readonly storage: Storage;
 }
 
-/** Texts to ingest. The client converts other files to text. */
+/** Files to ingest: text, or the bytes of any file that can be read. */
 const IngestRequest = v.strictObject({
   files: v.pipe(
     v.array(v.strictObject({
       name: v.pipe(v.string(), v.minLength(1), v.maxLength(500)),
       type: v.optional(v.pipe(v.string(), v.maxLength(200))),
       uri: v.optional(v.pipe(v.string(), v.maxLength(2048))),
-      text: v.string(),
+      text: v.optional(v.string()),
+      /** Base64 (RFC 4648, 4). */
+      bytes: v.optional(v.string()),
     })),
     v.minLength(1),
     v.maxLength(1000),
@@ -87,6 +91,7 @@ const Progress = v.object({
   state: v.picklist(['reading', 'writing', 'done', 'unchanged', 'failed']),
   done: v.number(),
   total: v.number(),
+  refused: v.optional(v.number()),
   error: v.optional(ErrorData),
 });
 const Report = v.object({ files: v.array(Progress), written: v.number() });
@@ -206,9 +211,28 @@ function streamIngestion(c: Context, { options, call, ...ingestion }: Ingestion)
   });
 }
 
-function toFile({ name, type, uri, text }: v.InferOutput<typeof IngestRequest>['files'][number]): IngestFile {
-  return { name, ...(type !== undefined && { type }), ...(uri !== undefined && { uri }), text: () => text };
+/** Bytes are decoded when the file is read: what they are is reported for that file alone. */
+function toFile({ name, type, uri, text, bytes }: v.InferOutput<typeof IngestRequest>['files'][number]): IngestFile {
+  if ((text === undefined) === (bytes === undefined)) {
+    throw new PinnaceError(
+      'invalid_argument',
+      `Cannot read the files: "${name.slice(0, 64)}" needs either text or bytes`,
+    );
+  }
+  const read = async (signal: AbortSignal | undefined): Promise<string> =>
+    text ?? await (await loadFileText()).fileText(bytesOf(bytes), { type, signal });
+  return { name, ...(type !== undefined && { type }), ...(uri !== undefined && { uri }), text: read };
 }
+
+function bytesOf(base64: string | undefined): Uint8Array<ArrayBuffer> {
+  const bytes = fromBase64(base64 ?? '');
+  if (bytes) return bytes;
+  throw new PinnaceError('invalid_argument', 'Cannot read the file: its bytes are not base64', {
+    details: { reason: 'malformed_base64' },
+  });
+}
+
+const loadFileText = /* @__PURE__ */ loadOnce(() => import('../../../grounding/file-text.ts'));
 
 function requireSource(id: string, { sources }: Grounding): string {
   if (sources.some((source) => source.id === id)) return id;

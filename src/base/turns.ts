@@ -1,7 +1,7 @@
 /** Keeps long work from holding the event loop: it stops for others every few milliseconds. */
 
-import { PinnaceError } from '../../src/base/errors.ts';
-import { yieldTurn } from '../../src/base/yield-turn.ts';
+import { PinnaceError } from './errors.ts';
+import { yieldTurn } from './yield-turn.ts';
 
 /** Work in turns. */
 export interface Turns {

@@ -1,0 +1,79 @@
+/** The text of a file, in the encodings that text files have. */
+
+import { PinnaceError } from '../../src/base/errors.ts';
+
+/** Options of {@link decodeText}. */
+export interface DecodeOptions {
+  /** The media type of the file: its parameter `charset` counts where the text is not UTF-8. */
+  readonly type?: string | undefined;
+}
+
+/**
+ * Returns the text: of UTF-8 and UTF-16 by their marks, of UTF-16 without one by its zeros, of UTF-8 with some broken bytes, which
+ * become U+FFFD, else by what the media type or the page itself declares, else of Windows-1252.
+ *
+ * @throws PinnaceError `invalid_argument` with the reason `no_text` for what is no text.
+ */
+export function decodeText(bytes: Uint8Array<ArrayBuffer>, { type }: DecodeOptions = {}): string {
+  const wide = wideEncodingOf(bytes);
+  if (wide) return new TextDecoder(wide).decode(bytes);
+  if (bytes.subarray(0, 8_000).includes(0)) throw noText();
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return decodeBroken(bytes, type);
+  }
+}
+
+/** A few broken bytes among the letters of UTF-8 do not make it another encoding. */
+function decodeBroken(bytes: Uint8Array<ArrayBuffer>, type: string | undefined): string {
+  const declared = declaredEncoding(bytes, type);
+  if (declared) return declared.decode(bytes);
+  const text = new TextDecoder().decode(bytes);
+  const broken = countOf(text, /\ufffd/g);
+  const whole = countOf(text, /[\u0080-\ufffc]|[\u{10000}-\u{10ffff}]/gu);
+  return broken <= whole ? text : new TextDecoder('windows-1252').decode(bytes);
+}
+
+/** The part of a file that is looked at. */
+const sampleLength = 4_096;
+
+/** UTF-16 by its mark; without one, Latin text has a zero in every other byte. */
+function wideEncodingOf(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  if (first === 0xfe && second === 0xff) return 'utf-16be';
+  const sample = bytes.subarray(0, sampleLength & ~1);
+  const zeros = [0, 0];
+  for (const [at, byte] of sample.entries()) if (byte === 0) zeros[at & 1]!++;
+  const [even = 0, odd = 0] = zeros;
+  const most = sample.length / 2;
+  if (odd > most * 0.4 && even < most * 0.05) return 'utf-16le';
+  return even > most * 0.4 && odd < most * 0.05 ? 'utf-16be' : undefined;
+}
+
+/** What the media type, the page or the XML declares, where the platform knows it. */
+function declaredEncoding(bytes: Uint8Array, type = ''): TextDecoder | undefined {
+  const head = new TextDecoder('windows-1252').decode(bytes.subarray(0, sampleLength));
+  const label = /charset\s*=\s*["']?([\w.:-]+)/i.exec(type)?.[1] ??
+    /<meta\s[^>]*charset\s*=\s*["']?([\w.:-]+)/i.exec(head)?.[1] ??
+    /^<\?xml\s[^>]*encoding\s*=\s*["']([\w.:-]+)/.exec(head)?.[1];
+  if (label === undefined || /^utf-?8$/i.test(label)) return undefined;
+  try {
+    return new TextDecoder(label);
+  } catch {
+    return undefined; // no encoding of the platform
+  }
+}
+
+function countOf(text: string, pattern: RegExp): number {
+  let count = 0;
+  for (const _ of text.matchAll(pattern)) count++;
+  return count;
+}
+
+function noText(): PinnaceError {
+  return new PinnaceError('invalid_argument', 'Cannot read the file: it is not text', {
+    details: { reason: 'no_text' },
+  });
+}

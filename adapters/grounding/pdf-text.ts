@@ -1,0 +1,161 @@
+/** Reads the text of PDF files (ISO 32000) with pdf.js, as unpdf packs it. */
+
+import { PinnaceError } from '../../src/base/errors.ts';
+import { loadOnce } from '../../src/base/load-once.ts';
+import { createTurns, requireRunning, type Turns } from '../../src/base/turns.ts';
+import { TextBudget } from '../../src/grounding/ingest/text-budget.ts';
+import { createMarkdown, type Markdown } from './office/markdown.ts';
+import { checkPdf } from './pdf-check.ts';
+
+/** Options of {@link pdfText}. */
+export interface PdfTextOptions {
+  /** Stops the reading with `cancelled`. */
+  readonly signal?: AbortSignal | undefined;
+  /** How long the reading may take, in milliseconds; 60,000 when absent. */
+  readonly timeoutMs?: number;
+}
+
+/** What pdf.js returns, as far as it is used. */
+interface PdfDocument {
+  readonly numPages: number;
+  getPage(number: number): Promise<PdfPage>;
+  destroy(): Promise<void>;
+}
+
+interface PdfPage {
+  streamTextContent(options: object): ReadableStream<{ readonly items: readonly PdfItem[] }>;
+  cleanup(): unknown;
+}
+
+interface PdfItem {
+  readonly str?: string;
+  readonly hasEOL?: boolean;
+}
+
+/**
+ * Returns the text of a PDF as Markdown, with a heading for each page. `ingest` reads it under the file's own name. Lines come as they
+ * stand on the page, and a word that is divided at the end of a line is one again. Nothing in the file runs or loads.
+ *
+ * @throws PinnaceError `invalid_argument` with the reason `unsupported_type` for an encrypted file, `no_text` for one of pictures,
+ * `invalid_document` for a damaged one or one that takes longer than the time, `text_too_long`; `cancelled`.
+ * @example
+ * const text = await pdfText(new Uint8Array(await file.arrayBuffer())); // a `File` or `Blob`
+ */
+export async function pdfText(
+  file: Uint8Array<ArrayBuffer>,
+  { signal, timeoutMs = 60_000 }: PdfTextOptions = {},
+): Promise<string> {
+  requireRunning(signal);
+  const turns = createTurns(signal);
+  await checkPdf(file, turns);
+  const markdown = createMarkdown(new TextBudget());
+  const task = (await loadPdfJs()).getDocument({
+    data: file.slice(), // it is transferred
+    useSystemFonts: true,
+    disableFontFace: true,
+    useWasm: false,
+    useWorkerFetch: false,
+    isOffscreenCanvasSupported: false,
+    isImageDecoderSupported: false,
+    verbosity: 0,
+  });
+  const ended = Promise.withResolvers<never>();
+  ended.promise.catch(() => undefined); // it may end after the reading
+  const stop = (): void => ended.reject(signal?.aborted ? cancelled() : tooSlow(timeoutMs));
+  const timer = setTimeout(stop, timeoutMs);
+  signal?.addEventListener('abort', stop);
+  try {
+    const document = await Promise.race([task.promise, ended.promise]);
+    await Promise.race([readPages(document, markdown, turns), ended.promise]);
+  } catch (error) {
+    throw error instanceof PinnaceError ? error : explain(error);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', stop);
+    await task.destroy().catch(() => undefined); // what is left of a file that cannot be read
+  }
+  const text = markdown.text();
+  if (!/^(?!## Page \d+$)./m.test(text)) throw noText();
+  return text;
+}
+
+async function readPages(document: PdfDocument, markdown: Markdown, turns: Turns): Promise<void> {
+  for (let number = 1; number <= document.numPages; number++) {
+    await turns.next();
+    markdown.budget.part = `page ${number}`;
+    const page = await document.getPage(number);
+    const text = await textOf(page, markdown.budget);
+    page.cleanup();
+    if (text.trim() === '') continue;
+    markdown.heading(2, `Page ${number}`);
+    markdown.paragraph(text);
+  }
+}
+
+async function textOf(page: PdfPage, budget: TextBudget): Promise<string> {
+  const parts: string[] = [];
+  let length = 0;
+  const reader = page.streamTextContent({ includeMarkedContent: false, disableNormalization: false }).getReader();
+  for (;;) { // not every browser can iterate a stream
+    const { done, value } = await reader.read();
+    if (done) break;
+    for (const { str = '', hasEOL } of value.items) {
+      parts.push(hasEOL ? `${str}\n` : str);
+      length += str.length + 1;
+    }
+    budget.require(length);
+  }
+  // A soft hyphen: the word is found, and a hyphen of the word is not lost for ever.
+  return parts.join('').replace(/(\p{Ll})-\n(?=\p{Ll})/gu, '$1\u00ad');
+}
+
+interface PdfJs {
+  getDocument(options: object): { readonly promise: Promise<PdfDocument>; destroy(): Promise<void> };
+}
+
+/** pdf.js adds names to the platform. All but its worker, which it looks for there, go again: others test for them. */
+const loadPdfJs = /* @__PURE__ */ loadOnce(async (): Promise<PdfJs> => {
+  const before = new Set(Reflect.ownKeys(globalThis));
+  const { getResolvedPDFJS } = await import('unpdf');
+  const pdfJs = await getResolvedPDFJS();
+  for (const name of Reflect.ownKeys(globalThis)) {
+    if (!before.has(name) && name !== 'pdfjsWorker') Reflect.deleteProperty(globalThis, name);
+  }
+  return pdfJs as unknown as PdfJs; // the part of its types that is used
+});
+
+function explain(error: unknown): PinnaceError {
+  if (error instanceof Error && error.name === 'PasswordException') return encryptedPdf();
+  return new PinnaceError('invalid_argument', 'Cannot read the PDF: it is damaged', {
+    details: { reason: 'invalid_document' },
+    cause: error,
+  });
+}
+
+function encryptedPdf(): PinnaceError {
+  return new PinnaceError('invalid_argument', 'Cannot read the PDF: it is encrypted; save it without a password', {
+    details: { reason: 'unsupported_type' },
+  });
+}
+
+function noText(): PinnaceError {
+  return new PinnaceError(
+    'invalid_argument',
+    'Cannot read the PDF: its pages are pictures without text; recognize the text with another tool first',
+    { details: { reason: 'no_text' } },
+  );
+}
+
+function tooSlow(timeoutMs: number): PinnaceError {
+  return new PinnaceError(
+    'invalid_argument',
+    `Cannot read the PDF: it takes longer than ${timeoutMs} ms; split the file`,
+    {
+      details: { reason: 'invalid_document' },
+    },
+  );
+}
+
+function cancelled(): PinnaceError {
+  return new PinnaceError('cancelled', 'The reading of the PDF was stopped');
+}
