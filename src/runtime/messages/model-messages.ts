@@ -3,6 +3,7 @@
 import type { JSONValue, ModelMessage, UIMessage } from '../../contracts/ai-types.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import type { ContextItem } from '../run-request.ts';
+import { foreignCall } from './call-ids.ts';
 import { isPinned, newestCompaction, summaryMessage, uncovered } from './compaction.ts';
 import { toHistory } from './history.ts';
 import type { IssuedMetadata } from './issued-metadata.ts';
@@ -54,11 +55,15 @@ function convertAnswer(parts: readonly HistoryPart[]): ModelMessage[] {
     if (results.length > 0) messages.push({ role: 'tool', content: results });
     [content, results] = [[], []];
   };
+  let isForeign = false;
   for (const one of parts) {
-    if (one.kind === 'data') continue;
-    if (one.kind === 'call') {
-      content.push(...callContent(one.part));
-      if (one.part.providerExecuted !== true) results.push(toResult(one.part, one.part.callProviderMetadata));
+    if (one.kind === 'data') {
+      if (one.type === 'data-model') isForeign = true; // a fallback answers until the run ends
+      if (one.type === 'data-run') isForeign = false;
+    } else if (one.kind === 'call') {
+      const part = isForeign ? { ...one.part, callProviderMetadata: foreignCall } : one.part;
+      content.push(...callContent(part));
+      if (part.providerExecuted !== true) results.push(toResult(part, part.callProviderMetadata));
     } else if (one.part.type === 'step-start') endStep();
     else if (one.part.type === 'steering-message') {
       endStep();

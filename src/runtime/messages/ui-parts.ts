@@ -59,13 +59,13 @@ export type CallPart = v.InferOutput<typeof CallPart> & { readonly toolName: str
 export type HistoryPart =
   | { readonly kind: 'content'; readonly part: FixedPart }
   | { readonly kind: 'call'; readonly part: CallPart }
-  | { readonly kind: 'data' };
+  | { readonly kind: 'data'; readonly type: string };
 
 /** Reads a part of a client's message; `undefined` for a part that no AI SDK client sends. */
 export function readPart(given: unknown): HistoryPart | undefined {
   const type: unknown = typeof given === 'object' && given !== null && 'type' in given ? given.type : undefined;
   if (typeof type !== 'string') return undefined;
-  if (type.startsWith('data-')) return { kind: 'data' };
+  if (type.startsWith('data-')) return { kind: 'data', type };
   if (type !== 'dynamic-tool' && !type.startsWith('tool-')) {
     const part = v.safeParse(FixedPart, given);
     return part.success ? { kind: 'content', part: part.output } : undefined;

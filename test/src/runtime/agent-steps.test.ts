@@ -61,6 +61,26 @@ describe("an agent's steps", () => {
     });
   });
 
+  it('think: calls of a task have ids of their own, and the provider receives those that it gave', async () => {
+    const call = (n: number) => callsTools({ tool: 'look', input: { n }, id: 'call_0' });
+    const { runtime, calls: requests } = runtimeWith(call(1), call(2), says('Done'));
+    const first = await runtime.steps.think(thought());
+    const outcome = (callId: string) => ({
+      type: 'outcome' as const,
+      callId,
+      outcome: { ok: true as const, output: callId },
+    });
+    const next = { history: first.history, inputs: [outcome('call_0')] };
+    const second = await runtime.steps.think(thought(next));
+    expect([first, second].map(({ calls: made }) => made[0]?.callId)).toEqual(['call_0', 'call_0~2']);
+    await runtime.steps.think(thought({ history: second.history, inputs: [outcome('call_0~2')] }));
+    const results = requests.at(-1)!.prompt.flatMap(({ role, content }) => role === 'tool' ? content : []);
+    expect(results).toMatchObject([
+      { toolCallId: 'call_0', output: { value: 'call_0' } },
+      { toolCallId: 'call_0', output: { value: 'call_0~2' } },
+    ]);
+  });
+
   it.each([
     ['is cut before its finish', says('Half of').slice(0, -1), { reason: 'provider_stream_cut' }],
     ['finishes with an error', [...says('Half of').slice(0, -1), failedFinish], undefined],

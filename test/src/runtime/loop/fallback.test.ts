@@ -6,7 +6,7 @@ import { memorySink } from '../../../../adapters/sinks/memory.ts';
 import { defineTool, localPrincipal, type UIMessageChunk } from '../../../../src/index.ts';
 import { callsTools, says, stallingStream } from '../../../fixtures/model.ts';
 import { eventProblems } from '../../../../src/simulation/invariants/event-problems.ts';
-import { lastData, readAll, runRequest, textOf } from '../../../fixtures/runtime.ts';
+import { lastData, readAll, runRequest, textOf, userMessage } from '../../../fixtures/runtime.ts';
 import { apiError, fallbackRuntime, namedModel, type Script } from './fallback-runtime.ts';
 
 const me = localPrincipal();
@@ -122,6 +122,25 @@ describe('a fallback takes over', () => {
     expect(tool).toMatchObject({ role: 'tool', content: [{ toolCallId: 'c', output: { value: 2 } }] });
     expect(JSON.stringify(second.calls.map(({ prompt }) => prompt))).not.toContain('of-one');
     expect(second.calls[1]!.prompt.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant', 'tool']);
+  });
+
+  it('and each provider receives the ids of the other in a form that it takes', async () => {
+    const calling = (a: number, id: string): Script => callsTools({ tool: 'add', input: { a }, id });
+    const first = namedModel('first', calling(1, 'functions.add:0'), fails(401), says('Done'));
+    const second = namedModel('second', calling(2, 'add/é 1'), says('Done'));
+    const runtime = fallbackRuntime({ one: first, two: second }, { tools: [add] });
+    for (const text of ['Add', 'And?']) {
+      const chat = { id: 'c', store: true, messages: [userMessage(text, text)] };
+      expect(lastData(await readAll(await runtime.run(runRequest({ chat }), me)), 'data-run').state).toBe('completed');
+    }
+    const idsIn = ({ calls }: typeof first) =>
+      calls.at(-1)!.prompt.flatMap(({ role, content }) =>
+        role === 'assistant' || role === 'tool'
+          ? content.flatMap((part) => 'toolCallId' in part ? [part.toolCallId] : [])
+          : []
+      );
+    expect(idsIn(second)).toEqual(['functions_add_0', 'functions_add_0', 'add/é 1', 'add/é 1']);
+    expect(idsIn(first)).toEqual(['functions.add:0', 'functions.add:0', 'add___1', 'add___1']);
   });
 
   it('with its own secret, which is redacted as that of the first', async () => {
