@@ -1,7 +1,6 @@
 /** What can go wrong, as one closed list of codes: the same on the wire, in logs and in tests. */
 
 import './platform/required-features.ts';
-import { wellFormed } from './well-formed.ts';
 
 /** Codes of outcomes and streams. Finer causes go into `details.reason`. */
 export type ErrorCode =
@@ -157,7 +156,7 @@ export function toData(error: unknown): ErrorData {
     message: message.toWellFormed(), // that of a tool may be cut
     retryable,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
-    ...(details !== undefined && { details: wellFormed(details) }),
+    ...(details !== undefined && { details }),
   };
 }
 

@@ -79,7 +79,7 @@ export async function invokeTool(tool: Tool, input: unknown, call: ToolCall): Pr
     if (call.report) reportHidden(call.report, thrown, contextOf(tool));
     const error = safeError(tool, thrown);
     const loss = isStarted && leavesDoubt(tool.definition, input) ? lossOfError(error) : undefined;
-    return { ok: false, error: toData(loss ? outcomeUnknown(tool.definition.id, loss, error) : error) };
+    return { ok: false, error: wellFormed(toData(loss ? outcomeUnknown(tool.definition.id, loss, error) : error)) };
   }
 }
 
