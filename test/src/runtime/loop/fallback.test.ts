@@ -129,8 +129,8 @@ describe('a fallback takes over', () => {
     const first = namedModel('first', calling(1, 'functions.add:0'), fails(401), says('Done'));
     const second = namedModel('second', calling(2, 'add/é 1'), says('Done'));
     const runtime = fallbackRuntime({ one: first, two: second }, { tools: [add] });
-    for (const text of ['Add', 'And?']) {
-      const chat = { id: 'c', store: true, messages: [userMessage(text, text)] };
+    for (const said of ['Add', 'And?']) {
+      const chat = { id: 'c', store: true, messages: [userMessage(said, said)] };
       expect(lastData(await readAll(await runtime.run(runRequest({ chat }), me)), 'data-run').state).toBe('completed');
     }
     const idsIn = ({ calls }: typeof first) =>
