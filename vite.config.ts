@@ -4,6 +4,7 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 import type { BrowserInstanceOption } from 'vitest/node';
 import { alias, packageAlias } from './demo/alias.ts';
 import { contentSecurityPolicy, policy } from './demo/csp.ts';
+import { noWebAssembly } from './demo/offline/no-web-assembly.ts';
 import { offline } from './demo/offline/plugin.ts';
 import { appFrame } from './demo/mcp/apps/plugin.ts';
 import { signInCallback } from './demo/oauth/plugin.ts';
@@ -112,7 +113,7 @@ export default defineConfig(async ({ mode }) => ({
   root: 'demo',
   base: './',
   resolve: { alias: [...alias] },
-  plugins: [contentSecurityPolicy(), signInCallback(), appFrame(), docsSite(), offline()],
+  plugins: [contentSecurityPolicy(), signInCallback(), appFrame(), docsSite(), offline(), noWebAssembly()],
   optimizeDeps: { entries: ['index.html', 'worker.ts'] },
   build: {
     outDir: '../dist-demo',
@@ -126,6 +127,7 @@ export default defineConfig(async ({ mode }) => ({
   },
   worker: {
     format: 'es' as const,
+    plugins: () => [noWebAssembly()],
     rolldownOptions: {
       output: {
         codeSplitting: {

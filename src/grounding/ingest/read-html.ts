@@ -69,6 +69,8 @@ class PageText {
   #cells = 0;
   /** Whether the row that is open has a cell. */
   #isInRow = false;
+  /** Ends of lines that are written before what comes next. */
+  #lineEnds = 0;
 
   constructor(budget: TextBudget) {
     this.#budget = budget;
@@ -100,30 +102,44 @@ class PageText {
     if (this.#unread?.name === 'title' && !this.#hasTitle) this.#title += text.slice(0, longestTitle);
     if (this.#unread) return;
     this.#budget.take(text.length);
-    this.#parts.push(text.replace(/\s+/g, ' '));
+    const words = text.replace(/\s+/g, ' ');
+    if (words !== ' ' && words !== '') this.#endLines();
+    this.#parts.push(words);
   }
 
   result(): HtmlText {
-    const text = this.#parts.join('').replace(/ {2,}/g, ' ').replace(/ ?\n ?/g, '\n').replace(/\n{3,}/g, '\n\n');
+    if (this.#isInRow) this.#parts.push(' |');
+    const text = this.#parts.join('').replace(/ {2,}/g, ' ').replace(/ ?\n ?/g, '\n');
     return { title: this.#title.replace(/\s+/g, ' ').trim().slice(0, longestTitle).toWellFormed(), text };
   }
 
   /** Cells stand beside each other, between marks. */
   #openCell(): void {
-    if (this.#cells++ > 0) return;
-    this.#parts.push(this.#isInRow ? ' | ' : '\n| ');
+    if (this.#cells++ > 0) {
+      this.#parts.push(' ');
+      return;
+    }
+    if (!this.#isInRow) this.#lineEnds = Math.max(1, this.#lineEnds);
+    this.#endLines();
+    this.#parts.push(this.#isInRow ? ' | ' : '| ');
     this.#isInRow = true;
   }
 
   #break(name: string): void {
     const isLine = lines.has(name);
     if (!isLine && !paragraphs.has(name)) return;
-    if (this.#cells > 0) this.#parts.push(' ');
-    else {
-      if (this.#isInRow) this.#parts.push(' |');
-      this.#isInRow = false;
-      this.#parts.push(isLine ? '\n' : '\n\n');
+    if (this.#cells > 0) {
+      this.#parts.push(' ');
+      return;
     }
+    if (this.#isInRow) this.#parts.push(' |');
+    this.#isInRow = false;
+    this.#lineEnds = name === 'br' ? Math.min(2, this.#lineEnds + 1) : Math.max(isLine ? 1 : 2, this.#lineEnds);
+  }
+
+  #endLines(): void {
+    if (this.#lineEnds > 0) this.#parts.push('\n'.repeat(this.#lineEnds));
+    this.#lineEnds = 0;
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { textSource } from '../../../adapters/grounding/text.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { createGrounding } from '../../../src/index.ts';
+import { createGrounding, PinnaceError } from '../../../src/index.ts';
 import {
   forgetFile,
   type GroundingHit,
@@ -128,6 +128,124 @@ describe('ingest', () => {
       expect(content.length).toBeLessThanOrEqual(301);
       expect(content.isWellFormed()).toBe(true);
     }
+  });
+});
+
+describe('ingest of what the world sends', () => {
+  const filtered = async (
+    grounding: ReturnType<typeof setUp>['grounding'],
+    field: string,
+    op: 'eq' | 'lt',
+    value: unknown,
+  ) => {
+    const filters = [{ field, op, value: value as string }];
+    return (await grounding.retrieve({ dataSourceId: 'docs', topK: 50, filters })).hits.map(({ content }) => content);
+  };
+
+  it('keeps values of CSV as they are written, and filters every column of them', async () => {
+    const { run, grounding } = setUp();
+    const long = `How satisfied were you with ${'the very long way to the '.repeat(12)}`;
+    const names = ['id', 'title', 'file', 'piece', 'constructor', `${long}harbor`, `${long}office`];
+    const columns = Array.from({ length: 80 }, (_, at) => `c${at}`);
+    const row = ['007', '1E5', 'x.txt', '3', 'Lotus', 'good', 'bad', ...columns.map((name) => `v${name}`)];
+    const price = ['9.50', '12.00'];
+    await run([fileOf(
+      'a.csv',
+      [
+        [...names, ...columns, 'price'],
+        [...row, price[0]],
+        ['008', ...row.slice(1), price[1]],
+      ].map((cells) => cells.join(';')).join('\n'),
+    )]);
+    for (
+      const [field, value] of [['id', '007'], ['price', '9.50'], ['price', 9.5], ['c79', 'vc79'], ['file', 'x.txt']]
+    ) {
+      expect((await filtered(grounding, String(field), 'eq', value)).join(), String(field)).toContain(
+        'id: 007\ntitle: 1E5',
+      );
+    }
+    expect(await filtered(grounding, 'id', 'eq', 7)).toEqual([]);
+    expect(await filtered(grounding, 'title', 'eq', 100_000)).toEqual([]);
+    expect((await filtered(grounding, 'price', 'lt', 10)).join()).not.toContain('008');
+    expect((await filtered(grounding, '$title', 'eq', 'a.csv')).length).toBeGreaterThan(1);
+    expect((await filtered(grounding, long.slice(0, 200), 'eq', 'good')).length).toBeGreaterThan(0);
+    expect((await filtered(grounding, 'column constructor', 'eq', 'Lotus')).length).toBeGreaterThan(0);
+  });
+
+  it('keeps numbers of JSON that would lose digits', async () => {
+    const { run, find } = setUp();
+    await run([fileOf('a.json', '[{"order": 12345678901234567890, "version": 1.10, "weight": 40}]')]);
+    const hit = await find('order');
+    expect(hit?.content).toBe('order: 12345678901234567890\nversion: 1.10\nweight: 40');
+    expect(hit?.metadata).toMatchObject({ order: '12345678901234567890', version: '1.10', weight: 40 });
+  });
+
+  it('fails a file without text, each time, and goes on', async () => {
+    const { run, size } = setUp();
+    const files = ['a.txt', 'b.json', 'c.csv', 'd.html'].map((name, at) =>
+      fileOf(name, [' \n', '[]', 'a,b\n', '<br>'][at]!)
+    );
+    for (const _ of [1, 2]) {
+      const report = await run([...files, fileOf('z.txt', 'text')]);
+      expect(report.files.slice(0, 4).map(({ state, error }) => [state, error?.details?.['reason']])).toEqual(
+        files.map(() => ['failed', 'no_text']),
+      );
+    }
+    await run([fileOf('z.txt', '')]);
+    expect(await size()).toBe(0);
+  });
+
+  it('counts the pieces that a source refuses, and writes the others', async () => {
+    const { storage } = setUp();
+    const source = textSource({ id: 'docs', storage });
+    const remember = source.remember.bind(source);
+    source.remember = async (input, signal) => {
+      if (input.items.some(({ text }) => text.includes('bad'))) {
+        throw new PinnaceError('invalid_argument', 'Cannot keep an item: it is bad');
+      }
+      return await remember(input, signal);
+    };
+    const grounding = createGrounding({ sources: [source] });
+    const rows = Array.from({ length: 120 }, (_, at) => at % 50 === 7 ? 'bad' : `row${at}`);
+    const files = [fileOf('a.csv', `word\n${rows.join('\n')}`), fileOf('b.txt', 'all bad'), fileOf('c.txt', 'fine')];
+    const report = await ingest(grounding, { dataSourceId: 'docs', files, storage });
+    expect(report.files.map(({ state, refused }) => [state, refused])).toEqual([
+      ['done', 3],
+      ['failed', 1],
+      ['done', undefined],
+    ]);
+    expect(report.written).toBe(118);
+    expect(report.files[0]?.error?.message).toContain('it is bad');
+  });
+
+  it('tells long names with the same end apart, and replaces what version 0.2 kept of them', async () => {
+    const { run, size, grounding, storage } = setUp();
+    const [one, other] = ['https://a.example', 'https://b.example'].map((host) =>
+      `${host}/${'deep/'.repeat(500)}page.txt`
+    );
+    await run([fileOf(one!, 'The first page'), fileOf(other!, 'The second page')]);
+    expect(await size()).toBe(2);
+    expect(await run([fileOf(one!, 'The first page')])).toMatchObject({ files: [{ state: 'unchanged' }] });
+    expect(await forgetFile(grounding, { dataSourceId: 'docs', storage, name: other! })).toBe(1);
+    const name = `${'old/'.repeat(60)}page.txt`;
+    const metadata = { file: name, piece: 0 };
+    await grounding.remember({ dataSourceId: 'docs', items: [{ id: `${name.slice(-200)}#0`, text: 'Old', metadata }] });
+    await storage.commit([{
+      key: ['ingest', 'local', 'docs', name],
+      value: { hash: 'x', done: 1, total: 1, former: 0 },
+    }]);
+    await run([fileOf(name, 'New')]);
+    expect(await size()).toBe(2);
+  });
+
+  it('reports a file whose records repeat long names into too much text, and goes on', async () => {
+    const { run } = setUp();
+    const bomb = `${'n'.repeat(60_000)}\n${'1\n'.repeat(2_000)}`;
+    const { files } = await run([fileOf('bomb.csv', bomb), fileOf('b.txt', 'fine')]);
+    expect(files).toMatchObject([
+      { state: 'failed', error: { details: { reason: 'text_too_long', part: expect.stringMatching(/^record \d+$/) } } },
+      { state: 'done' },
+    ]);
   });
 });
 
