@@ -160,7 +160,7 @@ async function findKnown(storage: Storage, { owner, idempotency }: Founding): Pr
   if (!found) return undefined;
   const { planId, fingerprint } = found.value as KeyRecord; // only this module writes it
   const isSame = fingerprint === await sha256(canonicalJson(idempotency.request));
-  const isOwn = entry !== null || await isOf(owner, planId, storage);
+  const isOwn = entry !== undefined || await isOf(owner, planId, storage);
   if (isOwn && isSame) return planId;
   if (!isOwn && !isSame) return undefined;
   throw new PinnaceError(
