@@ -16,7 +16,7 @@ const key = { key: 'k1', fingerprint: JSON.stringify(runRequest()) };
 async function recordsOf(stage: Stage) {
   const { runtime, ran } = stage;
   const chunks = await readAll(await runtime.run(runRequest(), ada, { idempotencyKey: 'k1' }));
-  const done = chunks.flatMap((chunk) => chunk.type === 'data-run' ? [String((chunk.data as Ran).runId)] : [])[0] ?? '';
+  const done = chunks.flatMap((chunk) => chunk.type === 'data-run' ? [(chunk.data as Ran).runId] : [])[0] ?? '';
   await ran('Hello', ada, { id: 'kept', store: true });
   const asked = await ran('Delete n1', ada, { id: 'c2' });
   const waits = runRequest({ chat: { id: 'c3', messages: [userMessage('Wait')] } });
@@ -242,6 +242,7 @@ const ofNobody: Readonly<Record<string, string>> = {
   place: 'a trace',
   refused: 'emits a refusal',
   ready: 'probes the runtime',
+  budgets: 'what the caller has used',
   authorize: 'the hook',
   report: 'for the host',
   close: 'for the host',
