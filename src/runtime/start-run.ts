@@ -82,15 +82,17 @@ async function findOrStart(parts: RuntimeParts, request: RunRequest, starting: S
 async function start(parts: RuntimeParts, request: RunRequest, starting: Starting): Promise<Started> {
   const redaction = createRunRedaction();
   const held = holdEvents(parts.emit);
-  const claimant = {
+  const claimant: Claimant = {
     ...starting,
     ...startSpanOf({ ...parts, emit: held.emit }, request, { ...starting, redaction }),
     redaction,
     held,
+    paid: {},
   };
   try {
     return await claimAndExecute(parts, request, claimant);
   } catch (thrown) {
+    claimant.paid.takeBack?.();
     const known = await findKnown(parts, thrown, starting);
     if (known) return { runId: known.runId, known };
     if (toPinnaceError(thrown).code === 'signature_replayed') throw thrown; // a replay emits nothing of a run
@@ -126,6 +128,8 @@ const withoutRun: ReadonlySet<string> = new Set(['signature_replayed', 'idempote
 interface Claimant extends Starting {
   /** The events of the run until it is claimed. */
   readonly held: HeldEvents;
+  /** What was paid for the run, once, however often it is resolved; taken back where none is started. */
+  readonly paid: { takeBack?: () => void };
   readonly redaction: RunRedaction;
   readonly runId: string;
   readonly span: Span;
@@ -178,22 +182,15 @@ async function claimAndExecute(parts: RuntimeParts, requested: RunRequest, claim
     const named = await resolveRun(parts, request, claimant);
     const resolved = await claimant.origin?.resume(named, claimant) ?? named;
     const beside = await keepBasis(parts, { ...claimant, ...resolved, request });
-    const unpay = parts.budgets && await parts.budgets.startRun(
-      { tenant: claimant.principal.tenant, subject: claimant.principal.subject, agentId: resolved.agent.id },
-      resolved.provider,
-    );
-    const claimed = await claim(parts, { ...claimant, ...resolved, check: check ?? undefined, beside, stored: chat })
-      .catch((error: unknown) => {
-        unpay?.();
-        throw error;
-      });
-    if (unpay && !('live' in claimed)) unpay();
+    if (parts.budgets && chat && stale === 0) await chat.opened.pay();
+    const claimed = await claim(parts, { ...claimant, ...resolved, check: check ?? undefined, beside, stored: chat });
     if ('isStale' in claimed) {
       if (claimed.isStale === 'chat') requireAnotherTry(stale, resolved);
       await resolver.refresh();
       continue;
     }
     if ('known' in claimed) {
+      claimant.paid.takeBack?.();
       return { runId: claimed.known.runId, known: claimed.known };
     }
     claimant.held.release();
@@ -230,7 +227,7 @@ async function agentWith(settings: RunSettings, principal: Principal): Promise<R
 async function resolveRun(
   parts: RuntimeParts,
   requested: RunRequest,
-  { principal, idempotency, redaction, span, origin }: Claimant,
+  { principal, idempotency, redaction, span, origin, paid }: Claimant,
 ): Promise<ResolvedRun> {
   // A run that goes on from another one has the recorded agent, with the settings of then.
   const { settings } = requested;
@@ -244,6 +241,10 @@ async function resolveRun(
   const messages = withContext(toModelMessages(request.chat.messages), request.context);
   const limits = minLimits(parts.limits, agent.limits, request.limits);
   await checkInlineFiles(request.chat.messages.at(-1), limits);
+  if (parts.budgets) {
+    const spender = { tenant: principal.tenant, subject: principal.subject, agentId: agent.id };
+    paid.takeBack ??= await parts.budgets.startRun(spender, found.provider);
+  }
   const plan = await takePlan(parts.plans, request, {
     principal,
     agent,

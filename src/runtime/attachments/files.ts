@@ -12,6 +12,7 @@ import type { Egress } from '../../contracts/egress.ts';
 import type { SpanContext } from '../../contracts/span.ts';
 import type { ToolOutcome } from '../../tools/tool.ts';
 import type { ModelMessage } from '../messages/model-messages.ts';
+import type { Budgets } from '../budgets/budgets.ts';
 import type { Limits } from '../resolve/limits.ts';
 
 /** The sources of files, and their owner. */
@@ -77,6 +78,8 @@ export interface RunFiles {
 
 /** What the files of a run need. */
 export interface RunFilesOptions extends FileAccess {
+  /** Pays for what is stored, where written bytes are limited. */
+  readonly budgets?: Budgets | undefined;
   /** The span that events of files are in. */
   readonly span: Pick<SpanContext, 'emit'>;
   /** The message that the run answers: its client receives the address of each stored file. */

@@ -53,13 +53,14 @@ type Store = (file: Parameters<StoreFile>[0], from: 'inline' | 'url' | 'tool' | 
 
 /** Stores a file, and emits that. A store that fails ends no run that has the file. */
 function storeOf(
-  { blobs, owner: { tenant, subject }, signal, span }: RunFilesOptions,
+  { blobs, budgets, owner: { tenant, subject }, signal, span }: RunFilesOptions,
   known: Map<string, LoadedFile>,
 ): Store {
   return async (file, from) => {
     const { bytes, mediaType } = file;
     const facts = { action: 'attachment.store', payload: { size: bytes.length, mediaType, from } };
     try {
+      await budgets?.write({ tenant, subject }, bytes.length);
       const id = await blobs.put({ bytes, mediaType }, { tenant, subject, signal });
       const url = blobUrl(id);
       known.set(url, { ...file, from: 'stored' });

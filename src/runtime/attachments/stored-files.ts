@@ -11,7 +11,10 @@ import { blobUrl } from './references.ts';
 
 /** Creates the stored files of a runtime. */
 export function createStoredFiles(
-  { blobs, limits, requireOpen, closing }: Pick<RuntimeParts, 'blobs' | 'limits' | 'requireOpen' | 'closing'>,
+  { blobs, limits, budgets, requireOpen, closing }: Pick<
+    RuntimeParts,
+    'blobs' | 'limits' | 'budgets' | 'requireOpen' | 'closing'
+  >,
   { guard, place }: Pick<HostedRuntime, 'guard' | 'place'>,
 ): StoredFiles {
   const scopeOf = (principal: Principal, { signal = closing, subject }: OwnedFileCall) => ({
@@ -23,7 +26,9 @@ export function createStoredFiles(
       requireScope(principal, 'run:create');
       requireOpen();
       const mediaType = checkUpload(bytes, { declared, most: limits.attachmentLength });
-      const id = await blobs.put({ bytes, mediaType }, scopeOf(principal, call));
+      const scope = scopeOf(principal, call);
+      await budgets?.write(scope, bytes.length);
+      const id = await blobs.put({ bytes, mediaType }, scope);
       const size = bytes.length;
       const target = { type: 'attachment', id };
       const payload = { size, mediaType, from: 'upload' };

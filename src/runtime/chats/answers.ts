@@ -60,8 +60,12 @@ async function readChunks({ storage }: ChatParts, runId: string): Promise<readon
   }
 }
 
-/** Adds the answer of this run, if its place is still there. */
-export async function settleAnswer(parts: ChatParts, { key, runId }: { key: Key; runId: string }): Promise<void> {
+/** Adds the answer of this run, if its place is still there, and returns it. */
+export async function settleAnswer(
+  parts: ChatParts,
+  { key, runId }: { key: Key; runId: string },
+): Promise<UIMessage | undefined> {
   const entry = await parts.storage.get(key);
-  if (entry && (entry.value as MessageEntry).runIds?.at(-1) === runId) await resolveEntry(parts, entry);
+  if (!entry || (entry.value as MessageEntry).runIds?.at(-1) !== runId) return undefined;
+  return (await resolveEntry(parts, entry)).message;
 }

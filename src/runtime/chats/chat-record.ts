@@ -9,7 +9,7 @@ import type { RuntimeParts } from '../runtime-options.ts';
 import type { ChatOwner, ChatSummary } from './chat.ts';
 
 /** What the functions of stored chats share. */
-export type ChatParts = Pick<RuntimeParts, 'storage' | 'now' | 'ttlMs' | 'limits' | 'emit' | 'runs'>;
+export type ChatParts = Pick<RuntimeParts, 'storage' | 'now' | 'ttlMs' | 'limits' | 'budgets' | 'emit' | 'runs'>;
 
 /** The stored facts of a chat. */
 export interface ChatRecord extends Omit<ChatSummary, 'chatId'> {

@@ -36,6 +36,8 @@ export interface OpenedChat {
   readonly messages: UIMessage[];
   /** The ids of the calls in the others. */
   readonly otherCallIds: readonly string[];
+  /** Pays for the messages that the claim adds, where written bytes are limited. Rejects as `Budgets.write`. */
+  pay(): Promise<void>;
   /** The changes that the claim of the run makes. They conflict at the record when the chat was changed meanwhile. */
   changes(runId: string): readonly Change[];
   /** Adds the answer of the run, which has ended, and remembers the chat for the next one. */
@@ -92,6 +94,9 @@ function addToChat(
   return {
     messages,
     otherCallIds: callIdsIn(merged.messages.filter((message) => !sentAgain.has(message))),
+    async pay() {
+      await parts.budgets?.write(owner, merged.added.reduce((sum, { message }) => sum + bytesOf(message), 0));
+    },
     changes(runId) {
       const at = parts.now();
       const ttl = lifetime(parts, at);
@@ -109,12 +114,19 @@ function addToChat(
       ];
     },
     async settle(runId) {
-      await settleAnswer(parts, { key: answerKey, runId });
+      const answer = await settleAnswer(parts, { key: answerKey, runId });
+      // It is written whatever is left: the next message is refused.
+      if (answer) await parts.budgets?.write(owner, bytesOf(answer)).catch(() => undefined);
       if (merged.messages.length > mostRemembered) return;
       const { found: now, stored: all } = await readWhole(parts, owner, chatId);
       if (now && !now.record.deleting) putRecent(parts, { owner, chatId, chat: { found: now, stored: all } });
     },
   };
+}
+
+/** About how many bytes a message takes. */
+function bytesOf(message: UIMessage): number {
+  return JSON.stringify(message).length;
 }
 
 /** A message that more runs than these have written forgets the oldest. */
