@@ -2,7 +2,7 @@
 
 import { checkOptions } from '../src/base/check-options.ts';
 import { createAudit } from '../src/events/audit.ts';
-import { createRuntime, type PlanningRuntime } from '../src/create-runtime.ts';
+import { createRuntime, type CreateRuntimeOptions, type PlanningRuntime } from '../src/create-runtime.ts';
 import type { OnError } from '../src/events/on-error.ts';
 import { createEventRing } from '../src/events/event-ring.ts';
 import type { Grounding } from '../src/grounding/create-grounding.ts';
@@ -72,6 +72,10 @@ export interface BrowserRuntimeOptions {
   readonly keep?: 'stream' | 'inputs';
   /** As that of `createRuntime`: agents that name `code_run` may write programs. */
   readonly programs?: boolean;
+  /** The limits of plans, as those of `createRuntime`. */
+  readonly plans?: NonNullable<CreateRuntimeOptions['plans']>;
+  /** The budgets of tenants, subjects and agents for a period, as those of `createRuntime`. */
+  readonly budgets?: NonNullable<CreateRuntimeOptions['budgets']>;
   /** Signs the user in to MCP servers, such as `(egress) => mcpSignIn({ egress, redirectUris })`; needs `sealKey`. */
   readonly mcpSignIn?: (egress: Egress) => McpSignIn;
   /** The secret that seals tokens and answers for MCP servers in the database, as that of `createRuntime`. */
@@ -112,6 +116,8 @@ export function createBrowserRuntime(options: BrowserRuntimeOptions): PlanningRu
     mcp,
     keep = 'stream',
     programs = false,
+    plans,
+    budgets,
     mcpSignIn,
     sealKey,
     sandbox = workerSandbox(),
@@ -132,7 +138,8 @@ export function createBrowserRuntime(options: BrowserRuntimeOptions): PlanningRu
     sandbox,
     keep,
     programs,
-    plans: { leaseMs: planLeaseMs },
+    plans: { leaseMs: planLeaseMs, ...plans },
+    ...(budgets && { budgets }),
     ...observability,
     ...(onError && { onError }),
     ...(grounding && { grounding: grounding(storage) }),

@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../src/base/errors.ts';
 import { createAudit } from '../src/events/audit.ts';
-import { createRuntime } from '../src/create-runtime.ts';
+import { createRuntime, type CreateRuntimeOptions } from '../src/create-runtime.ts';
 import { createEventRing } from '../src/events/event-ring.ts';
 import type { Grounding } from '../src/grounding/create-grounding.ts';
 import type { PlanLimits } from '../src/planner/model/plan-limits.ts';
@@ -28,6 +28,7 @@ import { denoKvStorage } from './storage/deno-kv.ts';
 import { cutSenders } from './transport/http/cut-senders.ts';
 import { createHandler, type Handler, type HandlerOptions } from './transport/http.ts';
 import {
+  budgetsOf,
   catalogOf,
   type CatalogOption,
   checkEndpoint,
@@ -92,6 +93,10 @@ export interface DenoEndpointOptions extends EndpointPeople {
   readonly onError?: OnError;
   /** The limits of runs, as those of `createRuntime`. */
   readonly limits?: Partial<Limits>;
+  /** The budgets of tenants, subjects and agents for a period, as those of `createRuntime`. */
+  readonly budgets?: NonNullable<CreateRuntimeOptions['budgets']>;
+  /** Other terms of these budgets for one holder, as that of `createRuntime`. */
+  readonly budgetFor?: NonNullable<CreateRuntimeOptions['budgetFor']>;
   /** The limits of plans, as those of `createRuntime`. Over HTTP: 200 agents, 2,000 steps and one day when absent. */
   readonly plans?: Partial<PlanLimits>;
   /** How many runs may be in progress at once, as those of `createHandler`. */
@@ -150,6 +155,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     ...(options.agents && { agents: options.agents }),
     ...(options.limits && { limits: options.limits }),
     ...(options.plans && { plans: options.plans }),
+    ...budgetsOf(options),
     ...(options.handlers && { handlers: options.handlers }),
     ...(secrets && { secrets }),
     ...(options.onError && { onError: options.onError }),

@@ -69,6 +69,13 @@ function noSealKey(): PinnaceError {
   );
 }
 
+/** Returns the options of budgets that are given. */
+export function budgetsOf(
+  { budgets, budgetFor }: Pick<CreateRuntimeOptions, 'budgets' | 'budgetFor'>,
+): Pick<CreateRuntimeOptions, 'budgets' | 'budgetFor'> {
+  return { ...(budgets && { budgets }), ...(budgetFor && { budgetFor }) };
+}
+
 /** A catalog, or a function that creates a registry over the endpoint's storage and tools. */
 export type CatalogOption<S> =
   | Catalog

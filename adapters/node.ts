@@ -1,7 +1,7 @@
 /** The wiring for Node: state in PostgreSQL, models over guarded connections, the endpoint as a fetch handler and as a listener. */
 
 import process from 'node:process';
-import { createRuntime, type PlanningRuntime } from '../src/create-runtime.ts';
+import { createRuntime, type CreateRuntimeOptions, type PlanningRuntime } from '../src/create-runtime.ts';
 import { createAudit } from '../src/events/audit.ts';
 import { createEventRing } from '../src/events/event-ring.ts';
 import type { Grounding } from '../src/grounding/create-grounding.ts';
@@ -23,6 +23,7 @@ import { type NodeListener, type NodeListenerOptions, toNodeListener } from './n
 import { openPostgres } from './node/postgres-default.ts';
 import { closeOnSignals } from './node/stop-signals.ts';
 import {
+  budgetsOf,
   catalogOf,
   type CatalogOption,
   checkEndpoint,
@@ -68,6 +69,10 @@ export interface NodeEndpointOptions extends
   readonly secrets?: SecretSource;
   /** The limits of runs; the usual ones when absent. */
   readonly limits?: Partial<Limits>;
+  /** The budgets of tenants, subjects and agents for a period, as those of `createRuntime`. */
+  readonly budgets?: NonNullable<CreateRuntimeOptions['budgets']>;
+  /** Other terms of these budgets for one holder, as that of `createRuntime`. */
+  readonly budgetFor?: NonNullable<CreateRuntimeOptions['budgetFor']>;
   /** The limits of plans, as those of `createRuntime`. Over HTTP: 200 agents, 2,000 steps and one day when absent. */
   readonly plans?: Partial<PlanLimits>;
   /** Where models come from; absent, from provider records, over the endpoint's egress. */
@@ -151,6 +156,7 @@ export async function createNodeEndpoint(options: NodeEndpointOptions): Promise<
     ...(agents && { agents }),
     ...(limits && { limits }),
     ...(options.plans && { plans: options.plans }),
+    ...budgetsOf(options),
     ...(handlers && { handlers }),
     ...(onError && { onError }),
     ...(sandbox && { sandbox }),

@@ -6,6 +6,7 @@ import type { McpValidation, McpValidationInput } from '../../src/contracts/mcp/
 import type { CallOptions } from './client/call-options.ts';
 import type { ErasedPerson } from '../person-data.ts';
 import type { PlanReply } from '../../src/contracts/plans.ts';
+import type { BudgetView } from '../../src/runtime/budgets/budgets.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import type { ForkEntry, ForkListOptions, ForkOptions } from '../../src/runtime/forks/fork-options.ts';
 import type { Page } from '../../src/base/page.ts';
@@ -140,6 +141,8 @@ export interface Client extends ChatTransport<UIMessage> {
   readonly audit: RemoteAudit;
   /** The registries of the endpoint. */
   readonly registry: RemoteRegistry;
+  /** The caller's budgets, and what is used of them: as `runtime.budgets`. */
+  budgets(options?: CallOptions): Promise<readonly BudgetView[]>;
   /** The stored files of the endpoint, which messages refer to. */
   readonly blobs: RemoteBlobs;
   /** The caller's chats that the endpoint has stored: those of requests with `chat.store`. */
@@ -201,6 +204,12 @@ export function createClient(options: ClientOptions): Client {
     approve: async (runId, approvalId, body, given) =>
       void await call('POST', `${runPath(runId)}/approvals/${encodeURIComponent(approvalId)}`, { ...given, body }),
     reply: async (runId, body, given) => void await call('POST', `${runPath(runId)}/replies`, { ...given, body }),
+    async budgets(given) {
+      const { items } = await call('GET', '/v1/budgets', given) as {
+        readonly items: readonly (BudgetView & { readonly resetsAt: string & number })[];
+      };
+      return items.map((one) => ({ ...one, resetsAt: Date.parse(one.resetsAt) })); // as `status`
+    },
     validateMcpServer: async (serverId, body = {}, given) =>
       await call('POST', `/v1/mcp-servers/${encodeURIComponent(serverId)}/validate`, {
         ...given,

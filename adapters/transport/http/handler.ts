@@ -23,6 +23,7 @@ import { auditRoutes } from './routes/audit.ts';
 import { createGetPath } from './base-path.ts';
 import { chatRoutes } from './routes/chat.ts';
 import { blobRoutes } from './routes/blobs.ts';
+import { budgetRoutes } from './routes/budgets.ts';
 import { createAdmission, defaultStartObjectiveMs } from './admission.ts';
 import { createAuthentication, createSessionWatch, type Revocable } from './authentication.ts';
 import { type BodyIntake, type BodyLimits, createBodyIntake } from './body-intake.ts';
@@ -167,6 +168,7 @@ export function createApp(
   app.route('/v1', storedChatRoutes({ runtime, signed }));
   app.route('/v1', subjectRoutes({ runtime, signed, grounding: grounding?.grounding }));
   app.route('/v1', blobRoutes(withFiles));
+  app.route('/v1', budgetRoutes({ runtime, signed }));
   app.route('/v1', messageRoutes({ runtime, signed }));
   app.route('/v1', approvalRoutes({ runtime, signed }));
   app.route('/v1', signInRoutes({ runtime, signed }));

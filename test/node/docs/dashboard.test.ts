@@ -77,7 +77,8 @@ async function everyMetric(): Promise<ReadonlyMap<string, Family>> {
   };
   const sources = new Map([['down', down], ['held', held]]);
   const models = { model: ({ id }: { readonly id: string }) => sources.get(id) ?? working };
-  const runtime = createRuntime({ catalog, models, storage, tools: [fail], ring: createEventRing({ store }) });
+  const budgets = [{ id: 'day', of: 'tenant', every: 'day', runs: 1_000 }] as const;
+  const runtime = createRuntime({ catalog, models, storage, budgets, tools: [fail], ring: createEventRing({ store }) });
   gaugeSink(runtime.metrics, 'events', store);
   const messages = [{ id: 'm1', role: 'user' as const, parts: [{ type: 'text' as const, text: 'What is 6 * 7?' }] }];
   const request = { agentId: 'helper', chat: { id: 'c1', messages }, budget: { tokens: 10_000 } };
