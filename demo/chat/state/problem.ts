@@ -205,9 +205,28 @@ const unknown: Problem = {
 /** Returns the error in a person's words. */
 export function describeProblem({ code, details, retryAfterMs }: ErrorShape): Problem {
   const reason = details?.['reason'];
+  if (typeof reason === 'string' && reason.startsWith('period_')) return spentBudget(details ?? {});
   const known = (typeof reason === 'string' ? own(byReason, reason) : undefined) ?? own(byCode, code) ?? unknown;
   if (retryAfterMs === undefined) return known;
   return { ...known, advice: `${known.advice} Try again in ${formatWait(retryAfterMs)}.` };
+}
+
+/** A budget of a period is used. Trying again helps when the next period has started. */
+function spentBudget({ of, every, resetsAt }: Readonly<Record<string, unknown>>): Problem {
+  const period = typeof every === 'string' ? every : 'period';
+  const at = typeof resetsAt === 'string' ? new Date(resetsAt) : new Date(NaN);
+  const owners: Readonly<Record<string, string>> = {
+    tenant: `Your team’s budget for this ${period} is used`,
+    agent: `This agent’s budget for this ${period} is used`,
+  };
+  const when = Number.isNaN(at.getTime())
+    ? 'with the next one'
+    : `at ${at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}`;
+  return {
+    title: own(owners, String(of)) ?? `Your ${period}’s budget is used`,
+    advice: `It starts again ${when}. What was said so far is saved.`,
+    remedies: retry,
+  };
 }
 
 function own<T>(table: Readonly<Record<string, T>>, key: string): T | undefined {

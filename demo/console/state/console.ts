@@ -5,6 +5,7 @@ import { proxy } from 'comlink';
 import type { ErrorData } from '../../../src/base/errors.ts';
 import type { LoggedEvent } from '../../../src/events/event-log.ts';
 import type { PlanView } from '../../../src/planner/view/plan-view.ts';
+import type { BudgetView } from '../../../src/runtime/budgets/budgets.ts';
 import type { Verification } from '../../../src/events/verify-chain.ts';
 import type { Activity, ConsoleControl, Readiness } from '../worker/control.ts';
 import type { PlanSteering } from '../../app/worker/control.ts';
@@ -56,6 +57,7 @@ export interface Console {
   >;
   readonly verification: ReadonlySignal<Asked<Verification> | undefined>;
   readonly metrics: ReadonlySignal<Asked<MetricsView>>;
+  readonly budgets: ReadonlySignal<Asked<readonly BudgetView[]>>;
   /** Why the latest action failed. */
   readonly problem: ReadonlySignal<string | undefined>;
   /** Starts watching, and reads the metrics at intervals. Returns a function that stops both. */
@@ -72,6 +74,7 @@ export interface Console {
   moreAudit(): Promise<void>;
   verify(): Promise<void>;
   readMetrics(): Promise<void>;
+  readBudgets(): Promise<void>;
 }
 
 /** The most values of a series whose growth is shown. */
@@ -95,6 +98,7 @@ export function createConsole(
   const audit: Console['audit'] & Signal = signal(asking);
   const verification = signal<Asked<Verification> | undefined>(undefined);
   const metrics = signal<Asked<MetricsView>>(asking);
+  const budgets = signal<Asked<readonly BudgetView[]>>(asking);
   const problem = signal<string | undefined>(undefined);
   const planId = signal<string | undefined>(undefined);
   const { views, read: readPlans } = createPlanViews({
@@ -155,6 +159,7 @@ export function createConsole(
     audit,
     verification,
     metrics,
+    budgets,
     problem,
     open() {
       watch();
@@ -191,6 +196,9 @@ export function createConsole(
       verification.value = askedOf(await settled(control.verify()));
     },
     readMetrics,
+    async readBudgets() {
+      budgets.value = askedOf(await settled(control.budgets()));
+    },
   };
 }
 

@@ -4,11 +4,21 @@ import { type Console, historyKey, type MetricsView } from '../state/console.ts'
 import type { Family, Spread } from '../state/prometheus.ts';
 import { formatAmount } from '../../kit/format.ts';
 import { chartsOf } from '../state/charts.ts';
+import { BudgetList } from './budget-list.tsx';
 import { ChartView } from './chart-view.tsx';
 import { Asking, Refusal } from './refusal.tsx';
 
-/** Charts over time, and all metrics with their growth since the console was opened. */
+/** The budgets of the caller, charts over time, and all metrics with their growth since the console was opened. */
 export function MetricsTab({ state }: { state: Console }): JSX.Element {
+  return (
+    <>
+      <BudgetList state={state} />
+      <Metrics state={state} />
+    </>
+  );
+}
+
+function Metrics({ state }: { state: Console }): JSX.Element {
   useEffect(() => void state.readMetrics(), [state]);
   const metrics = state.metrics.value;
   if (metrics.type === 'asking') return <Asking what='the metrics' />;

@@ -4,6 +4,7 @@ import type { EventQuery } from '../../../src/events/event-query.ts';
 import type { LoggedEvent } from '../../../src/events/event-log.ts';
 import type { Page } from '../../../src/runtime/index.ts';
 import type { PlanView } from '../../../src/planner/view/plan-view.ts';
+import type { BudgetView } from '../../../src/runtime/budgets/budgets.ts';
 import type { Verification } from '../../../src/events/verify-chain.ts';
 import type { PlanSteering } from '../../app/worker/control.ts';
 import type { Answer, RegistryControl } from '../../registry/worker/control.ts';
@@ -62,6 +63,8 @@ export interface ConsoleControl extends RegistryControl {
   /** The oldest first. */
   audit(query: EventQuery): Promise<Answer<Page<LoggedEvent>>>;
   verify(): Promise<Answer<Verification>>;
+  /** What the caller may use in a period, and what is used of it. */
+  budgets(): Promise<Answer<readonly BudgetView[]>>;
   /** In the text format of Prometheus. */
   metrics(): Promise<Answer<string>>;
 }

@@ -30,6 +30,7 @@ export function createConsoleHost(client: Client): ConsoleControl {
     steerPlan: (planId, how) => answer(() => client.plans[how](planId)),
     audit: (query) => answer(() => client.audit.list(query)),
     verify: () => answer(() => client.audit.verify()),
+    budgets: () => answer(() => client.budgets()),
     metrics: () => answer(async () => String(await client.call('GET', '/v1/metrics'))),
   };
 }

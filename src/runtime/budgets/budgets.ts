@@ -339,7 +339,7 @@ function exceeded(
     } left; it starts again at ${resetsAt}`,
     {
       retryAfterMs: Math.max(1, endsAt - now),
-      details: { reason: `period_${words[measure]}`, budget: id, of, resetsAt },
+      details: { reason: `period_${words[measure]}`, budget: id, of, every, resetsAt },
     },
   );
 }

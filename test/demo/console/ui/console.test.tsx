@@ -53,6 +53,7 @@ function consoleOf(answers: Partial<ConsoleControl> = {}): { control: ConsoleCon
         ok: true,
         value: { ok: false, checked: 3, head: { seq: 3, hash: '' }, brokenAt: 2, reason: 'entry_mismatch' },
       }),
+    budgets: () => Promise.resolve({ ok: true, value: [] }),
     metrics: () =>
       Promise.resolve({ ok: true, value: '# HELP runs Runs\n# TYPE runs counter\nruns{state="completed"} 7\n' }),
     ...answers,
@@ -118,6 +119,31 @@ describe('the console', () => {
     await vi.waitFor(() => expect(asked.at(-1)).toMatchObject({ actor: 'ada', limit: 50 }));
     await page.click('console-verify');
     await vi.waitFor(() => expect(text('console-verification')).toContain('Broken at entry 2: the entry was changed'));
+  });
+
+  it('shows the budgets of the caller, also where the metrics are refused', async () => {
+    const every = { every: 'day', timeZone: 'UTC', resetsAt: Date.parse('2026-11-28T00:00:00Z') } as const;
+    await openTab('console-tab-metrics', {
+      metrics: () => Promise.resolve({ ok: false, error: { code: 'forbidden', message: 'No', retryable: false } }),
+      budgets: () =>
+        Promise.resolve({
+          ok: true,
+          value: [
+            { id: 'team', of: 'tenant', ...every, share: 0.42 },
+            {
+              id: 'mine',
+              of: 'subject',
+              ...every,
+              share: 0.9,
+              limit: { tokens: 1_000, runs: 5 },
+              used: { tokens: 900, runs: 1 },
+            },
+          ],
+        }),
+    });
+    await vi.waitFor(() => expect(text('console-budgets')).toContain('team, for your team, each day'));
+    expect(text('console-budgets')).toContain('42% used.');
+    expect(text('console-budgets')).toMatch(/90% used: 900 of 1,?000 tokens, 1 of 5 runs\. Starts again at .*2026/);
   });
 
   it('shows metrics, and how they have grown', async () => {
