@@ -36,14 +36,21 @@ export function actingFor(
       { details: { reason: 'invalid_subject' } },
     );
   }
-  if (!actFor.some((pattern) => matches(named, pattern))) {
-    throw new PinnaceError(
-      'forbidden',
-      'Cannot act for the subject of Pinnace-Subject: the credentials of the caller do not allow it',
-      { details: { reason: 'not_delegated' } },
-    );
-  }
+  if (!actFor.some((pattern) => matches(named, pattern))) throw notDelegated();
   return { subject: named, actor: actor ?? subject };
+}
+
+/** Checks that an authenticator has heeded the header: one that ignores it would file what is another's under the caller. */
+export function requireNamedSubject({ headers }: Request, { subject }: Pick<Caller, 'subject'>): void {
+  if ((headers.get(subjectHeader) ?? subject) !== subject) throw notDelegated();
+}
+
+function notDelegated(): PinnaceError {
+  return new PinnaceError(
+    'forbidden',
+    'Cannot act for the subject of Pinnace-Subject: the credentials of the caller do not allow it',
+    { details: { reason: 'not_delegated' } },
+  );
 }
 
 /** Whether a text can be sent as the header: two headers are joined by a comma, and characters beyond ASCII depend on the server. */

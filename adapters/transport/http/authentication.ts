@@ -5,6 +5,7 @@ import { toPinnaceError } from '../../../src/base/errors.ts';
 import type { Metrics } from '../../../src/base/metrics.ts';
 import { type Principal, requireScope } from '../../../src/base/principal.ts';
 import type { Authenticator, NonceUse, NonceVerifier } from '../../../src/contracts/authenticator.ts';
+import { requireNamedSubject } from '../acting-for.ts';
 import { limitBody, receiveBy } from '../signed/body.ts';
 import { type BodyIntake, largeBodyBytes, usualBodyBytes } from './body-intake.ts';
 import type { SignedEnv } from './env.ts';
@@ -47,6 +48,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
       const caller = await authenticator.verify?.(c.req.raw) ?? {
         principal: await authenticator.authenticate(c.req.raw),
       };
+      requireNamedSubject(c.req.raw, caller.principal);
       receiveBy(intake, c.req.raw, { tenant: caller.principal.tenant });
       c.set('principal', caller.principal);
       return caller.nonce;

@@ -253,6 +253,23 @@ describe('the owner of what a request with a token creates', () => {
 });
 
 describe('a client that names a subject', () => {
+  it('is refused by an endpoint whose authenticator does not know the header', async () => {
+    const ada = createPrincipal({ via: 'http', tenant: 't1', subject: 'ada', agents: '*', scopes: ['run:create'] });
+    const handler = createHandler(testRuntime(scriptedModel(says('Hi'))), {
+      authenticator: { authenticate: () => Promise.resolve(ada) },
+    });
+    const clientOf = (subject?: string) =>
+      createClient({
+        url: 'https://worker.example',
+        credentials: { bearer: 'x' },
+        fetch: handler,
+        attempts: 1,
+        ...(subject !== undefined && { subject }),
+      });
+    await expect(clientOf('bo').run(runRequest())).rejects.toMatchObject({ details: { reason: 'not_delegated' } });
+    for (const subject of ['ada', undefined]) await readAll(await clientOf(subject).run(runRequest()));
+  });
+
   it('signs it, and each request is for it', async () => {
     const subjects: string[] = [];
     const runtime = testRuntime(scriptedModel(says('Hi')));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { developmentAuthenticator } from '../../../../adapters/transport/development-authenticator.ts';
 import { type BodyLimits, createBodyIntake } from '../../../../adapters/transport/http/body-intake.ts';
-import { createHandler, type Handler } from '../../../../adapters/transport/http.ts';
+import { type ConnectionInfo, createHandler, type Handler } from '../../../../adapters/transport/http.ts';
 import { readBody, receiveBy } from '../../../../adapters/transport/signed/body.ts';
 import { virtualTime } from '../../../../src/simulation/time/virtual-time.ts';
 import { says, scriptedModel } from '../../../fixtures/model.ts';
@@ -100,29 +100,35 @@ describe('a body that is being received', () => {
     }
   });
 
-  it.each<[string, Partial<BodyLimits>, number, string]>([
+  it.each<[string, Partial<BodyLimits>, number, string, ConnectionInfo?]>([
     ['a tenant', { perTenant: 2 }, 429, 'tenant_bodies'],
     ['an address', { perAddress: 2 }, 429, 'address_bodies'],
+    ['an address that the server of Hono passes', { perAddress: 2 }, 429, 'address_bodies', {
+      incoming: { socket: { remoteAddress: '192.0.2.1' } },
+    }],
     ['the endpoint', { total: 2 }, 503, 'instance_bodies'],
-  ])('counts against the limit of %s, until it is received or stopped', async (_name, limits, status, reason) => {
-    using time = virtualTime();
-    const serve = endpoint({ ...limits, deadlineMs: 10_000 });
-    const from = { remoteAddr: { transport: 'tcp', hostname: '192.0.2.1', port: 50_000 } };
-    const [first, second, third, fourth] = Array.from({ length: 4 }, authorized);
-    const answers = [first, second].map((one) => problemOf(serve(one!.request, from)));
-    await time.pass(2_000);
-    const refused = serve(third!.request, from);
-    expect(await time.passUntil(refused, 2_000)).toBe(true);
-    expect((await refused).headers.get('retry-after')).toMatch(/^[12]$/);
-    expect(await problemOf(refused)).toMatchObject({ status, retryable: true, details: { reason } });
-    first!.end();
-    expect(await answers[0]).toMatchObject({ status: 400 });
-    const later = problemOf(serve(fourth!.request, from));
-    fourth!.end();
-    expect(await later).toMatchObject({ status: 400 });
-    await time.pass(10_000);
-    expect(await answers[1]).toMatchObject({ status: 408 });
-  });
+  ])(
+    'counts against the limit of %s, until it is received or stopped',
+    async (_name, limits, status, reason, passed) => {
+      using time = virtualTime();
+      const serve = endpoint({ ...limits, deadlineMs: 10_000 });
+      const from = passed ?? { remoteAddr: { transport: 'tcp', hostname: '192.0.2.1', port: 50_000 } };
+      const [first, second, third, fourth] = Array.from({ length: 4 }, authorized);
+      const answers = [first, second].map((one) => problemOf(serve(one!.request, from)));
+      await time.pass(2_000);
+      const refused = serve(third!.request, from);
+      expect(await time.passUntil(refused, 2_000)).toBe(true);
+      expect((await refused).headers.get('retry-after')).toMatch(/^[12]$/);
+      expect(await problemOf(refused)).toMatchObject({ status, retryable: true, details: { reason } });
+      first!.end();
+      expect(await answers[0]).toMatchObject({ status: 400 });
+      const later = problemOf(serve(fourth!.request, from));
+      fourth!.end();
+      expect(await later).toMatchObject({ status: 400 });
+      await time.pass(10_000);
+      expect(await answers[1]).toMatchObject({ status: 408 });
+    },
+  );
 
   it('is stopped when all bodies together hold too much', async () => {
     using time = virtualTime();
