@@ -7,6 +7,7 @@ import type { IngestProgress, IngestReport } from '../../../../src/grounding/ind
 import { scriptedModel } from '../../../fixtures/model.ts';
 import { testRuntime } from '../../../fixtures/runtime.ts';
 import { signedEndpoint } from '../../../fixtures/signed-endpoint.ts';
+import { linesOfPdf, pdfOf } from '../../../fixtures/pdf.ts';
 
 const files = ['anchor', 'sail', 'rope'].map((name) => ({
   name: `${name}.md`,
@@ -76,6 +77,27 @@ describe('client.grounding', () => {
     expect(report.files.map(({ file }) => file)).toEqual(files.map(({ name }) => name));
     const { hits } = await client.grounding.retrieve('handbook', { query: 'checked in May' });
     expect(hits).toHaveLength(3);
+  });
+
+  it('sends the bytes of files that the endpoint reads, and says of each what is wrong with it', async () => {
+    const client = await (await openEndpoint())();
+    const sent = [
+      { name: 'tides.pdf', bytes: pdfOf(linesOfPdf('Spring tides on Friday')) },
+      { name: 'logbook.csv', bytes: Uint8Array.from('schiff;tief\nM\u00f6we;3,20', (sign) => sign.charCodeAt(0)) },
+      { name: 'locked.pdf', bytes: pdfOf('', { trailer: '/Encrypt 5 0 R' }) },
+    ];
+    const progress = client.grounding.ingest('handbook', sent);
+    let next = await progress.next();
+    while (!next.done) next = await progress.next();
+    expect(next.value.files.map(({ state, error }) => [state, error?.details?.['reason']])).toEqual([
+      ['done', undefined],
+      ['done', undefined],
+      ['failed', 'unsupported_type'],
+    ]);
+    const { hits } = await client.grounding.retrieve('handbook', { query: 'spring tides', topK: 1 });
+    expect(hits).toMatchObject([{ title: 'Page 1', content: expect.stringContaining('Friday') }]);
+    const filters = [{ field: 'schiff', op: 'eq' as const, value: 'Möwe' }];
+    expect((await client.grounding.retrieve('handbook', { filters })).hits).toHaveLength(1);
   });
 
   it('gives up when no more data arrives', async () => {
