@@ -107,6 +107,7 @@ interface OpenPurse {
   readonly budget: PeriodBudget;
   readonly holder: BudgetHolder;
   readonly terms: BudgetTerms;
+  readonly limit: Amounts;
   readonly period: Period;
   usedAt: number;
 }
@@ -208,8 +209,7 @@ class RuntimeBudgets implements Budgets {
         : budget.agents?.includes(agentId) ?? true;
       if (!isOwn) return [];
       const open = this.#open(budget, spender);
-      const limit = limitOf(open.terms);
-      return any.some((measure) => limit[measure] !== undefined) ? [open] : [];
+      return any.some((measure) => open.limit[measure] !== undefined) ? [open] : [];
     });
   }
 
@@ -226,17 +226,19 @@ class RuntimeBudgets implements Budgets {
       return known;
     }
     const terms = termsFor(budget, { holder, budgetFor });
+    const limit = limitOf(terms);
     const open: OpenPurse = {
       budget,
       holder,
       terms,
+      limit,
       period,
       usedAt: at,
       purse: new Purse({
         storage,
         graceMs,
         key: ['spent', holder.tenant, budget.id, who, period.label],
-        limit: limitOf(terms),
+        limit,
         ttlMs: 2 * (period.endsAt - at) + periodsMs[budget.every],
         exceeded: (measure) => exceeded(open, measure, now()),
         emit: (what, measure) => emitBudget({ open, what, measure }, { emit, now }),
@@ -344,9 +346,11 @@ function exceeded(
   );
 }
 
-async function viewOf({ budget, holder, terms, period, purse }: OpenPurse, isAdmin: boolean): Promise<BudgetView> {
+async function viewOf(
+  { budget, holder, terms, limit, period, purse }: OpenPurse,
+  isAdmin: boolean,
+): Promise<BudgetView> {
   const used = await purse.usedNow();
-  const limit = limitOf(terms);
   const shares = measures.flatMap((measure) => {
     const most = limit[measure];
     return most === undefined ? [] : [most === 0 ? 1 : used[measure] / most];
