@@ -32,6 +32,7 @@ import type { McpSignIn } from './contracts/mcp/sign-in.ts';
 import type { ModelSource } from './contracts/model-source.ts';
 import type { ProgramSandbox } from './contracts/program-sandbox.ts';
 import type { Sandbox } from './contracts/sandbox.ts';
+import { pooledSandbox } from './tools/pooled-sandbox.ts';
 import type { SecretSource } from './contracts/secret-source.ts';
 import type { Storage } from './contracts/storage.ts';
 import { cacheKeyOf } from './tools/records/record-kinds.ts';
@@ -79,6 +80,11 @@ export interface CreateRuntimeOptions {
    * `pinnace/sandbox/deno` and `/worker`; without one the tool is left out. Default: false.
    */
   readonly programs?: boolean;
+  /**
+   * How many programs, and how many code tools, run at once in this runtime; others wait up to 30 s. Each takes a process or a worker:
+   * on Deno up to 350 MB. One run has two programs at once. Default: 4.
+   */
+  readonly sandboxes?: number;
   /** Code for catalog definitions of type `function` and `extension`: their `config.handler` names it. */
   readonly handlers?: Handlers;
   /** Connects to MCP servers; without one their tools are left out. */
@@ -202,7 +208,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     blobs: blobs ?? blobsOnUse({ storage: steady, ttlMs, now }),
     secrets,
     egress: options.egress,
-    sandbox: options.sandbox,
+    sandbox: options.sandbox && pooledSandbox(options.sandbox, { atOnce: sandboxesOf(options) }),
     handlers: options.handlers ?? {},
     discovery,
     dataSources,
@@ -318,4 +324,9 @@ function distinct(tools: readonly Tool[], ours: readonly Tool[]): readonly Tool[
     ids.add(id);
   }
   return tools;
+}
+
+function sandboxesOf({ sandboxes = 4 }: { readonly sandboxes?: number }): number {
+  if (Number.isInteger(sandboxes) && sandboxes > 0) return sandboxes;
+  throw wrongArgument('compose the runtime', 'sandboxes', '"sandboxes" must be a whole number from 1');
 }

@@ -1,11 +1,16 @@
 /** The module that runs in the sandbox before a program, and connects its tools to the host. It is a string without imports. */
 
+import type { ProgramOptions } from '../../src/contracts/program-sandbox.ts';
 import { allowed, captures, permissions, replies, walls } from './prelude.ts';
 
-/** Returns the module. A worker imports `run` from it and passes the program; a process reads the program from its input. */
-export function programPrelude(): string {
+/**
+ * Returns the module. A worker imports `run` from it and passes the program; a process reads the program from its input. `fixed` has
+ * the time and the seed of a program whose module runs before its settings arrive.
+ */
+export function programPrelude(fixed?: Pick<ProgramOptions, 'at' | 'seed'>): string {
   const settings = JSON.stringify({ allowed, permissions });
-  return `const settings = JSON.parse(${JSON.stringify(settings)});\n${body}`;
+  const start = fixed ? `control(${JSON.stringify({ at: fixed.at, seed: fixed.seed })});\n` : '';
+  return `const settings = JSON.parse(${JSON.stringify(settings)});\n${body}${start}`;
 }
 
 /**
@@ -123,6 +128,7 @@ function start() {
   if (starting === undefined || done) return;
   if (!isIsolated || left.length > 0) return finish('{"ok":false,"reason":"not_isolated"}');
   const { code } = starting;
+  control(starting); // before any code of the program: it may close its function, and run while its module loads
   if (code !== undefined) {
     starting.code = undefined;
     const source = 'export default async (tools) => {\n' + code + '\n};\n';
@@ -130,7 +136,6 @@ function start() {
   }
   if (work === undefined) return;
   ({ maxOutputLength, recorded } = starting);
-  control(starting);
   execute(work);
   later();
 }
@@ -252,8 +257,12 @@ globalThis.setTimeout = (callback, ms = 0, ...args) => {
   wake().catch((error) => finish(failure(error)));
 };
 
-/** Fixes the clock and the random numbers. */
+let isControlled = false;
+
+/** Fixes the clock and the random numbers, once. */
 function control({ at, seed }) {
+  if (isControlled) return;
+  isControlled = true;
   const RealDate = Date;
   fix(RealDate, 'now', () => at);
   const FixedDate = new Proxy(RealDate, {

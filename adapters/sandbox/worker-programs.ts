@@ -11,8 +11,6 @@ interface WorkerProgram {
   readonly realm: Realm;
 }
 
-let before: string | undefined;
-
 /** Starts a program in a worker of its own. */
 export function openWorkerProgram(
   program: string,
@@ -22,7 +20,7 @@ export function openWorkerProgram(
     sendsCode: false,
     linesBefore,
     async start(code, listener) {
-      const source = { prelude: before ??= programPrelude(), parameter: 'tools', code };
+      const source = { prelude: programPrelude(options), parameter: 'tools', code };
       return startModule(await realm(), source, listener);
     },
   };

@@ -44,6 +44,8 @@ export interface RunCalls extends Pick<LiveCalls, 'observe' | 'closing' | 'acted
   readonly invoke: Invoke;
   /** Returns what the last call of this id needs of a person, once. */
   readonly interactionOf: (toolCallId: string) => Interaction | undefined;
+  /** Counts a call that cannot be made. Returns the error where the run may make no more. */
+  readonly countFailed: () => PinnaceError | undefined;
   /** Takes a chunk that the stream has shown: the call that it announces may be made now. */
   shown(chunk: UIMessageChunk): void;
   /** Closes what the tools keep open. */
@@ -74,8 +76,11 @@ export function createRunCalls(options: RunOptions, targets: CallTargets): RunCa
   const delegation = delegationOf(options, targets);
   const shared = sharedBy(options);
   const interactions = new Map<string, Interaction>();
+  const countCall = (): PinnaceError | undefined =>
+    ++usage.toolCalls > limits.toolCalls ? tooManyCalls(limits.toolCalls) : undefined;
   const invoke: Invoke = async (tool, input, { toolCallId, signal, approved = false, interruptionId, inside }) => {
-    if (++usage.toolCalls > limits.toolCalls) return { ok: false, error: tooManyCalls(limits.toolCalls) };
+    const tooMany = countCall();
+    if (tooMany) return { ok: false, error: toData(tooMany) };
     if (!inside) await announced.of(toolCallId);
     const refused = mayAct(tool.definition) &&
       await recordCall(options, live, { toolCallId, tool: tool.definition.id });
@@ -112,6 +117,7 @@ export function createRunCalls(options: RunOptions, targets: CallTargets): RunCa
   return {
     prepared,
     invoke,
+    countFailed: countCall,
     interactionOf: (toolCallId) => take(interactions, toolCallId),
     scope,
     acted: (toolCallId) => calls.acted(toolCallId),
@@ -210,10 +216,8 @@ function interactionRequired({ definition: { id } }: Tool): PinnaceError {
   });
 }
 
-function tooManyCalls(limit: number): ErrorData {
-  return toData(
-    new PinnaceError('budget_exceeded', `Cannot call another tool: this run may make ${limit} calls`, {
-      details: { reason: 'tool_calls' },
-    }),
-  );
+function tooManyCalls(limit: number): PinnaceError {
+  return new PinnaceError('budget_exceeded', `Cannot call another tool: this run may make ${limit} calls`, {
+    details: { reason: 'tool_calls' },
+  });
 }

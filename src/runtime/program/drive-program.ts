@@ -10,6 +10,9 @@ import type { ProgramPast } from './program-record.ts';
 /** The most calls of a program, waits included. */
 export const maxProgramCalls = 1_000;
 
+/** The most text of all inputs of a program: each is parsed and hashed, whatever becomes of its call. */
+const maxInputsLength = 16_777_216;
+
 /** A call of a program. */
 export interface ProgramCall {
   readonly n: number;
@@ -89,6 +92,7 @@ function createWork<Ask>({ cell, past, calls, journal }: DriveOptions<Ask>): Wor
   const held: ProgramCall[] = [];
   let stop: Work<Ask>['stop'];
   let [busy, last, isReplaying, isClosed] = [1, 0, known.size > 0, false];
+  let inputsLength = 0;
   const end = (how: NonNullable<typeof stop>): void => {
     stop ??= how;
     cell.end();
@@ -120,6 +124,8 @@ function createWork<Ask>({ cell, past, calls, journal }: DriveOptions<Ask>): Wor
       return stop;
     },
     call(message) {
+      inputsLength += message.input.length;
+      if (inputsLength > maxInputsLength) return end({ error: inputsTooLong() });
       const call = readCall(message);
       last = call.n;
       if (last > maxProgramCalls) return end({ error: tooManyCalls() });
@@ -182,6 +188,11 @@ function openCalls(count: number): PinnaceError {
     `The program ended before ${count} of its calls; await every call, also those that may fail`,
     { details: { reason: 'open_calls' } },
   );
+}
+
+function inputsTooLong(): PinnaceError {
+  const message = `The program was stopped: the inputs of its calls are longer than ${maxInputsLength} together`;
+  return new PinnaceError('budget_exceeded', message, { details: { reason: 'program_inputs' } });
 }
 
 function tooManyCalls(): PinnaceError {

@@ -63,10 +63,10 @@ export function createProgramCalls(options: ProgramCallsOptions): CallMaker<Prog
     },
     async make(call) {
       const { input } = call;
-      if (!input.ok) return failed(toData(input.error));
+      if (!input.ok) return failed(toData(options.countFailed() ?? input.error));
       if (call.tool === sleepTool) return await sleep(input.data, signals.reads);
       const tool = findCallable(call.tool, options, found);
-      if (tool instanceof PinnaceError) return failed(toData(tool));
+      if (tool instanceof PinnaceError) return failed(toData(options.countFailed() ?? tool));
       const made = await makeCall({ call, tool, input: input.data, signals }, options);
       if (call.tool !== findTool || !('result' in made) || !made.result.ok) return made;
       const output = signaturesOf(made.result.output, options);

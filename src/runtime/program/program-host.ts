@@ -7,6 +7,7 @@ import { statusOfError } from '../../events/span.ts';
 import { describedText } from '../../tools/approval.ts';
 import { maxProgramLength, maxProgramOutput } from '../../tools/builtin/code-run.ts';
 import { codeRunId, type ProgramHost } from '../../tools/program-host.ts';
+import { createSlots } from '../../tools/slots.ts';
 import type { ToolContext } from '../../tools/tool.ts';
 import { askedBy } from '../../permission/interruption.ts';
 import { claimOn } from '../calls/approvals.ts';
@@ -31,9 +32,12 @@ export interface RunPrograms extends ProgramHost {
 
 /** The time that the code of a program itself may take. */
 const codeMs = 5_000;
+/** The programs of a run that go on at once. */
+const atOnce = 2;
 
 /** Creates the host of a run's programs. */
 export function createProgramHost(run: ProgramRun): RunPrograms {
+  const slots = createSlots();
   const suspended = new Set<string>();
   const resumed = new Map<string, Resumed | PinnaceError>();
   const ordinals = new Map<string, number>();
@@ -56,7 +60,8 @@ export function createProgramHost(run: ProgramRun): RunPrograms {
     async run(code, context) {
       const program = begin(code, context.toolCallId);
       suspended.delete(context.toolCallId);
-      const end = await execute(run, program, context);
+      const leave = await slots.take(codeRunId, atOnce, context.signal);
+      const end = await execute(run, program, context).finally(leave);
       if (!('asks' in end)) return end.output;
       suspended.add(context.toolCallId);
       return waitingOutput;

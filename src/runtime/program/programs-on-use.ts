@@ -29,7 +29,15 @@ export function programsOnUse(
   const { sandbox, request: { chat }, resumed } = options;
   if (!sandbox || !('open' in sandbox)) return none;
   let host: RunPrograms | undefined;
-  const run = { ...options, ...targets, options, sandbox, invoke: calls.invoke, acted: calls.acted };
+  const run = {
+    ...options,
+    ...targets,
+    options,
+    sandbox,
+    invoke: calls.invoke,
+    countFailed: calls.countFailed,
+    acted: calls.acted,
+  };
   const open = async (): Promise<RunPrograms> => {
     const { createProgramHost } = await load();
     return host ??= createProgramHost(run);

@@ -48,6 +48,70 @@ describe('code_run', () => {
     expect(runtime.metrics.text()).toContain('pinnace_programs_total{status="completed"} 1');
   });
 
+  it('counts calls that cannot be made as tool calls', async () => {
+    const { runtime } = programRuntime(
+      `const codes = {};
+      for (let i = 0; i < 200; i++) await tools.nothing({ i }).catch(({ code }) => codes[code] = (codes[code] ?? 0) + 1);
+      return codes;`,
+      { tools: [double], limits: { toolCalls: 11 } },
+    );
+    expect(outputOf((await take(runtime)).message)).toEqual({ not_found: 10, budget_exceeded: 190 });
+  });
+
+  it('ends a program whose inputs are too long together, also of calls that cannot be made', async () => {
+    const { runtime } = programRuntime(
+      `const text = 'x'.repeat(900_000);
+      for (let i = 0; i < 100; i++) await tools.nothing({ text, i }).catch(() => 0);
+      return 'all';`,
+      { tools: [double] },
+    );
+    const { chunks } = await take(runtime);
+    expect(chunks).toContainEqual(
+      expect.objectContaining({ type: 'tool-output-error', errorText: expect.stringContaining('inputs') }),
+    );
+  });
+
+  it('runs few programs at once, two of one run, and the others in turn', async () => {
+    let [open, most] = [0, 0];
+    const own = programSandbox();
+    const counting = {
+      ...own,
+      timeZone: own.timeZone,
+      async open(...given: Parameters<typeof own.open>) {
+        most = Math.max(most, ++open);
+        const cell = await own.open(...given);
+        let ended = false;
+        const end = (): void => {
+          if (!ended) open -= 1;
+          ended = true;
+          cell.end();
+        };
+        return { ...cell, end };
+      },
+    };
+    const calls = Array.from({ length: 8 }, (_, i) => ({
+      tool: 'code_run',
+      input: { code: `await tools.double({ x: ${i} }); return ${i}` },
+      id: `p${i}`,
+    }));
+    const model = scriptedModel(callsTools(...calls), says('Done'));
+    const agent = { entryTools: ['*', 'code_run'] };
+    const options = { sandbox: counting, programs: true, tools: [double], agent };
+    const alone = testRuntime({ ...options, model: model.model });
+    const outputs = async (runtime: typeof alone): Promise<unknown[]> =>
+      (await take(runtime)).message.parts.flatMap((part) => 'output' in part ? [part.output] : []);
+    expect(await outputs(alone)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(most).toBe(2);
+    most = 0;
+    const shared = testRuntime({
+      ...options,
+      model: (() => scriptedModel(callsTools(...calls), says('Done')).model)(),
+      sandboxes: 1,
+    });
+    expect(await outputs(shared)).toHaveLength(8);
+    expect([most, open]).toEqual([1, 0]);
+  });
+
   it('shows the model what programs may call, as declarations', async () => {
     const hidden = defineTool({
       id: 'inner',
