@@ -11,19 +11,18 @@ import type { Discovery } from '../contracts/discovery.ts';
 import type { Egress } from '../contracts/egress.ts';
 import type { ModelSource } from '../contracts/model-source.ts';
 import type { Plans } from '../contracts/plans.ts';
-import type { Sandbox } from '../contracts/sandbox.ts';
 import type { SecretSource } from '../contracts/secret-source.ts';
 import type { AgentSteps } from '../contracts/steps.ts';
 import type { Storage } from '../contracts/storage.ts';
 import type { Audit, Recorder } from '../events/audit.ts';
 import type { EventRing } from '../events/event-ring.ts';
-import type { ProgramSandbox } from '../contracts/program-sandbox.ts';
 import type { Emit } from '../events/events.ts';
 import type { InputDigests } from '../events/input-digests.ts';
 import type { Report } from '../events/report.ts';
 import type { Interruptions } from '../permission/interruption.ts';
 import type { Builtin } from '../tools/builtin/builtins.ts';
 import type { Handlers } from '../tools/extension.ts';
+import type { PooledPrograms, PooledSandbox } from '../tools/pooled-sandbox.ts';
 import type { Slots } from '../tools/slots.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { Budgets } from './budgets/budgets.ts';
@@ -49,7 +48,7 @@ export interface RuntimePorts {
   readonly blobs: BlobStore;
   readonly secrets: SecretSource | undefined;
   readonly egress: Egress | undefined;
-  readonly sandbox: Sandbox | (Sandbox & ProgramSandbox) | undefined;
+  readonly sandbox: PooledSandbox | (PooledSandbox & PooledPrograms) | undefined;
   readonly now: () => number;
 }
 

@@ -2,9 +2,9 @@
 
 import * as v from 'valibot';
 import { parse } from '../base/parse.ts';
-import type { Sandbox } from '../contracts/sandbox.ts';
 import type { ToolDefinition } from '../base/schema.ts';
 import { checkBy } from './json-schema/json-schema.ts';
+import type { PooledSandbox } from './pooled-sandbox.ts';
 import type { Tool } from './tool.ts';
 
 /** The `config` of a tool of type `code`. */
@@ -19,13 +19,14 @@ export const CodeToolConfig = v.strictObject({
  *
  * @throws PinnaceError `invalid_argument` for a config or a schema that is none.
  */
-export function createCodeTool(definition: ToolDefinition, { sandbox }: { readonly sandbox: Sandbox }): Tool {
+export function createCodeTool(definition: ToolDefinition, { sandbox }: { readonly sandbox: PooledSandbox }): Tool {
   const { code, timeoutMs } = parse(CodeToolConfig, definition.config ?? {}, {
     what: `the code of tool "${definition.id}"`,
   });
   return {
     definition,
     check: checkBy(definition.paramsSchema),
-    execute: (input, { signal }) => sandbox.run(code, { input, timeoutMs, signal }),
+    execute: (input, { signal, principal, scope }) =>
+      sandbox.run(code, { input, timeoutMs, signal, holder: { principal, scope } }),
   };
 }

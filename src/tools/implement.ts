@@ -1,18 +1,18 @@
 /** From a definition to a tool that can be called, for the types whose work is data. */
 
 import type { Egress } from '../contracts/egress.ts';
-import type { Sandbox } from '../contracts/sandbox.ts';
 import type { Report } from '../events/report.ts';
 import type { ToolDefinition } from '../base/schema.ts';
 import { createCodeTool } from './code-tool.ts';
 import { createHandledTool, type Handlers } from './extension.ts';
 import { createHttpTool, type HttpToolDefinition } from './http/http-tool.ts';
+import type { PooledSandbox } from './pooled-sandbox.ts';
 import type { Tool } from './tool.ts';
 
 /** What tools made of data work with. */
 export interface Means {
   readonly egress: Egress | undefined;
-  readonly sandbox: Sandbox | undefined;
+  readonly sandbox: PooledSandbox | undefined;
   readonly handlers: Handlers;
   /** Receives why a definition is left out. */
   readonly report?: Report;

@@ -49,11 +49,14 @@ export interface ProgramCallsOptions extends ProgramTargets {
 /** The tool by which a program waits: the sandbox makes these calls for `setTimeout`. */
 const sleepTool = '$sleep';
 const maxSleepMs = 10_000;
+/** All waits of a program together: it holds a sandbox while it waits. */
+const maxSleepsMs = 60_000;
 
 /** Creates the maker of a program's calls. */
 export function createProgramCalls(options: ProgramCallsOptions): CallMaker<ProgramAsk> {
   const reads = new AbortController();
   const found = new Set<string>();
+  let slept = 0;
   const signals = { reads: AbortSignal.any([options.signal, reads.signal]), acts: options.signal };
   return {
     stopReads: () => reads.abort('program_ended'),
@@ -64,7 +67,11 @@ export function createProgramCalls(options: ProgramCallsOptions): CallMaker<Prog
     async make(call) {
       const { input } = call;
       if (!input.ok) return failed(toData(options.countFailed() ?? input.error));
-      if (call.tool === sleepTool) return await sleep(input.data, signals.reads);
+      if (call.tool === sleepTool) {
+        const ms = sleepMs(input.data);
+        if ((slept += ms) > maxSleepsMs) throw waitsTooLong();
+        return await sleep(ms, signals.reads);
+      }
       const tool = findCallable(call.tool, options, found);
       if (tool instanceof PinnaceError) return failed(toData(options.countFailed() ?? tool));
       const made = await makeCall({ call, tool, input: input.data, signals }, options);
@@ -178,9 +185,17 @@ function failed(error: ErrorData): { readonly result: CallResult } {
   return { result: refused(error) };
 }
 
+function sleepMs(input: unknown): number {
+  return isRecord(input) && typeof input['ms'] === 'number' ? Math.min(Math.max(0, input['ms']), maxSleepMs) : 0;
+}
+
+function waitsTooLong(): PinnaceError {
+  const message = `The program was stopped: its waits take longer than ${maxSleepsMs} ms together`;
+  return new PinnaceError('budget_exceeded', message, { details: { reason: 'program_waits' } });
+}
+
 /** Waits; a program that ends waits no longer. */
-async function sleep(input: unknown, signal: AbortSignal): Promise<{ readonly result: CallResult }> {
-  const ms = isRecord(input) && typeof input['ms'] === 'number' ? Math.min(Math.max(0, input['ms']), maxSleepMs) : 0;
+async function sleep(ms: number, signal: AbortSignal): Promise<{ readonly result: CallResult }> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
   signal.addEventListener('abort', () => resolve(), { once: true });

@@ -7,7 +7,6 @@ import { statusOfError } from '../../events/span.ts';
 import { describedText } from '../../tools/approval.ts';
 import { maxProgramLength, maxProgramOutput } from '../../tools/builtin/code-run.ts';
 import { codeRunId, type ProgramHost } from '../../tools/program-host.ts';
-import { createSlots } from '../../tools/slots.ts';
 import type { ToolContext } from '../../tools/tool.ts';
 import { askedBy } from '../../permission/interruption.ts';
 import { claimOn } from '../calls/approvals.ts';
@@ -32,12 +31,9 @@ export interface RunPrograms extends ProgramHost {
 
 /** The time that the code of a program itself may take. */
 const codeMs = 5_000;
-/** The programs of a run that go on at once. */
-const atOnce = 2;
 
 /** Creates the host of a run's programs. */
 export function createProgramHost(run: ProgramRun): RunPrograms {
-  const slots = createSlots();
   const suspended = new Set<string>();
   const resumed = new Map<string, Resumed | PinnaceError>();
   const ordinals = new Map<string, number>();
@@ -60,8 +56,7 @@ export function createProgramHost(run: ProgramRun): RunPrograms {
     async run(code, context) {
       const program = begin(code, context.toolCallId);
       suspended.delete(context.toolCallId);
-      const leave = await slots.take(codeRunId, atOnce, context.signal);
-      const end = await execute(run, program, context).finally(leave);
+      const end = await execute(run, program, context);
       if (!('asks' in end)) return end.output;
       suspended.add(context.toolCallId);
       return waitingOutput;
@@ -134,7 +129,7 @@ interface Running {
 async function drive(run: ProgramRun, program: Resumed, running: Running): Promise<Ended> {
   const { options, sandbox } = run;
   const { state, past, decisions } = program;
-  const { context: { signal: callSignal, toolCallId }, view, span } = running;
+  const { context: { signal: callSignal, toolCallId, principal, scope }, view, span } = running;
   const lost = new AbortController();
   const signal = AbortSignal.any([callSignal, lost.signal]);
   const journal = openProgramJournal({
@@ -164,6 +159,7 @@ async function drive(run: ProgramRun, program: Resumed, running: Running): Promi
       timeoutMs: codeMs,
       maxOutputLength: maxProgramOutput,
       signal,
+      holder: { principal, scope, onQueue: (isWaiting) => view.queue(isWaiting) },
     });
     const ended = await driveProgram({ cell, past, calls, journal });
     if ('asks' in ended) await suspend(run, program, { ...running, journal, asks: ended.asks, spanContext });

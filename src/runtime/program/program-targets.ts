@@ -1,7 +1,7 @@
 /** What programs use of their run. Types only. */
 
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
-import type { ProgramSandbox } from '../../contracts/program-sandbox.ts';
+import type { PooledPrograms } from '../../tools/pooled-sandbox.ts';
 import type { Invoke, RunCalls } from '../calls/run-calls.ts';
 import type { LoopApprovals } from '../loop/loop-options.ts';
 import type { RunOptions } from '../run-options.ts';
@@ -19,7 +19,7 @@ export interface ProgramTargets extends Pick<RunOptions, 'stepTools' | 'toolSet'
 /** A run with programs. */
 export interface ProgramRun extends ProgramTargets {
   readonly options: RunOptions;
-  readonly sandbox: ProgramSandbox;
+  readonly sandbox: PooledPrograms;
   /** The call of `code_run` has changed something. */
   readonly acted: (toolCallId: string) => void;
 }

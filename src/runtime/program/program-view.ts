@@ -24,8 +24,18 @@ export interface ProgramView {
   called(call: { readonly n: number; readonly tool: string; readonly acts: boolean }): void;
   /** A call has come so far. */
   reached(call: { readonly n: number; readonly tool: string }, state: ProgramCallState, code?: string): void;
+  /** The program waits for a sandbox, or has got one. */
+  queue(isWaiting: boolean): void;
   show(state: ProgramStateName): void;
-  readonly counts: { readonly calls: number; readonly sideEffects: number; readonly replayed: number };
+  readonly counts: Readonly<Counts>;
+}
+
+interface Counts {
+  calls: number;
+  sideEffects: number;
+  replayed: number;
+  /** How long it waited for a sandbox; absent where it did not. */
+  queuedMs?: number;
 }
 
 /** The most tools, and calls, that are listed. */
@@ -45,19 +55,27 @@ export function createProgramView(
   const tools = new Map<string, number>();
   const calls = new Map<number, ShownCall>();
   const startedAt = new Map<number, number>();
-  const counts = { calls: 0, sideEffects: 0, replayed };
+  const counts: Counts = { calls: 0, sideEffects: 0, replayed };
   let shownAt = 0;
+  let queuedAt: number | undefined;
   const list = (call: ShownCall): void => {
     if (calls.has(call.n) || calls.size < maxListed) calls.set(call.n, call);
   };
   const show = (state: ProgramStateName): void => {
     shownAt = now();
-    const data = { toolCallId, state, ...counts, tools: Object.fromEntries(tools), list: [...calls.values()] };
+    const queued = queuedAt !== undefined && { queued: true };
+    const shown = { tools: Object.fromEntries(tools), list: [...calls.values()] };
+    const data = { toolCallId, state, ...counts, ...queued, ...shown };
     push({ type: 'data-program', id: toolCallId, data });
   };
   return {
     counts,
     show,
+    queue(isWaiting) {
+      if (queuedAt !== undefined) counts.queuedMs = now() - queuedAt;
+      queuedAt = isWaiting ? now() : undefined;
+      show('running');
+    },
     called({ n, tool, acts }) {
       startedAt.set(n, now());
       list({ n, tool, state: 'running' });
