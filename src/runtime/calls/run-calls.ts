@@ -66,18 +66,16 @@ const loadAsking = /* @__PURE__ */ loadOnce(() => import('./ask-person.ts'));
 
 /** Creates the calls of a run that has made none. */
 export function createRunCalls(options: RunOptions, targets: CallTargets): RunCalls {
-  const { limits, request } = options;
   const { live, usage, spans, push, files } = targets;
   const calls = createLiveCalls(options);
   const prepared = createPreparedCalls(options);
   const announced = createAnnouncements();
   const scope = createRunScope();
-  const citeOf = createCitations(request.chat.messages, push);
+  const citeOf = createCitations(options.request.chat.messages, push);
   const delegation = delegationOf(options, targets);
   const shared = sharedBy(options);
   const interactions = new Map<string, Interaction>();
-  const countCall = (): PinnaceError | undefined =>
-    ++usage.toolCalls > limits.toolCalls ? tooManyCalls(limits.toolCalls) : undefined;
+  const countCall = callCounter(usage, options.limits);
   const invoke: Invoke = async (tool, input, { toolCallId, signal, approved = false, interruptionId, inside }) => {
     const tooMany = countCall();
     if (tooMany) return { ok: false, error: toData(tooMany) };
@@ -126,6 +124,11 @@ export function createRunCalls(options: RunOptions, targets: CallTargets): RunCa
     shown: (chunk) => chunk.type === 'tool-input-available' && announced.resolve(chunk.toolCallId),
     close: () => scope.close(),
   };
+}
+
+/** Returns the function that counts a call: it returns the error where the run may make no more. */
+function callCounter(usage: CallTargets['usage'], { toolCalls }: RunOptions['limits']): () => PinnaceError | undefined {
+  return () => ++usage.toolCalls > toolCalls ? tooManyCalls(toolCalls) : undefined;
 }
 
 function take<T>(map: Map<string, T>, key: string): T | undefined {

@@ -91,8 +91,7 @@ function createWork<Ask>({ cell, past, calls, journal }: DriveOptions<Ask>): Wor
   const asks: Ask[] = [];
   const held: ProgramCall[] = [];
   let stop: Work<Ask>['stop'];
-  let [busy, last, isReplaying, isClosed] = [1, 0, known.size > 0, false];
-  let inputsLength = 0;
+  let [busy, last, inputsLength, isReplaying, isClosed] = [1, 0, 0, known.size > 0, false];
   const end = (how: NonNullable<typeof stop>): void => {
     stop ??= how;
     cell.end();
@@ -124,8 +123,7 @@ function createWork<Ask>({ cell, past, calls, journal }: DriveOptions<Ask>): Wor
       return stop;
     },
     call(message) {
-      inputsLength += message.input.length;
-      if (inputsLength > maxInputsLength) return end({ error: inputsTooLong() });
+      if ((inputsLength += message.input.length) > maxInputsLength) return end({ error: inputsTooLong() });
       const call = readCall(message);
       last = call.n;
       if (last > maxProgramCalls) return end({ error: tooManyCalls() });
