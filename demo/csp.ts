@@ -7,7 +7,8 @@ export const policy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  'connect-src *',
+  // People add model and MCP servers while the page runs, also in their own network: only other protocols are left out.
+  "connect-src 'self' https: http:",
   "img-src 'self' data:",
   "frame-src 'self'", // the frame of MCP apps, demo/mcp/apps/frame.html, which has a policy of its own
   "worker-src 'self' data:", // code tools run in workers made of data, with an origin of their own
@@ -17,17 +18,29 @@ export const policy = [
   'trusted-types pinnace pinnace-sandbox', // demo/app/worker/trusted.ts, adapters/sandbox/trusted.ts
 ].join('; ');
 
-/** Returns the plugin; the policy comes before everything that it governs. */
+/** Who may show the page in a frame: itself alone, so that no other page can lay an approval under a click. Only a header can say it. */
+const framing = "frame-ancestors 'self'";
+
+/** The policy as a header, for the page and for the script of its worker. */
+export const headerPolicy = `${policy}; ${framing}`;
+
+/** Returns the plugin; the policy comes before everything that it governs. Servers of the build add what no `meta` can say. */
 export function contentSecurityPolicy(): Plugin {
   return {
     name: 'pinnace-csp',
-    apply: 'build',
-    transformIndexHtml: () => [
-      {
-        tag: 'meta',
-        attrs: { 'http-equiv': 'Content-Security-Policy', content: policy },
-        injectTo: 'head-prepend',
-      },
-    ],
+    configurePreviewServer({ middlewares }) {
+      middlewares.use((_, response, next) => {
+        response.setHeader('content-security-policy', framing); // the frame of MCP apps has a policy of its own
+        next();
+      });
+    },
+    transformIndexHtml: (_, { server }) =>
+      server ? [] : [
+        {
+          tag: 'meta',
+          attrs: { 'http-equiv': 'Content-Security-Policy', content: policy },
+          injectTo: 'head-prepend',
+        },
+      ],
   };
 }

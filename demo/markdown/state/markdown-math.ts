@@ -8,19 +8,23 @@ export const mathStart = /^ {0,3}(\$\$|\\\[)/;
 /** The longest formula within a line, in UTF-16 code units: what is not closed within is text. */
 const longest = 600;
 
-/** Reads the block that starts on this line. One that a blank line interrupts, or that is not closed yet, is none. */
+/** The longest formula of a block, in lines: else every line that opens one would be read to the end of the text. */
+const mostLines = 100;
+
+/** Reads the block that starts on this line. One that a blank line interrupts, that is too long or not closed yet, is none. */
 export function readMath(lines: readonly string[], i: number): Located | undefined {
   const [start = '', mark] = mathStart.exec(lines[i] ?? '') ?? [];
   if (mark === undefined) return undefined;
   const end = mark === '$$' ? '$$' : '\\]';
-  const text: string[] = [];
-  for (let next = i; next < lines.length; next++) {
+  for (let next = i; next < Math.min(lines.length, i + mostLines); next++) {
     const line = next === i ? (lines[i] ?? '').slice(start.length) : lines[next] ?? '';
     if (next > i && line.trim() === '') return undefined;
     const at = line.indexOf(end);
-    if (at === -1) text.push(line);
-    else if (line.slice(at + end.length).trim() !== '') return undefined;
-    else return { block: { type: 'math', text: [...text, line.slice(0, at)].join('\n').trim() }, next: next + 1 };
+    if (at === -1) continue;
+    if (line.slice(at + end.length).trim() !== '') return undefined;
+    const inner = [(lines[i] ?? '').slice(start.length), ...lines.slice(i + 1, next + 1)];
+    inner[inner.length - 1] = line.slice(0, at);
+    return { block: { type: 'math', text: inner.join('\n').trim() }, next: next + 1 };
   }
   return undefined;
 }

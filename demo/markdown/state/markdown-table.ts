@@ -5,6 +5,9 @@ import type { Located, TableBlock } from './markdown-types.ts';
 /** Rejects absurdly wide tables. */
 const maxColumns = 40;
 
+/** Cells that are added to rows that lack some: a line of two characters must not become a row of forty cells again and again. */
+const mostAdded = 400;
+
 /** Whether line `i` is the head of a table. */
 export function isTable(lines: readonly string[], i: number): boolean {
   const [line = '', below = ''] = [lines[i], lines[i + 1]];
@@ -21,9 +24,11 @@ export function readTable(lines: readonly string[], i: number): Located<TableBlo
   const align = cellsOf(lines[i + 1] ?? '').map(alignOf);
   const rows: string[][] = [];
   let next = i + 2;
+  let added = 0;
   for (; next < lines.length && lines[next]?.includes('|'); next++) {
-    const cells = cellsOf(lines[next] ?? '');
-    rows.push(head.map((_, column) => cells[column] ?? ''));
+    const cells = cellsOf(lines[next] ?? '').slice(0, head.length);
+    for (; cells.length < head.length && added < mostAdded; added++) cells.push('');
+    rows.push(cells);
   }
   return { block: { type: 'table', align, head, rows }, next };
 }

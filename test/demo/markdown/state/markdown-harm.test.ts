@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { slowness, threadMs } from '../../../tools/thread-time.ts';
 import { createMarkdownReader } from '../../../../demo/markdown/state/markdown.ts';
+import { randomNumbers } from '../../../fixtures/chance/random.ts';
 import { readInline } from '../../../../demo/markdown/state/markdown-inline.ts';
 
 describe('Markdown that means harm', () => {
@@ -55,6 +56,35 @@ describe('Markdown that means harm', () => {
     expect(deepest(readInline(text))).toBeLessThan(60);
   });
 
+  it.each(seeds())('reads 60 KB of openers in every arrangement in good time (%i)', (seed) => {
+    const random = randomNumbers(seed);
+    const of = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
+    for (let round = 0; round < 60; round++) {
+      const piece = Array.from({ length: 1 + Math.floor(random() * 4) }, () => of(openers) + of(gaps)).join('');
+      const text = of(heads) + piece.repeat(Math.ceil(60_000 / piece.length));
+      const began = threadMs();
+      const { nodes } = readWhole(createMarkdownReader().read(text));
+      expect(threadMs() - began, JSON.stringify(piece)).toBeLessThan(1500 * slow);
+      expect(nodes, JSON.stringify(piece)).toBeLessThan(text.length * 3);
+    }
+  });
+
+  it.each(['\\[\n', '\\[ \n', '\\[a(\n', '> \\[\n', '- \\[\n', '$$a\nb\n'])(
+    'does not look for the end of each of 60,000 characters of formulas that %j opens',
+    (piece) => {
+      const text = piece.repeat(Math.ceil(60_000 / piece.length));
+      const began = threadMs();
+      createMarkdownReader().read(text);
+      expect(threadMs() - began).toBeLessThan(500 * slow);
+    },
+  );
+
+  it('makes no table of forty cells out of each line of two characters', () => {
+    const head = `|${'a|'.repeat(40)}\n|${'-|'.repeat(40)}\n`;
+    const { nodes } = readWhole(createMarkdownReader().read(head + '|\n'.repeat(50_000)));
+    expect(nodes).toBeLessThan(200_000);
+  });
+
   it('reads brackets of growing length, where every one must be looked for, in good time', () => {
     const text = Array.from({ length: 400 }, (_, i) => '`'.repeat(i + 1)).join(' ');
     const began = threadMs();
@@ -62,6 +92,57 @@ describe('Markdown that means harm', () => {
     expect(threadMs() - began).toBeLessThan(1000 * slow);
   });
 });
+
+const openers = [
+  ...['\\[', '$$', '$', '$a', '$1', '\\(', '`', '```', '~~~', '~~', '*', '**', '***', '_', '[', '![', '](', '[](', '<'],
+  ...['<https://a', 'http://', '&amp', '#', '# ', '> ', '>', '- ', '-', '* ', '1. ', '- [ ] ', '|', '|-', '|a|', '|-|'],
+  ...[
+    ':-',
+    '---',
+    '\\',
+    ' ',
+    '    ',
+    '\t',
+    '[1',
+    '[1]',
+    '[1,',
+    '!',
+    'h',
+    'a',
+    '(',
+    ')',
+    ']',
+    '\\]',
+    '\\)',
+    '> - ',
+    '\r',
+  ],
+];
+const gaps = ['', '\n', ' ', '\n\n', 'a', '\n ', ' \n'];
+const heads = ['', '|a|b|\n|-|-|\n', `|${'a|'.repeat(40)}\n|${'-|'.repeat(40)}\n`, '```\n', '> ', '- '];
+
+/** The same arrangements in every run. */
+function seeds(): readonly number[] {
+  return [1, 2, 3, 4];
+}
+
+/** Reads all that blocks hold, and counts it. */
+function readWhole(blocks: readonly unknown[]): { readonly nodes: number } {
+  let nodes = 0;
+  const stack: unknown[] = [...blocks];
+  while (stack.length > 0) {
+    const next = stack.pop();
+    nodes++;
+    if (typeof next !== 'object' || next === null) continue;
+    const { type, text, ...parts } = next as { readonly type?: string; readonly text?: string };
+    if (typeof text === 'string' && (type === 'paragraph' || type === 'heading')) stack.push(readInline(text));
+    for (const part of Array.isArray(next) ? next : Object.values(parts)) {
+      if (typeof part === 'object' && part !== null) stack.push(part);
+      else if (Array.isArray(next)) nodes++;
+    }
+  }
+  return { nodes };
+}
 
 /** How deep a tree goes, counted without recursion. */
 function deepest(root: unknown): number {

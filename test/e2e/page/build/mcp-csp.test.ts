@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { chromium as browserType } from 'playwright';
 import { expect, it } from 'vitest';
-import { policy } from '../../../../demo/csp.ts';
+import { headerPolicy } from '../../../../demo/csp.ts';
 import type { Tour } from '../../../fixtures/mcp/everything.ts';
 import { chromium } from '../../../tools/browsers/chromium.ts';
 import { oneFile } from '../../../tools/browsers/one-file.ts';
@@ -33,7 +33,7 @@ it('the connectors keep to a strict Content-Security-Policy in a worker', async 
   const answer: RequestListener = (request, response) => {
     const [type, text] = files[request.url ?? ''] ?? ['text/plain', ''];
     request.setEncoding('utf8').on('data', (chunk: string) => reports.push(chunk));
-    response.writeHead(200, { 'content-type': type, 'content-security-policy': `${policy}; report-uri /report` });
+    response.writeHead(200, { 'content-type': type, 'content-security-policy': `${headerPolicy}; report-uri /report` });
     response.end(text);
   };
   const site = createServer(answer);

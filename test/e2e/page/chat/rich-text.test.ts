@@ -113,3 +113,52 @@ describe('a long pasted text', () => {
     expect(await page.getByTestId('error-callout').count()).toBe(0);
   });
 });
+
+/** Formulas that draw outside of the place that they take. */
+const overlays = [
+  '\\smash{\\rule[-15em]{19em}{19em}}',
+  '\\raisebox{-20em}{\\rule{19em}{19em}}',
+  '\\raisebox{20em}{\\rule{19em}{19em}}',
+  '\\rule{0.1em}{0.1em}\\kern-20em\\smash{\\rule[10em]{19em}{9em}}',
+  '\\hspace{-20em}\\rule{19em}{1em}',
+  '\\rlap{\\rule{19em}{1em}}',
+  '\\llap{\\rule{19em}{1em}}',
+  '\\smash{\\Huge\\rule[-9em]{9em}{19em}}',
+  '\\vphantom{}\\smash{\\begin{matrix}a\\\\a\\\\a\\\\a\\\\a\\\\a\\\\a\\\\a\\\\a\\end{matrix}}',
+];
+
+describe('a formula of a stranger', () => {
+  it('paints nothing outside of its own box, alone or in a line', async () => {
+    const { page, problems } = await open({ width: 1280, height: 1100 });
+    await send(page, 'What is 6 * 7?');
+    await page.getByTestId('answer-footer').waitFor();
+    const said = await page.locator('.markdown').innerText();
+    const blocks = overlays.map((formula) => `Before \\(${formula}\\) after\n\n$$\n${formula}\n$$`);
+    await answerWith(page, said, blocks.join('\n\n'));
+    await expect.poll(() => page.locator('.formula math').count()).toBe(overlays.length * 2);
+    expect(await strays(page)).toEqual([]);
+    await shoot(page, 'formula-overlays');
+    expect(problems).toEqual([]);
+  });
+});
+
+/** Where a part of a formula is hit outside of the formula's own box, with a small margin for slanted letters. */
+function strays(page: Page): Promise<readonly string[]> {
+  return page.evaluate(() => {
+    const found: string[] = [];
+    for (const formula of document.querySelectorAll('.formula')) {
+      formula.scrollIntoView({ block: 'center' });
+      const box = formula.getBoundingClientRect();
+      const margin = 6;
+      for (let x = 4; x < innerWidth; x += 12) {
+        for (let y = 4; y < innerHeight; y += 12) {
+          const isInside = x > box.left - margin && x < box.right + margin && y > box.top - margin &&
+            y < box.bottom + margin;
+          const hit = isInside ? null : document.elementFromPoint(x, y);
+          if (hit && formula.contains(hit)) found.push(`${formula.textContent?.slice(0, 40)} at ${x},${y}`);
+        }
+      }
+    }
+    return found;
+  });
+}
