@@ -39,8 +39,7 @@ import { createSteering, type Steering } from './loop/steering.ts';
 
 /** Executes the run to its end, into its record. Never throws. */
 export function executeRun(options: RunOptions, live: LiveRun): void {
-  const { runId, traceId, abort, redaction, plan, limits, toolSet, now } = options;
-  const startedAt = now();
+  const { runId, traceId, abort, redaction, plan, limits, toolSet, now, startedAt } = options;
   const usage = noUsage();
   const finalUsage = () => ({ ...usage, durationMs: now() - startedAt });
   const push = (chunk: UIMessageChunk): void => driver.push(chunk);

@@ -37,6 +37,8 @@ export interface RunIdentity {
   readonly runId: string;
   readonly traceId: string;
   readonly span: Span;
+  /** When it was requested, in milliseconds since 1970: its span starts then, and its duration counts from then. */
+  readonly startedAt: number;
   readonly principal: Principal;
   readonly abort: RunAbort;
   readonly redaction: RunRedaction;

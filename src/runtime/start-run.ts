@@ -133,6 +133,7 @@ interface Claimant extends Starting {
   readonly redaction: RunRedaction;
   readonly runId: string;
   readonly span: Span;
+  readonly startedAt: number;
   /** The facts of `span` in the record, for an instance that must emit its end later. */
   readonly spanFacts: NonNullable<RunState['span']>;
 }
@@ -142,7 +143,8 @@ function startSpanOf(
   { emit, now }: RuntimeParts,
   { agentId, chat, runtimeId, settings }: RunRequest,
   { principal: { tenant, subject, actor }, trace, redaction }: Pick<Claimant, 'principal' | 'redaction' | 'trace'>,
-): Pick<Claimant, 'runId' | 'span' | 'spanFacts'> {
+): Pick<Claimant, 'runId' | 'span' | 'spanFacts' | 'startedAt'> {
+  const startedAt = now();
   const { traceId = createTraceId(), parentSpanId } = trace ?? {};
   const runId = `run_${crypto.randomUUID().replaceAll('-', '')}`;
   const facts = {
@@ -159,7 +161,7 @@ function startSpanOf(
   };
   const span = spanOfRun(facts, { emit: redactedEmit(emit, redaction), now });
   const spanFacts = { spanId: span.spanId, ...(parentSpanId !== undefined && { parentSpanId }) };
-  return { runId, span, spanFacts };
+  return { runId, span, spanFacts, startedAt };
 }
 
 /** How often a run is resolved again because something was invalidated meanwhile. */

@@ -11,7 +11,7 @@ import type { Mutation, Origin, TreeEvent } from './nodes/mutation.ts';
 import { none } from './nodes/node-store.ts';
 import type { TreeOp } from './nodes/op.ts';
 import { badPayload, type PayloadTypes } from './nodes/payload-types.ts';
-import { checkRows, type TreeRow } from './nodes/row.ts';
+import { badRows, checkRows, type TreeRow } from './nodes/row.ts';
 import { rowOf, rowsOf } from './nodes/rows.ts';
 import { createTreeView, type TreeView } from './views/tree-view.ts';
 
@@ -69,7 +69,8 @@ export interface Tree {
 /**
  * Creates a tree.
  *
- * @throws PinnaceError `invalid_argument` for rows that do not fit their schemas or are no tree in pre-order.
+ * @throws PinnaceError `invalid_argument` for rows that do not fit their schemas, or are no tree in pre-order whose first row is the
+ * root (`invalid_rows`): a circle, a missing parent, a second root.
  * @example
  * const tree = createTree({
  *   payloadTypes: { task: v.object({ name: v.string() }) },
@@ -126,9 +127,31 @@ export function coreOf(tree: Tree): Core {
 
 /** The first contents are no mutation: there is nothing to take back. */
 function load(core: Core, rows: readonly TreeRow[]): void {
+  requireRoot(rows);
   mutate(core, [{ kind: 'insert', rows, place: { parentId: null, beforeId: null } }]);
   core.rev = 0;
   core.history.clear();
+}
+
+/** A tree has one root: with a parent, the first row is part of a circle, comes before its parent, or is part of another tree. */
+function requireRoot([root, ...others]: readonly TreeRow[]): void {
+  if (!root || (root.parentId ?? null) === null) return;
+  const { nodeId, parentId } = root;
+  const parent = others.find((row) => row.nodeId === parentId);
+  const isCircle = parentId === nodeId || (parent && leadsTo(nodeId, parent, others));
+  if (isCircle) throw badRows(root, `its parent "${parentId}" is itself or below it: rows must not form a circle`);
+  const where = parent ? 'comes after it' : 'is not among the rows';
+  throw badRows(root, `its parent "${parentId}" ${where}; the first row is the root, with "parentId": null`);
+}
+
+function leadsTo(nodeId: string, from: TreeRow, rows: readonly TreeRow[]): boolean {
+  const parents = new Map(rows.map((row) => [row.nodeId, row.parentId]));
+  const seen = new Set<string>();
+  for (let at: string | null | undefined = from.parentId; at && !seen.has(at); at = parents.get(at)) {
+    if (at === nodeId) return true;
+    seen.add(at);
+  }
+  return false;
 }
 
 /** Checks rows and payloads, and returns them as the schemas make them. */

@@ -1,5 +1,6 @@
 /** An answer as the parts of a language model's stream. */
 
+import { estimateTokens, toolTokens } from '../../../src/base/estimate-tokens.ts';
 import type { LanguageModel } from '../../../src/contracts/ai-types.ts';
 import type { Answer, IdentifiedCall } from './answer.ts';
 import { type ModelCallOptions, stringify } from './conversation.ts';
@@ -60,9 +61,12 @@ function finishReasonOf(isCut: boolean, calls: readonly IdentifiedCall[]): Finis
   return { unified: reason, raw: reason };
 }
 
-/** Words, as this model has no tokens. */
+/** Its prompt as this package estimates prompts, beside which it is shown, and words of its own: it stops after so many words. */
 function usageOf({ reasoning, text, calls }: Answer, { prompt, tools = [] }: ModelCallOptions): Finish['usage'] {
-  const input = countWords(stringify(prompt)) + countWords(stringify(tools));
+  const ofTools = tools.map((tool) =>
+    tool.type === 'function' ? toolTokens(tool.name, tool.description, tool.inputSchema) : 0
+  );
+  const input = estimateTokens(stringify(prompt).length) + ofTools.reduce((sum, tokens) => sum + tokens, 0);
   const thought = countWords(reasoning);
   const said = countWords(text) +
     calls.reduce((sum, { toolName, input: json }) => sum + countWords(`${toolName} ${json}`), 0);

@@ -1,9 +1,8 @@
 /** How many tokens a message takes, about. */
 
+import { charactersPerToken } from '../../base/estimate-tokens.ts';
 import type { LanguageModelV4FilePart, LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 
-/** Models differ; about four characters of JSON make a token. */
-export const charactersPerToken = 4;
 const tokensOfImage = 1_500;
 /** Any other file counts as an image for each piece of this length, such as a page of a PDF. */
 const bytesOfImage = 65_536;

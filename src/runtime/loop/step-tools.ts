@@ -1,6 +1,7 @@
 /** Which tools the model sees in its next step: all of the run's, or with discovery those that are active. */
 
 import { PinnaceError } from '../../base/errors.ts';
+import { toolTokens } from '../../base/estimate-tokens.ts';
 import type { Discovery } from '../../contracts/discovery.ts';
 import type { UIMessage } from '../../contracts/ai-types.ts';
 import type { Agent } from '../../base/schema.ts';
@@ -151,9 +152,6 @@ function toolByName(tools: readonly Tool[], further: readonly Tool[]): (name: st
   return (name) => known.get(name) ?? further.find(({ definition }) => definition.name === name);
 }
 
-/** Models differ; about four characters of JSON make a token. */
-const charactersPerToken = 4;
-
 const ofTool = new WeakMap<Tool, number>();
 const ofTools = new WeakMap<readonly Tool[], number>();
 
@@ -166,8 +164,7 @@ export function definitionTokens(tools: readonly Tool[]): number {
 
 function tokensOf(tool: Tool): number {
   const { name, description, paramsSchema } = tool.definition;
-  const known = ofTool.get(tool) ??
-    Math.ceil(JSON.stringify({ name, description, parameters: paramsSchema }).length / charactersPerToken);
+  const known = ofTool.get(tool) ?? toolTokens(name, description, paramsSchema);
   ofTool.set(tool, known);
   return known;
 }

@@ -14,7 +14,7 @@ import type { Report } from '../../events/report.ts';
 import type { Limits } from '../resolve/limits.ts';
 import type { Answer } from '../loop/step-content.ts';
 import { leaveProvider } from '../messages/leave-provider.ts';
-import { charactersPerToken } from '../context/estimate.ts';
+import { charactersPerToken } from '../../base/estimate-tokens.ts';
 import type { FitPrompt } from '../context/context-options.ts';
 import type { CallHold } from '../budgets/budgets.ts';
 import type { ModelBudget } from './model-budget.ts';

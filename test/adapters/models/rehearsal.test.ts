@@ -1,5 +1,7 @@
 import { experimental_streamTextLowMemory as streamText, isStepCount, jsonSchema, tool } from 'ai';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { defineTool } from '../../../src/index.ts';
+import { definitionTokens } from '../../../src/runtime/loop/step-tools.ts';
 import { rehearsal } from '../../../adapters/models/rehearsal.ts';
 import { ask, called, type Part, partsOf, stream, toolOf, user } from './rehearsal/ask.ts';
 import { calculator, several, weather } from './rehearsal/tools.ts';
@@ -68,6 +70,22 @@ describe('rehearsal', () => {
       usage: { inputTokens: { total: expect.any(Number) }, outputTokens: { total: 3, text: 3, reasoning: 0 } },
     });
   });
+
+  it.each([[[]], [[calculator]], [several]])(
+    'counts its prompt as the estimate of tool definitions does: %#',
+    async (tools) => {
+      const input = async (given: typeof tools): Promise<number> => {
+        const end = (await stream({ prompt: [user('say one two three')], tools: given })).at(-1);
+        return end?.type === 'finish' ? end.usage.inputTokens.total ?? 0 : 0;
+      };
+      const estimated = definitionTokens(
+        tools.map(({ name, description = '', inputSchema }) =>
+          defineTool({ id: name, description, input: inputSchema as Record<string, unknown>, execute: () => null })
+        ),
+      );
+      expect(await input(tools) - await input([])).toBe(estimated);
+    },
+  );
 
   it('writes hundreds of words when it is asked for a long answer, and as many as asked for', async () => {
     const { text } = await ask('Tell me a long story about a lighthouse', several);

@@ -1,7 +1,18 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { staticCatalog } from '../../../adapters/catalog/static.ts';
 import { memorySink } from '../../../adapters/sinks/memory.ts';
-import { defineAgent, defineTool, type LanguageModel, localPrincipal, PinnaceError } from '../../../src/index.ts';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import {
+  type Catalog,
+  createRuntime,
+  defineAgent,
+  defineTool,
+  type LanguageModel,
+  localPrincipal,
+  type ObservedEvent,
+  PinnaceError,
+} from '../../../src/index.ts';
 import { callsTools, says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
 import {
   lastData,
@@ -397,3 +408,28 @@ function brokenStream(): ReadableStream {
 function emptyStream(): ReadableStream {
   return new ReadableStream({ pull: (controller) => controller.close() });
 }
+
+describe('the duration of a run', () => {
+  it('counts from its request, as its span does: with the look-ups before the model is called', async () => {
+    let time = 1_000_000;
+    const { model } = scriptedModel(says('Hi'));
+    const events: ObservedEvent[] = [];
+    const inner = staticCatalog({
+      agents: [{ id: 'helper', name: 'Helper', providerId: 'default' }],
+      providers: [{ id: 'default', kind: 'custom' }],
+    });
+    const catalog: Catalog = { ...inner, agent: (...given) => ((time += 60), inner.agent(...given)) };
+    const runtime = createRuntime({
+      catalog,
+      models: { model: () => model },
+      storage: memoryStorage(),
+      now: () => time,
+      sinks: [(event: ObservedEvent) => void events.push(event)],
+    });
+    const chunks = await readAll(await runtime.run(runRequest(), localPrincipal()));
+    await runtime.close();
+    const end = events.find(({ action }) => action === 'run.end');
+    expect(lastData(chunks, 'data-usage')['durationMs']).toBeGreaterThanOrEqual(60);
+    expect(lastData(chunks, 'data-usage')['durationMs']).toBe(end?.latency);
+  });
+});
