@@ -149,7 +149,6 @@ const openers = [
   '\\)',
   '> - ',
   '\r',
-  ,
 ];
 const gaps = ['', '\n', ' ', '\n\n', 'a', '\n ', ' \n'];
 const heads = ['', '|a|b|\n|-|-|\n', `|${'a|'.repeat(40)}\n|${'-|'.repeat(40)}\n`, '```\n', '> ', '- '];
