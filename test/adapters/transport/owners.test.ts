@@ -69,6 +69,7 @@ const matrix: Readonly<Record<string, Row>> = {
   'GET /v1/mcp-servers/{id}/grant': [200, 200, 200, 200, 404, 200],
   'DELETE /v1/mcp-servers/{id}/grant': [204, 204, 204, 204, 404, 204],
   'POST /v1/mcp-sign-ins': [404, 404, 404, 404, 404, 404],
+  'GET /v1/budgets': [200, 200, 200, 200, 200, 200], // each its own
   // What belongs to the tenant.
   'GET /v1/agents/{id}/manifest': [200, 200, 200, 200, 404, 403],
   'GET /v1/agents/{id}/tools': [200, 200, 200, 200, 404, 200],
