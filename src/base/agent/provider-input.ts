@@ -36,11 +36,7 @@ export interface ProviderRegistration {
   secret?: SecretRef | undefined;
   /** Its models take a JSON Schema for their answer. Default: `false`, the schema is part of the instructions. */
   jsonSchema?: boolean | undefined;
-  /**
-   * Parameters that the server does not take, by their names in the request, such as `['stream_options']`. Default: learned from its
-   * refusals, for what means the same without them: `stream_options`, `parallel_tool_calls`, `strict`, and `max_tokens`, which is sent
-   * as `max_completion_tokens`.
-   */
+  /** Parameters that the server does not take, such as `['stream_options']`. Default: learned from its refusals. */
   unsupportedParameters?: string[] | undefined;
   /** Prices for a million tokens. Default: unknown, and a run has no costs. */
   prices?: Prices | undefined;

@@ -107,7 +107,9 @@ export const refusingChecks: readonly McpConnectorCheck[] = [
   {
     name: 'reports the status of a refusal, whatever its body is',
     async run(subject) {
-      const bodies = [{}, { 'content-type': 'image/png' }, { 'content-type': 'application/octet-stream' }];
+      const bodies: HeadersInit[] = [{}, { 'content-type': 'image/png' }, {
+        'content-type': 'application/octet-stream',
+      }];
       for (const status of [400, 405, 410, 415, 422, 500, 502, 504]) {
         for (const headers of bodies) {
           const refusal = () => new Response(new Blob([serverText]).stream(), { status, headers });

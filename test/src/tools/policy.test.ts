@@ -72,9 +72,8 @@ const hooks = {
 };
 
 function expected(policy: 'free' | 'asks', hook: keyof typeof hooks, approved: boolean): string {
-  if (policy === 'asks' && !approved) return 'approval_required';
-  if (hook === 'allows' || (hook === 'asks' && approved)) return 'ok';
-  return hook === 'asks' ? 'approval_required' : 'forbidden';
+  if (hook === 'denies' || hook === 'fails') return 'forbidden'; // nobody is asked about a call that is forbidden
+  return (policy === 'asks' || hook === 'asks') && !approved ? 'approval_required' : 'ok';
 }
 
 describe('the policy of tool calls', () => {
