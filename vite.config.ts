@@ -61,7 +61,8 @@ async function browserProjects(): Promise<TestProjectInlineConfiguration[]> {
     import('./test/tools/browsers/chromium.ts'),
     import('./test/tools/browsers/firefox.ts'),
   ]);
-  const inChromium = { browser: 'chromium' as const, provider: playwright({ launchOptions: chromium }) };
+  /** One for each project: vitest writes the name of its project into it. */
+  const inChromium = () => ({ browser: 'chromium' as const, provider: playwright({ launchOptions: chromium }) });
   const inFirefox = {
     browser: 'firefox' as const,
     include: ['test/browser/parity.test.ts', 'test/src/base/network/network-error.test.ts'],
@@ -69,10 +70,10 @@ async function browserProjects(): Promise<TestProjectInlineConfiguration[]> {
   };
   return [
     browserProject({ name: 'browser', ...shared, include: [...core, 'test/browser/**/*.test.ts'] }, [
-      inChromium,
+      inChromium(),
       ...(firefoxPath ? [inFirefox] : []),
     ]),
-    browserProject({ name: 'browser-alone', include: namesFiles ? [] : aloneElsewhere }, [inChromium]),
+    browserProject({ name: 'browser-alone', include: namesFiles ? [] : aloneElsewhere }, [inChromium()]),
   ];
 }
 
