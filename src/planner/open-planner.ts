@@ -105,11 +105,11 @@ async function startPlan(
   },
 ): Promise<{ readonly planId: string }> {
   if (live.isClosed) throw closed();
+  requireScope(principal, 'run:create');
   const { terms, tasks } = readPlanRequest(request, {
     limits: limitsOfPlan(given, { via: principal.via, bounds }),
     now: now(),
   });
-  requireScope(principal, 'run:create');
   const owner = ownerOf(principal);
   const { traceId, parentSpanId } = terms;
   const around = { traceId, parentSpanId, tenant: principal.tenant, actor: actorOf(principal) };

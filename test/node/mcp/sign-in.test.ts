@@ -32,7 +32,7 @@ async function instance({ issuer, mcp }: World, storage: Storage, aheadMs = 0) {
   });
   const facts = { tenant: 'acme', subject: 'ann', agents: '*', scopes, deployment: true } as const;
   const authenticator = bearerAuthenticator({ tokens: [{ digest: await digestOfToken('token-of-ann'), ...facts }] });
-  const handle = createHandler(runtime, { authenticator, registry });
+  const handle = createHandler(runtime, { authenticator, registry, quotas: { runsPerSubject: 16 } });
   const send = async (method: string, path: string, body?: unknown): Promise<Response> =>
     await handle(
       new Request(`http://127.0.0.1/v1${path}`, {
