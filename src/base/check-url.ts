@@ -101,3 +101,9 @@ function isPublicName(name: string): boolean {
 function isMetadataHost(name: string): boolean {
   return metadataHosts.has(name) || [...metadataHosts].some((host) => name.endsWith(`.${host}`));
 }
+
+/** An issuer without a path is the same with and without a slash (RFC 3986, 6.2.3); any other difference makes another issuer. */
+export function isSameIssuer(a: string, b: string): boolean {
+  const plain = (issuer: string): string => /^https?:\/\/[^/?#]+\/$/.test(issuer) ? issuer.slice(0, -1) : issuer;
+  return plain(a) === plain(b);
+}

@@ -55,12 +55,12 @@ const find = /* @__PURE__ */ perRun(
   },
   async (parts, { query, limit }, { signal }) => {
     await parts.active.restore();
-    const { found, fit: exact } = await findTools(query, { parts, limit, signal });
+    const { found, fit: exact, unknown } = await findTools(query, { parts, limit, signal });
     const fit = round(exact);
     const tools = found.map(({ name, score, tool }) => {
       return { name, score: round(score), description: oneLine(tool), active: parts.active.has(name) };
     });
-    const message = hintFor(query, { found, fit });
+    const message = hintFor(query, { found, fit, unknown });
     return { tools, fit, ...(message !== undefined && { message }) };
   },
 );
@@ -68,7 +68,7 @@ const find = /* @__PURE__ */ perRun(
 async function findTools(
   query: string,
   { parts, limit, signal }: { parts: Parts; limit: number; signal: AbortSignal },
-): Promise<{ readonly found: readonly FoundTool[]; readonly fit: number }> {
+): Promise<{ readonly found: readonly FoundTool[]; readonly fit: number; readonly unknown: readonly string[] }> {
   const { index, isAllowed, rerank } = parts;
   const wanted = rerank ? Math.max(limit, rerankedHits) : limit;
   const accept = ({ name }: IndexedTool): boolean => isAllowed(name);
@@ -78,14 +78,25 @@ async function findTools(
     return tool ? [{ ...hit, tool }] : [];
   });
   const ordered = rerank && hits.length > 1 ? await applyRerank(rerank, { query, hits, signal }) : hits;
-  return { found: ordered.slice(0, limit), fit: best.fit };
+  return { found: ordered.slice(0, limit), fit: best.fit, unknown: best.unknown };
 }
 
-function hintFor(query: string, { found, fit }: { found: readonly FoundTool[]; fit: number }): string | undefined {
+const shortQuery = 6;
+
+function hintFor(
+  query: string,
+  { found, fit, unknown }: { found: readonly FoundTool[]; fit: number; unknown: readonly string[] },
+): string | undefined {
   if (partsOf(query.slice(0, 1000)).length === 0) {
     return 'The query has no words: say in a few keywords what the tool should do';
   }
   if (found.length === 0) return 'No tool says any word of the query: try other words, or fewer';
+  const { length } = partsOf(query.slice(0, 1000));
+  // No word is more specific than one that no tool says; a long query has others that matter as little.
+  if (unknown.length > 0 && length <= shortQuery) {
+    const words = unknown.map((word) => JSON.stringify(word)).join(', ');
+    return `No tool says ${words}: these say the rest of the query, and may be about something else`;
+  }
   return fit < lowFit ? 'Probably none of these fits: they say little of the query. Try other words' : undefined;
 }
 

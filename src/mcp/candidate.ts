@@ -1,7 +1,7 @@
 /** What an approval would pin: the offer of a server beside what is pinned now. */
 
 import * as v from 'valibot';
-import { checkData } from '../base/json.ts';
+import { canonicalJson, checkData } from '../base/json.ts';
 import type {
   McpContentOffer,
   McpValidationRequest,
@@ -15,9 +15,10 @@ import { type OfferedApps, toAppsCandidate } from './apps/candidate-apps.ts';
 import { toContentCandidate } from './content/candidate-content.ts';
 import type { OfferedLists } from './content/kinds.ts';
 import { changedFields } from './drift.ts';
+import { inListOrder } from './sign-in/records.ts';
 import { digestOf, fingerprintOf } from './fingerprint.ts';
 import { inspect, type InspectContext, type InspectedTool } from './inspect.ts';
-import { exposedName } from './pinned-tools.ts';
+import { exposedNames } from './pinned-tools.ts';
 
 /** An offer that was looked at. */
 export interface Candidate {
@@ -52,8 +53,12 @@ export async function toCandidate(
   const { protocolVersion, serverInfo, auth } = offer;
   const instructions = offer.instructions === '' ? undefined : offer.instructions;
   const { alias, url } = server;
-  const inspection = inspect({ ...offer, instructions }, { alias, url, others });
-  const tools = await Promise.all(inspection.tools.map((tool) => toOffered(tool, server, wishes)));
+  const inspection = inspect({ ...offer, instructions }, { alias, url, others, leaveOut: wishes.leaveOut });
+  const exposed = exposedNames(
+    alias,
+    inspection.tools.filter((tool) => isIncluded(tool, wishes)).map(({ label }) => label),
+  );
+  const tools = await Promise.all(inspection.tools.map((tool) => toOffered(tool, exposed, { server, wishes })));
   const content = await toContentCandidate(offer.lists, { pinned: server.pinned, leaveOut: wishes.leaveOut, others });
   const apps = toAppsCandidate(offer, { server, leaveOut: wishes.leaveOut });
   const ofTools = inspection.findings.filter(({ tool }) => tool === undefined || !wishes.leaveOut.includes(tool));
@@ -70,12 +75,13 @@ export async function toCandidate(
     instructions,
     removed: (server.pinned?.tools ?? []).map(({ definition }) => definition.name).filter((name) => !names.has(name)),
     // Of all that is offered, whatever is left out: what was looked at stays the same while a person chooses.
+    // In an order of its own: some servers list the same definitions in another order each time.
     digest: await digestOf([
       instructions ?? null,
-      tools.map(({ name, fingerprint = null }) => [name, fingerprint]),
-      ...(auth ? [auth] : []),
-      ...content.fingerprints,
-      ...(apps.hashes.length > 0 ? [['apps', ...apps.hashes]] : []),
+      inOrder(tools.map(({ name, fingerprint = null }) => [name, fingerprint])),
+      ...(auth ? [inListOrder(auth)] : []),
+      ...content.fingerprints.map(([kind, ...items]) => [kind, ...inOrder(items)]),
+      ...(apps.hashes.length > 0 ? [['apps', ...inOrder(apps.hashes)]] : []),
     ]),
     pin: findings.some(({ severity }) => severity === 'error')
       ? undefined
@@ -83,24 +89,35 @@ export async function toCandidate(
   };
 }
 
+function inOrder<T>(items: readonly T[]): readonly T[] {
+  const keyed = items.map((item) => ({ item, key: canonicalJson(item) }));
+  return keyed.toSorted((a, b) => a.key < b.key ? -1 : a.key > b.key ? 1 : 0).map(({ item }) => item);
+}
+
+function isIncluded({ label, canOffer }: InspectedTool, { leaveOut }: Wishes): boolean {
+  return canOffer && !leaveOut.includes(label);
+}
+
 async function toOffered(
-  { label: name, definition, canOffer }: InspectedTool,
-  { alias, pinned }: McpServer,
-  { effects, leaveOut }: Wishes,
+  tool: InspectedTool,
+  names: ReadonlyMap<string, string>,
+  { server: { alias, pinned }, wishes }: { readonly server: McpServer; readonly wishes: Wishes },
 ): Promise<OfferedTool> {
-  const before = pinned?.tools.find((tool) => tool.definition.name === name);
+  const { label: name, definition } = tool;
+  const before = pinned?.tools.find(({ definition: { name: other } }) => other === name);
   const isReadable = isData(definition);
   const fingerprint = isReadable ? await fingerprintOf(definition) : undefined;
   const isSame = before !== undefined && before.fingerprint === fingerprint;
-  const effect = effects[name] ?? (isSame ? before.effect : undefined);
-  const exposed = exposedName(alias, name);
+  const effect = wishes.effects[name] ?? (isSame ? before.effect : undefined);
+  const isWanted = isIncluded(tool, wishes);
+  const exposed = isWanted ? names.get(name) : tool.canOffer ? exposedNames(alias, [name]).get(name) : undefined;
   return {
     name,
-    ...(canOffer && exposed !== undefined && { exposedAs: exposed }),
+    ...(exposed !== undefined && { exposedAs: exposed }),
     ...(fingerprint !== undefined && { fingerprint }),
     change: isSame ? 'same' : before ? 'changed' : 'added',
     changedFields: before && !isSame ? changedFields(before.definition, definition) : [],
-    included: canOffer && !leaveOut.includes(name),
+    included: isWanted && exposed !== undefined,
     ...(effect !== undefined && { effect }),
     definition: isReadable ? definition : null,
   };

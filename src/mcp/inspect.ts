@@ -4,13 +4,13 @@ import { checkData } from '../base/json.ts';
 import type { McpFinding } from '../base/schema.ts';
 import { asRecord, isRecord } from '../base/is-record.ts';
 import { checkFields, needsTask } from './checks/fields.ts';
-import { error, type Remark } from './checks/finding.ts';
-import { checkName } from './checks/names.ts';
+import { error, type Remark, warning } from './checks/finding.ts';
+import { checkName, isToolName } from './checks/names.ts';
 import { checkInputSchema, checkSchema } from './checks/schemas.ts';
 import { checkSet } from './checks/set.ts';
 import { checkTexts } from './checks/texts.ts';
 import type { Offer } from './drift.ts';
-import { exposedName } from './pinned-tools.ts';
+import { readDefinition } from './read-definition.ts';
 
 /** What the checks know besides. */
 export interface InspectContext {
@@ -19,6 +19,8 @@ export interface InspectContext {
   readonly url: string;
   /** The names of tools from elsewhere: of other servers and of ours. */
   readonly others: ReadonlySet<string>;
+  /** What a person does not want of the server. */
+  readonly leaveOut?: readonly string[];
 }
 
 /** A tool that was looked at. */
@@ -36,7 +38,8 @@ export interface Inspection {
   readonly findings: readonly McpFinding[];
 }
 
-const maxToolLength = 65_536;
+const maxToolLength = 262_144;
+const longTool = 65_536;
 const maxFindings = 500;
 
 /** Checks everything that a server offers. */
@@ -44,11 +47,13 @@ export function inspect(
   { tools, instructions, serverInfo }: Offer & { readonly serverInfo: unknown },
   context: InspectContext,
 ): Inspection {
-  const looked = tools.map((definition, i) => look(definition, { i, context }));
-  const sets = looked.map(({ label, definition }) => ({ label, name: label, length: lengthOf(definition) }));
+  const own = new Set(tools.map((tool) => String(asRecord(tool)['name'])));
+  const looked = tools.map((definition, i) => look(definition, { i, context: { ...context, own } }));
+  const wanted = looked.filter(({ label }) => context.leaveOut?.includes(label) !== true);
+  const sets = wanted.map(({ label, definition }) => ({ label, name: label, length: lengthOf(definition) }));
   const findings = [
     ...checkSet(sets, context.others),
-    ...checkServer(serverInfo, instructions, context),
+    ...checkServer(serverInfo, instructions, { ...context, own }),
     ...looked.flatMap(({ label, remarks }) => remarks.map((remark) => ({ ...remark, tool: label }))),
   ];
   return {
@@ -61,18 +66,23 @@ function rank({ severity }: Remark): number {
   return severity === 'error' ? 0 : 1;
 }
 
+interface ToolContext extends InspectContext {
+  /** The names of the server's own tools. */
+  readonly own: ReadonlySet<string>;
+}
+
 function look(
   definition: unknown,
-  { i, context }: { readonly i: number; readonly context: InspectContext },
+  { i, context }: { readonly i: number; readonly context: ToolContext },
 ): InspectedTool & { readonly remarks: readonly Remark[] } {
   const { name } = asRecord(definition);
-  const isNamed = typeof name === 'string' && /^[A-Za-z0-9_.-]{1,128}$/.test(name);
+  const isNamed = typeof name === 'string' && isToolName(name);
   const label = isNamed ? name : `#${i}`;
   const unreadable = refusal(definition);
   if (unreadable) return { label, definition, canOffer: false, remarks: [unreadable] };
-  const record = asRecord(definition);
-  const canOffer = isNamed && exposedName(context.alias, name) !== undefined && !needsTask(record);
-  return { label, definition, canOffer, remarks: checkTool(record, context) };
+  const { definition: read, remarks } = readDefinition(definition);
+  const canOffer = isNamed && !needsTask(read);
+  return { label, definition, canOffer, remarks: [...remarks, ...checkTool(read, context)] };
 }
 
 /** What is no sane JSON, or no end of it, is not looked at any further. */
@@ -97,7 +107,7 @@ function lengthOf(definition: unknown): number {
 
 function checkTool(
   definition: Readonly<Record<string, unknown>>,
-  { alias, url, others }: InspectContext,
+  { alias, url, others, own }: ToolContext,
 ): readonly Remark[] {
   const { name, inputSchema, outputSchema } = definition;
   const output = outputSchema === undefined ? [] : checkOutputSchema(outputSchema);
@@ -106,7 +116,8 @@ function checkTool(
     ...checkFields(definition, new URL(url).origin),
     ...checkInputSchema(inputSchema),
     ...output,
-    ...checkTexts(definition, others),
+    ...checkTexts(definition, { others, own }),
+    ...(lengthOf(definition) > longTool ? [warning('long', `is longer than ${longTool} characters`)] : []),
   ];
 }
 
@@ -118,12 +129,12 @@ function checkOutputSchema(schema: unknown): readonly Remark[] {
 function checkServer(
   serverInfo: unknown,
   instructions: string | undefined,
-  { others }: InspectContext,
+  { others, own }: ToolContext,
 ): readonly Remark[] {
   const { name, version } = asRecord(serverInfo);
   return [
-    ...checkTexts(name, others, '/serverInfo/name'),
-    ...checkTexts(version, others, '/serverInfo/version'),
-    ...checkTexts(instructions, others, '/instructions'),
+    ...checkTexts(name, { others }, '/serverInfo/name'),
+    ...checkTexts(version, { others }, '/serverInfo/version'),
+    ...checkTexts(instructions, { others, own }, '/instructions'),
   ];
 }

@@ -24,7 +24,7 @@ import type { Tool } from '../tools/tool.ts';
 import type { Drift, ToolChange } from './drift.ts';
 import { createDriftWatch } from './drift-watch.ts';
 import { createMcpTool, type McpToolOptions } from './mcp-tool.ts';
-import { exposedName, type PinnedDefinition, pinnedDefinitions } from './pinned-tools.ts';
+import { exposedNames, type PinnedDefinition, pinnedDefinitions } from './pinned-tools.ts';
 import { storeAppDrift, storeContentDrift, storeDrift } from './records.ts';
 import { createServerLog } from './server-log.ts';
 import { openSession } from './session.ts';
@@ -213,8 +213,9 @@ async function recordDrift(
     error: null,
   } as const;
   const hidden = tools.filter(({ kind }) => kind !== 'added');
+  const names = exposedNames(server.alias, (server.pinned?.tools ?? []).map(({ definition }) => definition.name));
   for (const change of hidden) {
-    const id = exposedName(server.alias, change.name) ?? server.alias;
+    const id = names.get(change.name) ?? server.alias;
     emit({
       ...facts,
       action: 'mcp.tool_changed',

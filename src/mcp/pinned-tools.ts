@@ -11,6 +11,7 @@ import {
 } from '../base/schema.ts';
 import { toolUi } from './apps/tool-ui.ts';
 import { fingerprintOf } from './fingerprint.ts';
+import { readDefinition } from './read-definition.ts';
 
 /** A tool of a pin, as the tool set of an agent takes it. */
 export interface PinnedDefinition {
@@ -34,16 +35,41 @@ const RawDefinition = v.object({
   annotations: v.fallback(v.optional(v.looseObject({ ...ToolAnnotations.entries, title: v.optional(v.string()) })), {}),
 });
 
-/** The name of a tool for models: `alias__tool`. `undefined` when no provider would accept it. */
-export function exposedName(alias: string, name: string): string | undefined {
-  const exposed = `${alias}__${name}`;
-  return v.is(ToolName, exposed) ? exposed : undefined;
+/**
+ * The names of a server's tools for models, by their own: `alias__tool`. A name that providers would not accept is spelled in their
+ * letters, `a.b` as `alias__a_b`, and cut to their length; where that is the name of another tool, digits of its own name follow.
+ */
+export function exposedNames(alias: string, names: readonly string[]): ReadonlyMap<string, string> {
+  const spelled = names.map((name) => `${alias}__${name.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`);
+  const count = Map.groupBy(spelled, (exposed) => exposed);
+  const taken = new Set<string>();
+  const exposed = names.flatMap((name, i) => {
+    const plain = spelled[i]!; // one for each name
+    const isPlain = plain === `${alias}__${name}` || count.get(plain)?.length === 1;
+    const digits = isPlain && plain.length <= maxName ? '' : `_${digitsOf(name)}`;
+    const full = `${plain.slice(0, maxName - digits.length)}${digits}`;
+    if (taken.has(full) || !v.is(ToolName, full)) return [];
+    taken.add(full);
+    return [[name, full] as const];
+  });
+  return new Map(exposed);
+}
+
+const maxName = 64;
+
+/** 8 hexadecimal digits that follow from a name (FNV-1a). */
+function digitsOf(name: string): string {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
+  return (hash >>> 0).toString(16).padStart(8, '0');
 }
 
 /** Returns the definitions of a server's pin, in its order. What cannot be offered under a name that models can say is left out. */
 export async function pinnedDefinitions(server: McpServer): Promise<readonly PinnedDefinition[]> {
-  const all = await Promise.all((server.pinned?.tools ?? []).map(async (pinned) => {
-    const definition = toDefinition(server, pinned);
+  const tools = server.pinned?.tools ?? [];
+  const names = exposedNames(server.alias, tools.map(({ definition }) => definition.name));
+  const all = await Promise.all(tools.map(async (pinned) => {
+    const definition = toDefinition(server, pinned, names.get(pinned.definition.name));
     const genuine = await fingerprintOf(pinned.definition) === pinned.fingerprint;
     const { forModel, forApp } = toolUi(pinned.definition);
     return definition && { definition, pinned, genuine, forModel, forApp };
@@ -55,18 +81,22 @@ export async function pinnedDefinitions(server: McpServer): Promise<readonly Pin
  * Returns the definition of one pinned tool; `undefined` when it cannot be offered. Its `config` has the fingerprint, so that an
  * approval of a call is bound to the whole raw definition.
  */
-export function toDefinition({ id, alias, secret, auth }: McpServer, pinned: PinnedTool): ToolDefinition | undefined {
-  const raw = v.safeParse(RawDefinition, pinned.definition);
-  const name = exposedName(alias, pinned.definition.name);
+function toDefinition(
+  { id, alias, secret, auth }: McpServer,
+  pinned: PinnedTool,
+  name: string | undefined,
+): ToolDefinition | undefined {
+  const raw = v.safeParse(RawDefinition, readDefinition(pinned.definition).definition);
   if (!raw.success || name === undefined) return undefined;
   const { annotations = {}, inputSchema, outputSchema } = raw.output;
-  const title = raw.output.title ?? annotations.title;
+  const title = (raw.output.title ?? annotations.title)?.slice(0, 200);
+  const description = raw.output.description || title || raw.output.name;
   const definition = v.safeParse(ToolDefinition, {
     id: name,
     name,
     ...(title !== undefined && { title }),
     type: 'mcp',
-    description: raw.output.description || title || raw.output.name,
+    description: description.slice(0, 4096),
     paramsSchema: inputSchema,
     ...(outputSchema !== undefined && { outputSchema }),
     ...policyOf(pinned, annotations),
@@ -74,7 +104,7 @@ export function toDefinition({ id, alias, secret, auth }: McpServer, pinned: Pin
     secrets: secret === undefined || auth ? [] : [secret],
     config: { serverId: id, tool: raw.output.name, fingerprint: pinned.fingerprint },
   });
-  return definition.success ? definition.output : undefined;
+  return definition.success ? { ...definition.output, description } : undefined; // a person has seen how long it is
 }
 
 /**

@@ -1,5 +1,7 @@
 /** Reads where people sign in to an MCP server: its own metadata, and that of the one issuer that a person trusts. */
 
+import { PinnaceError } from '../../../src/base/errors.ts';
+import { isSameIssuer } from '../../../src/base/check-url.ts';
 import type { McpAuthPin } from '../../../src/base/schema.ts';
 import type { Egress } from '../../../src/contracts/egress.ts';
 import {
@@ -25,9 +27,11 @@ export interface DiscoverOptions {
 export async function discover(options: DiscoverOptions): Promise<McpAuthPin> {
   const { issuer, resourceMetadata } = options;
   const { resource, authorization_servers: issuers = [], scopes_supported: scopes = [] } = await readResource(options);
-  if (!issuers.includes(issuer)) throw unlistedIssuer(issuers); // shown to a person, and not fetched
+  if (issuers.length === 0) throw unusableMetadata('its metadata names no authorization server');
+  if (!issuers.some((one) => isSameIssuer(one, issuer))) throw unlistedIssuer(issuers); // shown to a person, and not fetched
   const metadata = await readServer(options);
-  if (!metadata?.code_challenge_methods_supported?.includes('S256')) {
+  if (metadata === undefined) throw unusableMetadata('its authorization server has no metadata');
+  if (!metadata.code_challenge_methods_supported?.includes('S256')) {
     throw unsafeServer('its authorization server does not support PKCE with S256');
   }
   const safe = (text: unknown): string => safeUrl(text, options);
@@ -62,7 +66,10 @@ async function readResource({ url, resourceMetadata, egress, signal }: DiscoverO
   const fetch = createOAuthFetch({ egress, origin, signal });
   const metadata = await discoverOAuthProtectedResourceMetadata(url, {
     ...(resourceMetadata !== undefined && { resourceMetadataUrl: resourceMetadata }),
-  }, fetch);
+  }, fetch).catch((error: unknown) => {
+    const known = error instanceof Error ? [error, error.cause].find((one) => one instanceof PinnaceError) : undefined;
+    throw known ?? unusableMetadata('it does not say where people sign in to it');
+  });
   if (!checkResourceAllowed({ requestedResource: url, configuredResource: metadata.resource })) {
     throw unusableMetadata('its metadata is of another resource');
   }

@@ -12,6 +12,13 @@ export function unsafeServer(why: string): PinnaceError {
   return unavailable('mcp_auth_unsafe', why);
 }
 
+/** The error of an authorization server that registers no clients. */
+export function refusedRegistration(status: number): PinnaceError {
+  const why =
+    'its authorization server refuses to register a client; register one by hand, and write it into "auth.client"';
+  return unavailable('mcp_no_client', why, { status, retryable: status === 429 || status >= 500 });
+}
+
 /** The error of an answer that is not what OAuth says. */
 export function invalidAuthAnswer(cause?: unknown): PinnaceError {
   const why = 'its authorization server answers something other than OAuth';
@@ -64,10 +71,15 @@ export function invalidGrant(): PinnaceError {
 function unavailable(
   reason: string,
   why: string,
-  { cause, ...facts }: { readonly cause?: unknown; readonly oauthError?: string } = {},
+  { cause, retryable = false, ...facts }: {
+    readonly cause?: unknown;
+    readonly oauthError?: string;
+    readonly status?: number;
+    readonly retryable?: boolean;
+  } = {},
 ): PinnaceError {
   return new PinnaceError('unavailable', `Cannot sign in to the MCP server: ${why}`, {
-    retryable: false,
+    retryable,
     details: { reason, ...facts },
     ...(cause !== undefined && { cause }),
   });

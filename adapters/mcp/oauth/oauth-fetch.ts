@@ -1,6 +1,8 @@
 /** The `fetch` of the OAuth functions of the MCP library: over the guarded egress, to one origin, without redirects. */
 
 import { PinnaceError } from '../../../src/base/errors.ts';
+import { isRecord } from '../../../src/base/is-record.ts';
+import { readText } from '../../../src/base/read-text.ts';
 import type { Egress } from '../../../src/contracts/egress.ts';
 
 /** Where the requests may go. */
@@ -26,13 +28,31 @@ export function createOAuthFetch(
       ...(body instanceof URLSearchParams || typeof body === 'string' ? { body } : {}),
     });
     try {
-      return await egress.fetch(request, { origins: [origin], maxBytes, timeoutMs, redirects: 'refuse', signal });
+      const terms = { origins: [origin], maxBytes, timeoutMs, redirects: 'refuse', signal } as const;
+      return await withoutNulls(await egress.fetch(request, terms));
     } catch (error) {
       // Metadata has several places, and a page may be kept from one of them: the library then tries the next.
       if (method === 'GET' && isUnreachable(error)) throw new TypeError('unreachable', { cause: error });
       throw error;
     }
   };
+}
+
+/** Some servers write `null` for what they do not say, which the library refuses. What is no JSON it reads, and refuses, itself. */
+async function withoutNulls(answer: Response): Promise<Response> {
+  if (!answer.ok || answer.body === null) return answer;
+  const text = await readText(answer.body);
+  const init = { status: answer.status, headers: answer.headers };
+  try {
+    const data: unknown = JSON.parse(text);
+    if (!isRecord(data)) return new Response(text, init);
+    return new Response(
+      JSON.stringify(Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null))),
+      init,
+    );
+  } catch {
+    return new Response(text, init);
+  }
 }
 
 function isUnreachable(error: unknown): boolean {

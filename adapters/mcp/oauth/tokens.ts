@@ -1,5 +1,6 @@
 /** Exchanges codes and refresh tokens for tokens, and registers clients. */
 
+import { isSameIssuer } from '../../../src/base/check-url.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { requireDestination } from '../../../src/base/secret-origins.ts';
 import type { McpAuthPin } from '../../../src/base/schema.ts';
@@ -13,7 +14,7 @@ import {
   startAuthorization,
   validateAuthorizationResponseIssuer,
 } from '../sdk-2026.ts';
-import { invalidAuthAnswer, refusedSignIn } from './failures.ts';
+import { invalidAuthAnswer, refusedRegistration, refusedSignIn } from './failures.ts';
 import { createOAuthFetch } from './oauth-fetch.ts';
 
 /** Returns the URL that the person opens. */
@@ -39,7 +40,8 @@ export async function finish(
   egress: Egress,
 ): Promise<McpTokens> {
   const { issuer: expectedIssuer, issParameterSupported } = auth;
-  validateAuthorizationResponseIssuer({ iss: answer.iss, expectedIssuer, issParameterSupported });
+  const iss = answer.iss !== undefined && isSameIssuer(answer.iss, expectedIssuer) ? expectedIssuer : answer.iss;
+  validateAuthorizationResponseIssuer({ iss, expectedIssuer, issParameterSupported });
   if (answer.error !== undefined || answer.code === undefined) throw refusedSignIn(answer.error);
   const tokens = await exchangeAuthorization(auth.issuer, {
     metadata: metadataOf(auth),
@@ -49,7 +51,7 @@ export async function finish(
     redirectUri,
     resource: auth.resource,
     fetchFn: createOAuthFetch({ egress, origin: new URL(auth.tokenEndpoint).origin, signal }),
-    ...(answer.iss !== undefined && { iss: answer.iss }),
+    ...(iss !== undefined && { iss }),
   });
   return toTokens(tokens, auth, serverUrl);
 }
@@ -57,17 +59,24 @@ export async function finish(
 /** Returns new tokens; the refresh token is the old one where the authorization server does not rotate them. */
 export async function refresh(
   auth: McpAuthPin,
-  { client, refreshToken, serverUrl, signal }: Parameters<McpSignIn['refresh']>[1],
+  { client, refreshToken, scope, serverUrl, signal }: Parameters<McpSignIn['refresh']>[1],
   egress: Egress,
 ): Promise<McpTokens> {
   const { origin } = new URL(auth.tokenEndpoint);
-  const tokens = await refreshAuthorization(auth.issuer, {
+  const request = {
     metadata: metadataOf(auth),
     clientInformation: informationOf(client, auth),
     refreshToken: requireDestination(refreshToken, origin).reveal(),
     resource: auth.resource,
     fetchFn: createOAuthFetch({ egress, origin, signal }),
-  });
+  };
+  // Some servers want the granted scope again (RFC 6749, 6), and some refuse it after they have granted less.
+  const tokens = await refreshAuthorization(auth.issuer, { ...request, ...(scope && { scope }) }).catch(
+    (error: unknown) => {
+      if (!scope || !(error instanceof Error && 'code' in error && error.code === 'invalid_scope')) throw error;
+      return refreshAuthorization(auth.issuer, request);
+    },
+  );
   return toTokens(tokens, auth, serverUrl);
 }
 
@@ -99,6 +108,9 @@ export async function register(
     clientMetadata,
     fetchFn,
     ...(scope !== undefined && { scope }),
+  }).catch((error: unknown) => {
+    const status = error instanceof Error && 'status' in error ? Number(error.status) : 0;
+    throw status >= 400 ? refusedRegistration(status) : error;
   });
   const { client_id: id, client_secret: value, client_secret_expires_at: expiresAt = 0 } = registered;
   return {

@@ -18,6 +18,11 @@ export class RpcError extends Error {
   }
 }
 
+/** The error of a request whose parameters are not as MCP describes them. The text of the library that says so is not passed on. */
+export function malformedParams(method: string): RpcError {
+  return new RpcError(invalidParams, `Invalid params: they are not as MCP describes those of ${method}`);
+}
+
 /** Returns the error that a client receives for what was thrown, with these facts. Only a `PinnaceError` has a text that clients may read. */
 export function toRpcError(thrown: unknown, facts: Readonly<Record<string, unknown>>): RpcError {
   if (thrown instanceof RpcError) return thrown;

@@ -5,6 +5,8 @@ import {
   type InputRequests,
   inputRequired,
   type InputRequiredResult,
+  type JSONRPCRequest,
+  type Result,
   Server,
   type ServerCapabilities,
   type ServerContext,
@@ -24,6 +26,7 @@ import type { McpReader } from './content/reader.ts';
 import { defaultInfo, type McpHost, statelessInstructions } from './host.ts';
 import { type Asking, openAsking } from './questions/asking.ts';
 import type { QuestionRecord, QuestionStates } from './questions/question-state.ts';
+import { malformedParams } from './rpc-error.ts';
 import { openStateless } from './stateless.ts';
 import type { Catalogue } from './toolbox.ts';
 
@@ -46,10 +49,29 @@ export interface ServerParts {
 /** How long a client may cache what it has listed or read, where the protocol has a field for it. */
 const cache = { ttlMs: 10_000, cacheScope: 'private' } as const;
 
+type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
+
+/** The library's server, which calls malformed parameters an internal error: it throws a plain error before it calls the handler. */
+class CheckedServer extends Server {
+  // oxlint-disable-next-line no-underscore-dangle -- the name is the library's
+  protected override _wrapHandler(method: string, handler: Handler): Handler {
+    // oxlint-disable-next-line no-underscore-dangle -- likewise
+    return super._wrapHandler(method, async (request, context) => {
+      let answer: ReturnType<Handler>;
+      try {
+        answer = handler(request, context);
+      } catch (error) {
+        throw error instanceof Error && error.constructor === Error ? malformedParams(method) : error;
+      }
+      return await answer;
+    });
+  }
+}
+
 /** Creates a server. `more` are the capabilities of a session. */
 export function buildServer(parts: ServerParts, more: ServerCapabilities = {}): Server {
   const { host: { info = defaultInfo, instructions = statelessInstructions, resources, prompts }, states } = parts;
-  const server = new Server({ ...info }, {
+  const server = new CheckedServer({ ...info }, {
     // No `listChanged`: requests do not change the lists.
     capabilities: {
       tools: {},

@@ -113,6 +113,7 @@ function visitIdentifier(text: string, start: number, visitor: Visitor): number 
     const kind = at < text.length ? kindOf(text, at) : other;
     if ((kind === before && kind !== joiner) || kind === invisible) continue;
     if (kind === other || kind === unspaced || kind === sign) break;
+    if (before === upper && kind === lower && isPlural(text, from, at)) continue; // the s belongs to them
     if (before === upper && kind === lower) {
       emit(at - 1); // the last capital starts the next part
       from = Math.max(from, at - 1);
@@ -127,6 +128,11 @@ function visitIdentifier(text: string, start: number, visitor: Visitor): number 
   const isName = wholes && parts > 1 && at - start <= longestWord && (!wanted || wanted(text, start));
   if (isName) visit(formOf(text.slice(start, at).replace(/[_$]/g, '')), start, at);
   return at;
+}
+
+/** Whether the small letter is the s of a plural of capitals: `PRs`, `openURLsOf`. */
+function isPlural(text: string, from: number, at: number): boolean {
+  return text[at] === 's' && at - from > 1 && (at + 1 >= text.length || kindOf(text, at + 1) !== lower);
 }
 
 /** What a reader sees as one character: a syllable of Hangul, whether or not it is composed, or a letter with its marks. */

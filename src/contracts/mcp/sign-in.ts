@@ -59,6 +59,7 @@ export interface McpClientMetadata {
  * and has a body of at most 64 KiB and 10 seconds. Errors contain no text of the server.
  *
  * Rejects with `unavailable`: `mcp_auth_metadata` for a server without metadata of its own, or metadata at another origin,
+ * `mcp_no_client` with the `status` of an authorization server that registers no client,
  * `mcp_auth_unsafe` for a server without PKCE (`S256`) or with an endpoint that is not https, `mcp_auth_invalid` for any other
  * answer; `forbidden`: `mcp_issuer_unlisted` when the MCP server names other issuers only, `mcp_issuer_mismatch` for an answer of
  * another issuer, `mcp_sign_in_refused` when the authorization server or the person refused, `mcp_grant_invalid` for a refresh token
@@ -104,6 +105,8 @@ export interface McpSignIn {
     exchange: Terms & {
       readonly client: McpOAuthClient;
       readonly refreshToken: Secret;
+      /** What was granted, separated by spaces. */
+      readonly scope?: string | undefined;
       readonly serverUrl: string;
     },
   ): Promise<McpTokens>;

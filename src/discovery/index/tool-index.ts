@@ -20,6 +20,8 @@ export interface ToolHit {
 export interface FittingHits {
   readonly hits: readonly ToolHit[];
   readonly fit: number;
+  /** The words of the query that no tool says. */
+  readonly unknown: readonly string[];
 }
 
 /** So many hits can be explained: as many as the rules of the ranking see. */
@@ -120,7 +122,8 @@ function searchWithFit(
 ): FittingHits {
   const { collection } = state;
   const { read, hits } = answer(state, query, { limit: Math.max(limit, fittingHits), accept });
-  return { hits: hitsOf(hits.slice(0, Math.max(limit, 0)), collection), fit: fitOf(read, hits, collection) };
+  const unknown = read.concepts.filter(({ alternatives }) => alternatives.length === 0).map(({ word }) => word);
+  return { hits: hitsOf(hits.slice(0, Math.max(limit, 0)), collection), fit: fitOf(read, hits, collection), unknown };
 }
 
 function hitsOf(hits: readonly Ranked[], { documents: { tools } }: Collection): ToolHit[] {

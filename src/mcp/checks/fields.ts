@@ -50,13 +50,17 @@ function checkTexts({ title, description, annotations }: Readonly<Record<string,
   return bounds.flatMap(([path, text, most]) =>
     text === undefined || (typeof text === 'string' && text.length <= most)
       ? []
-      : [error('text_length', `must be a text of at most ${most} characters`, path)]
+      : typeof text === 'string'
+      ? [warning('text_length', `is longer than ${most} characters: read to its end`, path)]
+      : [error('text_type', 'must be a text', path)]
   );
 }
 
 const hints = new Set(['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint']);
+/** Verbs that never only read, and those that mostly do more. */
+const destroying = /^(?:delete|destroy|purge)(?=[_./A-Z-]|$)/;
 const acting =
-  /^(?:delete|remove|drop|send|write|create|update|insert|set|put|post|patch|execute|exec|run|kill|destroy|purge|push|publish|pay|transfer|upload|move|rename|merge|deploy|revoke|grant)(?=[_.A-Z-]|$)/;
+  /^(?:remove|drop|send|write|create|update|insert|set|put|post|patch|execute|exec|run|kill|push|publish|pay|transfer|upload|move|rename|merge|deploy|revoke|grant)(?=[_./A-Z-]|$)/;
 
 function checkAnnotations({ name, annotations }: Readonly<Record<string, unknown>>): readonly Remark[] {
   if (annotations === undefined) return [];
@@ -64,10 +68,12 @@ function checkAnnotations({ name, annotations }: Readonly<Record<string, unknown
   const odd = Object.entries(record).filter(([key, value]) =>
     hints.has(key) ? typeof value !== 'boolean' : key !== 'title'
   );
-  const claims = record['readOnlyHint'] === true && typeof name === 'string' && acting.test(name);
+  const claims = record['readOnlyHint'] === true ? String(name) : '';
+  const why = 'claims only to read, which its name denies';
   return [
     ...odd.map(([key]) => warning('annotation', 'is no hint of MCP', below('/annotations', key))),
-    ...(claims ? [error('false_hint', 'claims only to read, which its name denies', '/annotations/readOnlyHint')] : []),
+    ...(destroying.test(claims) ? [error('false_hint', why, '/annotations/readOnlyHint')] : []),
+    ...(acting.test(claims) ? [warning('false_hint', why, '/annotations/readOnlyHint')] : []),
   ];
 }
 

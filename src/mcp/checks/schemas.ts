@@ -1,19 +1,33 @@
 /** Rules for JSON Schemas: no external references, no unbounded expansion, no parameters that a tool should not receive. */
 
-import { PinnaceError } from '../../base/errors.ts';
-import { createMatcher } from '../../permission/regex/matcher.ts';
 import { asRecord } from '../../base/is-record.ts';
 import { compileJsonSchema } from '../../tools/json-schema/json-schema.ts';
 import { expandedSize } from './expansion.ts';
 import { below, error, type Remark, warning } from './finding.ts';
 
 const dialects = /^https?:\/\/json-schema\.org\/(?:draft\/2020-12\/schema|draft-0[67]\/schema)#?$/;
-const maxDepth = 12;
-const maxSubschemas = 500;
-/** With references put in: what the library that checks inputs would go through. */
-const maxExpanded = 5000;
-const maxProperties = 100;
-const maxEnum = 250;
+/** More than this is worth a look, and more than the other cannot be used: what a check of an input goes through is bounded. */
+const depths = { many: 12, most: 24 };
+const subschemas = { many: 500, most: 10_000 };
+/** With references put in. */
+const expanded = { many: 5000, most: 100_000 };
+const properties = { many: 100, most: 2000 };
+const choices = { many: 250, most: 10_000 };
+
+interface Bounds {
+  readonly many: number;
+  readonly most: number;
+}
+
+/** Returns the remark of a number over its bounds; none within. */
+function checkBounds(
+  count: number,
+  { many, most }: Bounds,
+  remark: (limit: number) => Pick<Remark, 'rule' | 'message' | 'path'>,
+): readonly Remark[] {
+  if (count <= many) return [];
+  return count > most ? [{ severity: 'error', ...remark(most) }] : [{ severity: 'warning', ...remark(many) }];
+}
 
 /** What is wrong with the input schema of a tool. */
 export function checkInputSchema(schema: unknown): readonly Remark[] {
@@ -24,21 +38,38 @@ export function checkInputSchema(schema: unknown): readonly Remark[] {
 
 /** What is wrong with any other schema of a tool. */
 export function checkSchema(schema: Readonly<Record<string, unknown>>, path: string): readonly Remark[] {
-  const walk: Walk = { remarks: [], subschemas: 0, headers: new Set() };
+  const walk: Walk = { remarks: [], subschemas: 0, deepest: 0, headers: new Set() };
   walkSchema(schema, { path, depth: 0 }, walk);
-  if (walk.subschemas > maxSubschemas) {
-    walk.remarks.push(error('schema_size', `has more than ${maxSubschemas} parts`, path));
-  }
-  if (walk.remarks.some(({ severity }) => severity === 'error')) return walk.remarks;
-  if (expandedSize(schema) > maxExpanded) {
-    return [...walk.remarks, error('schema_size', 'stands for too many parts', path)];
-  }
-  return [...walk.remarks, ...checkCompiles(schema, path)];
+  const { remarks } = walk;
+  remarks.push(
+    ...checkBounds(walk.subschemas, subschemas, (limit) => ({
+      rule: 'schema_size',
+      message: `has more than ${limit} parts`,
+      path,
+    })),
+    ...checkBounds(walk.deepest, depths, (limit) => ({
+      rule: 'schema_depth',
+      message: `is nested deeper than ${limit} levels`,
+      path,
+    })),
+  );
+  if (hasError(remarks)) return remarks;
+  remarks.push(...checkBounds(expandedSize(schema), expanded, (limit) => ({
+    rule: 'schema_size',
+    message: `stands for more than ${limit} parts`,
+    path,
+  })));
+  return hasError(remarks) ? remarks : [...remarks, ...checkCompiles(schema, path)];
+}
+
+function hasError(remarks: readonly Remark[]): boolean {
+  return remarks.some(({ severity }) => severity === 'error');
 }
 
 interface Walk {
   readonly remarks: Remark[];
   subschemas: number;
+  deepest: number;
   /** The names that parameters have as headers, in small letters. */
   readonly headers: Set<string>;
 }
@@ -58,12 +89,9 @@ function walkSchema(schema: unknown, { path, depth }: SchemaPath, walk: Walk): v
     return;
   }
   if (typeof schema !== 'object' || schema === null) return;
-  if (++walk.subschemas > maxSubschemas) return;
+  walk.deepest = Math.max(walk.deepest, depth);
+  if (++walk.subschemas > subschemas.most || depth > depths.most) return;
   const record = asRecord(schema);
-  if (depth > maxDepth) {
-    walk.remarks.push(error('schema_depth', `is nested deeper than ${maxDepth} levels`, path));
-    return;
-  }
   walk.remarks.push(...checkKeywords(record, path), ...checkProperties(record, { path, depth }, walk));
   for (const [key, value] of Object.entries(record)) {
     if (keywordsWithData.has(key)) continue;
@@ -82,27 +110,17 @@ const keywordRules: Readonly<Record<string, (value: unknown, path: string) => Re
   $schema: (value, path) =>
     typeof value === 'string' && dialects.test(value)
       ? undefined
-      : error('schema_dialect', 'must be JSON Schema 2020-12, draft 7 or draft 6', path),
+      : warning('schema_dialect', 'is read as JSON Schema 2020-12', path),
   $ref: checkReference,
   $dynamicRef: checkReference,
   $id: (_, path) => warning('schema_id', 'gives the schema an identity of its own', path),
   enum: (value, path) =>
-    Array.isArray(value) && value.length <= maxEnum
-      ? undefined
-      : error('schema_enum', `must be a list of at most ${maxEnum} values`, path),
-  pattern: checkPattern,
+    checkBounds(Array.isArray(value) ? value.length : Infinity, choices, (limit) => ({
+      rule: 'schema_enum',
+      message: `is no list of at most ${limit} values`,
+      path,
+    }))[0],
 };
-
-/** The judgement of the validator: what it can run, it runs in linear time. */
-function checkPattern(value: unknown, path: string): Remark | undefined {
-  try {
-    createMatcher(String(value));
-    return undefined;
-  } catch (cause) {
-    const { position, why } = cause instanceof PinnaceError ? cause.details ?? {} : {};
-    return error('schema_pattern', `cannot be used: at character ${Number(position) + 1}, ${String(why)}`, path);
-  }
-}
 
 function checkReference(value: unknown, path: string): Remark | undefined {
   return typeof value === 'string' && value.startsWith('#')
@@ -111,11 +129,8 @@ function checkReference(value: unknown, path: string): Remark | undefined {
 }
 
 function checkKeywords(schema: Readonly<Record<string, unknown>>, path: string): readonly Remark[] {
-  const found = Object.entries(keywordRules).filter(([key]) => Object.hasOwn(schema, key))
-    .map(([key, rule]) => rule(schema[key], below(path, key)));
-  const patterns = Object.keys(asRecord(schema['patternProperties']))
-    .map((pattern) => checkPattern(pattern, below(path, 'patternProperties')));
-  return [...found, ...patterns].filter((one) => one !== undefined);
+  return Object.entries(keywordRules).filter(([key]) => Object.hasOwn(schema, key))
+    .map(([key, rule]) => rule(schema[key], below(path, key))).filter((one) => one !== undefined);
 }
 
 const secretNames =
@@ -128,20 +143,22 @@ function checkProperties(
   { path }: SchemaPath,
   walk: Walk,
 ): readonly Remark[] {
-  const properties = asRecord(schema['properties']);
-  const names = Object.keys(properties);
+  const described = asRecord(schema['properties']);
+  const names = Object.keys(described);
   const place = below(path, 'properties');
   const { required } = schema;
   const missing = Array.isArray(required) && names.length > 0 && required.some((name) => !names.includes(String(name)));
   return [
-    ...(names.length > maxProperties
-      ? [error('schema_properties', `has more than ${maxProperties} properties`, place)]
-      : []),
+    ...checkBounds(names.length, properties, (limit) => ({
+      rule: 'schema_properties',
+      message: `has more than ${limit} properties`,
+      path: place,
+    })),
     ...(missing
       ? [warning('schema_required', 'requires a property that it does not describe', below(path, 'required'))]
       : []),
     ...names.flatMap((name) =>
-      checkProperty(name, { schema: asRecord(properties[name]), path: below(place, name) }, walk)
+      checkProperty(name, { schema: asRecord(described[name]), path: below(place, name) }, walk)
     ),
   ];
 }
@@ -155,7 +172,7 @@ function checkProperty(
   const remarks = [
     ...(/^[A-Za-z0-9_.$@:[\]-]{1,128}$/.test(name)
       ? []
-      : [error('property_name', 'has odd characters in its name', path)]),
+      : [warning('property_name', 'has odd characters in its name', path)]),
     ...(isSecret ? [warning('secret_parameter', 'asks for a secret: models have none to give', path)] : []),
     ...(contextNames.test(name) ? [warning('context_parameter', 'asks for more than a call needs', path)] : []),
   ];

@@ -3,8 +3,8 @@
 import { error, type Remark, warning } from './finding.ts';
 import { skeletonOf } from './names.ts';
 
-const maxTools = 128;
-const maxBytes = 1_048_576;
+const manyTools = 128;
+const maxLength = 4_194_304;
 
 /** What is wrong with the tools as a whole; without a tool it is about the server. */
 export function checkSet(
@@ -13,12 +13,17 @@ export function checkSet(
 ): readonly (Remark & { readonly tool?: string })[] {
   const total = tools.reduce((sum, { length }) => sum + length, 0);
   const skeletons = Map.groupBy(tools, ({ name }) => skeletonOf(name));
-  const twins = [...skeletons.values()].filter(({ length }) => length > 1).flat();
+  const alike = [...skeletons.values()].filter(({ length }) => length > 1).flat();
+  const same = Map.groupBy(tools, ({ name }) => name);
   return [
-    ...(tools.length > maxTools ? [error('too_many_tools', `The server offers more than ${maxTools} tools`)] : []),
-    ...(total > maxBytes ? [error('too_large', `The definitions are longer than ${maxBytes} characters`)] : []),
-    ...twins.map(({ label }) => ({
-      ...error('twin_name', 'looks like another tool of the server', '/name'),
+    ...(tools.length > manyTools
+      ? [warning('many_tools', `The server offers more than ${manyTools} tools: agents should find them by a search`)]
+      : []),
+    ...(total > maxLength ? [error('too_large', `The definitions are longer than ${maxLength} characters`)] : []),
+    ...alike.map(({ label, name }) => ({
+      ...(same.get(name)?.length === 1
+        ? warning('twin_name', 'looks like another tool of the server', '/name')
+        : error('twin_name', 'is the name of two tools of the server', '/name')),
       tool: label,
     })),
     ...tools.filter(({ name }) => others.has(name)).map(({ label }) => ({

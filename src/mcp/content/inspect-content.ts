@@ -46,7 +46,8 @@ export function inspectContent(
     const label = contentLabel(kind, id.slice(0, 300));
     const isTwin = (ids.get(id)?.length ?? 0) > 1;
     const remark = isTwin ? error('twin_name', 'is listed twice') : problemOf(kind, definition, others);
-    if (remark) {
+    if (remark?.severity === 'warning') findings.push({ ...remark, item: label });
+    else if (remark) {
       findings.push({ ...remark, severity: 'warning', message: `${remark.message}: it is left out`, item: label });
       return { id, label, definition, canOffer: false };
     }
@@ -86,7 +87,8 @@ function problemOf(kind: McpContentKind, definition: unknown, others: ReadonlySe
   const remark = checkId(kind, id) ?? (kind === 'prompts' ? checkArguments(record['arguments']) : undefined);
   if (remark) return remark;
   const { uri: _, uriTemplate: __, icons: ___, ...texts } = record;
-  return checkTexts(texts, others).find(({ severity }) => severity === 'error');
+  const found = checkTexts(texts, { others });
+  return found.find(({ severity }) => severity === 'error') ?? found.find(({ rule }) => rule !== 'address');
 }
 
 function checkId(kind: McpContentKind, id: string): Remark | undefined {

@@ -1,6 +1,5 @@
 /** The tokens of grants: sealed in storage, and refreshed by one instance at a time. */
 
-import { PinnaceError } from '../../base/errors.ts';
 import type { Key } from '../../base/key.ts';
 import type { Principal } from '../../base/principal.ts';
 import type { McpAuthPin, McpServer } from '../../base/schema.ts';
@@ -8,8 +7,9 @@ import { Secret } from '../../base/secret.ts';
 import { waitAtMost } from '../../base/timer.ts';
 import type { McpTokens } from '../../contracts/mcp/sign-in.ts';
 import type { Change } from '../../contracts/storage.ts';
-import { clientFor } from './clients.ts';
+import { clientFor, noteClient } from './clients.ts';
 import { grantKey, type GrantRecord, pinDigest, type SealedTokens } from './records.ts';
+import { isClientUnknown, isRefusedForGood } from './sign-in-failures.ts';
 import type { SignInContext } from './sign-in-context.ts';
 
 /** Whose tokens, for which server. */
@@ -136,15 +136,17 @@ async function renew(grant: OpenGrant, of: GrantOf, context: SignInContext): Pro
   const { server, principal } = of;
   const { record: { lease: _, ...record }, key, version: ifVersion, auth, refresh } = grant;
   const { oauth, storage, signal } = context;
+  const { clientId, redirectUri, scope } = record;
+  const ofClient = { auth: server.auth!, pin: auth, tenant: principal.tenant, redirectUri, clientId };
   try {
-    const { clientId, redirectUri, scope } = record;
-    const client = await clientFor({ auth: server.auth!, pin: auth, tenant: principal.tenant, redirectUri }, context);
-    const tokens = await oauth.refresh(auth, { client, refreshToken: refresh!, serverUrl: server.url, signal });
+    const client = await clientFor(ofClient, context);
+    const tokens = await oauth.refresh(auth, { client, refreshToken: refresh!, scope, serverUrl: server.url, signal });
     const change = await grantChange(tokens, { ...of, clientId, scope, redirectUri }, context);
     const { ok } = await storage.commit([{ ...change, ifVersion }]);
     return ok ? tokens.accessToken : await accessToken(of, context);
   } catch (error) {
-    const isInvalid = error instanceof PinnaceError && error.details?.['reason'] === 'mcp_grant_invalid';
+    const isInvalid = isRefusedForGood(error);
+    if (isClientUnknown(error)) await noteClient(ofClient, 'lost', context);
     await storage.commit([{ key, value: { ...record, ...(isInvalid && { state: 'broken' }) }, ifVersion }]);
     if (isInvalid) return undefined;
     throw error;

@@ -1,6 +1,5 @@
 /** Looks at a server to which people sign in: where they do, and, with a sign-in, what it offers. */
 
-import { canonicalJson } from '../../base/json.ts';
 import type { Principal } from '../../base/principal.ts';
 import type { McpAuthPin, McpServer } from '../../base/schema.ts';
 import type { McpAuthorization } from '../../contracts/mcp/mcp-connector.ts';
@@ -10,6 +9,7 @@ import type { OfferedLists } from '../content/kinds.ts';
 import type { Report } from '../../events/report.ts';
 import { accessToken } from './grants.ts';
 import { isSignInRequired, signInRequired } from './sign-in-failures.ts';
+import { isSameAuth } from './records.ts';
 import type { SignInContext } from './sign-in-context.ts';
 
 /** The server, and the way to read its offer. */
@@ -49,8 +49,9 @@ export async function lookAtAuth(
   const of = { server, principal };
   const discover = (resourceMetadata: string | undefined): Promise<McpAuthPin> =>
     context.oauth.discover({ url, issuer, resourceMetadata }, context);
-  const before = pin && withRequested(await discover(pin.resourceMetadata), pin.requested);
-  const mayUse = pin !== undefined && canonicalJson(before) === canonicalJson(pin);
+  const found = pin && withRequested(await discover(pin.resourceMetadata), pin.requested);
+  const mayUse = pin !== undefined && found !== undefined && isSameAuth(found, pin);
+  const before = mayUse ? pin : found;
   let challenge: McpChallenge | undefined;
   const authorization: McpAuthorization = {
     token: async () => mayUse ? await accessToken(of, context) : undefined,
@@ -68,8 +69,8 @@ export async function lookAtAuth(
   });
   if (offer && before) return { auth: before, offer };
   const asked = challenge?.scope?.split(/\s+/).filter((scope) => scope !== '').slice(0, 50);
-  const found = await discover(challenge?.resourceMetadata ?? pin?.resourceMetadata);
-  return { auth: withRequested(found, asked ?? pin?.requested), offer };
+  const now = await discover(challenge?.resourceMetadata ?? pin?.resourceMetadata);
+  return { auth: withRequested(now, asked ?? pin?.requested), offer };
 }
 
 /** What the server asked for at first comes before what its metadata lists. */

@@ -4,7 +4,7 @@ import { sha256 } from '../../base/hash.ts';
 import { canonicalJson } from '../../base/json.ts';
 import type { Key } from '../../base/key.ts';
 import type { Principal } from '../../base/principal.ts';
-import type { McpServer } from '../../base/schema.ts';
+import type { McpAuthPin, McpServer } from '../../base/schema.ts';
 import type { Sealed } from './seal.ts';
 
 /** Tokens for one server. */
@@ -47,6 +47,8 @@ export interface SignInRecord {
   readonly pin: string;
   readonly expiresAt: number;
   readonly interruptionId?: string;
+  /** The client that the person signs in with; sign-ins of earlier versions lack it. */
+  readonly clientId?: string;
   readonly sealed: Sealed;
 }
 
@@ -56,6 +58,8 @@ export interface ClientRecord {
   readonly authMethod?: string;
   readonly expiresAt?: number;
   readonly sealed?: Sealed;
+  /** The first sign-in since the last that was finished; `at` is 0 when the client is known to be lost. */
+  readonly opened?: { readonly at: number; readonly interruptionId?: string };
 }
 
 /** What a person saw when signing in. */
@@ -89,6 +93,16 @@ export async function signInKey(state: string): Promise<Key> {
 /** The key of a registered client. */
 export async function clientKey(tenant: string, issuer: string, redirectUri: string): Promise<Key> {
   return ['mcp-client', tenant, await sha256(canonicalJson([issuer, redirectUri]))];
+}
+
+/** The same, with its lists in an order of their own: some servers list the same in another order each time. */
+export function inListOrder({ scopes, tokenAuthMethods, ...auth }: McpAuthPin): McpAuthPin {
+  return { ...auth, scopes: scopes.toSorted(), tokenAuthMethods: tokenAuthMethods.toSorted() };
+}
+
+/** Whether people sign in where they did when it was approved. */
+export function isSameAuth(a: McpAuthPin, b: McpAuthPin): boolean {
+  return canonicalJson(inListOrder(a)) === canonicalJson(inListOrder(b));
 }
 
 /** The digest of what a person has approved: the server's address, and its authorization server. */

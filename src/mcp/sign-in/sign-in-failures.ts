@@ -53,6 +53,22 @@ export function isSignInRequired(error: unknown): boolean {
   return error instanceof PinnaceError && error.details?.['reason'] === 'mcp_sign_in_required';
 }
 
+/** Whether the authorization server no longer knows the client. */
+export function isClientUnknown(error: unknown): boolean {
+  return ['invalid_client', 'unauthorized_client'].includes(oauthErrorOf(error));
+}
+
+/** Whether the authorization server has refused for good: only another sign-in helps. */
+export function isRefusedForGood(error: unknown): boolean {
+  const code = oauthErrorOf(error);
+  return code !== '' && code !== 'server_error' && code !== 'temporarily_unavailable';
+}
+
+function oauthErrorOf(error: unknown): string {
+  const { reason, oauthError } = (error instanceof PinnaceError && error.details) || {};
+  return reason === 'mcp_grant_invalid' ? 'invalid_grant' : typeof oauthError === 'string' ? oauthError : '';
+}
+
 /** The error of a composition without sign-ins: `not_found` for its routes, `unavailable` for a call that needs one. */
 export function noSignIn(code: 'not_found' | 'unavailable' = 'unavailable'): PinnaceError {
   return new PinnaceError(code, 'Cannot sign in to the MCP server: the composition has no "mcpSignIn"', {

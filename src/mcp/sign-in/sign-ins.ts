@@ -1,28 +1,26 @@
 /** Starts and finishes sign-ins, and shows and revokes what they granted. */
 
+import { isSameIssuer } from '../../base/check-url.ts';
 import { PinnaceError } from '../../base/errors.ts';
-import { canonicalJson } from '../../base/json.ts';
 import type { Principal } from '../../base/principal.ts';
 import type { McpAuthPin, McpServer } from '../../base/schema.ts';
 import type { McpGrant, McpSignInCallback, McpSignInRequest, McpSignInStart } from '../../contracts/mcp/sign-ins.ts';
 import { owns } from '../../permission/ownership.ts';
 import { toBase64 } from '../../tools/content/base64.ts';
-import { clientFor } from './clients.ts';
+import { clientFor, clientToStart, noteClient, signInMs } from './clients.ts';
 import { grantChange, type GrantOf, readGrant } from './grants.ts';
 import {
   consentKey,
   type ConsentRecord,
   granteeOf,
   grantKey,
+  isSameAuth,
   pinDigest,
   signInKey,
   type SignInRecord,
 } from './records.ts';
-import { authChanged, notApproved, otherPerson, unknownSignIn } from './sign-in-failures.ts';
+import { authChanged, isClientUnknown, notApproved, otherPerson, unknownSignIn } from './sign-in-failures.ts';
 import type { SignInContext } from './sign-in-context.ts';
-
-/** A person has this long to sign in. */
-export const signInMs = 600_000;
 
 /** What is signed in to, for what. */
 export interface StartSignIn extends GrantOf {
@@ -46,7 +44,11 @@ export async function startSignIn(
   const pin = await requireCurrent(server, context);
   const { tenant, subject } = principal;
   const scope = await scopeFor({ server, principal }, { pin, challenged }, context);
-  const client = await clientFor({ auth: server.auth!, pin, tenant, redirectUri }, context, { scope });
+  const client = await clientToStart(
+    { auth: server.auth!, pin, tenant, redirectUri },
+    { scope, interruptionId },
+    context,
+  );
   const state = toBase64(crypto.getRandomValues(new Uint8Array(32))).replace(/=+$/, '')
     .replaceAll('+', '-').replaceAll('/', '_');
   const { url, verifier } = await oauth.start(pin, { clientId: client.id, redirectUri, scope, state });
@@ -62,6 +64,7 @@ export async function startSignIn(
     redirectUri,
     pin: await pinDigest(server),
     expiresAt,
+    clientId: client.id,
     ...(interruptionId !== undefined && { interruptionId }),
     sealed: await context.seals(tenant).seal(verifier, [key, subject, server.id, pin.issuer]),
   };
@@ -75,11 +78,11 @@ export async function requireCurrent(
   { oauth, signal }: SignInContext,
 ): Promise<McpAuthPin> {
   const pin = pinned?.auth;
-  if (!auth || !pin || pin.issuer !== auth.issuer) throw notApproved();
+  if (!auth || !pin || !isSameIssuer(pin.issuer, auth.issuer)) throw notApproved();
   const { resourceMetadata } = pin;
   const now = await oauth.discover({ url, issuer: auth.issuer, resourceMetadata }, { signal });
   const { requested: _, ...approved } = pin;
-  if (canonicalJson(now) !== canonicalJson(approved)) throw authChanged();
+  if (!isSameAuth(now, approved)) throw authChanged();
   return pin;
 }
 
@@ -126,7 +129,7 @@ export async function finishSignIn(
   const entry = await storage.get(key);
   const record = entry?.value as SignInRecord | undefined; // only this module writes it
   if (!entry || !record || record.expiresAt <= now()) throw unknownSignIn();
-  const { tenant, subject, redirectUri, serverId, interruptionId, scope = '' } = record;
+  const { tenant, subject, redirectUri, serverId, interruptionId, clientId, scope = '' } = record;
   if (!owns(principal, record)) throw otherPerson();
   if (!(await storage.commit([{ key, ifVersion: entry.version }])).ok) throw unknownSignIn(); // single use
   const server = await serverOf(serverId);
@@ -134,9 +137,14 @@ export async function finishSignIn(
   if (!server.auth || !pin || record.pin !== await pinDigest(server)) throw authChanged();
   const verifier = await context.seals(tenant).open(record.sealed, [key, subject, serverId, record.issuer]);
   if (typeof verifier !== 'string') throw unknownSignIn();
-  const client = await clientFor({ auth: server.auth, pin, tenant, redirectUri }, context);
+  const of = { auth: server.auth, pin, tenant, redirectUri, clientId };
+  const client = await clientFor(of, context);
   const exchange = { client, answer, verifier, redirectUri, serverUrl: server.url, signal };
-  const tokens = await oauth.finish(pin, exchange);
+  const tokens = await oauth.finish(pin, exchange).catch(async (error: unknown) => {
+    if (isClientUnknown(error)) await noteClient(of, 'lost', context);
+    throw error;
+  });
+  await noteClient(of, 'proven', context);
   const grant = await grantChange(tokens, { server, principal, clientId: client.id, redirectUri, scope }, context);
   const consent: ConsentRecord = { issuer: pin.issuer, scope: grant.value.scope, at: now(), pin: record.pin };
   await storage.commit([grant, { key: consentKey(server, principal), value: consent }]);
@@ -160,8 +168,10 @@ export async function revokeGrant(of: GrantOf, context: SignInContext): Promise<
   await context.storage.commit([{ key: grantKey(server, principal) }, { key: consentKey(server, principal) }]);
   const token = grant?.refresh ?? grant?.access;
   if (!grant || !token || !server.auth) return;
-  const { record: { redirectUri }, auth: pin } = grant;
-  const client = await clientFor({ auth: server.auth, pin, tenant: principal.tenant, redirectUri }, context);
+  const { record: { redirectUri, clientId }, auth: pin } = grant;
+  const ofClient = { auth: server.auth, pin, tenant: principal.tenant, redirectUri, clientId };
+  const client = await clientFor(ofClient, context);
+  await noteClient(ofClient, 'lost', context); // the way out when the authorization server has forgotten it
   await context.oauth.revoke(pin, { client, token, signal: context.signal });
 }
 

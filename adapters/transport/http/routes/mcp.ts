@@ -78,9 +78,10 @@ async function exchange(
   const unwatch = watchSession(principal, stop);
   try {
     const signal = AbortSignal.any([raw.signal, stop.signal]);
-    const request = new Request(raw.url, { method: raw.method, headers: raw.headers, signal });
+    const headers = withBothTypes(raw.headers);
+    const request = new Request(raw.url, { method: raw.method, headers, signal });
     const answer = endpoint.fetch(request, { principal, tools, body });
-    const streams = raw.headers.get('accept')?.includes('text/event-stream') === true;
+    const streams = headers.get('accept')?.includes('text/event-stream') === true;
     const onLeave = (): void => stop.abort('client_gone');
     return whenRead(await (streams ? answerEarly(answer, { waitMs: longestSilenceMs, onLeave }) : answer), unwatch);
   } catch (error) {
@@ -88,6 +89,27 @@ async function exchange(
     throw error;
   }
 }
+
+/**
+ * The library looks for both types by their names. A client that accepts them by a range, or does not say what it accepts, accepts them
+ * as well (RFC 9110, 12.5.1).
+ */
+function withBothTypes(given: Headers): Headers {
+  const ranges = (given.get('accept')?.trim() || '*/*').split(',').map((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    return { type, isRefused: parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter)) };
+  });
+  const accepts = (type: string): boolean => {
+    const [exact, rest] = [type, `${type.split('/')[0]}/*`];
+    const found = [exact, rest, '*/*'].map((one) => ranges.find((range) => range.type === one)).find(Boolean);
+    return found !== undefined && !found.isRefused;
+  };
+  const headers = new Headers(given);
+  if (bothTypes.every(accepts)) headers.set('accept', bothTypes.join(', '));
+  return headers;
+}
+
+const bothTypes = ['application/json', 'text/event-stream'];
 
 const corsHeaders = {
   allowHeaders: [

@@ -64,7 +64,10 @@ describe('createToolIndex', () => {
         expect(index.fit(query)).toBe(anew.fit(query));
         for (const limit of [0, 5, 50]) {
           const both = { hits: index.search(query, limit), fit: index.fit(query) };
-          expect(index.searchWithFit(query, limit)).toEqual(both);
+          expect(index.searchWithFit(query, limit)).toEqual({
+            ...both,
+            unknown: anew.searchWithFit(query, limit).unknown,
+          });
         }
       }),
       { numRuns: runs(300) },

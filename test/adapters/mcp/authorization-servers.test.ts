@@ -1,0 +1,208 @@
+import { describe, expect, it } from 'vitest';
+import { issuer, person, redirectUri, signInWorld, type SignInWorldOptions } from '../../fixtures/mcp/oauth-peer.ts';
+import { lastData } from '../../fixtures/runtime.ts';
+
+const admin = person('ann', { deployment: true });
+
+/** A server that registers clients by number, and knows those of them that it was not told to forget. */
+function forgetful(): SignInWorldOptions & { readonly forget: () => void } {
+  let made = 0;
+  let oldest = 1;
+  return {
+    forget: () => void (oldest = made + 1),
+    async first(request) {
+      const { pathname } = new URL(request.url);
+      if (pathname === '/register') {
+        const metadata = await request.json() as object;
+        return Response.json({ ...metadata, client_id: `client-${++made}` }, { status: 201 });
+      }
+      if (pathname !== '/token') return undefined;
+      const client = new URLSearchParams(await request.clone().text()).get('client_id') ?? '';
+      if (Number(client.slice('client-'.length)) >= oldest) return undefined;
+      return Response.json({ error: 'invalid_client' }, { status: 401 });
+    },
+  };
+}
+
+async function clientOf(world: Awaited<ReturnType<typeof signInWorld>>, who = person()): Promise<string | null> {
+  const { url } = await world.runtime.mcpSignIns.start('docs', { redirectUri }, who);
+  return new URL(url).searchParams.get('client_id');
+}
+
+describe('an issuer', () => {
+  it.each<[string, SignInWorldOptions]>([
+    ['the server writes it with one', { resource: { authorization_servers: [`${issuer}/`] } }],
+    ['the record has one', { auth: { issuer: `${issuer}/` } }],
+    ['answers come with one', { iss: `${issuer}/` }],
+  ])('without a path is the same with and without a slash, where %s', async (_, options) => {
+    const world = await signInWorld(options);
+    await world.prepare();
+    expect(lastData(await world.run(), 'data-run')).toBeDefined();
+    expect(world.oauth.tokenRequests).toHaveLength(1);
+  });
+
+  it.each([`${issuer}/tenant/`, `${issuer}//`, 'https://login.example.com:8443/', 'http://login.example.com/'])(
+    'is another one at %s',
+    async (other) => {
+      const { runtime } = await signInWorld({ resource: { authorization_servers: [other] } });
+      await expect(runtime.validateMcpServer('docs', {}, admin)).rejects.toMatchObject({
+        details: { reason: 'mcp_issuer_unlisted' },
+      });
+    },
+  );
+
+  it('may list what it supports in another order each time', async () => {
+    let turn = 0;
+    const scopes = ['read', 'write', 'admin'];
+    const world = await signInWorld({
+      first: ({ url }) => {
+        if (!url.includes('oauth-protected-resource')) return undefined;
+        const scopes_supported = turn++ % 2 === 0 ? scopes : scopes.toReversed();
+        return Response.json({
+          resource: 'https://mcp.example.com/mcp',
+          authorization_servers: [issuer],
+          scopes_supported,
+        });
+      },
+    });
+    await world.prepare();
+    expect(turn).toBeGreaterThan(2);
+  });
+});
+
+describe('a client that the authorization server has forgotten', () => {
+  it('is registered again after a revocation, and nobody else loses a grant of a client that is still known', async () => {
+    const options = forgetful();
+    const world = await signInWorld(options);
+    await world.prepare();
+    await world.signIn(person('bob'));
+    expect(await clientOf(world)).toBe('client-1');
+    await world.runtime.mcpSignIns.revoke('docs', person());
+    await world.signIn();
+    expect(await clientOf(world)).toBe('client-2');
+    expect((await world.run({}, person('bob'))).some(({ type }) => type === 'tool-output-available')).toBe(true);
+  });
+
+  it('is registered again when a code cannot be exchanged, when nobody finishes for ten minutes, and once for an interruption', async () => {
+    let now = Date.now();
+    const options = forgetful();
+    const world = await signInWorld({ ...options, now: () => now });
+    await world.prepare();
+    options.forget();
+    await expect(world.signIn()).rejects.toMatchObject({ details: { oauthError: 'invalid_client' } });
+    await world.signIn();
+    expect(await clientOf(world)).toBe('client-2');
+    expect(await clientOf(world)).toBe('client-2');
+    now += 600_001;
+    expect(await clientOf(world)).toBe('client-3');
+  });
+
+  it('asks for a sign-in when a refresh says so, and the sign-in registers another', async () => {
+    let now = Date.now();
+    const options = forgetful();
+    const world = await signInWorld({ ...options, now: () => now });
+    await world.prepare();
+    options.forget();
+    now += 3_590_000;
+    expect(lastData(await world.run(), 'data-interruption')).toMatchObject({ kind: 'sign_in' });
+    await world.signIn();
+    expect(await clientOf(world)).toBe('client-2');
+  });
+});
+
+describe('a refresh', () => {
+  it('sends the scope that was granted, and none to a server that refuses it', async () => {
+    for (const refuses of [false, true]) {
+      let now = Date.now();
+      const world = await signInWorld({
+        now: () => now,
+        async first(request) {
+          if (!refuses || new URL(request.url).pathname !== '/token') return undefined;
+          const form = new URLSearchParams(await request.clone().text());
+          if (!form.has('refresh_token') || !form.has('scope')) return undefined;
+          return Response.json({ error: 'invalid_scope' }, { status: 400 });
+        },
+      });
+      await world.prepare();
+      now += 3_590_000;
+      expect((await world.run()).some(({ type }) => type === 'tool-output-available')).toBe(true);
+      expect(world.oauth.tokenRequests.at(-1)?.get('scope')).toBe(refuses ? null : 'read');
+    }
+  });
+
+  it.each(['invalid_request', 'unauthorized_client', 'invalid_target'])(
+    'that is refused with %s asks for a sign-in',
+    async (error) => {
+      let now = Date.now();
+      const world = await signInWorld({
+        now: () => now,
+        async first(request) {
+          const form = new URLSearchParams(request.method === 'POST' ? await request.clone().text() : '');
+          return form.has('refresh_token') ? Response.json({ error }, { status: 400 }) : undefined;
+        },
+      });
+      await world.prepare();
+      now += 3_590_000;
+      expect(lastData(await world.run(), 'data-interruption')).toMatchObject({ kind: 'sign_in' });
+    },
+  );
+});
+
+describe('a registration', () => {
+  it('may answer null for what it does not say', async () => {
+    const world = await signInWorld({
+      async first(request) {
+        if (new URL(request.url).pathname !== '/register') return undefined;
+        const nothing = {
+          client_uri: null,
+          logo_uri: null,
+          contacts: null,
+          jwks: null,
+          client_secret: null,
+          scope: null,
+        };
+        return Response.json({ ...await request.json() as object, ...nothing, client_id: 'one' }, { status: 201 });
+      },
+    });
+    await world.prepare();
+    expect(world.oauth.tokenRequests[0]?.get('client_id')).toBe('one');
+  });
+
+  it.each([[400, false], [401, false], [403, false], [404, false], [429, true], [503, true]])(
+    'that is refused with %d names the remedy and the status',
+    async (status, retryable) => {
+      const world = await signInWorld({
+        first: ({ url }) => url.endsWith('/register') ? new Response('Forbidden', { status }) : undefined,
+      });
+      await world.approve();
+      await expect(world.runtime.mcpSignIns.start('docs', { redirectUri }, person())).rejects.toMatchObject({
+        code: 'unavailable',
+        details: { reason: 'mcp_no_client', status },
+        message: expect.stringContaining('"auth.client"'),
+        retryable,
+      });
+    },
+  );
+});
+
+describe('missing metadata', () => {
+  it.each<[string, SignInWorldOptions]>([
+    ['the server has none', { resource: null }],
+    ['that of the server is a page', {
+      first: ({ url }) => url.includes('protected-resource') ? new Response('<html>') : undefined,
+    }],
+    ['that of the server fails', {
+      first: ({ url }) => url.includes('protected-resource') ? new Response('', { status: 500 }) : undefined,
+    }],
+    ['that of the server names no authorization server', { resource: { authorization_servers: [] } }],
+    [
+      'the authorization server has none',
+      { first: ({ url }) => url.startsWith(`${issuer}/.well-known`) ? new Response('', { status: 404 }) : undefined },
+    ],
+  ])('is what the error says where %s', async (_, options) => {
+    const { runtime } = await signInWorld(options);
+    await expect(runtime.validateMcpServer('docs', {}, admin)).rejects.toMatchObject({
+      details: { reason: 'mcp_auth_metadata' },
+    });
+  });
+});
