@@ -48,6 +48,8 @@ function wideEncodingOf(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined 
   for (const [at, byte] of sample.entries()) if (byte === 0) zeros[at & 1]!++;
   const [even = 0, odd = 0] = zeros;
   const most = sample.length / 2;
+  const isText = [...sample].every((byte) => byte === 0 || byte >= 32 || (byte >= 9 && byte <= 13));
+  if (!isText) return undefined; // numbers of two bytes
   if (odd > most * 0.4 && even < most * 0.05) return 'utf-16le';
   return even > most * 0.4 && odd < most * 0.05 ? 'utf-16be' : undefined;
 }

@@ -4,7 +4,6 @@ import type { LanguageModel } from '../../src/contracts/ai-types.ts';
 import { checkOptions } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { asRecord, isRecord } from '../../src/base/is-record.ts';
-import { modelFetch } from './model-fetch.ts';
 
 /** Where the model lives and how to reach it. */
 export interface OpenAiCompatibleOptions {
@@ -51,7 +50,10 @@ export function createCompatibleModel(options: OpenAiCompatibleOptions, omitted:
   const baseURL = checkBaseUrl(baseUrl);
   /** Its code is loaded with the first request: a page with the built-in model needs none of it. */
   const inner = async (): Promise<LanguageModel> => {
-    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+    const [{ createOpenAICompatible }, { modelFetch }] = await Promise.all([
+      import('@ai-sdk/openai-compatible'),
+      import('./model-fetch.ts'),
+    ]);
     return createOpenAICompatible({
       name: 'openai-compatible',
       baseURL,

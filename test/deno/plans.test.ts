@@ -62,7 +62,7 @@ function start(
 ): Instance {
   const storage = denoKvStorage({ path: `${folder}/state.kv` });
   const catalog = staticCatalog({
-    agents: [{ id: 'helper', name: 'Helper', providerId: 'default', entryTools: ['*'] }],
+    agents: [{ id: 'helper', name: 'Helper', providerId: 'default', entryTools: ['*'], plans: true }],
     providers: [{ id: 'default', kind: 'custom' }],
   });
   const runtime = createRuntime({ catalog, storage, models: { model } });

@@ -269,6 +269,13 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         help: 'Its models accept a JSON Schema for their answer.',
       },
       {
+        name: 'unsupportedParameters',
+        label: 'Unsupported parameters',
+        as: 'lines',
+        rows: 2,
+        help: 'Like stream_options, one on each line. Leave empty: refusals of the server are remembered.',
+      },
+      {
         name: 'inputs',
         label: 'Supported files',
         as: 'json',

@@ -158,7 +158,7 @@ describe('the knowledge of the worker', () => {
       'photo.png': expect.stringContaining('Cannot read a file of this type'),
       'broken.json': expect.stringContaining('Cannot'),
       'empty.txt': 'Cannot read the file: it is empty',
-      'blank.txt': 'Cannot read the file: it contains no text',
+      'blank.txt': 'Cannot read the file: there is no text in it',
       'noise.txt': 'Cannot read the file: it is not text',
       'bad.zip': 'Cannot read the archive: it is no ZIP archive',
     });

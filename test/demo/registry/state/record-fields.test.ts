@@ -23,6 +23,8 @@ const full: { readonly [Kind in RecordKind]: CatalogInputs[Kind] } = {
     mcp: { files: { allow: ['read_*'], mask: ['write'] }, mail: {} },
     secrets: [{ id: 'key' }],
     dataSources: ['charts'],
+    egress: ['https://api.example.com'],
+    plans: true,
     model: 'small',
     fallbacks: [{ providerId: 'spare', model: 'tiny' }],
     modelSettings: {
@@ -68,6 +70,7 @@ const full: { readonly [Kind in RecordKind]: CatalogInputs[Kind] } = {
     apps: true,
   },
   provider: {
+    unsupportedParameters: ['stream_options'],
     id: 'lab',
     kind: 'openai-compatible',
     baseUrl: 'https://lab.example/v1',

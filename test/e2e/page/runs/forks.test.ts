@@ -44,7 +44,7 @@ describe('forks in the inspector', () => {
     expect(await texts(page, 'left').textContent()).toContain('42');
     expect(await texts(page, 'right').textContent()).toContain('99');
     expect(await texts(page, 'right').locator('ins').allTextContents()).not.toEqual([]);
-    await page.getByTestId('fork-right').getByText(/\d+ ms · \d+ tokens/).waitFor();
+    await page.getByTestId('fork-right').getByText(/[\d,.]+ m?s · [\d,]+ tokens/).first().waitFor();
     await shoot(page, 'forks-comparison');
     expect(problems).toEqual([]);
   });
@@ -79,7 +79,7 @@ describe('forks in the inspector', () => {
     await page.reload();
     await page.getByTestId('fork-pair').waitFor();
     expect(hashOf(page)).toBe(address);
-    await page.getByTestId('fork-right').getByText(/\d+ ms · \d+ tokens/).waitFor();
+    await page.getByTestId('fork-right').getByText(/[\d,.]+ m?s · [\d,]+ tokens/).first().waitFor();
     await page.keyboard.press('Escape');
     await page.getByTestId('fork-row').click();
     await page.getByTestId('fork-comparison').waitFor();
@@ -108,7 +108,8 @@ describe('forks in the inspector', () => {
     await shoot(page, 'forks-form-phone');
     await page.getByTestId('fork-output').fill('{ "text": "6 * 7 = 99" }');
     await startFork(page);
-    await page.getByTestId('fork-right').getByText(/\d+ ms · \d+ tokens/).waitFor();
+    await expect.poll(() => page.getByTestId('fork-pair').count()).toBe(1);
+    await page.getByTestId('fork-right').getByText(/[\d,.]+ m?s · [\d,]+ tokens/).first().waitFor();
     await shoot(page, 'forks-comparison-phone');
     const [left, right] = await Promise.all([
       page.getByTestId('fork-left').boundingBox(),
@@ -136,7 +137,7 @@ describe('forks of a run at an endpoint', () => {
     await page.getByTestId('fork-output').fill('{ "text": "6 * 7 = 99" }');
     await startFork(page);
     expect(await texts(page, 'right').textContent()).toContain('99');
-    await page.getByTestId('fork-right').getByText(/\d+ ms · \d+ tokens/).waitFor();
+    await page.getByTestId('fork-right').getByText(/[\d,.]+ m?s · [\d,]+ tokens/).first().waitFor();
     expect(hashOf(page)).toContain('via=');
     await page.reload();
     await page.getByTestId('fork-pair').waitFor();
