@@ -53,9 +53,14 @@ async function checkStream(stream: PackedStream, total: { left: number }): Promi
   let bytes = file.subarray(start);
   if (/\/(?:ASCII85Decode|A85)\b/.test(dictionary)) bytes = fromAscii85(file.subarray(start, end));
   else if (/\/(?:ASCIIHexDecode|AHx)\b/.test(dictionary)) bytes = fromHex(file.subarray(start, end));
+  const given = file.subarray(start, end);
   for (let level = 0; isZlib(bytes); level++) {
     if (level === mostLevels) throw tooMuch(mostBytes);
-    bytes = await inflate(bytes, total);
+    const { left } = total;
+    const isGiven = level === 0 && bytes.byteOffset === given.byteOffset && isZlib(given);
+    const whole = await inflate(isGiven ? given : bytes, total);
+    if (whole.isDamaged) total.left = left;
+    bytes = whole.isDamaged ? (await inflate(bytes, total, finePieces)).bytes : whole.bytes;
   }
 }
 
@@ -65,32 +70,53 @@ function isZlib([first = 0, second = 0]: Uint8Array): boolean {
 }
 
 /** Unpacks up to the limits. What is damaged or cut off is unpacked as far as it can be, as readers do. */
-async function inflate(bytes: Uint8Array<ArrayBuffer>, total: { left: number }): Promise<Uint8Array<ArrayBuffer>> {
+async function inflate(
+  bytes: Uint8Array<ArrayBuffer>,
+  total: { left: number },
+  pieceAt: (at: number) => number = () => 16_384,
+): Promise<{ readonly bytes: Uint8Array<ArrayBuffer>; readonly isDamaged: boolean }> {
+  let isDamaged = false;
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
-  const reader = inChunks(bytes).pipeThrough(new DecompressionStream('deflate')).getReader();
+  const reader = inChunks(bytes, pieceAt).pipeThrough(new DecompressionStream('deflate')).getReader();
   try {
     for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
       length += chunk.value.length;
       total.left -= chunk.value.length;
       if (length > mostBytes) throw tooMuch(mostBytes);
       if (total.left < 0) throw tooMuch(mostInAll);
-      if (parts.length === 0 || isZlib(parts[0]!)) parts.push(chunk.value); // only what is packed again is looked at again
+      if (parts.length < 2 || isZlib(startOf(parts))) parts.push(chunk.value); // only what is packed again is looked at again
     }
   } catch (error) {
     if (error instanceof PinnaceError) throw error;
+    isDamaged = true;
   } finally {
     await reader.cancel().catch(() => undefined);
   }
-  return parts[0] && isZlib(parts[0]) ? new Uint8Array(await new Blob(parts).arrayBuffer()) : new Uint8Array();
+  return {
+    bytes: isZlib(startOf(parts)) ? new Uint8Array(await new Blob(parts).arrayBuffer()) : new Uint8Array(),
+    isDamaged,
+  };
 }
 
-function inChunks(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
+function startOf([first, second]: readonly Uint8Array[]): Uint8Array {
+  return Uint8Array.from([...first?.subarray(0, 2) ?? [], ...second?.subarray(0, 2) ?? []]);
+}
+
+/** Deno gives nothing of the piece in which a stream is damaged, or ends before the piece does. */
+function finePieces(at: number): number {
+  return at < 2_048 ? 1 : at < 65_536 ? 64 : 16_384;
+}
+
+function inChunks(
+  bytes: Uint8Array<ArrayBuffer>,
+  pieceAt: (at: number) => number,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
   let at = 0;
   return new ReadableStream({
     pull(controller) {
       if (at >= bytes.length) controller.close();
-      else controller.enqueue(bytes.slice(at, at += 16_384));
+      else controller.enqueue(bytes.slice(at, at += pieceAt(at)));
     },
   }, { highWaterMark: 0 });
 }

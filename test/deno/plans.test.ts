@@ -24,7 +24,9 @@ beforeEach(async () => {
   answer = Promise.withResolvers();
   const issuer = await createIssuer({ iss: 'https://gc.example', audience: 'test' });
   const credentials = await Promise.all(
-    ['s1', 's2'].map((sub) => issuer.issue({ sub, tenant: 't1', agents: ['helper'], scopes: [...scopes] })),
+    ['s1', 's2'].map((sub) =>
+      issuer.issue({ sub, tenant: 't1', agents: ['helper'], scopes: scopes.filter((scope) => scope !== 'admin') })
+    ),
   );
   instances = [0, 1].map(() => start(issuer.trusted, credentials));
 });
