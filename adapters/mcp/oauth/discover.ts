@@ -28,11 +28,15 @@ export async function discover(options: DiscoverOptions): Promise<McpAuthPin> {
   const { issuer, resourceMetadata } = options;
   const { resource, authorization_servers: issuers = [], scopes_supported: scopes = [] } = await readResource(options);
   if (issuers.length === 0) throw unusableMetadata('its metadata names no authorization server');
-  if (!issuers.some((one) => isSameIssuer(one, issuer))) throw unlistedIssuer(issuers); // shown to a person, and not fetched
-  const metadata = await readServer(options);
+  const listed = issuers.find((one) => isSameIssuer(one, issuer));
+  if (listed === undefined) throw unlistedIssuer(issuers); // shown to a person, and not fetched
+  const metadata = await readServer({ ...options, issuer: listed });
   if (metadata === undefined) throw unusableMetadata('its authorization server has no metadata');
   if (!metadata.code_challenge_methods_supported?.includes('S256')) {
     throw unsafeServer('its authorization server does not support PKCE with S256');
+  }
+  if (!isSameIssuer(metadata.issuer, issuer)) {
+    throw unusableMetadata('its authorization server calls itself another issuer');
   }
   const safe = (text: unknown): string => safeUrl(text, options);
   const { registration_endpoint: registration, revocation_endpoint: revocation } = metadata as {
@@ -40,7 +44,7 @@ export async function discover(options: DiscoverOptions): Promise<McpAuthPin> {
     readonly revocation_endpoint?: unknown; // the library's type of one kind of metadata lacks it
   };
   return {
-    issuer,
+    issuer: metadata.issuer, // as it names itself: its answers are compared with this, to the last character (RFC 9207, 2.4)
     resource,
     ...(resourceMetadata !== undefined && { resourceMetadata }),
     authorizationEndpoint: safe(metadata.authorization_endpoint),

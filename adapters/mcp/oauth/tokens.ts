@@ -1,6 +1,5 @@
 /** Exchanges codes and refresh tokens for tokens, and registers clients. */
 
-import { isSameIssuer } from '../../../src/base/check-url.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { requireDestination } from '../../../src/base/secret-origins.ts';
 import type { McpAuthPin } from '../../../src/base/schema.ts';
@@ -40,7 +39,7 @@ export async function finish(
   egress: Egress,
 ): Promise<McpTokens> {
   const { issuer: expectedIssuer, issParameterSupported } = auth;
-  const iss = answer.iss !== undefined && isSameIssuer(answer.iss, expectedIssuer) ? expectedIssuer : answer.iss;
+  const { iss } = answer;
   validateAuthorizationResponseIssuer({ iss, expectedIssuer, issParameterSupported });
   if (answer.error !== undefined || answer.code === undefined) throw refusedSignIn(answer.error);
   const tokens = await exchangeAuthorization(auth.issuer, {

@@ -23,7 +23,10 @@ export interface McpCall {
   readonly responses?: McpInputResponses | undefined;
   /** Answers a question that the server asks inside the open call (2025-11-25). Absent: it is answered with `cancel`. */
   readonly onQuestion?: ((params: unknown) => Promise<McpAnswer>) | undefined;
-  /** The pinned raw definition. With `readOnlyHint` or `idempotentHint`, the call is retried when its session was lost. */
+  /**
+   * The pinned raw definition. With `readOnlyHint` or `idempotentHint`, the call is retried when its answer broke off
+   * with the session.
+   */
   readonly definition: Readonly<Record<string, unknown>>;
   readonly signal: AbortSignal;
   /** For the whole call. Progress does not extend it. */
@@ -101,8 +104,8 @@ export interface McpConnection {
  *
  * Rejects with `unavailable` when the server does not answer, speaks no known revision (`protocol_unsupported`), refuses the secret
  * (`mcp_auth`) or answers something other than MCP (`mcp_invalid_answer`); `forbidden` for a URL that is not allowed and for a
- * redirect; `budget_exceeded` for an answer that is too long and an endless list; `not_found` for a call that the server refuses as
- * unknown. Errors contain no text of the server.
+ * redirect; `budget_exceeded` for an answer that is too long and an endless list; `not_found` for a tool that the server does not
+ * know, `invalid_argument` for an input that it refuses. Errors contain no text of the server.
  */
 export interface McpConnector {
   connect(

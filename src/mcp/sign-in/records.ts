@@ -1,5 +1,6 @@
 /** The records of sign-ins, and their keys. Tokens, verifiers and client secrets are sealed. */
 
+import { isSameIssuer } from '../../base/check-url.ts';
 import { sha256 } from '../../base/hash.ts';
 import { canonicalJson } from '../../base/json.ts';
 import type { Key } from '../../base/key.ts';
@@ -102,7 +103,8 @@ export function inListOrder({ scopes, tokenAuthMethods, ...auth }: McpAuthPin): 
 
 /** Whether people sign in where they did when it was approved. */
 export function isSameAuth(a: McpAuthPin, b: McpAuthPin): boolean {
-  return canonicalJson(inListOrder(a)) === canonicalJson(inListOrder(b));
+  if (!isSameIssuer(a.issuer, b.issuer)) return false; // earlier pins have the issuer as the record spells it
+  return canonicalJson({ ...inListOrder(a), issuer: b.issuer }) === canonicalJson(inListOrder(b));
 }
 
 /** The digest of what a person has approved: the server's address, and its authorization server. */

@@ -33,7 +33,18 @@ describe('an issuer', () => {
   it.each<[string, SignInWorldOptions]>([
     ['the server writes it with one', { resource: { authorization_servers: [`${issuer}/`] } }],
     ['the record has one', { auth: { issuer: `${issuer}/` } }],
-    ['answers come with one', { iss: `${issuer}/` }],
+    [
+      'both servers write it with one',
+      {
+        server: { issuer: `${issuer}/` },
+        resource: { authorization_servers: [`${issuer}/`] },
+        iss: `${issuer}/`,
+      },
+    ],
+    [
+      'the record and the server do, and the authorization server does not',
+      { auth: { issuer: `${issuer}/` }, resource: { authorization_servers: [`${issuer}/`] } },
+    ],
   ])('without a path is the same with and without a slash, where %s', async (_, options) => {
     const world = await signInWorld(options);
     await world.prepare();
@@ -50,6 +61,19 @@ describe('an issuer', () => {
       });
     },
   );
+
+  it('in an answer is the one of the metadata, to the last character', async () => {
+    for (const [named, iss] of [[issuer, `${issuer}/`], [`${issuer}/`, issuer]] as const) {
+      const world = await signInWorld({
+        server: { issuer: named },
+        resource: { authorization_servers: [named] },
+        iss,
+      });
+      await world.approve();
+      await expect(world.signIn()).rejects.toMatchObject({ details: { reason: 'mcp_issuer_mismatch' } });
+      expect(world.oauth.tokenRequests).toEqual([]);
+    }
+  });
 
   it('may list what it supports in another order each time', async () => {
     let turn = 0;

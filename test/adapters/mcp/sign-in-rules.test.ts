@@ -203,7 +203,9 @@ describe('the end of a sign-in', () => {
   });
 
   it('compares the issuer before it reads the code, or an error', async () => {
-    for (const iss of ['https://evil.example', `${issuer}/x`, `${issuer}//`, issuer.toUpperCase(), null]) {
+    for (
+      const iss of ['https://evil.example', `${issuer}/`, `${issuer}/x`, `${issuer}//`, issuer.toUpperCase(), null]
+    ) {
       const { runtime, params, oauth } = await started({ iss });
       for (const answer of [params]) {
         await expect(runtime.mcpSignIns.finish(answer, person())).rejects.toMatchObject({

@@ -81,6 +81,16 @@ describe('tool_find', () => {
     expect(await outputOf(discovery, 'tool_find', { query: 'validate specification' })).not.toHaveProperty('message');
   });
 
+  it('says which words of a short query no tool says, beside what says the rest', async () => {
+    const { discovery } = testDiscovery();
+    for (const query of ['validate xylophone', 'xylophone validate specification', 'specification of zebras']) {
+      const output = await outputOf(discovery, 'tool_find', { query });
+      const { tools, message } = output as { readonly tools: readonly unknown[]; readonly message?: string };
+      expect(tools.length).toBeGreaterThan(0);
+      expect(message).toMatch(/^No tool says "(?:xylophone|zebras)":/);
+    }
+  });
+
   it('returns one line of a description', async () => {
     const long = createToolIndex([
       { name: 'a', description: 'Sends mail. Then does more.' },

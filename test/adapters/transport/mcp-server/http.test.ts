@@ -334,6 +334,33 @@ describe('/mcp', () => {
       },
     });
 
+  const pinging = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+
+  it.each([
+    ['*/*', 200],
+    ['', 200],
+    ['application/*;q=0.9, text/*', 200],
+    ['text/event-stream, */*;q=0.1', 200],
+    ['application/json', 406],
+    ['text/*', 406],
+    ['*/*, text/event-stream;q=0', 406],
+  ])('answers a client that accepts %j with %i', async (accept, status) => {
+    expect((await mcpEndpoint()(post(pinging, { accept }))).status).toBe(status);
+  });
+
+  it.each([
+    ['initialize', { protocolVersion: '2025-11-25' }],
+    ['initialize', { protocolVersion: 7, capabilities: {}, clientInfo: { name: 'c', version: '1' } }],
+    ['tools/list', { cursor: 3 }],
+    ['logging/setLevel', { level: 'loud' }],
+  ])('calls malformed parameters of %s invalid, without the text of a library', async (method, params) => {
+    const response = await mcpEndpoint()(post(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })));
+    const text = await response.text();
+    expect(text).toContain('"code":-32602');
+    expect(text).toContain(`not as MCP describes those of ${method}`);
+    expect(text).not.toMatch(/expected|received|invalid_type/i);
+  });
+
   it.each(['GET', 'DELETE'])('keeps no session that %s could be about', async (method) => {
     const { headers } = post('{}');
     expect((await mcpEndpoint()(new Request('http://127.0.0.1/mcp', { method, headers }))).status).toBe(405);

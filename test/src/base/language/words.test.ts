@@ -7,6 +7,10 @@ describe('partsOf', () => {
   it.each([
     ['getUserName', ['get', 'user', 'name']],
     ['parseHTTPRequest', ['parse', 'http', 'request']],
+    ['openPRs', ['open', 'prs']],
+    ['URLsOfGPUs', ['urls', 'of', 'gpus']],
+    ['HTTPServer AIs', ['http', 'server', 'ais']],
+    ['DBsize IsOpen', ['d', 'bsize', 'is', 'open']],
     ['list_all-files.now', ['list', 'all', 'files', 'now']],
     ['base64 v2', ['base', '64', 'v', '2']],
     ['ÜberGröße', ['uber', 'grosse']],

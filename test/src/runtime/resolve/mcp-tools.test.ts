@@ -372,7 +372,8 @@ describe('the tools of MCP servers and discovery', () => {
     const chunks = await run();
     const outputs = names(chunks);
     expect(outputs[0]).toContain('docs__search');
-    expect(outputs.join()).not.toContain('purge');
+    expect(outputs.join()).not.toContain('docs__purge');
+    expect(outputs.join()).not.toContain('purge_pages');
     expect(mcp.asked.calls.map(({ name }) => name)).toEqual(['search']);
     expect(calls[2]?.tools?.map(({ name }) => name)).toContain('docs__search');
   });
