@@ -109,7 +109,7 @@ function browserProject(
 
 /** The readers of files: several workers load them, each with the first such file. */
 const ofFiles =
-  /[\\/](?:node_modules[\\/](?:htmlparser2|entities|dom[a-z-]+|papaparse|unzipit|saxes|xmlchars)[\\/]|(?:src[\\/]grounding[\\/]ingest|adapters[\\/]grounding[\\/]office)[\\/])/;
+  /[\\/](?:node_modules[\\/](?:htmlparser2|entities|dom[a-z-]+|papaparse|unzipit|saxes|xmlchars)[\\/]|(?:src[\\/]grounding[\\/]ingest|adapters[\\/]grounding[\\/]office)[\\/]|adapters[\\/]grounding[\\/]zip\.ts$)/;
 /** What cells of code are made of: it is loaded with the first of them. */
 const ofCells = /adapters[\\/]sandbox[\\/](bridge|prelude|program-prelude)\.ts$/;
 

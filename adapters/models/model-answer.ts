@@ -211,7 +211,7 @@ function statusOf(named: readonly unknown[]): number | undefined {
   return number ?? statuses.find(([pattern]) => pattern.test(words))?.[1];
 }
 
-/** An error whose status nobody knows may be tried again. */
+/** An error without a known status gets 500, which may be retried. */
 function failedResponse(error: JsonObject, response: Response): Response {
   const headers = new Headers(response.headers);
   for (const name of ['content-length', 'content-encoding']) headers.delete(name);

@@ -38,8 +38,8 @@ interface Permitted {
 const permits = new WeakMap<CallPermit, Permitted>();
 
 /**
- * Calls the hook for a call, with its checked input. An approval of a person turns `ask` into `allow`, and never a denial; the caller's own does where nobody else must decide. Never
- * throws.
+ * Calls the hook for a call, with its checked input. An approval of a person turns `ask` into `allow`, and never a
+ * denial. The caller's own approval does so where no other person must decide. Never throws.
  */
 export async function ruleOnCall(
   authorize: Authorize,

@@ -12,7 +12,7 @@ export interface GuardedEffect extends Pick<SideEffect, 'actor' | 'action' | 'ta
   readonly principal: Wish['principal'] | undefined;
   /** The tenant of the target record; absent for shared records and other targets. */
   readonly owner?: string | undefined;
-  /** Whose the target record is; absent where it belongs to nobody. */
+  /** The owner of the target record; absent for a record without one. */
   readonly subject?: string | undefined;
   /** Further facts for the hook. */
   readonly context?: Wish['context'];

@@ -40,7 +40,7 @@ export const Rule = v.strictObject({
   resources: v.optional(Names),
   /** The tenants of the target record. Shared records have none. */
   resourceTenants: v.optional(Names),
-  /** The owners of the target record: names, or `$self` for the caller's own. Targets that belong to nobody have none. */
+  /** The owners of the target record: names, or `$self` for the caller's own. Targets without an owner have none. */
   resourceSubjects: v.optional(Names),
   /** For `ask`: who decides in place of the owner, as `role:finance`, `subject:bo` or `actor:bo`; at most 5. */
   approvers: v.optional(

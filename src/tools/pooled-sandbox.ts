@@ -150,7 +150,7 @@ class Places {
     if (!next) return;
     const started = next;
     this.#waiting = this.#waiting.filter((one) => one !== started);
-    this.#count(started, 1); // at once: nobody who comes now may take the place
+    this.#count(started, 1); // at once: a later caller must not take the place
     started.start();
   }
 

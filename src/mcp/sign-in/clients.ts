@@ -32,7 +32,7 @@ export async function clientFor(of: ClientFor, context: SignInContext): Promise<
   throw noClient('its client is no longer known; sign in again', { oauthError: 'invalid_client' });
 }
 
-/** Returns it for a new sign-in. One that is not known, or that nobody could finish a sign-in with, is registered again. */
+/** Returns the client for a new sign-in. A client that is unknown, or with which no sign-in ended, is registered again. */
 export async function clientToStart(
   of: ClientFor,
   { scope, interruptionId }: { readonly scope: string | undefined; readonly interruptionId: string | undefined },

@@ -3,7 +3,7 @@
  * - The record has the sum of all grants, and never more than the limit. A grant is taken by compare-and-set before it is spent.
  * - An instance spends its grants only. A grant whose commit has no known outcome is never spent, and never given back.
  * - The period is part of the key: nothing is reset, and a late write of an old period cannot touch the new one.
- * - Of an instance that is killed, the rest of its grants stays spent until the period ends: nobody knows what it used.
+ * - Of an instance that is killed, the rest of its grants stays spent until the period ends: what it used is unknown.
  */
 
 import { PinnaceError } from '../../base/errors.ts';

@@ -22,7 +22,7 @@ export interface Result {
   readonly evaluated: ReadonlySet<string | number> | undefined;
 }
 
-/** An evaluation that stops where its turn is over: whoever drives it goes on when others have had theirs. */
+/** An evaluation that yields at the end of its turn. Its caller continues it after other work. */
 export type Evaluation<T = Result> = Generator<undefined, T, undefined>;
 
 /** What an evaluation works with. */
