@@ -23,7 +23,7 @@ const freePieces = 4_096;
 const bytesPerPiece = 64;
 /** So many pieces are taken in one turn, so that other requests have theirs. In each, Deno receives more than it hands over. */
 const piecesPerTurn = 256;
-/** The buffer of a body whose length is not known; it doubles. */
+/** The first buffer; it doubles. A length that is only announced takes no more. */
 const firstBufferBytes = 16_384;
 
 /** Where the body of a request is counted. */
@@ -114,17 +114,20 @@ function drop(reader: ReadableStreamDefaultReader, request: Request): void {
 
 /** Holds what has arrived in one piece of memory. */
 class BodyBuffer {
+  readonly #announced: number;
   #bytes: Uint8Array<ArrayBuffer>;
   length = 0;
 
   constructor(announced: number) {
-    this.#bytes = new Uint8Array(announced > 0 ? announced : firstBufferBytes);
+    this.#announced = announced;
+    this.#bytes = new Uint8Array(announced > 0 ? Math.min(announced, firstBufferBytes) : firstBufferBytes);
   }
 
   add(piece: Uint8Array): void {
     const needed = this.length + piece.length;
     if (needed > this.#bytes.length) {
-      const larger = new Uint8Array(Math.max(needed, this.#bytes.length * 2));
+      const doubled = Math.max(needed, this.#bytes.length * 2);
+      const larger = new Uint8Array(needed <= this.#announced ? Math.min(doubled, this.#announced) : doubled);
       larger.set(this.#bytes.subarray(0, this.length));
       this.#bytes = larger;
     }

@@ -59,6 +59,58 @@ describe('an answer that was cut', () => {
   });
 });
 
+describe('a request that the endpoint refuses', () => {
+  const refusing = (facts: Partial<ConstructorParameters<typeof APICallError>[0]>): LanguageModel => ({
+    ...scriptedModel().model,
+    doStream: () =>
+      Promise.reject(
+        new APICallError({
+          message: 'A secret prompt was refused',
+          url: 'https://models.example/v1/chat/completions',
+          requestBodyValues: { model: 'm', messages: ['A secret prompt'], temperature: 0.2, top_p: 1, max_tokens: 9 },
+          ...facts,
+        }),
+      ),
+  });
+  const errorOf = async (facts: Parameters<typeof refusing>[0]): Promise<Record<string, unknown>> => {
+    const chunks = await run(testRuntime({ model: refusing(facts), limits: { modelRetries: 0 } }));
+    expect(JSON.stringify(chunks)).not.toContain('secret');
+    return lastData(chunks, 'data-run')['error'] as Record<string, unknown>;
+  };
+
+  it.each([
+    ['temperature', "Unsupported value: 'temperature' does not support 0.2 with a secret prompt"],
+    ['top_p', '{"error":{"param":"top_p","message":"no"}}'],
+    ['max_tokens', 'max_tokens is too large: 9'],
+  ])('is an error that names the parameter: %s', async (parameter, responseBody) => {
+    expect(await errorOf({ statusCode: 400, responseBody })).toMatchObject({
+      code: 'invalid_argument',
+      message: expect.stringContaining(JSON.stringify(parameter)),
+      details: { reason: 'provider_invalid_request', status: 400, parameter },
+    });
+  });
+
+  it('names nothing else of the request or of the error', async () => {
+    const error = await errorOf({ statusCode: 422, responseBody: 'A secret prompt in messages of the model m' });
+    expect(error['details']).toEqual({ reason: 'provider_invalid_request', status: 422 });
+  });
+
+  it.each<[string, Record<string, string>, unknown]>([
+    ['seconds', { 'retry-after': '1.5' }, 1_500],
+    ['milliseconds', { 'retry-after-ms': '250', 'retry-after': '9' }, 250],
+    [
+      'a date',
+      { 'retry-after': new Date(Date.now() + 3_600_000).toUTCString() },
+      expect.toSatisfy((ms: number) => ms > 3_500_000),
+    ],
+    ['nothing usable', { 'retry-after': '' }, undefined],
+  ])('has the pause that it asks for as %s', async (_, responseHeaders, retryAfterMs) => {
+    for (const statusCode of [429, 503]) {
+      expect((await errorOf({ statusCode, responseHeaders }))['retryAfterMs']).toEqual(retryAfterMs);
+    }
+  });
+});
+
 describe('an answer that is not complete', () => {
   it.each(
     [
