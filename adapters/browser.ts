@@ -72,6 +72,8 @@ export interface BrowserRuntimeOptions {
   readonly keep?: 'stream' | 'inputs';
   /** As that of `createRuntime`: agents that name `code_run` may write programs. */
   readonly programs?: boolean;
+  /** How many programs, and how many code tools, run at once, as that of `createRuntime`. Default: 4. */
+  readonly sandboxes?: number;
   /** The limits of plans, as those of `createRuntime`. */
   readonly plans?: NonNullable<CreateRuntimeOptions['plans']>;
   /** The budgets of tenants, subjects and agents for a period, as those of `createRuntime`. */
@@ -116,6 +118,7 @@ export function createBrowserRuntime(options: BrowserRuntimeOptions): PlanningRu
     mcp,
     keep = 'stream',
     programs = false,
+    sandboxes,
     plans,
     budgets,
     mcpSignIn,
@@ -138,6 +141,7 @@ export function createBrowserRuntime(options: BrowserRuntimeOptions): PlanningRu
     sandbox,
     keep,
     programs,
+    ...(sandboxes !== undefined && { sandboxes }),
     plans: { leaseMs: planLeaseMs, ...plans },
     ...(budgets && { budgets }),
     ...observability,

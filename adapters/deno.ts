@@ -105,6 +105,8 @@ export interface DenoEndpointOptions extends EndpointPeople {
   readonly keep?: 'stream' | 'inputs';
   /** As that of `createRuntime`: agents that name `code_run` may write programs. */
   readonly programs?: boolean;
+  /** How many programs, and how many code tools, run at once, as that of `createRuntime`. Default: 4. */
+  readonly sandboxes?: number;
   /**
    * Whether the process exits after `SIGINT` or `SIGTERM`, within 5 s. A cron job, a server or a timer of the embedder keeps a process
    * alive otherwise: with `false` the embedder ends it. True when absent.
@@ -150,6 +152,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     ...people.runtime,
     keep: options.keep ?? 'stream',
     programs: options.programs ?? false,
+    ...(options.sandboxes !== undefined && { sandboxes: options.sandboxes }),
     sinks: [consoleSink(), ...(otel ? [otel.sink] : [])],
     ...observability,
     ...(options.agents && { agents: options.agents }),

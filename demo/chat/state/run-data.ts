@@ -111,6 +111,10 @@ export const AskedCall = v.object({
   tool: v.string(),
   target: v.optional(v.string()),
   rule: v.optional(v.string()),
+  /** Who decides in place of the owner. */
+  approvers: v.optional(v.array(v.string())),
+  /** The person who has asked may not decide. */
+  fourEyes: v.optional(v.literal(true)),
   fields: v.array(
     v.object({
       key: v.string(),

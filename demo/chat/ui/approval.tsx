@@ -41,13 +41,25 @@ function Question({ call: { approval, input }, onDecide }: ApprovalProps): JSX.E
       <h3 id={`${id}-question`}>Allow this call?</h3>
       <ApprovalFacts id={`${id}-facts`} approval={approval} input={input} />
       <Problem text={approval?.problem} testId='approval-problem' />
-      <ApprovalAnswers
-        disabled={isPending}
-        onApprove={() => onDecide({ approved: true })}
-        onReason={(text) => (reason.value = text)}
-      />
+      <OthersDecide approval={approval} />
+      {approval?.asked?.fourEyes !== true && (
+        <ApprovalAnswers
+          disabled={isPending}
+          onApprove={() => onDecide({ approved: true })}
+          onReason={(text) => (reason.value = text)}
+        />
+      )}
     </form>
   );
+}
+
+/** Says who decides, where that is not the person who has asked. */
+function OthersDecide({ approval }: Pick<ToolCall, 'approval'>): JSX.Element | null {
+  const { approvers = [], fourEyes } = approval?.asked ?? {};
+  if (!fourEyes && approvers.length === 0) return null;
+  const who = fourEyes ? 'Another person must decide' : 'Only these may decide';
+  const names = approvers.length > 0 ? `: ${approvers.join(', ')}` : '';
+  return <p class='approval-note' data-testid='approval-others'>{`${who}${names}.`}</p>;
 }
 
 interface AnswersProps {

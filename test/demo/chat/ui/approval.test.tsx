@@ -51,6 +51,30 @@ describe('a call that waits for a person', () => {
     await vi.waitFor(() => expect(page.all('announcement')[0]?.textContent).toContain('asks whether'));
   });
 
+  it.each([
+    [{ fourEyes: true }, 'Another person must decide.', 0],
+    [{ fourEyes: true, approvers: ['role:finance'] }, 'Another person must decide: role:finance.', 0],
+    [{ approvers: ['role:finance', 'subject:bo'] }, 'Only these may decide: role:finance, subject:bo.', 1],
+  ])('says who decides where that is not the one who has asked: %o', async (terms, text, buttons) => {
+    page = await mount();
+    await send(page, 'Pay it');
+    page.transport.write(
+      { type: 'data-run', data: { runId: 'run-1', state: 'running' } },
+      { type: 'tool-input-available', toolCallId: 'c1', toolName: 'a', input: {} },
+      {
+        type: 'tool-approval-request',
+        toolCallId: 'c1',
+        approvalId: 'apr_c1',
+        approvalDescriptor: { tool: 'Tool a (a)', fields: [], ...terms },
+      },
+      { type: 'data-run', data: { runId: 'run-1', state: 'awaiting_approval' } },
+      { type: 'finish', finishReason: 'tool-calls' },
+    );
+    page.transport.close();
+    expect((await page.find('approval-others')).textContent).toBe(text);
+    expect([page.all('approve').length, page.all('deny').length]).toEqual([buttons, buttons]);
+  });
+
   it('keeps the input out of the card’s head until a person has decided', async () => {
     page = await mount();
     await ask('c1');
