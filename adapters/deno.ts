@@ -128,10 +128,9 @@ const flushMs = 250;
  */
 export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
   requireDeno(options);
-  const { secrets, origins = [], kvPath, mcp, privateOrigins, onError } = options;
+  const { secrets, origins = [], kvPath, mcp, privateOrigins, onError, eventRetentionMs: retentionMs } = options;
   const storage = denoKvStorage({ ...(kvPath !== undefined && { path: kvPath }), ...(onError && { onError }) });
   const { authenticator, tools } = madeOf(storage, options);
-  const { eventRetentionMs: retentionMs } = options;
   const store = retentionMs === undefined ? undefined : eventStore({ storage, retentionMs });
   const observability: Observability = {
     audit: createAudit({ storage, retentionMs: options.auditRetentionMs }),
@@ -161,7 +160,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
     ...budgetsOf(options),
     ...(options.handlers && { handlers: options.handlers }),
     ...(secrets && { secrets }),
-    ...(options.onError && { onError: options.onError }),
+    ...(onError && { onError }),
     ...(grounding && { grounding }),
   });
   if (otel) runtime.metrics.observe(otel.metrics);
