@@ -69,7 +69,6 @@ async function readLines(stdout: ReadableStream<Uint8Array<ArrayBuffer>>, listen
 
 function endedEarly(): PinnaceError {
   return new PinnaceError('internal', 'Cannot use the code: it ended without a result', {
-    retryable: false,
     details: { reason: 'code_failed' },
   });
 }

@@ -1,7 +1,7 @@
 /** Tokens that are bound to principals, for clients that cannot sign requests, such as MCP clients. Only their digests are stored. */
 
 import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
-import { PinnaceError, type ProblemCode } from '../../src/base/errors.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
 import { actingFor, checkDelegation } from './acting-for.ts';
 import { bearerTokenOf } from './bearer-token.ts';
@@ -61,11 +61,13 @@ export function bearerAuthenticator(
   return {
     async authenticate(request) {
       const given = bearerTokenOf(request, 512);
-      if (given === undefined) throw refused('authentication_required', 'Send a token as "Authorization: Bearer …"');
+      if (given === undefined) {
+        throw new PinnaceError('authentication_required', 'Send a token as "Authorization: Bearer …"');
+      }
       const token = byDigest.get(await sha256(given)); // comparing digests leaks no timing
-      if (!token) throw refused('token_invalid', 'The token is not known here');
+      if (!token) throw new PinnaceError('token_invalid', 'The token is not known here');
       if (token.expiresAt !== undefined && token.expiresAt <= now()) {
-        throw refused('token_expired', 'The token has expired');
+        throw new PinnaceError('token_expired', 'The token has expired');
       }
       const { tenant, agents, scopes, roles, deployment = false } = token;
       const facts = { via: 'http', tenant, ...actingFor(request, token), agents, scopes } as const;
@@ -105,8 +107,4 @@ export async function digestOfToken(token: string): Promise<string> {
     'token',
     'it must be a text of 1 to 512 visible ASCII characters without spaces, and without "Bearer"',
   );
-}
-
-function refused(code: ProblemCode, message: string): PinnaceError {
-  return new PinnaceError(code, message, { status: 401 });
 }

@@ -24,9 +24,7 @@ export function authenticateByScheme(schemes: Readonly<Record<string, RequestAut
     const authenticator = byScheme.get(scheme.toLowerCase());
     if (authenticator) return authenticator;
     const known = Object.keys(schemes).join(' or ');
-    throw new PinnaceError('authentication_required', `Send an Authorization header with the scheme ${known}`, {
-      status: 401,
-    });
+    throw new PinnaceError('authentication_required', `Send an Authorization header with the scheme ${known}`);
   };
   return {
     authenticate: async (request) => await authenticatorOf(request).authenticate(request),

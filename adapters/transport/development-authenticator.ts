@@ -3,7 +3,7 @@
 import { checkOptions } from '../../src/base/check-options.ts';
 import { actingFor } from './acting-for.ts';
 import { bearerTokenOf } from './bearer-token.ts';
-import { PinnaceError, type ProblemCode } from '../../src/base/errors.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
 import { createPrincipal, scopes } from '../../src/base/principal.ts';
 
@@ -30,21 +30,19 @@ export function developmentAuthenticator(options: { token: string }): Authentica
   return {
     async authenticate(request) {
       if (!loopbackHosts.has(new URL(request.url).hostname)) {
-        throw new PinnaceError('misdirected_request', 'This endpoint serves loopback host names only', { status: 421 });
+        throw new PinnaceError('misdirected_request', 'This endpoint serves loopback host names only');
       }
       const given = bearerTokenOf(request, 256);
-      if (given === undefined) throw refused('authentication_required', 'Send the token as "Authorization: Bearer …"');
+      if (given === undefined) {
+        throw new PinnaceError('authentication_required', 'Send the token as "Authorization: Bearer …"');
+      }
       if (!await sameText(given, token)) {
-        throw refused('token_invalid', 'The token is not the one printed at the start');
+        throw new PinnaceError('token_invalid', 'The token is not the one printed at the start');
       }
       const persons = actingFor(request, { subject: 'developer', actFor: ['*'] });
       return createPrincipal({ via: 'http', tenant: 'development', ...persons, agents: '*', scopes, deployment: true });
     },
   };
-}
-
-function refused(code: ProblemCode, message: string): PinnaceError {
-  return new PinnaceError(code, message, { status: 401 });
 }
 
 /** Compares digests, so that the time taken does not reveal where the texts differ. */

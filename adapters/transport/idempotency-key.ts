@@ -19,14 +19,12 @@ export function parseIdempotencyKey(header: string | null): string {
   if (header === null) {
     const advice =
       'send a header such as Idempotency-Key: "turn-17-of-chat-c1", or use POST /v1/agents/<id>/chat for useChat';
-    throw new PinnaceError('idempotency_key_missing', `Cannot start: ${advice}`, { status: 400 });
+    throw new PinnaceError('idempotency_key_missing', `Cannot start: ${advice}`);
   }
   const key = header.length > longestHeader ? undefined : readString(header);
   if (key === undefined || key.length < idempotencyKeyLength.min || key.length > idempotencyKeyLength.max) {
     const right = `a quoted string of ${idempotencyKeyLength.min} to ${idempotencyKeyLength.max} characters`;
-    throw new PinnaceError('idempotency_key_malformed', `Cannot read the Idempotency-Key: send ${right}`, {
-      status: 400,
-    });
+    throw new PinnaceError('idempotency_key_malformed', `Cannot read the Idempotency-Key: send ${right}`);
   }
   return key;
 }

@@ -11,7 +11,7 @@ import {
   jwtVerify,
   type JWTVerifyGetKey,
 } from 'jose';
-import { PinnaceError, type ProblemCode } from '../../src/base/errors.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
 import { createPrincipal, isPrincipalName, type Principal } from '../../src/base/principal.ts';
 import { isPrivateOriginAllowed, type PrivateOrigins } from '../../src/base/private-origins.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
@@ -110,15 +110,15 @@ export function jwtAuthenticator(options: JwtAuthenticatorOptions): Authenticato
     async authenticate(request) {
       const token = bearerTokenOf(request, Infinity);
       if (token === undefined || !isJwt(token)) {
-        throw refused('authentication_required', 'Send an access token as "Authorization: Bearer …"');
+        throw new PinnaceError('authentication_required', 'Send an access token as "Authorization: Bearer …"');
       }
-      if (token.length > maxTokenLength) throw refused('token_invalid', 'The token is too long');
+      if (token.length > maxTokenLength) throw new PinnaceError('token_invalid', 'The token is too long');
       const claims = await verify(token, { keys, issuer, audience, requireType, now: now() });
       const granted = new Set(typeof claims['scope'] === 'string' ? claims['scope'].split(' ') : []);
       const missing = requiredScopes.filter((scope) => !granted.has(scope));
       if (missing.length > 0) throw lacksScope(requiredScopes);
       const facts = await principalOf(claims);
-      if (!facts) throw refused('token_invalid', 'The token stands for no caller of this endpoint');
+      if (!facts) throw new PinnaceError('token_invalid', 'The token stands for no caller of this endpoint');
       return createPrincipalOf(request, claims, facts);
     },
   };
@@ -149,16 +149,16 @@ async function verify(
     requireAccessType(typ?.toLowerCase(), requireType);
     const { iat } = payload;
     if (iat !== undefined && !(iat <= now / 1000 + clockToleranceS)) {
-      throw refused(
+      throw new PinnaceError(
         'token_invalid',
         'The token was issued in the future: compare the clock of its issuer with this one',
       );
     }
     if (payload['cnf'] !== undefined) {
-      throw refused('token_invalid', 'The token is bound to a key: it is no bearer token');
+      throw new PinnaceError('token_invalid', 'The token is bound to a key: it is no bearer token');
     }
     if (typeof payload.sub !== 'string' || payload.sub === '') {
-      throw refused('token_invalid', 'The token has no subject');
+      throw new PinnaceError('token_invalid', 'The token has no subject');
     }
     return payload as JwtClaims; // its required claims were checked
   } catch (thrown) {
@@ -170,7 +170,7 @@ async function verify(
 function requireAccessType(type: string | undefined, requireType: boolean): void {
   if (accessTypes.has(type) || (!requireType && untypedTypes.has(type))) return;
   const advice = requireType && untypedTypes.has(type) ? ', or set "requireType: false" at the endpoint' : '';
-  throw refused(
+  throw new PinnaceError(
     'token_invalid',
     `The token is not an access token: its header must have "typ": "at+jwt" (RFC 9068)${advice}`,
   );
@@ -182,7 +182,10 @@ function createPrincipalOf(request: Request, { act }: JwtClaims, facts: JwtPrinc
   const actor: unknown = facts.actor ?? actorOf(act);
   const all = [tenant, facts.subject, ...(actor === undefined ? [] : [actor])];
   if (!all.every(isPrincipalName) || ![roles ?? []].every(isRoles) || ![actFor ?? []].every(isActFor)) {
-    throw refused('token_invalid', 'The token stands for no caller of this endpoint: a claim that names it is missing');
+    throw new PinnaceError(
+      'token_invalid',
+      'The token stands for no caller of this endpoint: a claim that names it is missing',
+    );
   }
   const persons = actingFor(request, { ...facts, actor: actor as string | undefined }); // safe: checked above
   return createPrincipal({ via: 'http', tenant, ...persons, agents, scopes, ...(roles && { roles }) });
@@ -197,10 +200,12 @@ function actorOf(act: unknown): unknown {
 /** What the library says of a token is not repeated. */
 function toRefusal(thrown: unknown): PinnaceError {
   if (thrown instanceof PinnaceError && thrown.status === 401) return thrown;
-  if (thrown instanceof errors.JWTExpired) return refused('token_expired', 'The token has expired');
+  if (thrown instanceof errors.JWTExpired) return new PinnaceError('token_expired', 'The token has expired');
   const isGeneric = !(thrown instanceof errors.JOSEError) || thrown.code === 'ERR_JOSE_GENERIC';
   const isOfKeys = isGeneric || thrown instanceof errors.JWKSTimeout || thrown instanceof errors.JWKSInvalid;
-  if (!isOfKeys) return refused('token_invalid', 'The token was not issued for this endpoint, or is not valid now');
+  if (!isOfKeys) {
+    return new PinnaceError('token_invalid', 'The token was not issued for this endpoint, or is not valid now');
+  }
   return new PinnaceError('unavailable', 'Cannot verify the token: the keys of its issuer cannot be loaded', {
     cause: thrown,
     details: { reason: 'keys_unavailable' },
@@ -229,10 +234,6 @@ function keysOf({ keys, egress, privateOrigins = [] }: JwtAuthenticatorOptions):
         signal,
       }),
   });
-}
-
-function refused(code: ProblemCode, message: string): PinnaceError {
-  return new PinnaceError(code, message, { status: 401 });
 }
 
 function lacksScope(scopes: readonly string[]): PinnaceError {

@@ -111,7 +111,6 @@ export function callPort(port: MessagePort, { onChanged }: { readonly onChanged?
 /** Nothing was sent: there is no page. */
 export function noPage(): PinnaceError {
   return new PinnaceError('unavailable', 'Cannot reach the page: it is closed, or was never connected', {
-    retryable: true,
     details: { reason: 'no_page' },
   });
 }
@@ -119,7 +118,6 @@ export function noPage(): PinnaceError {
 /** The page that had the other end was closed during the request. */
 function pageGone(): PinnaceError {
   return new PinnaceError('unavailable', 'The page was closed before it answered', {
-    retryable: true,
     details: { reason: 'page_gone' },
   });
 }

@@ -81,7 +81,7 @@ async function callPage(page: PortCaller, { name, input, signal, timeoutMs }: Mc
   } catch (error) {
     signal.throwIfAborted();
     if (!late.aborted) throw error;
-    throw new PinnaceError('deadline_exceeded', 'The tool of the page took too long', { retryable: true });
+    throw new PinnaceError('deadline_exceeded', 'The tool of the page took too long');
   }
 }
 

@@ -61,33 +61,71 @@ export type ProblemCode =
   | 'token_expired'
   | 'token_invalid';
 
-interface CodeFacts {
-  /** The HTTP status of a problem answer with this code. */
-  readonly status: number;
-  /** Whether the same request may succeed later, unless the error says otherwise. */
-  readonly retryable: boolean;
-  /** The title of a problem answer with this code. */
-  readonly title: string;
-}
+/** What a code says of an error that says nothing else: the HTTP status of its problem, and whether the same request may succeed later. */
+type CodeRow = readonly [status: number, retry: 'retry' | 'final', title?: string];
 
-const facts: Record<ErrorCode, CodeFacts> = {
-  invalid_argument: { status: 400, retryable: false, title: 'Invalid argument' },
-  not_found: { status: 404, retryable: false, title: 'Not found' },
-  forbidden: { status: 403, retryable: false, title: 'Forbidden' },
-  conflict: { status: 409, retryable: true, title: 'Conflict' },
-  rate_limited: { status: 429, retryable: true, title: 'Too many requests' },
-  internal: { status: 500, retryable: false, title: 'Internal error' },
-  unauthenticated: { status: 401, retryable: false, title: 'Unauthenticated' },
-  deadline_exceeded: { status: 504, retryable: true, title: 'Deadline exceeded' },
-  cancelled: { status: 499, retryable: false, title: 'Cancelled' },
-  unavailable: { status: 503, retryable: true, title: 'Unavailable' },
-  approval_required: { status: 403, retryable: false, title: 'Approval required' },
-  outcome_unknown: { status: 409, retryable: false, title: 'Outcome unknown' },
-  budget_exceeded: { status: 429, retryable: false, title: 'Budget exceeded' },
+/** Each code once. docs/errors.md has a row for each, with what to do. */
+const runCodes: Readonly<Record<ErrorCode, CodeRow>> = {
+  invalid_argument: [400, 'final'],
+  not_found: [404, 'final'],
+  forbidden: [403, 'final'],
+  conflict: [409, 'retry'],
+  rate_limited: [429, 'retry', 'Too many requests'],
+  internal: [500, 'final', 'Internal error'],
+  unauthenticated: [401, 'final'],
+  deadline_exceeded: [504, 'retry'],
+  cancelled: [499, 'final'],
+  unavailable: [503, 'retry'],
+  approval_required: [403, 'final'],
+  outcome_unknown: [409, 'final'],
+  budget_exceeded: [429, 'final'],
+};
+
+const codes: Readonly<Record<ProblemCode, CodeRow>> = {
+  ...runCodes,
+  already_decided: [409, 'final'],
+  approval_expired: [410, 'final'],
+  authentication_required: [401, 'final'],
+  body_not_allowed: [400, 'final'],
+  body_timeout: [408, 'retry'],
+  body_too_large: [413, 'final'],
+  certificate_expired: [401, 'retry'],
+  certificate_invalid: [401, 'final'],
+  certificate_malformed: [401, 'final'],
+  certificate_revoked: [401, 'final'],
+  certificate_untrusted: [401, 'final'],
+  component_missing: [401, 'final'],
+  content_encoding_not_allowed: [415, 'final'],
+  content_type_not_supported: [415, 'final'],
+  digest_mismatch: [400, 'final'],
+  digest_missing: [400, 'final'],
+  idempotency_key_malformed: [400, 'final'],
+  idempotency_key_missing: [400, 'final'],
+  idempotency_key_reused: [422, 'final'],
+  last_event_id_invalid: [400, 'final'],
+  method_not_allowed: [405, 'final'],
+  misdirected_request: [421, 'final'],
+  origin_not_allowed: [403, 'final'],
+  overloaded: [503, 'retry'],
+  precondition_required: [428, 'final'],
+  replay_store_full: [503, 'retry'],
+  run_expired: [410, 'final'],
+  run_in_progress: [409, 'retry'],
+  signature_expired: [401, 'retry'],
+  signature_from_future: [401, 'retry'],
+  signature_invalid: [401, 'final'],
+  signature_malformed: [401, 'final'],
+  signature_missing: [401, 'final'],
+  signature_replayed: [401, 'retry'],
+  token_expired: [401, 'final'],
+  token_invalid: [401, 'final'],
 };
 
 /** Every code of outcomes and streams. */
-export const errorCodes: readonly ErrorCode[] = Object.keys(facts) as ErrorCode[]; // safe: the keys are the union
+export const errorCodes: readonly ErrorCode[] = Object.keys(runCodes) as ErrorCode[]; // safe: the keys are the union
+
+/** Every code of a problem. */
+export const problemCodes: readonly ProblemCode[] = Object.keys(codes) as ProblemCode[]; // safe: the keys are the union
 
 /** An error as data: what crosses a worker boundary, a stream and a tool call. */
 export interface ErrorData {
@@ -106,7 +144,7 @@ export interface PinnaceErrorOptions {
   readonly retryAfterMs?: number;
   /** Facts for callers, such as `reason`. They reach clients and logs: no secrets. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** The HTTP status, where the code alone does not say it. */
+  /** The HTTP status. Default: what the code says. */
   readonly status?: number;
   /** What was thrown. It stays in the process. */
   readonly cause?: unknown;
@@ -115,7 +153,7 @@ export interface PinnaceErrorOptions {
 /**
  * The one error class. Branch on `code`, never on the message.
  *
- * `code` is an {@link ErrorCode}, or one of the finer codes of {@link ProblemCode} (`signature_expired`), then with a `status`. Your
+ * `code` is an {@link ErrorCode}, or one of the finer codes of {@link ProblemCode} (`signature_expired`). Your
  * own causes go into `details.reason`. docs/errors.md lists every code.
  */
 export class PinnaceError extends Error {
@@ -128,10 +166,11 @@ export class PinnaceError extends Error {
 
   constructor(code: ProblemCode, message: string, options: PinnaceErrorOptions = {}) {
     super(message, 'cause' in options ? { cause: options.cause } : {});
-    const known = isErrorCode(code) ? facts[code] : undefined;
+    // Another version may know codes that the table does not have.
+    const [status, retry] = codes[code] as CodeRow | undefined ?? [500, 'final'];
     this.code = code;
-    this.retryable = options.retryable ?? known?.retryable ?? false;
-    this.status = options.status ?? known?.status ?? 500;
+    this.retryable = options.retryable ?? retry === 'retry';
+    this.status = options.status ?? status;
     if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs;
     if (options.details !== undefined) this.details = options.details;
   }
@@ -139,7 +178,7 @@ export class PinnaceError extends Error {
 
 /** Whether a text is one of the closed list of codes. */
 export function isErrorCode(code: unknown): code is ErrorCode {
-  return typeof code === 'string' && Object.hasOwn(facts, code);
+  return typeof code === 'string' && Object.hasOwn(runCodes, code);
 }
 
 /** Returns the error as a `PinnaceError`; whatever is not one becomes `internal` with a fixed text and the original as `cause`. */
@@ -165,7 +204,7 @@ export function toLoggable({ code, retryable, retryAfterMs, details }: ErrorData
   const reason = details?.['reason'];
   return {
     code,
-    message: isErrorCode(code) ? facts[code].title : titleOf(code),
+    message: titleOf(code),
     retryable,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(typeof reason === 'string' && /^[a-z_]{1,64}$/.test(reason) && { details: { reason } }),
@@ -200,7 +239,7 @@ export function toProblem(error: unknown, { traceId, now }: { traceId: string; n
   const details = isErrorCode(known.code) ? data.details : { reason: known.code, ...data.details };
   return {
     type: `urn:pinnace:problem:${known.code}`,
-    title: isErrorCode(known.code) ? facts[known.code].title : titleOf(known.code),
+    title: titleOf(known.code),
     status: known.status,
     detail,
     ...data,
@@ -211,8 +250,10 @@ export function toProblem(error: unknown, { traceId, now }: { traceId: string; n
   };
 }
 
-/** `signature_expired` -> `Signature expired`. */
+/** The title of the table, or `signature_expired` -> `Signature expired`. */
 function titleOf(code: string): string {
+  const title = Object.hasOwn(runCodes, code) ? runCodes[code as ErrorCode][2] : undefined; // safe: it is a key
+  if (title !== undefined) return title;
   const words = code.replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

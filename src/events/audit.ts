@@ -168,7 +168,6 @@ function unavailable(cause?: unknown): PinnaceError {
     'unavailable',
     `Cannot go on: the side effect cannot be recorded in the audit${why}; try again`,
     {
-      retryable: true,
       cause,
       details: { reason: 'audit_unavailable', ...(isFull && { cause: 'storage_full' }) },
     },

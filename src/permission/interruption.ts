@@ -355,8 +355,6 @@ function notFound(): PinnaceError {
 
 function alreadyDecided(): PinnaceError {
   return new PinnaceError('already_decided', 'The approval has been decided; the first decision counts', {
-    status: 409,
-    retryable: false,
     details: { reason: 'approval_decided' },
   });
 }
@@ -370,8 +368,6 @@ function unanswered(): PinnaceError {
 
 function alreadySpent(): PinnaceError {
   return new PinnaceError('already_decided', 'The approval has been decided, and a run has used the decision', {
-    status: 409,
-    retryable: false,
     details: { reason: 'approval_spent' },
   });
 }
@@ -385,7 +381,6 @@ function closed(): PinnaceError {
 
 function expired(): PinnaceError {
   return new PinnaceError('approval_expired', 'The approval came too late: ask the agent again', {
-    status: 410,
     details: { reason: 'approval_expired' },
   });
 }

@@ -211,7 +211,6 @@ async function claimAndExecute(parts: RuntimeParts, requested: RunRequest, claim
 function requireAnotherTry(tries: number, { plan }: ResolvedRun): void {
   if (!plan && tries <= maxStale) return;
   throw new PinnaceError('conflict', 'Cannot start the run: other requests are writing its chat; try again', {
-    retryable: true,
     details: { reason: 'chat_busy' },
   });
 }

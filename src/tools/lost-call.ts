@@ -36,7 +36,7 @@ const whys: Readonly<Record<Loss, string>> = {
 export function outcomeUnknown(toolId: string, loss: Loss, cause?: unknown): PinnaceError {
   const message = `The outcome of tool "${toolId}" is unknown: ${whys[loss]} before its result arrived. ` +
     'It may have taken effect; check before calling it again';
-  return new PinnaceError('outcome_unknown', message, { cause, retryable: false, details: { reason: loss } });
+  return new PinnaceError('outcome_unknown', message, { cause, details: { reason: loss } });
 }
 
 /** The error of a call that was stopped and has changed nothing. */

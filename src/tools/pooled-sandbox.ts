@@ -179,8 +179,6 @@ function stopped(): PinnaceError {
 
 function busy(): PinnaceError {
   return new PinnaceError('overloaded', 'Cannot run the code now: all sandboxes of this runtime are busy', {
-    status: 503,
-    retryable: true,
     details: { reason: 'sandboxes_busy' },
   });
 }

@@ -46,7 +46,6 @@ export function unreachable(url?: URL, cause?: unknown): PinnaceError {
   // Node's fetch repeats a request after a 421, sometimes without its body.
   if (String((cause as Error | undefined)?.cause).startsWith('RequestContentLength')) {
     return new PinnaceError('misdirected_request', 'Cannot reach this host: use one of its "authorities"', {
-      status: 421,
       cause,
     });
   }

@@ -68,8 +68,6 @@ export function createAdmission({ objectiveMs, now }: AdmissionOptions): Admissi
 
 function overloaded(overMs: number): PinnaceError {
   return new PinnaceError('overloaded', 'The endpoint cannot start the run in time: try again later', {
-    status: 503,
-    retryable: true,
     retryAfterMs: Math.max(leastRetryMs, Math.ceil(overMs)),
     details: { reason: 'start_objective' },
   });

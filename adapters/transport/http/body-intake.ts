@@ -114,8 +114,6 @@ function tooMany(reason: string, whose: string): PinnaceError {
 
 function busy(reason: string): PinnaceError {
   return new PinnaceError('overloaded', 'Cannot receive the body: the endpoint receives as much as it can', {
-    status: 503,
-    retryable: true,
     details: { reason },
   });
 }

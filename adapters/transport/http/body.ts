@@ -25,14 +25,10 @@ export async function readJson(
 ): Promise<JsonBody> {
   const contentType = request.headers.get('content-type') ?? '';
   if (!/^application\/json\s*(;|$)/i.test(contentType)) {
-    throw new PinnaceError('content_type_not_supported', 'Cannot read the body: send it as application/json', {
-      status: 415,
-    });
+    throw new PinnaceError('content_type_not_supported', 'Cannot read the body: send it as application/json');
   }
   if (request.headers.has('content-encoding')) {
-    throw new PinnaceError('content_encoding_not_allowed', 'Cannot read the body: send it without content-encoding', {
-      status: 415,
-    });
+    throw new PinnaceError('content_encoding_not_allowed', 'Cannot read the body: send it without content-encoding');
   }
   const text = decodeUtf8(await readBody(request));
   return { data: parseText(text), fingerprint: await fingerprintOf(request, text) };

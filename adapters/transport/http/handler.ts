@@ -260,9 +260,7 @@ function notFoundText(path: string): string {
 }
 
 function wrongMethod(methods: readonly string[]): PinnaceError {
-  return new PinnaceError('method_not_allowed', `This path does not serve this method: use ${methods.join(', ')}`, {
-    status: 405,
-  });
+  return new PinnaceError('method_not_allowed', `This path does not serve this method: use ${methods.join(', ')}`);
 }
 
 function notAllowed(response: Response, methods: readonly string[]): Response {

@@ -51,8 +51,6 @@ function defaultRetryMs({ status, retryable }: PinnaceError, random: () => numbe
 /** The problem of an idempotency key whose run is still in progress: it names the stream to join. */
 export function runInProgress(runId: string, lastSeq: number): PinnaceError {
   return new PinnaceError('run_in_progress', 'The run of this key is in progress: join its stream', {
-    status: 409,
-    retryable: true,
     retryAfterMs: 1000,
     details: { runId, lastEventId: `${runId}:${lastSeq}`, location: `/v1/runs/${runId}/stream` },
   });

@@ -57,8 +57,6 @@ export function createQuotas(given: Partial<QuotaLimits> = {}, what = 'runs'): Q
 
 function instanceFull(): PinnaceError {
   return new PinnaceError('overloaded', 'The endpoint runs as much as it can: try again later', {
-    status: 503,
-    retryable: true,
     details: { reason: 'instance_quota' },
   });
 }

@@ -1,7 +1,7 @@
 /** The schemas of responses that several routes share. */
 
 import * as v from 'valibot';
-import { problemCodes } from './problem-codes.ts';
+import { problemCodes } from '../../../src/base/errors.ts';
 
 /** An error as data, as in streams, reports and the state of a run. */
 export const ErrorData = v.object({

@@ -1,56 +1,32 @@
-/** The codes of rejected requests, each with its status, and whether the same request with a new signature may pass. */
+/** The texts of rejected requests: each code once, finer causes as reasons. */
 
-import { PinnaceError } from '../../../src/base/errors.ts';
+import { PinnaceError, type ProblemCode } from '../../../src/base/errors.ts';
 import { maxCertificateSeconds, maxSignatureSeconds } from './profile.ts';
 
-interface Refusal {
-  readonly status: number;
-  readonly retryable?: boolean;
-  readonly message: string;
-}
-
 const refusals = {
-  authentication_required: { status: 401, message: 'Send the certificate as "Authorization: GC-Session …"' },
-  certificate_malformed: { status: 401, message: 'Cannot read the certificate: send one compact JWS' },
-  certificate_untrusted: {
-    status: 401,
-    message: 'Cannot trust the certificate: no root key of its "issuers" signed it',
-  },
-  certificate_invalid: { status: 401, message: 'Cannot accept the certificate: it is not made for this endpoint' },
-  certificate_expired: { status: 401, retryable: true, message: 'The certificate has expired: renew it' },
-  certificate_revoked: { status: 401, message: 'The certificate, or its session or key, has been revoked' },
-  signature_missing: { status: 401, message: 'Sign the request: send Signature and Signature-Input' },
-  signature_malformed: { status: 401, message: 'Cannot read the signature: see Accept-Signature' },
-  signature_invalid: { status: 401, message: 'The signature does not belong to this request and certificate' },
-  signature_expired: {
-    status: 401,
-    retryable: true,
-    message: 'The signature has expired: compare the clock of the signer with "serverTime"',
-  },
-  signature_from_future: {
-    status: 401,
-    retryable: true,
-    message: 'The signature is from the future: the clock of the signer is ahead of "serverTime"',
-  },
-  signature_replayed: { status: 401, retryable: true, message: 'The signature was used before: sign with a new nonce' },
-  component_missing: { status: 401, message: 'The signature must cover more of the request: see Accept-Signature' },
-  digest_missing: { status: 400, message: 'Send a Content-Digest with sha-256 or sha-512' },
-  digest_mismatch: { status: 400, message: 'The body is not the one of the Content-Digest' },
-  body_not_allowed: { status: 400, message: 'This method takes no body' },
-  body_too_large: { status: 413, message: 'Cannot read the body: it is larger than this endpoint takes' },
-  body_timeout: {
-    status: 408,
-    retryable: true,
-    message: 'Cannot receive the body: it comes too slowly, send it at once',
-  },
-  content_encoding_not_allowed: { status: 415, message: 'Cannot read the body: send it without content-encoding' },
-  misdirected_request: {
-    status: 421,
-    message: 'This endpoint does not serve this host: use one that its "authorities" list',
-  },
-  replay_store_full: { status: 503, retryable: true, message: 'Cannot remember another signature now' },
-  overloaded: { status: 503, retryable: true, message: 'Cannot check the request now' },
-} as const satisfies Record<string, Refusal>;
+  authentication_required: 'Send the certificate as "Authorization: GC-Session …"',
+  certificate_malformed: 'Cannot read the certificate: send one compact JWS',
+  certificate_untrusted: 'Cannot trust the certificate: no root key of its "issuers" signed it',
+  certificate_invalid: 'Cannot accept the certificate: it is not made for this endpoint',
+  certificate_expired: 'The certificate has expired: renew it',
+  certificate_revoked: 'The certificate, or its session or key, has been revoked',
+  signature_missing: 'Sign the request: send Signature and Signature-Input',
+  signature_malformed: 'Cannot read the signature: see Accept-Signature',
+  signature_invalid: 'The signature does not belong to this request and certificate',
+  signature_expired: 'The signature has expired: compare the clock of the signer with "serverTime"',
+  signature_from_future: 'The signature is from the future: the clock of the signer is ahead of "serverTime"',
+  signature_replayed: 'The signature was used before: sign with a new nonce',
+  component_missing: 'The signature must cover more of the request: see Accept-Signature',
+  digest_missing: 'Send a Content-Digest with sha-256 or sha-512',
+  digest_mismatch: 'The body is not the one of the Content-Digest',
+  body_not_allowed: 'This method takes no body',
+  body_too_large: 'Cannot read the body: it is larger than this endpoint takes',
+  body_timeout: 'Cannot receive the body: it comes too slowly, send it at once',
+  content_encoding_not_allowed: 'Cannot read the body: send it without content-encoding',
+  misdirected_request: 'This endpoint does not serve this host: use one that its "authorities" list',
+  replay_store_full: 'Cannot remember another signature now',
+  overloaded: 'Cannot check the request now',
+} as const satisfies Partial<Record<ProblemCode, string>>;
 
 /** Every code with which a signed request is rejected. */
 export type RefusalCode = keyof typeof refusals;
@@ -88,11 +64,8 @@ export interface RefusalOptions {
 
 /** Returns the error of a rejected request. It contains nothing that was received. */
 export function refusal(code: RefusalCode, { reason, nowSeconds, ...caused }: RefusalOptions = {}): PinnaceError {
-  const { status, message, retryable = false }: Refusal = refusals[code];
   const serverTime = nowSeconds === undefined ? {} : { serverTime: new Date(nowSeconds * 1000).toISOString() };
-  return new PinnaceError(code, reason === undefined ? message : reasons[reason], {
-    status,
-    retryable,
+  return new PinnaceError(code, reason === undefined ? refusals[code] : reasons[reason], {
     ...((reason ?? nowSeconds) !== undefined && { details: { reason: reason ?? code, ...serverTime } }),
     ...caused,
   });

@@ -200,8 +200,6 @@ function unknownQuestion(): PinnaceError {
 
 function answeredAlready(): PinnaceError {
   return new PinnaceError('already_decided', 'The questions have been answered; the first answers count', {
-    status: 409,
-    retryable: false,
     details: { reason: 'approval_decided' },
   });
 }

@@ -166,9 +166,6 @@ async function findKnown(storage: Storage, { owner, idempotency }: Founding): Pr
   throw new PinnaceError(
     'idempotency_key_reused',
     'Cannot start the plan: its idempotency key was used for another request; use a new key',
-    {
-      status: 422,
-    },
   );
 }
 

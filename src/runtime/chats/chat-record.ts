@@ -118,7 +118,6 @@ export const maxTries = 5;
 /** The error for a chat that others write without a pause. */
 export function busyChat(): PinnaceError {
   return new PinnaceError('conflict', 'Cannot write the chat: other requests are writing it; try again', {
-    retryable: true,
     details: { reason: 'chat_busy' },
   });
 }

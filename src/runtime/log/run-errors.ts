@@ -17,14 +17,12 @@ export function notFound(): PinnaceError {
 
 /** The run is past its retention. */
 export function expired(): PinnaceError {
-  return new PinnaceError('run_expired', 'Cannot read the run: its retention has passed', { status: 410 });
+  return new PinnaceError('run_expired', 'Cannot read the run: its retention has passed');
 }
 
 /** The run has no event of this number. */
 export function badCursor(): PinnaceError {
-  return new PinnaceError('last_event_id_invalid', 'Cannot resume the run: it has no event with this number', {
-    status: 400,
-  });
+  return new PinnaceError('last_event_id_invalid', 'Cannot resume the run: it has no event with this number');
 }
 
 /** The key belongs to another request. */
@@ -32,8 +30,5 @@ export function reused(): PinnaceError {
   return new PinnaceError(
     'idempotency_key_reused',
     'Cannot start the run: its idempotency key was used for another request; use a new key',
-    {
-      status: 422,
-    },
   );
 }

@@ -175,7 +175,6 @@ function diverged(): PinnaceError {
 
 function stalled(): PinnaceError {
   return new PinnaceError('internal', 'The program was stopped: it waits for something that never happens', {
-    retryable: false,
     details: { reason: 'program_stalled' },
   });
 }

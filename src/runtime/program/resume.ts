@@ -167,7 +167,6 @@ async function spendDecisions(
 
 function unresumable(why: string, reason: string): PinnaceError {
   return new PinnaceError('approval_required', `Cannot go on with the program: ${why}`, {
-    retryable: false,
     details: { reason },
   });
 }

@@ -72,7 +72,7 @@ function positionOf(given: string | undefined, { origin }: EventFeed): FollowOpt
   if (given === '0') return 0;
   const [, of, seq] = /^([\w-]{1,64}):(\d{1,15})$/.exec(given) ?? [];
   if (of === undefined) {
-    throw new PinnaceError('last_event_id_invalid', 'The event id is none of this endpoint', { status: 400 });
+    throw new PinnaceError('last_event_id_invalid', 'The event id is none of this endpoint');
   }
   return of === origin ? Number(seq) : 'elsewhere';
 }

@@ -136,11 +136,11 @@ function requireHost(
   return async (c, next) => {
     const url = new URL(c.req.url);
     if (!hosts.includes(url.hostname)) {
-      throw new PinnaceError('misdirected_request', 'This endpoint does not serve this host name', { status: 421 });
+      throw new PinnaceError('misdirected_request', 'This endpoint does not serve this host name');
     }
     const origin = c.req.header('origin');
     if (origin !== undefined && origin !== url.origin && !origins.includes(origin)) {
-      throw new PinnaceError('origin_not_allowed', 'Pages of this origin may not call this endpoint', { status: 403 });
+      throw new PinnaceError('origin_not_allowed', 'Pages of this origin may not call this endpoint');
     }
     await next();
   };

@@ -51,9 +51,7 @@ export function versionOf(c: Context): number | undefined {
 export function requireVersion(c: Context): number {
   const version = versionOf(c);
   if (version !== undefined) return version;
-  throw new PinnaceError('precondition_required', 'Cannot change a record unseen: send its ETag as "If-Match"', {
-    status: 428,
-  });
+  throw new PinnaceError('precondition_required', 'Cannot change a record unseen: send its ETag as "If-Match"');
 }
 
 /** Returns the query of a list. Tags are separated by commas, or repeated. */

@@ -284,7 +284,7 @@ function afterOf(c: Context, runId: string): number {
   if (given === undefined || given === '') return 0;
   const seq = given.startsWith(`${runId}:`) ? given.slice(runId.length + 1) : '';
   if (/^\d{1,9}$/.test(seq)) return Number(seq);
-  throw new PinnaceError('last_event_id_invalid', 'The event id is not one of this run', { status: 400 });
+  throw new PinnaceError('last_event_id_invalid', 'The event id is not one of this run');
 }
 
 function toAnswer({ lastSeq, startedAt, endedAt, expiresAt, ...status }: RunStatus): Record<string, unknown> {

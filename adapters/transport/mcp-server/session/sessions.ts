@@ -86,8 +86,6 @@ function unknownSession(): Response {
 
 function full(): PinnaceError {
   return new PinnaceError('overloaded', 'Cannot open an MCP session: this endpoint has as many as it may', {
-    status: 503,
-    retryable: true,
     retryAfterMs: 5_000,
     details: { reason: 'too_many_mcp_sessions' },
   });

@@ -118,8 +118,6 @@ function requireRoom(owners: readonly string[], owner: string): void {
   }
   if (owners.length < maxStreams) return;
   throw new PinnaceError('overloaded', 'Cannot listen: this endpoint has as many streams as it may', {
-    status: 503,
-    retryable: true,
     retryAfterMs: 5_000,
     details: { reason: 'too_many_mcp_streams' },
   });
