@@ -40,5 +40,36 @@ export function createTurns(signal?: AbortSignal, { turnMs = 2 }: { readonly tur
 
 /** Throws `cancelled` when the signal has aborted. */
 export function requireRunning(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new PinnaceError('cancelled', 'The work on the data source was stopped');
+  if (signal?.aborted) throw new PinnaceError('cancelled', 'The work was stopped');
+}
+
+/** Work in slices of equal size, counted and not timed: the same work stops at the same places. */
+export interface Slices {
+  /**
+   * Counts so many items of work, and waits for the next turn where the slice is full.
+   *
+   * @throws PinnaceError `cancelled` when the signal has aborted.
+   */
+  next(items: number): Promise<void> | undefined;
+}
+
+/** Items of a slice: a few milliseconds where each takes about a microsecond. */
+const sliceItems = 4096;
+
+/** Returns slices of work. */
+export function createSlices(signal: AbortSignal | undefined): Slices {
+  let left = sliceItems;
+  const nextTurn = async (): Promise<void> => {
+    await yieldTurn();
+    requireRunning(signal);
+  };
+  return {
+    next(items) {
+      requireRunning(signal);
+      left -= items;
+      if (left > 0) return undefined;
+      left = sliceItems;
+      return nextTurn();
+    },
+  };
 }

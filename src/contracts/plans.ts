@@ -13,6 +13,7 @@ export interface Plans {
       readonly idempotencyKey?: string;
       /** Each lowers the limits of the planner for this plan. */
       readonly bounds?: readonly (PlanBounds | undefined)[];
+      readonly signal?: AbortSignal;
     },
   ): Promise<{ readonly planId: string }>;
   /** Waits until the plan has ended or is suspended, wherever it runs. An abort ends the waiting. */

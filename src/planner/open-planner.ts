@@ -97,18 +97,20 @@ async function startPlan(
     /** The limits that the composition has set. */
     readonly given: OpenPlannerOptions['limits'];
   },
-  { request, principal, idempotencyKey, bounds = [] }: {
+  { request, principal, idempotencyKey, bounds = [], signal }: {
     readonly request: unknown;
     readonly principal: Principal;
     readonly idempotencyKey?: string;
     readonly bounds?: readonly (PlanBounds | undefined)[];
+    readonly signal?: AbortSignal | undefined;
   },
 ): Promise<{ readonly planId: string }> {
   if (live.isClosed) throw closed();
   requireScope(principal, 'run:create');
-  const { terms, tasks } = readPlanRequest(request, {
+  const { terms, tasks } = await readPlanRequest(request, {
     limits: limitsOfPlan(given, { via: principal.via, bounds }),
     now: now(),
+    signal,
   });
   const owner = ownerOf(principal);
   const { traceId, parentSpanId } = terms;
@@ -120,6 +122,7 @@ async function startPlan(
     owner,
     terms,
     tasks,
+    signal,
     idempotency: idempotencyKey === undefined ? undefined : { key: idempotencyKey, request: withoutTrace(request) },
   });
   if ('known' in found) return { planId: found.known };

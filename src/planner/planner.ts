@@ -62,6 +62,8 @@ export interface Planner {
       readonly idempotencyKey?: string;
       /** Each lowers the planner's limits for this plan; the first request of a key decides. */
       readonly bounds?: readonly (PlanBounds | undefined)[];
+      /** An abort stops the reading of the request; a plan that has started continues. */
+      readonly signal?: AbortSignal;
     },
   ): Promise<{ readonly planId: string }>;
   /** Begins a plan and waits until it has ended or is suspended. An abort cancels it. */
@@ -130,7 +132,7 @@ export interface OpenPlanner extends Omit<Planner, 'start'> {
   start(
     request: unknown,
     principal: Principal,
-    options?: { readonly idempotencyKey?: string },
+    options?: { readonly idempotencyKey?: string; readonly signal?: AbortSignal },
   ): Promise<{ readonly planId: string }>;
   /** Cancels without a scope of the caller and without the permission hook. */
   stop(planId: string, principal: Principal, options: { readonly reason: string }): Promise<void>;

@@ -20,7 +20,7 @@ const settleMs = 2000;
 /** Starts the plan that a request defines, or finds the one that it names. @throws PinnaceError as `takePlan`. */
 export async function findPlan(
   plans: Plans,
-  { request, planner, principal, agent, limits, key, span }: PlanOwner & {
+  { request, planner, principal, agent, limits, key, span, signal }: PlanOwner & {
     readonly request: RunRequest;
     readonly planner: NonNullable<RunRequest['planner']>;
   },
@@ -39,7 +39,7 @@ export async function findPlan(
     // As the key of the run, the plan's belongs to the issuer.
     const keyed = key === undefined ? {} : { idempotencyKey: `run:${principal.session?.issuer ?? ''}:${key}` };
     const bounds = [agent.limits, request.limits, isOverHttp ? limits : undefined];
-    return (await plans.start(given, principal, { ...keyed, bounds })).planId;
+    return (await plans.start(given, principal, { ...keyed, bounds, signal })).planId;
   }
 }
 

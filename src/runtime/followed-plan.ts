@@ -38,6 +38,8 @@ export interface PlanOwner {
   /** The idempotency key of the run. */
   readonly key: string | undefined;
   readonly span: Pick<Span, 'traceId' | 'spanId'>;
+  /** Aborts when the caller leaves before the run has started. */
+  readonly signal: AbortSignal;
 }
 
 /** The error for a request whose plan cannot be started. */

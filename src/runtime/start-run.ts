@@ -228,7 +228,7 @@ async function agentWith(settings: RunSettings, principal: Principal): Promise<R
 async function resolveRun(
   parts: RuntimeParts,
   requested: RunRequest,
-  { principal, idempotency, redaction, span, origin, paid }: Claimant,
+  { principal, idempotency, redaction, span, origin, paid, abort }: Claimant,
 ): Promise<ResolvedRun> {
   // A run that goes on from another one has the recorded agent, with the settings of then.
   const { settings } = requested;
@@ -252,6 +252,7 @@ async function resolveRun(
     limits: parts.givenLimits,
     key: idempotency?.key,
     span,
+    signal: abort.signal,
   });
   const { chat } = request;
   const { discovery } = parts;

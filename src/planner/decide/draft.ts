@@ -39,6 +39,8 @@ export interface DraftedEvents {
 export interface Drafter {
   /** All that is decided has this time. What throws half-way leaves what was applied before in the draft. */
   write(at: number, decide: (draft: Draft) => void): DraftedEvents;
+  /** The same for a long decision that stops for others. Nothing else is written meanwhile. */
+  writeInSlices(at: number, decide: (draft: Draft) => Promise<void>): Promise<DraftedEvents>;
 }
 
 /** The maximum number of out-of-line values of one draft: the number of changes in a commit is limited. */
@@ -74,12 +76,20 @@ export function createDrafter(
       return undefined;
     },
   };
+  const start = (at: number): void => {
+    now = at;
+    events = texts = none; // arrays are made for what is decided
+    changes = noChanges;
+  };
   return {
     write(at, decide) {
-      now = at;
-      events = texts = none; // arrays are made for what is decided
-      changes = noChanges;
+      start(at);
       decide(draft);
+      return { events, texts, changes };
+    },
+    async writeInSlices(at, decide) {
+      start(at);
+      await decide(draft);
       return { events, texts, changes };
     },
   };

@@ -17,7 +17,7 @@ export async function runToOutcome(
   planner: Pick<OpenPlanner, 'start' | 'cancel' | 'outcome'>,
   { request, principal, signal, ...rest }: RunToOutcome,
 ): Promise<PlanOutcome> {
-  const { planId } = await planner.start(request, principal, rest);
+  const { planId } = await planner.start(request, principal, { ...rest, ...(signal && { signal }) });
   const abort = (): void => void planner.cancel(planId, principal, { reason: 'aborted' }).catch(() => undefined);
   signal?.addEventListener('abort', abort, { once: true });
   if (signal?.aborted) abort();

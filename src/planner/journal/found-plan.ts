@@ -21,6 +21,7 @@ import { readState } from './read-state.ts';
 import type { PlanOwner } from '../host/run-agent.ts';
 import type { SnapshotOptions } from './snapshot-store.ts';
 import { sha256 } from '../../base/hash.ts';
+import { createSlices } from '../../base/turns.ts';
 
 /** A plan that this process owns. */
 export interface OwnedPlan {
@@ -50,6 +51,7 @@ export interface Founding {
   readonly tasks: readonly Task[];
   /** The caller's key and its request. */
   readonly idempotency: { readonly key: string; readonly request: unknown } | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Creates a plan with its first agent and the given tasks in one commit, or returns the id of a known key. */
@@ -63,7 +65,7 @@ export async function foundPlan(
   const planId = `plan_${crypto.randomUUID().replaceAll('-', '')}`;
   const [at, ttlMs] = [now(), limits.retentionMs];
   const state = createPlanState();
-  const { events, texts, changes } = firstEvents(state, founding, { planId, at, limits });
+  const { events, texts, changes } = await firstEvents(state, founding, { planId, at, limits });
   const dueAt = at + limits.leaseMs;
   const { traceId, goal, agentId } = terms;
   const headState: PlanHead = {
@@ -103,11 +105,11 @@ export async function foundPlan(
   throw new PinnaceError('internal', 'Cannot create the plan: its id is taken');
 }
 
-function firstEvents(
+async function firstEvents(
   state: PlanState,
-  { owner, terms, tasks }: Founding,
+  { owner, terms, tasks, signal }: Founding,
   { planId, at, limits }: { planId: string; at: number; limits: PlanLimits },
-): DraftedEvents {
+): Promise<DraftedEvents> {
   const drafter = createDrafter(state, {
     outliner: createOutliner({ planId, owner: '1', ttlMs: limits.retentionMs }),
     settings: {
@@ -117,7 +119,7 @@ function firstEvents(
       stallAfter: terms.stallAfter,
     },
   });
-  return drafter.write(at, (draft) => {
+  return await drafter.writeInSlices(at, async (draft) => {
     const { context, ...rest } = terms;
     draft.add({ type: 'run.created', v: eventVersion, planId, owner, terms: rest });
     draft.add({
@@ -130,7 +132,12 @@ function firstEvents(
       ...(terms.constraints !== undefined && { constraints: terms.constraints }),
     });
     const root = rootOf(state);
-    if (root) { for (const task of tasks) createTask(draft, root, task); }
+    const slices = createSlices(signal);
+    if (!root) return;
+    for (const task of tasks) {
+      createTask(draft, root, task);
+      await slices.next(10 + task.after.length);
+    }
   });
 }
 

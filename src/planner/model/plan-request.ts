@@ -3,8 +3,9 @@
 import * as v from 'valibot';
 import { createTraceId } from '../../events/trace-ids.ts';
 import { readData } from '../../base/json.ts';
-import { invalid, parse } from '../../base/parse.ts';
+import { invalid, type Issue, parse, toIssue } from '../../base/parse.ts';
 import { Money } from '../../base/record-fields.ts';
+import { createSlices, type Slices } from '../../base/turns.ts';
 import { Budget, DurationMs, PlannedTask, type Task } from './action.ts';
 import type { PlanLimits } from './plan-limits.ts';
 
@@ -13,11 +14,19 @@ const Count = v.pipe(v.number(), v.integer(), v.minValue(1));
 const traceIdForm = /^(?:[0-9a-f]{32}|[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$/;
 
 /** A plan that is given rather than made: a graph of tasks. */
-export const GivenPlan = v.strictObject({
+const GivenPlan = v.strictObject({
   tasks: v.pipe(v.array(PlannedTask), v.minLength(1)),
   /** The task whose result is the plan's; without one, the results of all by their keys. */
   result: v.optional(v.string()),
 });
+
+/** The same where the tasks are read later, in slices. */
+const UnreadPlan = v.strictObject({ ...GivenPlan.entries, tasks: v.pipe(v.array(v.unknown()), v.minLength(1)) });
+
+/** The most names in the `after` of all tasks of a given plan. */
+const mostDependencies = 200_000;
+/** The most issues of one error. */
+const mostIssues = 20;
 
 /** As `Budget`; the cost may have a currency. */
 const PlanBudget = v.strictObject({
@@ -50,6 +59,7 @@ export const PlanRequest = v.strictObject({
   callers: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(256))), v.maxLength(16))),
   plan: v.optional(GivenPlan),
 });
+const UnreadRequest = v.strictObject({ ...PlanRequest.entries, plan: v.optional(UnreadPlan) });
 /** The request for a plan, as callers write it: fields with defaults are optional. */
 export type PlanRequestInput = v.InferInput<typeof PlanRequest>;
 
@@ -72,16 +82,16 @@ export interface PlanTerms extends Omit<v.InferOutput<typeof PlanRequest>, 'time
 }
 
 /**
- * Reads a request.
+ * Reads a request. The graph of a given plan is read in slices: a dense one has hundreds of thousands of dependencies.
  *
  * @throws PinnaceError `invalid_argument` for one that breaks the schema, and for a plan whose tasks share a key, come after one
- * that does not exist, or wait for each other.
+ * that does not exist, or wait for each other; `cancelled` when the signal aborts.
  */
-export function readPlanRequest(
+export async function readPlanRequest(
   input: unknown,
-  { limits, now }: { limits: PlanLimits; now: number },
-): { readonly terms: PlanTerms; readonly tasks: readonly Task[] } {
-  const { timeout = limits.totalMs, plan, ...request } = parse(PlanRequest, readData(input), {
+  { limits, now, signal }: { limits: PlanLimits; now: number; signal?: AbortSignal | undefined },
+): Promise<{ readonly terms: PlanTerms; readonly tasks: readonly Task[] }> {
+  const { timeout = limits.totalMs, plan, ...request } = parse(UnreadRequest, readData(input), {
     what: 'the plan request',
   });
   const { cost, ...counts } = request.budget;
@@ -105,47 +115,70 @@ export function readPlanRequest(
     ...(plan?.result !== undefined && { resultOf: plan.result }),
   };
   if (!plan) return { terms, tasks: [] };
-  return { terms, tasks: orderTasks(plan, { most: budget.agents - 1, depth: terms.maxDepth }) };
+  const most = budget.agents - 1;
+  if (plan.tasks.length > most) throw refuse('plan.tasks', `must be at most ${most}`);
+  if (terms.maxDepth < 1) throw refuse('maxDepth', 'must be 1 at least, for tasks are agents below the first');
+  const slices = createSlices(signal);
+  const tasks = await readTasks(plan.tasks, slices);
+  return { terms, tasks: await orderTasks(tasks, { result: plan.result, slices }) };
 }
 
-/** Gives the tasks in an order in which each comes after those that it needs, otherwise as they were given. */
-function orderTasks(
-  { tasks, result }: v.InferOutput<typeof GivenPlan>,
-  { most, depth }: { most: number; depth: number },
-): readonly Task[] {
-  if (tasks.length > most) throw refuse('plan.tasks', `must be at most ${most}`);
-  if (depth < 1) throw refuse('maxDepth', 'must be 1 at least, for tasks are agents below the first');
-  const keys = new Set<string>();
-  for (const { key } of tasks) keys.add(key);
-  if (keys.size < tasks.length) throw refuse('plan.tasks', 'must have different keys');
-  if (result !== undefined && !keys.has(result)) throw refuse('plan.result', 'must be the key of a task');
-  if (tasks.every(({ after }) => after.length === 0)) return tasks;
-  const left = new Map<string, number>();
-  const dependents = new Map<string, Task[]>();
-  for (const task of tasks) {
-    const after = task.after.length > 0 ? new Set(task.after) : none;
-    left.set(task.key, after.size);
-    for (const key of after) {
-      if (!keys.has(key)) throw refuse('plan.tasks', `must come after tasks of the plan only, unlike "${task.key}"`);
-      const list = dependents.get(key);
-      if (list) list.push(task);
-      else dependents.set(key, [task]);
+/** Parses the tasks; names in `after` are kept once. */
+async function readTasks(given: readonly unknown[], slices: Slices): Promise<readonly Task[]> {
+  const tasks: Task[] = [];
+  const issues: Issue[] = [];
+  let dependencies = 0;
+  for (const [index, task] of given.entries()) {
+    const result = v.safeParse(PlannedTask, task);
+    if (result.success) {
+      const { output } = result;
+      tasks.push(output.after.length > 1 ? { ...output, after: [...new Set(output.after)] } : output);
+      dependencies += output.after.length;
+    } else {
+      for (const { path, message } of result.issues.map(toIssue)) {
+        issues.push({ path: ['plan.tasks', index, ...(path ? [path] : [])].join('.'), message });
+      }
     }
+    if (dependencies > mostDependencies) {
+      throw refuse('plan.tasks', `must have at most ${mostDependencies} dependencies`, 'too_many_dependencies');
+    }
+    if (issues.length >= mostIssues) break;
+    await slices.next(1 + (result.success ? result.output.after.length : 0));
   }
-  const ordered = tasks.filter(({ key }) => left.get(key) === 0);
-  for (const { key } of ordered) { // grows while it is walked
-    for (const task of dependents.get(key) ?? []) {
-      const count = (left.get(task.key) ?? 0) - 1;
-      left.set(task.key, count);
-      if (count === 0) ordered.push(task);
+  if (issues.length > 0) throw invalid('the plan request', issues);
+  return tasks;
+}
+
+/** Returns the tasks in an order in which each comes after those that it needs, otherwise as they were given. */
+async function orderTasks(
+  tasks: readonly Task[],
+  { result, slices }: { readonly result: string | undefined; readonly slices: Slices },
+): Promise<readonly Task[]> {
+  const places = new Map<string, number>();
+  for (const [place, { key }] of tasks.entries()) places.set(key, place);
+  if (places.size < tasks.length) throw refuse('plan.tasks', 'must have different keys');
+  if (result !== undefined && !places.has(result)) throw refuse('plan.result', 'must be the key of a task');
+  if (tasks.every(({ after }) => after.length === 0)) return tasks;
+  const waitsFor = tasks.map(({ after }) => after.length);
+  const dependents: number[][] = tasks.map(() => []);
+  for (const [place, { key, after }] of tasks.entries()) {
+    for (const name of after) {
+      const before = dependents[places.get(name) ?? -1];
+      if (!before) throw refuse('plan.tasks', `must come after tasks of the plan only, unlike "${key}"`);
+      before.push(place);
     }
+    await slices.next(after.length);
+  }
+  const ordered = tasks.filter(({ after }) => after.length === 0);
+  for (const { key } of ordered) { // grows while it is walked
+    const next = dependents[places.get(key)!]!; // both have each task
+    for (const place of next) if (--waitsFor[place]! === 0) ordered.push(tasks[place]!);
+    await slices.next(next.length);
   }
   if (ordered.length < tasks.length) throw refuse('plan.tasks', 'must not wait for each other');
   return ordered;
 }
 
-const none: ReadonlySet<string> = new Set();
-
-function refuse(path: string, message: string): Error {
-  return invalid('the plan request', [{ path, message }]);
+function refuse(path: string, message: string, reason?: string): Error {
+  return invalid('the plan request', [{ path, message }], reason);
 }
