@@ -1,9 +1,9 @@
 /** Vectors of texts without a model: words and their parts, counted into a fixed number of places by their hashes. */
 
-import { stem } from '../../src/base/language/stem.ts';
+import { porterStem } from '../../src/search/terms.ts';
 import type { Embedder } from '../../src/contracts/embedder.ts';
-import { stopMaskOf } from './language/stop-words.ts';
-import { visitWords } from '../../src/base/language/words.ts';
+import { stopMaskOf } from '../../src/search/languages.ts';
+import { visitWords } from '../../src/search/words.ts';
 
 /**
  * Creates an embedder in plain code: the default where no model is at hand. Texts with the same words, or words that look alike, are
@@ -50,7 +50,7 @@ function countsOf(text: string): ReadonlyMap<string, number> {
   const [counts, stopped] = [new Map<string, number>(), new Map<string, number>()];
   visitWords(text, (word) => {
     const into = stopMaskOf(word) & 1 ? stopped : counts;
-    const term = stem(word);
+    const term = porterStem(word);
     into.set(term, (into.get(term) ?? 0) + 1);
   });
   return counts.size > 0 ? counts : stopped;

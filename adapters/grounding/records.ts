@@ -14,9 +14,9 @@ import { requireAnswerable } from './item-source.ts';
 import { listedConfidence } from './list-items.ts';
 import { addUp, compareValues } from './record-figures.ts';
 import { createTurns, requireRunning } from '../../src/base/turns.ts';
-import { stem } from '../../src/base/language/stem.ts';
-import { stopMaskOf } from './language/stop-words.ts';
-import { wordsOf } from '../../src/base/language/words.ts';
+import { stem } from '../../src/search/terms.ts';
+import { stopMaskOf } from '../../src/search/languages.ts';
+import { wordsOf } from '../../src/search/words.ts';
 
 /** What a source of records is made of. */
 export interface RecordSourceOptions {

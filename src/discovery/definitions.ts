@@ -10,7 +10,7 @@ import { lowFit } from './index/fit.ts';
 import type { Lookup } from './lookup.ts';
 import { applyRerank, type FoundTool, type Rerank, rerankedHits } from './rerank.ts';
 import type { ToolIndex } from './index/tool-index.ts';
-import { partsOf } from '../base/language/words.ts';
+import { partsOf } from '../search/words.ts';
 
 interface Parts {
   readonly index: ToolIndex;

@@ -4,7 +4,7 @@ import { sha256 } from '../base/hash.ts';
 import { type Citation, citationsOf } from './citation.ts';
 import type { GroundingHit } from './request.ts';
 import { cutToTokens, estimateTokens } from './tokens.ts';
-import { partsOf } from '../base/language/words.ts';
+import { partsOf } from '../search/words.ts';
 
 /** How much of the hits goes into the context. */
 export interface ContextOptions {

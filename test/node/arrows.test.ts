@@ -99,7 +99,7 @@ describe('imports', () => {
       'htmlparser2': /^src\/grounding\/ingest\/read-html\.ts$/,
       'unzipit': /^adapters\/grounding\/zip\.ts$/,
       'unpdf': /^adapters\/grounding\/pdf-text\.ts$/,
-      'stemmer': /^src\/base\/language\/stem\.ts$/,
+      'stemmer': /^src\/search\/terms\.ts$/,
       'structured-headers': /^adapters\/transport\//,
       'eventsource-parser': /^adapters\/(transport\/client|mcp\/relay|models\/model-answer)/,
       '@modelcontextprotocol/sdk': /^adapters\/(mcp|transport\/mcp-server)\/sdk\.ts$/,

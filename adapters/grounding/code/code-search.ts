@@ -4,8 +4,8 @@ import { loadOnce } from '../../../src/base/load-once.ts';
 import { createTurns, type Turns } from '../../../src/base/turns.ts';
 import type { CodeIndex, IndexedFile } from './code-index.ts';
 import { looksLikeName } from './identifiers.ts';
-import { stem } from '../../../src/base/language/stem.ts';
-import { visitWords } from '../../../src/base/language/words.ts';
+import { stem } from '../../../src/search/terms.ts';
+import { visitWords } from '../../../src/search/words.ts';
 import { type CodeQuery, globTest, parseCodeQuery } from './query.ts';
 import type { CodeSymbol } from './symbols.ts';
 

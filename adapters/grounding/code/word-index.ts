@@ -1,6 +1,6 @@
 /** Finds parts of files by the words in them: what a symbol is named, its comments and its code, and the path of its file. */
 
-import { commonThesaurus } from '../language/thesaurus.ts';
+import { textThesaurus } from '../../../src/search/thesaurus.ts';
 import { confidencesOf } from '../text/confidence.ts';
 import { readQuery } from '../text/query.ts';
 import { answersOf, rankItems } from '../text/rank.ts';
@@ -53,7 +53,7 @@ export function createWordIndex(): WordIndex {
       addItem(index, { id: String(id), title, text, path, uri: path, metadata: {}, updatedAt: 0 });
     },
     async search(text, { passes, most, turns }) {
-      const query = await readQuery(text, index, { thesaurus: await commonThesaurus(), turns });
+      const query = await readQuery(text, index, { thesaurus: await textThesaurus(), turns });
       const allowed = Uint32Array.from(index.ids.keys().filter(passes));
       const ranked = await rankItems(index, query, { allowed, topK: most, turns });
       const found = ranked.slice(0, most);

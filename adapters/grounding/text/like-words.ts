@@ -1,7 +1,7 @@
 /** What a word may have meant that no item has: a longer word, one with a typing slip, or two words written as one. */
 
-import { isOneSlipAway } from '../../../src/base/language/slips.ts';
-import { stem } from '../../../src/base/language/stem.ts';
+import { isOneSlipAway } from '../../../src/search/words.ts';
+import { stem } from '../../../src/search/terms.ts';
 import type { TextIndex } from './text-index.ts';
 import { shapeOf } from './vocabulary.ts';
 

@@ -1,10 +1,10 @@
 /** Reads a query against an index: its words, what else says the same, and which words are neighbors. */
 
-import { stem } from '../../../src/base/language/stem.ts';
-import { isEveryday } from '../language/everyday-words.ts';
-import { languageOf, maskCount, stopMaskOf } from '../language/stop-words.ts';
-import type { Thesaurus } from '../language/thesaurus.ts';
-import { isSegmented, visitWords } from '../../../src/base/language/words.ts';
+import { stem } from '../../../src/search/terms.ts';
+import { isEveryday } from '../../../src/search/languages.ts';
+import { languageOf, maskCount, stopMaskOf } from '../../../src/search/languages.ts';
+import type { TextThesaurus } from '../../../src/search/thesaurus.ts';
+import { isSegmented, visitWords } from '../../../src/search/words.ts';
 import type { Turns } from '../../../src/base/turns.ts';
 import { associationOf } from './cooccurrence.ts';
 import type { TextIndex } from './text-index.ts';
@@ -55,7 +55,7 @@ const pairDistance = 3;
 export async function readQuery(
   text: string,
   index: TextIndex,
-  { thesaurus, turns }: { readonly thesaurus: Thesaurus; readonly turns: Turns },
+  { thesaurus, turns }: { readonly thesaurus: TextThesaurus; readonly turns: Turns },
 ): Promise<TextQuery> {
   const words = contentWords(text, index);
   const stems = words.map((word) => word && stem(word));
@@ -71,7 +71,9 @@ export async function readQuery(
     const frequency = own === undefined ? 0 : index.frequencies[own] ?? 0;
     const rarity = rarityOf(index, frequency) ** (1 - longDamping * length);
     const worths = new Map<string, number>();
-    for (const [other, worth] of thesaurus.of(one)) if (!counts.has(other)) worths.set(other, worth * otherShare);
+    for (const [other, worth] of thesaurus.words.get(one) ?? []) {
+      if (!counts.has(other)) worths.set(other, worth * otherShare);
+    }
     for (const meant of phrases.get(word) ?? []) worths.set(meant, phraseWorth * otherShare);
     const known = [...worths].flatMap(([other, worth]): Alternative[] => toAlternative(index, other, worth, rarity));
     const like = frequency === 0 ? likeWords(index, word, one) : [];
@@ -166,14 +168,14 @@ function partsOfUnknown(text: string, { vocabulary, frequencies }: TextIndex): R
 }
 
 /** What phrases of the query mean, by their first word that is no stop word. */
-function phrasesIn(text: string, thesaurus: Thesaurus): ReadonlyMap<string, readonly string[]> {
+function phrasesIn(text: string, thesaurus: TextThesaurus): ReadonlyMap<string, readonly string[]> {
   const words: string[] = [];
   visitWords(text, (word) => void words.push(word));
   const found = new Map<string, readonly string[]>();
   for (let at = 0; at < words.length; at++) {
     for (const length of [3, 2]) {
       const phrase = words.slice(at, at + length);
-      const meant = thesaurus.ofPhrase(phrase.join(' '));
+      const meant = thesaurus.phrases.get(phrase.join(' ')) ?? [];
       const carrier = phrase.find((word) => (stopMaskOf(word) & 1) === 0);
       if (meant.length > 0 && carrier !== undefined) found.set(carrier, meant);
     }

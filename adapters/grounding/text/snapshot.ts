@@ -7,9 +7,9 @@ import { addWord, numberTerm } from './vocabulary.ts';
 
 /**
  * An index of an earlier format is not read, and all items are indexed again: format 1 was of another engine, format 2 had words
- * by earlier rules and did not store them. A change of the rules of words needs another format.
+ * by earlier rules and did not store them, format 3 had other stems. A change of the rules of words needs another format.
  */
-const format = 3;
+const format = 4;
 /** Terms start here; below are the marks in a sequence. */
 const firstTerm = 2;
 

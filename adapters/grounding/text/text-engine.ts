@@ -1,8 +1,8 @@
 /** The engine of a text source: words by their rarity, in any script, added and removed item by item. */
 
 import type { GroundingRequest, SourceHit } from '../../../src/contracts/grounding-source.ts';
-import { commonThesaurus } from '../language/thesaurus.ts';
-import { visitWords } from '../../../src/base/language/words.ts';
+import { textThesaurus } from '../../../src/search/thesaurus.ts';
+import { visitWords } from '../../../src/search/words.ts';
 import { excerptOf, type MarkedRange } from '../excerpt.ts';
 import type { StoredItem } from '../item.ts';
 import { type ItemEngine, plainHit, type SearchContext } from '../item-engine.ts';
@@ -59,7 +59,7 @@ export function createTextEngine(): ItemEngine {
         items: context.items,
         signal: context.signal,
       });
-      const query = await readQuery(request.query ?? '', now, { thesaurus: await commonThesaurus(), turns });
+      const query = await readQuery(request.query ?? '', now, { thesaurus: await textThesaurus(), turns });
       const ranked = await rankItems(now, query, { allowed, topK: request.topK, turns });
       await turns.next();
       return withNamed(now, toHits(now, { request, query, ranked }, context), { request, context, allowed });

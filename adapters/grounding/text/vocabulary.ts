@@ -1,8 +1,8 @@
 /** The terms of a text index by number, and which words of a text become terms. */
 
-import { stem } from '../../../src/base/language/stem.ts';
-import { languageOf, maskCount, stopMaskOf } from '../language/stop-words.ts';
-import { visitWords } from '../../../src/base/language/words.ts';
+import { stem } from '../../../src/search/terms.ts';
+import { languageOf, maskCount, stopMaskOf } from '../../../src/search/languages.ts';
+import { visitWords } from '../../../src/search/words.ts';
 
 /** What the index knows of a word: the number of its term, and the languages that drop it. */
 export interface KnownWord {

@@ -3,7 +3,7 @@
 import { type Collection, fieldNames, valueOf } from './collection.ts';
 import { type Field, fieldsOf } from './fields.ts';
 import type { Query } from './query.ts';
-import { termsOf } from './vocabulary.ts';
+import { termsOf } from '../../search/terms.ts';
 import { bestAlternative, type Ranked, type RuleScores } from './ranking.ts';
 
 /** The score of one word of the query in one field of the tool: `weight * idf = score`. */

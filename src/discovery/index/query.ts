@@ -3,9 +3,9 @@
 import { type Collection, idfOf } from './collection.ts';
 import { countOf } from './postings.ts';
 import { slipsOf } from './slips.ts';
-import type { Thesaurus } from './thesaurus.ts';
-import { contentWords, termOf } from './vocabulary.ts';
-import { partsOf } from '../../base/language/words.ts';
+import type { Thesaurus } from '../../search/thesaurus.ts';
+import { contentWords, termOf } from '../../search/terms.ts';
+import { partsOf } from '../../search/words.ts';
 
 /** A term of the index that answers a word of the query. */
 export interface Alternative {
@@ -45,8 +45,7 @@ const mostConcepts = 64;
 const mostClauses = 32;
 /** In longer queries an unknown word is a name or a number rather than a slip. */
 const longestRepaired = 6;
-/** What a synonym counts, and a word that was made of a typing slip or of two. */
-const synonymFactor = 0.5;
+/** What a word counts that was made of a typing slip or of two. */
 const repairFactor = 0.8;
 /** What a word gains that the query says again, per logarithm of how often. */
 const repetitionGain = 0.5;
@@ -75,9 +74,7 @@ function synonymsOf(
   term: string,
   { thesaurus, counts }: { thesaurus: Thesaurus; counts: ReadonlyMap<string, number> },
 ): [string, number][] {
-  return [...thesaurus.get(term) ?? []].filter((synonym) => !counts.has(synonym)).map((
-    synonym,
-  ) => [synonym, synonymFactor]);
+  return [...thesaurus.get(term) ?? []].filter(([synonym]) => !counts.has(synonym));
 }
 
 /** "screen shot" also matches "screenshot": known words by the term of their first part. */

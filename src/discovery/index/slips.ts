@@ -1,6 +1,6 @@
 /** Words of the index that are one typing slip away from a word. */
 
-import { isOneSlipAway } from '../../base/language/slips.ts';
+import { isOneSlipAway } from '../../search/words.ts';
 
 /** In shorter words, nearly every typo makes another word. */
 const shortestWord = 5;

@@ -8,7 +8,7 @@ import { fitOf, fittingHits } from './fit.ts';
 import { createFormerNames, type FormerNames } from '../former-names.ts';
 import { type Query, readQuery } from './query.ts';
 import { rank, type Ranked } from './ranking.ts';
-import { commonSynonyms, createThesaurus, type Thesaurus } from './thesaurus.ts';
+import { commonSynonyms, createThesaurus, type Thesaurus } from '../../search/thesaurus.ts';
 
 /** One tool that was found. Scores compare hits of one query, nothing else. */
 export interface ToolHit {

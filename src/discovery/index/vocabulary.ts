@@ -1,9 +1,7 @@
 /** The terms of an index: text becomes terms, and terms become small numbers. */
 
 import { BoundedMap } from '../../base/bounded-map.ts';
-import { stem } from './stem.ts';
-import { stopWords } from './stop-words.ts';
-import { partsOf } from '../../base/language/words.ts';
+import { termsOf } from '../../search/terms.ts';
 
 /** Numbers terms. A term that no tool uses any more releases its number. */
 export interface Vocabulary {
@@ -44,42 +42,4 @@ function numberTerm({ ids, terms, free }: Vocabulary, term: string): number {
   ids.set(term, id);
   terms[id] = term;
   return id;
-}
-
-/** Returns the words that say something. A text of nothing but stop words keeps them: a tool may be named "find". */
-export function contentWords(text: string): string[] {
-  const words = partsOf(text);
-  const content = words.filter((word) => !stopWords.has(word));
-  return content.length > 0 ? content : words;
-}
-
-/** Returns the text as terms: the stems of its content words. `onStem` receives the words that have another stem. */
-export function termsOf(text: string, onStem?: (word: string, term: string) => void): string[] {
-  const words = partsOf(text);
-  const terms: string[] = [];
-  for (const word of words) { // one look-up for each word: they take a third of the time of a build
-    const term = lookUp(word);
-    if (!term) continue;
-    terms.push(term);
-    if (term !== word) onStem?.(word, term);
-  }
-  return terms.length > 0 ? terms : words.map(stem);
-}
-
-/** Returns the term for a word in lower case. */
-export function termOf(word: string): string {
-  return lookUp(word) || stem(word);
-}
-
-/** How many words are cached with their terms. */
-const mostKnown = 50_000;
-const known = new BoundedMap<string, string>(mostKnown);
-
-/** The term for a word; empty for a stop word. */
-function lookUp(word: string): string {
-  const found = known.get(word);
-  if (found !== undefined) return found;
-  const term = stopWords.has(word) ? '' : stem(word);
-  known.set(word, term);
-  return term;
 }

@@ -1,6 +1,6 @@
 /** Sorts tools by how well they match a request, for lists that have no room for all. */
 
-import { partsOf } from '../../base/language/words.ts';
+import { partsOf } from '../../search/words.ts';
 import type { ToolDefinition } from '../../base/schema.ts';
 import type { Tool } from '../tool.ts';
 

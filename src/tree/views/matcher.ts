@@ -1,6 +1,6 @@
 /** The filters of a search: whether a node meets all of them. */
 
-import { foldText } from '../../base/language/fold.ts';
+import { foldText } from '../../search/fold.ts';
 import { canonicalJson } from '../nodes/canonical.ts';
 import { type Needle, needleOf } from './needle.ts';
 import type { Payload } from '../nodes/node-store.ts';

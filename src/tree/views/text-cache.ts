@@ -4,7 +4,7 @@
  */
 
 import { BoundedMap } from '../../base/bounded-map.ts';
-import { foldText } from '../../base/language/fold.ts';
+import { foldText } from '../../search/fold.ts';
 import { findNeedle, type Needle } from './needle.ts';
 import { type PropertyPath, valuesAt } from '../nodes/property-path.ts';
 import type { Reader } from './reader.ts';

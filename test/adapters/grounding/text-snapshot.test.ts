@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { textSource } from '../../../adapters/grounding/text.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
@@ -119,7 +121,7 @@ describe('textSource, reopened', () => {
       await storage.commit([{ key: key! }]);
     }],
     ['it has the format of version 0.1', (storage) => replaceSnapshot(storage, [1, 0, 0, 2, 0])], // MiniSearch, without items
-    ['it has the rules of words of version 0.2', (storage) => replaceSnapshot(storage, [2, 0, 0])], // without items
+    ['it has earlier rules of words', (storage) => replaceSnapshot(storage, [3, 0, 0, 0])], // without items
     ['it is of another log', async (storage) => {
       const key = ['grounding', 'log', 'local', 'index-head'];
       const head = (await storage.get(key))?.value as object;
@@ -168,4 +170,47 @@ describe('textSource, reopened', () => {
     expect((await answers(source))[0]).not.toEqual([]);
     expect(await keysOf(storage, 'index-part')).toEqual([]);
   }, 60_000);
+});
+
+/** A source of version 0.2: its log, with an idempotency key and a removed item, and a snapshot of its index. */
+async function storedBefore(): Promise<Storage> {
+  const text = await readFile(join(import.meta.dirname, '../../fixtures/kept/grounding-2.json'), 'utf8');
+  const storage = memoryStorage();
+  for (const { key, value } of JSON.parse(text) as { key: string[]; value: unknown }[]) {
+    const bytes = (value as { bytes?: string }).bytes;
+    await storage.commit([{
+      key,
+      value: bytes === undefined ? value : Uint8Array.from(atob(bytes), (sign) => sign.charCodeAt(0)),
+    }]);
+  }
+  return storage;
+}
+
+describe('textSource on data of version 0.2', () => {
+  const at = { now: () => 1_800_000_000_000 };
+  const ask = async (source: Source, query: string) =>
+    (await source.retrieve({ tenant: 'local', query, topK: 3, filters: [] }, neverAborted())).map(({ id }) => id);
+
+  it('finds all items, and indexes them again', async () => {
+    const source = textSource({ id: 'handbook', storage: await storedBefore(), ...at });
+    expect(await ask(source, 'booking a trip')).toEqual(['trips']);
+    expect(await ask(source, 'deploying')).toEqual(['trips']);
+    expect(await ask(source, 'refunded expense')).toEqual(['refunds']);
+    expect(await ask(source, 'Wann kommen die Rechnungen')).toEqual(['rechnung']);
+    expect(await ask(source, '数据源')).toEqual(['zh']);
+    expect(await ask(source, 'streamSSE')).toEqual(['code']);
+    expect(await ask(source, 'removed person')).toEqual([]);
+    expect(await source.stats('local', neverAborted())).toMatchObject({ items: 6, details: { indexed: 6 } });
+  });
+
+  it('goes on with its log', async () => {
+    const storage = await storedBefore();
+    const source = textSource({ id: 'handbook', storage, ...at });
+    await source.forget({ tenant: 'local', ids: ['trips'] }, neverAborted());
+    await source.remember({ tenant: 'local', items: [{ id: 'new', text: 'Parcels by rail' }] }, neverAborted());
+    const again = textSource({ id: 'handbook', storage, ...at });
+    expect(await ask(again, 'trips')).toEqual([]);
+    expect(await ask(again, 'rail')).toEqual(['new']);
+    expect((await again.stats('local', neverAborted())).items).toBe(6);
+  });
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createThesaurus } from '../../../adapters/grounding/language/thesaurus.ts';
+import { createTextThesaurus } from '../../../src/search/thesaurus.ts';
 import { textSource } from '../../../adapters/grounding/text.ts';
 import { createTurns } from '../../../src/base/turns.ts';
 import { vectorSource } from '../../../adapters/grounding/vector.ts';
@@ -46,7 +46,7 @@ describe('createTurns', () => {
 
   it('cuts the building of a thesaurus', async () => {
     const seen = watch();
-    await createThesaurus(Array.from({ length: 300 }, (_, at) => `word${at} other${at}`).join(';'), '');
+    await createTextThesaurus(Array.from({ length: 300 }, (_, at) => `word${at} other${at}`).join(';'), '');
     const { longest, turns } = seen();
     expect(longest).toBeLessThan(200);
     expect(turns).toBeGreaterThan(8);

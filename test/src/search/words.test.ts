@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { foldText, formOf } from '../../../../src/base/language/fold.ts';
-import { isOneSlipAway } from '../../../../src/base/language/slips.ts';
-import { isSegmented, partsOf, visitWords, wordsOf } from '../../../../src/base/language/words.ts';
+import { foldText, formOf } from '../../../src/search/fold.ts';
+import { isOneSlipAway, isSegmented, partsOf, visitWords, wordsOf } from '../../../src/search/words.ts';
 
 describe('partsOf', () => {
   it.each([

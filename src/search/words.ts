@@ -196,3 +196,16 @@ export function partsOf(text: string): string[] {
   visitAll(text, { visit: (word) => void words.push(word), wanted: undefined, wholes: false });
   return words;
 }
+
+/** Whether two words differ by one typing slip: a letter too many, too few, another one, or two exchanged. */
+export function isOneSlipAway(a: string, b: string): boolean {
+  let start = 0;
+  while (start < a.length && a.charCodeAt(start) === b.charCodeAt(start)) start++;
+  let [endA, endB] = [a.length, b.length];
+  while (endA > start && endB > start && a.charCodeAt(endA - 1) === b.charCodeAt(endB - 1)) {
+    [endA, endB] = [endA - 1, endB - 1];
+  }
+  const [leftA, leftB] = [endA - start, endB - start];
+  if (leftA <= 1 && leftB <= 1) return leftA + leftB > 0;
+  return leftA === 2 && leftB === 2 && a[start] === b[start + 1] && a[start + 1] === b[start];
+}

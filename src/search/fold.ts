@@ -1,6 +1,6 @@
 /** One spelling for text that says the same: case, width, composed letters, optional marks and invisible characters. */
 
-import { BoundedMap } from '../bounded-map.ts';
+import { BoundedMap } from '../base/bounded-map.ts';
 
 /** Characters that show nothing: soft hyphens, zero-width signs, marks of direction, selectors of variants. */
 const invisible = /\p{Default_Ignorable_Code_Point}+/gu;

@@ -1,16 +1,7 @@
-/** Words of grammar, by language. They are dropped from texts and from queries in their own language only. */
+/** What texts in several languages need: words of grammar by language, and words of everyday talk. */
 
-import { formOf } from '../../../src/base/language/fold.ts';
-
-const english =
-  `a about after again all also always am an and another any anybody anyone anything are as at be because been
-before being between both but by can cannot could d did do does doing don down during each else etc ever every few for from
-further get gets getting give gives had has have having he her him himself his hers how however i if im in into is it its
-itself just let lets like ll looking m many may me might mine more most much must my myself need needs no nobody nor not now of
-off on once one only or other others our ours out over own per please re same shall she should since so some somebody someone
-something still such t tell than that the their them themselves then there these they this those though through to too under
-until up upon us use used uses using ve very via want wanted wants was we well were what whatever when where whether which
-while who whom whose why will with within without would yes yet you your yours`;
+import { formOf } from './fold.ts';
+import { englishStopWords } from './terms.ts';
 
 const german =
   `aber alle allem allen aller alles als also am an ander andere anderem anderen anderer anderes anderm andern
@@ -38,7 +29,7 @@ para pero poco por porque por qué que qué quien quién se sea ser si sí sin s
 tiene tienen todo todos tu tú tus un una unas uno unos usted y ya yo`;
 
 /** The languages whose stop words are known, in the order in which equal counts are decided. */
-const languages = [english, german, french, spanish].map((words) => words.split(/\s+/).map(formOf));
+const languages = [englishStopWords, german, french, spanish].map((words) => words.split(/\s+/).map(formOf));
 
 const masks = new Map<string, number>();
 for (const [at, words] of languages.entries()) {
@@ -62,4 +53,28 @@ export function languageOf(counts: ArrayLike<number>): number {
     if (count > most) [best, most] = [bit, count];
   }
   return best;
+}
+
+/** The most frequent words of spoken English that are neither words of grammar nor names of things, and words of politeness. */
+const everydayWords =
+  `actually afraid ago ahead alone already alright although anyway apart apparently appreciate around ask away awful
+bad basically beautiful believe best better big bit bother bring bye came care cause certain certainly chance clear
+clearly come completely cool crazy currently dear definitely different difficult doubt early easy enough especially
+even everything exactly excuse fact fairly fantastic feel felt figure find fine first folks forget forgot forward
+found fun funny glad go goes gone gonna good got gotta great guess guy guys half happen happy hard hate hear heard
+hello help here hey hi hold honest honestly hope huge hurry idea imagine immediately important instead interested
+issue keep kept kind kinda knew know known last lately later least leave left life listen literally little long looked
+looks lot love luck mad makes matter maybe mean meant mind moment mostly nearly never new next nice normally nothing
+noticed obviously odd often ok okay old particular past people perfect perhaps plenty possible pretty probably problem
+properly quick quickly quite rather ready real really recently regarding related remember right sad said saw say
+saying says see seem seen sense serious several show similar simple simply single sir situation soon sorry sort sounds
+special specific specifically stay stop strange stuff suddenly suppose supposed sure take taken talk terrible thank
+thing think thought time today together told tomorrow tonight took totally tried trouble true truly try unfortunately
+usually wait wanna way weird weren won wonder work worried worry worse worst wow wrong yeah yep yesterday`;
+
+const everyday = new Set(everydayWords.split(/\s+/));
+
+/** Returns whether a word in lower case, or its stem, is one of everyday talk, which is weaker evidence than other words. */
+export function isEveryday(word: string, stemmed: string): boolean {
+  return everyday.has(word) || everyday.has(stemmed);
 }

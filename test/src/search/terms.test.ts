@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { stem } from '../../../../src/discovery/index/stem.ts';
-import { contentWords, termsOf } from '../../../../src/discovery/index/vocabulary.ts';
+import { contentWords, porterStem, stem, termsOf } from '../../../src/search/terms.ts';
 
 describe('contentWords', () => {
   it('drops what says nothing, unless there is nothing else', () => {
@@ -19,7 +18,7 @@ describe('termsOf', () => {
   });
 });
 
-describe('stem', () => {
+describe('porterStem', () => {
   // Words and stems from the paper.
   it.each([
     ['caresses', 'caress'],
@@ -55,7 +54,18 @@ describe('stem', () => {
     ['oscillators', 'oscil'],
     ['yes', 'ye'],
   ])('makes %s %s', (word, expected) => {
-    expect(stem(word)).toBe(expected);
+    expect(porterStem(word)).toBe(expected);
+  });
+});
+
+describe('stem', () => {
+  it('keeps words of another meaning and ends with one letter', () => {
+    expect(['deploy', 'deployment', 'products', 'productions'].map(stem)).toEqual([
+      'deploy',
+      'deploy',
+      'product',
+      'production',
+    ]);
   });
 
   it('leaves other scripts and short words alone', () => {
