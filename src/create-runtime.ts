@@ -4,7 +4,7 @@ import { answeringStorage } from './log/answering-storage.ts';
 import { countedStorage } from './log/counted-storage.ts';
 import type { Rerank } from './discovery/rerank.ts';
 import { createRunDiscovery } from './discovery/run-discovery.ts';
-import { checkOptions, type Wanted, wrongArgument } from './base/check-options.ts';
+import { checkKnownOptions, type Wanted, wrongArgument } from './base/check-options.ts';
 import { PinnaceError } from './base/errors.ts';
 import { type Audit, createRecorder } from './events/audit.ts';
 import { createEventRing, type EventRing } from './events/event-ring.ts';
@@ -160,7 +160,10 @@ export interface PlanningRuntime extends HostedRuntime {
   readonly planner: Planner;
 }
 
-const wanted: Readonly<Record<string, Wanted>> = {
+const option: Wanted = ['given?', ''];
+
+/** What each option must be: the same in `createRuntime` and in the compositions that take its options. */
+export const runtimeOptions: Readonly<Record<keyof CreateRuntimeOptions, Wanted>> = {
   catalog: ['.agent', 'a catalog, such as staticCatalog({ agents, providers })'],
   models: ['.model', 'a model source, such as modelSource()', /^model$/],
   storage: ['.commit', 'a storage, such as memoryStorage()'],
@@ -172,19 +175,39 @@ const wanted: Readonly<Record<string, Wanted>> = {
   grounding: ['.retrieve?', 'what createGrounding({ sources }) returns'],
   authorize: ['function?', 'a function, such as createRules([ … ])', /^(authorise|permissions)$/],
   onError: ['function?', 'a function, such as consoleErrors()', /^onerror$/],
+  audit: ['.log?', 'what createAudit({ storage }) returns'],
+  blobs: option,
+  sandbox: option,
+  programs: option,
+  sandboxes: option,
+  handlers: option,
+  mcp: option,
+  mcpSignIn: option,
+  sealKey: option,
+  rerank: option,
+  plans: option,
+  budgets: option,
+  budgetFor: option,
+  ring: option,
+  limits: option,
+  keep: option,
+  contextStrategy: option,
+  inputDigestKey: option,
+  fallbacks: option,
+  now: option,
 };
 
 /**
  * Creates a runtime. Holds no connections or timers between runs.
  *
- * @throws PinnaceError `invalid_argument` for an option that is missing or of a wrong kind (reason `wrong_argument`), when two tools or
+ * @throws PinnaceError `invalid_argument` for an option that is missing, unknown or of a wrong kind (reason `wrong_argument`), when two tools or
  * two agents share an id, or `inputDigestKey` has a wrong length.
  * @example
  * const runtime = createRuntime({ catalog: staticCatalog({ agents, providers }), models: modelSource(), storage: memoryStorage(), tools: [add] });
  * const stream = await runtime.run({ agentId: 'helper', chat: { id: 'c1', messages } }, localPrincipal());
  */
 export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
-  checkOptions('compose the runtime', options, wanted);
+  checkKnownOptions('compose the runtime', options, runtimeOptions);
   const { now = Date.now } = options;
   const report = createReport(options.onError);
   const metrics = createMetrics();

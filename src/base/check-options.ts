@@ -1,6 +1,7 @@
 /** Checks what a developer passes to a public function: JavaScript has no compiler that would say it. */
 
 import { PinnaceError } from './errors.ts';
+import { suggest } from './suggest.ts';
 
 type Kind = 'array' | 'function' | 'object' | 'text' | 'given' | `.${string}`;
 
@@ -32,6 +33,23 @@ export function checkOptions(action: string, options: unknown, wanted: Readonly<
       ? `"${field}" ${stateOf(value)}; pass ${advice}`
       : `"${field}" is missing, but "${other}" is given; rename it to "${field}"`;
     throw wrongArgument(action, field, why);
+  }
+}
+
+/**
+ * Checks the options as `checkOptions`, and rejects an option that `known` does not have. An option that is `undefined` passes.
+ *
+ * @throws PinnaceError `invalid_argument`, reason `wrong_argument`, with the unknown option as `field` and the most similar one as `nearest`.
+ */
+export function checkKnownOptions(action: string, options: unknown, known: Readonly<Record<string, Wanted>>): void {
+  checkOptions(action, options, known);
+  for (const [field, value] of Object.entries(options as object)) { // safe: checked above
+    if (value === undefined || Object.hasOwn(known, field)) continue;
+    const [nearest] = suggest(field, Object.keys(known), { limit: 1 });
+    const hint = nearest === undefined ? '' : `; use "${nearest}"`;
+    throw new PinnaceError('invalid_argument', `Cannot ${action}: "${field}" is not known here${hint}`, {
+      details: { reason: 'wrong_argument', field, ...(nearest !== undefined && { nearest }) },
+    });
   }
 }
 

@@ -16,8 +16,8 @@ import { createClient } from '../../adapters/transport/client.ts';
 import { developmentAuthenticator } from '../../adapters/transport/development-authenticator.ts';
 import type { Handler } from '../../adapters/transport/http.ts';
 import { createIssuer } from '../../adapters/transport/issuer.ts';
-import { createPrincipal } from '../../src/index.ts';
-import { says, scriptedModel, stallingStream } from '../fixtures/model.ts';
+import { createPrincipal, defineTool, localPrincipal } from '../../src/index.ts';
+import { callsTools, says, scriptedModel, stallingStream } from '../fixtures/model.ts';
 import { readAll, runRequest, textOf, userMessage } from '../fixtures/runtime.ts';
 
 const token = 'a-token-for-tests-only';
@@ -111,6 +111,30 @@ describe('an endpoint on Node', () => {
     expect(await inPieces('x'.repeat(200_000), 1)).toContain('body_in_pieces');
     const body = JSON.stringify(runRequest({ chat: { id: 'c1', messages: [userMessage('x'.repeat(50_000))] } }));
     expect(await inPieces(body, 16)).toContain(' 200 OK');
+  });
+
+  it('asks the `authorize` of its options before a tool runs', async () => {
+    const [calls, executed] = [[] as string[], [] as number[]];
+    const tool = defineTool({
+      id: 'add',
+      description: 'Adds one',
+      input: { type: 'object' },
+      execute: () => executed.push(1),
+    });
+    const { runtime } = await endpointOf({
+      tools: [tool],
+      catalog: staticCatalog({
+        agents: [{ id: 'helper', name: 'Helper', providerId: 'main', entryTools: ['add'] }],
+        providers: [{ id: 'main', kind: 'custom' }],
+      }),
+      authorize: (action) => {
+        calls.push(action);
+        return { decision: 'deny', reason: 'not today' };
+      },
+    }, scriptedModel(callsTools({ tool: 'add', input: {} }), says('done')));
+    await readAll(await runtime.run(runRequest(), localPrincipal()));
+    expect(calls).toContain('tool.call');
+    expect(executed).toEqual([]);
   });
 
   it('serves by node:http', async () => {

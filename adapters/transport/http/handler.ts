@@ -1,6 +1,6 @@
 /** The HTTP endpoint: a `Request` in, a `Response` out, the same on every server that speaks Fetch. */
 
-import { checkOptions, wrongArgument } from '../../../src/base/check-options.ts';
+import { checkKnownOptions, checkOptions, type Wanted, wrongArgument } from '../../../src/base/check-options.ts';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { TrieRouter } from 'hono/router/trie-router';
 import { cors } from 'hono/cors';
@@ -94,6 +94,29 @@ export interface HandlerOptions {
   readonly random?: () => number;
 }
 
+const option: Wanted = ['given?', ''];
+
+/** What each option must be: the same in `createHandler` and in the endpoints that take its options. */
+export const handlerOptions: Readonly<Record<keyof HandlerOptions, Wanted>> = {
+  authenticator: ['.authenticate', 'an authenticator, such as bearerAuthenticator({ tokens })'],
+  origins: ['array?', 'an array of origins, such as ["https://app.example.com"]'],
+  basePath: option,
+  maxBodyBytes: option,
+  bodies: option,
+  keepAliveMs: option,
+  quotas: option,
+  startObjectiveMs: option,
+  mcp: option,
+  mcpSignIn: option,
+  registry: option,
+  grounding: option,
+  planner: option,
+  metricsToken: option,
+  capabilities: option,
+  now: option,
+  random: option,
+};
+
 /** The connection of a request, as `Deno.serve` and `@hono/node-server` pass it. */
 export interface ConnectionInfo {
   readonly remoteAddr?: object;
@@ -110,7 +133,7 @@ export type Handler = (request: Request, connection?: ConnectionInfo) => Promise
 /**
  * Creates the handler of an endpoint.
  *
- * @throws PinnaceError `invalid_argument` for an argument of a wrong kind, such as no authenticator (reason `wrong_argument`), and for
+ * @throws PinnaceError `invalid_argument` for an unknown option or one of a wrong kind, such as no authenticator (reason `wrong_argument`), and for
  * a `metricsToken` that is too short (reason `metrics_token`).
  */
 export function createHandler(runtime: HostedRuntime, options: HandlerOptions): Handler {
@@ -130,10 +153,7 @@ function checkHandler(runtime: unknown, options: HandlerOptions): void {
     runtime: ['.run', 'what createRuntime returns, then { authenticator }'],
     options: ['object', '{ authenticator } after the runtime'],
   });
-  checkOptions(action, options, {
-    authenticator: ['.authenticate', 'an authenticator, such as bearerAuthenticator({ tokens })'],
-    origins: ['array?', 'an array of origins, such as ["https://app.example.com"]'],
-  });
+  checkKnownOptions(action, options, handlerOptions);
   const { origins = [], basePath = '' } = options;
   const wrong = origins.find((origin) => !/^[a-z][a-z\d+.-]*:\/\/[^/*\s]+$/i.test(origin));
   if (wrong !== undefined) {

@@ -2,7 +2,7 @@
 
 import { calculationError } from './calculation-error.ts';
 import { type CalculatorFunction, constants, factorial, functions } from './functions.ts';
-import { suggest } from './suggest.ts';
+import { suggest } from '../../base/suggest.ts';
 import { type Token, tokenize } from './tokenize.ts';
 
 interface Parser {

@@ -1,7 +1,7 @@
 /** Which time zone a name means. */
 
 import { PinnaceError } from '../../base/errors.ts';
-import { suggest } from './suggest.ts';
+import { suggest } from '../../base/suggest.ts';
 
 /** The zone of the machine; UTC where it has none. */
 export function machineTimeZone(): string {

@@ -172,6 +172,17 @@ expectMistakes('createNodeEndpoint', [
     `${returned}: "tools" is a promise, so await it; pass an array of tools`,
   ],
   [
+    'an option of another spelling',
+    nodeWith({ authorise: () => 'deny' }),
+    `${endpoint}: "authorize" is missing, but "authorise" is given; rename it to "authorize"`,
+  ],
+  [
+    'a misspelled option of the handler',
+    nodeWith({ origin: [] }),
+    `${endpoint}: "origin" is not known here; use "origins"`,
+  ],
+  ['an option of nothing', nodeWith({ colour: 'red' }), `${endpoint}: "colour" is not known here`],
+  [
     'a listener without a handler',
     () => toNodeListener(untyped(undefined)),
     'Cannot create the listener: "handler" is missing; pass the handler of an endpoint',
@@ -199,6 +210,7 @@ expectMistakes('createBrowserRuntime', [
     pageWith({ tools: {} }),
     `${page}: "tools" is an object; pass an array of tools, or a function (storage) => [add]`,
   ],
+  ['a misspelled option', pageWith({ budget: [] }), `${page}: "budget" is not known here; use "budgets"`],
 ]);
 
 expectMistakes('createDenoEndpoint', [
