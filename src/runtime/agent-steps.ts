@@ -29,7 +29,7 @@ import { callModelOnce, type ModelCall, type ModelTurn } from './model/model-tur
 import { fitOnce } from './context/fit-once.ts';
 import { readTaskHistory, taskModels, writeTaskHistory } from './model/task-models.ts';
 import { createPrincipal, requireScope } from '../base/principal.ts';
-import { createRunRedaction, redactedContext, redactedEmit } from './calls/run-redaction.ts';
+import { createRunRedaction, redactedContext, redactedEmit } from '../permission/redaction/run-redaction.ts';
 import type { RuntimeParts } from './runtime-options.ts';
 import { createStepTools } from './loop/step-tools.ts';
 

@@ -3,7 +3,7 @@
 import type { Principal } from '../base/principal.ts';
 import type { Agent } from '../base/schema.ts';
 import type { Span } from '../events/span.ts';
-import type { RunRedaction } from './calls/run-redaction.ts';
+import type { RunRedaction } from '../permission/redaction/run-redaction.ts';
 import type { ResumedRun } from './forks/resumed-run.ts';
 import type { StepTools } from './loop/step-tools.ts';
 import type { ModelMessage } from './messages/model-messages.ts';

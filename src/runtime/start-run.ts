@@ -20,7 +20,7 @@ import { createStepTools } from './loop/step-tools.ts';
 import { takePlan } from './plans.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import { createRunAbort, type RunAbort } from './run-abort.ts';
-import { createRunRedaction, redactedEmit, type RunRedaction } from './calls/run-redaction.ts';
+import { createRunRedaction, redactedEmit, type RunRedaction } from '../permission/redaction/run-redaction.ts';
 import { lastRunOf, type RunState } from './log/run-record.ts';
 import { spanOfRun } from './run-span.ts';
 import { throwIfAborted, untilAborted } from '../base/until-aborted.ts';

@@ -7,7 +7,7 @@ import type { Principal } from '../../base/principal.ts';
 import type { Agent } from '../../base/schema.ts';
 import type { McpResource } from '../../contracts/mcp/content.ts';
 import type { RunScope } from '../../tools/run-scope.ts';
-import type { RunRedaction } from '../calls/run-redaction.ts';
+import type { RunRedaction } from '../../permission/redaction/run-redaction.ts';
 import type { Egress } from '../../contracts/egress.ts';
 import type { SpanContext } from '../../contracts/span.ts';
 import type { ToolOutcome } from '../../tools/tool.ts';

@@ -20,7 +20,7 @@ import type { RunOptions } from '../run-options.ts';
 import type { LoopSpans } from '../loop/loop-spans.ts';
 import type { LoopApprovals } from '../loop/loop-options.ts';
 import { sha256 } from '../../base/hash.ts';
-import type { RunRedaction } from './run-redaction.ts';
+import type { RunRedaction } from '../../permission/redaction/run-redaction.ts';
 import { PinnaceError, toData } from '../../base/errors.ts';
 import { outcomeChunks, waitingChunk } from './call-chunks.ts';
 import { denied, leftWaiting, unknownOutcome, withError } from '../messages/history.ts';

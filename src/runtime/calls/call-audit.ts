@@ -6,7 +6,7 @@ import type { Span, SpanEnd } from '../../events/span.ts';
 import type { InputSummary } from '../../tools/input-summary.ts';
 import { mayAct } from '../../tools/lost-call.ts';
 import type { Tool } from '../../tools/tool.ts';
-import type { RunRedaction } from './run-redaction.ts';
+import type { RunRedaction } from '../../permission/redaction/run-redaction.ts';
 
 /** Writes the audit of one call. */
 export interface CallAudit {

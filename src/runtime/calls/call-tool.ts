@@ -25,7 +25,7 @@ import type { Tool, ToolOutcome } from '../../tools/tool.ts';
 import { createCallAudit } from './call-audit.ts';
 import type { Limits } from '../resolve/limits.ts';
 import type { Principal } from '../../base/principal.ts';
-import type { RunRedaction } from './run-redaction.ts';
+import type { RunRedaction } from '../../permission/redaction/run-redaction.ts';
 
 /** In whose name and under which rules tools are called. */
 export interface CallOptions {

@@ -17,7 +17,7 @@ import type { LoopSpans } from '../loop/loop-spans.ts';
 import type { ModelBudget } from '../model/model-budget.ts';
 import type { RunOptions } from '../run-options.ts';
 import { createCallProgress } from './call-progress.ts';
-import { callStart } from './call-record.ts';
+import { callStart } from '../log/call-record.ts';
 import { type CallOptions, callTool } from './call-tool.ts';
 import { createLiveCalls, type LiveCalls } from './live-calls.ts';
 import { createPreparedCalls, type PreparedCalls } from './prepared-calls.ts';

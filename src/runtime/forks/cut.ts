@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../../base/errors.ts';
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
-import type { StartedCalls } from '../calls/call-record.ts';
+import type { StartedCalls } from '../log/call-record.ts';
 import { isSuspended } from '../messages/program-parts.ts';
 import type { Item } from './parent-run.ts';
 import type { LostProgram } from './resumed-run.ts';

@@ -4,7 +4,7 @@ import { PinnaceError, toData } from '../../base/errors.ts';
 import { limitOf, type Page, readPageToken, writePageToken } from '../../base/page.ts';
 import { type Principal, requireScope } from '../../base/principal.ts';
 import { statusOfError } from '../../events/span.ts';
-import { startedCalls } from '../calls/call-record.ts';
+import { startedCalls } from '../log/call-record.ts';
 import { ownerOfRun, type RunState } from '../log/run-record.ts';
 import type { RunRequest } from '../run-request.ts';
 import type { RuntimeParts } from '../runtime-options.ts';

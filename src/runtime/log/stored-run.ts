@@ -13,7 +13,7 @@ import { ownerOfRun, type RunEvent, runPrefix, type RunState } from './run-recor
 import { closingChunks } from './run-chunks.ts';
 import { expired } from './run-errors.ts';
 import { type ForkedFrom, placeOf } from './stitched-log.ts';
-import { startedCalls } from '../calls/call-record.ts';
+import { startedCalls } from './call-record.ts';
 import { createOpenCalls, lossAt, lostChunks, lostError, type OpenCall } from '../calls/open-calls.ts';
 import { spanOfRun } from '../run-span.ts';
 import { recordChange, undeliveredChunk, waitingMessages } from '../steering/message-record.ts';

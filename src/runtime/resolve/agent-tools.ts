@@ -18,7 +18,7 @@ import {
 } from './client-access.ts';
 import { minLimits } from './limits.ts';
 import type { Principal } from '../../base/principal.ts';
-import { createRunRedaction, redactedEmit } from '../calls/run-redaction.ts';
+import { createRunRedaction, redactedEmit } from '../../permission/redaction/run-redaction.ts';
 import type { CallerTrace, RuntimeParts } from '../runtime-options.ts';
 
 /** One call of a principal's own client. */

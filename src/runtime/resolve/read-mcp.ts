@@ -9,7 +9,7 @@ import { reportAt } from '../../events/report.ts';
 import { reportedHook } from '../../events/reported-port.ts';
 import { actorOf, traceAt } from '../../events/span.ts';
 import { createTraceId } from '../../events/trace-ids.ts';
-import { createRunRedaction, type RunRedaction } from '../calls/run-redaction.ts';
+import { createRunRedaction, type RunRedaction } from '../../permission/redaction/run-redaction.ts';
 import type { RuntimeParts } from '../runtime-options.ts';
 import { type ClientRead, readForClient } from './client-access.ts';
 import { minLimits } from './limits.ts';

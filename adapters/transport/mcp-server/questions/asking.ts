@@ -7,7 +7,7 @@ import { PinnaceError } from '../../../../src/base/errors.ts';
 import { sha256 } from '../../../../src/base/hash.ts';
 import { isRecord } from '../../../../src/base/is-record.ts';
 import { canonicalJson } from '../../../../src/base/json.ts';
-import { redactData } from '../../../../src/runtime/calls/run-redaction.ts';
+import { redactData } from '../../../../src/permission/redaction/run-redaction.ts';
 import type {
   AnswersTo,
   CallingClient,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRedactor } from '../../../../src/permission/redaction/redactor.ts';
-import { redactData } from '../../../../src/runtime/calls/run-redaction.ts';
+import { redactData } from '../../../../src/permission/redaction/run-redaction.ts';
 
 const { text } = createRedactor([
   { id: 'pin', value: '8204117593' },

@@ -1,10 +1,10 @@
 /** Redacts every secret of a run in what goes to the client, the model and logs. */
 
+import type { Secret } from '../../base/secret.ts';
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import { type Emit, unobserved } from '../../events/events.ts';
-import { createRedactor, isRedactable, type Redaction, type Redactor } from '../../permission/redaction/redactor.ts';
-import type { Secret } from '../../base/secret.ts';
 import type { Payload, Span, SpanContext } from '../../events/span.ts';
+import { createRedactor, isRedactable, type Redaction, type Redactor } from './redactor.ts';
 
 /** Takes the run's secrets out. Without secrets it costs nothing. */
 export interface RunRedaction {

@@ -4,7 +4,7 @@
  */
 
 import type { Change, Storage } from '../../contracts/storage.ts';
-import { callKey, runPrefix } from '../log/run-record.ts';
+import { callKey, runPrefix } from './run-record.ts';
 
 interface CallRecord {
   readonly toolCallId: string;
