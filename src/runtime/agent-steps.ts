@@ -7,15 +7,13 @@ import { reportAt, reportHidden } from '../events/report.ts';
 import { reportedHook } from '../events/reported-port.ts';
 import { traceAt } from '../events/span.ts';
 import { describedText } from '../tools/approval.ts';
-import { prepareCall } from '../tools/prepare-call.ts';
 import { codeRunId } from '../tools/program-host.ts';
 import { createRunScope } from '../tools/run-scope.ts';
+import { type CallHost, ToolCall } from '../tools/tool-call.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import type { Agent, ToolDefinition } from '../base/schema.ts';
 import { createRunFiles } from './attachments/run-files.ts';
 import { withInstructions } from './code-agents/run-instructions.ts';
-import { describeApproval } from './calls/approvals.ts';
-import { type CallOptions, callTool } from './calls/call-tool.ts';
 import { leaveProvider } from './messages/leave-provider.ts';
 import { type ModelMessage, withContext } from './messages/model-messages.ts';
 import { toPrompt } from './messages/model-prompt.ts';
@@ -61,8 +59,12 @@ export function createAgentSteps(parts: StepParts): AgentSteps {
         const prepared = await prepare(parts, request);
         const tool = prepared.tools.find(({ definition }) => definition.name === name);
         if (!tool) throw prepared.missing(name);
-        const call = { toolCallId: callId, log: () => undefined, scope, signal: request.signal, approved, delegation };
-        const outcome = await prepared.files.settled(await callTool(tool, input, { call, options: prepared }));
+        const facilities = { log: () => undefined, scope, delegation };
+        const { spanContext } = prepared;
+        const call = new ToolCall(prepared, { tool, input, toolCallId: callId });
+        const outcome = await prepared.files.settled(
+          await call.make({ signal: request.signal, approved, spanContext, facilities }),
+        );
         const { totalTokens: tokens, cost } = usage;
         return tokens > 0 ? { ...outcome, tokens, cost } : outcome;
       } catch (error) {
@@ -165,14 +167,13 @@ async function prepare(
   const report = reportAt(parts.report, { planId: planOf({ taskId }), traceId });
   const authorize = reportedHook(parts.authorize, report, 'authorize');
   const observers = { spanContext, redaction, report, authorize };
-  const facts = { agent, principal, actor, limits, ...observers, resolveSecret: resolver.secret };
-  const call: CallOptions = { ...parts, ...facts };
+  const host = { ...parts, agent, principal, actor, limits, ...observers, resolveSecret: resolver.secret };
   const files = createRunFiles({ ...parts, owner: principal, signal, limits, span: spanContext });
   const missing = (name: string) => stepTools.missing(name);
-  return { ...call, resolved, tools, files, notes: toolSet.notes, missing };
+  return { ...host, resolved, tools, files, notes: toolSet.notes, missing };
 }
 
-interface ReadContext extends Pick<CallOptions, 'authorize' | 'principal' | 'agent' | 'redaction'> {
+interface ReadContext extends CallHost {
   readonly tools: readonly Tool[];
   readonly primitives: ReadonlySet<string>;
   readonly missing: (name: string) => PinnaceError;
@@ -189,10 +190,8 @@ async function readCall(
   }
   if (context.primitives.has(name)) return { ...facts, kind: 'primitive' };
   if (!tool) return { ...facts, kind: 'refused', error: toData(context.missing(name)) };
-  const { agent, principal, authorize, redaction } = context;
-  const caller = { toolCallId: callId, agentId: agent.id, principal, authorize };
-  const prepared = await prepareCall(tool, input, caller); // `act` prepares it again: the plan may act much later
-  const approval = await describeApproval(tool, input, { prepared, redaction });
+  // `act` prepares it again: the plan may act much later.
+  const approval = await new ToolCall(context, { tool, input, toolCallId: callId }).describe();
   return {
     ...facts,
     kind: 'tool',

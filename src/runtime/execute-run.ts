@@ -7,11 +7,11 @@ import type { SpanEnd } from '../events/span.ts';
 import {
   approvalsRequestedIn,
   type CallForApproval,
-  createLoopApprovals,
   endLeftCalls,
-  settleCalls,
+  settleDecided,
   spendApprovals,
-} from './calls/approvals.ts';
+} from './loop/decided-calls.ts';
+import { callStart } from './log/call-record.ts';
 import type { RunFiles, RunFilesOptions } from './attachments/files.ts';
 import { createRunFiles } from './attachments/run-files.ts';
 import { toModelMessages, withContext } from './messages/model-messages.ts';
@@ -25,13 +25,14 @@ import { endOfAbort, failed } from './loop/loop-end.ts';
 import type { LoopOptions, Usage } from './loop/loop-options.ts';
 import { composeLoop } from './compose-loop.ts';
 import { type Loop, startLoop } from './loop/run-steps.ts';
-import { createRunCalls, type RunCalls } from './calls/run-calls.ts';
+import { RunCalls } from '../tools/run-calls.ts';
+import { createCitations } from './messages/citations.ts';
 import { createModelBudget, type HoldCall, type ModelBudget } from './model/model-budget.ts';
 import { createModelChain, type ModelChain } from './model/model-chain.ts';
 import type { ModelRetry } from './model/model-retry.ts';
 import { closingChunks, openingChunks, retryChunk } from './log/run-chunks.ts';
 import type { ReportedUsage } from './log/run-chunks.ts';
-import type { RunEnd } from './log/run-end.ts';
+import { lossAt, type RunEnd } from './log/run-end.ts';
 import type { RunOptions } from './run-options.ts';
 import { programsOnUse } from './program/programs-on-use.ts';
 import type { RunScope } from '../tools/run-scope.ts';
@@ -39,14 +40,22 @@ import { createSteering, type Steering } from './loop/steering.ts';
 
 /** Executes the run to its end, into its record. Never throws. */
 export function executeRun(options: RunOptions, live: LiveRun): void {
-  const { runId, traceId, abort, redaction, plan, limits, toolSet, now, startedAt } = options;
+  const { runId, traceId, request, abort, redaction, plan, limits, toolSet, now, startedAt, ttlMs } = options;
   const usage = noUsage();
   const finalUsage = () => ({ ...usage, durationMs: now() - startedAt });
   const push = (chunk: UIMessageChunk): void => driver.push(chunk);
   const spans = createLoopSpans(options);
-  const budget = createModelBudget(options.request.budget ?? {}, usage, holdCallOf(options));
+  const budget = createModelBudget(request.budget ?? {}, usage, holdCallOf(options));
   const files = createRunFiles(filesOf(options, { push, scope: () => calls.scope }));
-  const calls: RunCalls = createRunCalls(options, { live, usage, budget, spans, push, files });
+  const calls: RunCalls = new RunCalls(options, {
+    record: (call) => live.commit([callStart(runId, call, ttlMs)]),
+    usage,
+    budget,
+    spans,
+    push,
+    settled: (outcome) => files.settled(outcome),
+    citeOf: createCitations(request.chat.messages, push),
+  });
   const steering = createSteering(live.inbox, { ...options, spans });
   const onPrompt = keepPrompts(options, { live, usage });
   const parts = { usage, budget, spans, calls, steering, push, files, onPrompt };
@@ -66,7 +75,7 @@ export function executeRun(options: RunOptions, live: LiveRun): void {
     },
     closing: (end) => [
       ...redaction.flush(),
-      ...calls.closing(end),
+      ...calls.closing(lossAt(end)),
       ...steering.close(),
       ...closingChunks(end, { runId, traceId, usage: finalUsage() }),
     ],
@@ -126,16 +135,12 @@ async function openLoop(
   },
 ): Promise<Loop> {
   const { plan, abort: { signal }, request: { chat, context }, traceId, toolSet, stepTools } = options;
-  const { invoke } = calls;
   if (plan) return plan.follow({ signal, traceId, usage });
   const composed = await composeLoop(options, signal); // before approvals are spent: code of the agent may fail
-  const approvals = createLoopApprovals(options, { ...calls, spans });
-  const programs = programsOnUse(options, { calls, approvals, push });
-  const { isSuspended } = programs;
+  const programs = programsOnUse(options, { calls, push });
   const [spent, past, issued] = await restored(options);
   const decided = [...spent, ...await programs.resumed()];
-  const settling = { calls: decided, invoke, approvals, push, signal, traceId, isSuspended };
-  const settled = await settleCalls(past, settling);
+  const settled = await settleDecided(past, { decided, calls, push, signal, traceId });
   if (options.resumed?.programs.length) push({ type: 'finish-step' }); // the lost run has not ended the step of its programs
   if (settled.waiting > 0) return waitingLoop();
   const models = modelsOf(options, spans);
@@ -158,9 +163,7 @@ async function openLoop(
     allTools: toolSet.tools,
     signal,
     usage,
-    approvals,
-    isSuspended,
-    invoke,
+    calls,
     steering,
     onPrompt,
     onRetry,

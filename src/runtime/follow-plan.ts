@@ -6,11 +6,10 @@ import { waitAtMost } from '../base/timer.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { isRecord } from '../base/is-record.ts';
 import type { Principal } from '../base/principal.ts';
-import type { Loss } from '../tools/lost-call.ts';
-import { lossAt, lostChunks, lostError } from './calls/open-calls.ts';
+import { type Loss, lostChunks, lostError } from '../tools/call-ends.ts';
 import { endOfAbort, failed } from './loop/loop-end.ts';
 import type { Loop } from './loop/run-steps.ts';
-import type { RunEnd } from './log/run-end.ts';
+import { lossAt, type RunEnd } from './log/run-end.ts';
 import type { RunRequest } from './run-request.ts';
 import { type FollowedPlan, type FollowingRun, noPlan, type PlanOwner } from './followed-plan.ts';
 

@@ -12,7 +12,7 @@ import { createSlots } from '../tools/slots.ts';
 import { stepsOnUse } from './steps-on-use.ts';
 import { storedFilesOnUse } from './attachments/stored-files-on-use.ts';
 import { createChats } from './chats/chats.ts';
-import { createLiveTexts } from './calls/live-texts.ts';
+import { createLiveTexts } from '../tools/agent-tool.ts';
 import { createRuns } from './log/runs.ts';
 import { createGuard, createOperations, readRunAs } from './operations.ts';
 import { contentOnUse } from './resolve/mcp-content-on-use.ts';

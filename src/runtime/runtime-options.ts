@@ -26,7 +26,7 @@ import type { PooledPrograms, PooledSandbox } from '../tools/pooled-sandbox.ts';
 import type { Slots } from '../tools/slots.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { Budgets } from './budgets/budgets.ts';
-import type { LiveTexts } from './calls/live-texts.ts';
+import type { LiveTexts } from '../tools/agent-tool.ts';
 import type { CodeAgent } from './code-agents/agent-code.ts';
 import type { Runs } from './log/runs.ts';
 import type { Limits } from './resolve/limits.ts';

@@ -7,7 +7,7 @@ import { reportAt, reportHidden } from '../events/report.ts';
 import { reportedHook } from '../events/reported-port.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 import { type Span, statusOfError } from '../events/span.ts';
-import { approvalsRequestedIn } from './calls/approvals.ts';
+import { approvalsRequestedIn } from './loop/decided-calls.ts';
 import { checkInlineFiles } from './attachments/run-files.ts';
 import { toModelMessages, withContext } from './messages/model-messages.ts';
 import { executeRun } from './execute-run.ts';

@@ -16,8 +16,13 @@ export { defineTool, type ToolOptions } from './define-tool.ts';
 export { type ExtensionModule, type Handlers, loadExtension } from './extension.ts';
 export { HttpMethod, HttpToolConfig, type HttpToolConfigInput, needsApproval } from './http/config.ts';
 export { createHttpTool, type HttpToolDefinition, type HttpToolOptions } from './http/http-tool.ts';
-export { invokeTool, type ToolCall } from './invoke-tool.ts';
-export { prepareCall, type PreparedCall, type PrepareOptions } from './prepare-call.ts';
+export {
+  type InvokeOptions as ToolCall,
+  invokeTool,
+  prepareCall,
+  type PreparedCall,
+  type PrepareOptions,
+} from './invoke-tool.ts';
 export { type AiTool, fromAiTool, type FromAiToolOptions } from './schema/from-ai-tool.ts';
 export type { AnySchema, SchemaInput, SchemaOutput } from './schema/schema-types.ts';
 export type { ToolsOf } from './schema/tools-of.ts';

@@ -1,48 +1,102 @@
-/** The only way to call a tool: use up the call's permit, execute within limits, shape the output. */
+/**
+ * The only way to call a tool: a call is prepared (checked and permitted), then executed with that permit, within limits.
+ *
+ * - The permission hook is called once for a call, after its input was checked. Its permit is good for that very call, once.
+ * - The time of a call includes its preparation. Nothing starts after the time is over or the run has ended, not even where `start`
+ *   has just been recorded.
+ * - A started call that may act and has no result is `outcome_unknown`, never a failure that invites a repetition.
+ * - The text of an error that is not a `PinnaceError` never leaves: it may hold a secret.
+ */
 
-import { wellFormed } from '../base/well-formed.ts';
-import { setBoundedTimeout } from '../base/timer.ts';
-import { base64Size } from './content/base64.ts';
 import { PinnaceError, toData } from '../base/errors.ts';
-import { spendPermit } from '../permission/call-permit.ts';
-import type { Principal } from '../base/principal.ts';
-import type { Secret } from '../base/secret.ts';
+import { invalid, pathText } from '../base/parse.ts';
+import { setBoundedTimeout } from '../base/timer.ts';
+import { wellFormed } from '../base/well-formed.ts';
+import type { Authorize } from '../contracts/authorize.ts';
 import { type ErrorContext, type Report, reportHidden } from '../events/report.ts';
-import type { Span } from '../events/span.ts';
-import { safeError } from './failure.ts';
+import { refusal } from '../permission/authorize.ts';
+import {
+  type ApprovalTerms,
+  type CallPermit,
+  type PermitFacts,
+  ruleOnCall,
+  spendPermit,
+} from '../permission/call-permit.ts';
+import { needsApproval } from './approval.ts';
+import { leavesDoubt, lossOfError, lossOfSignal, mayAct, outcomeUnknown, safeError, stoppedCall } from './call-ends.ts';
+import { base64Size } from './content/base64.ts';
 import { mediaOf } from './content/media.ts';
-import { leavesDoubt, lossOfError, lossOfSignal, outcomeUnknown, stoppedCall } from './lost-call.ts';
-import type { PreparedCall } from './prepare-call.ts';
-import type { RunScope } from './run-scope.ts';
+import { undeclaredField } from './declared-fields.ts';
 import type { Tool, ToolContext, ToolOutcome } from './tool.ts';
 
-/** The circumstances of one call. */
-export interface ToolCall {
-  readonly toolCallId: string;
-  readonly agentId: string;
-  readonly principal: Principal;
+/** A call that `invokeTool` may make, or the reason why it may not. */
+export type PreparedCall =
+  | { readonly ok: true; readonly permit: CallPermit }
+  | {
+    readonly ok: false;
+    readonly error: PinnaceError;
+    /** Present when a person must approve the call. `reason` is the permission hook's, where the hook demands it. */
+    readonly approval?: ApprovalTerms & { readonly reason?: string };
+  };
+
+/** Who calls. */
+export interface PrepareOptions extends Pick<PermitFacts, 'toolCallId' | 'agentId' | 'principal'> {
+  /** Decides on the call. */
+  readonly authorize: Authorize;
+  /** A person has approved this very call; `by_caller`: the caller itself, who decides at once. */
+  readonly approved?: boolean | 'by_caller' | undefined;
+}
+
+/** Prepares a call for `invokeTool`. Calls the permission hook for valid inputs only. Never throws. */
+export async function prepareCall(
+  tool: Tool,
+  input: unknown,
+  { authorize, approved = false, ...caller }: PrepareOptions,
+): Promise<PreparedCall> {
+  const { definition } = tool;
+  const attempt = `Cannot call tool "${definition.id}"`;
+  try {
+    const checked = await checkInput(tool, input);
+    const ruling = await ruleOnCall(authorize, { ...caller, tool, input }, { checked, approved });
+    if (ruling.decision === 'allow') {
+      if (approved || !needsApproval(definition)) return { ok: true, permit: ruling.permit };
+      const error = new PinnaceError('approval_required', `${attempt}: a person must approve the call`);
+      return { ok: false, error, approval: {} };
+    }
+    const error = refusal(ruling, attempt);
+    if (ruling.decision === 'deny') return { ok: false, error };
+    const { reason, approvers, fourEyes } = ruling;
+    return { ok: false, error, approval: { reason, ...(approvers && { approvers }), ...(fourEyes && { fourEyes }) } };
+  } catch (thrown) {
+    return { ok: false, error: safeError(tool, thrown) };
+  }
+}
+
+async function checkInput(tool: Tool, input: unknown): Promise<unknown> {
+  const { id, limits: { inputLength = Infinity } = {} } = tool.definition;
+  if (inputLength !== Infinity && (JSON.stringify(input)?.length ?? 0) > inputLength) {
+    throw new PinnaceError('invalid_argument', `Cannot call tool "${id}": its input is longer than ${inputLength}`, {
+      details: { reason: 'input_too_large', inputLength },
+    });
+  }
+  const what = `the input of tool "${id}"`;
+  const check = tool.check(input);
+  const checked = check instanceof Promise ? await check : check; // mostly at once
+  if (!checked.ok) throw invalid(what, checked.issues);
+  // A tool that may act gets no field that its schema neither declares nor permits.
+  const undeclared = mayAct(tool.definition) ? undeclaredField(input, tool.definition.paramsSchema) : undefined;
+  if (!undeclared) return checked.input;
+  throw invalid(what, [{ path: pathText(undeclared), message: 'is not declared by the tool' }], 'undeclared_field');
+}
+
+/** What bounds the execution of a call, and is told of it. */
+export interface CallBounds {
   /** The answer of `prepareCall` for this very call. It is good for one call. */
   readonly prepared: PreparedCall | Promise<PreparedCall>;
-  readonly secrets: Readonly<Record<string, Secret>>;
-  readonly log: ToolContext['log'];
-  /** Texts stay as they are when absent. */
-  readonly redact?: ToolContext['redact'] | undefined;
-  readonly progress?: ToolContext['progress'] | undefined;
-  readonly cite?: ToolContext['cite'] | undefined;
-  /** Keeps what tools open until the run ends. */
-  readonly scope?: RunScope | undefined;
   /** Is waited for when the call is allowed, before the tool runs: where it rejects, the tool does not. */
   readonly start?: (() => Promise<void>) | undefined;
   /** Is called right before the tool runs: from then on it may have acted. */
   readonly onStart?: (() => void) | undefined;
-  /** The span of the call. */
-  readonly span?: Span | undefined;
-  readonly delegation?: ToolContext['delegation'] | undefined;
-  readonly origins?: ToolContext['origins'];
-  readonly protect?: ToolContext['protect'];
-  readonly interrupt?: ToolContext['interrupt'];
-  readonly interruptionId?: ToolContext['interruptionId'];
-  readonly askWhileOpen?: ToolContext['askWhileOpen'];
   /** Receives what was thrown, for the host. */
   readonly report?: Report | undefined;
   /** Ends the call, with the run. */
@@ -54,6 +108,16 @@ export interface ToolCall {
   readonly maxFileBytes?: number | undefined;
 }
 
+/** What a tool gets of its call, besides what the execution adds. */
+export type LentContext = Omit<ToolContext, 'signal' | 'report'>;
+
+/** The circumstances of one call of `invokeTool`: what the tool gets, its bounds, and the agent whose call it is. */
+export interface InvokeOptions extends CallBounds, Omit<LentContext, 'redact' | 'client'> {
+  readonly agentId: string;
+  /** Texts stay as they are when absent. */
+  readonly redact?: ToolContext['redact'] | undefined;
+}
+
 /**
  * Calls a tool and returns its outcome; never throws.
  *
@@ -61,65 +125,58 @@ export interface ToolCall {
  * returned. A started call that may act and has no result is `outcome_unknown`; any other that was stopped is `deadline_exceeded`
  * or `cancelled`. An error that is not a `PinnaceError` is reported as `internal` without its text, which may hold a secret.
  */
-export async function invokeTool(tool: Tool, input: unknown, call: ToolCall): Promise<ToolOutcome> {
-  let isStarted = false;
-  try {
-    const output = await withinLimits(tool, call, async (signal) => {
-      const prepared = await call.prepared;
-      if (prepared && !prepared.ok) throw prepared.error;
-      const checked = spendPermit(prepared?.permit, { ...call, tool, input });
-      await call.start?.();
-      signal.throwIfAborted(); // it took too long, and the outcome is returned: nothing may start now
-      isStarted = true;
-      call.onStart?.();
-      return await execute(tool, checked, { call, signal });
-    });
-    return { ok: true, output: shapeOutput(tool, output, call) };
-  } catch (thrown) {
-    if (call.report) reportHidden(call.report, thrown, contextOf(tool));
-    const error = safeError(tool, thrown);
-    const loss = isStarted && leavesDoubt(tool.definition, input) ? lossOfError(error) : undefined;
-    return { ok: false, error: wellFormed(toData(loss ? outcomeUnknown(tool.definition.id, loss, error) : error)) };
-  }
-}
-
-function contextOf({ definition: { id, type } }: Tool): ErrorContext {
-  return { kind: type === 'mcp' ? 'mcp' : 'tool', id };
-}
-
-function execute(tool: Tool, input: unknown, { call, signal }: { call: ToolCall; signal: AbortSignal }): unknown {
-  const { toolCallId, principal, secrets, log, redact = unchanged, progress, cite, scope, span, delegation } = call;
-  const { protect, interrupt, interruptionId, askWhileOpen, origins } = call;
-  const report: ToolContext['report'] = call.report &&
-    ((cause, more) => call.report?.(cause, { ...contextOf(tool), ...more }));
-  return tool.execute(input, {
-    signal,
-    secrets,
-    log,
-    redact,
-    progress,
-    cite,
-    toolCallId,
-    principal,
-    scope,
-    span,
-    delegation,
-    protect,
-    interrupt,
-    interruptionId,
-    askWhileOpen,
-    origins,
-    report,
-  });
+export function invokeTool(tool: Tool, input: unknown, options: InvokeOptions): Promise<ToolOutcome> {
+  const { agentId, prepared, start, onStart, report, signal, timeoutMs, maxOutputLength, maxFileBytes, ...lent } =
+    options;
+  const bounds = { prepared, start, onStart, report, signal, timeoutMs, maxOutputLength, maxFileBytes };
+  const { toolCallId, principal, redact = unchanged } = lent;
+  return executeCall({ tool, input, toolCallId, agentId, principal }, { bounds, context: { ...lent, redact } });
 }
 
 function unchanged(text: string): string {
   return text;
 }
 
+/** The call of a permit, with the tool itself. */
+type CallOfTool = PermitFacts & { readonly tool: Tool };
+
+interface Execution {
+  readonly bounds: CallBounds;
+  readonly context: LentContext;
+}
+
+/** Executes a prepared call; never throws. */
+export async function executeCall(call: CallOfTool, { bounds, context }: Execution): Promise<ToolOutcome> {
+  const { tool, input } = call;
+  const { definition } = tool;
+  const where: ErrorContext = { kind: definition.type === 'mcp' ? 'mcp' : 'tool', id: definition.id };
+  const { report: emit } = bounds;
+  const report: ToolContext['report'] = emit && ((cause, more) => emit(cause, { ...where, ...more }));
+  let isStarted = false;
+  try {
+    const output = await withinLimits(tool, bounds, async (signal) => {
+      const prepared = await bounds.prepared;
+      if (prepared && !prepared.ok) throw prepared.error;
+      signal.throwIfAborted(); // it took too long, and the outcome is returned: nothing may start now
+      const checked = spendPermit(prepared?.permit, call);
+      await bounds.start?.();
+      signal.throwIfAborted();
+      isStarted = true;
+      bounds.onStart?.();
+      return await tool.execute(checked, { ...context, signal, report });
+    });
+    return { ok: true, output: shapeOutput(tool, output, { bounds, context }) };
+  } catch (thrown) {
+    if (emit) reportHidden(emit, thrown, where);
+    const error = safeError(tool, thrown);
+    const loss = isStarted && leavesDoubt(definition, input) ? lossOfError(error) : undefined;
+    return { ok: false, error: wellFormed(toData(loss ? outcomeUnknown(definition.id, loss, error) : error)) };
+  }
+}
+
 async function withinLimits(
   tool: Tool,
-  { signal: run, timeoutMs }: ToolCall,
+  { signal: run, timeoutMs }: CallBounds,
   work: (signal: AbortSignal) => Promise<unknown>,
 ): Promise<unknown> {
   const { id } = tool.definition;
@@ -141,9 +198,16 @@ async function withinLimits(
   }
 }
 
+/** The most files of an output that is too long with them. */
+const maxFiles = 8;
+
 /** Returns the output as JSON would carry it: a cycle, a BigInt or too many bytes are the tool's failure, not the run's. */
-function shapeOutput(tool: Tool, output: unknown, { maxOutputLength, maxFileBytes, span }: ToolCall): unknown {
-  const text = stringify(tool, output) ?? 'null';
+function shapeOutput(
+  { definition: { id } }: Tool,
+  output: unknown,
+  { bounds: { maxOutputLength, maxFileBytes }, context: { span } }: Execution,
+): unknown {
+  const text = stringify(id, output) ?? 'null';
   span?.note({ output: text.length });
   const shaped: unknown = text.includes('\\ud') ? wellFormed(JSON.parse(text)) : JSON.parse(text); // as JSON writes a half
   if (text.length <= maxOutputLength) return shaped;
@@ -151,19 +215,16 @@ function shapeOutput(tool: Tool, output: unknown, { maxOutputLength, maxFileByte
   const filesLength = files.reduce((sum, { data }) => sum + data.length, 0);
   const isFit = files.every(({ data }) => base64Size(data) <= (maxFileBytes ?? 0)) && files.length <= maxFiles;
   if (isFit && text.length - filesLength <= maxOutputLength) return shaped;
-  throw new PinnaceError('budget_exceeded', `Cannot use the output of tool "${tool.definition.id}": it is too long`, {
+  throw new PinnaceError('budget_exceeded', `Cannot use the output of tool "${id}": it is too long`, {
     details: { reason: 'output_too_large', maxOutputLength, ...(files.length > 0 && { maxFileBytes, maxFiles }) },
   });
 }
 
-/** The most files of an output that is too long with them. */
-const maxFiles = 8;
-
-function stringify(tool: Tool, output: unknown): string | undefined {
+function stringify(toolId: string, output: unknown): string | undefined {
   try {
     return JSON.stringify(output);
   } catch (cause) {
-    throw new PinnaceError('internal', `Cannot use the output of tool "${tool.definition.id}": it is not JSON`, {
+    throw new PinnaceError('internal', `Cannot use the output of tool "${toolId}": it is not JSON`, {
       cause,
       details: { reason: 'output_not_json' },
     });

@@ -3,7 +3,7 @@
 import { createRecorder } from '../../../src/events/audit.ts';
 import { createTraceId } from '../../../src/events/trace-ids.ts';
 import { createAudit, localPrincipal, type Storage, type Tool, type ToolOutcome } from '../../../src/index.ts';
-import { mayAct } from '../../../src/tools/lost-call.ts';
+import { mayAct } from '../../../src/tools/call-ends.ts';
 
 /** Records a trial in the audit log. */
 interface TrialAudit {

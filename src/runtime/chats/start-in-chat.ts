@@ -4,7 +4,7 @@ import type { UIMessage } from '../../contracts/ai-types.ts';
 import type { Change } from '../../contracts/storage.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import type { Principal } from '../../base/principal.ts';
-import { approvalsRequestedIn } from '../calls/approvals.ts';
+import { approvalsRequestedIn } from '../loop/decided-calls.ts';
 import { callIdsIn } from '../messages/call-ids.ts';
 import { messagesToSend } from '../messages/compaction.ts';
 import type { RunRequest } from '../run-request.ts';

@@ -9,7 +9,7 @@ import { ownerOfRun, runPrefix } from '../log/run-record.ts';
 import { lengthOf, segmentsOf } from '../log/stitched-log.ts';
 import type { ResolvedRun } from '../run-options.ts';
 import type { RuntimeParts } from '../runtime-options.ts';
-import { approvalsRequestedIn } from '../calls/approvals.ts';
+import { approvalsRequestedIn } from '../loop/decided-calls.ts';
 import type { ForkEntry } from './fork-options.ts';
 import type { ForkPlan } from './fork-plan.ts';
 import type { ResumedRun } from './resumed-run.ts';

@@ -1,7 +1,7 @@
 /** Runs whose tools answer from recorded calls, and what recorded runs were started from. */
 
 import type { Principal } from '../../base/principal.ts';
-import { mayAct } from '../../tools/lost-call.ts';
+import { mayAct } from '../../tools/call-ends.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { createStepTools } from '../loop/step-tools.ts';
 import type { RuntimeParts } from '../runtime-options.ts';

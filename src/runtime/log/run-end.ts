@@ -2,6 +2,7 @@
 
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { ErrorData } from '../../base/errors.ts';
+import type { Loss } from '../../tools/call-ends.ts';
 
 /** Why the model stopped, as the AI SDK says it. */
 export type FinishReason = NonNullable<Extract<UIMessageChunk, { type: 'finish' }>['finishReason']>;
@@ -17,3 +18,11 @@ export type RunEnd =
   | { readonly type: 'stopped'; readonly finishReason: FinishReason; readonly error: ErrorData }
   | { readonly type: 'cancelled'; readonly reason: string }
   | { readonly type: 'failed'; readonly error: ErrorData };
+
+/** Why calls that are open at this end of their run have no result. */
+export function lossAt(end: RunEnd): Loss {
+  if (end.type === 'cancelled') return 'cancelled';
+  if (!('error' in end)) return 'run_failed';
+  if (end.error.details?.['reason'] === 'worker_lost') return 'worker_lost';
+  return end.error.code === 'deadline_exceeded' ? 'run_timeout' : 'run_failed';
+}

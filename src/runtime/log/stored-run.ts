@@ -8,13 +8,13 @@ import { type JournalHead, readItems, readJournal, readLastSeq } from '../../log
 import { takeOver } from '../../log/take-over.ts';
 import type { Storage } from '../../contracts/storage.ts';
 import { workerLost } from './live-run.ts';
-import type { RunEnd } from './run-end.ts';
+import { lossAt, type RunEnd } from './run-end.ts';
 import { ownerOfRun, type RunEvent, runPrefix, type RunState } from './run-record.ts';
 import { closingChunks } from './run-chunks.ts';
 import { expired } from './run-errors.ts';
 import { type ForkedFrom, placeOf } from './stitched-log.ts';
 import { startedCalls } from './call-record.ts';
-import { createOpenCalls, lossAt, lostChunks, lostError, type OpenCall } from '../calls/open-calls.ts';
+import { createOpenCalls, lostChunks, lostError, type OpenCall } from '../../tools/call-ends.ts';
 import { spanOfRun } from '../run-span.ts';
 import { recordChange, undeliveredChunk, waitingMessages } from '../steering/message-record.ts';
 import { statusOfError } from '../../events/span.ts';

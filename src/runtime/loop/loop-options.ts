@@ -2,10 +2,10 @@
 
 import type { LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import type { Agent } from '../../base/schema.ts';
-import type { UIMessage, UIMessageChunk } from '../../contracts/ai-types.ts';
+import type { UIMessage } from '../../contracts/ai-types.ts';
 import type { Report } from '../../events/report.ts';
-import type { CallDescription } from '../../tools/approval.ts';
-import type { Tool, ToolOutcome } from '../../tools/tool.ts';
+import type { RunCalls } from '../../tools/run-calls.ts';
+import type { Tool } from '../../tools/tool.ts';
 import type { RunFiles } from '../attachments/files.ts';
 import type { ContextWindow } from '../context/context-window.ts';
 import type { ModelMessage } from '../messages/model-messages.ts';
@@ -56,9 +56,8 @@ export interface LoopOptions {
   readonly report: Report;
   /** Is added to as the run goes on. */
   readonly usage: Usage;
-  readonly approvals: LoopApprovals;
-  /** Whether a call of `code_run` that was made waits for people. */
-  readonly isSuspended: (toolCallId: string) => boolean;
+  /** Prepares, asks for and makes the calls of tools. */
+  readonly calls: Pick<RunCalls, 'open' | 'requestApproval' | 'settle'>;
   readonly files: Pick<RunFiles, 'result' | 'shown'>;
   /** The messages that arrive while the run works; none when absent. */
   readonly steering?: Pick<Steering, 'deliver' | 'continues'>;
@@ -66,28 +65,6 @@ export interface LoopOptions {
   readonly onPrompt?: ((prompt: readonly LanguageModelV4Message[], step: number) => Promise<void>) | undefined;
   /** Is called before a model call is tried again. */
   readonly onRetry?: ((retry: ModelRetry) => void) | undefined;
-  /** Calls a tool; never throws. */
-  readonly invoke: (
-    tool: Tool,
-    input: unknown,
-    call: { toolCallId: string; signal: AbortSignal },
-  ) => Promise<ToolOutcome>;
-}
-
-/** How the loop requests approvals. */
-export interface LoopApprovals {
-  /** Prepares the call. Resolves to whether a person must approve it; an invalid or denied call needs no approval. */
-  needed(tool: Tool, input: unknown, toolCallId: string): Promise<boolean>;
-  /** Describes a call for which an approval is `needed`, once. */
-  describe(tool: Tool, input: unknown, toolCallId: string): Promise<CallDescription | undefined>;
-  /** Requests the approval of a call for which it is `needed`. */
-  request(
-    tool: Tool,
-    input: unknown,
-    toolCallId: string,
-  ): Promise<{ readonly id: string; readonly description: CallDescription | undefined }>;
-  /** Asks the person for what a call needed that was made; returns `undefined` for a call that has its outcome. */
-  interrupted(tool: Tool, input: unknown, toolCallId: string): Promise<readonly UIMessageChunk[] | undefined>;
 }
 
 /** What a run has used so far. */

@@ -5,7 +5,7 @@ import { type ErrorData, PinnaceError, toData } from '../../base/errors.ts';
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import { reportAt } from '../../events/report.ts';
 import type { Tool } from '../../tools/tool.ts';
-import { toolErrorPart } from '../calls/call-chunks.ts';
+import { toolErrorPart } from '../../tools/call-ends.ts';
 import type { RunEnd } from '../log/run-end.ts';
 import { CallIds, callIdsIn } from '../messages/call-ids.ts';
 import { toPrompt, toPromptTools } from '../messages/model-prompt.ts';

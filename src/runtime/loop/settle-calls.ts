@@ -6,7 +6,7 @@ import { raceAbort } from '../../base/until-aborted.ts';
 import type { JSONValue, UIMessageChunk } from '../../contracts/ai-types.ts';
 import { describedText } from '../../tools/approval.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
-import { outcomeChunks, waitingChunk } from '../calls/call-chunks.ts';
+import type { SettledCall } from '../../tools/run-calls.ts';
 import type { LoopOptions } from './loop-options.ts';
 import type { ParsedCall } from './parse-call.ts';
 
@@ -58,21 +58,21 @@ export async function* settleCalls(
 async function settle(
   { tool, toolCallId, toolName, input, error, providerMetadata }: ParsedCall<Tool>,
   run: LoopOptions,
-): Promise<{ readonly chunks: readonly UIMessageChunk[]; readonly outcome?: ToolOutcome }> {
-  const { approvals, invoke, spans, traceId } = run;
+): Promise<SettledCall> {
+  const { calls, spans } = run;
   if (error || !tool) {
     return { chunks: [], outcome: { ok: false, error: toData(error ?? run.tools.missing(toolName)) } };
   }
-  if (await approvals.needed(tool, input, toolCallId)) {
-    const { id: approvalId, description } = await approvals.request(tool, input, toolCallId);
+  const call = calls.open(tool, input, toolCallId);
+  const prepared = await call.prepare();
+  if (!prepared.ok && prepared.approval) {
+    const { id: approvalId, description } = await calls.requestApproval(call);
     const facts = description && { reason: describedText(description), approvalDescriptor: description };
     return { chunks: [{ type: 'tool-approval-request', approvalId, toolCallId, ...facts }] };
   }
-  const outcome = await invoke(tool, input, { toolCallId, signal: spans.clock.signal });
-  if (run.isSuspended(toolCallId)) return { chunks: [waitingChunk(toolCallId)] };
-  const asked = outcome.ok ? undefined : await approvals.interrupted(tool, input, toolCallId);
-  if (asked) return { chunks: asked };
-  const [shown, ...rest] = outcomeChunks(tool, outcome, { toolCallId, traceId });
+  const { chunks, outcome } = await calls.settle(call, { signal: spans.clock.signal });
+  const [shown, ...rest] = chunks;
+  if (!outcome) return { chunks };
   const first = shown && providerMetadata ? { ...shown, providerMetadata } as UIMessageChunk : shown; // an end of a call has the field
   return { chunks: first ? [first, ...rest] : rest, outcome };
 }

@@ -5,9 +5,6 @@ import { codeRunId } from '../../tools/program-host.ts';
 
 type Part = UIMessage['parts'][number];
 
-/** What a program has as its output while it waits for people. */
-export const waitingOutput = { $suspended: true } as const;
-
 /** Whether a part is a program that was still waiting when the chat went on. */
 export function isWaitingProgram(part: Part): boolean {
   if (!isProgram(part) || !('output' in part)) return false;

@@ -6,10 +6,10 @@ import type { SpanContext } from '../../events/span.ts';
 import type { SpentDecision, Unspendable } from '../../permission/interruption.ts';
 import { isCallable } from '../../tools/builtin/code-run.ts';
 import { signatureOf } from '../../tools/schema/declaration.ts';
-import { mayAct, outcomeUnknown } from '../../tools/lost-call.ts';
+import { mayAct, outcomeChunks, outcomeUnknown } from '../../tools/call-ends.ts';
+import type { ToolCall } from '../../tools/tool-call.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
-import { refusal } from '../calls/approvals.ts';
-import { outcomeChunks } from '../calls/call-chunks.ts';
+import { notApproved } from '../../tools/call-claim.ts';
 import type { CallMaker, CallResult, MadeCall, ProgramCall } from './drive-program.ts';
 import type { ProgramJournal } from './program-journal.ts';
 import type { ProgramTargets } from './program-targets.ts';
@@ -18,9 +18,7 @@ import type { ProgramView } from './program-view.ts';
 /** A call that a person must approve. */
 export interface ProgramAsk {
   readonly call: ProgramCall;
-  readonly tool: Tool;
-  readonly input: unknown;
-  readonly toolCallId: string;
+  readonly toolCall: ToolCall;
 }
 
 /** What was decided before the program went on, and what had started before it was lost. */
@@ -66,14 +64,14 @@ export function createProgramCalls(options: ProgramCallsOptions): CallMaker<Prog
     },
     async make(call) {
       const { input } = call;
-      if (!input.ok) return failed(toData(options.countFailed() ?? input.error));
+      if (!input.ok) return failed(toData(options.calls.countFailed() ?? input.error));
       if (call.tool === sleepTool) {
         const ms = sleepMs(input.data);
         if ((slept += ms) > maxSleepsMs) throw waitsTooLong();
         return await sleep(ms, signals.reads);
       }
       const tool = findCallable(call.tool, options, found);
-      if (tool instanceof PinnaceError) return failed(toData(options.countFailed() ?? tool));
+      if (tool instanceof PinnaceError) return failed(toData(options.calls.countFailed() ?? tool));
       const made = await makeCall({ call, tool, input: input.data, signals }, options);
       if (call.tool !== findTool || !('result' in made) || !made.result.ok) return made;
       const output = signaturesOf(made.result.output, options);
@@ -91,9 +89,10 @@ interface Making {
 }
 
 async function makeCall(making: Making, options: ProgramCallsOptions): Promise<MadeCall<ProgramAsk>> {
-  const { call, tool, input } = making;
+  const { call, tool, input, signals } = making;
   const { earlier: { begun, decisions } } = options;
   const toolCallId = `${options.toolCallId}/${call.n}`;
+  const toolCall = options.calls.open(tool, input, toolCallId);
   const { definition } = tool;
   const decision = decisions.get(call.n);
   if (begun.has(call.n)) {
@@ -101,28 +100,29 @@ async function makeCall(making: Making, options: ProgramCallsOptions): Promise<M
     if (definition.annotations?.idempotentHint !== true) {
       return failed(toData(outcomeUnknown(definition.id, 'worker_lost')));
     }
-    return await decided({ ...making, toolCallId, approved: true, isShown: decision !== undefined }, options);
+    return await decided({ call, signals, toolCall, approved: true, isShown: decision !== undefined }, options);
   }
   if (!decision) {
-    if (await options.approvals.needed(tool, input, toolCallId)) {
+    const prepared = await toolCall.prepare();
+    if (!prepared.ok && prepared.approval) {
       options.onReached({ n: call.n, tool: definition.name }, 'waiting');
-      return { ask: { call, tool, input, toolCallId } };
+      return { ask: { call, toolCall } };
     }
-    return { result: resultOf(await execute({ ...making, toolCallId, approved: false }, options)) };
+    return { result: resultOf(await execute({ call, signals, toolCall, approved: false }, options)) };
   }
   if ('approved' in decision && decision.approved) {
-    return await decided({ ...making, toolCallId, approved: true, isShown: true }, options);
+    return await decided({ call, signals, toolCall, approved: true, isShown: true }, options);
   }
-  const error = toData(refusal(definition.id, decision));
+  const error = toData(notApproved(definition.id, decision));
   options.onReached({ n: call.n, tool: definition.name }, 'approved' in decision ? 'denied' : 'failed', error.code);
-  show({ toolCallId, tool, input }, options);
+  show(toolCall, options);
   if ('approved' in decision) options.push({ type: 'tool-output-denied', toolCallId });
-  else push({ ok: false, error }, { tool, toolCallId }, options);
+  else push({ ok: false, error }, toolCall, options);
   return failed(error);
 }
 
-interface Executing extends Making {
-  readonly toolCallId: string;
+interface Executing extends Pick<Making, 'call' | 'signals'> {
+  readonly toolCall: ToolCall;
   readonly approved: boolean;
 }
 
@@ -131,19 +131,20 @@ async function decided(
   executing: Executing & { readonly isShown: boolean },
   options: ProgramCallsOptions,
 ): Promise<MadeCall<ProgramAsk>> {
-  if (executing.isShown) show(executing, options);
+  if (executing.isShown) show(executing.toolCall, options);
   const outcome = await execute(executing, options);
-  if (executing.isShown) push(outcome, executing, options);
+  if (executing.isShown) push(outcome, executing.toolCall, options);
   return { result: resultOf(outcome) };
 }
 
-async function execute({ call, tool, input, toolCallId, approved, signals }: Executing, options: ProgramCallsOptions) {
-  const acts = mayAct(tool.definition);
-  const { name } = tool.definition;
+async function execute({ call, toolCall, approved, signals }: Executing, options: ProgramCallsOptions) {
+  const { definition } = toolCall.tool;
+  const { name } = definition;
+  const acts = mayAct(definition);
   options.onCall({ n: call.n, tool: name, acts });
   if (acts) await options.journal.begin(call.n, call.digest);
   const signal = acts ? signals.acts : signals.reads;
-  const outcome = await options.invoke(tool, input, { toolCallId, signal, approved, inside: options.spanContext });
+  const outcome = await options.calls.make(toolCall, { signal, approved, inside: options.spanContext });
   options.onReached(
     { n: call.n, tool: name },
     outcome.ok ? 'done' : 'failed',
@@ -152,16 +153,13 @@ async function execute({ call, tool, input, toolCallId, approved, signals }: Exe
   return outcome;
 }
 
-function show(
-  { toolCallId, tool, input }: { readonly toolCallId: string; readonly tool: Tool; readonly input: unknown },
-  { push: send }: ProgramCallsOptions,
-): void {
+function show({ toolCallId, tool, input }: ToolCall, { push: send }: ProgramCallsOptions): void {
   send({ type: 'tool-input-available', toolCallId, toolName: tool.definition.name, input, dynamic: true });
 }
 
 function push(
   outcome: ToolOutcome,
-  { tool, toolCallId }: { readonly tool: Tool; readonly toolCallId: string },
+  { tool, toolCallId }: ToolCall,
   { push: send, traceId }: ProgramCallsOptions,
 ): void {
   for (const chunk of outcomeChunks(tool, outcome, { toolCallId, traceId })) {

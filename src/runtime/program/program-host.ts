@@ -2,15 +2,14 @@
 
 import { type ErrorData, PinnaceError, toData, toPinnaceError } from '../../base/errors.ts';
 import { sha256Sync } from '../../base/sha256-sync.ts';
-import type { Span, SpanContext } from '../../events/span.ts';
-import { statusOfError } from '../../events/span.ts';
+import { type Span, type SpanContext, statusOfError } from '../../events/span.ts';
 import { describedText } from '../../tools/approval.ts';
 import { maxProgramLength, maxProgramOutput } from '../../tools/builtin/code-run.ts';
 import { codeRunId, type ProgramHost } from '../../tools/program-host.ts';
 import type { ToolContext } from '../../tools/tool.ts';
 import { askedBy } from '../../permission/interruption.ts';
-import { claimOn } from '../calls/approvals.ts';
-import { waitingOutput } from '../messages/program-parts.ts';
+import { claimOn } from '../../tools/call-claim.ts';
+import { waitingOutput } from '../../tools/call-ends.ts';
 import { driveProgram } from './drive-program.ts';
 import { createProgramCalls, type ProgramAsk } from './program-calls.ts';
 import { openProgramJournal, type ProgramJournal } from './program-journal.ts';
@@ -21,10 +20,6 @@ import { programSubject, type Resumed } from './resumed-program.ts';
 
 /** The host of a run's programs. */
 export interface RunPrograms extends ProgramHost {
-  /** Whether the call of `code_run` waits for people. */
-  isSuspended(toolCallId: string): boolean;
-  /** Whether any waits for people. */
-  readonly isWaiting: boolean;
   /** How the next call of `code_run` with this id goes on, or why it cannot. */
   resume(toolCallId: string, how: Resumed | PinnaceError): void;
 }
@@ -34,7 +29,6 @@ const codeMs = 5_000;
 
 /** Creates the host of a run's programs. */
 export function createProgramHost(run: ProgramRun): RunPrograms {
-  const suspended = new Set<string>();
   const resumed = new Map<string, Resumed | PinnaceError>();
   const ordinals = new Map<string, number>();
   const begin = (code: string, toolCallId: string): Resumed => {
@@ -47,18 +41,13 @@ export function createProgramHost(run: ProgramRun): RunPrograms {
     return newProgram(run, { code, toolCallId, id: programId(toolCallId, ordinal) });
   };
   return {
-    get isWaiting() {
-      return suspended.size > 0;
-    },
-    isSuspended: (toolCallId) => suspended.has(toolCallId),
     resume: (toolCallId, how) => void resumed.set(toolCallId, how),
     close: () => Promise.resolve(), // the signal of its call ends a program
     async run(code, context) {
       const program = begin(code, context.toolCallId);
-      suspended.delete(context.toolCallId);
       const end = await execute(run, program, context);
       if (!('asks' in end)) return end.output;
-      suspended.add(context.toolCallId);
+      run.calls.suspend(context.toolCallId);
       return waitingOutput;
     },
   };
@@ -137,7 +126,7 @@ async function drive(run: ProgramRun, program: Resumed, running: Running): Promi
     onLost: (error) => lost.abort(error),
   });
   const spanContext: SpanContext = span ?? options.span;
-  const calls = createProgramCalls({
+  const maker = createProgramCalls({
     ...run,
     toolCallId,
     traceId: options.traceId,
@@ -147,7 +136,7 @@ async function drive(run: ProgramRun, program: Resumed, running: Running): Promi
     signal,
     onCall(call) {
       view.called(call);
-      if (call.acts) run.acted(toolCallId);
+      if (call.acts) run.calls.acted(toolCallId);
     },
     onReached: (...reached) => view.reached(...reached),
   });
@@ -161,7 +150,7 @@ async function drive(run: ProgramRun, program: Resumed, running: Running): Promi
       signal,
       holder: { principal, scope, onQueue: (isWaiting) => view.queue(isWaiting) },
     });
-    const ended = await driveProgram({ cell, past, calls, journal });
+    const ended = await driveProgram({ cell, past, calls: maker, journal });
     if ('asks' in ended) await suspend(run, program, { ...running, journal, asks: ended.asks, spanContext });
     else await journal.end(true);
     return ended;
@@ -195,11 +184,12 @@ interface Suspending extends Running {
 
 /** Records the questions with the journal, then shows them: after that, nothing of the program is in memory. */
 async function suspend(run: ProgramRun, program: Resumed, suspending: Suspending): Promise<void> {
-  const { options, approvals, push } = run;
+  const { options, push } = run;
   const { runId, agent, interruptions } = options;
   const { journal, asks, spanContext, view, context } = suspending;
-  const questions = await Promise.all(asks.map(async ({ call, tool, input, toolCallId }) => {
-    const description = await approvals.describe(tool, input, toolCallId);
+  const questions = await Promise.all(asks.map(async ({ call, toolCall }) => {
+    const { tool, input, toolCallId } = toolCall;
+    const description = await toolCall.describe();
     const claim = await claimOn(options, programSubject(program.state, { definition: tool.definition, ...call }));
     const { record, change } = interruptions.draft({
       ...claim,

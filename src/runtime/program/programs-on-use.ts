@@ -2,8 +2,7 @@
 
 import { loadOnce } from '../../base/load-once.ts';
 import { programHostKey } from '../../tools/program-host.ts';
-import type { CallForApproval } from '../calls/approvals.ts';
-import type { RunCalls } from '../calls/run-calls.ts';
+import type { CallForApproval } from '../loop/decided-calls.ts';
 import { programsIn } from '../messages/program-parts.ts';
 import type { RunPrograms } from './program-host.ts';
 import type { ProgramTargets } from './program-targets.ts';
@@ -12,31 +11,28 @@ import type { RunOptions } from '../run-options.ts';
 const load = /* @__PURE__ */ loadOnce(() => import('./programs.ts'));
 
 /** The programs of a run. */
-export interface ProgramsOnUse extends Pick<RunPrograms, 'isSuspended'> {
-  /** Whether a program waits for people now. */
-  readonly isWaiting: boolean;
+export interface ProgramsOnUse {
   /** Returns the calls of `code_run` that go on with the programs of the chat's last message, and of a run that was lost. */
   resumed(): Promise<readonly CallForApproval[]>;
 }
 
-const none: ProgramsOnUse = { isWaiting: false, isSuspended: () => false, resumed: () => Promise.resolve([]) };
+const none: ProgramsOnUse = { resumed: () => Promise.resolve([]) };
 
 /** Creates the programs of a run, and the host that `code_run` finds in the run's scope. */
 export function programsOnUse(
   options: RunOptions,
-  { calls, ...targets }: Pick<ProgramTargets, 'approvals' | 'push'> & { readonly calls: RunCalls },
+  { calls, push }: Pick<ProgramTargets, 'calls' | 'push'>,
 ): ProgramsOnUse {
-  const { sandbox, request: { chat }, resumed } = options;
+  const { sandbox, request: { chat }, resumed, stepTools, toolSet } = options;
   if (!sandbox || !('open' in sandbox)) return none;
   let host: RunPrograms | undefined;
   const run = {
-    ...options,
-    ...targets,
     options,
+    stepTools,
+    toolSet,
     sandbox,
-    invoke: calls.invoke,
-    countFailed: calls.countFailed,
-    acted: calls.acted,
+    calls,
+    push,
   };
   const open = async (): Promise<RunPrograms> => {
     const { createProgramHost } = await load();
@@ -47,10 +43,6 @@ export function programsOnUse(
     close: () => Promise.resolve(),
   }));
   return {
-    get isWaiting() {
-      return host?.isWaiting ?? false;
-    },
-    isSuspended: (toolCallId) => host?.isSuspended(toolCallId) ?? false,
     async resumed() {
       if (!resumed?.programs.length && !programsIn(chat.messages.at(-1)).isWaiting) return [];
       const { resumePrograms } = await load();

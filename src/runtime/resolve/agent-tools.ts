@@ -6,8 +6,8 @@ import { reportedHook } from '../../events/reported-port.ts';
 import { createTraceId } from '../../events/trace-ids.ts';
 import { actorOf, type Span, traceAt } from '../../events/span.ts';
 import { codeRunId } from '../../tools/program-host.ts';
-import type { Tool, ToolOutcome } from '../../tools/tool.ts';
-import { type CallFacts, callTool } from '../calls/call-tool.ts';
+import type { Tool, ToolContext, ToolOutcome } from '../../tools/tool.ts';
+import { type CallFacilities, ToolCall } from '../../tools/tool-call.ts';
 import { unboundDelegation } from '../../tools/delegation.ts';
 import {
   type ClientCall,
@@ -22,7 +22,7 @@ import { createRunRedaction, redactedEmit } from '../../permission/redaction/run
 import type { CallerTrace, RuntimeParts } from '../runtime-options.ts';
 
 /** One call of a principal's own client. */
-export interface ClientToolCall extends Omit<CallFacts, 'approved'> {
+export interface ClientToolCall extends Pick<ToolContext, 'toolCallId' | 'signal' | 'log' | 'progress'> {
   readonly trace?: CallerTrace;
   /**
    * The decision of the person behind the client. Takes the scope `tool:approve`, is checked by `authorize` (`approval.decide`), and
@@ -85,10 +85,8 @@ export async function openAgentTools(parts: RuntimeParts, agentId: string, princ
       return readForClient(what, { spanContext, options: { ...options, authorize } }, work);
     },
     async call(tool, input, { signal, log, progress, toolCallId, trace, approved }) {
-      const facts: CallFacts = {
+      const facilities: CallFacilities = {
         delegation: unboundDelegation([agentId]),
-        toolCallId,
-        signal: AbortSignal.any([signal, closing]),
         log: (text, level) => log(redaction.text(text), level),
         progress: progress && ((step) => progress(redaction.data(step))),
       };
@@ -103,8 +101,12 @@ export async function openAgentTools(parts: RuntimeParts, agentId: string, princ
         const refused = await refusalOf(decideForClient(decision, { agentId, principal, parts }));
         if (refused) return { ok: false, error: refused };
       }
-      const call = { ...facts, ...(approved && { approved: 'by_caller' as const }) };
-      return await callTool(tool, input, { call, options: { ...options, ...observers, spanContext } });
+      return await new ToolCall({ ...options, ...observers }, { tool, input, toolCallId }).make({
+        signal: AbortSignal.any([signal, closing]),
+        spanContext,
+        approved: approved && 'by_caller',
+        facilities,
+      });
     },
   };
 }

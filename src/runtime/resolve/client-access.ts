@@ -10,7 +10,7 @@ import { decide } from '../../permission/decide.ts';
 import { requireDecider } from '../../permission/ownership.ts';
 import { describeCall, describedText } from '../../tools/approval.ts';
 import type { Tool } from '../../tools/tool.ts';
-import type { CallOptions } from '../calls/call-tool.ts';
+import type { CallHost } from '../../tools/tool-call.ts';
 import type { CallerTrace, RuntimeParts } from '../runtime-options.ts';
 
 /** What a client reads, for the permission hook and for events. */
@@ -34,7 +34,7 @@ export interface ClientCall {
   readonly error: { readonly message: string; readonly details?: Readonly<Record<string, unknown>> };
 }
 
-type ReadOptions = Omit<CallOptions, 'spanContext' | 'actor' | 'redaction' | 'resolveSecret'>;
+type ReadOptions = Omit<CallHost, 'actor' | 'redaction' | 'resolveSecret'>;
 
 /**
  * Runs the work after the permission hook allowed it, in a span. A refusal is audited. Rejects as the work does.

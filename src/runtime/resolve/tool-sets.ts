@@ -5,13 +5,12 @@ import { createAllowlist } from '../../tools/availability.ts';
 import type { Builtin } from '../../tools/builtin/builtins.ts';
 import { implement, type Means } from '../../tools/implement.ts';
 import type { Tool } from '../../tools/tool.ts';
-import { createAgentTool } from '../calls/agent-tool.ts';
+import { createAgentTool, type LiveTexts } from '../../tools/agent-tool.ts';
 import { assemble, type KnownTool, type ToolSet } from './assemble.ts';
 import type { DataSources } from '../../contracts/data-sources.ts';
 import type { Discovery } from '../../contracts/discovery.ts';
 import { sourceToolsOf } from './data-sources.ts';
 import type { Limits } from './limits.ts';
-import type { LiveTexts } from '../calls/live-texts.ts';
 import { type McpSource, type SelectedServer, selectMcpTools } from './mcp-tools.ts';
 import type { Plans } from '../../contracts/plans.ts';
 

@@ -8,7 +8,7 @@ import { invokeTool, prepareCall, type ToolCall } from '../../../src/tools/index
 import { staticCatalog } from '../../../adapters/catalog/static.ts';
 import { createMcpServers } from '../../../src/mcp/mcp-servers.ts';
 import { assemble, type KnownTool } from '../../../src/runtime/resolve/assemble.ts';
-import { createLiveTexts } from '../../../src/runtime/calls/live-texts.ts';
+import { createLiveTexts } from '../../../src/tools/agent-tool.ts';
 import { createToolSets } from '../../../src/runtime/resolve/tool-sets.ts';
 import { Agent } from '../../../src/base/schema.ts';
 import { cpuMs, cpuRounds, median, type Row } from '../measure.ts';

@@ -34,10 +34,14 @@ function loop(needed: (tool: Tool) => Promise<boolean>, reported: unknown[] = []
     contextWindow: { fit: () => [], learn: () => undefined },
     limits: { steps: 1, modelRetries: 0 },
     usage,
-    approvals: { needed },
+    calls: {
+      open: (tool: Tool) => ({ tool, prepare: async () => ({ ok: !await needed(tool), approval: {} }) }),
+      settle: async ({ tool }: { readonly tool: Tool }) => ({
+        chunks: [{ type: 'tool-output-available', toolCallId: tool.definition.id, output: 'done' }],
+        outcome: { ok: true, output: 'done' },
+      }),
+    },
     files: createRunFiles({} as RunFilesOptions), // there are none
-    invoke: () => Promise.resolve({ ok: true, output: 'done' }),
-    isSuspended: () => false,
   } as unknown as LoopOptions); // what the loop reads of them
 }
 

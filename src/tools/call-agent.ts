@@ -1,17 +1,16 @@
 /** Hands a task to another agent, as a plan of that agent alone. Loaded with the first call of a tool of type `agent`. */
 
-import { fromData, PinnaceError } from '../../base/errors.ts';
-import { createPrincipal, type Principal } from '../../base/principal.ts';
-import type { PlanEnd, PlanProgress, Plans, PlanStart, PlanUpdate } from '../../contracts/plans.ts';
-import { type Delegation, type Reserve, unboundDelegation } from '../../tools/delegation.ts';
-import type { ToolContext } from '../../tools/tool.ts';
-import type { Limits } from '../resolve/limits.ts';
-import { inGrowingPieces, type LiveTexts } from './live-texts.ts';
+import { fromData, PinnaceError } from '../base/errors.ts';
+import { createPrincipal, type Principal } from '../base/principal.ts';
+import type { PlanEnd, PlanProgress, Plans, PlanStart, PlanUpdate } from '../contracts/plans.ts';
+import { inGrowingPieces, type LiveTexts } from './agent-tool.ts';
+import { type Delegation, type Reserve, unboundDelegation } from './delegation.ts';
+import type { ToolContext } from './tool.ts';
 
 /** What the tools work with. */
 export interface AgentToolOptions {
   readonly plans: () => Plans;
-  readonly limits: Limits;
+  readonly limits: { readonly steps: number; readonly toolCalls: number; readonly totalMs: number };
   readonly liveTexts: LiveTexts;
 }
 

@@ -1,5 +1,12 @@
 /** The texts that agents of plans are generating, for tools of this instance that show them. They are not recorded here. */
 
+import * as v from 'valibot';
+import { loadOnce } from '../base/load-once.ts';
+import type { ToolDefinition } from '../base/schema.ts';
+import type { AgentToolOptions } from './call-agent.ts';
+import { toolOver } from './fixed-input.ts';
+import type { Tool } from './tool.ts';
+
 /** Texts by the plan that they belong to. */
 export interface LiveTexts {
   /** Calls back with the text of the current step so far, until the returned function is called. */
@@ -32,4 +39,22 @@ export function inGrowingPieces(show: (text: string) => void): (text: string) =>
     shown = whole.length;
     show(whole);
   };
+}
+
+const load = /* @__PURE__ */ loadOnce(() => import('./call-agent.ts'));
+
+const Config = v.object({ agentId: v.pipe(v.string(), v.minLength(1)) });
+const Input = v.strictObject({
+  task: v.pipe(v.string(), v.minLength(1), v.maxLength(65_536), v.description('What the agent is to do, in words')),
+});
+
+/** Returns the tool; `undefined` for a definition that names no agent. */
+export function createAgentTool(definition: ToolDefinition, options: AgentToolOptions): Tool | undefined {
+  const config = v.safeParse(Config, definition.config);
+  if (!config.success) return undefined;
+  const { agentId } = config.output;
+  return toolOver(definition, Input, async ({ task }, context) => {
+    const { callAgent } = await load();
+    return await callAgent({ agentId, task }, context, options);
+  });
 }

@@ -1,0 +1,311 @@
+/**
+ * The tool calls of one run. Each is prepared, recorded before it may act, made once, and ended once in the stream, on every path.
+ *
+ * What must hold:
+ *
+ * 1. Every attempt counts against the run's limit of calls, also one that cannot be made.
+ * 2. A call of the model waits until the stream has shown it, so what it logs comes after it. A call of a program is not shown.
+ * 3. A call that may act is committed with the run's log before its tool runs: an instance that lost the run to another cannot write
+ *    that log, so it cannot act either. Calls that only read pay no round trip.
+ * 4. A call that waits for a person has no outcome in the stream; the chat's next run goes on with it.
+ * 5. `closing` ends whatever the stream has shown and not ended. What may have acted is `outcome_unknown` there.
+ */
+
+import { type ErrorData, PinnaceError, toData } from '../base/errors.ts';
+import type { UIMessageChunk } from '../contracts/ai-types.ts';
+import type { Interaction } from '../contracts/mcp/interaction.ts';
+import { reportAt } from '../events/report.ts';
+import type { SpanContext } from '../events/span.ts';
+import { askedBy, type Interruption, type Interruptions } from '../permission/interruption.ts';
+import type { CallDescription } from './approval.ts';
+import { type ClaimHost, claimOn } from './call-claim.ts';
+import { createOpenCalls, type Loss, lostChunks, lostError, mayAct, outcomeChunks, waitingChunk } from './call-ends.ts';
+import { type CallerBudget, createReserves, type Delegation } from './delegation.ts';
+import { createRunScope, type RunScope } from './run-scope.ts';
+import { type CallFacilities, type CallHost, type CallLimits, ToolCall } from './tool-call.ts';
+import type { CitedSource, LogLevel, Progress, Tool, ToolOutcome } from './tool.ts';
+
+/** What a run lends to its calls. */
+export interface RunOfCalls extends CallHost, ClaimHost {
+  readonly runId: string;
+  readonly traceId: string;
+  readonly limits: CallLimits & { readonly toolCalls: number };
+  readonly interruptions: Pick<Interruptions, 'open'>;
+}
+
+/** What the calls of a run change. */
+export interface CallTargets {
+  /** Commits the run's log up to here with the start of a call that may act. */
+  readonly record: (call: { readonly toolCallId: string; readonly tool: string }) => Promise<void>;
+  readonly usage: { toolCalls: number };
+  readonly budget: CallerBudget & { readonly addOther: Delegation['used'] };
+  readonly spans: { readonly current: SpanContext; readonly step: number };
+  /** Adds a chunk to the stream. */
+  readonly push: (chunk: UIMessageChunk) => void;
+  /** Stores the files of an outcome. */
+  readonly settled: (outcome: ToolOutcome) => ToolOutcome | Promise<ToolOutcome>;
+  readonly citeOf: (toolCallId: string) => (sources: readonly CitedSource[]) => readonly number[];
+}
+
+/** How a call of a run is made. */
+export interface RunCallTerms {
+  readonly signal: AbortSignal;
+  readonly approved?: boolean | undefined;
+  /** The answered interruption with which the call continues an earlier one. */
+  readonly interruptionId?: string | undefined;
+  /** The span of the program that makes the call. Absent for a call of the model. */
+  readonly inside?: SpanContext | undefined;
+}
+
+/** What became of a call: an outcome and the chunks that show it, or the chunks that ask a person. */
+export interface SettledCall {
+  readonly chunks: readonly UIMessageChunk[];
+  readonly outcome?: ToolOutcome;
+}
+
+/** The calls of one run. */
+export class RunCalls {
+  /** What the tools keep open until the run ends. */
+  readonly scope: RunScope = createRunScope();
+
+  readonly #run: RunOfCalls;
+  readonly #targets: CallTargets;
+  readonly #delegation: Delegation;
+  /** What the stream shows as open. */
+  readonly #open = createOpenCalls();
+  /** By their ids: models use an id again in a later step. */
+  readonly #calls = new Map<string, ToolCall>();
+  readonly #announced = new Map<string, PromiseWithResolvers<void>>();
+
+  constructor(run: RunOfCalls, targets: CallTargets) {
+    this.#run = run;
+    this.#targets = targets;
+    const { budget, push } = targets;
+    this.#delegation = {
+      callers: [run.agent.id],
+      reserve: createReserves(budget),
+      used: (more) => budget.addOther(more),
+      show: push,
+    };
+  }
+
+  /** Creates a call. Nothing happens yet. */
+  open(tool: Tool, input: unknown, toolCallId: string): ToolCall {
+    return new ToolCall(this.#run, { tool, input, toolCallId });
+  }
+
+  /** Makes a call, and returns what the stream is to show of it. Never rejects but for the storage of a question. */
+  async settle(call: ToolCall, terms: RunCallTerms): Promise<SettledCall> {
+    const { tool, toolCallId } = call;
+    const outcome = await this.make(call, terms);
+    if (call.isSuspended) return { chunks: [waitingChunk(toolCallId)] };
+    const { interaction } = call;
+    if (!outcome.ok && interaction) return { chunks: await this.#ask(call, interaction) };
+    const { traceId } = this.#run;
+    return { chunks: outcomeChunks(tool, outcome, { toolCallId, traceId }), outcome };
+  }
+
+  /** Makes a call; never rejects. */
+  async make(call: ToolCall, { signal, approved = false, interruptionId, inside }: RunCallTerms): Promise<ToolOutcome> {
+    const { tool, toolCallId } = call;
+    const { record, spans, settled } = this.#targets;
+    const tooMany = this.countFailed();
+    if (tooMany) return { ok: false, error: toData(tooMany) };
+    if (!inside) await this.#announcement(toolCallId).promise;
+    const { definition } = tool;
+    const refused = mayAct(definition) ? await errorOf(record({ toolCallId, tool: definition.id })) : undefined;
+    if (refused) return { ok: false, error: refused };
+    this.#calls.set(toolCallId, call);
+    const made = await call.make({
+      signal,
+      approved,
+      spanContext: inside ?? spans.current,
+      report: reportAt(this.#run.report, { step: spans.step }),
+      facilities: this.#facilitiesOf(call, interruptionId),
+    });
+    const outcome = await settled(made);
+    if (outcome.ok) call.interaction = undefined; // it went on without
+    if (!call.interaction) call.outcome = outcome;
+    return outcome;
+  }
+
+  /** Counts a call that cannot be made. Returns the error where the run may make no more. */
+  countFailed(): PinnaceError | undefined {
+    const { toolCalls } = this.#run.limits;
+    return ++this.#targets.usage.toolCalls > toolCalls ? tooManyCalls(toolCalls) : undefined;
+  }
+
+  /** Records that a person must approve the call, and returns the interruption. */
+  async requestApproval(call: ToolCall): Promise<{ readonly id: string; readonly description?: CallDescription }> {
+    const { definition } = call.tool;
+    const description = await call.describe();
+    const { id } = await this.#interrupt(call, 'approval', description);
+    const target = { type: 'tool', id: definition.id };
+    const payload = { runId: this.#run.runId, approvalId: id };
+    this.#targets.spans.current.emit({ action: 'approval.request', target, status: 'ok', payload });
+    return { id, ...(description && { description }) };
+  }
+
+  /** The call is a program that waits for people. */
+  suspend(toolCallId: string): void {
+    const call = this.#calls.get(toolCallId);
+    if (call) call.isSuspended = true;
+  }
+
+  /** The call may have changed something, whatever its tool declares. */
+  acted(toolCallId: string): void {
+    const call = this.#calls.get(toolCallId);
+    if (call) call.mayHaveActed = true;
+  }
+
+  /** Takes a chunk of the stream, before redaction. */
+  observe(chunk: UIMessageChunk): void {
+    this.#open.observe(chunk);
+    if (chunk.type === 'tool-input-available') this.#calls.delete(chunk.toolCallId);
+  }
+
+  /** Takes a chunk that the stream has shown: the call that it announces may be made now. */
+  shown(chunk: UIMessageChunk): void {
+    if (chunk.type === 'tool-input-available') this.#announcement(chunk.toolCallId).resolve();
+  }
+
+  /** Ends all calls that the stream has not ended, in the events as well, and returns their chunks. */
+  closing(loss: Loss): readonly UIMessageChunk[] {
+    const { traceId } = this.#run;
+    return this.#open.list().flatMap((open) => {
+      const { toolCallId } = open;
+      const call = this.#calls.get(toolCallId);
+      if (call?.outcome) return outcomeChunks(call.tool, call.outcome, { toolCallId, traceId });
+      const error = lostError(open, { loss, mayHaveActed: call?.mayHaveActed ?? false });
+      call?.fail(error);
+      return lostChunks(open, { error, traceId });
+    });
+  }
+
+  /** Closes what the tools keep open. */
+  close(): Promise<void> {
+    return this.scope.close();
+  }
+
+  #announcement(toolCallId: string): PromiseWithResolvers<void> {
+    const known = this.#announced.get(toolCallId) ?? Promise.withResolvers<void>();
+    this.#announced.set(toolCallId, known);
+    return known;
+  }
+
+  /** What a tool can do in a run. Redact before truncating, so partial secrets cannot leak. */
+  #facilitiesOf(call: ToolCall, interruptionId: string | undefined): CallFacilities {
+    const { redaction, now } = this.#run;
+    const { push, citeOf } = this.#targets;
+    const { toolCallId } = call;
+    const redact = (text: string): string => redaction.text(text);
+    return {
+      log(text: string, level: LogLevel = 'info'): void {
+        const data = { toolCallId, level, text: redact(text).slice(0, 4096).toWellFormed() };
+        push({ type: 'data-tool-log', data, transient: true });
+      },
+      progress: createCallProgress(toolCallId, { redact, now, push }),
+      cite: citeOf(toolCallId),
+      scope: this.scope,
+      delegation: this.#delegation,
+      interruptionId,
+      interrupt: (interaction: Interaction) => {
+        call.interaction = interaction;
+        return interactionRequired(call.tool);
+      },
+      askWhileOpen: (interaction: Interaction) => this.#askWhileOpen(toolCallId, interaction),
+    };
+  }
+
+  /** Opens the interruption of a call, stores what the next call needs, and returns the chunks that ask. */
+  async #ask(call: ToolCall, { kind, reason, data, save }: Interaction): Promise<readonly UIMessageChunk[]> {
+    const { runId, redaction } = this.#run;
+    const { toolCallId } = call;
+    const { id, expiresAt } = await this.#interrupt(call, kind);
+    await save({ id, runId, expiresAt });
+    const target = { type: 'tool', id: call.tool.definition.id };
+    const payload = { runId, approvalId: id, kind };
+    this.#targets.spans.current.emit({ action: 'interruption.request', target, status: 'ok', payload });
+    return [
+      { type: 'tool-approval-request', approvalId: id, toolCallId, reason },
+      { type: 'data-interruption', id, data: redaction.data({ id, kind, toolCallId, expiresAt, ...data }) },
+    ];
+  }
+
+  async #interrupt(
+    { tool, input }: ToolCall,
+    kind: Interruption['kind'],
+    terms?: CallDescription,
+  ): Promise<Interruption> {
+    const { agent: { id: agentId }, principal, runId, interruptions } = this.#run;
+    const claim = await claimOn(this.#run, [tool.definition, input]);
+    return await interruptions.open({ ...claim, ...askedBy(principal, terms), kind, runId, agentId });
+  }
+
+  /** Asks in the stream while the call waits. The answer comes through the storage; no later run can spend it. */
+  async #askWhileOpen(toolCallId: string, { kind, data, save }: Interaction): Promise<string> {
+    const { agent: { id: agentId }, runId, interruptions, redaction, principal } = this.#run;
+    const { tenant, subject } = principal;
+    const binding = `${runId} ${toolCallId} open`;
+    const asked = { kind, runId, tenant, subject, ...askedBy(principal), agentId, binding };
+    const { id, expiresAt } = await interruptions.open(asked);
+    await save({ id, runId, expiresAt });
+    const shown = redaction.data({ id, kind, toolCallId, expiresAt, isOpen: true, ...data });
+    this.#targets.push({ type: 'data-interruption', id, data: shown });
+    return id;
+  }
+}
+
+async function errorOf(work: Promise<void>): Promise<ErrorData | undefined> {
+  try {
+    await work;
+    return undefined;
+  } catch (error) {
+    return toData(error);
+  }
+}
+
+/** Less often than a person sees, and so often that a flood cannot fill the log of the run. */
+const spacingMs = 250;
+const maxParts = 200;
+
+/** Returns the function that shows the progress of a call. Redacts before it cuts, so partial secrets cannot leak. */
+function createCallProgress(
+  toolCallId: string,
+  { redact, now, push }: {
+    readonly redact: (text: string) => string;
+    readonly now: () => number;
+    readonly push: (chunk: UIMessageChunk) => void;
+  },
+): (progress: Progress) => void {
+  let shownAt = -Infinity;
+  let shown = 0;
+  let highest = -Infinity;
+  return ({ progress, total, message }) => {
+    if (!Number.isFinite(progress) || progress <= highest) return;
+    const isLast = progress === total;
+    if (shown >= maxParts || (!isLast && now() - shownAt < spacingMs)) return;
+    shown++;
+    shownAt = now();
+    highest = progress;
+    const data = {
+      toolCallId,
+      progress,
+      ...(Number.isFinite(total) && { total }),
+      ...(message !== undefined && { message: redact(message).slice(0, 200).toWellFormed() }),
+    };
+    push({ type: 'data-tool-progress', id: toolCallId, data, transient: true });
+  };
+}
+
+function interactionRequired({ definition: { id } }: Tool): PinnaceError {
+  return new PinnaceError('approval_required', `Tool "${id}" waits for a person`, {
+    details: { reason: 'interaction_required' },
+  });
+}
+
+function tooManyCalls(limit: number): PinnaceError {
+  return new PinnaceError('budget_exceeded', `Cannot call another tool: this run may make ${limit} calls`, {
+    details: { reason: 'tool_calls' },
+  });
+}
