@@ -22,7 +22,7 @@ import { type Audit, createAudit } from '../src/events/audit.ts';
 import { createEventRing, type EventRing } from '../src/events/event-ring.ts';
 import type { Grounding } from '../src/grounding/create-grounding.ts';
 import type { Registry } from '../src/registry/registry.ts';
-import { givenTools, type ToolSource } from '../src/tools/tool-source.ts';
+import { givenTools, type ToolSource } from '../src/tools/implement.ts';
 import type { Tool } from '../src/tools/tool.ts';
 import { modelSource } from './models/source.ts';
 

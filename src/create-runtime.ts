@@ -35,7 +35,7 @@ import type { Sandbox } from './contracts/sandbox.ts';
 import { pooledSandbox } from './tools/pooled-sandbox.ts';
 import type { SecretSource } from './contracts/secret-source.ts';
 import type { Storage } from './contracts/storage.ts';
-import { cacheKeyOf } from './tools/records/record-kinds.ts';
+import { cacheKeyOf } from './tools/records.ts';
 import { blobsOnUse } from './log/blobs-on-use.ts';
 import { steadyStorage } from './log/outage.ts';
 import { type Limits, limitsOf } from './runtime/resolve/limits.ts';
@@ -47,9 +47,8 @@ import { budgetsOnUse } from './runtime/budgets/budgets-on-use.ts';
 import { createPipeline } from './runtime/pipeline.ts';
 import type { HostedRuntime } from './runtime/runtime.ts';
 import type { RuntimeObservers } from './runtime/runtime-options.ts';
-import { createBuiltins } from './tools/builtin/builtins.ts';
-import type { Handlers } from './tools/extension.ts';
-import { givenTools, type ToolSource } from './tools/tool-source.ts';
+import { createBuiltins, givenTools, type ToolSource } from './tools/implement.ts';
+import type { Handlers } from './tools/define-tool.ts';
 import type { Tool } from './tools/tool.ts';
 
 /** What a runtime is composed of. */

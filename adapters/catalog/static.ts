@@ -12,8 +12,7 @@ import {
   type ProviderInput,
   ToolDefinition,
 } from '../../src/base/schema.ts';
-import { compileJsonSchema } from '../../src/tools/json-schema/json-schema.ts';
-import { requireOutputSchema } from '../../src/tools/json-schema/require-schema.ts';
+import { compileJsonSchema, requireOutputSchema } from '../../src/tools/json-schema/json-schema.ts';
 
 /** What a static catalog holds. */
 export interface StaticCatalogOptions {

@@ -18,9 +18,8 @@ import { createContentWatch } from '../../src/mcp/content/content-watch.ts';
 import { createMcpContent } from '../../src/mcp/content/create-content.ts';
 import { openSession } from '../../src/mcp/session.ts';
 import { createRedactor } from '../../src/permission/redaction/redactor.ts';
-import { createSlots } from '../../src/tools/slots.ts';
-import type { ItemSource } from '../grounding/item-source.ts';
-import { requireAnswerable } from '../grounding/item-source.ts';
+import { createSlots } from '../../src/tools/run-scope.ts';
+import { type ItemSource, requireAnswerable } from '../grounding/item-source.ts';
 import { textSource } from '../grounding/text.ts';
 import { requireRunning } from '../../src/base/turns.ts';
 

@@ -1,6 +1,6 @@
 /** The session of one connection. It is replaced when the server no longer knows it. */
 
-import { withAttempts } from '../../src/tools/retry.ts';
+import { withAttempts } from '../../src/base/with-retries.ts';
 import { connectionClosed, endOfSession, sessionExpired } from './failures.ts';
 import type { McpFetch } from './mcp-fetch.ts';
 import type { McpSession } from './session.ts';

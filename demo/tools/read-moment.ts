@@ -1,7 +1,7 @@
 /** Dates and times in text, with and without a time zone. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
-import { machineTimeZone, resolveTimeZone } from '../../src/tools/builtin/time-zone.ts';
+import { machineTimeZone, resolveTimeZone } from '../../src/tools/builtin/current-time.ts';
 
 /** A date, a local time or an instant, with the zone in which to calculate. */
 export interface Moment {

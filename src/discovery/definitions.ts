@@ -1,8 +1,7 @@
 /** What the four discovery tools take and give. */
 
 import * as v from 'valibot';
-import type { ToolOptions } from '../tools/make-tool.ts';
-import { defineValibotTool } from '../tools/valibot-tool.ts';
+import { defineValibotTool, type ToolOptions } from '../tools/make-tool.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
 import type { ActiveTools } from './active-tools.ts';
 import type { IndexedTool } from './index/fields.ts';

@@ -4,7 +4,7 @@ import { PinnaceError, toData } from '../base/errors.ts';
 import { invalid } from '../base/parse.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { hidesCause } from '../events/report.ts';
-import type { ToolSource } from '../tools/tool-source.ts';
+import type { ToolSource } from '../tools/implement.ts';
 import type { Tool, ToolContext, ToolOutcome } from '../tools/tool.ts';
 import { createActiveTools } from './active-tools.ts';
 import { defineDiscoveryTools } from './definitions.ts';

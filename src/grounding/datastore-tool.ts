@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import { Filters } from '../contracts/filter.ts';
 import type { ToolDefinition } from '../base/schema.ts';
-import { toolOver } from '../tools/fixed-input.ts';
+import { toolOver } from '../tools/define-tool.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { Grounding } from './create-grounding.ts';
 import { groundingTools, type GroundingToolsOptions } from './grounding-tools.ts';

@@ -3,7 +3,7 @@
 import { PinnaceError } from '../base/errors.ts';
 import type { Authorize } from '../contracts/authorize.ts';
 import * as v from 'valibot';
-import { defineValibotTool } from '../tools/valibot-tool.ts';
+import { defineValibotTool } from '../tools/make-tool.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
 import type { GroundingCallOptions } from './access.ts';
 import type { ContextOptions } from './context.ts';

@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import { fromData, PinnaceError } from '../base/errors.ts';
 import { loadOnce } from '../base/load-once.ts';
-import { defineValibotTool } from '../tools/valibot-tool.ts';
+import { defineValibotTool } from '../tools/make-tool.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
 import type { GroundingCallOptions } from './access.ts';
 import type { ContextOptions, GroundingContext } from './context.ts';

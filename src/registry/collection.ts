@@ -3,15 +3,13 @@
 import type { AgentRegistration } from '../base/agent/agent-input.ts';
 import type { ProviderRegistration } from '../base/agent/provider-input.ts';
 import { PinnaceError } from '../base/errors.ts';
-import type { CatalogInputs, CatalogRecords, RecordKind } from '../tools/records/record-kinds.ts';
-import { kindNames, readRecord } from '../tools/records/record-kinds.ts';
+import { type CatalogInputs, type CatalogRecords, kindNames, readRecord, type RecordKind } from '../tools/records.ts';
 import type { Agent, ToolDefinition } from '../base/schema.ts';
 import { exactIds } from '../tools/availability.ts';
 import { availableTools } from './available-tools.ts';
 import { bindTool } from './bind-tool.ts';
 import type { Draft } from './draft.ts';
-import type { RegistryAction } from './history.ts';
-import { type HistoryEntry, readHistory } from './history.ts';
+import { type HistoryEntry, readHistory, type RegistryAction } from './history.ts';
 import { listRecords, type RegistryQuery } from './list.ts';
 import { mergePatch } from './merge-patch.ts';
 import { limitOf, type Page, type PageOptions } from '../base/page.ts';

@@ -2,14 +2,16 @@
 
 import { PinnaceError } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
-import { type CatalogRecords, kindNames, type RecordKind } from '../tools/records/record-kinds.ts';
 import {
+  type CatalogRecords,
   type FieldIssue,
+  kindNames,
   type KnownCode,
   mcpServerIssues,
   providerIssues,
+  type RecordKind,
   toolIssues,
-} from '../tools/records/record-issues.ts';
+} from '../tools/records.ts';
 import type { Agent, Provider, ToolDefinition } from '../base/schema.ts';
 
 /** What a registry knows besides its records. */

@@ -8,7 +8,7 @@ import type { OnError } from '../events/on-error.ts';
 import type { EventRing } from '../events/event-ring.ts';
 import type { PrivateOrigins } from '../base/private-origins.ts';
 import type { ToolDefinition } from '../base/schema.ts';
-import type { Handlers } from '../tools/extension.ts';
+import type { Handlers } from '../tools/define-tool.ts';
 
 /** What a registry is made of. */
 export interface RegistryOptions {

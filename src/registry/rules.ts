@@ -3,10 +3,9 @@
 import { PinnaceError } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { Issue } from '../base/parse.ts';
-import { type CatalogRecords, kindNames, type RecordKind } from '../tools/records/record-kinds.ts';
+import { type CatalogRecords, kindNames, type RecordKind } from '../tools/records.ts';
 import type { Agent, McpServer } from '../base/schema.ts';
-import { isPattern } from '../tools/availability.ts';
-import { builtinToolIds } from '../tools/builtin/builtin-ids.ts';
+import { builtinToolIds, isPattern } from '../tools/availability.ts';
 import { nothingKnown, requireFields } from './fields.ts';
 import { refuseSecrets } from './no-secrets.ts';
 import type { Owner } from './owner.ts';

@@ -8,7 +8,7 @@ import type { AgentSteps } from '../contracts/steps.ts';
 import { reportedHook } from '../events/reported-port.ts';
 import { steadyStorage } from '../log/outage.ts';
 import { createInterruptions } from '../permission/interruption.ts';
-import { createSlots } from '../tools/slots.ts';
+import { createSlots } from '../tools/run-scope.ts';
 import { stepsOnUse } from './steps-on-use.ts';
 import { storedFilesOnUse } from './attachments/stored-files-on-use.ts';
 import { createChats } from './chats/chats.ts';

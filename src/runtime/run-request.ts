@@ -10,7 +10,7 @@ import { Money } from '../base/record-fields.ts';
 import { otherNames } from '../base/agent/other-names.ts';
 import { parse } from '../base/parse.ts';
 import { LimitOverrides } from '../base/schema.ts';
-import { requireOutputSchema } from '../tools/json-schema/require-schema.ts';
+import { requireOutputSchema } from '../tools/json-schema/json-schema.ts';
 import { checkCounts, checkSize } from './request-size.ts';
 import type { Limits } from './resolve/limits.ts';
 

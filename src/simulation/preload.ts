@@ -45,7 +45,7 @@ export async function preload(): Promise<void> {
     import('../runtime/steering/send.ts'),
     import('../runtime/resolve/mcp-content.ts'),
     import('../runtime/resolve/run-settings.ts'),
-    import('../tools/http/call-http.ts'),
+    import('../tools/call-http.ts'),
     import('../tree/stored/open-stored.ts'),
   ]);
 }

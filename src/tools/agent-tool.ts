@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { loadOnce } from '../base/load-once.ts';
 import type { ToolDefinition } from '../base/schema.ts';
 import type { AgentToolOptions } from './call-agent.ts';
-import { toolOver } from './fixed-input.ts';
+import { toolOver } from './define-tool.ts';
 import type { Tool } from './tool.ts';
 
 /** Texts by the plan that they belong to. */

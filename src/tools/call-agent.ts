@@ -4,7 +4,7 @@ import { fromData, PinnaceError } from '../base/errors.ts';
 import { createPrincipal, type Principal } from '../base/principal.ts';
 import type { PlanEnd, PlanProgress, Plans, PlanStart, PlanUpdate } from '../contracts/plans.ts';
 import { inGrowingPieces, type LiveTexts } from './agent-tool.ts';
-import { type Delegation, type Reserve, unboundDelegation } from './delegation.ts';
+import { type Delegation, type Reserve, unboundDelegation } from './run-scope.ts';
 import type { ToolContext } from './tool.ts';
 
 /** What the tools work with. */

@@ -3,7 +3,7 @@
 import { type ErrorData, PinnaceError, toData } from '../base/errors.ts';
 import type { ToolDefinition } from '../base/schema.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
-import { codeRunId } from './program-host.ts';
+import { codeRunId } from './run-scope.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 
 /** Whether a call of the tool may change something: the tool does not declare that it only reads. */

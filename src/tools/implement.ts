@@ -1,13 +1,28 @@
-/** From a definition to a tool that can be called, for the types whose work is data. */
+/** From definitions to tools that can be called: HTTP requests, code in the sandbox, handlers, built-in tools, and sources of tools. */
 
+import * as v from 'valibot';
+import { checkOptions, wrongArgument } from '../base/check-options.ts';
+import { fromData, PinnaceError } from '../base/errors.ts';
+import { isRecord } from '../base/is-record.ts';
+import { loadOnce } from '../base/load-once.ts';
+import { parse } from '../base/parse.ts';
+import { ToolDefinition } from '../base/schema.ts';
 import type { Egress } from '../contracts/egress.ts';
 import type { Report } from '../events/report.ts';
-import type { ToolDefinition } from '../base/schema.ts';
-import { createCodeTool } from './code-tool.ts';
-import { createHandledTool, type Handlers } from './extension.ts';
-import { createHttpTool, type HttpToolDefinition } from './http/http-tool.ts';
+import type { Span } from '../events/span.ts';
+import type { HttpToolOptions } from './call-http.ts';
+import { createHandledTool, type Handlers } from './define-tool.ts';
+import {
+  HttpToolConfig,
+  type HttpToolConfigInput,
+  isReadOnly,
+  needsApproval,
+  secretNames,
+  type TemplateValues,
+} from './http-config.ts';
+import { checkBy } from './json-schema/json-schema.ts';
 import type { PooledSandbox } from './pooled-sandbox.ts';
-import type { Tool } from './tool.ts';
+import type { Tool, ToolContext, ToolOutcome } from './tool.ts';
 
 /** What tools made of data work with. */
 export interface Means {
@@ -34,4 +49,150 @@ export function implement(definition: ToolDefinition, { egress, sandbox, handler
     report?.(error, { kind: 'catalog', id: definition.id }); // the manifest only says that there is no implementation
   }
   return undefined;
+}
+
+/** The stored definition of a tool of type `http`. */
+export type HttpToolDefinition =
+  & Omit<v.InferInput<typeof ToolDefinition>, 'name' | 'type' | 'config'>
+  & { readonly name?: string; readonly type?: 'http'; readonly config: HttpToolConfigInput };
+
+export type { HttpToolOptions } from './call-http.ts';
+
+const load = /* @__PURE__ */ loadOnce(() => import('./call-http.ts'));
+
+/**
+ * Creates the tool. Whether a call needs an approval is decided elsewhere: see `needsApproval`.
+ *
+ * @throws PinnaceError `invalid_argument` for a definition, a schema or a template that is none, and for a template that uses a
+ * secret which the definition does not list.
+ */
+export function createHttpTool(definition: HttpToolDefinition, options: HttpToolOptions): Tool {
+  const what = `the definition of tool "${definition.id}"`;
+  const parsed = parse(ToolDefinition, { name: definition.id, type: 'http', ...definition }, { what });
+  const config = parse(HttpToolConfig, definition.config, { what: `the template of tool "${definition.id}"` });
+  checkSecrets(parsed, config);
+  const check = checkBy(parsed.paramsSchema);
+  return {
+    definition: withPolicy(parsed, config),
+    secretOrigin: new URL(config.origin).origin,
+    describe: () => `${config.method} ${config.origin}${config.path}`,
+    check: (value) =>
+      isRecord(value) ? check(value) : { ok: false, issues: [{ path: '', message: 'must be an object' }] },
+    // `check` has let nothing but objects through, and invokeTool calls nothing that was not checked.
+    async execute(input, context) {
+      const { callHttp } = await load();
+      return await callHttp(config, input as TemplateValues['input'], { ...options, ...context });
+    },
+  };
+}
+
+/** The method decides what a call may do, whatever else the definition says. */
+function withPolicy(definition: ToolDefinition, config: HttpToolConfig): ToolDefinition {
+  const approval = needsApproval(config) ? 'always' : definition.approval ?? 'never';
+  return { ...definition, approval, annotations: { ...definition.annotations, readOnlyHint: isReadOnly(config) } };
+}
+
+function checkSecrets({ id, secrets }: ToolDefinition, config: HttpToolConfig): void {
+  const missing = secretNames(config).find((name) => !secrets.some((secret) => secret.id === name));
+  if (missing === undefined) return;
+  throw new PinnaceError(
+    'invalid_argument',
+    `Cannot define tool "${id}": its template uses the secret "${missing}", which its "secrets" must list`,
+    { details: { reason: 'secret_not_listed' } },
+  );
+}
+
+/** The `config` of a tool of type `code`. */
+export const CodeToolConfig = v.strictObject({
+  /** The body of an async function of `input`. */
+  code: v.pipe(v.string(), v.minLength(1), v.maxLength(65_536)),
+  timeoutMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(30_000)), 5_000),
+});
+
+/**
+ * Creates the tool.
+ *
+ * @throws PinnaceError `invalid_argument` for a config or a schema that is none.
+ */
+export function createCodeTool(definition: ToolDefinition, { sandbox }: { readonly sandbox: PooledSandbox }): Tool {
+  const { code, timeoutMs } = parse(CodeToolConfig, definition.config ?? {}, {
+    what: `the code of tool "${definition.id}"`,
+  });
+  return {
+    definition,
+    check: checkBy(definition.paramsSchema),
+    execute: (input, { signal, principal, scope }) =>
+      sandbox.run(code, { input, timeoutMs, signal, holder: { principal, scope } }),
+  };
+}
+
+/** A tool that comes with the runtime. */
+export interface Builtin {
+  readonly id: string;
+  /** The same tool each time. */
+  readonly load: () => Promise<Tool>;
+}
+
+/** Returns the built-in tools: `current_time`, `calculator`, and where there are programs `code_run`. */
+export function createBuiltins(
+  { now, hasPrograms = false }: { readonly now: () => number; readonly hasPrograms?: boolean },
+): readonly Builtin[] {
+  return [
+    ...(hasPrograms ? [builtin('code_run', async () => (await import('./builtin/code-run.ts')).codeRunTool())] : []),
+    builtin('current_time', async () => (await import('./builtin/current-time.ts')).currentTimeTool({ now })),
+    builtin('calculator', async () => (await import('./builtin/calculator.ts')).calculatorTool()),
+  ];
+}
+
+function builtin(id: string, make: () => Promise<Tool>): Builtin {
+  let tool: Promise<Tool> | undefined;
+  return { id, load: () => tool ??= make() };
+}
+
+/** Tools with one way to call them. `call` never throws; a name that is not among the definitions is `not_found`. */
+export interface ToolSource {
+  readonly definitions: readonly ToolDefinition[];
+  call(name: string, input: unknown, options?: ToolSourceCall): Promise<ToolOutcome>;
+}
+
+/** The circumstances of a call. */
+export interface ToolSourceCall {
+  readonly signal?: AbortSignal;
+  /** The span of the call. */
+  readonly span?: Span | undefined;
+  /** Receives a cause that the outcome does not contain. */
+  readonly report?: ToolContext['report'];
+}
+
+/** Whether these are tools with a way to call them, and not one tool. */
+export function isToolSource(given: Tool | ToolSource): given is ToolSource {
+  return 'definitions' in given;
+}
+
+/** Returns the tools of a composition one by one. @throws PinnaceError `invalid_argument` for what is no tool. */
+export function givenTools(tools: readonly (Tool | ToolSource)[] = []): readonly Tool[] {
+  const action = 'compose the runtime';
+  checkOptions(action, { tools }, { tools: ['array', 'an array of tools, such as [add]'] });
+  return tools.flatMap((given: unknown, at) => {
+    if (isRecord(given) && Array.isArray(given['definitions'])) return toolsOf(given as unknown as ToolSource);
+    if (isRecord(given) && isRecord(given['definition']) && 'execute' in given) return [given as unknown as Tool];
+    const isOfAi = isRecord(given) && 'inputSchema' in given;
+    const why = isOfAi
+      ? 'is a tool of the AI SDK; pass fromAiTool(id, tool) of "pinnace/tools"'
+      : 'is no tool; make one with defineTool';
+    throw wrongArgument(action, `tools.${at}`, `"tools.${at}" ${why}`);
+  });
+}
+
+/** The tools of a source one by one, for `invokeTool`. The source itself checks their inputs. */
+export function toolsOf(source: ToolSource): readonly Tool[] {
+  return source.definitions.map((definition): Tool => ({
+    definition,
+    check: (input) => ({ ok: true, input }),
+    async execute(input, { signal, span, report }) {
+      const outcome = await source.call(definition.name, input, { signal, span, report });
+      if (outcome.ok) return outcome.output;
+      throw fromData(outcome.error);
+    },
+  }));
 }

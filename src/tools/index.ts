@@ -4,18 +4,33 @@ export { type EgressList, narrowEgress } from '../base/egress-list.ts';
 export type {
   AnswersTo,
   CallingClient,
+  CitedSource,
   ClientAnswers,
   ClientQuestion,
   ClientQuestions,
-} from './client/calling-client.ts';
+  LogLevel,
+  Progress,
+  Tool,
+  ToolContext,
+  ToolOutcome,
+  TypedTool,
+} from './tool.ts';
 export { calculatorTool } from './builtin/calculator.ts';
 export { currentTimeTool } from './builtin/current-time.ts';
 export { type FetchUrlOptions, fetchUrlTool } from './builtin/fetch-url.ts';
-export { type ContentBlock, type ContentOutput, contentOutput } from './content/content.ts';
-export { defineTool, type ToolOptions } from './define-tool.ts';
-export { type ExtensionModule, type Handlers, loadExtension } from './extension.ts';
-export { HttpMethod, HttpToolConfig, type HttpToolConfigInput, needsApproval } from './http/config.ts';
-export { createHttpTool, type HttpToolDefinition, type HttpToolOptions } from './http/http-tool.ts';
+export { type ContentBlock, type ContentOutput, contentOutput } from './content.ts';
+export {
+  type AiTool,
+  defineTool,
+  type ExtensionModule,
+  fromAiTool,
+  type FromAiToolOptions,
+  type Handlers,
+  loadExtension,
+  type ToolOptions,
+} from './define-tool.ts';
+export { HttpMethod, HttpToolConfig, type HttpToolConfigInput, needsApproval } from './http-config.ts';
+export { createHttpTool, type HttpToolDefinition, type HttpToolOptions, type ToolSource } from './implement.ts';
 export {
   type InvokeOptions as ToolCall,
   invokeTool,
@@ -23,8 +38,4 @@ export {
   type PreparedCall,
   type PrepareOptions,
 } from './invoke-tool.ts';
-export { type AiTool, fromAiTool, type FromAiToolOptions } from './schema/from-ai-tool.ts';
-export type { AnySchema, SchemaInput, SchemaOutput } from './schema/schema-types.ts';
-export type { ToolsOf } from './schema/tools-of.ts';
-export type { ToolSource } from './tool-source.ts';
-export type { CitedSource, LogLevel, Progress, Tool, ToolContext, ToolOutcome, TypedTool } from './tool.ts';
+export type { AnySchema, SchemaInput, SchemaOutput, ToolsOf } from './make-tool.ts';

@@ -22,11 +22,11 @@ import {
   ruleOnCall,
   spendPermit,
 } from '../permission/call-permit.ts';
-import { needsApproval } from './approval.ts';
+import { needsApproval } from './call-approval.ts';
 import { leavesDoubt, lossOfError, lossOfSignal, mayAct, outcomeUnknown, safeError, stoppedCall } from './call-ends.ts';
-import { base64Size } from './content/base64.ts';
-import { mediaOf } from './content/media.ts';
-import { undeclaredField } from './declared-fields.ts';
+import { base64Size } from '../base/base64.ts';
+import { mediaOf } from './content.ts';
+import { undeclaredField } from './input-fields.ts';
 import type { Tool, ToolContext, ToolOutcome } from './tool.ts';
 
 /** A call that `invokeTool` may make, or the reason why it may not. */

@@ -1,11 +1,11 @@
 /** Makes tools of definitions, schemas and functions, for every way to read a schema. */
 
-import type * as v from 'valibot';
+import * as v from 'valibot';
+import type { StandardSchema } from '../base/agent/standard-schema.ts';
 import { PinnaceError } from '../base/errors.ts';
-import { parse } from '../base/parse.ts';
-import { ToolDefinition } from '../base/schema.ts';
-import type { ReadSchema } from './schema/read-valibot.ts';
-import type { AnySchema, SchemaOutput } from './schema/schema-types.ts';
+import { jsonSchemaOf } from '../base/json-schema-of.ts';
+import { parse, toIssue } from '../base/parse.ts';
+import { type JsonSchema, ToolDefinition } from '../base/schema.ts';
 import type { Tool, ToolContext } from './tool.ts';
 
 /** What `defineTool` takes. All but `id`, `description`, `input`, `output` and `execute` are as in the tool registry. */
@@ -75,7 +75,7 @@ async function checkResult(toolId: string, { check }: ReadSchema, returned: unkn
  *
  * @throws PinnaceError `invalid_argument` for what is no schema, an input that is no object, and what JSON Schema cannot express.
  */
-export function readOf<S>(
+function readOf<S>(
   toolId: string,
   schema: S,
   { read, side = 'input' }: { readonly read: Read<S>; readonly side?: 'input' | 'output' },
@@ -93,3 +93,97 @@ export function readOf<S>(
     );
   }
 }
+
+type ValibotSchema = v.GenericSchema<unknown, unknown>;
+
+/** Creates a tool as `defineTool` does. */
+export function defineValibotTool<S extends ValibotSchema>(options: ToolOptions<S>): Tool {
+  return makeTool<S, undefined>(options, readValibot);
+}
+
+/** The JSON Schema that shows the input to models. */
+export function paramsSchemaOf(toolId: string, input: ValibotSchema): JsonSchema {
+  return readOf(toolId, input, { read: readValibot }).jsonSchema;
+}
+
+/** A schema that was read. */
+export interface ReadSchema {
+  readonly jsonSchema: JsonSchema;
+  /** Throws a `PinnaceError` `internal` for a schema that can only be checked asynchronously. */
+  readonly check: Tool['check'];
+}
+
+/** Reads a schema. Throws what valibot throws for what JSON Schema cannot express. */
+export function readValibot(schema: v.GenericSchema<unknown, unknown>, side?: 'input' | 'output'): ReadSchema {
+  return {
+    jsonSchema: jsonSchemaOf(schema, side),
+    check(value) {
+      const result = v.safeParse(schema, value);
+      return result.success ? { ok: true, input: result.output } : { ok: false, issues: result.issues.map(toIssue) };
+    },
+  };
+}
+
+/**
+ * A schema of Zod 4.2 or later, Valibot, ArkType or another library with Standard Schema and Standard JSON Schema, or a plain
+ * JSON Schema.
+ */
+export type AnySchema = StandardSchema | JsonSchema;
+
+/** The values that a schema accepts. */
+export type SchemaInput<S> = S extends StandardSchema ? Types<S>['input'] : JsonValueOf<S>;
+
+/** The values that a schema returns: with defaults and transformations applied. */
+export type SchemaOutput<S> = S extends StandardSchema ? Types<S>['output'] : JsonValueOf<S>;
+
+type Types<S extends StandardSchema> = NonNullable<S['~standard']['types']>;
+
+/** The values of a JSON Schema that is written as a literal; `unknown` where the type does not follow it. */
+type JsonValueOf<S> = S extends { readonly const: infer C } ? C
+  : S extends { readonly enum: readonly (infer E)[] } ? E
+  : S extends { readonly anyOf: readonly (infer A)[] } ? JsonValueOf<A>
+  : S extends { readonly oneOf: readonly (infer A)[] } ? JsonValueOf<A>
+  : S extends { readonly type: infer T } ? OfType<T, S>
+  : unknown;
+
+type OfType<T, S> = T extends readonly (infer One)[] ? OfType<One, S>
+  : T extends 'string' ? string
+  : T extends 'number' | 'integer' ? number
+  : T extends 'boolean' ? boolean
+  : T extends 'null' ? null
+  : T extends 'array' ? (S extends { readonly items: infer I } ? JsonValueOf<I>[] : unknown[])
+  : T extends 'object' ? ObjectOf<S>
+  : unknown;
+
+type ObjectOf<S> = S extends { readonly properties: infer P } ? Shown<
+    & { [K in keyof P as K extends RequiredOf<S> ? K : never]: JsonValueOf<P[K]> }
+    & { [K in keyof P as K extends RequiredOf<S> ? never : K]?: JsonValueOf<P[K]> }
+  >
+  : S extends { readonly additionalProperties: infer A extends object } ? Record<string, JsonValueOf<A>>
+  : Record<string, unknown>;
+
+type RequiredOf<S> = S extends { readonly required: readonly (infer R)[] } ? R : never;
+
+/** Shows an intersection as one object in editors. */
+type Shown<T> = { [K in keyof T]: T[K] };
+
+/**
+ * The inputs and outputs of tools by their names, as `UIMessage` of the AI SDK takes them.
+ *
+ * @example
+ * const tools = [add, weather];
+ * type Message = PinnaceUIMessage<ToolsOf<typeof tools>>;
+ */
+export type ToolsOf<T extends readonly Tool[]> = {
+  [One in T[number] as IdOf<One>]: TypesOf<One>;
+};
+
+type IdOf<One> = One extends { readonly types?: infer T }
+  ? NonNullable<T> extends { readonly id: infer Id extends string } ? Id : never
+  : never;
+
+type TypesOf<One> = One extends { readonly types?: infer T }
+  ? NonNullable<T> extends { readonly input: infer Input; readonly output: infer Output }
+    ? { input: Input; output: Output }
+  : never
+  : never;

@@ -17,11 +17,9 @@ import type { Interaction } from '../contracts/mcp/interaction.ts';
 import { reportAt } from '../events/report.ts';
 import type { SpanContext } from '../events/span.ts';
 import { askedBy, type Interruption, type Interruptions } from '../permission/interruption.ts';
-import type { CallDescription } from './approval.ts';
-import { type ClaimHost, claimOn } from './call-claim.ts';
+import { type CallDescription, type ClaimHost, claimOn } from './call-approval.ts';
 import { createOpenCalls, type Loss, lostChunks, lostError, mayAct, outcomeChunks, waitingChunk } from './call-ends.ts';
-import { type CallerBudget, createReserves, type Delegation } from './delegation.ts';
-import { createRunScope, type RunScope } from './run-scope.ts';
+import { type CallerBudget, createReserves, createRunScope, type Delegation, type RunScope } from './run-scope.ts';
 import { type CallFacilities, type CallHost, type CallLimits, ToolCall } from './tool-call.ts';
 import type { CitedSource, LogLevel, Progress, Tool, ToolOutcome } from './tool.ts';
 

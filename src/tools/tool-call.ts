@@ -34,12 +34,11 @@ import { type Span, type SpanContext, type SpanEnd, statusOfError } from '../eve
 import { withTenant } from '../log/cache-key.ts';
 import { takeToken } from '../log/rate-limit.ts';
 import type { RunRedaction } from '../permission/redaction/run-redaction.ts';
-import { type CallDescription, describeCall } from './approval.ts';
+import { type CallDescription, describeCall } from './call-approval.ts';
 import { failureOf, leavesDoubt, mayAct, toolError } from './call-ends.ts';
-import { type InputSummary, inputSummary } from './input-summary.ts';
+import { type InputSummary, inputSummary } from './input-fields.ts';
 import { executeCall, type LentContext, prepareCall, type PreparedCall } from './invoke-tool.ts';
-import { codeRunId } from './program-host.ts';
-import type { Slots } from './slots.ts';
+import { codeRunId, type Slots } from './run-scope.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 
 /** What a run, a step of a plan or a client lends to its calls: in whose name and under which rules tools are called. */

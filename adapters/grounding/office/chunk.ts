@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { htmlText } from '../../../src/grounding/ingest/read-html.ts';
-import { fromBase64 } from '../../../src/tools/content/base64.ts';
+import { fromBase64 } from '../../../src/base/base64.ts';
 import { decodeText } from '../decode-text.ts';
 import type { Markdown } from './markdown.ts';
 import type { OfficePackage } from './package.ts';

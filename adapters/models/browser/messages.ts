@@ -1,7 +1,7 @@
 /** Prompts of the AI SDK as messages of the Prompt API, which knows texts and three roles. */
 
 import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
-import { fromBase64 } from '../../../src/tools/content/base64.ts';
+import { fromBase64 } from '../../../src/base/base64.ts';
 import type { PromptMessage } from './prompt-api.ts';
 
 type Message = LanguageModelV4Prompt[number];

@@ -2,7 +2,7 @@
 
 import type { CallOptions } from './call-options.ts';
 import { type ErrorData, fromData } from '../../../src/base/errors.ts';
-import { toBase64 } from '../../../src/tools/content/base64.ts';
+import { toBase64 } from '../../../src/base/base64.ts';
 import type { IngestProgress, IngestReport } from '../../../src/grounding/ingest/ingest.ts';
 import type { GroundingAnswer, RetrieveInput } from '../../../src/grounding/request.ts';
 import { callRoute, type Connection, openEvents } from './connection.ts';

@@ -9,7 +9,7 @@ import type { AgentTools } from '../../../src/runtime/resolve/agent-tools.ts';
 import type { Principal } from '../../../src/base/principal.ts';
 import type { McpPrompts } from './content/prompt.ts';
 import type { McpResources } from './content/resource.ts';
-import type { ToolSource } from '../../../src/tools/tool-source.ts';
+import type { ToolSource } from '../../../src/tools/implement.ts';
 
 /** The tools that a server offers, and which of them it lists at once. */
 export interface McpHost {

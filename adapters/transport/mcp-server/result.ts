@@ -3,7 +3,7 @@
 import { isRecord } from '../../../src/base/is-record.ts';
 import type { ErrorData, PinnaceError } from '../../../src/base/errors.ts';
 import type { ToolDefinition } from '../../../src/base/schema.ts';
-import { type ContentBlock, readContent } from '../../../src/tools/content/content.ts';
+import { type ContentBlock, readContent } from '../../../src/tools/content.ts';
 import type { ToolOutcome } from '../../../src/tools/tool.ts';
 import { isOfObject } from './definitions.ts';
 

@@ -5,7 +5,7 @@ import { toIndexedTool } from '../../../src/discovery/index/fields.ts';
 import { createToolIndex, type ToolIndex } from '../../../src/discovery/index/tool-index.ts';
 import type { AgentTools } from '../../../src/runtime/resolve/agent-tools.ts';
 import type { Principal } from '../../../src/base/principal.ts';
-import { toolsOf } from '../../../src/tools/tool-source.ts';
+import { toolsOf } from '../../../src/tools/implement.ts';
 import type { Tool } from '../../../src/tools/tool.ts';
 import type { McpHost } from './host.ts';
 

@@ -1,7 +1,7 @@
 /** An agent that is given to others: as a file, and as a link. */
 
 import { type ReadonlySignal, signal } from '@preact/signals';
-import { builtinToolIds } from '../../../src/tools/builtin/builtin-ids.ts';
+import { builtinToolIds } from '../../../src/tools/availability.ts';
 import type { RegistryControl } from '../../registry/worker/control.ts';
 import { type AgentDocument, documentOf, toLink } from './agent-file.ts';
 

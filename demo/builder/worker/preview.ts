@@ -3,8 +3,8 @@
 import { Secret, type Tool } from '../../../src/index.ts';
 import type { ToolDefinition } from '../../../src/registry/index.ts';
 import { invalid, parse } from '../../../src/base/parse.ts';
-import { buildRequest } from '../../../src/tools/http/request.ts';
-import { HttpToolConfig, needsApproval } from '../../../src/tools/http/config.ts';
+import { buildRequest } from '../../../src/tools/call-http.ts';
+import { HttpToolConfig, needsApproval } from '../../../src/tools/http-config.ts';
 import type { ToolRequest } from './control.ts';
 
 /**

@@ -3,7 +3,7 @@
 import { PinnaceError } from '../../../src/index.ts';
 import type { RecordKind } from '../../../src/registry/index.ts';
 import { readItems } from '../../../src/registry/catalog-document.ts';
-import { HttpToolConfig, secretNames } from '../../../src/tools/http/config.ts';
+import { HttpToolConfig, secretNames } from '../../../src/tools/http-config.ts';
 import type { AgentDocument } from '../state/agent-file.ts';
 import { readAs } from '../../chat/state/run-data.ts';
 import type { AgentReview, NamedHost } from './control.ts';

@@ -16,7 +16,7 @@ import { parse } from '../../../src/base/parse.ts';
 import { readText } from '../../../src/base/read-text.ts';
 import { ToolDefinition } from '../../../src/base/schema.ts';
 import { requireDestination } from '../../../src/base/secret-origins.ts';
-import { createCodeTool } from '../../../src/tools/code-tool.ts';
+import { createCodeTool } from '../../../src/tools/implement.ts';
 import { answer } from '../../registry/worker/answer.ts';
 import type { ToolTrial, TrialControl } from './control.ts';
 import { previewRequest } from './preview.ts';

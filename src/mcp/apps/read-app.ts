@@ -3,7 +3,7 @@
 import { sha256 } from '../../base/hash.ts';
 import { asRecord } from '../../base/is-record.ts';
 import { canonicalJson } from '../../base/json.ts';
-import { fromBase64 } from '../../tools/content/base64.ts';
+import { fromBase64 } from '../../base/base64.ts';
 import { error, type Remark } from '../checks/finding.ts';
 import { type AppMetadata, readMetadata } from './app-metadata.ts';
 

@@ -5,7 +5,7 @@ import { canonicalJson } from '../../base/json.ts';
 import type { SecretRef } from '../../base/schema.ts';
 import { requireDestination } from '../../base/secret-origins.ts';
 import type { SecretSource } from '../../contracts/secret-source.ts';
-import { fromBase64, toBase64 } from '../../tools/content/base64.ts';
+import { fromBase64, toBase64 } from '../../base/base64.ts';
 
 /** A sealed value, as JSON. */
 export interface Sealed {

@@ -6,7 +6,7 @@ import type { Principal } from '../../base/principal.ts';
 import type { McpAuthPin, McpServer } from '../../base/schema.ts';
 import type { McpGrant, McpSignInCallback, McpSignInRequest, McpSignInStart } from '../../contracts/mcp/sign-ins.ts';
 import { owns } from '../../permission/ownership.ts';
-import { toBase64 } from '../../tools/content/base64.ts';
+import { toBase64 } from '../../base/base64.ts';
 import { clientFor, clientToStart, noteClient, signInMs } from './clients.ts';
 import { grantChange, type GrantOf, readGrant } from './grants.ts';
 import {

@@ -7,7 +7,7 @@ import type { Action, AskAction, CallAction, CreateAction, ReviseAction, SendAct
 import { type Draft, nextAskId } from './draft.ts';
 import { cancel } from './ending.ts';
 import { dropped } from './follow-ups.ts';
-import { visibleLines } from '../../tools/visible-text.ts';
+import { visibleLines } from '../../base/visible-text.ts';
 import { failure } from '../model/failure.ts';
 import type { ActionOutcome, CallSpec, EventOf } from '../model/plan-event.ts';
 import { type AgentState, childOf, childOfKey, hasEnded, type PlanState, stepId } from '../model/plan-state.ts';

@@ -1,6 +1,6 @@
 /** Loads one file of a message, wherever it is, and checks its size and type. */
 
-import { base64Size, fromBase64, toBase64 } from '../../tools/content/base64.ts';
+import { base64Size, fromBase64, toBase64 } from '../../base/base64.ts';
 import { loadOnce } from '../../base/load-once.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import { fetchFile } from './fetch-file.ts';

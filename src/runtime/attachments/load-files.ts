@@ -1,7 +1,7 @@
 /** Replaces what messages say of files with the files: what a model receives is inline. */
 
 import { PinnaceError, toPinnaceError } from '../../base/errors.ts';
-import { createSlots } from '../../tools/slots.ts';
+import { createSlots } from '../../tools/run-scope.ts';
 import type { ModelMessage } from '../messages/model-messages.ts';
 import { isTextType } from './file-type.ts';
 import type { FileAccess, FileAddress, LoadedFile } from './files.ts';

@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../../base/errors.ts';
 import type { McpResource } from '../../contracts/mcp/content.ts';
-import { fromBase64, toBase64 } from '../../tools/content/base64.ts';
+import { fromBase64, toBase64 } from '../../base/base64.ts';
 import { fileTypeOf } from './file-type.ts';
 import type { FileAccess, LoadedFile } from './files.ts';
 import { requireLength } from './require-length.ts';

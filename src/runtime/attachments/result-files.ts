@@ -2,8 +2,8 @@
 
 import type { LanguageModelV4ToolResultOutput } from '@ai-sdk/provider';
 import type { ModelMessage } from '../messages/model-messages.ts';
-import { fromBase64 } from '../../tools/content/base64.ts';
-import { type MediaBlock, mediaOf, withMedia } from '../../tools/content/media.ts';
+import { fromBase64 } from '../../base/base64.ts';
+import { type MediaBlock, mediaOf, withMedia } from '../../tools/content.ts';
 import { fileTypeOf, isTextType } from './file-type.ts';
 import type { FileAddress, LoadedFile } from './files.ts';
 import { blobIdOf } from './references.ts';

@@ -2,7 +2,7 @@
 
 import { loadOnce } from '../../base/load-once.ts';
 import type { UIMessage, UIMessageChunk } from '../../contracts/ai-types.ts';
-import { mediaOf } from '../../tools/content/media.ts';
+import { mediaOf } from '../../tools/content.ts';
 import type { ModelMessage } from '../messages/model-messages.ts';
 import type { Limits } from '../resolve/limits.ts';
 import type { RunFiles, RunFilesOptions } from './files.ts';

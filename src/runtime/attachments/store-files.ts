@@ -1,6 +1,6 @@
 /** Stores what is too large for a run's log: base64 in outputs and chunks becomes the address of a stored file. */
 
-import { fromBase64 } from '../../tools/content/base64.ts';
+import { fromBase64 } from '../../base/base64.ts';
 import { isRecord } from '../../base/is-record.ts';
 import { sniffType } from './file-type.ts';
 import type { LoadedFile } from './files.ts';

@@ -8,8 +8,8 @@ import type { AgentFields } from '../../base/agent/agent-input.ts';
 import type { OutputLabel } from '../../base/agent/output-spec.ts';
 import { Agent, type JsonSchema } from '../../base/schema.ts';
 import type { StandardSchema } from '../../base/agent/standard-schema.ts';
-import { isStandard, issuesOf, readStandard } from '../../tools/schema/read-standard.ts';
-import { requireOutputSchema } from '../../tools/json-schema/require-schema.ts';
+import { isStandard, issuesOf, readStandard } from '../../tools/define-tool.ts';
+import { requireOutputSchema } from '../../tools/json-schema/json-schema.ts';
 import type { CodeAgent, Instructions, StopCondition } from './agent-code.ts';
 
 /** What `defineAgent` takes: a record, of which some fields may be code. */

@@ -1,6 +1,6 @@
 /** Tools that change nothing: calls that may act are answered from the record of an earlier run. */
 
-import { onChecked } from '../../tools/fixed-input.ts';
+import { onChecked } from '../../tools/define-tool.ts';
 import { type ErrorData, fromData, PinnaceError } from '../../base/errors.ts';
 import { sha256Sync } from '../../base/sha256-sync.ts';
 import { canonicalJson } from '../../base/json.ts';

@@ -6,7 +6,7 @@ import { sha256Sync } from '../../base/sha256-sync.ts';
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { Storage } from '../../contracts/storage.ts';
 import { readJournal } from '../../log/journal-record.ts';
-import { codeRunId } from '../../tools/program-host.ts';
+import { codeRunId } from '../../tools/run-scope.ts';
 import type { ForkedFrom } from '../log/stitched-log.ts';
 import { type ProgramHome, programId, programPrefix, type ProgramState, readPast } from '../program/program-record.ts';
 import type { RecordedOutcome } from './dry-tools.ts';

@@ -3,7 +3,7 @@
 import { toData } from '../../base/errors.ts';
 import type { UIMessage, UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { EarlierClaim, Interruption, SpentDecision, Unspendable } from '../../permission/interruption.ts';
-import { claimOn, earlierClaim, notApproved } from '../../tools/call-claim.ts';
+import { claimOn, earlierClaim, notApproved } from '../../tools/call-approval.ts';
 import { outcomeChunks } from '../../tools/call-ends.ts';
 import type { RunCalls } from '../../tools/run-calls.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';

@@ -1,7 +1,7 @@
 /** The parts of a model's stream as UI message chunks, the wire format of the AI SDK. */
 
 import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata } from '@ai-sdk/provider';
-import { toBase64 } from '../../tools/content/base64.ts';
+import { toBase64 } from '../../base/base64.ts';
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { ParsedCall } from './parse-call.ts';
 

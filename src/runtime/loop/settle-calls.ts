@@ -4,7 +4,7 @@ import type { LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import { toData } from '../../base/errors.ts';
 import { raceAbort } from '../../base/until-aborted.ts';
 import type { JSONValue, UIMessageChunk } from '../../contracts/ai-types.ts';
-import { describedText } from '../../tools/approval.ts';
+import { describedText } from '../../tools/call-approval.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
 import type { SettledCall } from '../../tools/run-calls.ts';
 import type { LoopOptions } from './loop-options.ts';

@@ -8,7 +8,7 @@ import type {
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
-import { toBase64 } from '../../tools/content/base64.ts';
+import { toBase64 } from '../../base/base64.ts';
 import type { JSONValue, UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { PinnaceError } from '../../base/errors.ts';
 import { wellFormed, WholeTexts } from '../../base/well-formed.ts';

@@ -1,7 +1,7 @@
 /** The parts of programs in a client's message: the calls of `code_run`, and calls inside of them that wait for a person. */
 
 import type { UIMessage } from '../../contracts/ai-types.ts';
-import { codeRunId } from '../../tools/program-host.ts';
+import { codeRunId } from '../../tools/run-scope.ts';
 
 type Part = UIMessage['parts'][number];
 

@@ -3,12 +3,11 @@
 import { type ErrorData, PinnaceError, toData, toPinnaceError } from '../../base/errors.ts';
 import { sha256Sync } from '../../base/sha256-sync.ts';
 import { type Span, type SpanContext, statusOfError } from '../../events/span.ts';
-import { describedText } from '../../tools/approval.ts';
+import { claimOn, describedText } from '../../tools/call-approval.ts';
 import { maxProgramLength, maxProgramOutput } from '../../tools/builtin/code-run.ts';
-import { codeRunId, type ProgramHost } from '../../tools/program-host.ts';
+import { codeRunId, type ProgramHost } from '../../tools/run-scope.ts';
 import type { ToolContext } from '../../tools/tool.ts';
 import { askedBy } from '../../permission/interruption.ts';
-import { claimOn } from '../../tools/call-claim.ts';
 import { waitingOutput } from '../../tools/call-ends.ts';
 import { driveProgram } from './drive-program.ts';
 import { createProgramCalls, type ProgramAsk } from './program-calls.ts';

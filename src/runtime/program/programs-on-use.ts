@@ -1,7 +1,7 @@
 /** The programs of a run. Their code is loaded with the first program: most runs have none. */
 
 import { loadOnce } from '../../base/load-once.ts';
-import { programHostKey } from '../../tools/program-host.ts';
+import { programHostKey } from '../../tools/run-scope.ts';
 import type { CallForApproval } from '../loop/decided-calls.ts';
 import { programsIn } from '../messages/program-parts.ts';
 import type { RunPrograms } from './program-host.ts';

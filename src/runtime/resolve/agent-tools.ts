@@ -5,10 +5,9 @@ import { reportAt } from '../../events/report.ts';
 import { reportedHook } from '../../events/reported-port.ts';
 import { createTraceId } from '../../events/trace-ids.ts';
 import { actorOf, type Span, traceAt } from '../../events/span.ts';
-import { codeRunId } from '../../tools/program-host.ts';
+import { codeRunId, unboundDelegation } from '../../tools/run-scope.ts';
 import type { Tool, ToolContext, ToolOutcome } from '../../tools/tool.ts';
 import { type CallFacilities, ToolCall } from '../../tools/tool-call.ts';
-import { unboundDelegation } from '../../tools/delegation.ts';
 import {
   type ClientCall,
   type ClientRead,

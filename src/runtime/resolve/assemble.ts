@@ -2,8 +2,14 @@
 
 import { isWithinEgress } from '../../base/egress-list.ts';
 import type { Agent, ToolDefinition } from '../../base/schema.ts';
-import { type Allowlist, createAllowlist, unavailability, type Unavailable } from '../../tools/availability.ts';
-import { builtinToolIds, planToolIds } from '../../tools/builtin/builtin-ids.ts';
+import {
+  type Allowlist,
+  builtinToolIds,
+  createAllowlist,
+  planToolIds,
+  unavailability,
+  type Unavailable,
+} from '../../tools/availability.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { ContextItem } from '../run-request.ts';
 import { sha256 } from '../../base/hash.ts';

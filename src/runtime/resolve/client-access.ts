@@ -8,7 +8,7 @@ import { takeToken } from '../../log/rate-limit.ts';
 import { type ApprovalTerms, requestPermission, requirePermission } from '../../permission/authorize.ts';
 import { decide } from '../../permission/decide.ts';
 import { requireDecider } from '../../permission/ownership.ts';
-import { describeCall, describedText } from '../../tools/approval.ts';
+import { describeCall, describedText } from '../../tools/call-approval.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { CallHost } from '../../tools/tool-call.ts';
 import type { CallerTrace, RuntimeParts } from '../runtime-options.ts';

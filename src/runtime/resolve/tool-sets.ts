@@ -2,8 +2,7 @@
 
 import type { Agent, ToolDefinition } from '../../base/schema.ts';
 import { createAllowlist } from '../../tools/availability.ts';
-import type { Builtin } from '../../tools/builtin/builtins.ts';
-import { implement, type Means } from '../../tools/implement.ts';
+import { type Builtin, implement, type Means } from '../../tools/implement.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { createAgentTool, type LiveTexts } from '../../tools/agent-tool.ts';
 import { assemble, type KnownTool, type ToolSet } from './assemble.ts';

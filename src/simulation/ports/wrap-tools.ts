@@ -2,7 +2,7 @@
 
 import { canonicalJson } from '../../base/json.ts';
 import type { ToolDefinition } from '../../base/schema.ts';
-import { isToolSource, type ToolSource } from '../../tools/tool-source.ts';
+import { isToolSource, type ToolSource } from '../../tools/implement.ts';
 import type { Tool } from '../../tools/tool.ts';
 import type { PortParts } from './port-parts.ts';
 

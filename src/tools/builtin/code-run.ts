@@ -2,11 +2,10 @@
 
 import * as v from 'valibot';
 import { PinnaceError } from '../../base/errors.ts';
-import { bestFirst } from '../schema/best-first.ts';
-import { declarationOf } from '../schema/declaration.ts';
-import { codeRunId, type ProgramHost, programHostKey } from '../program-host.ts';
+import { bestFirst, declarationOf } from '../declaration.ts';
+import { codeRunId, type ProgramHost, programHostKey } from '../run-scope.ts';
 import type { Tool } from '../tool.ts';
-import { defineValibotTool } from '../valibot-tool.ts';
+import { defineValibotTool } from '../make-tool.ts';
 
 /** UTF-16 code units of a program. */
 export const maxProgramLength = 65_536;

@@ -12,8 +12,8 @@ import {
 import { PinnaceError } from '../../base/errors.ts';
 import type { Egress } from '../../contracts/egress.ts';
 import { readText } from '../../base/read-text.ts';
-import { defineValibotTool } from '../valibot-tool.ts';
-import { withinRequest } from '../http/request-span.ts';
+import { defineValibotTool } from '../make-tool.ts';
+import { withinRequest } from '../call-http.ts';
 import type { Tool, ToolContext } from '../tool.ts';
 
 const maxBytes = 1_048_576;

@@ -2,18 +2,17 @@
 
 import { dereference, format as formats } from '@cfworker/json-schema';
 import { PinnaceError } from '../../base/errors.ts';
+import { isRecord } from '../../base/is-record.ts';
 import type { Issue } from '../../base/parse.ts';
+import type { JsonSchema } from '../../base/schema.ts';
 import { yieldTurn } from '../../base/yield-turn.ts';
 import { createWork, tooMuchWork } from '../../permission/regex/work.ts';
-import type { JsonSchema } from '../../base/schema.ts';
-import { addressOf, evaluate } from './evaluate.ts';
-import type { Context, Evaluation, Failure, Result, Schema } from './findings.ts';
-import { mistakeIn } from './keywords.ts';
-import { compilePatterns, type Matchers } from './patterns.ts';
 import type { InputCheck, Tool } from '../tool.ts';
+import { addressOf, compilePatterns, evaluate, type Matchers } from './evaluate-schema.ts';
+import type { Context, Evaluation, Failure, Result, Schema } from './schema-keywords.ts';
 
 /** A check of values by one schema. It never throws: what cannot be checked does not fit. */
-export interface SchemaCheck {
+interface SchemaCheck {
   /** Lists what is wrong with a value, none when it fits. Holds the thread until then: for values of the composition. */
   (value: unknown): readonly Issue[];
   /** Lists the same, and lets others have their turn every few milliseconds: for what a caller, a model or a server sends. */
@@ -231,3 +230,132 @@ export function checkBy(schema: JsonSchema): Tool['check'] {
 function toCheck(input: unknown, issues: readonly Issue[]): InputCheck {
   return issues.length === 0 ? { ok: true, input } : { ok: false, issues };
 }
+
+/** The longest schema of an answer, as JSON. */
+const mostOfOutput = 65_536;
+
+/**
+ * Checks a schema; a pattern that is refused is named by its place in the record.
+ *
+ * @throws PinnaceError `invalid_argument` as `compileJsonSchema` does.
+ */
+export function requireSchema(schema: JsonSchema, path: string): void {
+  try {
+    compileJsonSchema(schema);
+  } catch (error) {
+    if (!(error instanceof PinnaceError) || error.details?.['reason'] !== 'invalid_pattern') throw error;
+    const { code, message, details } = error;
+    const field = `/${path.replaceAll('.', '/')}${String(details['field'])}`;
+    const issue = { path, field, reason: 'invalid_pattern', message: message.replace(/^[^:]*: /, 'is refused: ') };
+    throw new PinnaceError(code, message, { details: { ...details, field, issues: [issue] }, cause: error });
+  }
+}
+
+/** Checks the schema of an answer, which is sent with every model call. @throws PinnaceError as `requireSchema`, `schema_too_large`. */
+export function requireOutputSchema(schema: JsonSchema): void {
+  const { length } = JSON.stringify(schema);
+  if (length > mostOfOutput) {
+    throw new PinnaceError(
+      'invalid_argument',
+      `Cannot use the JSON Schema of the answer: it is ${length} long, ${mostOfOutput} is allowed`,
+      { details: { reason: 'schema_too_large' } },
+    );
+  }
+  requireSchema(schema, 'output.schema');
+}
+
+/** Returns where a schema is not as JSON Schema defines it, as a JSON Pointer below `at`; `undefined`: it is. */
+function mistakeIn(schema: unknown, at: string): string | undefined {
+  if (typeof schema === 'boolean') return undefined;
+  if (!isRecord(schema)) return at;
+  for (const [keyword, value] of Object.entries(schema)) {
+    const find = Object.hasOwn(keywords, keyword) ? keywords[keyword] : undefined;
+    const mistake = find?.(value, `${at}/${keyword}`);
+    if (mistake !== undefined) return mistake;
+  }
+  return undefined;
+}
+
+/** Returns where a value is not as it must be. */
+type Find = (value: unknown, at: string) => string | undefined;
+
+function must(holds: (value: unknown) => boolean): Find {
+  return (value, at) => holds(value) ? undefined : at;
+}
+
+const number = must((value) => typeof value === 'number');
+const count = must((value) => typeof value === 'number' && Number.isInteger(value) && value >= 0);
+const text = must((value) => typeof value === 'string');
+const names = each(text);
+
+function each(find: Find, least = 0): Find {
+  return (value, at) => {
+    if (!Array.isArray(value) || value.length < least) return at;
+    for (let index = 0; index < value.length; index++) {
+      const mistake = find(value[index], `${at}/${index}`);
+      if (mistake !== undefined) return mistake;
+    }
+    return undefined;
+  };
+}
+
+function named(find: Find): Find {
+  return (value, at) => {
+    if (!isRecord(value)) return at;
+    for (const [name, part] of Object.entries(value)) {
+      const mistake = find(part, `${at}/${name}`);
+      if (mistake !== undefined) return mistake;
+    }
+    return undefined;
+  };
+}
+
+const schemas = each(mistakeIn, 1);
+const namedSchemas = named(mistakeIn);
+const types: ReadonlySet<unknown> = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string']);
+const type = must((value) => types.has(value));
+
+const keywords: Readonly<Record<string, Find>> = {
+  type: (value, at) => Array.isArray(value) ? each(type, 1)(value, at) : type(value, at),
+  properties: namedSchemas,
+  patternProperties: namedSchemas,
+  dependentSchemas: namedSchemas,
+  dependentRequired: named(names),
+  $defs: namedSchemas,
+  definitions: namedSchemas,
+  additionalProperties: mistakeIn,
+  unevaluatedProperties: mistakeIn,
+  propertyNames: mistakeIn,
+  items: (value, at) => Array.isArray(value) ? schemas(value, at) : mistakeIn(value, at),
+  prefixItems: schemas,
+  unevaluatedItems: mistakeIn,
+  contains: mistakeIn,
+  not: mistakeIn,
+  if: mistakeIn,
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema, and no caller awaits this
+  then: mistakeIn,
+  else: mistakeIn,
+  allOf: schemas,
+  anyOf: schemas,
+  oneOf: schemas,
+  required: names,
+  enum: must(Array.isArray),
+  minimum: number,
+  maximum: number,
+  exclusiveMinimum: number,
+  exclusiveMaximum: number,
+  multipleOf: must((value) => typeof value === 'number' && value > 0),
+  minLength: count,
+  maxLength: count,
+  minItems: count,
+  maxItems: count,
+  minProperties: count,
+  maxProperties: count,
+  pattern: text,
+  format: text,
+  uniqueItems: must((value) => typeof value === 'boolean'),
+  $id: text,
+  $anchor: text,
+  $ref: text,
+  description: text,
+};

@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { ToolDefinition } from '../../base/schema.ts';
-import { paramsSchemaOf } from '../../tools/valibot-tool.ts';
+import { paramsSchemaOf } from '../../tools/make-tool.ts';
 import { exportTool } from './transfer/export-tool.ts';
 import { importTool } from './transfer/import-tool.ts';
 import { readTools } from './read-tools.ts';

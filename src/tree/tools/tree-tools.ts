@@ -5,7 +5,7 @@ import { PinnaceError } from '../../base/errors.ts';
 import type { ToolDefinition } from '../../base/schema.ts';
 import type { OnError } from '../../events/on-error.ts';
 import { createReport } from '../../events/report.ts';
-import type { ToolSource, ToolSourceCall } from '../../tools/tool-source.ts';
+import type { ToolSource, ToolSourceCall } from '../../tools/implement.ts';
 import type { AuditEntry, AuditSink } from './call/audit.ts';
 import { callTool } from './call/call-tool.ts';
 import type { Caller } from './caller.ts';

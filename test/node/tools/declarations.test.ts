@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { parseSync } from 'oxc-parser';
 import { describe, expect, it } from 'vitest';
-import { declarationOf } from '../../../src/tools/schema/declaration.ts';
+import { declarationOf } from '../../../src/tools/declaration.ts';
 
 const name = fc.oneof(fc.string({ minLength: 1, maxLength: 8 }), fc.constantFrom('a', 'b-c', '__proto__', '*/', '"'));
 const scalar = fc.oneof(

@@ -3,7 +3,7 @@ import process from 'node:process';
 import { parseSync } from 'oxc-parser';
 import { describe, expect, it } from 'vitest';
 import { defineTool } from '../../../src/index.ts';
-import { declarationOf } from '../../../src/tools/schema/declaration.ts';
+import { declarationOf } from '../../../src/tools/declaration.ts';
 import { type FunctionCase, readCases, readFunctions, schemaOf } from '../../fixtures/function-calls/published.ts';
 import { outputOf, programRuntime, take } from '../../fixtures/programs.ts';
 

@@ -2,9 +2,8 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../../src/base/json.ts';
 import { defineTool } from '../../../src/index.ts';
-import { describeCall, describedText } from '../../../src/tools/approval.ts';
-import { callFacts } from '../../../src/tools/call-facts.ts';
-import { visible } from '../../../src/tools/visible-text.ts';
+import { callFacts, describeCall, describedText } from '../../../src/tools/call-approval.ts';
+import { visible } from '../../../src/base/visible-text.ts';
 import { randomNumbers } from '../../fixtures/chance/random.ts';
 
 const payment = defineTool({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hmacSha256Sync } from '../../../src/base/sha256-sync.ts';
-import { inputSummary } from '../../../src/tools/input-summary.ts';
+import { inputSummary } from '../../../src/tools/input-fields.ts';
 
 const schemaOf = (...names: string[]) => ({
   type: 'object',

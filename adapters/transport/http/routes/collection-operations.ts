@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { jsonSchemaOf } from '../../../../src/base/json-schema-of.ts';
-import { kindNames, type RecordKind, recordSchemas } from '../../../../src/tools/records/record-kinds.ts';
+import { kindNames, type RecordKind, recordSchemas } from '../../../../src/tools/records.ts';
 import {
   empty,
   type Json,

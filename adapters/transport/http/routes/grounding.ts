@@ -18,7 +18,7 @@ import {
   type IngestReport,
 } from '../../../../src/grounding/ingest/ingest.ts';
 import { type RetrieveInput, RetrieveRequest } from '../../../../src/grounding/request.ts';
-import { fromBase64 } from '../../../../src/tools/content/base64.ts';
+import { fromBase64 } from '../../../../src/base/base64.ts';
 import type { HostedRuntime } from '../../../../src/runtime/runtime.ts';
 import type { Signed } from '../authentication.ts';
 import { readAs } from '../body.ts';

@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { parse } from '../../../../src/base/parse.ts';
-import { ContentBlock } from '../../../../src/tools/content/content.ts';
+import { ContentBlock } from '../../../../src/tools/content.ts';
 import { invalidParams, RpcError } from '../rpc-error.ts';
 import { listedPart, pageOf } from './page.ts';
 import type { McpPrompt, McpPrompts } from './prompt.ts';

@@ -1,6 +1,6 @@
 /** Prompts of an MCP server, as a host gives them. */
 
-import type { ContentBlock } from '../../../../src/tools/content/content.ts';
+import type { ContentBlock } from '../../../../src/tools/content.ts';
 import type { McpReader } from './reader.ts';
 import type { McpCompletion } from './resource.ts';
 

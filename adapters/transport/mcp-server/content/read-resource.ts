@@ -1,7 +1,7 @@
 /** `resources/list`, `resources/templates/list` and `resources/read`. */
 
 import { PinnaceError } from '../../../../src/base/errors.ts';
-import { toBase64 } from '../../../../src/tools/content/base64.ts';
+import { toBase64 } from '../../../../src/base/base64.ts';
 import { invalidParams, RpcError, toRpcError } from '../rpc-error.ts';
 import { listedPart, pageOf } from './page.ts';
 import type { McpReader } from './reader.ts';

@@ -2,7 +2,7 @@
 
 import type { Principal } from '../../../../src/base/principal.ts';
 import type { Span } from '../../../../src/events/span.ts';
-import type { CallingClient } from '../../../../src/tools/client/calling-client.ts';
+import type { CallingClient } from '../../../../src/tools/tool.ts';
 
 /** Who reads. */
 export interface McpReader {

@@ -8,12 +8,7 @@ import { sha256 } from '../../../../src/base/hash.ts';
 import { isRecord } from '../../../../src/base/is-record.ts';
 import { canonicalJson } from '../../../../src/base/json.ts';
 import { redactData } from '../../../../src/permission/redaction/run-redaction.ts';
-import type {
-  AnswersTo,
-  CallingClient,
-  ClientQuestion,
-  ClientQuestions,
-} from '../../../../src/tools/client/calling-client.ts';
+import type { AnswersTo, CallingClient, ClientQuestion, ClientQuestions } from '../../../../src/tools/tool.ts';
 import type { QuestionRecord } from './question-state.ts';
 import {
   canAnswer,

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { isRecord } from '../../../../src/base/is-record.ts';
 import { PinnaceError } from '../../../../src/base/errors.ts';
 import type { JsonSchema } from '../../../../src/base/schema.ts';
-import type { ClientAnswers, ClientQuestion } from '../../../../src/tools/client/calling-client.ts';
+import type { ClientAnswers, ClientQuestion } from '../../../../src/tools/tool.ts';
 import { compileJsonSchema } from '../../../../src/tools/json-schema/json-schema.ts';
 
 /** A request to the client, inside a result. */

@@ -4,7 +4,7 @@ import { isRecord } from '../../../base/is-record.ts';
 import { PinnaceError } from '../../../base/errors.ts';
 import { hidesCause } from '../../../events/report.ts';
 import type { SpanContext } from '../../../events/span.ts';
-import type { ToolSourceCall } from '../../../tools/tool-source.ts';
+import type { ToolSourceCall } from '../../../tools/implement.ts';
 import { auditCall } from './call-audit.ts';
 import type { Core } from '../../nodes/core.ts';
 import { slotOf } from '../../nodes/structure.ts';

@@ -3,7 +3,7 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { staticCatalog } from '../../../../adapters/catalog/static.ts';
 import type { Egress } from '../../../../src/contracts/egress.ts';
-import { toBase64 } from '../../../../src/tools/content/base64.ts';
+import { toBase64 } from '../../../../src/base/base64.ts';
 import type { CreateRuntimeOptions, ProviderInput, UIMessage } from '../../../../src/index.ts';
 import { says, scriptedModel } from '../../../fixtures/model.ts';
 import { testRuntime } from '../../../fixtures/runtime.ts';

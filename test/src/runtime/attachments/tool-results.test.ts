@@ -2,7 +2,7 @@ import type { LanguageModelV4Prompt, LanguageModelV4StreamPart as Part } from '@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import { toBase64 } from '../../../../src/tools/content/base64.ts';
+import { toBase64 } from '../../../../src/base/base64.ts';
 import { sha256 } from '../../../../src/base/hash.ts';
 import type { BlobStore } from '../../../../src/contracts/blob-store.ts';
 import {

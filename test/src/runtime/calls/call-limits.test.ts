@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { defineTool, localPrincipal, type Tool, type UIMessageChunk } from '../../../../src/index.ts';
 import { takeToken } from '../../../../src/log/rate-limit.ts';
-import { createSlots } from '../../../../src/tools/slots.ts';
+import { createSlots } from '../../../../src/tools/run-scope.ts';
 import { callsTools, says, scriptedModel } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime } from '../../../fixtures/runtime.ts';
 

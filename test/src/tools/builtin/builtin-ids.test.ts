@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { discoveryToolNames } from '../../../../src/discovery/discovery-tools.ts';
 import { planTools } from '../../../../src/planner/host/plan-tools.ts';
-import { builtinToolIds } from '../../../../src/tools/builtin/builtin-ids.ts';
+import { builtinToolIds } from '../../../../src/tools/availability.ts';
 import { calculatorTool } from '../../../../src/tools/builtin/calculator.ts';
 import { currentTimeTool } from '../../../../src/tools/builtin/current-time.ts';
 import { fetchUrlTool } from '../../../../src/tools/builtin/fetch-url.ts';

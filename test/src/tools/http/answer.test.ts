@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRedactor } from '../../../../src/permission/redaction/redactor.ts';
-import { createHttpTool } from '../../../../src/tools/http/http-tool.ts';
+import { createHttpTool } from '../../../../src/tools/implement.ts';
 import { canary, scriptedEgress, text } from '../../../fixtures/egress.ts';
 import { call, definition, errorOf, json } from '../../../fixtures/tools/http-tool.ts';
 import { outcomeOf } from '../../../fixtures/tools/tool-call.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createHttpTool, type HttpToolDefinition } from '../../../../src/tools/http/http-tool.ts';
-import { needsApproval } from '../../../../src/tools/http/config.ts';
+import { createHttpTool, type HttpToolDefinition } from '../../../../src/tools/implement.ts';
+import { needsApproval } from '../../../../src/tools/http-config.ts';
 import { home, scriptedEgress } from '../../../fixtures/egress.ts';
 import { definition, empty } from '../../../fixtures/tools/http-tool.ts';
 

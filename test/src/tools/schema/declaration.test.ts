@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { defineTool } from '../../../../src/index.ts';
-import { declarationOf, signatureOf, typeOf } from '../../../../src/tools/schema/declaration.ts';
+import { declarationOf, signatureOf, typeOf } from '../../../../src/tools/declaration.ts';
 
 describe('declarationOf', () => {
   it('prints the description and the signature of a tool', () => {

@@ -1,6 +1,6 @@
 /** Tries work again that failed for now. */
 
-import { PinnaceError } from '../base/errors.ts';
+import { PinnaceError } from './errors.ts';
 
 /** How often, and with what clock. */
 export interface RetryOptions {

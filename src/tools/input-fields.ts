@@ -1,9 +1,13 @@
-/** Which fields of an input its JSON Schema declares, in the order of the schema, and whether it permits others. */
+/** Which fields of an input its JSON Schema declares, and what events say of an input: never a value. */
 
 import { readPointer } from '../base/json-pointer.ts';
+import { canonicalJson } from '../base/json.ts';
+import { visible } from '../base/visible-text.ts';
+import type { SummaryValue } from '../contracts/span.ts';
+import type { DigestOf } from '../events/input-digests.ts';
 
 /** What the schemas that apply to one object say of its fields. */
-export interface DeclaredFields {
+interface DeclaredFields {
   /** The schemas of each declared field, in the order in which the fields are declared. */
   readonly fields: ReadonlyMap<string, readonly unknown[]>;
   /** The schemas of fields that are not declared, where a schema permits them explicitly. */
@@ -28,7 +32,7 @@ export function declaredFields(schemas: Schemas, root: unknown): DeclaredFields 
 const alone = new WeakMap<object, Schemas>();
 
 /** The list of a tool's schema alone, always the same one. */
-export function schemasOf(schema: unknown): Schemas {
+function schemasOf(schema: unknown): Schemas {
   if (typeof schema !== 'object' || schema === null) return [schema];
   const schemas = alone.get(schema) ?? [schema];
   alone.set(schema, schemas);
@@ -120,4 +124,71 @@ function decode(fragment: string): string {
   } catch {
     return fragment;
   }
+}
+
+/** What a summary is made with. */
+interface InputSummaryOptions {
+  /** The tool's JSON Schema. */
+  readonly schema: unknown;
+  readonly tenant: string;
+  /** Without one there is no digest. */
+  readonly digestOf: DigestOf | undefined;
+}
+
+/** The facts of an input. */
+export interface InputSummary extends Readonly<Record<string, SummaryValue>> {
+  /** The length of its JSON in UTF-16 code units; absent where it is no JSON. */
+  readonly input: number | undefined;
+  /** Absent for an input that is longer than 16,384 or no JSON. */
+  readonly digest: string | undefined;
+  /** The top-level names that the schema declares, and how many others there are: `city,unit,+2 undeclared`. */
+  readonly keys: string | undefined;
+}
+
+/** To hash more than this would take longer than the rest of the event. */
+const maxDigestLength = 16_384;
+const maxNames = 16;
+const maxName = 40;
+/** The names as written, so that the other facts of the event have room. */
+const maxWritten = 240;
+const bare = /^[\w.:$/@*-]+$/;
+
+/** Returns the facts. Never throws, whatever the input is made of. */
+export function inputSummary(input: unknown, { schema, tenant, digestOf }: InputSummaryOptions): InputSummary {
+  try {
+    const length = JSON.stringify(input)?.length;
+    const isShort = length !== undefined && length <= maxDigestLength;
+    const digest = isShort ? digestOf?.(canonicalJson(input), tenant) : undefined;
+    return { input: length, digest, keys: keysOf(input, schema) };
+  } catch {
+    return { input: undefined, digest: undefined, keys: undefined }; // no JSON: the check of the call rejects it
+  }
+}
+
+/** The model chooses names as freely as values, so only those of the schema are written. */
+function keysOf(input: unknown, schema: unknown): string | undefined {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return undefined;
+  const declared = declaredNames(schema).filter((name) => Object.hasOwn(input, name));
+  let text = '';
+  let count = 0;
+  for (const name of declared.slice(0, maxNames)) {
+    const next = `${text === '' ? '' : `${text},`}${escaped(name)}`;
+    if (JSON.stringify(next).length > maxWritten) break; // the summary quotes it
+    text = next;
+    count++;
+  }
+  const others = Object.keys(input).length - declared.length;
+  const more = declared.length - count;
+  const parts = [text, more > 0 ? `+${more} more` : '', others > 0 ? `+${others} undeclared` : ''];
+  return parts.filter((part) => part !== '').join(',') || undefined;
+}
+
+/** A name that could be read as something else is written as JSON text. */
+function escaped(name: string): string {
+  const short = name.length > maxName ? `${name.slice(0, maxName - 1)}…` : name;
+  return bare.test(short) ? short : visible(JSON.stringify(short));
+}
+
+function declaredNames(schema: unknown): readonly string[] {
+  return [...declaredFields(schemasOf(schema), schema).fields.keys()];
 }

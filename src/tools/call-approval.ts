@@ -1,16 +1,74 @@
 /**
- * The facts of a call for the person who decides on it. The model chooses every name and value of the input, so nothing of it is
- * shown unescaped, nothing long hides what is short, and two different inputs never look the same.
+ * Which calls a person must approve, what that person is shown, and what the decision is bound to.
+ *
+ * - The model chooses every name and value of an input, so nothing of it is shown unescaped, nothing long hides what is short, and two
+ *   different inputs never look the same.
+ * - What is shown are facts of the call, never words of the model.
+ * - A decision is bound to its owner, chat, agent with its revision, tool definition and input: when one of them changes, it is void.
  */
 
-import { isRecord } from '../base/is-record.ts';
+import { PinnaceError } from '../base/errors.ts';
 import { sha256 } from '../base/hash.ts';
+import { isRecord } from '../base/is-record.ts';
 import { canonicalJson } from '../base/json.ts';
-import { declaredFields, elementSchemas } from './declared-fields.ts';
-import { visible } from './visible-text.ts';
+import type { Principal } from '../base/principal.ts';
+import type { Agent, ToolDefinition } from '../base/schema.ts';
+import { visible } from '../base/visible-text.ts';
+import type {
+  EarlierClaim,
+  SpendClaim,
+  SpentDecision,
+  Unspendable,
+  UnspendableReason,
+} from '../permission/interruption.ts';
+import { declaredFields, elementSchemas } from './input-fields.ts';
+import type { Tool } from './tool.ts';
+
+/** Whether the definition wants every call, or every call that may change something, approved by a person. */
+export function needsApproval({ approval = 'never', annotations }: ToolDefinition): boolean {
+  return approval === 'always' || (approval === 'mutating' && annotations?.readOnlyHint !== true);
+}
+
+/** The description of a call for the person who approves it: as fields for a page, and as text. */
+export interface CallDescription {
+  readonly tool: string;
+  /** Where the call goes, as the method and address of a request. */
+  readonly target?: string;
+  readonly fields: readonly CallFact[];
+  /** Why a permission rule wants a person. */
+  readonly rule?: string;
+  /** Who decides in place of the owner. */
+  readonly approvers?: readonly string[];
+  /** Another person than the one who has asked must decide. */
+  readonly fourEyes?: true;
+}
+
+/** Describes a call for the person who decides on it. */
+export async function describeCall(
+  { definition: { id, title, paramsSchema }, describe }: Tool,
+  input: unknown,
+  rule?: string,
+): Promise<CallDescription> {
+  return {
+    tool: visible(title === undefined ? id : `${title} (${id})`),
+    ...(describe && { target: visible(describe()) }),
+    fields: await callFacts(input, paramsSchema),
+    ...(rule !== undefined && { rule: visible(rule) }),
+  };
+}
+
+/** The description as text. Every line starts with a fixed word or a quoted name, so no input can imitate another line. */
+export function describedText({ tool, target, fields, rule }: CallDescription): string {
+  return [
+    `Call ${tool}`,
+    ...(target === undefined ? [] : [target]),
+    ...factLines(fields),
+    ...(rule === undefined ? [] : [`Rule: ${rule}`]),
+  ].join('\n');
+}
 
 /** One value of the input. */
-export interface CallFact {
+interface CallFact {
   /** Where it is: names as JSON text joined by ".", positions in brackets. */
   readonly key: string;
   /** Its JSON text, or the beginning of that, on one line. */
@@ -45,7 +103,7 @@ export async function callFacts(input: unknown, schema: unknown): Promise<readon
 }
 
 /** The facts as text, one line each. */
-export function factLines(facts: readonly CallFact[]): readonly string[] {
+function factLines(facts: readonly CallFact[]): readonly string[] {
   return facts.map(({ key, value, declared, shortened }) => {
     const cut = shortened ? `… (${shortened.length} characters, SHA-256 ${shortened.sha256})` : '';
     return `${declared ? '' : 'Not declared: '}${key}: ${value}${cut}`;
@@ -157,4 +215,59 @@ async function nameOf(name: string | number): Promise<string> {
 /** Enough digits for a person to compare; the approval itself is bound to the whole input. */
 async function hashOf(text: string): Promise<string> {
   return (await sha256(text)).slice(0, 16);
+}
+
+/** Whose decision it is, and where. */
+export interface ClaimHost {
+  readonly agent: Agent;
+  readonly principal: Principal;
+  readonly request: { readonly chat: { readonly id: string } };
+}
+
+/**
+ * Returns the claim on a decision about something, which is JSON: digests over everything that the decision is about. Whose it is, in
+ * which chat, by which agent, which tool as it was, with what input.
+ */
+export async function claimOn(host: ClaimHost, about: readonly unknown[]): Promise<SpendClaim> {
+  const { tenant, subject } = host.principal;
+  return { tenant, subject, ...await digestsOf([tenant, { subject }], host, about) };
+}
+
+/** Returns what version 0.2 wrote for the same decision: it named the tenant alone. */
+export function earlierClaim(host: ClaimHost, about: readonly unknown[]): Promise<EarlierClaim> {
+  return digestsOf([host.principal.tenant], host, about);
+}
+
+async function digestsOf(
+  owner: readonly unknown[],
+  { request: { chat }, agent: { id, revision } }: ClaimHost,
+  about: readonly unknown[],
+): Promise<EarlierClaim> {
+  const [place, binding] = await Promise.all([
+    sha256(canonicalJson([...owner, chat.id, id])),
+    sha256(canonicalJson([...owner, chat.id, [id, revision], ...about])),
+  ]);
+  return { place, binding };
+}
+
+const unspendable: Readonly<Record<UnspendableReason, string>> = {
+  approval_not_found: 'no approval has this id',
+  approval_undecided: 'no one has decided on it yet',
+  approval_expired: 'its approval has expired; ask for it again',
+  approval_spent: 'its approval was used before; each is good for one call',
+  approval_moved: 'its approval was given in another chat or to another agent',
+  approval_altered: 'the call, its tool or its agent has changed since the approval was asked for',
+};
+
+/** The error of a call that was not approved. */
+export function notApproved(toolId: string, decision: SpentDecision | Unspendable): PinnaceError {
+  if ('unspendable' in decision) {
+    const { unspendable: reason } = decision;
+    const message = `Tool "${toolId}" was not called: ${unspendable[reason]}`;
+    return new PinnaceError('approval_required', message, { details: { reason } });
+  }
+  const why = decision.reason === undefined ? '' : `: ${decision.reason}`;
+  return new PinnaceError('forbidden', `Tool "${toolId}" was not called: a person denied it${why}`, {
+    details: { reason: 'approval_denied' },
+  });
 }
