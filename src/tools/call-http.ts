@@ -34,11 +34,11 @@ type HttpCallOptions =
 export async function callHttp(
   config: HttpToolConfig,
   input: TemplateValues['input'],
-  { egress, origins: within, signal, secrets, redact, span, report, principal: { tenant }, ...clock }: HttpCallOptions,
+  { egress, origins: agentOrigins, signal, secrets, redact, span, report, principal: { tenant }, ...clock }: HttpCallOptions,
 ): Promise<HttpToolOutput> {
   const { method, origin, redirectOrigins, maxBytes, timeoutMs, retries } = config;
   const circuit = `${tenant} ${method} ${config.path}`; // one tenant's bad key or quota is no other's failure
-  const origins = narrowEgress([origin, ...redirectOrigins], within) ?? [];
+  const origins = narrowEgress([origin, ...redirectOrigins], agentOrigins) ?? [];
   const terms = { origins, maxBytes, timeoutMs, signal, circuit };
   const send = async (): Promise<HttpToolOutput> => {
     const { request, ...secretParts } = buildRequest(config, { input, secrets });

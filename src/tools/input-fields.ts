@@ -98,7 +98,7 @@ function findUndeclared(value: unknown, { schemas, root, isTop = false }: Within
 }
 
 const wholes = ['allOf', 'anyOf', 'oneOf'];
-const parts = ['if', 'then', 'else'];
+const branches = ['if', 'then', 'else'];
 
 /** The schemas with all that they refer to and are made of, each once. */
 function applied(schemas: Schemas, root: unknown): readonly Keywords[] {
@@ -108,7 +108,7 @@ function applied(schemas: Schemas, root: unknown): readonly Keywords[] {
     const { $ref, dependentSchemas } = keywords;
     if (typeof $ref === 'string' && $ref.startsWith('#')) seen.add(readPointer(root, decode($ref.slice(1))));
     for (const name of wholes) if (Array.isArray(keywords[name])) { for (const one of keywords[name]) seen.add(one); }
-    for (const name of parts) seen.add(keywords[name]);
+    for (const name of branches) seen.add(keywords[name]);
     for (const one of Object.values(asKeywords(dependentSchemas))) seen.add(one);
   }
   return [...seen].map(asKeywords);

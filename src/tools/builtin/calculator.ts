@@ -236,7 +236,7 @@ type Token =
 
 const space = /\s*/y;
 const number = /(?:\d+(?:_\d+)*(?:\.(?:\d+(?:_\d+)*)?)?|\.\d+(?:_\d+)*)(?:[eE][+-]?\d+)?/y;
-const name = /[A-Za-z][A-Za-z0-9]*|π/y;
+const namePattern = /[A-Za-z][A-Za-z0-9]*|π/y;
 const symbol = /\*\*|[-+*/%^!(),×÷·−]/y;
 
 /** Alternative characters that people type, with their meaning. */
@@ -267,7 +267,7 @@ function tokenAt(expression: string, at: number): { token: Token; length: number
   const position = at + 1;
   const digits = match(number, expression, at);
   if (digits !== undefined) return { token: numberToken(digits, position), length: digits.length };
-  const letters = match(name, expression, at);
+  const letters = match(namePattern, expression, at);
   if (letters !== undefined) return { token: nameToken(letters, position), length: letters.length };
   const sign = match(symbol, expression, at);
   if (sign === undefined) throw calculationError('there is a character that is not used here', { position });

@@ -229,7 +229,7 @@ function* patternsIn(root: Schema, parts: Readonly<Record<string, Schema | boole
     const known = schema as Schema; // an object, checked above
     if (typeof known['pattern'] === 'string') yield { pattern: known['pattern'], field: `${field}/pattern` };
     for (const pattern of Object.keys(known['patternProperties'] ?? {})) {
-      yield { pattern, field: below(`${field}/patternProperties`, pattern) };
+      yield { pattern, field: pointerBelow(`${field}/patternProperties`, pattern) };
     }
     for (const part of schemasIn(known, field)) open.push(part);
     const target = parts[String(known['__absolute_ref__'])];
@@ -260,7 +260,7 @@ function schemasIn(schema: Schema, field: string): readonly [schema: unknown, fi
   const named = withNames.flatMap((keyword) =>
     Object.entries(schema[keyword] ?? {}).map((
       [name, part],
-    ): [unknown, string] => [part, below(`${field}/${keyword}`, name)])
+    ): [unknown, string] => [part, pointerBelow(`${field}/${keyword}`, name)])
   );
   const others = withSchemas.flatMap((keyword) => {
     const value = schema[keyword];
@@ -272,7 +272,7 @@ function schemasIn(schema: Schema, field: string): readonly [schema: unknown, fi
 }
 
 /** The names come from a stranger's schema: only harmless characters of them are repeated. */
-function below(field: string, name: string): string {
+function pointerBelow(field: string, name: string): string {
   return `${field}/${name.replaceAll('~', '~0').replaceAll('/', '~1').replace(/[^\w.$~-]/g, '?').slice(0, 64)}`;
 }
 

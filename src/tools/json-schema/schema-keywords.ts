@@ -86,11 +86,11 @@ export class Findings implements EvaluateOptions {
   }
 
   /** Records that a keyword does not hold, with what below it failed. */
-  fail(keyword: string, error = '', below: readonly Failure[] = []): void {
+  fail(keyword: string, error = '', causes: readonly Failure[] = []): void {
     this.valid = false;
     if (this.isFull) return;
     this.failures.push({ instanceLocation: this.at, keyword, error });
-    addUpTo(this.failures, below);
+    addUpTo(this.failures, causes);
   }
 
   /** Evaluates the same value by another schema, and adds the keys that it evaluated when the value is valid. */
