@@ -1,13 +1,13 @@
-/** The texts that agents of plans are generating, for tools of this instance that show them. They are not recorded here. */
+/** Tools of type `agent`: a call hands a task to another agent, as a plan of that agent alone, and returns its answer. */
 
 import * as v from 'valibot';
 import { loadOnce } from '../base/load-once.ts';
 import type { ToolDefinition } from '../base/schema.ts';
-import type { AgentToolOptions } from './call-agent.ts';
+import type { Plans } from '../contracts/plans.ts';
 import { toolOver } from './define-tool.ts';
 import type { Tool } from './tool.ts';
 
-/** Texts by the plan that they belong to. */
+/** The texts that agents of plans are generating, by plan, for tools of this instance that show them. They are not recorded here. */
 export interface LiveTexts {
   /** Calls back with the text of the current step so far, until the returned function is called. */
   listen(planId: string, onText: (text: string) => void): () => void;
@@ -26,19 +26,11 @@ export function createLiveTexts(): LiveTexts {
   };
 }
 
-/**
- * Passes a growing text on whenever it has grown by an eighth, so that all that is passed on stays in proportion to it. The last word
- * is held back, so partial secrets cannot leak.
- */
-export function inGrowingPieces(show: (text: string) => void): (text: string) => void {
-  let shown = 0;
-  return (text) => {
-    if (text.length < shown) shown = 0; // the next step
-    const whole = text.slice(0, text.search(/\s\S*$/) + 1);
-    if (whole.length - shown < Math.max(40, shown / 8)) return;
-    shown = whole.length;
-    show(whole);
-  };
+/** What the tools work with. */
+export interface AgentToolOptions {
+  readonly plans: () => Plans;
+  readonly limits: { readonly steps: number; readonly toolCalls: number; readonly totalMs: number };
+  readonly liveTexts: LiveTexts;
 }
 
 const load = /* @__PURE__ */ loadOnce(() => import('./call-agent.ts'));

@@ -2,17 +2,10 @@
 
 import { fromData, PinnaceError } from '../base/errors.ts';
 import { createPrincipal, type Principal } from '../base/principal.ts';
-import type { PlanEnd, PlanProgress, Plans, PlanStart, PlanUpdate } from '../contracts/plans.ts';
-import { inGrowingPieces, type LiveTexts } from './agent-tool.ts';
+import type { PlanEnd, PlanProgress, PlanStart, PlanUpdate } from '../contracts/plans.ts';
+import type { AgentToolOptions } from './agent-tool.ts';
 import { type Delegation, type Reserve, unboundDelegation } from './run-scope.ts';
 import type { ToolContext } from './tool.ts';
-
-/** What the tools work with. */
-export interface AgentToolOptions {
-  readonly plans: () => Plans;
-  readonly limits: { readonly steps: number; readonly toolCalls: number; readonly totalMs: number };
-  readonly liveTexts: LiveTexts;
-}
 
 /** How many agents may hand work on, one to the other. */
 const maxDepth = 4;
@@ -141,4 +134,19 @@ function nothingLeft(reason: 'tokens' | 'cost'): PinnaceError {
   return new PinnaceError('budget_exceeded', `Cannot hand the task on: the run has no ${what} left for it`, {
     details: { reason },
   });
+}
+
+/**
+ * Passes a growing text on whenever it has grown by an eighth, so that all that is passed on stays in proportion to it. The last word
+ * is held back, so partial secrets cannot leak.
+ */
+function inGrowingPieces(show: (text: string) => void): (text: string) => void {
+  let shown = 0;
+  return (text) => {
+    if (text.length < shown) shown = 0; // the next step
+    const whole = text.slice(0, text.search(/\s\S*$/) + 1);
+    if (whole.length - shown < Math.max(40, shown / 8)) return;
+    shown = whole.length;
+    show(whole);
+  };
 }

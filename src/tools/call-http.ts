@@ -34,7 +34,8 @@ type HttpCallOptions =
 export async function callHttp(
   config: HttpToolConfig,
   input: TemplateValues['input'],
-  { egress, origins: agentOrigins, signal, secrets, redact, span, report, principal: { tenant }, ...clock }: HttpCallOptions,
+  { egress, origins: agentOrigins, signal, secrets, redact, span, report, principal: { tenant }, ...clock }:
+    HttpCallOptions,
 ): Promise<HttpToolOutput> {
   const { method, origin, redirectOrigins, maxBytes, timeoutMs, retries } = config;
   const circuit = `${tenant} ${method} ${config.path}`; // one tenant's bad key or quota is no other's failure

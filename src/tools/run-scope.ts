@@ -3,7 +3,6 @@
 import { PinnaceError } from '../base/errors.ts';
 import type { Money } from '../base/record-fields.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
-import type { ToolContext } from './tool.ts';
 
 /** Something that is closed when its run ends. `close` never rejects. */
 export interface Closable {
@@ -155,12 +154,6 @@ function change(reserved: Amounts, { tokens, cost }: Amounts, sign: 1 | -1): voi
 
 /** The id of the tool that runs programs. */
 export const codeRunId = 'code_run';
-
-/** Runs programs. A run keeps its host in its scope, under {@link programHostKey}. */
-export interface ProgramHost extends Closable {
-  /** Returns what the program returned. Rejects with the `PinnaceError` of a program that was not run to its end. */
-  run(code: string, context: ToolContext): Promise<unknown>;
-}
 
 /** The key of the host in a run's scope. */
 export const programHostKey: object = {};

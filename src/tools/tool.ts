@@ -10,7 +10,7 @@ import type { McpAppRef } from '../contracts/mcp/apps.ts';
 import type { AskWhileOpen, Interaction } from '../contracts/mcp/interaction.ts';
 import type { ErrorContext } from '../events/on-error.ts';
 import type { Span } from '../events/span.ts';
-import type { Delegation, RunScope } from './run-scope.ts';
+import type { Closable, Delegation, RunScope } from './run-scope.ts';
 
 export type { ToolOutcome } from '../contracts/tool-outcome.ts';
 
@@ -102,6 +102,12 @@ export interface ToolContext {
    * passed on anyway. Absent when the call is not observed.
    */
   readonly report?: ((cause: unknown, context?: Partial<Pick<ErrorContext, 'kind' | 'id'>>) => void) | undefined;
+}
+
+/** Runs programs. A run keeps its host in its scope, under `programHostKey`. */
+export interface ProgramHost extends Closable {
+  /** Returns what the program returned. Rejects with the `PinnaceError` of a program that was not run to its end. */
+  run(code: string, context: ToolContext): Promise<unknown>;
 }
 
 /** The result of checking an input: the input as the tool takes it, or what is wrong. */

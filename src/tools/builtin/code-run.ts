@@ -3,8 +3,8 @@
 import * as v from 'valibot';
 import { PinnaceError } from '../../base/errors.ts';
 import { bestFirst, declarationOf } from '../declaration.ts';
-import { codeRunId, type ProgramHost, programHostKey } from '../run-scope.ts';
-import type { Tool } from '../tool.ts';
+import { codeRunId, programHostKey } from '../run-scope.ts';
+import type { ProgramHost, Tool } from '../tool.ts';
 import { defineValibotTool } from '../make-tool.ts';
 
 /** UTF-16 code units of a program. */
