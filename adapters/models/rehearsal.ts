@@ -1,12 +1,16 @@
 /** A language model in plain code, to rehearse with: no network, the same answer every time. */
 
+import { estimateTokens, toolTokens } from '../../src/base/estimate-tokens.ts';
 import '../../src/base/platform/required-features.ts';
-import { loadOnce } from '../../src/base/load-once.ts';
 import type { LanguageModel } from '../../src/contracts/ai-types.ts';
-import { answer } from './rehearsal/answer.ts';
-import type { ModelCallOptions } from './rehearsal/conversation.ts';
-import { pacedStream } from './rehearsal/paced-stream.ts';
-import { contentOf, partsOf } from './rehearsal/parts.ts';
+import { type Answer, answer } from './rehearsal/answer.ts';
+import { type ModelCallOptions, stringify } from './rehearsal/conversation.ts';
+import { cutTo, hashOf } from './rehearsal/small-talk.ts';
+
+type StreamResult = Awaited<ReturnType<LanguageModel['doStream']>>;
+type GenerateResult = Awaited<ReturnType<LanguageModel['doGenerate']>>;
+type Part = StreamResult['stream'] extends ReadableStream<infer P> ? P : never;
+type Finish = Extract<Part, { type: 'finish' }>;
 
 /** How the model rehearses. */
 export interface RehearsalOptions {
@@ -21,14 +25,6 @@ export interface RehearsalOptions {
 
 const fillerDelayMs = 20;
 
-const loadPrograms = /* @__PURE__ */ loadOnce(() => import('./rehearsal/programs.ts'));
-
-/** Whether the model can write a program now. */
-function mayWritePrograms({ tools = [], toolChoice = { type: 'auto' } }: ModelCallOptions): boolean {
-  return tools.some(({ name }) => name === 'code_run') &&
-    (toolChoice.type === 'auto' || toolChoice.type === 'required');
-}
-
 /**
  * Returns the model. It calls the active tools that the words of the last user message match, fills their inputs by their
  * JSON Schemas, and then reports what they returned. If asked, or without anything to do, it says that it is not an AI model.
@@ -42,9 +38,7 @@ function mayWritePrograms({ tools = [], toolChoice = { type: 'auto' } }: ModelCa
 export function rehearsal({ seed = 0, delayMs }: RehearsalOptions = {}): LanguageModel {
   const stream: LanguageModel['doStream'] = async (options) => {
     options.abortSignal?.throwIfAborted();
-    const step = mayWritePrograms(options)
-      ? (await loadPrograms()).answerWithPrograms(options, seed)
-      : answer(options, seed);
+    const step = answer(options, seed);
     const pause = delayMs ?? (step.isFiller ? fillerDelayMs : 0);
     return { stream: pacedStream(partsOf(step, options), { delayMs: pause, signal: options.abortSignal }) };
   };
@@ -56,4 +50,128 @@ export function rehearsal({ seed = 0, delayMs }: RehearsalOptions = {}): Languag
     doStream: stream,
     doGenerate: async (options) => contentOf((await stream(options)).stream),
   };
+}
+
+/** Returns the parts one by one as they are read, each word after a pause. Errors with the reason of the signal when that aborts. */
+function pacedStream(
+  parts: readonly Part[],
+  { delayMs, signal }: { readonly delayMs: number; readonly signal: AbortSignal | undefined },
+): ReadableStream<Part> {
+  let next = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const ended = new AbortController();
+  const stop = (): void => {
+    clearTimeout(timer);
+    ended.abort();
+  };
+  return new ReadableStream<Part>({
+    start(controller) {
+      const onAbort = (): void => (stop(), controller.error(signal?.reason));
+      signal?.addEventListener('abort', onAbort, { signal: ended.signal });
+    },
+    async pull(controller) {
+      const part = parts[next++];
+      if (part && delayMs > 0 && part.type.endsWith('-delta')) {
+        await new Promise<void>((resolve) => timer = setTimeout(resolve, delayMs));
+      }
+      if (part) controller.enqueue(part);
+      if (next < parts.length) return;
+      stop();
+      controller.close();
+    },
+    cancel: stop,
+  }, { highWaterMark: 0 });
+}
+
+/** Returns the parts in order; exactly one, the last, is `finish`. */
+function partsOf({ reasoning, text, calls }: Answer, options: ModelCallOptions): readonly Part[] {
+  const written = cutTo(text, options.maxOutputTokens ?? Infinity).toWellFormed();
+  const isCut = written.length < text.length;
+  const made = isCut ? [] : calls;
+  return [
+    { type: 'stream-start', warnings: [] },
+    {
+      type: 'response-metadata',
+      id: `rehearsal-${hashOf(stringify(options.prompt)).toString(36)}`,
+      modelId: 'rehearsal',
+    },
+    ...block('reasoning', reasoning.toWellFormed()),
+    ...block('text', written),
+    ...made.flatMap(callParts),
+    {
+      type: 'finish',
+      finishReason: finishReasonOf(isCut, made),
+      usage: usageOf({ reasoning, text: written, calls: made }, options),
+    },
+  ];
+}
+
+function block(type: 'text' | 'reasoning', text: string): readonly Part[] {
+  if (text === '') return [];
+  const id = `${type}-1`;
+  const words = text.match(/\s*\S+\s*/gu) ?? [text];
+  return [{ type: `${type}-start`, id }, ...words.map((delta): Part => ({ type: `${type}-delta`, id, delta })), {
+    type: `${type}-end`,
+    id,
+  }];
+}
+
+function callParts({ toolCallId, toolName, input }: Answer['calls'][number]): readonly Part[] {
+  return [
+    { type: 'tool-input-start', id: toolCallId, toolName },
+    ...(input.match(/.{1,24}/gsu) ?? []).map((delta): Part => ({ type: 'tool-input-delta', id: toolCallId, delta })),
+    { type: 'tool-input-end', id: toolCallId },
+    { type: 'tool-call', toolCallId, toolName, input },
+  ];
+}
+
+function finishReasonOf(isCut: boolean, calls: Answer['calls']): Finish['finishReason'] {
+  const reason = isCut ? 'length' : calls.length > 0 ? 'tool-calls' : 'stop';
+  return { unified: reason, raw: reason };
+}
+
+/** Its prompt as this package estimates prompts, beside which it is shown, and words of its own: it stops after so many words. */
+function usageOf({ reasoning, text, calls }: Answer, { prompt, tools = [] }: ModelCallOptions): Finish['usage'] {
+  const ofTools = tools.map((tool) =>
+    tool.type === 'function' ? toolTokens(tool.name, tool.description, tool.inputSchema) : 0
+  );
+  const input = estimateTokens(stringify(prompt).length) + ofTools.reduce((sum, tokens) => sum + tokens, 0);
+  const thought = countWords(reasoning);
+  const said = countWords(text) +
+    calls.reduce((sum, { toolName, input: json }) => sum + countWords(`${toolName} ${json}`), 0);
+  return {
+    inputTokens: { total: input, noCache: input, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: thought + said, text: said, reasoning: thought },
+  };
+}
+
+function countWords(text: string): number {
+  return text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0;
+}
+
+/** Reads a whole stream at its pace and returns its content. */
+async function contentOf(stream: StreamResult['stream']): Promise<GenerateResult> {
+  const content: GenerateResult['content'] = [];
+  let id = '';
+  let said = '';
+  const reader = stream.getReader();
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    const part = next.value;
+    if (part.type === 'text-delta' || part.type === 'reasoning-delta') said += part.delta;
+    else if (part.type === 'text-end' || part.type === 'reasoning-end') {
+      content.push({ type: part.type === 'text-end' ? 'text' : 'reasoning', text: said });
+      said = '';
+    } else if (part.type === 'tool-call') content.push(part);
+    else if (part.type === 'response-metadata') id = part.id ?? '';
+    else if (part.type === 'finish') {
+      return {
+        content,
+        finishReason: part.finishReason,
+        usage: part.usage,
+        warnings: [],
+        response: { id, modelId: 'rehearsal' },
+      };
+    }
+  }
+  throw new TypeError('The stream ended without a finish');
 }

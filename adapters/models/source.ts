@@ -1,5 +1,6 @@
 /** The models that a provider record can name. */
 
+import { loadOnce } from '../../src/base/load-once.ts';
 import type { AnyLanguageModel, LanguageModel } from '../../src/contracts/ai-types.ts';
 import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
@@ -11,7 +12,6 @@ import type { Provider } from '../../src/base/schema.ts';
 import type { Secret } from '../../src/base/secret.ts';
 import { guardedModelFetch } from './guarded-model-fetch.ts';
 import { createCompatibleModel } from './openai-compatible.ts';
-import { rehearsalOnUse } from './rehearsal-on-use.ts';
 import type { RehearsalOptions } from './rehearsal.ts';
 
 /** Creates the model of a provider of kind `custom`: any language model of the AI SDK, specification v2, v3 or v4. */
@@ -162,4 +162,19 @@ function refused(providerId: string, why: string): PinnaceError {
   return new PinnaceError('invalid_argument', `Cannot serve provider ${JSON.stringify(providerId)}: ${why}`, {
     details: { reason: 'invalid_provider' },
   });
+}
+
+/** Its code loads with the first call: most endpoints never make one. */
+const loadRehearsal = /* @__PURE__ */ loadOnce(() => import('./rehearsal.ts'));
+
+function rehearsalOnUse(options?: RehearsalOptions): LanguageModel {
+  const model = loadOnce(async () => (await loadRehearsal()).rehearsal(options));
+  return {
+    specificationVersion: 'v4',
+    provider: 'rehearsal',
+    modelId: 'rehearsal',
+    supportedUrls: {},
+    doStream: async (call) => await (await model()).doStream(call),
+    doGenerate: async (call) => await (await model()).doGenerate(call),
+  };
 }

@@ -1,20 +1,23 @@
-/** What the rehearsal model reads in a prompt: the last user message, and what was called since then. */
+/** What the scripted model reads in a prompt: the last user message, and what was called since then. */
 
-import type { LanguageModel } from '../../../src/contracts/ai-types.ts';
-import { inFull } from './follow-up.ts';
-import { own } from './shape.ts';
 import { asRecord } from '../../../src/base/is-record.ts';
+import type { LanguageModel } from '../../../src/contracts/ai-types.ts';
 
 /** What a model is called with. */
 export type ModelCallOptions = Parameters<LanguageModel['doStream']>[0];
 type Message = ModelCallOptions['prompt'][number];
 type ResultPart = Extract<Extract<Message, { role: 'tool' }>['content'][number], { type: 'tool-result' }>;
 
+/** A call with its input as JSON text. */
+export interface Call {
+  readonly toolName: string;
+  readonly input: string;
+}
+
 /** What came of a call. */
 export type Outcome =
   | { readonly kind: 'value'; readonly value: unknown }
-  | { readonly kind: 'failure'; readonly text: string; readonly data: unknown }
-  | { readonly kind: 'denial'; readonly text: string };
+  | { readonly kind: 'failure' | 'denial'; readonly text: string; readonly data?: unknown };
 
 /** A call in the prompt. */
 export interface PastCall {
@@ -26,54 +29,63 @@ export interface PastCall {
 
 /** A prompt as the model reads it. */
 export interface Conversation {
-  /** The text of the last user message. */
+  /** The text of the last user message; "And in miles?" is the message before with another unit. */
   readonly message: string;
   /** The files of the last user message, by name or type. */
   readonly files: readonly string[];
   /** The calls since then, by step. */
   readonly steps: readonly (readonly PastCall[])[];
-  /** What tools returned in all the prompt, in order. */
-  readonly results: readonly unknown[];
-  readonly callIds: ReadonlySet<string>;
   /** Every call in all the prompt, in order. */
   readonly past: readonly PastCall[];
-  /** The root of the tree that the instructions name, if they name one. */
-  readonly rootId: string;
+  /** What tools returned in all the prompt, in order. */
+  readonly results: readonly unknown[];
+  readonly system: string;
 }
 
 /** Reads a prompt. */
 export function readConversation(prompt: ModelCallOptions['prompt']): Conversation {
-  const outcomes = outcomesOf(prompt);
-  const steps = prompt.map((message) => callsOf(message, outcomes));
+  const outcomes = new Map(
+    prompt.flatMap((message) =>
+      message.role === 'tool' || message.role === 'assistant'
+        ? message.content.flatMap((part) =>
+          part.type === 'tool-result' ? [[part.toolCallId, toOutcome(part.output)] as const] : []
+        )
+        : []
+    ),
+  );
+  const steps = prompt.map((message): readonly PastCall[] =>
+    message.role !== 'assistant' ? [] : message.content.flatMap((part) => {
+      if (part.type !== 'tool-call') return [];
+      const { toolCallId, toolName, input } = part;
+      return [{ toolCallId, toolName, input, outcome: outcomes.get(toolCallId) }];
+    })
+  );
   const lastUser = prompt.findLastIndex(({ role }) => role === 'user');
-  const before = prompt.findLast(({ role }, i) => role === 'user' && i < lastUser);
+  const before = prompt.findLast(({ role }, at) => role === 'user' && at < lastUser);
   return {
     message: inFull(textOf(prompt[lastUser]), textOf(before)),
     files: filesOf(prompt[lastUser]),
     steps: steps.slice(lastUser + 1).filter((calls) => calls.length > 0),
-    results: [...outcomes.values()].flatMap((outcome) => outcome.kind === 'value' ? [outcome.value] : []),
     past: steps.flat(),
-    rootId: rootIn(prompt),
-    callIds: new Set(steps.flat().map(({ toolCallId }) => toolCallId)),
+    results: [...outcomes.values()].flatMap((outcome) => outcome.kind === 'value' ? [outcome.value] : []),
+    system: prompt[0]?.role === 'system' ? prompt[0].content : '',
   };
 }
 
-/** "The root's nodeId is "yard"." */
-function rootIn(prompt: ModelCallOptions['prompt']): string {
-  const [system] = prompt;
-  const text = system?.role === 'system' ? system.content : '';
-  return /\broot(?:['’]s)?(?:\s+(?:nodeId|node|id))*\s+is\s+["“`]([^"”`]+)["”`]/u.exec(text)?.[1] ?? 'root';
-}
-
-function textOf(message: Message | undefined): string {
-  if (message?.role !== 'user') return '';
-  return message.content.flatMap((part) => part.type === 'text' && !textFile.test(part.text) ? [part.text] : []).join(
-    '\n',
-  );
+function inFull(message: string, before: string): string {
+  const wanted = /^(?:and|what about|how about) (?:in|to|at|for) ([\p{L} ]{2,40})\W*$/iu.exec(message)?.[1];
+  const ending = /\b(in|into|to|at|for) [^,;.?!]{1,60}(\W*)$/iu;
+  return wanted && ending.test(before) ? before.replace(ending, `$1 ${wanted}$2`) : message;
 }
 
 /** How the runtime gives a model the text of a file. */
 const textFile = /^File ("(?:[^"\\]|\\.)*") \([\w/+.-]+\):\n/u;
+
+function textOf(message: Message | undefined): string {
+  if (message?.role !== 'user') return '';
+  return message.content.flatMap((part) => part.type === 'text' && !textFile.test(part.text) ? [part.text] : [])
+    .join('\n');
+}
 
 function filesOf(message: Message | undefined): readonly string[] {
   if (message?.role !== 'user') return [];
@@ -82,31 +94,6 @@ function filesOf(message: Message | undefined): readonly string[] {
     const name = part.type === 'text' ? textFile.exec(part.text)?.[1] : undefined;
     return name === undefined ? [] : [String(JSON.parse(name)) || 'a text'];
   });
-}
-
-function callsOf(message: Message, outcomes: ReadonlyMap<string, Outcome>): readonly PastCall[] {
-  if (message.role !== 'assistant') return [];
-  return message.content.flatMap((part) =>
-    part.type === 'tool-call'
-      ? [{
-        toolCallId: part.toolCallId,
-        toolName: part.toolName,
-        input: part.input,
-        outcome: outcomes.get(part.toolCallId),
-      }]
-      : []
-  );
-}
-
-function outcomesOf(prompt: ModelCallOptions['prompt']): ReadonlyMap<string, Outcome> {
-  const outcomes = new Map<string, Outcome>();
-  for (const message of prompt) {
-    if (message.role !== 'tool' && message.role !== 'assistant') continue;
-    for (const part of message.content) {
-      if (part.type === 'tool-result') outcomes.set(part.toolCallId, toOutcome(part.output));
-    }
-  }
-  return outcomes;
 }
 
 function toOutcome(output: ResultPart['output']): Outcome {
@@ -123,7 +110,6 @@ function toOutcome(output: ResultPart['output']): Outcome {
     case 'execution-denied':
       return { kind: 'denial', text: output.reason ?? '' };
     case 'error-text':
-      return failure(output.value);
     case 'error-json':
       return failure(output.value);
     default:
@@ -139,18 +125,20 @@ function failureIn(value: unknown): Outcome | undefined {
 
 function failure(thrown: unknown): Outcome {
   const error = typeof thrown === 'string' ? thrown.replace(/^(?:\w*Error:\s*)+/u, '') : thrown;
-  const data = typeof error === 'string' ? parsed(error) : error;
+  const data = typeof error === 'string' ? asRecord(parseJson(error)) : error;
   const message = own(data, 'message') ?? own(own(data, 'error'), 'message') ??
     [data].flat().map((part) => own(part, 'text')).find((text) => typeof text === 'string') ?? error;
   return { kind: 'failure', text: typeof message === 'string' ? message : stringify(message), data };
 }
 
-function parsed(text: string): unknown {
-  try {
-    return asRecord(JSON.parse(text));
-  } catch {
-    return {};
-  }
+/** Returns an own property of whatever it is. */
+export function own(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
+}
+
+/** Returns the value when it is an array, else an empty one. */
+export function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 /** Returns a value as JSON text, also one that JSON does not know. */
@@ -160,4 +148,18 @@ export function stringify(value: unknown): string {
   } catch {
     return '(a value that is not JSON)';
   }
+}
+
+/** Returns the value of a JSON text, or `undefined`. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A call with this input. */
+export function callOf(toolName: string, input: unknown): Call {
+  return { toolName, input: JSON.stringify(input) };
 }

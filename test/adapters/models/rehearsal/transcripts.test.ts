@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { type ActiveTool, ask, type CallOptions, type Prompt } from './ask.ts';
+import recorded from '../../../fixtures/rehearsal/transcripts.json' with { type: 'json' };
+
+/** What a step was asked and answered, as recorded from the README, the docs, the tour, the templates and the page's tests. */
+interface Transcript {
+  /** The number of the tool set. */
+  readonly tools: number;
+  readonly prompt: Prompt;
+  readonly responseFormat?: NonNullable<CallOptions['responseFormat']>;
+  readonly text: string;
+  readonly calls: readonly (readonly [toolName: string, input: string])[];
+}
+
+const { tools, toolSets, transcripts } = recorded as unknown as { // safe: as recorded
+  readonly tools: Readonly<Record<string, Omit<ActiveTool, 'type'>>>;
+  readonly toolSets: readonly (readonly string[])[];
+  readonly transcripts: readonly Transcript[];
+};
+
+function messageOf({ prompt }: Transcript): string {
+  const last = prompt.findLast(({ role }) => role === 'user');
+  return JSON.stringify(last?.content.at(-1)).slice(0, 120);
+}
+
+describe('rehearsal answers as the README, the docs and the tour show', () => {
+  it.each(transcripts.map((transcript, at) => ({ at, message: messageOf(transcript), transcript })))(
+    '$at: $message',
+    async ({ transcript }) => {
+      const { prompt, responseFormat, text, calls } = transcript;
+      const active = (toolSets[transcript.tools] ?? []).map((name): ActiveTool => ({
+        type: 'function',
+        ...tools[name]!,
+      }));
+      const answer = await ask(prompt, active, { ...(responseFormat && { responseFormat }) });
+      expect(answer.text).toBe(text);
+      expect(answer.calls.map(({ toolName, input }) => [toolName, input])).toEqual(calls);
+    },
+  );
+});
