@@ -44,7 +44,7 @@ export type { SecretSource } from './contracts/secret-source.ts';
 export type { Storage } from './contracts/storage.ts';
 export { createRuntime, type CreateRuntimeOptions, type PlanningRuntime } from './create-runtime.ts';
 export { discoveryTools } from './discovery/discovery-tools.ts';
-export { createToolIndex, type ToolIndex } from './discovery/index/tool-index.ts';
+export { createToolIndex, type ToolIndex } from './discovery/tool-index.ts';
 export { type Audit, createAudit } from './events/audit.ts';
 export { createEventRing, type EventRing } from './events/event-ring.ts';
 export type { ErrorContext, ErrorKind, OnError } from './events/on-error.ts';

@@ -3,7 +3,7 @@
 import type { ItemEngine, Items } from './item-engine.ts';
 import type { StoredItem } from './item.ts';
 import type { LogChange } from './log-part.ts';
-import { createSplitMap } from './split-map.ts';
+import { createSplitMap } from '../../src/search/split-map.ts';
 import { createTurns } from '../../src/base/turns.ts';
 
 /** The items of one tenant. */

@@ -8,7 +8,7 @@ import { excerptOf } from './excerpt.ts';
 import type { StoredItem } from './item.ts';
 import { type ItemEngine, plainHit, type SearchContext } from './item-engine.ts';
 import type { StoredRow } from './log-part.ts';
-import { createSplitMap } from './split-map.ts';
+import { createSplitMap } from '../../src/search/split-map.ts';
 import { createAllowedRows } from './vector/allowed.ts';
 import { requireDimensions, toUnit, type VectorFormat, VectorRows } from './vector-rows.ts';
 

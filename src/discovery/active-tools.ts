@@ -1,7 +1,7 @@
 /** The active set of a run, and the loaded set behind it that outlives the run. */
 
 import { PinnaceError } from '../base/errors.ts';
-import type { IndexedTool } from './index/fields.ts';
+import type { IndexedTool } from './tool-fields.ts';
 import { type LoadedToolsOptions, openLoadedTools } from './loaded-tools.ts';
 import type { Lookup } from './lookup.ts';
 

@@ -4,11 +4,11 @@ import * as v from 'valibot';
 import { defineValibotTool, type ToolOptions } from '../tools/make-tool.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
 import type { ActiveTools } from './active-tools.ts';
-import type { IndexedTool } from './index/fields.ts';
-import { lowFit } from './index/fit.ts';
+import type { IndexedTool } from './tool-fields.ts';
+import { lowFit } from './tool-ranking.ts';
 import type { Lookup } from './lookup.ts';
 import { applyRerank, type FoundTool, type Rerank, rerankedHits } from './rerank.ts';
-import type { ToolIndex } from './index/tool-index.ts';
+import type { ToolIndex } from './tool-index.ts';
 import { partsOf } from '../search/words.ts';
 
 interface Parts {

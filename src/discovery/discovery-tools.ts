@@ -10,7 +10,7 @@ import { createActiveTools } from './active-tools.ts';
 import { defineDiscoveryTools } from './definitions.ts';
 import { createLookup } from './lookup.ts';
 import type { Rerank } from './rerank.ts';
-import type { ToolIndex } from './index/tool-index.ts';
+import type { ToolIndex } from './tool-index.ts';
 
 export { discoveryToolNames } from './lookup.ts';
 

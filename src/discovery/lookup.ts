@@ -1,8 +1,8 @@
 /** Looks tools up by name, as far as they are allowed today, and says of a name that is none which one was meant. */
 
 import { PinnaceError } from '../base/errors.ts';
-import type { IndexedTool } from './index/fields.ts';
-import type { ToolIndex } from './index/tool-index.ts';
+import type { IndexedTool } from './tool-fields.ts';
+import type { ToolIndex } from './tool-index.ts';
 
 /** Returns a tool by name. What is not allowed is as if it did not exist. */
 export interface Lookup {

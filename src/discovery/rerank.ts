@@ -1,7 +1,7 @@
 /** The port for reordering search results by a model: off unless the host passes one. */
 
-import type { IndexedTool } from './index/fields.ts';
-import type { ToolHit } from './index/tool-index.ts';
+import type { IndexedTool } from './tool-fields.ts';
+import type { ToolHit } from './tool-index.ts';
 
 /** A hit with its tool. */
 export interface FoundTool extends ToolHit {

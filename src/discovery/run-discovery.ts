@@ -5,9 +5,9 @@ import type { Storage } from '../contracts/storage.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
 import { discoveryTools } from './discovery-tools.ts';
 import { discoveryToolNames } from './lookup.ts';
-import { toIndexedTool } from './index/fields.ts';
+import { toIndexedTool } from './tool-fields.ts';
 import type { Rerank } from './rerank.ts';
-import { createToolIndex, type ToolIndex } from './index/tool-index.ts';
+import { createToolIndex, type ToolIndex } from './tool-index.ts';
 
 /** What discovery for runs works with. */
 export interface RunDiscoveryOptions {

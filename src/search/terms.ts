@@ -2,7 +2,6 @@
 
 import { stemmer } from 'stemmer';
 import { BoundedMap } from '../base/bounded-map.ts';
-import { partsOf } from './words.ts';
 
 /** Words whose stem would be that of a word with another meaning, as "production" and "product". Each line is one term. */
 const exceptions = new Map(
@@ -35,8 +34,15 @@ organic`.split('\n').flatMap((line) => {
  * of "deploy" into an "i", but not that of "deployment": here both end in "y".
  */
 export function stem(word: string): string {
-  return exceptions.get(word) ?? porterStem(word).replace(/(?<=[aeou])i$/, 'y');
+  const known = stems.get(word);
+  if (known !== undefined) return known;
+  const term = exceptions.get(word) ?? porterStem(word).replace(/(?<=[aeou])i$/, 'y');
+  stems.set(word, term);
+  return term;
 }
+
+/** Words repeat: most are looked up. */
+const stems = new BoundedMap<string, string>(50_000);
 
 /** Returns the stem without these exceptions: stored vectors count it. */
 export function porterStem(word: string): string {
@@ -53,46 +59,3 @@ nor not now of off on once one only or other others our ours out over own per pl
 some somebody someone something still such t tell than that the their them themselves then there these they this those
 though through to too under until up upon us use used uses using ve very via want wanted wants was we well were what
 whatever when where which while who whom whose why will with within without would yes yet you your yours`;
-
-/** What requests for tools say besides: no tool is about it. */
-const requestFillers = 'find help look provide s show';
-
-const stopWords: ReadonlySet<string> = new Set(`${englishStopWords} ${requestFillers}`.split(/\s+/));
-
-/** Returns the words that say something. A text of nothing but stop words keeps them: a tool may be named "find". */
-export function contentWords(text: string): string[] {
-  const words = partsOf(text);
-  const content = words.filter((word) => !stopWords.has(word));
-  return content.length > 0 ? content : words;
-}
-
-/** Returns the text as terms: the stems of its content words. `onStem` receives the words that have another stem. */
-export function termsOf(text: string, onStem?: (word: string, term: string) => void): string[] {
-  const words = partsOf(text);
-  const terms: string[] = [];
-  for (const word of words) { // one look-up for each word: they take a third of the time of a build
-    const term = lookUp(word);
-    if (!term) continue;
-    terms.push(term);
-    if (term !== word) onStem?.(word, term);
-  }
-  return terms.length > 0 ? terms : words.map(stem);
-}
-
-/** Returns the term for a word in lower case. */
-export function termOf(word: string): string {
-  return lookUp(word) || stem(word);
-}
-
-/** How many words are cached with their terms. */
-const mostKnown = 50_000;
-const known = new BoundedMap<string, string>(mostKnown);
-
-/** The term for a word; empty for a stop word. */
-function lookUp(word: string): string {
-  const found = known.get(word);
-  if (found !== undefined) return found;
-  const term = stopWords.has(word) ? '' : stem(word);
-  known.set(word, term);
-  return term;
-}

@@ -193,8 +193,13 @@ export function wordsOf(text: string): string[] {
 /** Returns the words of a text without those that others are parts of. An emoji is a word, and a longer word is cut. */
 export function partsOf(text: string): string[] {
   const words: string[] = [];
-  visitAll(text, { visit: (word) => void words.push(word), wanted: undefined, wholes: false });
+  visitParts(text, (word) => void words.push(word));
   return words;
+}
+
+/** Visits the words of {@link partsOf}. */
+export function visitParts(text: string, visit: VisitWord): void {
+  visitAll(text, { visit, wanted: undefined, wholes: false });
 }
 
 /** Whether two words differ by one typing slip: a letter too many, too few, another one, or two exchanged. */

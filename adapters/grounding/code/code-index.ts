@@ -2,12 +2,12 @@
 
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { sha256 } from '../../../src/base/hash.ts';
-import { createTurns } from '../../../src/base/turns.ts';
+import { createTurns, type Turns } from '../../../src/base/turns.ts';
+import type { SearchIndex } from '../../../src/search/search-index.ts';
+import { addText, createTextIndex } from '../text/text-query.ts';
 import { languageOf } from './language.ts';
 import { type CodeSymbol, symbolsOf } from './symbols.ts';
 import { type OpenTree, textOf } from './tree.ts';
-import { createTrigrams, type Trigrams } from './trigrams.ts';
-import { createWordIndex, type WordIndex } from './word-index.ts';
 
 /** A stored file. */
 export interface IndexedFile {
@@ -32,7 +32,8 @@ export interface CodeIndex {
   readonly version: string;
   readonly files: readonly IndexedFile[];
   readonly chunks: readonly Chunk[];
-  readonly words: WordIndex;
+  /** The words of chunks, by their numbers. */
+  readonly words: SearchIndex;
   readonly trigrams: Trigrams;
   /** By their names in small letters. */
   readonly symbols: ReadonlyMap<string, readonly { readonly file: number; readonly symbol: CodeSymbol }[]>;
@@ -46,6 +47,8 @@ export interface CodeLimits {
   readonly bytes: number;
 }
 
+/** Words of minified files are not indexed. */
+const longestBody = 20_000;
 const chunkLines = 40;
 const overlap = 10;
 
@@ -59,7 +62,7 @@ export async function indexTree(tree: OpenTree, limits: CodeLimits, signal: Abor
   const files: IndexedFile[] = [];
   const chunks: Chunk[] = [];
   const symbols = new Map<string, { file: number; symbol: CodeSymbol }[]>();
-  const [words, trigrams] = [createWordIndex(), createTrigrams()];
+  const [words, trigrams] = [createTextIndex(), createTrigrams()];
   const hashes: string[] = [];
   let bytes = 0;
   for await (const { path, size, read } of tree.files) {
@@ -81,9 +84,10 @@ export async function indexTree(tree: OpenTree, limits: CodeLimits, signal: Abor
     }
     for (const chunk of chunksOf(file, lines, found)) {
       await turns.next();
-      const body = lines.slice(chunk.from - 1, chunk.to).join('\n');
+      const body = lines.slice(chunk.from - 1, chunk.to).join('\n').slice(0, longestBody);
       const { name = '', container = '' } = chunk.symbol ?? {};
-      words.add({ id: chunks.push(chunk) - 1, path, symbol: `${container} ${name}`.trim(), body });
+      const title = `${`${container} ${name}`.trim()} ${path}`;
+      addText(words, { id: String(chunks.push(chunk) - 1), group: path, title, text: body, path });
     }
     await trigrams.add(file, text, turns);
   }
@@ -146,4 +150,46 @@ function tooLarge({ files, bytes }: CodeLimits): PinnaceError {
     `Cannot index the repository: it has more than ${files} files or ${bytes} bytes`,
     { details: { reason: 'repository_too_large' } },
   );
+}
+
+/** The runs of three characters of all files. */
+export interface Trigrams {
+  /** Takes the files in the order of their numbers. */
+  add(file: number, text: string, turns: Turns): Promise<void>;
+  /** The files that may hold the text, whatever the case of its letters; `undefined` where it is too short. */
+  filesWith(text: string): readonly number[] | undefined;
+}
+
+/** Number of hash slots. Other trigrams may share a slot; reading the file tells them apart. */
+const places = 1 << 20;
+
+/** Returns trigrams of no files. */
+export function createTrigrams(): Trigrams {
+  const postings = new Map<number, number[]>();
+  return {
+    async add(file, text, turns) {
+      const small = text.toLowerCase();
+      for (let at = 0; at + 3 <= small.length; at++) {
+        if (at % 16_384 === 0) await turns.next();
+        const place = placeOf(small, at);
+        const files = postings.get(place);
+        if (!files) postings.set(place, [file]);
+        else if (files.at(-1) !== file) files.push(file);
+      }
+    },
+    filesWith(text) {
+      const small = text.toLowerCase();
+      if (small.length < 3) return undefined;
+      const lists = Array.from({ length: small.length - 2 }, (_, at) => postings.get(placeOf(small, at)) ?? []);
+      const [rarest = [], ...others] = lists.toSorted((a, b) => a.length - b.length).slice(0, 6);
+      const sets = others.map((list) => new Set(list));
+      return rarest.filter((file) => sets.every((set) => set.has(file)));
+    },
+  };
+}
+
+function placeOf(text: string, at: number): number {
+  const mixed = Math.imul(text.charCodeAt(at), 0x9e3779b1) ^ Math.imul(text.charCodeAt(at + 1), 0x85ebca6b) ^
+    Math.imul(text.charCodeAt(at + 2), 0xc2b2ae35);
+  return (mixed ^ (mixed >>> 15)) & (places - 1);
 }

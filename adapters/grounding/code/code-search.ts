@@ -2,8 +2,8 @@
 
 import { loadOnce } from '../../../src/base/load-once.ts';
 import { createTurns, type Turns } from '../../../src/base/turns.ts';
+import { searchTexts } from '../text/text-ranking.ts';
 import type { CodeIndex, IndexedFile } from './code-index.ts';
-import { looksLikeName } from './identifiers.ts';
 import { stem } from '../../../src/search/terms.ts';
 import { visitWords } from '../../../src/search/words.ts';
 import { type CodeQuery, globTest, parseCodeQuery } from './query.ts';
@@ -96,6 +96,11 @@ function findSymbols(
   }));
 }
 
+/** Whether a word of a sentence is a name in code: it has an underscore, a capital inside, or digits between letters. */
+function looksLikeName(word: string): boolean {
+  return /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(word) && /[_$]|\p{Ll}\p{Lu}|\p{L}\p{N}+\p{L}/u.test(word);
+}
+
 /** The words of a query that are names: a query of one word is, and in a sentence what no language writes so. */
 function namesIn(words: string): string[] {
   const parts = words.split(' ').map((word) => word.replace(/^[`'(]+|[`'(),.?!:;]+$/g, ''));
@@ -171,12 +176,13 @@ async function findWords(
   { allowed, turns }: { readonly allowed: ReadonlySet<number>; readonly turns: Turns },
 ): Promise<CodeFinding[]> {
   if (query.words === '') return [];
-  const passes = (id: number): boolean => allowed.has(chunks[id]!.file);
-  const found = await words.search(query.words, { passes, most: mostByWords, turns });
-  return found.map(({ id, terms, ...rest }) => {
-    const { file, from, to, symbol } = chunks[id]!;
+  const passing = Uint32Array.from(chunks.keys().filter((chunk) => allowed.has(chunks[chunk]!.file)));
+  const texts = await searchTexts(words, query.words, { allowed: passing, topK: mostByWords, turns });
+  return texts.map(({ slot, score, confidence, answered, answers }) => {
+    const { file, from, to, symbol } = chunks[slot]!;
+    const terms = answers.flatMap((answer) => answer ? [words.vocabulary.terms[answer.alternative.term]!] : []);
     const marks = marksOf(files[file]!.lines, { from, to }, new Set(terms));
-    return { file, from, to, ...rest, scoreKind: 'bm25', marks, ...(symbol && { symbol }) };
+    return { file, from, to, score, scoreKind: 'bm25', confidence, answered, marks, ...(symbol && { symbol }) };
   });
 }
 

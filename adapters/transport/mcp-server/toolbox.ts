@@ -1,8 +1,8 @@
 /** The tools of one caller on an MCP server: the discovery tools, those that are always listed, and those that are loaded. */
 
 import { discoveryToolNames, type DiscoveryTools, discoveryTools } from '../../../src/discovery/discovery-tools.ts';
-import { toIndexedTool } from '../../../src/discovery/index/fields.ts';
-import { createToolIndex, type ToolIndex } from '../../../src/discovery/index/tool-index.ts';
+import { toIndexedTool } from '../../../src/discovery/tool-fields.ts';
+import { createToolIndex, type ToolIndex } from '../../../src/discovery/tool-index.ts';
 import type { AgentTools } from '../../../src/runtime/resolve/agent-tools.ts';
 import type { Principal } from '../../../src/base/principal.ts';
 import { toolsOf } from '../../../src/tools/implement.ts';

@@ -7,7 +7,7 @@ import process from 'node:process';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createToolIndex, discoveryTools, localPrincipal } from '../../../src/index.ts';
 import type { IndexedTool } from '../../../src/discovery/index.ts';
-import { lowFit } from '../../../src/discovery/index/fit.ts';
+import { lowFit } from '../../../src/discovery/tool-ranking.ts';
 import { collect, cpuMs, median, quantile, report, type Row } from '../measure.ts';
 import { type BenchData, type CreateSearcher, loadBenchData } from './data.ts';
 

@@ -5,7 +5,7 @@ import { createToolIndex, toIndexedTool } from '../../../src/discovery/index.ts'
 import { ToolDefinition } from '../../../src/base/schema.ts';
 import { parse } from '../../../src/base/parse.ts';
 import { callTool } from '../../fixtures/tools/tool-call.ts';
-import { lowFit } from '../../../src/discovery/index/fit.ts';
+import { lowFit } from '../../../src/discovery/tool-ranking.ts';
 
 const index = createToolIndex(deskTools().map(({ definition }) => toIndexedTool(definition)));
 const firstFor = (query: string): string | undefined => index.search(query, 1)[0]?.name;

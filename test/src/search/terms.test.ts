@@ -1,22 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contentWords, porterStem, stem, termsOf } from '../../../src/search/terms.ts';
-
-describe('contentWords', () => {
-  it('drops what says nothing, unless there is nothing else', () => {
-    expect(contentWords('please help me to find the weather')).toEqual(['weather']);
-    expect(contentWords('find')).toEqual(['find']);
-  });
-});
-
-describe('termsOf', () => {
-  it('maps the forms of a word to one term', () => {
-    expect(new Set(termsOf('list lists listed listing')).size).toBe(1);
-  });
-
-  it('cuts what is too long to be a word', () => {
-    expect(termsOf('x'.repeat(1_000_000))).toEqual(['x'.repeat(64)]);
-  });
-});
+import { porterStem, stem } from '../../../src/search/terms.ts';
 
 describe('porterStem', () => {
   // Words and stems from the paper.

@@ -1,7 +1,8 @@
 /** What an index reads of a tool, as fields with a weight and a usual length each. */
 
-import { isRecord } from '../../base/is-record.ts';
-import type { ToolDefinition } from '../../base/schema.ts';
+import { isRecord } from '../base/is-record.ts';
+import type { ToolDefinition } from '../base/schema.ts';
+import type { FieldRule } from '../search/search-index.ts';
 
 /** A tool as an index takes it. It must not be changed while it is in one. */
 export interface IndexedTool {
@@ -29,17 +30,8 @@ export function toIndexedTool(
 /** A part of a tool that is searched. */
 export type Field = 'server' | 'name' | 'description' | 'keywords' | 'category' | 'parameters' | 'parameterTexts';
 
-/** What a field counts. */
-export interface FieldRule {
-  readonly weight: number;
-  /** How many terms the field has in a usual tool: with more, each says less. */
-  readonly usualLength: number;
-  /** How much the length matters, 0 to 1. */
-  readonly lengthEffect: number;
-}
-
-/** The rules of all fields; the title counts among the keywords. Name and description come first. */
-export const fieldRules: Readonly<Record<Field, FieldRule>> = {
+/** The rules of all fields, in the order in which they are counted; the title counts among the keywords. Name and description come first. */
+export const toolFields: Readonly<Record<Field, FieldRule>> = {
   name: { weight: 2, usualLength: 4, lengthEffect: 0.8 },
   description: { weight: 0.8, usualLength: 20, lengthEffect: 0.85 },
   server: { weight: 1.8, usualLength: 2, lengthEffect: 0.6 },
@@ -49,20 +41,20 @@ export const fieldRules: Readonly<Record<Field, FieldRule>> = {
   parameterTexts: { weight: 0.35, usualLength: 30, lengthEffect: 0.7 },
 };
 
-/** Returns what is read of every field, most often its terms. */
-export function fieldsOf<T>(tool: IndexedTool, readTerms: (text: string) => readonly T[]): Record<Field, readonly T[]> {
-  const read = (text: string | undefined): readonly T[] => text ? readTerms(text.slice(0, longestField)) : [];
+/** Returns the texts of the fields, in their order. */
+export function textsOf(tool: IndexedTool): readonly string[] {
   const { server, name } = splitName(tool.name);
   const { names, texts } = parametersOf(tool.inputSchema);
-  return {
-    server: read(server),
-    name: read(name),
-    description: read(tool.description),
-    keywords: read([tool.title, ...(tool.keywords ?? [])].join(' ')),
-    category: read(tool.category),
-    parameters: read(names.join(' ')),
-    parameterTexts: read(texts.join(' ')),
+  const fields: Readonly<Record<Field, string>> = {
+    name,
+    description: tool.description ?? '',
+    server,
+    keywords: [tool.title, ...(tool.keywords ?? [])].join(' '),
+    category: tool.category ?? '',
+    parameters: names.join(' '),
+    parameterTexts: texts.join(' '),
   };
+  return Object.values(fields).map((text) => text.slice(0, longestField));
 }
 
 /** Splits `server__name`; a name without a server has an empty one. */

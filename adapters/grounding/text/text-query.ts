@@ -1,31 +1,46 @@
-/** Reads a query against an index: its words, what else says the same, and which words are neighbors. */
+/** The index of a text source, and its queries: their words, what else says the same, and which words are neighbors. */
 
-import { stem } from '../../../src/search/terms.ts';
-import { isEveryday } from '../../../src/search/languages.ts';
-import { languageOf, maskCount, stopMaskOf } from '../../../src/search/languages.ts';
-import type { TextThesaurus } from '../../../src/search/thesaurus.ts';
-import { isSegmented, visitWords } from '../../../src/search/words.ts';
 import type { Turns } from '../../../src/base/turns.ts';
-import { associationOf } from './cooccurrence.ts';
-import type { TextIndex } from './text-index.ts';
-import { likeWords } from './like-words.ts';
+import { isEveryday, languageOf, maskCount, stopMaskOf } from '../../../src/search/languages.ts';
+import { alternativesOf, type Concept, rarityOf } from '../../../src/search/ranking.ts';
+import { type IndexRules, SearchIndex } from '../../../src/search/search-index.ts';
+import { stem } from '../../../src/search/terms.ts';
+import type { TextThesaurus } from '../../../src/search/thesaurus.ts';
+import { longerTerms, repairsOf, type Vocabulary } from '../../../src/search/vocabulary.ts';
+import { isSegmented, visitWords } from '../../../src/search/words.ts';
 
-/** A term of the index that answers a word of the query. */
-export interface Alternative {
-  readonly term: number;
-  /** 1 for the word itself, less for another one. */
-  readonly worth: number;
-  readonly rarity: number;
+/** Weights are halves: a mention counts in the title 1.5, in the text 1, in the path 0.5. */
+const rules: IndexRules = {
+  reading: { visit: visitWords, maskOf: stopMaskOf, languageOf },
+  fields: [1.5, 1, 0.5].map((weight) => ({ weight, usualLength: 1, lengthEffect: 0 })),
+  step: 0.5,
+  steps: 256,
+};
+
+/** Creates an index for {@link addText}. */
+export function createTextIndex(vocabulary?: Vocabulary): SearchIndex {
+  return new SearchIndex(rules, vocabulary);
+}
+
+/** Adds a text, with the words of its path or uri; not those of hashes and numbers. Texts of one group lift each other. */
+export function addText(
+  index: SearchIndex,
+  { id, group, title, text, path }: {
+    readonly id: string;
+    readonly group: string;
+    readonly title: string;
+    readonly text: string;
+    readonly path: string;
+  },
+): void {
+  const words = path.replace(/%[0-9a-f]{2}/gi, ' ').split(/[^\p{L}\p{N}]+/u)
+    .filter((part) => /^\p{L}{2,40}$/u.test(part));
+  index.add({ id, group, texts: [title, text, words.join(' ')] });
+  index.vocabulary.shape();
 }
 
 /** One word of the query. */
-export interface Concept {
-  readonly stem: string;
-  /** How rare the word is; a word that no item has is rarer than all others. */
-  readonly rarity: number;
-  /** More than 1 for a word that the query repeats, less for one that the items have together with a word near it. */
-  readonly weight: number;
-  readonly alternatives: readonly Alternative[];
+export interface TextConcept extends Concept {
   /** Whether an item has the word itself. */
   readonly isKnown: boolean;
   /** Whether the word is a part of a name that no item has: "word" of "WordPress". */
@@ -34,7 +49,7 @@ export interface Concept {
 
 /** A query as the search sees it. */
 export interface TextQuery {
-  readonly concepts: readonly Concept[];
+  readonly concepts: readonly TextConcept[];
   /** Pairs of concepts, by number, that are near each other in the query. */
   readonly pairs: readonly (readonly [number, number])[];
   /** How long the query is: 0 up to 12 words, toward 1 for a story. */
@@ -51,10 +66,18 @@ const longDamping = 0.4;
 /** Content words this near each other belong together. */
 const pairDistance = 3;
 
+/** What a word counts that a phrase of the query means, and a word that is only like one that no item has. */
+const phraseWorth = 0.6;
+const [repairWorth, prefixWorth] = [0.5, 0.4];
+/** A word that so large a share of the items has is no evidence for another word. */
+const commonShare = 0.2;
+/** So many items without any word of a query count with those of the index: in a small one, another item changes little. */
+const usualItems = 200;
+
 /** Returns the parts of a query. A long one takes several turns of the event loop. */
-export async function readQuery(
+export async function readTextQuery(
   text: string,
-  index: TextIndex,
+  index: SearchIndex,
   { thesaurus, turns }: { readonly thesaurus: TextThesaurus; readonly turns: Turns },
 ): Promise<TextQuery> {
   const words = contentWords(text, index);
@@ -65,33 +88,41 @@ export async function readQuery(
   const parts = partsOfUnknown(text, index);
   const otherShare = Math.min(1, usualWords / counts.size);
   const length = 1 - otherShare;
-  const read = [...counts].slice(0, mostConcepts).map(([one, count]): Concept => {
+  const total = index.live + usualItems;
+  const mostFrequent = index.live > 100 ? commonShare * index.live : Infinity;
+  const read = [...counts].slice(0, mostConcepts).map(([one, count]): TextConcept => {
     const word = words[stems.indexOf(one)]!;
-    const own = index.vocabulary.numbers.get(one);
-    const frequency = own === undefined ? 0 : index.frequencies[own] ?? 0;
-    const rarity = rarityOf(index, frequency) ** (1 - longDamping * length);
+    const own = index.numberOf(one);
+    const rarity = rarityOf(Math.max(1, index.frequencyOf(own)), total) ** (1 - longDamping * length);
     const worths = new Map<string, number>();
     for (const [other, worth] of thesaurus.words.get(one) ?? []) {
       if (!counts.has(other)) worths.set(other, worth * otherShare);
     }
-    for (const meant of phrases.get(word) ?? []) worths.set(meant, phraseWorth * otherShare);
-    const known = [...worths].flatMap(([other, worth]): Alternative[] => toAlternative(index, other, worth, rarity));
-    const like = frequency === 0 ? likeWords(index, word, one) : [];
+    for (const meaning of phrases.get(word) ?? []) worths.set(meaning, phraseWorth * otherShare);
+    const others = [...worths, ...(own === undefined ? likeWords(index, word, one) : [])];
     return {
+      word,
       stem: one,
       rarity,
+      // Everyday words count less; lessAssociated lowers the words that the items have together with one near it.
       weight: (1 + Math.log(count)) * (isEveryday(word, one) ? everydayShare * otherShare : 1),
-      isKnown: frequency > 0,
+      isKnown: own !== undefined,
       isPartOfUnknown: parts.has(one),
       alternatives: [
-        ...(frequency > 0 ? [{ term: own!, worth: 1, rarity }] : []),
-        ...known,
-        ...like.flatMap(({ term, worth }) => toAlternative(index, term, worth, rarity)),
+        ...(own === undefined ? [] : [{ term: own, worth: 1, rarity }]),
+        ...alternativesOf(index, others, { rarity, total, mostFrequent }),
       ],
     };
   });
   const concepts = await lessAssociated(read, index, turns);
   return { concepts, pairs: pairsOf(stems, concepts), length };
+}
+
+/** What a word may have meant that no item has: a slip, two words written as one, or else a longer word. */
+function likeWords(index: SearchIndex, word: string, one: string): (readonly [string, number])[] {
+  const repairs = repairsOf(index, word);
+  if (repairs.length > 0) return repairs.map((term) => [term, repairWorth]);
+  return longerTerms(index, one).map((term) => [term, prefixWorth]);
 }
 
 /** Words of the query that are this near each other are compared. */
@@ -100,7 +131,11 @@ const nearWords = 6;
 const associationLoss = 0.5;
 
 /** Words that the items have together, like those of a name, say the same thing: each counts less. */
-async function lessAssociated(concepts: readonly Concept[], index: TextIndex, turns: Turns): Promise<Concept[]> {
+async function lessAssociated(
+  concepts: readonly TextConcept[],
+  index: SearchIndex,
+  turns: Turns,
+): Promise<TextConcept[]> {
   const closest = concepts.map(() => 0);
   for (const [at, { alternatives: [one] }] of concepts.entries()) {
     await turns.next();
@@ -114,36 +149,36 @@ async function lessAssociated(concepts: readonly Concept[], index: TextIndex, tu
   return concepts.map((one, at) => ({ ...one, weight: one.weight * (1 - associationLoss * closest[at]!) }));
 }
 
-/** What a word counts that a phrase of the query means. */
-const phraseWorth = 0.6;
-/** A word that so large a share of the items has is no evidence for another word. */
-const commonShare = 0.2;
+/** Of a more frequent word, this many items are looked into, evenly spread. */
+const mostSampled = 100;
 
-function toAlternative(index: TextIndex, other: string, worth: number, rarity: number): Alternative[] {
-  const term = index.vocabulary.numbers.get(other);
-  const frequency = term === undefined ? 0 : index.frequencies[term] ?? 0;
-  if (term === undefined || frequency === 0 || (index.live > 100 && frequency > commonShare * index.live)) return [];
-  return [{ term, worth, rarity: Math.min(rarity, rarityOf(index, frequency)) }];
-}
-
-/** So many items without any word of a query count with those of the index: in a small one, another item changes little. */
-const usualItems = 200;
-
-/** How rare a term is, as BM25 has it. A word that no item has is as rare as one that one item has. */
-export function rarityOf({ live }: TextIndex, frequency: number): number {
-  const having = Math.max(1, frequency) + 0.5;
-  return Math.log(1 + (live + usualItems - having + 1) / having);
+/**
+ * Returns how much more often than by chance items have both terms: 0 for no more often, 1 for always (normalized pointwise mutual
+ * information). A single item with both is no evidence.
+ */
+function associationOf(index: SearchIndex, one: number, other: number): number {
+  const [first, second] = [index.postings[one]!, index.postings[other]!];
+  const [fewer, more, term] = first.length <= second.length ? [first, second, other] : [second, first, one];
+  const step = Math.ceil(fewer.length / mostSampled);
+  let [found, sampled] = [0, 0];
+  for (let at = 0; at < fewer.length; at += step, sampled++) {
+    if (index.weightOf(term, Math.floor(fewer[at]! / index.rules.steps)) > 0) found++;
+  }
+  const share = found / sampled;
+  const items = index.ids.length + usualItems;
+  const usual = more.length / items;
+  return found < 2 || share <= usual ? 0 : Math.log(share / usual) / Math.log(items / (share * fewer.length));
 }
 
 /**
  * The words of a query, empty where one is a stop word. A query of nothing but stop words keeps them. A word of `Intl.Segmenter`
  * counts only where an item has it: another platform, which indexed the item, may cut it otherwise.
  */
-function contentWords(text: string, { vocabulary, frequencies }: TextIndex): string[] {
+function contentWords(text: string, index: SearchIndex): string[] {
   const words: string[] = [];
   const counts = new Uint32Array(maskCount);
   visitWords(text, (word) => {
-    if (isSegmented(word) && !frequencies[vocabulary.numbers.get(word) ?? -1]) return;
+    if (isSegmented(word) && index.numberOf(word) === undefined) return;
     words.push(word);
     counts[stopMaskOf(word)]!++;
   });
@@ -153,15 +188,14 @@ function contentWords(text: string, { vocabulary, frequencies }: TextIndex): str
 }
 
 /** The stems of the parts of names that no item has. A name comes after its parts, with the place of all of them. */
-function partsOfUnknown(text: string, { vocabulary, frequencies }: TextIndex): ReadonlySet<string> {
+function partsOfUnknown(text: string, index: SearchIndex): ReadonlySet<string> {
   const found = new Set<string>();
   const words: { readonly word: string; readonly from: number }[] = [];
   visitWords(text, (word, from) => {
     if (isSegmented(word)) return;
     const parts = words.splice(words.findLastIndex((before) => before.from < from) + 1);
     words.push({ word, from });
-    const term = vocabulary.numbers.get(stem(word));
-    if (term !== undefined && frequencies[term]) return;
+    if (index.numberOf(stem(word)) !== undefined) return;
     for (const part of parts) found.add(stem(part.word));
   });
   return found;
@@ -171,19 +205,19 @@ function partsOfUnknown(text: string, { vocabulary, frequencies }: TextIndex): R
 function phrasesIn(text: string, thesaurus: TextThesaurus): ReadonlyMap<string, readonly string[]> {
   const words: string[] = [];
   visitWords(text, (word) => void words.push(word));
-  const found = new Map<string, readonly string[]>();
+  const meanings = new Map<string, readonly string[]>();
   for (let at = 0; at < words.length; at++) {
     for (const length of [3, 2]) {
       const phrase = words.slice(at, at + length);
-      const meant = thesaurus.phrases.get(phrase.join(' ')) ?? [];
+      const meaning = thesaurus.phrases.get(phrase.join(' ')) ?? [];
       const carrier = phrase.find((word) => (stopMaskOf(word) & 1) === 0);
-      if (meant.length > 0 && carrier !== undefined) found.set(carrier, meant);
+      if (meaning.length > 0 && carrier !== undefined) meanings.set(carrier, meaning);
     }
   }
-  return found;
+  return meanings;
 }
 
-function pairsOf(stems: readonly string[], concepts: readonly Concept[]): [number, number][] {
+function pairsOf(stems: readonly string[], concepts: readonly TextConcept[]): [number, number][] {
   const numbers = new Map(concepts.map((concept, at) => [concept.stem, at]));
   const pairs: [number, number][] = [];
   let before: { readonly at: number; readonly concept: number } | undefined;

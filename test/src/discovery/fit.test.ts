@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deskTools } from '../../../../demo/tools/desk.ts';
-import { createToolIndex, type IndexedTool, toIndexedTool } from '../../../../src/discovery/index.ts';
-import { lowFit } from '../../../../src/discovery/index/fit.ts';
-import { runs } from '../../../fixtures/budget.ts';
+import { deskTools } from '../../../demo/tools/desk.ts';
+import { createToolIndex, type IndexedTool, toIndexedTool } from '../../../src/discovery/index.ts';
+import { lowFit } from '../../../src/discovery/tool-ranking.ts';
+import { runs } from '../../fixtures/budget.ts';
 
 const office = deskTools().map(({ definition }) => toIndexedTool(definition));
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createSplitMap } from '../../../adapters/grounding/split-map.ts';
+import { createSplitMap } from '../../../src/search/split-map.ts';
 import { runs } from '../../fixtures/budget.ts';
 
 describe('createSplitMap', () => {
