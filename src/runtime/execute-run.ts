@@ -33,7 +33,7 @@ import type { ModelRetry } from './model/model-retry.ts';
 import { closingChunks, openingChunks, type ReportedUsage, retryChunk } from './log/run-chunks.ts';
 import { lossAt, type RunEnd } from './log/run-end.ts';
 import type { RunOptions } from './run-options.ts';
-import { programsOnUse } from './program/programs-on-use.ts';
+import { programsOnUse } from './program/run-programs.ts';
 import type { RunScope } from '../tools/run-scope.ts';
 import { createSteering, type Steering } from './loop/steering.ts';
 

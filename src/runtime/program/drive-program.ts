@@ -4,8 +4,7 @@ import { PinnaceError, toPinnaceError } from '../../base/errors.ts';
 import { canonicalJson, parseRepairedJson } from '../../base/json.ts';
 import { sha256Sync } from '../../base/sha256-sync.ts';
 import type { Delivery, FromCell, ProgramCell } from '../../contracts/program-sandbox.ts';
-import type { ProgramJournal } from './program-journal.ts';
-import type { ProgramPast } from './program-record.ts';
+import type { ProgramJournal, ProgramPast } from './program-record.ts';
 
 /** The most calls of a program, waits included. */
 export const maxProgramCalls = 1_000;

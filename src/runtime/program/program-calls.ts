@@ -1,19 +1,34 @@
-/** Makes the calls of one program, each as a call of its run: allowlist, limits, approval, secrets, redaction, events and audit. */
+/** Makes the calls of one program, each as a call of its run, and shows how far it is. */
 
 import { type ErrorData, PinnaceError, toData } from '../../base/errors.ts';
 import { isRecord } from '../../base/is-record.ts';
+import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { SpanContext } from '../../events/span.ts';
 import type { SpentDecision, Unspendable } from '../../permission/interruption.ts';
 import { isCallable } from '../../tools/builtin/code-run.ts';
-import { signatureOf } from '../../tools/declaration.ts';
+import { notApproved } from '../../tools/call-approval.ts';
 import { mayAct, outcomeChunks, outcomeUnknown } from '../../tools/call-ends.ts';
+import { signatureOf } from '../../tools/declaration.ts';
+import type { PooledPrograms } from '../../tools/pooled-sandbox.ts';
+import type { RunCalls } from '../../tools/run-calls.ts';
 import type { ToolCall } from '../../tools/tool-call.ts';
 import type { Tool, ToolOutcome } from '../../tools/tool.ts';
-import { notApproved } from '../../tools/call-approval.ts';
+import type { RunOptions } from '../run-options.ts';
 import type { CallMaker, CallResult, MadeCall, ProgramCall } from './drive-program.ts';
-import type { ProgramJournal } from './program-journal.ts';
-import type { ProgramTargets } from './program-targets.ts';
-import type { ProgramView } from './program-view.ts';
+import type { ProgramJournal } from './program-record.ts';
+
+/** A run as its programs see it. */
+export interface ProgramTargets extends Pick<RunOptions, 'stepTools' | 'toolSet'> {
+  readonly calls: RunCalls;
+  /** Adds a chunk to the stream. */
+  readonly push: (chunk: UIMessageChunk) => void;
+}
+
+/** A run with programs. */
+export interface ProgramRun extends ProgramTargets {
+  readonly options: RunOptions;
+  readonly sandbox: PooledPrograms;
+}
 
 /** A call that a person must approve. */
 export interface ProgramAsk {
@@ -22,14 +37,14 @@ export interface ProgramAsk {
 }
 
 /** What was decided before the program went on, and what had started before it was lost. */
-export interface Earlier {
+interface Earlier {
   /** By the numbers of the calls. */
   readonly decisions: ReadonlyMap<number, SpentDecision | Unspendable>;
   readonly begun: ReadonlyMap<number, string>;
 }
 
 /** What the calls work with. */
-export interface ProgramCallsOptions extends ProgramTargets {
+interface ProgramCallsOptions extends ProgramTargets {
   /** The call of `code_run`. */
   readonly toolCallId: string;
   readonly traceId: string;
@@ -234,4 +249,95 @@ function signaturesOf(output: unknown, { toolSet }: ProgramCallsOptions): readon
 function namesIn(output: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(output) ? output : [];
   return list.flatMap((one) => isRecord(one) && typeof one['name'] === 'string' ? [one['name']] : []);
+}
+
+/** The state of a program in the stream. */
+type ProgramStateName = 'running' | 'suspended' | 'completed' | 'failed';
+
+/** How far a call of a program has come. `replayed`: an earlier run made it, and its outcome is known. */
+type ProgramCallState = 'running' | 'done' | 'failed' | 'denied' | 'waiting' | 'replayed';
+
+/** A call of a program in the stream: without its input and output. */
+interface ShownCall {
+  readonly n: number;
+  readonly tool: string;
+  readonly state: ProgramCallState;
+  /** The code of its error. */
+  readonly code?: string | undefined;
+  readonly ms?: number | undefined;
+}
+
+/** What a program has done so far. */
+export interface ProgramView {
+  /** A call starts. */
+  called(call: { readonly n: number; readonly tool: string; readonly acts: boolean }): void;
+  /** A call has come so far. */
+  reached(call: { readonly n: number; readonly tool: string }, state: ProgramCallState, code?: string): void;
+  /** The program waits for a sandbox, or has got one. */
+  queue(isWaiting: boolean): void;
+  show(state: ProgramStateName): void;
+  readonly counts: Readonly<Counts>;
+}
+
+interface Counts {
+  calls: number;
+  sideEffects: number;
+  replayed: number;
+  /** How long it waited for a sandbox; absent where it did not. */
+  queuedMs?: number;
+}
+
+/** The most tools, and calls, that are listed. */
+const maxListed = 32;
+/** Changes within this time are shown together. */
+const spacingMs = 250;
+
+/** Creates the view of a program. */
+export function createProgramView(
+  { toolCallId, replayed, push, now }: {
+    readonly toolCallId: string;
+    readonly replayed: number;
+    readonly push: (chunk: UIMessageChunk) => void;
+    readonly now: () => number;
+  },
+): ProgramView {
+  const tools = new Map<string, number>();
+  const calls = new Map<number, ShownCall>();
+  const startedAt = new Map<number, number>();
+  const counts: Counts = { calls: 0, sideEffects: 0, replayed };
+  let shownAt = 0;
+  let queuedAt: number | undefined;
+  const list = (call: ShownCall): void => {
+    if (calls.has(call.n) || calls.size < maxListed) calls.set(call.n, call);
+  };
+  const show = (state: ProgramStateName): void => {
+    shownAt = now();
+    const queued = queuedAt !== undefined && { queued: true };
+    const shown = { tools: Object.fromEntries(tools), list: [...calls.values()] };
+    const data = { toolCallId, state, ...counts, ...queued, ...shown };
+    push({ type: 'data-program', id: toolCallId, data });
+  };
+  return {
+    counts,
+    show,
+    queue(isWaiting) {
+      if (queuedAt !== undefined) counts.queuedMs = now() - queuedAt;
+      queuedAt = isWaiting ? now() : undefined;
+      show('running');
+    },
+    called({ n, tool, acts }) {
+      startedAt.set(n, now());
+      list({ n, tool, state: 'running' });
+      counts.calls += 1;
+      if (acts) counts.sideEffects += 1;
+      if (tools.has(tool) || tools.size < maxListed) tools.set(tool, (tools.get(tool) ?? 0) + 1);
+      if (now() - shownAt >= spacingMs) show('running');
+    },
+    reached({ n, tool }, state, code) {
+      const started = startedAt.get(n);
+      startedAt.delete(n);
+      const ms = started === undefined ? undefined : now() - started;
+      list({ n, tool, state, ...(code !== undefined && { code }), ...(ms !== undefined && { ms }) });
+    },
+  };
 }

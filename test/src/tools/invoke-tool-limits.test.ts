@@ -34,12 +34,13 @@ describe('invokeTool, the time', () => {
 
   it('ends a permission check that does not answer, and executes nothing when it does', async () => {
     const execute = vi.fn<Execute>();
+    const start = vi.fn<() => Promise<void>>();
     const answer = Promise.withResolvers<Authorization>();
-    const outcome = await callTool(echo(execute), input, { authorize: () => answer.promise, timeoutMs: 5 });
+    const outcome = await callTool(echo(execute), input, { authorize: () => answer.promise, start, timeoutMs: 5 });
     answer.resolve({ decision: 'allow' });
-    await answer.promise;
-    await Promise.resolve();
+    await new Promise((resolve) => setTimeout(resolve)); // all that follows the answer has had its turn
     expect(outcome).toMatchObject(deadline);
+    expect(start).not.toHaveBeenCalled();
     expect(execute).not.toHaveBeenCalled();
   });
 

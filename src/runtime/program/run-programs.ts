@@ -4,14 +4,14 @@ import { loadOnce } from '../../base/load-once.ts';
 import { programHostKey } from '../../tools/run-scope.ts';
 import type { CallForApproval } from '../loop/decided-calls.ts';
 import { programsIn } from '../messages/program-parts.ts';
-import type { RunPrograms } from './program-host.ts';
-import type { ProgramTargets } from './program-targets.ts';
 import type { RunOptions } from '../run-options.ts';
+import type { ProgramTargets } from './program-calls.ts';
+import type { RunPrograms } from './programs.ts';
 
 const load = /* @__PURE__ */ loadOnce(() => import('./programs.ts'));
 
 /** The programs of a run. */
-export interface ProgramsOnUse {
+interface ProgramsOnUse {
   /** Returns the calls of `code_run` that go on with the programs of the chat's last message, and of a run that was lost. */
   resumed(): Promise<readonly CallForApproval[]>;
 }
@@ -26,14 +26,7 @@ export function programsOnUse(
   const { sandbox, request: { chat }, resumed, stepTools, toolSet } = options;
   if (!sandbox || !('open' in sandbox)) return none;
   let host: RunPrograms | undefined;
-  const run = {
-    options,
-    stepTools,
-    toolSet,
-    sandbox,
-    calls,
-    push,
-  };
+  const run = { options, stepTools, toolSet, sandbox, calls, push };
   const open = async (): Promise<RunPrograms> => {
     const { createProgramHost } = await load();
     return host ??= createProgramHost(run);
