@@ -35,7 +35,7 @@ import type { Sandbox } from './contracts/sandbox.ts';
 import { pooledSandbox } from './tools/pooled-sandbox.ts';
 import type { SecretSource } from './contracts/secret-source.ts';
 import type { Storage } from './contracts/storage.ts';
-import { cacheKeyOf } from './tools/records.ts';
+import { cacheKeyOf } from './registry/record-kinds.ts';
 import { blobsOnUse } from './log/blobs-on-use.ts';
 import { steadyStorage } from './log/outage.ts';
 import { type Limits, limitsOf } from './runtime/resolve/limits.ts';

@@ -9,7 +9,7 @@ import {
   kindNames,
   readRecord,
   type RecordKind,
-} from '../../src/tools/records.ts';
+} from '../../src/registry/record-kinds.ts';
 import type { ToolDefinition } from '../../src/base/schema.ts';
 import { baseOf, segmentOf } from '../remote/address.ts';
 import { type HeaderRecord, invalidAnswer, type Remote, type Reply, requestJson } from '../remote/request-json.ts';

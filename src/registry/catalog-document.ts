@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { PinnaceError } from '../base/errors.ts';
 import { parse } from '../base/parse.ts';
 import type { Storage } from '../contracts/storage.ts';
-import { type CatalogRecords, kindNames, readRecord, type RecordKind } from '../tools/records.ts';
+import { type CatalogRecords, kindNames, readRecord, type RecordKind } from './record-kinds.ts';
 import type { Owner } from './owner.ts';
 import { scanOwn } from './scan.ts';
 import { unbound } from './set-record.ts';

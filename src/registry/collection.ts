@@ -3,7 +3,7 @@
 import type { AgentRegistration } from '../base/agent/agent-input.ts';
 import type { ProviderRegistration } from '../base/agent/provider-input.ts';
 import { PinnaceError } from '../base/errors.ts';
-import { type CatalogInputs, type CatalogRecords, kindNames, readRecord, type RecordKind } from '../tools/records.ts';
+import { type CatalogInputs, type CatalogRecords, kindNames, readRecord, type RecordKind } from './record-kinds.ts';
 import type { Agent, ToolDefinition } from '../base/schema.ts';
 import { exactIds } from '../tools/availability.ts';
 import { availableTools } from './available-tools.ts';

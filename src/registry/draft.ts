@@ -4,7 +4,7 @@ import { PinnaceError } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
 import { commitOwn } from '../log/own-commit.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
-import type { CatalogRecords, RecordKind } from '../tools/records.ts';
+import type { CatalogRecords, RecordKind } from './record-kinds.ts';
 import { differencesOf } from './diff.ts';
 import type { Author, RegistryAction, StoredEntry } from './history.ts';
 import { headKey, historyKey, historyPart, recordKey, removedKey, useKey } from './layout.ts';

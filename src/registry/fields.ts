@@ -11,7 +11,7 @@ import {
   providerIssues,
   type RecordKind,
   toolIssues,
-} from '../tools/records.ts';
+} from './record-kinds.ts';
 import type { Agent, Provider, ToolDefinition } from '../base/schema.ts';
 
 /** What a registry knows besides its records. */

@@ -2,7 +2,7 @@
 
 import { PinnaceError, toPinnaceError } from '../base/errors.ts';
 import type { Storage } from '../contracts/storage.ts';
-import { type CatalogRecords, kindNames, type RecordKind } from '../tools/records.ts';
+import { type CatalogRecords, kindNames, type RecordKind } from './record-kinds.ts';
 import { type AnyRecord, authored, type Item, nameOf, readItems } from './catalog-document.ts';
 import { type Difference, differencesOf } from './diff.ts';
 import { type Draft, mostChanges, tooMany } from './draft.ts';

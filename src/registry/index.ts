@@ -34,4 +34,4 @@ export type { RegistryQuery } from './list.ts';
 export { createRegistry, type Registry } from './registry.ts';
 export type { RegistryOptions } from './registry-options.ts';
 export type { WriteOptions } from './write.ts';
-export type { CatalogInputs, CatalogRecords, RecordKind } from '../tools/records.ts';
+export type { CatalogInputs, CatalogRecords, RecordKind } from './record-kinds.ts';

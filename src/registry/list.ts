@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { parse } from '../base/parse.ts';
-import type { CatalogRecords, RecordKind } from '../tools/records.ts';
+import type { CatalogRecords, RecordKind } from './record-kinds.ts';
 import { limitOf, type Page, readPageToken, writePageToken } from '../base/page.ts';
 import { type Access, mayRead, ownerOf } from './owner.ts';
 import { scan, type ScanOptions } from './scan.ts';

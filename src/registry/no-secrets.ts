@@ -1,6 +1,6 @@
 /** Keeps values of secrets out of the registry: records name secrets, and what looks like a value is refused. */
 
-import type { CatalogRecords, RecordKind } from '../tools/records.ts';
+import type { CatalogRecords, RecordKind } from './record-kinds.ts';
 import { invalid, type Issue } from '../base/parse.ts';
 
 /** Names under which people write credentials, without case, `-` and `_`. */

@@ -4,7 +4,7 @@ import { createRecorder } from '../events/audit.ts';
 import { createEmit } from '../events/events.ts';
 import { createReport } from '../events/report.ts';
 import { reportedHook } from '../events/reported-port.ts';
-import type { CatalogInputs, CatalogRecords, RecordKind } from '../tools/records.ts';
+import type { CatalogInputs, CatalogRecords, RecordKind } from './record-kinds.ts';
 import type { ToolDefinition } from '../base/schema.ts';
 import { type CatalogExport, exportCatalog } from './catalog-document.ts';
 import { type Collection, createCollection } from './collection.ts';

@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
-import type { RecordKind } from '../tools/records.ts';
+import type { RecordKind } from './record-kinds.ts';
 
 /** A tenant, or `undefined` for the deployment, whose records are shared. */
 export type Owner = string | undefined;

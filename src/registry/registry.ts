@@ -2,7 +2,7 @@
 
 import type { Catalog } from '../contracts/catalog.ts';
 import type { Storage } from '../contracts/storage.ts';
-import { type CatalogRecords, kindNames, type RecordKind } from '../tools/records.ts';
+import { type CatalogRecords, kindNames, type RecordKind } from './record-kinds.ts';
 import { checkOptions } from '../base/check-options.ts';
 import { loadOnce } from '../base/load-once.ts';
 import { checkPrivateOrigins } from '../base/private-origins.ts';

@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../base/errors.ts';
 import type { Storage } from '../contracts/storage.ts';
-import { type CatalogRecords, kindNames, type RecordKind } from '../tools/records.ts';
+import { type CatalogRecords, kindNames, type RecordKind } from './record-kinds.ts';
 import { sharedRecord } from '../contracts/shared-record.ts';
 import type { Draft } from './draft.ts';
 import type { RegistryAction } from './history.ts';

@@ -3,7 +3,7 @@
 import { PinnaceError } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { Issue } from '../base/parse.ts';
-import { type CatalogRecords, kindNames, type RecordKind } from '../tools/records.ts';
+import { type CatalogRecords, kindNames, type RecordKind } from './record-kinds.ts';
 import type { Agent, McpServer } from '../base/schema.ts';
 import { builtinToolIds, isPattern } from '../tools/availability.ts';
 import { nothingKnown, requireFields } from './fields.ts';

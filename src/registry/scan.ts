@@ -1,7 +1,7 @@
 /** Reads all records of a kind, one after another, in the order of their ids. */
 
 import type { Storage } from '../contracts/storage.ts';
-import type { CatalogRecords, RecordKind } from '../tools/records.ts';
+import type { CatalogRecords, RecordKind } from './record-kinds.ts';
 import type { ToolDefinition } from '../base/schema.ts';
 import type { KnownParts } from './fields.ts';
 import { recordKey, useKey } from './layout.ts';

@@ -1,7 +1,7 @@
 /** Sets one record, after the rules. */
 
 import { PinnaceError } from '../base/errors.ts';
-import { type CatalogInputs, type CatalogRecords, kindNames, readRecord, type RecordKind } from '../tools/records.ts';
+import { type CatalogInputs, type CatalogRecords, kindNames, readRecord, type RecordKind } from './record-kinds.ts';
 import type { Draft } from './draft.ts';
 import type { RegistryAction } from './history.ts';
 import { ownedBy, takenByShared } from './owner.ts';

@@ -1,6 +1,6 @@
 /** What an agent names: the one side of every binding that is written by hand. The other side follows it, in the same commit. */
 
-import type { RecordKind } from '../tools/records.ts';
+import type { RecordKind } from './record-kinds.ts';
 import type { Agent } from '../base/schema.ts';
 import { exactIds } from '../tools/availability.ts';
 

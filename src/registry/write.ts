@@ -9,7 +9,7 @@ import { guarded, type GuardedEffect, type Guards } from '../permission/guarded.
 import type { Authorize } from '../contracts/authorize.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { statusOfError, traceAt } from '../events/span.ts';
-import { cacheKeyOf, kindNames, type RecordKind } from '../tools/records.ts';
+import { cacheKeyOf, kindNames, type RecordKind } from './record-kinds.ts';
 import { type Changed, commitDraft, type Draft } from './draft.ts';
 import type { Author, RegistryAction } from './history.ts';
 import { type Access, ownerOf } from './owner.ts';

@@ -56,8 +56,6 @@ export type HttpToolDefinition =
   & Omit<v.InferInput<typeof ToolDefinition>, 'name' | 'type' | 'config'>
   & { readonly name?: string; readonly type?: 'http'; readonly config: HttpToolConfigInput };
 
-export type { HttpToolOptions } from './call-http.ts';
-
 const load = /* @__PURE__ */ loadOnce(() => import('./call-http.ts'));
 
 /**

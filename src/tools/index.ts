@@ -30,7 +30,8 @@ export {
   type ToolOptions,
 } from './define-tool.ts';
 export { HttpMethod, HttpToolConfig, type HttpToolConfigInput, needsApproval } from './http-config.ts';
-export { createHttpTool, type HttpToolDefinition, type HttpToolOptions, type ToolSource } from './implement.ts';
+export type { HttpToolOptions } from './call-http.ts';
+export { createHttpTool, type HttpToolDefinition, type ToolSource } from './implement.ts';
 export {
   type InvokeOptions as ToolCall,
   invokeTool,

@@ -4,7 +4,7 @@ import { PinnaceError } from '../../../src/base/errors.ts';
 import { asRecord } from '../../../src/base/is-record.ts';
 import { checkJsonDepth } from '../../../src/base/json.ts';
 import { createRegistry } from '../../../src/registry/registry.ts';
-import { kindNames, readRecord, type RecordKind } from '../../../src/tools/records.ts';
+import { kindNames, readRecord, type RecordKind } from '../../../src/registry/record-kinds.ts';
 import { memoryStorage } from '../../storage/memory.ts';
 import { type Command, optionOf, readInput, type Terminal, UsageError } from '../command.ts';
 import { findValue, type Place, syntaxErrorPlace } from '../json-places.ts';

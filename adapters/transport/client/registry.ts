@@ -7,7 +7,7 @@ import type { HistoryEntry } from '../../../src/registry/history.ts';
 import type { ImportReport } from '../../../src/registry/import-catalog.ts';
 import type { RegistryQuery } from '../../../src/registry/list.ts';
 import type { Page, PageOptions } from '../../../src/base/page.ts';
-import type { CatalogRecords, RecordKind } from '../../../src/tools/records.ts';
+import type { CatalogRecords, RecordKind } from '../../../src/registry/record-kinds.ts';
 import type { ToolDefinition } from '../../../src/base/schema.ts';
 import { queryOf } from './query.ts';
 

@@ -3,7 +3,7 @@
 import type { Agent, Collection, RecordKind, Registration } from '../../../src/registry/index.ts';
 import { loadOnce } from '../../../src/base/load-once.ts';
 import { localPrincipal, type Manifest, PinnaceError, type Principal, type Registry } from '../../../src/index.ts';
-import { readRecord } from '../../../src/tools/records.ts';
+import { readRecord } from '../../../src/registry/record-kinds.ts';
 import type { Variants } from '../../builder/worker/variants.ts';
 import { answer } from './answer.ts';
 import type { Answer, AnyRecord, RegistryControl, SignInControl } from './control.ts';

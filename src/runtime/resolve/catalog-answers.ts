@@ -1,7 +1,7 @@
 /** Checks a catalog's answers: an invalid record is rejected, so no cache stores it. */
 
 import { PinnaceError } from '../../base/errors.ts';
-import { type CatalogRecords, kindNames, readRecord, type RecordKind } from '../../tools/records.ts';
+import { type CatalogRecords, kindNames, readRecord, type RecordKind } from '../../registry/record-kinds.ts';
 import type { ToolDefinition } from '../../base/schema.ts';
 
 /**

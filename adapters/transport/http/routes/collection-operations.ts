@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { jsonSchemaOf } from '../../../../src/base/json-schema-of.ts';
-import { kindNames, type RecordKind, recordSchemas } from '../../../../src/tools/records.ts';
+import { kindNames, type RecordKind, recordSchemas } from '../../../../src/registry/record-kinds.ts';
 import {
   empty,
   type Json,

@@ -4,7 +4,7 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { parse } from '../../../../src/base/parse.ts';
 import type { Collection, Registration } from '../../../../src/registry/collection.ts';
-import { collectionNames, kindNames, type RecordKind } from '../../../../src/tools/records.ts';
+import { collectionNames, kindNames, type RecordKind } from '../../../../src/registry/record-kinds.ts';
 import type { Signed } from '../authentication.ts';
 import { readJson } from '../body.ts';
 import type { SignedEnv } from '../env.ts';

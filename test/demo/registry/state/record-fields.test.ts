@@ -12,7 +12,7 @@ import {
 import { kindNames, kinds } from '../../../../demo/registry/state/record-forms.ts';
 import type { CatalogInputs, RecordKind } from '../../../../src/registry/index.ts';
 import { createRegistry } from '../../../../src/index.ts';
-import { readRecord, recordSchemas } from '../../../../src/tools/records.ts';
+import { readRecord, recordSchemas } from '../../../../src/registry/record-kinds.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 
 const full: { readonly [Kind in RecordKind]: CatalogInputs[Kind] } = {

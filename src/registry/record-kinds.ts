@@ -17,10 +17,10 @@ import {
   type ToolDefinitionInput,
 } from '../base/schema.ts';
 import { withTenant } from '../log/cache-key.ts';
-import { builtinToolIds } from './availability.ts';
-import { HttpToolConfig, secretNames } from './http-config.ts';
-import { CodeToolConfig } from './implement.ts';
-import { requireOutputSchema, requireSchema } from './json-schema/json-schema.ts';
+import { builtinToolIds } from '../tools/availability.ts';
+import { HttpToolConfig, secretNames } from '../tools/http-config.ts';
+import { CodeToolConfig } from '../tools/implement.ts';
+import { requireOutputSchema, requireSchema } from '../tools/json-schema/json-schema.ts';
 
 /** What a record of each kind is. */
 export interface CatalogRecords {
