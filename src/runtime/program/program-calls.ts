@@ -130,9 +130,9 @@ async function makeCall(making: Making, options: ProgramCallsOptions): Promise<M
   }
   const error = toData(notApproved(definition.id, decision));
   options.onReached({ n: call.n, tool: definition.name }, 'approved' in decision ? 'denied' : 'failed', error.code);
-  show(toolCall, options);
+  showCall(toolCall, options);
   if ('approved' in decision) options.push({ type: 'tool-output-denied', toolCallId });
-  else push({ ok: false, error }, toolCall, options);
+  else showOutcome({ ok: false, error }, toolCall, options);
   return failed(error);
 }
 
@@ -146,9 +146,9 @@ async function decided(
   executing: Executing & { readonly isShown: boolean },
   options: ProgramCallsOptions,
 ): Promise<MadeCall<ProgramAsk>> {
-  if (executing.isShown) show(executing.toolCall, options);
+  if (executing.isShown) showCall(executing.toolCall, options);
   const outcome = await execute(executing, options);
-  if (executing.isShown) push(outcome, executing.toolCall, options);
+  if (executing.isShown) showOutcome(outcome, executing.toolCall, options);
   return { result: resultOf(outcome) };
 }
 
@@ -168,17 +168,17 @@ async function execute({ call, toolCall, approved, signals }: Executing, options
   return outcome;
 }
 
-function show({ toolCallId, tool, input }: ToolCall, { push: send }: ProgramCallsOptions): void {
-  send({ type: 'tool-input-available', toolCallId, toolName: tool.definition.name, input, dynamic: true });
+function showCall({ toolCallId, tool, input }: ToolCall, { push }: ProgramCallsOptions): void {
+  push({ type: 'tool-input-available', toolCallId, toolName: tool.definition.name, input, dynamic: true });
 }
 
-function push(
+function showOutcome(
   outcome: ToolOutcome,
   { tool, toolCallId }: ToolCall,
-  { push: send, traceId }: ProgramCallsOptions,
+  { push, traceId }: ProgramCallsOptions,
 ): void {
   for (const chunk of outcomeChunks(tool, outcome, { toolCallId, traceId })) {
-    send(
+    push(
       chunk.type === 'tool-output-available' || chunk.type === 'tool-output-error'
         ? { ...chunk, dynamic: true }
         : chunk,
