@@ -17,8 +17,8 @@ import { mcpServersOnUse } from './mcp/servers-on-use.ts';
 import { createMetrics, type Metrics } from './base/metrics.ts';
 import { createAgentGrounding } from './grounding/agent-grounding.ts';
 import type { Grounding } from './grounding/create-grounding.ts';
-import { createRuntimePlans } from './planner/host/runtime-plans.ts';
-import type { PlanLimits } from './planner/model/plan-limits.ts';
+import { createRuntimePlans } from './planner/create-planner.ts';
+import type { PlanLimits } from './planner/plan-limits.ts';
 import type { Planner } from './planner/planner.ts';
 import type { Fallback, SecretRef } from './base/schema.ts';
 import type { Authorize } from './contracts/authorize.ts';
@@ -97,7 +97,7 @@ export interface CreateRuntimeOptions {
   /** Answers the queries of agents that name `dataSources`; without it they have none. */
   readonly grounding?: Grounding;
   /**
-   * The limits of plans. Defaults: 20,000 agents, 100,000 steps and 30 days in process; over HTTP 200 agents, 2,000 steps and one day.
+   * The limits of plans. Defaults: 2,000 agents, 100,000 steps and 30 days in process; over HTTP 200 agents, 2,000 steps and one day.
    * There, `limits.steps` and `limits.totalMs` of this runtime bound plans as well, and everywhere those of the agent's record.
    */
   readonly plans?: Partial<PlanLimits>;

@@ -2,12 +2,17 @@
 
 import { checkOptions } from '../base/check-options.ts';
 import { loadOnce } from '../base/load-once.ts';
+import type { UIMessageChunk } from '../contracts/ai-types.ts';
+import type { Plans } from '../contracts/plans.ts';
 import { createReport } from '../events/report.ts';
 import { reportedHook, reportedPort } from '../events/reported-port.ts';
-import { plannerOnUse } from './planner-on-use.ts';
-import type { CreatePlannerOptions, Planner } from './planner.ts';
+import { outlast } from '../log/outage.ts';
+import { defaultPlanLimits } from './plan-limits.ts';
+import { duePlans } from './plan-record.ts';
+import type { CreatePlannerOptions, OpenPlanner, Planner } from './planner.ts';
+import type { RuntimePlannerOptions } from './runtime-planner.ts';
 
-const load = /* @__PURE__ */ loadOnce(() => import('./open-planner.ts'));
+const loadPlanner = /* @__PURE__ */ loadOnce(() => import('./open-planner.ts'));
 
 /**
  * Creates a planner. Between plans it holds no timer and no connection. Its code is loaded with the first plan.
@@ -30,5 +35,93 @@ export function createPlanner(options: CreatePlannerOptions): Planner {
     storage: reportedPort(given.storage, report, { kind: 'storage', isRetried: true }),
     authorize: authorize && reportedHook(authorize, report, 'authorize'),
   };
-  return plannerOnUse(parts, async () => (await load()).openPlanner(parts));
+  return plannerOnUse(parts, async () => (await loadPlanner()).openPlanner(parts));
+}
+
+/** The plans of a runtime's runs, and the planner that makes them. */
+interface RuntimePlans extends Plans {
+  readonly planner: Planner;
+}
+
+const loadRuntimePlanner = /* @__PURE__ */ loadOnce(() => import('./runtime-planner.ts'));
+
+/** Creates the planner of a runtime, whose agents work by its steps. Its code is loaded with the first plan. */
+export function createRuntimePlans(options: RuntimePlannerOptions): RuntimePlans {
+  const planner = plannerOnUse(
+    options,
+    async () => (await loadRuntimePlanner()).openRuntimePlanner(options),
+  );
+  return { ...planner, planner };
+}
+
+/** Creates the planner. A call rejects when loading fails, and the next call loads again. */
+export function plannerOnUse(
+  { storage, limits, metrics, now = Date.now }: Pick<CreatePlannerOptions, 'storage' | 'limits' | 'metrics' | 'now'>,
+  load: () => Promise<OpenPlanner>,
+): OpenPlanner {
+  const { planner, loaded, close } = closable(load);
+  metrics?.gauge('pinnace_open_plans', () => loaded()?.openPlans() ?? 0);
+  return {
+    start: async (...args) => await (await planner()).start(...args),
+    run: async (...args) => await (await planner()).run(...args),
+    outcome: async (...args) => await (await planner()).outcome(...args),
+    events: async (...args) => await (await planner()).events(...args),
+    stream: (...args) => streamOnUse(async () => (await planner()).stream(...args)),
+    async *follow(...args) {
+      yield* (await planner()).follow(...args);
+    },
+    view: async (...args) => await (await planner()).view(...args),
+    questions: async (...args) => await (await planner()).questions(...args),
+    reply: async (...args) => await (await planner()).reply(...args),
+    cancel: async (...args) => await (await planner()).cancel(...args),
+    stop: async (...args) => await (await planner()).stop(...args),
+    pause: async (...args) => await (await planner()).pause(...args),
+    resume: async (...args) => await (await planner()).resume(...args),
+    read: async (...args) => await (await planner()).read(...args),
+    async sweep() {
+      if (loaded()) return await (await planner()).sweep();
+      // Processes without plans sweep as well: they need not load what continues them.
+      const due = await outlast(
+        () => duePlans(storage, now()),
+        limits?.storageGraceMs ?? defaultPlanLimits.storageGraceMs,
+      );
+      return due.length > 0 ? await (await planner()).sweep() : 0;
+    },
+    close,
+    openPlans: () => loaded()?.openPlans() ?? 0,
+  };
+}
+
+function closable(load: () => Promise<OpenPlanner>): {
+  readonly planner: () => Promise<OpenPlanner>;
+  readonly loaded: () => OpenPlanner | undefined;
+  readonly close: () => Promise<void>;
+} {
+  let loaded: OpenPlanner | undefined;
+  let isClosed = false;
+  return {
+    planner: loadOnce(async () => {
+      const planner = await load();
+      if (isClosed) await planner.close(); // it then refuses new plans, and still reads those that are stored
+      return loaded = planner;
+    }),
+    loaded: () => loaded,
+    async close() {
+      isClosed = true;
+      await loaded?.close();
+    },
+  };
+}
+
+function streamOnUse(open: () => Promise<ReadableStream<UIMessageChunk>>): ReadableStream<UIMessageChunk> {
+  let reader: Promise<ReadableStreamDefaultReader<UIMessageChunk>> | undefined;
+  return new ReadableStream({
+    async pull(controller) {
+      reader ??= open().then((stream) => stream.getReader());
+      const { done, value } = await (await reader).read();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: async (reason) => await (await reader)?.cancel(reason),
+  }, { highWaterMark: 0 });
 }

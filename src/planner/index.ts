@@ -1,8 +1,8 @@
 /** `pinnace/planner`: plans of agents, stored as journals, and the tools of a model that leads one. */
 
-export type { AuthorizeCreate, CreateFacts, Creator } from './decide/authorize-create.ts';
-export { modelAgent, type ModelSteps } from './host/model-agent.ts';
-export { type PlanCall, type PlanTool, planTools, readPlanCall } from './host/plan-tools.ts';
+export type { AuthorizeCreate, CreateFacts, Creator } from './authorize-create.ts';
+export { modelAgent, type ModelSteps } from './model-agent.ts';
+export { type PlanCall, type PlanTool, planTools, readPlanCall } from './model-agent.ts';
 export type {
   AgentContext,
   AgentTask,
@@ -13,8 +13,8 @@ export type {
   StepOutcome,
   Usage,
   ValueRef,
-} from './host/run-agent.ts';
-export type { NumberedEvent } from './journal/plan-journal.ts';
+} from './run-agent.ts';
+export type { NumberedEvent } from './plan-journal.ts';
 export type {
   Action,
   ActionInput,
@@ -27,11 +27,11 @@ export type {
   TaskInput,
   WaitFor,
   WaitForInput,
-} from './model/action.ts';
-export type { AskFacts, PlanEvent } from './model/plan-event.ts';
-export { defaultPlanLimits, type PlanLimits } from './model/plan-limits.ts';
-export type { PlanRequestInput } from './model/plan-request.ts';
+} from './action.ts';
+export type { AskFacts, PlanEvent } from './plan-event.ts';
+export { defaultPlanLimits, type PlanLimits } from './plan-limits.ts';
+export type { PlanRequestInput } from './plan-request.ts';
 export { createPlanner } from './create-planner.ts';
 export type { CreatePlannerOptions, Planner } from './planner.ts';
-export type { PlanOutcome } from './view/plan-outcome.ts';
-export type { PlanTaskView, PlanView } from './view/plan-view.ts';
+export type { PlanOutcome } from './plan-reader.ts';
+export type { PlanTaskView, PlanView } from './plan-view.ts';

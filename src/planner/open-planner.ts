@@ -1,46 +1,41 @@
 /** The planner itself: `createPlanner` loads this file with the first plan. */
 
 import { PinnaceError } from '../base/errors.ts';
-import { createPrincipal, type Principal, type Scope } from '../base/principal.ts';
-import type { PlanBounds } from '../contracts/plans.ts';
+import { createPrincipal, type Principal, requireScope, type Scope } from '../base/principal.ts';
 import { unobserved } from '../events/events.ts';
 import { unreported } from '../events/report.ts';
 import { actorOf, traceAt } from '../events/span.ts';
 import { steadyStorage } from '../log/outage.ts';
 import { owns } from '../permission/ownership.ts';
-import { requireFirst } from './decide/authorize-create.ts';
-import { cancelPlan, pausePlan, replyToPlan } from './host/inbound.ts';
-import { requireScope } from '../base/principal.ts';
-import { LivePlans } from './host/live-plans.ts';
-import { runToOutcome } from './host/run-to-outcome.ts';
-import type { PlanOwner } from './host/run-agent.ts';
-import { foundPlan } from './journal/found-plan.ts';
-import { readValue } from './journal/outline.ts';
-import { type PlanHead, readPlan, readPlanEvents } from './journal/plan-record.ts';
-import { defaultPlanLimits, limitsOfPlan, type PlanLimits } from './model/plan-limits.ts';
-import { readPlanRequest } from './model/plan-request.ts';
+import { requireFirst } from './authorize-create.ts';
+import { foundPlan } from './found-plan.ts';
+import { cancelPlan, pausePlan, replyToPlan } from './inbound.ts';
+import { LivePlans } from './live-plans.ts';
+import { readValue } from './outline.ts';
+import { defaultPlanLimits, limitsOfPlan, type PlanLimits } from './plan-limits.ts';
+import { followPlan, type PlanOutcome, readOutcome, streamPlan } from './plan-reader.ts';
+import { type PlanHead, readPlan, readPlanEvents } from './plan-record.ts';
+import { readPlanRequest } from './plan-request.ts';
+import { openQuestions, readView } from './plan-view.ts';
 import type { OpenPlanner, OpenPlannerOptions } from './planner.ts';
-import { readOutcome } from './view/plan-outcome.ts';
-import { streamPlan } from './view/plan-stream.ts';
-import { followPlan } from './view/plan-updates.ts';
-import { openQuestions, readView } from './view/read-view.ts';
+import type { PlanOwner } from './run-agent.ts';
 
 /** Creates a planner. Its requests may come from callers: it parses them. */
 export function openPlanner(options: OpenPlannerOptions): OpenPlanner {
-  const { authorize, emit, metrics, report = unreported, now = Date.now } = options;
+  const { runAgent, authorize, emit = unobserved, metrics, report = unreported, now = Date.now } = options;
   const limits: PlanLimits = { ...defaultPlanLimits, ...options.limits };
   const storage = steadyStorage(options.storage, limits.storageGraceMs);
-  const parts: PlannerParts = { ...options, authorize, emit, metrics, report, now, limits, storage };
-  const live = new LivePlans(parts);
-  const inbound = { storage, limits, now, bring: (planId: string) => live.bring(planId) };
+  const live = new LivePlans({ storage, runAgent, limits, authorize, emit, metrics, report, now });
   const find = async (planId: string, principal: Principal): Promise<PlanHead> => {
     const { state } = await readPlan(storage, planId, principal);
     if (!owns(principal, state)) await options.readAs?.(planId, principal, state);
     return state;
   };
   const planner: OpenPlanner = {
-    start: (request, principal, given) =>
-      startPlan({ ...parts, live, given: options.limits }, { ...given, request, principal }),
+    async start(request, principal, { idempotencyKey, bounds = [], signal } = {}) {
+      const limitsOfIt = limitsOfPlan(options.limits, { via: principal.via, bounds });
+      return await startPlan(live, { request, principal, idempotencyKey, limits: limitsOfIt, signal });
+    },
     run: (request, principal, given) => runToOutcome(planner, { ...given, request, principal }),
     async outcome(planId, principal, { signal } = {}) {
       await find(planId, principal);
@@ -67,11 +62,11 @@ export function openPlanner(options: OpenPlannerOptions): OpenPlanner {
       await find(planId, principal);
       return await openQuestions(storage, planId);
     },
-    reply: (planId, principal, reply) => replyToPlan(inbound, { planId, principal, ...reply }),
-    cancel: (planId, principal, cancelling = {}) => cancelPlan(inbound, { planId, principal, ...cancelling }),
+    reply: (planId, principal, reply) => replyToPlan(live, { planId, principal, ...reply }),
+    cancel: (planId, principal, cancelling = {}) => cancelPlan(live, { planId, principal, ...cancelling }),
     stop: (planId, principal, how) => planner.cancel(planId, asCanceller(principal), how),
-    pause: (planId, principal) => pausePlan(inbound, { planId, principal, type: 'pause' }),
-    resume: (planId, principal) => pausePlan(inbound, { planId, principal, type: 'resume' }),
+    pause: (planId, principal) => pausePlan(live, { planId, principal, type: 'pause' }),
+    resume: (planId, principal) => pausePlan(live, { planId, principal, type: 'resume' }),
     async read(planId, principal, ref) {
       await find(planId, principal);
       return await readValue(storage, planId, ref);
@@ -89,36 +84,24 @@ function asCanceller(principal: Principal): Principal {
   return createPrincipal({ ...principal, scopes, via: 'in-process' });
 }
 
-type PlannerParts = ConstructorParameters<typeof LivePlans>[0];
-
-async function startPlan(
-  { storage, limits, given, now, authorize, emit = unobserved, live }: PlannerParts & {
-    readonly live: LivePlans;
-    /** The limits that the composition has set. */
-    readonly given: OpenPlannerOptions['limits'];
-  },
-  { request, principal, idempotencyKey, bounds = [], signal }: {
-    readonly request: unknown;
-    readonly principal: Principal;
-    readonly idempotencyKey?: string;
-    readonly bounds?: readonly (PlanBounds | undefined)[];
-    readonly signal?: AbortSignal | undefined;
-  },
-): Promise<{ readonly planId: string }> {
+async function startPlan(live: LivePlans, { request, principal, idempotencyKey, limits, signal }: {
+  readonly request: unknown;
+  readonly principal: Principal;
+  readonly idempotencyKey: string | undefined;
+  readonly limits: PlanLimits;
+  readonly signal: AbortSignal | undefined;
+}): Promise<{ readonly planId: string }> {
+  const { host, host: { now, authorize, emit } } = live;
   if (live.isClosed) throw closed();
   requireScope(principal, 'run:create');
-  const { terms, tasks } = await readPlanRequest(request, {
-    limits: limitsOfPlan(given, { via: principal.via, bounds }),
-    now: now(),
-    signal,
-  });
+  const { terms, tasks } = await readPlanRequest(request, { limits, now: now(), signal });
   const owner = ownerOf(principal);
   const { traceId, parentSpanId } = terms;
   const around = { traceId, parentSpanId, tenant: principal.tenant, actor: actorOf(principal) };
   if (authorize) {
     await requireFirst({ first: terms, tasks }, { authorize, owner, spanContext: traceAt(around, { emit, now }) });
   }
-  const found = await foundPlan({ storage, limits, now }, {
+  const found = await foundPlan(host, {
     owner,
     terms,
     tasks,
@@ -144,4 +127,28 @@ function closed(): PinnaceError {
   return new PinnaceError('unavailable', 'Cannot start a plan: the planner is closed', {
     details: { reason: 'planner_closed' },
   });
+}
+
+/** A plan to run, and its principal. */
+interface RunToOutcome {
+  readonly request: unknown;
+  readonly principal: Principal;
+  readonly signal?: AbortSignal;
+  readonly idempotencyKey?: string;
+}
+
+/** Gives how the plan has ended, or that it is suspended. An abort cancels it. */
+export async function runToOutcome(
+  planner: Pick<OpenPlanner, 'start' | 'cancel' | 'outcome'>,
+  { request, principal, signal, ...rest }: RunToOutcome,
+): Promise<PlanOutcome> {
+  const { planId } = await planner.start(request, principal, { ...rest, ...(signal && { signal }) });
+  const abort = (): void => void planner.cancel(planId, principal, { reason: 'aborted' }).catch(() => undefined);
+  signal?.addEventListener('abort', abort, { once: true });
+  if (signal?.aborted) abort();
+  try {
+    return await planner.outcome(planId, principal);
+  } finally {
+    signal?.removeEventListener('abort', abort);
+  }
 }

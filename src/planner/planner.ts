@@ -7,16 +7,15 @@ import type { Metrics } from '../base/metrics.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Emit } from '../events/events.ts';
 import type { OnError, Report } from '../events/report.ts';
-import type { AuthorizeCreate } from './decide/authorize-create.ts';
-import type { RunAgent, ValueRef } from './host/run-agent.ts';
-import type { NumberedEvent } from './journal/plan-journal.ts';
-import type { PlanHead } from './journal/plan-record.ts';
-import type { AskFacts } from './model/plan-event.ts';
-import type { PlanLimits } from './model/plan-limits.ts';
-import type { PlanRequestInput } from './model/plan-request.ts';
-import type { PlanOutcome } from './view/plan-outcome.ts';
-import type { PlanStep } from './view/plan-updates.ts';
-import type { PlanView } from './view/plan-view.ts';
+import type { AuthorizeCreate } from './authorize-create.ts';
+import type { RunAgent, ValueRef } from './run-agent.ts';
+import type { NumberedEvent } from './plan-journal.ts';
+import type { PlanHead } from './plan-record.ts';
+import type { AskFacts } from './plan-event.ts';
+import type { PlanLimits } from './plan-limits.ts';
+import type { PlanRequestInput } from './plan-request.ts';
+import type { PlanOutcome, PlanStep } from './plan-reader.ts';
+import type { PlanView } from './plan-view.ts';
 
 /** What a planner is composed of. */
 export interface CreatePlannerOptions {
@@ -132,7 +131,11 @@ export interface OpenPlanner extends Omit<Planner, 'start'> {
   start(
     request: unknown,
     principal: Principal,
-    options?: { readonly idempotencyKey?: string; readonly signal?: AbortSignal },
+    options?: {
+      readonly idempotencyKey?: string;
+      readonly bounds?: readonly (PlanBounds | undefined)[];
+      readonly signal?: AbortSignal;
+    },
   ): Promise<{ readonly planId: string }>;
   /** Cancels without a scope of the caller and without the permission hook. */
   stop(planId: string, principal: Principal, options: { readonly reason: string }): Promise<void>;

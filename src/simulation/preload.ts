@@ -25,7 +25,7 @@ export async function preload(): Promise<void> {
     import('../runtime/context/fit-prompt.ts'),
     import('../runtime/agent-steps.ts'),
     import('../planner/open-planner.ts'),
-    import('../planner/host/runtime-planner.ts'),
+    import('../planner/runtime-planner.ts'),
     import('../events/verify-chain.ts'),
     import('../tools/builtin/code-run.ts'),
     import('../tools/builtin/current-time.ts'),

@@ -1,7 +1,7 @@
 /** The plans of an endpoint: read and steered over signed requests by their owners. */
 
 import type { CallOptions } from './call-options.ts';
-import type { PlanView } from '../../../src/planner/view/plan-view.ts';
+import type { PlanView } from '../../../src/planner/plan-view.ts';
 
 /** The plans of an endpoint. A plan of another owner is `not_found`. Repeating a call changes nothing. */
 export interface RemotePlans {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createMetrics } from '../../../src/base/metrics.ts';
 import { openPlanner } from '../../../src/planner/open-planner.ts';
-import { plannerOnUse } from '../../../src/planner/planner-on-use.ts';
+import { plannerOnUse } from '../../../src/planner/create-planner.ts';
 import type { OpenPlanner } from '../../../src/planner/planner.ts';
 import { done, me, next, steps, testClock, testPlanner } from '../../fixtures/plan.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ActionInput, RunAgent, StepOutcome, WaitForInput } from '../../../src/planner/index.ts';
 import { PinnaceError } from '../../../src/index.ts';
-import { toFailure } from '../../../src/planner/model/failure.ts';
+import { toFailure } from '../../../src/planner/failure.ts';
 import { done, eventsOf, me, next, resultsOf, steps, testClock, testPlanner, typesOf } from '../../fixtures/plan.ts';
 
 const overloaded = new PinnaceError('rate_limited', 'Too many', { retryAfterMs: 5000 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { discoveryToolNames } from '../../../../src/discovery/discovery-tools.ts';
-import { planTools } from '../../../../src/planner/host/plan-tools.ts';
+import { planTools } from '../../../../src/planner/index.ts';
 import { builtinToolIds } from '../../../../src/tools/availability.ts';
 import { calculatorTool } from '../../../../src/tools/builtin/calculator.ts';
 import { currentTimeTool } from '../../../../src/tools/builtin/current-time.ts';
