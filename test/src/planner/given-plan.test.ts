@@ -92,10 +92,21 @@ describe('a given plan', () => {
       { length: 2000 },
       (_, i) => ({ key: `t${i}`, goal: `${i}`, after: i === 0 ? [] : [`t${i - 1}`] }),
     );
-    const { planner } = testPlanner(async (task) => done(Number(task.goal)));
+    const { planner } = testPlanner(async (task) => done(Number(task.goal)), { limits: { agents: 2001 } });
     expect(await planner.run({ goal: 'g', plan: { tasks: row, result: 't1999' } }, me)).toMatchObject({
       state: 'done',
       result: 1999,
     });
+  }, 30_000);
+
+  it('of 10,000 tasks is refused by default, and ends where the limit is raised', async () => {
+    const many = Array.from({ length: 10_000 }, (_, i) => ({ key: `t${i}`, goal: `${i}` }));
+    const request = { goal: 'g', plan: { tasks: many } };
+    const { planner } = testPlanner(async () => done(1));
+    await expect(planner.run(request, me)).rejects.toMatchObject({ code: 'invalid_argument' });
+    const { planner: larger } = testPlanner(async ({ goal }) => done(Number(goal)), { limits: { agents: 10_001 } });
+    const outcome = await larger.run(request, me);
+    expect(outcome).toMatchObject({ state: 'done', result: { t0: 0, t9999: 9999 } });
+    expect(await larger.view(outcome.planId, me)).toMatchObject({ counts: { done: 10_001 } });
   }, 30_000);
 });

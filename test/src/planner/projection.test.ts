@@ -148,7 +148,7 @@ describe('the stream of a plan', () => {
     const { planner } = testPlanner(async () => {
       if (++count > 2000) await gate.promise;
       return done(1);
-    });
+    }, { limits: { agents: 3001 } });
     const { planId } = await planner.start({ goal: 'g', maxParallelism: 8, plan: { tasks } }, me);
     await expect.poll(() => count).toBe(2008);
     const view = await planner.view(planId, me);
