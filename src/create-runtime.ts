@@ -50,6 +50,7 @@ import type { RuntimeObservers } from './runtime/runtime-options.ts';
 import { createBuiltins, givenTools, type ToolSource } from './tools/implement.ts';
 import type { Handlers } from './tools/define-tool.ts';
 import type { Tool } from './tools/tool.ts';
+import { requireKnownTools } from './tools/unknown-tool.ts';
 
 /** What a runtime is composed of. */
 export interface CreateRuntimeOptions {
@@ -200,7 +201,8 @@ export const runtimeOptions: Readonly<Record<keyof CreateRuntimeOptions, Wanted>
  * Creates a runtime. Holds no connections or timers between runs.
  *
  * @throws PinnaceError `invalid_argument` for an option that is missing, unknown or of a wrong kind (reason `wrong_argument`), when two tools or
- * two agents share an id, or `inputDigestKey` has a wrong length.
+ * two agents share an id, when an agent of a catalog that never changes names a tool that does not exist (`unknown_tool`), or
+ * `inputDigestKey` has a wrong length.
  * @example
  * const runtime = createRuntime({ catalog: staticCatalog({ agents, providers }), models: modelSource(), storage: memoryStorage(), tools: [add] });
  * const stream = await runtime.run({ agentId: 'helper', chat: { id: 'c1', messages } }, localPrincipal());
@@ -247,10 +249,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
         authorize: hook,
         report,
       }),
-    tools: distinct(givenTools(options.tools), [
-      ...discovery.tools,
-      ...dataSources?.tools ?? [],
-    ]),
+    tools: toolsOf(options, [...discovery.tools, ...dataSources?.tools ?? []]),
     builtins: createBuiltins({ now, hasPrograms: options.programs === true && 'open' in (options.sandbox ?? {}) }),
     authorize,
     limits,
@@ -337,13 +336,19 @@ function agentsById(agents: readonly CodeAgent[]): ReadonlyMap<string, CodeAgent
   return byId;
 }
 
-function distinct(tools: readonly Tool[], ours: readonly Tool[]): readonly Tool[] {
+/** Returns the tools of the composition, whose ids differ, and checks the names in the `entryTools` of agents that never change. */
+function toolsOf({ tools: given, agents = [], catalog }: CreateRuntimeOptions, ours: readonly Tool[]): readonly Tool[] {
+  const tools = givenTools(given);
   const ids = new Set(ours.map(({ definition }) => definition.id));
   for (const { definition: { id } } of tools) {
     if (ids.has(id)) {
       throw new PinnaceError('invalid_argument', `Cannot compose the runtime: two tools have the id "${id}"`);
     }
     ids.add(id);
+  }
+  if (catalog.fixed) {
+    const records = [...agents.map(({ record }) => record), ...catalog.fixed.agents];
+    requireKnownTools(records, { tools: catalog.fixed.tools, shared: [...ids] });
   }
   return tools;
 }

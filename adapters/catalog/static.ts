@@ -58,7 +58,11 @@ export function staticCatalog(options: StaticCatalogOptions): Catalog {
   const tenants = new Set(Object.values(parsed).flat().flatMap((record: Owned) => record.tenant ?? []));
   const own = new Map([...tenants].map((tenant) => [tenant, catalogOf(parsed, tenant)]));
   const none = catalogOf({ agents: [], providers: [], mcpServers: [], tools: [] }, undefined);
-  return { ...catalogOf(parsed, undefined), forTenant: (tenant) => own.get(tenant) ?? none };
+  return {
+    ...catalogOf(parsed, undefined),
+    fixed: { agents: parsed.agents, tools: parsed.tools },
+    forTenant: (tenant) => own.get(tenant) ?? none,
+  };
 }
 
 /** What `defineAgent` and `defineTool` return is code, and no record. */

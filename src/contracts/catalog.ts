@@ -11,9 +11,13 @@ import type { Agent, McpServer, Provider, ToolDefinition } from '../base/schema.
  * The catalog itself returns the records that the deployment shares, which have no `tenant`. `forTenant` returns a catalog of one
  * tenant's own records, each with that `tenant`; a tenant's own record takes precedence over a shared one with the same id. Without
  * `forTenant`, all records are shared. A record of another tenant is rejected with the reason `catalog_invalid`.
+ *
+ * `fixed` holds all agents and tools, of all owners, of a catalog that never changes: `createRuntime` checks that the tools exist which
+ * the agents name.
  */
 export interface Catalog {
   readonly source?: string;
+  readonly fixed?: { readonly agents: readonly Agent[]; readonly tools: readonly ToolDefinition[] };
   forTenant?(tenant: string): Catalog;
   agent(agentId: string, signal?: AbortSignal): Promise<Agent | undefined>;
   provider(providerId: string, signal?: AbortSignal): Promise<Provider | undefined>;

@@ -43,7 +43,7 @@ export interface ErrorContext {
  *
  * Called synchronously where the cause is caught, so it must return quickly; what it throws is ignored. A cause can contain secrets,
  * prompts and answers: store it only where those may be stored. A `PinnaceError` is reported only where it has a `cause` that its
- * caller does not see, or is retried.
+ * caller does not see, is retried, or has no caller: a tool that an agent names and nothing knows (`unknown_tool`) is reported once.
  *
  * @example
  * const runtime = createRuntime({ ...options, onError: (cause, { kind, id, runId }) => tracker.capture(cause, { kind, id, runId }) });

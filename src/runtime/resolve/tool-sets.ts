@@ -5,6 +5,8 @@ import { createAllowlist } from '../../tools/availability.ts';
 import { type Builtin, implement, type Means } from '../../tools/implement.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { createAgentTool, type LiveTexts } from '../../tools/agent-tool.ts';
+import { unknownTool } from '../../tools/unknown-tool.ts';
+import { BoundedMap } from '../../base/bounded-map.ts';
 import { assemble, type KnownTool, type ToolSet } from './assemble.ts';
 import type { DataSources } from '../../contracts/data-sources.ts';
 import type { Discovery } from '../../contracts/discovery.ts';
@@ -51,6 +53,17 @@ export function createToolSets(
     return tool;
   };
   const sets = new WeakMap<Agent, AssembledSet>();
+  const reported = new BoundedMap<string, true>(mostReported);
+  /** Reports each unknown name once: catalogs change, and caches read the same record again. */
+  const reportUnknown = ({ id: agentId, tenant = '' }: Agent, { entries }: ToolSet): void => {
+    for (const { id: toolId, excluded } of entries) {
+      const name = JSON.stringify([tenant, agentId, toolId]);
+      if (excluded !== 'unknown_tool' || reported.get(name)) continue;
+      reported.set(name, true);
+      const others = entries.filter((entry) => entry.excluded !== 'unknown_tool').map(({ id }) => id);
+      means.report?.(unknownTool('use a tool', { agentId, toolId, known: others }), { kind: 'catalog', id: agentId });
+    }
+  };
   return async (agent, listed, selected) => {
     const servers = selected.map(({ id, server }) => ({ id, server: server && mcp.current(server) }));
     const last = sets.get(agent);
@@ -67,9 +80,13 @@ export function createToolSets(
     const given = [...composed, ...own, ...sourceToolsOf(agent, dataSources), ...others];
     const toolSet = await assemble(agent, given, await selectMcpTools(agent, servers, mcp));
     sets.set(agent, { listed, servers, toolSet });
+    reportUnknown(agent, toolSet);
     return toolSet;
   };
 }
+
+/** The most names that are remembered as reported. */
+const mostReported = 1000;
 
 /** The built-in tools that the agent names: what it does not name is not loaded. */
 async function builtinsOf({ entryTools }: Agent, builtins: readonly Builtin[]): Promise<readonly KnownTool[]> {

@@ -4,6 +4,7 @@ import { staticCatalog } from '../../../adapters/catalog/static.ts';
 import { memorySink } from '../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import {
+  type AgentInput,
   type Catalog,
   createRuntime,
   defineAgent,
@@ -104,12 +105,12 @@ describe('run', () => {
   it('offers the model only the tools that the agent allows', async () => {
     const { model, calls } = scriptedModel(says('hi'));
     const tools = [add, toolThat(() => 1)];
-    const runtime = testRuntime({ model, tools, agent: { entryTools: ['ad*', 'nowhere'] } });
+    const runtime = testRuntime({ model, tools, agent: { entryTools: ['ad*'] } });
     const chunks = await readAll(await runtime.run(runRequest(), localPrincipal()));
     expect(calls[0]?.tools?.map(({ name }) => name)).toEqual(['add']);
     expect(lastData(chunks, 'data-manifest')).toMatchObject({
       included: ['add'],
-      excluded: { not_allowed: 1, unknown_tool: 1 },
+      excluded: { not_allowed: 1 },
     });
     expect(lastData(chunks, 'data-manifest')).not.toHaveProperty('more');
   });
@@ -379,7 +380,8 @@ describe('what run refuses', () => {
 describe('manifest', () => {
   it('lists every known tool with the one reason that excluded it, and has the digest of the stream', async () => {
     const { model } = scriptedModel(says('hi'));
-    const runtime = testRuntime({ model, tools: [add, toolThat(() => 1)], agent: { entryTools: ['add', 'lost'] } });
+    const catalog = changingCatalog({ entryTools: ['add', 'lost'] });
+    const runtime = testRuntime({ model, tools: [add, toolThat(() => 1)], catalog });
     const manifest = await runtime.manifest('helper', localPrincipal());
     expect(manifest.tools).toEqual([
       { id: 'add' },
@@ -388,6 +390,59 @@ describe('manifest', () => {
     ]);
     const chunks = await readAll(await runtime.run(runRequest(), localPrincipal()));
     expect(lastData(chunks, 'data-manifest')['digest']).toBe(manifest.digest);
+  });
+});
+
+/** A catalog whose records may change, as those of a registry. */
+function changingCatalog(agent: Partial<AgentInput>): Catalog {
+  const agents = [{ id: 'helper', name: 'Helper', providerId: 'default', ...agent }];
+  const { fixed: _, ...catalog } = staticCatalog({ agents, providers: [{ id: 'default', kind: 'custom' }] });
+  return catalog;
+}
+
+describe('a name in "entryTools" that no tool has', () => {
+  const { model } = scriptedModel(says('hi'));
+  const named = (entryTools: string[], more: Partial<AgentInput> = {}) =>
+    testRuntime({ model, tools: [add, toolThat(() => 1)], agent: { entryTools, ...more } });
+
+  it.each([
+    ['ad', 'did you mean "add"?', ['add']],
+    ['Work', 'did you mean "work"?', ['work']],
+    ['calcualtor', 'did you mean "calculator"?', ['calculator']],
+    ['nowhere_at_all', 'tools of MCP servers belong into "mcp"', []],
+  ])('is refused where records never change: %s', (name, advice, suggestions) => {
+    const message = `Cannot compose the runtime: no tool has the id "${name}" that agent "helper" names in ` +
+      `"entryTools"; ${advice}`;
+    expect(() => named(['add', name])).toThrow(expect.objectContaining({
+      code: 'invalid_argument',
+      message,
+      details: { reason: 'unknown_tool', field: 'entryTools', suggestions },
+    }));
+  });
+
+  it('is refused of an agent in code as well', () => {
+    const agents = [defineAgent({ id: 'other', name: 'Other', providerId: 'default', entryTools: ['addd'] })];
+    expect(() => testRuntime({ model, tools: [add], agents })).toThrow('did you mean "add"?');
+  });
+
+  it('is none for tools that this runtime leaves out, prefixes, and tools of selected MCP servers', () => {
+    expect(() => named(['add', 'fetch_url', 'code_run', 'create', 'retrieve', 'mail_*'])).not.toThrow();
+    expect(() => named(['docs__search'], { mcp: { docs: {} } })).not.toThrow();
+  });
+
+  it('is reported once, by name, where records may change', async () => {
+    const reported: unknown[] = [];
+    const runtime = testRuntime({
+      model,
+      tools: [add],
+      catalog: changingCatalog({ entryTools: ['add', 'ad'] }),
+      onError: (error, context) => void reported.push([(error as Error).message, context]),
+    });
+    for (let runs = 0; runs < 3; runs++) await readAll(await runtime.run(runRequest(), localPrincipal()));
+    expect(reported).toEqual([[
+      'Cannot use a tool: no tool has the id "ad" that agent "helper" names in "entryTools"; did you mean "add"?',
+      { kind: 'catalog', id: 'helper' },
+    ]]);
   });
 });
 
