@@ -29,6 +29,8 @@ type Cursor = { -readonly [name in keyof Position]: Position[name] } & {
   ended: boolean;
   /** Chunks came without a number. */
   unnumbered: boolean;
+  /** The end of a run whose log cannot be written: the log may have another one, which is read first. */
+  unrecorded: UIMessageChunk | undefined;
 };
 
 /**
@@ -59,6 +61,7 @@ async function* chunksOf(first: Response, options: FollowOptions): AsyncGenerato
     seq: position.seq,
     ended: false,
     unnumbered: false,
+    unrecorded: undefined,
   };
   let failures = 0;
   for (let response = first; response.status !== 204;) {
@@ -72,9 +75,11 @@ async function* chunksOf(first: Response, options: FollowOptions): AsyncGenerato
       response = await options.reopen(cursor);
     } catch (error) {
       if (cursor.ended && !signal.aborted) return; // only the end of the stream was lost
-      throw error;
+      if (!cursor.unrecorded || signal.aborted) throw error;
+      break;
     }
   }
+  if (cursor.unrecorded && !cursor.ended) yield cursor.unrecorded;
 }
 
 /** Yields the new chunks of one connection; returns whether these were the last. */
@@ -89,13 +94,16 @@ async function* readChunks(
     throw unexpected('it is no event stream; check that "url" is its address');
   }
   for await (const { id, data } of readEvents(response.body, options)) {
-    if (data === '[DONE]') return cursor.ended || cursor.seq === 0; // a run ends with a chunk that says so
+    if (data === '[DONE]') return cursor.ended || (cursor.seq === 0 && !cursor.unrecorded); // a run ends with a chunk that says so
     const step = id === undefined ? 1 : stepTo(id, cursor);
     if (step > 1) return false; // something is missing: reconnect from here
-    if (step < 1) continue; // a repeated chunk
+    const chunk = parseChunk(data);
+    if (step < 1) { // a repeated chunk, or an end that has no number because it is not recorded
+      if (terminal.has(chunk.type) && !cursor.ended) cursor.unrecorded = chunk;
+      continue;
+    }
     if (id === undefined) cursor.unnumbered = true;
     else cursor.seq++;
-    const chunk = parseChunk(data);
     cursor.ended ||= terminal.has(chunk.type);
     yield chunk;
   }

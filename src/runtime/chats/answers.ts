@@ -1,5 +1,6 @@
 /** The messages of a stored chat. The answer of a run is added when the run has ended, here or by the next reader. */
 
+import { PinnaceError } from '../../base/errors.ts';
 import type { Key } from '../../base/key.ts';
 import type { UIMessage, UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { Entry } from '../../contracts/storage.ts';
@@ -45,9 +46,17 @@ async function addAnswer(
   const { pending: _, message: __, ...rest } = entry;
   const value: MessageEntry = { ...rest, ...(message && { message }) };
   const { key, version } = facts;
-  const written = await parts.storage.commit([{ key, value, ifVersion: version, ...lifetime(parts, entry.at) }]);
+  const adding = parts.storage.commit([{ key, value, ifVersion: version, ...lifetime(parts, entry.at) }]);
+  const written = await adding.catch((error: unknown) => {
+    if (!isFull(error)) throw error;
+    return { ok: false as const }; // a full store can still be read: a later reader adds the answer
+  });
   // Otherwise another reader has added the same, or the entry was deleted or replaced: then this is what it was.
   return { ...facts, entry: value, message, ...(written.ok && { version: written.version }) };
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof PinnaceError && error.details?.['reason'] === 'storage_full';
 }
 
 async function readChunks({ storage }: ChatParts, runId: string): Promise<readonly UIMessageChunk[]> {
