@@ -47,10 +47,10 @@ import { budgetsOnUse } from './runtime/budgets/budgets-on-use.ts';
 import { createPipeline } from './runtime/pipeline.ts';
 import type { HostedRuntime } from './runtime/runtime.ts';
 import type { RuntimeObservers } from './runtime/runtime-options.ts';
+import { requireKnownTools } from './tools/availability.ts';
 import { createBuiltins, givenTools, type ToolSource } from './tools/implement.ts';
 import type { Handlers } from './tools/define-tool.ts';
 import type { Tool } from './tools/tool.ts';
-import { requireKnownTools } from './tools/unknown-tool.ts';
 
 /** What a runtime is composed of. */
 export interface CreateRuntimeOptions {

@@ -1,11 +1,10 @@
 /** The tool sets of agents, each assembled once for as long as neither the agent nor the known tools have changed. */
 
 import type { Agent, ToolDefinition } from '../../base/schema.ts';
-import { createAllowlist } from '../../tools/availability.ts';
+import { createAllowlist, unknownTool } from '../../tools/availability.ts';
 import { type Builtin, implement, type Means } from '../../tools/implement.ts';
 import type { Tool } from '../../tools/tool.ts';
 import { createAgentTool, type LiveTexts } from '../../tools/agent-tool.ts';
-import { unknownTool } from '../../tools/unknown-tool.ts';
 import { BoundedMap } from '../../base/bounded-map.ts';
 import { assemble, type KnownTool, type ToolSet } from './assemble.ts';
 import type { DataSources } from '../../contracts/data-sources.ts';
@@ -53,17 +52,7 @@ export function createToolSets(
     return tool;
   };
   const sets = new WeakMap<Agent, AssembledSet>();
-  const reported = new BoundedMap<string, true>(mostReported);
-  /** Reports each unknown name once: catalogs change, and caches read the same record again. */
-  const reportUnknown = ({ id: agentId, tenant = '' }: Agent, { entries }: ToolSet): void => {
-    for (const { id: toolId, excluded } of entries) {
-      const name = JSON.stringify([tenant, agentId, toolId]);
-      if (excluded !== 'unknown_tool' || reported.get(name)) continue;
-      reported.set(name, true);
-      const others = entries.filter((entry) => entry.excluded !== 'unknown_tool').map(({ id }) => id);
-      means.report?.(unknownTool('use a tool', { agentId, toolId, known: others }), { kind: 'catalog', id: agentId });
-    }
-  };
+  const reportUnknown = createUnknownReport(means.report);
   return async (agent, listed, selected) => {
     const servers = selected.map(({ id, server }) => ({ id, server: server && mcp.current(server) }));
     const last = sets.get(agent);
@@ -87,6 +76,20 @@ export function createToolSets(
 
 /** The most names that are remembered as reported. */
 const mostReported = 1000;
+
+/** Reports each unknown name once: catalogs change, and caches read the same record again. */
+function createUnknownReport(report: Means['report']): (agent: Agent, toolSet: ToolSet) => void {
+  const reported = new BoundedMap<string, true>(mostReported);
+  return ({ id: agentId, tenant = '' }, { entries }) => {
+    for (const { id: toolId, excluded } of entries) {
+      const name = JSON.stringify([tenant, agentId, toolId]);
+      if (excluded !== 'unknown_tool' || reported.get(name)) continue;
+      reported.set(name, true);
+      const known = entries.filter((entry) => entry.excluded !== 'unknown_tool').map(({ id }) => id);
+      report?.(unknownTool('use a tool', { agentId, toolId, known }), { kind: 'catalog', id: agentId });
+    }
+  };
+}
 
 /** The built-in tools that the agent names: what it does not name is not loaded. */
 async function builtinsOf({ entryTools }: Agent, builtins: readonly Builtin[]): Promise<readonly KnownTool[]> {
