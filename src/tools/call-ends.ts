@@ -175,6 +175,7 @@ export interface OpenCall {
 /** Follows the chunks of one stream. */
 interface OpenCalls {
   observe(chunk: UIMessageChunk): void;
+  has(toolCallId: string): boolean;
   /** In the order in which they were shown. */
   list(): readonly OpenCall[];
 }
@@ -207,6 +208,7 @@ export function createOpenCalls(): OpenCalls {
         default:
       }
     },
+    has: (toolCallId) => open.has(toolCallId),
     list: () => [...open.values()],
   };
 }

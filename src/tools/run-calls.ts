@@ -124,6 +124,8 @@ export class RunCalls {
     const outcome = await settled(made);
     if (outcome.ok) call.interaction = undefined; // it went on without
     if (!call.interaction) call.outcome = outcome;
+    // The stream has no end to give to a call that it does not show: a program may make a thousand.
+    if (inside && !this.#open.has(toolCallId)) this.#calls.delete(toolCallId);
     return outcome;
   }
 
