@@ -119,8 +119,8 @@ export function issuesOf({ issues = [] }: StandardResult<unknown>): readonly Iss
 }
 
 /**
- * Returns the tool. Models see the schema of the definition, which can only narrow the input; where it declares no properties, they
- * see the schema of the type.
+ * Returns a tool whose definition is data and whose input is fixed by its type. Models see the schema of the definition, which can
+ * only narrow the input; where it declares no properties, they see the schema of the type.
  */
 export function toolOver<S extends v.GenericSchema<unknown, unknown>>(
   definition: ToolDefinition,

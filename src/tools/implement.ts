@@ -59,7 +59,7 @@ export type HttpToolDefinition =
 const load = /* @__PURE__ */ loadOnce(() => import('./call-http.ts'));
 
 /**
- * Creates the tool. Whether a call needs an approval is decided elsewhere: see `needsApproval`.
+ * Creates a tool of type `http`. Whether a call needs an approval is decided elsewhere: see `needsApproval`.
  *
  * @throws PinnaceError `invalid_argument` for a definition, a schema or a template that is none, and for a template that uses a
  * secret which the definition does not list.
@@ -108,7 +108,7 @@ export const CodeToolConfig = v.strictObject({
 });
 
 /**
- * Creates the tool.
+ * Creates a tool of type `code`: it runs in the sandbox, and nowhere else.
  *
  * @throws PinnaceError `invalid_argument` for a config or a schema that is none.
  */

@@ -8,6 +8,70 @@ import { parse, toIssue } from '../base/parse.ts';
 import { type JsonSchema, ToolDefinition } from '../base/schema.ts';
 import type { Tool, ToolContext } from './tool.ts';
 
+/**
+ * A schema of Zod 4.2 or later, Valibot, ArkType or another library with Standard Schema and Standard JSON Schema, or a plain
+ * JSON Schema.
+ */
+export type AnySchema = StandardSchema | JsonSchema;
+
+/** The values that a schema accepts. */
+export type SchemaInput<S> = S extends StandardSchema ? Types<S>['input'] : JsonValueOf<S>;
+
+/** The values that a schema returns: with defaults and transformations applied. */
+export type SchemaOutput<S> = S extends StandardSchema ? Types<S>['output'] : JsonValueOf<S>;
+
+type Types<S extends StandardSchema> = NonNullable<S['~standard']['types']>;
+
+/** The values of a JSON Schema that is written as a literal; `unknown` where the type does not follow it. */
+type JsonValueOf<S> = S extends { readonly const: infer C } ? C
+  : S extends { readonly enum: readonly (infer E)[] } ? E
+  : S extends { readonly anyOf: readonly (infer A)[] } ? JsonValueOf<A>
+  : S extends { readonly oneOf: readonly (infer A)[] } ? JsonValueOf<A>
+  : S extends { readonly type: infer T } ? OfType<T, S>
+  : unknown;
+
+type OfType<T, S> = T extends readonly (infer One)[] ? OfType<One, S>
+  : T extends 'string' ? string
+  : T extends 'number' | 'integer' ? number
+  : T extends 'boolean' ? boolean
+  : T extends 'null' ? null
+  : T extends 'array' ? (S extends { readonly items: infer I } ? JsonValueOf<I>[] : unknown[])
+  : T extends 'object' ? ObjectOf<S>
+  : unknown;
+
+type ObjectOf<S> = S extends { readonly properties: infer P } ? Shown<
+    & { [K in keyof P as K extends RequiredOf<S> ? K : never]: JsonValueOf<P[K]> }
+    & { [K in keyof P as K extends RequiredOf<S> ? never : K]?: JsonValueOf<P[K]> }
+  >
+  : S extends { readonly additionalProperties: infer A extends object } ? Record<string, JsonValueOf<A>>
+  : Record<string, unknown>;
+
+type RequiredOf<S> = S extends { readonly required: readonly (infer R)[] } ? R : never;
+
+/** Shows an intersection as one object in editors. */
+type Shown<T> = { [K in keyof T]: T[K] };
+
+/**
+ * The inputs and outputs of tools by their names, as `UIMessage` of the AI SDK takes them.
+ *
+ * @example
+ * const tools = [add, weather];
+ * type Message = PinnaceUIMessage<ToolsOf<typeof tools>>;
+ */
+export type ToolsOf<T extends readonly Tool[]> = {
+  [One in T[number] as IdOf<One>]: TypesOf<One>;
+};
+
+type IdOf<One> = One extends { readonly types?: infer T }
+  ? NonNullable<T> extends { readonly id: infer Id extends string } ? Id : never
+  : never;
+
+type TypesOf<One> = One extends { readonly types?: infer T }
+  ? NonNullable<T> extends { readonly input: infer Input; readonly output: infer Output }
+    ? { input: Input; output: Output }
+  : never
+  : never;
+
 /** What `defineTool` takes. All but `id`, `description`, `input`, `output` and `execute` are as in the tool registry. */
 export interface ToolOptions<
   S extends AnySchema,
@@ -123,67 +187,3 @@ export function readValibot(schema: v.GenericSchema<unknown, unknown>, side?: 'i
     },
   };
 }
-
-/**
- * A schema of Zod 4.2 or later, Valibot, ArkType or another library with Standard Schema and Standard JSON Schema, or a plain
- * JSON Schema.
- */
-export type AnySchema = StandardSchema | JsonSchema;
-
-/** The values that a schema accepts. */
-export type SchemaInput<S> = S extends StandardSchema ? Types<S>['input'] : JsonValueOf<S>;
-
-/** The values that a schema returns: with defaults and transformations applied. */
-export type SchemaOutput<S> = S extends StandardSchema ? Types<S>['output'] : JsonValueOf<S>;
-
-type Types<S extends StandardSchema> = NonNullable<S['~standard']['types']>;
-
-/** The values of a JSON Schema that is written as a literal; `unknown` where the type does not follow it. */
-type JsonValueOf<S> = S extends { readonly const: infer C } ? C
-  : S extends { readonly enum: readonly (infer E)[] } ? E
-  : S extends { readonly anyOf: readonly (infer A)[] } ? JsonValueOf<A>
-  : S extends { readonly oneOf: readonly (infer A)[] } ? JsonValueOf<A>
-  : S extends { readonly type: infer T } ? OfType<T, S>
-  : unknown;
-
-type OfType<T, S> = T extends readonly (infer One)[] ? OfType<One, S>
-  : T extends 'string' ? string
-  : T extends 'number' | 'integer' ? number
-  : T extends 'boolean' ? boolean
-  : T extends 'null' ? null
-  : T extends 'array' ? (S extends { readonly items: infer I } ? JsonValueOf<I>[] : unknown[])
-  : T extends 'object' ? ObjectOf<S>
-  : unknown;
-
-type ObjectOf<S> = S extends { readonly properties: infer P } ? Shown<
-    & { [K in keyof P as K extends RequiredOf<S> ? K : never]: JsonValueOf<P[K]> }
-    & { [K in keyof P as K extends RequiredOf<S> ? never : K]?: JsonValueOf<P[K]> }
-  >
-  : S extends { readonly additionalProperties: infer A extends object } ? Record<string, JsonValueOf<A>>
-  : Record<string, unknown>;
-
-type RequiredOf<S> = S extends { readonly required: readonly (infer R)[] } ? R : never;
-
-/** Shows an intersection as one object in editors. */
-type Shown<T> = { [K in keyof T]: T[K] };
-
-/**
- * The inputs and outputs of tools by their names, as `UIMessage` of the AI SDK takes them.
- *
- * @example
- * const tools = [add, weather];
- * type Message = PinnaceUIMessage<ToolsOf<typeof tools>>;
- */
-export type ToolsOf<T extends readonly Tool[]> = {
-  [One in T[number] as IdOf<One>]: TypesOf<One>;
-};
-
-type IdOf<One> = One extends { readonly types?: infer T }
-  ? NonNullable<T> extends { readonly id: infer Id extends string } ? Id : never
-  : never;
-
-type TypesOf<One> = One extends { readonly types?: infer T }
-  ? NonNullable<T> extends { readonly input: infer Input; readonly output: infer Output }
-    ? { input: Input; output: Output }
-  : never
-  : never;
