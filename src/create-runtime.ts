@@ -2,8 +2,8 @@
 
 import { answeringStorage } from './log/answering-storage.ts';
 import { countedStorage } from './log/counted-storage.ts';
-import type { Rerank } from './discovery/rerank.ts';
-import { createRunDiscovery } from './discovery/run-discovery.ts';
+import type { Rerank } from './discovery/definitions.ts';
+import { createRunDiscovery } from './discovery/discovery-tools.ts';
 import { checkKnownOptions, type Wanted, wrongArgument } from './base/check-options.ts';
 import { PinnaceError } from './base/errors.ts';
 import { type Audit, createRecorder } from './events/audit.ts';

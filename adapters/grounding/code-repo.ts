@@ -7,7 +7,7 @@ import { type CodeIndex, type CodeLimits, type IndexedFile, indexTree } from './
 import { type CodeFinding, searchCode } from './code/code-search.ts';
 import type { CodeTree } from './code/tree.ts';
 import { excerptOf } from './excerpt.ts';
-import { listedConfidence } from './list-items.ts';
+import { listedConfidence } from './item-engine.ts';
 import { requireAnswerable } from './item-source.ts';
 import { requireRunning } from '../../src/base/turns.ts';
 

@@ -2,8 +2,11 @@
 
 import type { GroundingRequest, SourceHit } from '../../src/contracts/grounding-source.ts';
 import { copyOf } from '../storage/changes.ts';
-import { originOf, type StoredItem } from './item.ts';
-import type { StoredRow } from './log-part.ts';
+import { compileFilters, type Filter } from '../../src/contracts/filter.ts';
+import { createTurns } from '../../src/base/turns.ts';
+import { BoundedMap } from '../../src/base/bounded-map.ts';
+import { canonicalJson } from '../../src/base/json.ts';
+import { originOf, readItem, type StoredItem, type StoredRow } from './item.ts';
 
 /** What finds items. It receives every row that is added and every item that is removed. */
 export interface ItemEngine {
@@ -49,5 +52,75 @@ export function plainHit(item: StoredItem, version: string) {
     ...(item.title !== undefined && { title: item.title }),
     source: originOf(item, version),
     metadata: copyOf(item.metadata) as StoredItem['metadata'], // a copy has the same shape
+  };
+}
+
+/** An item that passes all filters is what was asked for. */
+export const listedConfidence = 0.98;
+
+/** Lists the items that pass the filters, the latest first. */
+export async function listItems(
+  { filters, topK }: GroundingRequest,
+  { items, version, signal }: SearchContext,
+): Promise<SourceHit[]> {
+  const passes = compileFilters<StoredItem>(filters, readItem);
+  const turns = createTurns(signal);
+  const found: StoredItem[] = [];
+  for (const item of items.values()) {
+    await turns.next();
+    if (passes(item)) found.push(item);
+  }
+  found.sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : 1));
+  return found.slice(0, topK).map((item) => ({
+    ...plainHit(item, version),
+    score: 0,
+    scoreKind: 'exact',
+    confidence: listedConfidence,
+    matched: [],
+  }));
+}
+
+/** Remembers what passes the latest filters. */
+interface AllowedRows {
+  /** Forgets everything: the rows have changed. */
+  clear(): void;
+  /** Returns the rows that pass, in order; `undefined` without filters. */
+  find(filters: readonly Filter[], given: FindOptions): Promise<Uint32Array | undefined>;
+}
+
+/** What rows are found among. */
+interface FindOptions {
+  readonly ids: readonly (string | undefined)[];
+  readonly items: Items;
+  readonly signal: AbortSignal;
+}
+
+const mostRemembered = 16;
+
+/** Creates an empty memory. */
+export function createAllowedRows(): AllowedRows {
+  let known = new BoundedMap<string, Uint32Array>(mostRemembered);
+  return {
+    clear: () => {
+      if (known.size > 0) known = new BoundedMap(mostRemembered);
+    },
+    async find(filters, { ids, items, signal }) {
+      if (filters.length === 0) return undefined;
+      const key = canonicalJson(filters);
+      const found = known.get(key);
+      if (found) return found;
+      const passes = compileFilters<StoredItem>(filters, readItem);
+      const into = known; // a later `clear` creates another
+      const turns = createTurns(signal);
+      const rows: number[] = [];
+      for (const [row, id] of ids.entries()) {
+        if (row % 256 === 0) await turns.next();
+        const item = id === undefined ? undefined : items.get(id);
+        if (item && passes(item)) rows.push(row);
+      }
+      const allowed = Uint32Array.from(rows);
+      into.set(key, allowed);
+      return allowed;
+    },
   };
 }

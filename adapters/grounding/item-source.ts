@@ -12,7 +12,7 @@ import type {
 } from '../../src/contracts/grounding-source.ts';
 import type { Storage } from '../../src/contracts/storage.ts';
 import { invalidItem, type StoredItem, toStoredItems } from './item.ts';
-import type { StoredRow } from './log-part.ts';
+import type { StoredRow } from './item.ts';
 import type { ItemEngine } from './item-engine.ts';
 import { createShelf, type Shelf } from './shelf.ts';
 import { requireRunning } from '../../src/base/turns.ts';

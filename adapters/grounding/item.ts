@@ -21,6 +21,12 @@ export interface StoredItem {
   readonly expiresAt?: number;
 }
 
+/** An item with its vector, where the source has vectors. */
+export interface StoredRow {
+  readonly item: StoredItem;
+  readonly vector?: Float32Array;
+}
+
 const ownFields = ['id', 'title', 'uri', 'path', 'text', 'updatedAt'] as const;
 
 /**

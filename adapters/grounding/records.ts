@@ -11,7 +11,7 @@ import { compileJsonSchema } from '../../src/tools/json-schema/json-schema.ts';
 import type { DataRecord } from '../../src/grounding/ingest/csv.ts';
 import { sha256 } from '../../src/base/hash.ts';
 import { requireAnswerable } from './item-source.ts';
-import { listedConfidence } from './list-items.ts';
+import { listedConfidence } from './item-engine.ts';
 import { addUp, compareValues } from './record-figures.ts';
 import { createTurns, requireRunning } from '../../src/base/turns.ts';
 import { stem } from '../../src/search/terms.ts';

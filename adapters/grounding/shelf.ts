@@ -1,19 +1,27 @@
-/** The items of one tenant in one source: stored in a log, and searched by an engine that follows the log. */
+/**
+ * The items of one tenant in one source: stored in a log, and searched by an engine that follows the log.
+ *
+ * What must hold:
+ * - Reads and writes of the log run one at a time, in `inTurn`. A change is applied as a whole: no signal stops it halfway.
+ * - A write first reads what other instances have written, then commits, then applies. What is in memory is in the log.
+ * - The engine has the items of `held`, in the same order of changes. Only between `leave` and `follow` it lags behind, while a
+ *   snapshot may replace the work of adding each item.
+ * - A snapshot is optional: one that is missing, damaged, of another log or format costs time, never items.
+ * - What was removed leaves the storage: the log is rewritten when a fifth of it is dead, and at once when nothing is left.
+ */
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import { compileFilters, type Filter } from '../../src/contracts/filter.ts';
 import { canonicalJson } from '../../src/base/json.ts';
 import type { Key } from '../../src/base/key.ts';
 import type { GroundingRequest, SourceHit } from '../../src/contracts/grounding-source.ts';
-import type { Storage } from '../../src/contracts/storage.ts';
+import type { Change, Storage } from '../../src/contracts/storage.ts';
 import { sha256 } from '../../src/base/hash.ts';
-import { createHeldItems, type HeldItems } from './held-items.ts';
-import { readItem, type StoredItem } from './item.ts';
-import type { ItemEngine } from './item-engine.ts';
-import { type ItemLog, memoryLog, storedLog } from './item-log.ts';
-import { listItems } from './list-items.ts';
-import type { LogChange, StoredRow } from './log-part.ts';
-import { createOnce, type Once } from './once.ts';
+import { createSplitMap } from '../../src/search/split-map.ts';
+import { createTurns } from '../../src/base/turns.ts';
+import { readItem, type StoredItem, type StoredRow } from './item.ts';
+import { type ItemEngine, type Items, listItems } from './item-engine.ts';
+import { type ItemLog, type LogChange, memoryLog, storedLog } from './item-log.ts';
 import { createSnapshotStore, type SnapshotStore, type StoredSnapshot } from './snapshot-store.ts';
 
 /** The options of a shelf. */
@@ -236,4 +244,114 @@ async function afterWriting(state: State, signal: AbortSignal): Promise<void> {
 
 function digestOf(rows: readonly StoredRow[]): Promise<string> {
   return sha256(canonicalJson(rows.map(({ item: { updatedAt: _, expiresAt: __, ...item } }) => item)));
+}
+
+/** The items of one tenant. */
+interface HeldItems {
+  readonly items: Items;
+  /** Applies a whole change, yielding to other work in between. */
+  apply(change: LogChange): Promise<void>;
+  clear(): void;
+  /** Stops updating the engine until `follow`. */
+  leave(): void;
+  /** Updates the engine from now on. With `restored` it has the current items already; otherwise they are all added. */
+  follow(given: { readonly restored: boolean }): Promise<void>;
+  /** Removes expired items. */
+  expire(): void;
+  /** The number of rows in the log that are no longer needed since it was last reset. */
+  dead: number;
+}
+
+/** Holds no items. */
+function createHeldItems(engine: ItemEngine, now: () => number): HeldItems {
+  const items = createSplitMap<StoredItem>();
+  let nextExpiry = Infinity;
+  let follows = true;
+  function drop(id: string): void {
+    const item = items.get(id);
+    if (!item) return;
+    items.delete(id);
+    if (follows) engine.remove(item);
+    held.dead++;
+  }
+  const held: HeldItems = {
+    items,
+    dead: 0,
+    async apply(change) {
+      const turns = createTurns();
+      for (const id of change.removed) drop(id);
+      for (const row of change.put) {
+        await turns.next();
+        const { id, expiresAt = Infinity } = row.item;
+        drop(id);
+        if (follows && expiresAt <= now()) {
+          held.dead++;
+          continue;
+        }
+        items.set(id, row.item);
+        if (follows) engine.add(row);
+        nextExpiry = Math.min(nextExpiry, expiresAt);
+      }
+    },
+    clear() {
+      for (const { id } of items.values()) drop(id);
+    },
+    leave: () => void (follows = false),
+    async follow({ restored }) {
+      const turns = createTurns();
+      for (const item of items.values()) {
+        await turns.next();
+        // The snapshot has no items that had expired by then.
+        if (restored && !engine.has?.(item.id)) drop(item.id);
+        if (!restored) engine.add({ item });
+      }
+      follows = true;
+      held.expire();
+    },
+    expire() {
+      if (now() < nextExpiry) return;
+      nextExpiry = Infinity;
+      for (const { id, expiresAt = Infinity } of items.values()) {
+        if (expiresAt <= now()) drop(id);
+        else nextExpiry = Math.min(nextExpiry, expiresAt);
+      }
+    },
+  };
+  return held;
+}
+
+/** A key, and a digest of what is done under it. */
+interface Keyed {
+  readonly key: string;
+  readonly digest: string;
+}
+
+/** Remembers keys. */
+interface Once {
+  /** Whether it was done. Throws `conflict` when something else was. */
+  isDone(keyed: Keyed): Promise<boolean>;
+  /** The changes that note it, for the commit that does it. */
+  changes(keyed: Keyed): readonly Change[];
+}
+
+const dayMs = 86_400_000;
+
+/** Keeps keys in the storage under the prefix, or without one for as long as the process lives. */
+function createOnce(storage: Storage | undefined, prefix: Key): Once {
+  const noted = new Map<string, string>();
+  return {
+    async isDone({ key, digest }) {
+      const known = storage ? (await storage.get([...prefix, 'once', key]))?.value : noted.get(key);
+      if (known === undefined || known === digest) return known !== undefined;
+      throw new PinnaceError('conflict', 'Cannot remember under this idempotency key: it was used for other items', {
+        retryable: false,
+        details: { reason: 'idempotency_mismatch' },
+      });
+    },
+    changes({ key, digest }) {
+      if (storage) return [{ key: [...prefix, 'once', key], value: digest, ifVersion: null, ttlMs: dayMs }];
+      noted.set(key, digest);
+      return [];
+    },
+  };
 }

@@ -14,7 +14,7 @@ import { type ItemEngine, plainHit, type SearchContext } from './item-engine.ts'
 import { createItemSource, type ItemSource, type ItemSourceOptions } from './item-source.ts';
 import { addText, createTextIndex } from './text/text-query.ts';
 import { type FoundText, searchTexts } from './text/text-ranking.ts';
-import { createAllowedRows } from './vector/allowed.ts';
+import { createAllowedRows } from './item-engine.ts';
 
 /**
  * Returns a source that finds items by their words. Stop words of English, German, French and Spanish are dropped, English words are

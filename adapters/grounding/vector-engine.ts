@@ -7,9 +7,9 @@ import { cosineConfidence, type CosineSpread, sigmoid } from '../../src/groundin
 import { excerptOf } from './excerpt.ts';
 import type { StoredItem } from './item.ts';
 import { type ItemEngine, plainHit, type SearchContext } from './item-engine.ts';
-import type { StoredRow } from './log-part.ts';
+import type { StoredRow } from './item.ts';
 import { createSplitMap } from '../../src/search/split-map.ts';
-import { createAllowedRows } from './vector/allowed.ts';
+import { createAllowedRows } from './item-engine.ts';
 import { requireDimensions, toUnit, type VectorFormat, VectorRows } from './vector-rows.ts';
 
 /** What of an item is embedded. */

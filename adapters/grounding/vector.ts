@@ -7,7 +7,7 @@ import { filterOps } from '../../src/contracts/filter.ts';
 import { cacheEmbeddings } from './embedding-cache.ts';
 import type { StoredItem } from './item.ts';
 import { createItemSource, type ItemSource, type ItemSourceOptions, type Preparing } from './item-source.ts';
-import type { StoredRow } from './log-part.ts';
+import type { StoredRow } from './item.ts';
 import { embeddedText, VectorEngine } from './vector-engine.ts';
 import { requireDimensions, toUnit, type VectorFormat } from './vector-rows.ts';
 

@@ -1,15 +1,15 @@
 /** What the four discovery tools take and give. */
 
-import * as v from 'valibot';
 import { defineValibotTool, type ToolOptions } from '../tools/make-tool.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
+import { partsOf } from '../search/words.ts';
 import type { ActiveTools } from './active-tools.ts';
 import type { IndexedTool } from './tool-fields.ts';
 import { lowFit } from './tool-ranking.ts';
-import type { Lookup } from './lookup.ts';
-import { applyRerank, type FoundTool, type Rerank, rerankedHits } from './rerank.ts';
-import type { ToolIndex } from './tool-index.ts';
-import { partsOf } from '../search/words.ts';
+import type { Lookup } from './active-tools.ts';
+import type { ToolHit, ToolIndex } from './tool-index.ts';
+
+import * as v from 'valibot';
 
 interface Parts {
   readonly index: ToolIndex;
@@ -174,4 +174,42 @@ function oneLine({ description = '' }: IndexedTool = { name: '' }): string {
 
 function round(value: number): number {
   return Math.round(value * 1000) / 1000;
+}
+
+/** A hit with its tool. */
+export interface FoundTool extends ToolHit {
+  readonly tool: IndexedTool;
+}
+
+/**
+ * Returns the hits in another order, with scores of its own, as by embeddings. Names that were not among the hits are dropped, and
+ * hits that it leaves out come last. When it fails, the order stays as it was; it must honour the signal.
+ */
+export type Rerank = (
+  query: string,
+  hits: readonly FoundTool[],
+  options: { readonly signal: AbortSignal },
+) => Promise<readonly ToolHit[]>;
+
+/** How many hits a re-ranker gets to see. */
+const rerankedHits = 50;
+
+/** Asks the re-ranker, and keeps to its rules. */
+async function applyRerank(
+  rerank: Rerank,
+  { query, hits, signal }: { query: string; hits: readonly FoundTool[]; signal: AbortSignal },
+): Promise<readonly FoundTool[]> {
+  const left = new Map(hits.map((hit) => [hit.name, hit]));
+  try {
+    const ordered = await rerank(query, hits, { signal });
+    const first = ordered.flatMap(({ name, score }) => {
+      const hit = left.get(name);
+      left.delete(name);
+      return hit ? [{ ...hit, score }] : [];
+    });
+    return [...first, ...left.values()];
+  } catch {
+    signal.throwIfAborted();
+    return hits;
+  }
 }

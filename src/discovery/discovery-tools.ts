@@ -6,13 +6,14 @@ import type { Storage } from '../contracts/storage.ts';
 import { hidesCause } from '../events/report.ts';
 import type { ToolSource } from '../tools/implement.ts';
 import type { Tool, ToolContext, ToolOutcome } from '../tools/tool.ts';
-import { createActiveTools } from './active-tools.ts';
+import type { Discovery } from '../contracts/discovery.ts';
 import { defineDiscoveryTools } from './definitions.ts';
-import { createLookup } from './lookup.ts';
-import type { Rerank } from './rerank.ts';
-import type { ToolIndex } from './tool-index.ts';
+import { createActiveTools, createLookup, discoveryToolNames } from './active-tools.ts';
+import type { Rerank } from './definitions.ts';
+import { createToolIndex, type ToolIndex } from './tool-index.ts';
+import { toIndexedTool } from './tool-fields.ts';
 
-export { discoveryToolNames } from './lookup.ts';
+export { discoveryToolNames } from './active-tools.ts';
 
 /** What the discovery tools work with. */
 export interface DiscoveryOptions {
@@ -118,4 +119,35 @@ function notLoaded(name: string): PinnaceError {
   return new PinnaceError('not_found', `Cannot call tool "${name}": it is not active; load it with tool_load first`, {
     details: { reason: 'tool_not_active', suggestions: [name] },
   });
+}
+
+/** What discovery for runs works with. */
+export interface RunDiscoveryOptions {
+  /** Where loaded sets wait for the next request. */
+  readonly storage: Storage;
+  readonly rerank?: Rerank | undefined;
+  /** Of the composition itself, for the four tools in manifests. */
+  readonly principal: ToolContext['principal'];
+}
+
+/** Creates discovery for runs. */
+export function createRunDiscovery({ storage, rerank, principal: host }: RunDiscoveryOptions): Discovery<Tool> {
+  const indexes = new WeakMap<readonly Tool[], ToolIndex>();
+  const indexOf = (tools: readonly Tool[]): ToolIndex => {
+    const index = indexes.get(tools) ?? createToolIndex(indexed(tools));
+    indexes.set(tools, index);
+    return index;
+  };
+  const common = { storage, rerank };
+  const nothing = { ...common, active: new Set<string>(), principal: host };
+  return {
+    tools: discoveryTools(createToolIndex([]), nothing).tools,
+    open: (tools, { active, ...run }) => discoveryTools(indexOf(tools), { ...common, ...run, active: new Set(active) }),
+  };
+}
+
+const own: ReadonlySet<string> = new Set(discoveryToolNames);
+
+function indexed(tools: readonly Tool[]) {
+  return tools.filter(({ definition }) => !own.has(definition.name)).map(({ definition }) => toIndexedTool(definition));
 }

@@ -5,8 +5,7 @@ import { sha256 } from '../../../src/base/hash.ts';
 import { createTurns, type Turns } from '../../../src/base/turns.ts';
 import type { SearchIndex } from '../../../src/search/search-index.ts';
 import { addText, createTextIndex } from '../text/text-query.ts';
-import { languageOf } from './language.ts';
-import { type CodeSymbol, symbolsOf } from './symbols.ts';
+import { type CodeSymbol, languageOf, symbolsOf } from './symbols.ts';
 import { type OpenTree, textOf } from './tree.ts';
 
 /** A stored file. */

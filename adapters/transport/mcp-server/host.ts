@@ -1,6 +1,6 @@
 /** What an MCP server needs: the tools of a caller, and a storage for the loaded ones. */
 
-import type { Rerank } from '../../../src/discovery/rerank.ts';
+import type { Rerank } from '../../../src/discovery/definitions.ts';
 import { createReport } from '../../../src/events/report.ts';
 import { reportedHook, reportedPort } from '../../../src/events/reported-port.ts';
 import type { OnError } from '../../../src/events/on-error.ts';
