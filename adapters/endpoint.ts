@@ -139,7 +139,7 @@ export function createEndpoint(options: EndpointOptions, platform: EndpointPlatf
   const { eventRetentionMs: retentionMs } = options;
   const store = retentionMs === undefined ? undefined : eventStore({ storage, retentionMs });
   const signIn = signInOf(options, egress);
-  const connector = made(options.mcpConnector ?? mcpOnUse(options.sealKey ? loadModern : loadLegacy, egress), egress);
+  const connector = made(options.mcpConnector ?? mcpOnUse(egress), egress);
   const { runtime, registry, grounding } = composeRuntime(
     { ...options, ...defined({ tools: checked(options.tools) }) },
     {
@@ -197,16 +197,11 @@ function signInOf({ mcpSignIn: how, sealKey, loopback = [] }: EndpointOptions, e
   return 'discover' in how ? how : mcpSignIn({ loopback, ...how, egress });
 }
 
-/** Loads the library with the first connection: most instances never open one. */
-function mcpOnUse(load: () => Promise<ConnectorOver>, egress: Egress): McpConnector {
-  const connector = loadOnce(async () => (await load())({ egress }));
+/** Loads the connector with the first connection: most instances never open one. */
+function mcpOnUse(egress: Egress): McpConnector {
+  const connector = loadOnce(async () => (await import('./mcp/client.ts')).mcpConnector({ egress }));
   return { connect: async (server, options) => await (await connector()).connect(server, options) };
 }
-
-type ConnectorOver = (options: { readonly egress: Egress }) => McpConnector;
-
-const loadLegacy = async (): Promise<ConnectorOver> => (await import('./mcp/client.ts')).mcpConnector;
-const loadModern = async (): Promise<ConnectorOver> => (await import('./mcp/client-2026.ts')).mcpConnector2026;
 
 /** Returns the options of `/mcp`. */
 function mcpOf(

@@ -68,6 +68,6 @@ export { defineTool, type ToolOptions } from './tools/define-tool.ts';
 export type { ToolsOf } from './tools/make-tool.ts';
 export type { ToolSource } from './tools/implement.ts';
 export type { Tool, ToolContext, ToolOutcome } from './tools/tool.ts';
-export { openTree } from './tree/stored/open-tree.ts';
-export { type TreeTools, treeTools } from './tree/tools/tree-tools.ts';
+export { openTree } from './tree/open-tree.ts';
+export { type TreeTools, treeTools } from './tree/tree-tools.ts';
 export { createTree, type CreateTreeOptions, type Tree } from './tree/tree.ts';

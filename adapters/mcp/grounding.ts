@@ -13,10 +13,9 @@ import type { ContentReader, ContentTarget, McpContent } from '../../src/contrac
 import type { McpConnector } from '../../src/contracts/mcp/mcp-connector.ts';
 import type { SecretSource } from '../../src/contracts/secret-source.ts';
 import { numberedLines, piecesOf } from '../../src/grounding/ingest/pieces.ts';
-import { createAppWatch } from '../../src/mcp/apps/app-watch.ts';
-import { createContentWatch } from '../../src/mcp/content/content-watch.ts';
-import { createMcpContent } from '../../src/mcp/content/create-content.ts';
-import { openSession } from '../../src/mcp/session.ts';
+import { PinWatch } from '../../src/mcp/pin-watch.ts';
+import { createMcpContent } from '../../src/mcp/read-content.ts';
+import { openSession } from '../../src/mcp/run-session.ts';
 import { createRedactor } from '../../src/permission/redaction/redactor.ts';
 import { createSlots } from '../../src/tools/run-scope.ts';
 import { type ItemSource, requireAnswerable } from '../grounding/item-source.ts';
@@ -70,18 +69,12 @@ interface Index {
  */
 export function mcpResourceSource(options: McpResourceSourceOptions): GroundingSource {
   const { id, connector, freshMs = 600_000, now = Date.now, onError = () => {} } = options;
-  const watch = createContentWatch({ ttlMs: freshMs, now, onDrift: () => Promise.resolve() });
+  const watch = new PinWatch({ ttlMs: freshMs, now, onDrift: () => Promise.resolve() });
   const content = createMcpContent({
     watch,
-    apps: createAppWatch(() => Promise.resolve()), // it shows none
     people: undefined,
     timeoutMs: readMs,
-    openSession: () =>
-      openSession({
-        connector,
-        onToolsChanged: () => {},
-        onContentChanged: (server, kind) => watch.flag(server, kind),
-      }),
+    openSession: () => openSession({ connector, onListChanged: (server, kind) => watch.flag(server, kind) }),
   });
   const indexes = new BoundedMap<string, Index>(64);
   const building = new Map<string, Promise<Index>>();

@@ -4,20 +4,32 @@
  */
 
 import { PinnaceError } from '../../src/base/errors.ts';
-import type { Egress } from '../../src/contracts/egress.ts';
 import { asRecord, isRecord } from '../../src/base/is-record.ts';
 import { readText } from '../../src/base/read-text.ts';
 import type { Secret } from '../../src/base/secret.ts';
-import { type Challenges, sendAuthorized } from './authorized-send.ts';
-import { maxReopens, reportedLists, waitToReopen } from './change-stream.ts';
-import { createExchanges, type Exchange, type Exchanges } from './exchange.ts';
+import type { Egress } from '../../src/contracts/egress.ts';
+import type { McpAuthorization } from '../../src/contracts/mcp/mcp-connector.ts';
+import type { McpChallenge } from '../../src/contracts/mcp/sign-in.ts';
 import { invalidAnswer, notOurs, sessionExpired, sessionLost, statusError, unanswered } from './failures.ts';
-import { createHeldResults, type HeldResults } from './held-results.ts';
-import { answers, errorCodeOf, type Message, readMessages } from './messages.ts';
-import { eventOf, relayEvents, type RelayOptions, relayQuestions } from './relay.ts';
+import { maxReopens, reportedLists, waitToReopen } from './notices.ts';
+import {
+  answers,
+  createExchanges,
+  createHeldResults,
+  errorCodeOf,
+  eventOf,
+  type Exchange,
+  type Exchanges,
+  type HeldResults,
+  type Message,
+  readMessages,
+  relayEvents,
+  type RelayOptions,
+  relayQuestions,
+} from './relay.ts';
 
 /** The target and the egress. */
-export interface McpFetchOptions {
+interface McpFetchOptions {
   readonly egress: Egress;
   readonly url: URL;
   readonly secret: Secret | undefined;
@@ -324,4 +336,28 @@ function mediaTypeOf({ headers }: Response): string {
 
 async function letGo(answer: Response): Promise<void> {
   await answer.body?.cancel().catch(() => {});
+}
+
+/** Returns the challenge of a response that refuses a request. */
+type ReadChallenge = (answer: Response) => McpChallenge;
+
+/** Where tokens come from, and how refusals are read. */
+export interface Challenges {
+  readonly authorization: McpAuthorization;
+  readonly read: ReadChallenge;
+}
+
+/** Sends a request. Rejects as `McpAuthorization.refused` does. */
+async function sendAuthorized(
+  { authorization, read }: Challenges,
+  sendOnce: (token: Secret | undefined) => Promise<Response>,
+): Promise<Response> {
+  let token = await authorization.token();
+  for (const again of [false, true]) {
+    const answer = await sendOnce(token);
+    if (answer.status !== 401 && answer.status !== 403) return answer;
+    await answer.body?.cancel().catch(() => {});
+    token = await authorization.refused(read(answer), { token, again });
+  }
+  return await sendOnce(token); // not reached: a second refusal rejects
 }

@@ -5,9 +5,9 @@
 
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { PinnaceError } from '../../src/base/errors.ts';
-import type { Exchange, Exchanges } from './exchange.ts';
-import { unanswered } from './failures.ts';
-import { answers, type Message, readMessages } from './messages.ts';
+import { isRecord } from '../../src/base/is-record.ts';
+import { checkJsonDepth } from '../../src/base/json.ts';
+import { invalidAnswer, unanswered } from './failures.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -165,3 +165,177 @@ export function relayQuestions(
     cancel: async () => await reader.cancel(),
   }, { highWaterMark: 0 });
 }
+
+/** A message that was sent. */
+export interface Exchange {
+  /** The id of the request in the library; a notification and a response to the server have none. */
+  readonly id: string | number | undefined;
+  /** The id of the request at the server, which no other connection uses: a call that is sent again has another. */
+  readonly wireId: string | number | undefined;
+  /** The message as it is sent. */
+  readonly body: string;
+  readonly method: string;
+  readonly abort: AbortController;
+  /** The event from which the server can continue a response that broke off. */
+  lastEventId: string | undefined;
+  /** How often the response was resumed. */
+  resumes: number;
+  /** How many requests the server has sent meanwhile, and how many pings. */
+  serverRequests: number;
+  pings: number;
+  /** The response is complete, or no longer wanted. */
+  ended: boolean;
+}
+
+/** The exchanges of one connection that wait for a response. */
+export interface Exchanges {
+  /** Starts an exchange for a message as it is sent. */
+  start(text: string): Exchange;
+  /** Returns the exchange whose response continues after an event. */
+  resumed(eventId: string): Exchange | undefined;
+  /** Records the event after which the response can continue. */
+  mark(exchange: Exchange, eventId: string): void;
+  end(exchange: Exchange): void;
+}
+
+/** Creates the list of exchanges. The libraries count the requests of each connection from 0; here each starts elsewhere. */
+export function createExchanges(): Exchanges {
+  const first = crypto.getRandomValues(new Uint32Array(1))[0]! >>> 2; // with what is added, servers can hold it in 31 bits
+  const open = new Map<string | number, Exchange>();
+  const marks = new Map<string, Exchange>();
+  const end = (exchange: Exchange): void => {
+    exchange.ended = true;
+    if (exchange.id !== undefined) open.delete(exchange.id);
+    if (exchange.lastEventId !== undefined) marks.delete(exchange.lastEventId);
+  };
+  return {
+    start(text) {
+      const message = JSON.parse(text) as Outgoing; // safe: our library wrote it
+      const cancelled = message.method === cancelledMethod ? open.get(message.params?.requestId ?? '') : undefined;
+      if (cancelled !== undefined) {
+        end(cancelled);
+        cancelled.abort.abort(); // the only way to cancel at a server without sessions
+      }
+      const exchange = toExchange(message, text, first);
+      if (exchange.id !== undefined) open.set(exchange.id, exchange);
+      return exchange;
+    },
+    resumed: (eventId) => marks.get(eventId),
+    mark(exchange, eventId) {
+      if (exchange.ended) return;
+      if (exchange.lastEventId !== undefined) marks.delete(exchange.lastEventId);
+      exchange.lastEventId = eventId;
+      marks.set(eventId, exchange);
+    },
+    end,
+  };
+}
+
+const cancelledMethod = 'notifications/cancelled';
+
+interface Outgoing {
+  readonly id?: string | number;
+  readonly method?: string;
+  readonly params?: { readonly requestId?: string | number };
+}
+
+function toExchange(message: Outgoing, text: string, first: number): Exchange {
+  const { id, method, params } = message;
+  const onWire = (one: string | number | undefined) => typeof one === 'number' ? first + one : one;
+  const isRequest = method !== undefined && id !== undefined;
+  const isCancel = method === cancelledMethod && params?.requestId !== undefined;
+  const sent = isRequest
+    ? { ...message, id: onWire(id) }
+    : { ...message, params: { ...params, requestId: onWire(params?.requestId) } };
+  return {
+    id: isRequest ? id : undefined,
+    wireId: isRequest ? onWire(id) : undefined,
+    body: isRequest || isCancel ? JSON.stringify(sent) : text,
+    method: method ?? '',
+    abort: new AbortController(),
+    lastEventId: undefined,
+    resumes: 0,
+    serverRequests: 0,
+    pings: 0,
+    ended: false,
+  };
+}
+
+/** A JSON-RPC message of any kind. */
+export interface Message {
+  readonly id?: unknown;
+  readonly method?: unknown;
+  readonly params?: unknown;
+  readonly result?: unknown;
+  readonly error?: unknown;
+}
+
+/**
+ * Returns the messages in a text: one, or those of a batch.
+ *
+ * @throws PinnaceError `unavailable` with the reason `mcp_invalid_answer`.
+ */
+export function readMessages(text: string): readonly Message[] {
+  try {
+    checkJsonDepth(text);
+    const data: unknown = JSON.parse(text);
+    return (Array.isArray(data) ? data : [data]).filter(isMessage);
+  } catch (error) {
+    throw invalidAnswer(error instanceof PinnaceError ? 'its answer is nested too deep' : 'its answer is not JSON');
+  }
+}
+
+function isMessage(data: unknown): data is Message {
+  return typeof data === 'object' && data !== null;
+}
+
+/** Whether a message is the response to the request with this id. An error may have no id. */
+export function answers(message: Message, id: unknown): boolean {
+  if (message.method !== undefined) return false;
+  if (message.error !== undefined) return message.id === id || message.id === null || message.id === undefined;
+  return message.id === id && message.result !== undefined;
+}
+
+/** Returns the code of a JSON-RPC error, where it is one. */
+export function errorCodeOf({ error }: Message): number | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return Number.isSafeInteger(error.code) ? Number(error.code) : undefined;
+}
+
+/** The results of one session. */
+export interface HeldResults {
+  /** Returns the response without its content. */
+  readonly hold: (message: Message) => Message;
+  /** Returns the held result, once. */
+  readonly take: (frame: unknown) => unknown;
+}
+
+/** Creates the store for a session. */
+export function createHeldResults(): HeldResults {
+  const held = new Map<unknown, unknown>();
+  return {
+    hold: (message) => {
+      const { result } = message;
+      if (!isRecord(result)) return message;
+      const { structuredContent: _, ...frame } = result;
+      const key = crypto.randomUUID(); // a server cannot know it, so it cannot forge one
+      held.set(key, result);
+      for (const list of lists) if (list in frame) frame[list] = [];
+      if ('completion' in frame) frame['completion'] = { values: [] };
+      return { ...message, result: { ...frame, _meta: { [heldKey]: key } } };
+    },
+    take: (frame) => {
+      const meta = isRecord(frame) ? frame['_meta'] : undefined;
+      const key = isRecord(meta) ? meta[heldKey] : undefined;
+      if (!held.has(key)) return frame;
+      const result = held.get(key);
+      held.delete(key);
+      return result;
+    },
+  };
+}
+
+/** The fields of results that hold content. */
+const lists = ['tools', 'content', 'prompts', 'messages', 'resources', 'resourceTemplates', 'contents'];
+
+const heldKey = 'pinnace/held';

@@ -5,7 +5,7 @@ import { loadOnce } from '../../src/base/load-once.ts';
 import type { Egress } from '../../src/contracts/egress.ts';
 import type { McpClientMetadata, McpSignIn } from '../../src/contracts/mcp/sign-in.ts';
 import { optionalPackage } from '../optional-package.ts';
-import { invalidAuthAnswer, invalidGrant, otherIssuer } from './oauth/failures.ts';
+import { invalidAuthAnswer, invalidGrant, otherIssuer } from './failures.ts';
 
 /** The options of `mcpSignIn`. */
 export interface McpSignInOptions {
@@ -59,10 +59,7 @@ export function mcpSignIn(options: McpSignInOptions): McpSignIn {
 }
 
 const load = /* @__PURE__ */ loadOnce(() =>
-  optionalPackage('@modelcontextprotocol/client', async () => ({
-    ...await import('./oauth/discover.ts'),
-    ...await import('./oauth/tokens.ts'),
-  }))
+  optionalPackage('@modelcontextprotocol/client', () => import('./oauth.ts'))
 );
 
 /** The library's errors quote the authorization server, so they are mapped by kind; its own mistakes stay as the cause. */

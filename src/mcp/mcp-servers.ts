@@ -2,11 +2,9 @@
 
 import type { Emit } from '../events/events.ts';
 import type { Report } from '../events/report.ts';
-import { createTraceId } from '../events/trace-ids.ts';
 import type { McpValidation } from '../contracts/mcp/mcp-validation.ts';
-import { summaryOf } from '../events/payload-summary.ts';
 import type { Catalog } from '../contracts/catalog.ts';
-import type { McpConnector, McpContentKind } from '../contracts/mcp/mcp-connector.ts';
+import type { McpConnector } from '../contracts/mcp/mcp-connector.ts';
 import type { McpContent } from '../contracts/mcp/content-reader.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { loadOnce } from '../base/load-once.ts';
@@ -16,18 +14,13 @@ import type { AnsweredQuestions } from '../contracts/mcp/answers.ts';
 import type { McpSignIns } from '../contracts/mcp/sign-ins.ts';
 import type { SecretSource } from '../contracts/secret-source.ts';
 import type { Storage } from '../contracts/storage.ts';
-import { createAppWatch } from './apps/app-watch.ts';
-import { type ContentWatch, createContentWatch } from './content/content-watch.ts';
 import type { McpPeople } from './people.ts';
-import { noSignIn } from './sign-in/sign-in-failures.ts';
+import { noSignIn } from './sign-in-failures.ts';
 import type { Tool } from '../tools/tool.ts';
-import type { Drift, ToolChange } from './drift.ts';
-import { createDriftWatch } from './drift-watch.ts';
+import { PinWatch, recordDrift } from './pin-watch.ts';
 import { createMcpTool, type McpToolOptions } from './mcp-tool.ts';
-import { exposedNames, type PinnedDefinition, pinnedDefinitions } from './pinned-tools.ts';
-import { storeAppDrift, storeContentDrift, storeDrift } from './records.ts';
-import { createServerLog } from './server-log.ts';
-import { openSession } from './session.ts';
+import { type PinnedDefinition, pinnedDefinitions } from './pinned-tools.ts';
+import { createServerLog, openSession } from './run-session.ts';
 import type { Validation } from './validate-server.ts';
 
 /** What the servers are reached with. */
@@ -81,18 +74,17 @@ const defaultTtlMs = 300_000;
 /** Returns the servers. Nothing is connected before a tool is called. */
 export function createMcpServers(options: McpServersOptions): McpServers {
   const { connector, timeoutMs = 60_000, maxLength = 32_768 } = options;
-  const { drift, watch, apps } = createWatches(options);
+  const { driftTtlMs: ttlMs = defaultTtlMs, now } = options;
+  const watch = new PinWatch({ ttlMs, now, onDrift: (server, drift) => recordDrift(server, drift, options) });
   const people = peopleOf(options);
   const openConnections = connector && (() =>
     openSession({
       connector,
-      onToolsChanged: (server) => drift.flag(server),
-      onContentChanged: (server, kind) => flagContent(watch, server, kind),
+      onListChanged: (server, kind) => watch.flag(server, kind),
       logOf: (server, access) => createServerLog(server, access, options),
     }));
   const toolOptions: McpToolOptions | undefined = openConnections && {
-    drift,
-    apps,
+    watch,
     people,
     timeoutMs,
     maxLength,
@@ -100,7 +92,7 @@ export function createMcpServers(options: McpServersOptions): McpServers {
   };
   const made = new WeakMap<object, Promise<readonly KnownMcpTool[]>>();
   return {
-    current: (server) => drift.current(server),
+    current: (server) => watch.current(server),
     toolsOf(server) {
       const known = made.get(server) ?? knownTools(server, toolOptions, options.report);
       made.set(server, known);
@@ -108,19 +100,13 @@ export function createMcpServers(options: McpServersOptions): McpServers {
     },
     async validate(serverId, validation) {
       const { ownerOf, validateServer } = await import('./validate-server.ts'); // runs do without: the checks are fetched with the first look
-      const answer = await validateServer(serverId, validation, {
-        ...options,
-        drift,
-        contentWatch: watch,
-        appWatch: apps,
-        people,
-      });
+      const answer = await validateServer(serverId, validation, { ...options, watch, people });
       if (validation.request.approve) await options.onWritten({ id: serverId, tenant: ownerOf(validation) });
       return answer;
     },
     async content() {
       if (!openConnections) throw noConnector();
-      return (await loadContent()).createMcpContent({ watch, apps, people, timeoutMs, openSession: openConnections });
+      return (await loadContent()).createMcpContent({ watch, people, timeoutMs, openSession: openConnections });
     },
     async signIns() {
       if (!people || !options.signIn) throw noSignIn('not_found');
@@ -133,34 +119,7 @@ export function createMcpServers(options: McpServersOptions): McpServers {
   };
 }
 
-/** What this instance knows of drift: of tools, of prompts and resources, and of apps. */
-function createWatches(options: McpServersOptions) {
-  const { catalog, now, driftTtlMs: ttlMs = defaultTtlMs } = options;
-  const drift = createDriftWatch({ ttlMs, now, onDrift: (server, found) => recordDrift(server, found, options) });
-  const watch = createContentWatch({
-    ttlMs,
-    now,
-    onDrift: (server, kind, changed) =>
-      recordContentDrift(
-        server,
-        { kind, changed: changed.length },
-        () => storeContentDrift(catalog, server, { kind, changed }),
-        options,
-      ),
-  });
-  const apps = createAppWatch((server, uri) =>
-    recordContentDrift(server, { kind: 'apps', changed: 1 }, () => storeAppDrift(catalog, server, uri), options)
-  );
-  return { drift, watch, apps };
-}
-
-const loadContent = /* @__PURE__ */ loadOnce(() => import('./content/create-content.ts'));
-
-/** A changed list of resources may be one of templates. */
-function flagContent(watch: ContentWatch, server: McpServer, kind: 'prompts' | 'resources'): void {
-  watch.flag(server, kind);
-  if (kind === 'resources') watch.flag(server, 'templates');
-}
+const loadContent = /* @__PURE__ */ loadOnce(() => import('./read-content.ts'));
 
 function noConnector(): PinnaceError {
   return new PinnaceError('unavailable', 'Cannot read from MCP servers: this runtime has no way to them', {
@@ -198,65 +157,4 @@ function implement(
     report?.(error, { kind: 'mcp', id: server.id }); // the manifest only says that there is no implementation
     return undefined;
   }
-}
-
-async function recordDrift(
-  server: McpServer,
-  { tools, instructionsChanged }: Drift,
-  { emit, report, catalog, onWritten }: McpServersOptions,
-): Promise<void> {
-  const facts = {
-    traceId: createTraceId(),
-    actor: { type: 'system', id: 'mcp' },
-    status: 'denied',
-    latency: 0,
-    error: null,
-  } as const;
-  const hidden = tools.filter(({ kind }) => kind !== 'added');
-  const names = exposedNames(server.alias, (server.pinned?.tools ?? []).map(({ definition }) => definition.name));
-  for (const change of hidden) {
-    const id = names.get(change.name) ?? server.alias;
-    emit({
-      ...facts,
-      action: 'mcp.tool_changed',
-      target: { type: 'tool', id },
-      payloadSummary: summaryOf(factsOf(change)),
-    });
-  }
-  const added = tools.length - hidden.length;
-  if (added > 0 || instructionsChanged) {
-    const target = { type: 'mcp-server', id: server.id };
-    emit({ ...facts, action: 'mcp.server_changed', target, payloadSummary: summaryOf({ added, instructionsChanged }) });
-  }
-  const changed = tools.filter(({ kind }) => kind === 'changed').map(({ name }) => name);
-  if (changed.length === 0 || !await storeDrift(catalog, server, changed)) return;
-  // The catalog has it, and caches expire soon.
-  await Promise.resolve(onWritten(server)).catch((cause: unknown) => report?.(cause, { kind: 'mcp', id: server.id }));
-}
-
-/** Emits that prompts, resources or apps are no longer what was approved, and stores it. What they are called is the server's words. */
-async function recordContentDrift(
-  server: McpServer,
-  drift: { readonly kind: McpContentKind | 'apps'; readonly changed: number },
-  store: () => Promise<boolean>,
-  { emit, report, onWritten }: McpServersOptions,
-): Promise<void> {
-  emit({
-    traceId: createTraceId(),
-    actor: { type: 'system', id: 'mcp' },
-    action: 'mcp.content_changed',
-    target: { type: 'mcp-server', id: server.id },
-    status: 'denied',
-    latency: 0,
-    error: null,
-    payloadSummary: summaryOf(drift),
-  });
-  if (!await store()) return;
-  await Promise.resolve(onWritten(server)).catch((cause: unknown) => report?.(cause, { kind: 'mcp', id: server.id }));
-}
-
-/** Which fields differ and both fingerprints, shortened: nothing of what the server says now. */
-function factsOf({ kind, fields, old, new: now }: ToolChange) {
-  if (kind === 'removed') return { change: kind };
-  return { change: kind, fields: fields.join(','), pinned: old?.slice(0, 12), offered: now?.slice(0, 12) };
 }

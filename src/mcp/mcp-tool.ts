@@ -1,29 +1,27 @@
 /** A pinned MCP tool as a tool that can be called: over the run's one connection, and only while its server keeps to the pin. */
 
 import { PinnaceError } from '../base/errors.ts';
-import { isRecord } from '../base/is-record.ts';
+import { asRecord, isRecord } from '../base/is-record.ts';
+import { canonicalJson } from '../base/json.ts';
+import type { McpServer } from '../base/schema.ts';
 import type { McpInputResponses } from '../contracts/mcp/answers.ts';
 import type { McpCall, McpCallResult, McpConnection } from '../contracts/mcp/mcp-connector.ts';
-import type { McpServer } from '../base/schema.ts';
 import { type Span, within } from '../events/span.ts';
+import { toTraceparent } from '../events/traceparent.ts';
 import { toolError } from '../tools/call-ends.ts';
 import { checkBy, compileJsonSchema } from '../tools/json-schema/json-schema.ts';
 import { createRunScope } from '../tools/run-scope.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
-import { toTraceparent } from '../events/traceparent.ts';
-import type { AppWatch } from './apps/app-watch.ts';
-import type { DriftWatch } from './drift-watch.ts';
-import type { PinnedDefinition } from './pinned-tools.ts';
-import { shapeResult } from './result.ts';
 import type { McpPeople } from './people.ts';
-import type { AskingTool } from './questions/questions.ts';
-import type { McpSession, ServerAccess } from './session.ts';
-import { noSignIn } from './sign-in/sign-in-failures.ts';
+import type { PinWatch } from './pin-watch.ts';
+import type { PinnedDefinition } from './pinned-tools.ts';
+import type { AskingTool } from './questions.ts';
+import type { McpSession, ServerAccess } from './run-session.ts';
+import { noSignIn } from './sign-in-failures.ts';
 
 /** What MCP tools work with. */
 export interface McpToolOptions {
-  readonly drift: DriftWatch;
-  readonly apps: Pick<AppWatch, 'appOf'>;
+  readonly watch: PinWatch;
   /** Opens the connections of a run. */
   readonly openSession: () => McpSession;
   /** Signs people in and asks them questions. Absent where the composition allows neither. */
@@ -52,9 +50,9 @@ export function createMcpTool(server: McpServer, pinned: PinnedDefinition, optio
     definition,
     secretOrigin: origin,
     describe: () => `MCP server ${server.alias} at ${origin}${pathname}`,
-    isAvailable: () => !options.drift.isDrifted(server, pinned.pinned.definition.name),
+    isAvailable: () => !options.watch.isHidden(server, 'tools', pinned.pinned.definition.name),
     app() {
-      const app = options.apps.appOf(server, pinned.pinned.definition);
+      const app = options.watch.appOf(server, pinned.pinned.definition);
       return app && { serverId: server.id, uri: app.uri, sha256: app.sha256 };
     },
     check: checkBy(definition.paramsSchema),
@@ -143,7 +141,7 @@ async function callInSession(call: PinnedCall, options: McpToolOptions, session:
   requireUndrifted(call, options); // no need to connect for what is known to be hidden
   const connection = await session.connection(server, await accessOf(call, options, secrets));
   const compare = () => compareNow(call, options, connection);
-  if (options.drift.isDue(server)) await compare();
+  if (options.watch.isDue(server, 'tools')) await compare();
   requireUndrifted(call, options);
   signal.throwIfAborted();
   try {
@@ -177,11 +175,11 @@ function peopleCallOf({ server, context: { principal, signal, protect = () => {}
 
 async function compareNow(
   { server, context: { signal } }: PinnedCall,
-  { drift }: McpToolOptions,
+  { watch }: McpToolOptions,
   connection: McpConnection,
 ): Promise<void> {
   const { instructions } = connection;
-  await drift.compare(server, async () => ({ tools: await connection.listTools({ signal }), instructions }));
+  await watch.compare(server, 'tools', async () => ({ items: await connection.listTools({ signal }), instructions }));
 }
 
 function callOver(connection: McpConnection, call: PinnedCall, options: McpToolOptions): Promise<McpCallResult> {
@@ -231,8 +229,8 @@ function questionWithoutPerson(): PinnaceError {
   );
 }
 
-function requireUndrifted({ server, pinned }: PinnedCall, { drift }: McpToolOptions): void {
-  if (!drift.isDrifted(server, pinned.pinned.definition.name)) return;
+function requireUndrifted({ server, pinned }: PinnedCall, { watch }: McpToolOptions): void {
+  if (!watch.isHidden(server, 'tools', pinned.pinned.definition.name)) return;
   throw new PinnaceError(
     'forbidden',
     `Cannot call tool "${pinned.definition.id}": its server no longer offers what was approved; a person must look at it again`,
@@ -270,3 +268,134 @@ const beforeTheCall: ReadonlySet<unknown> = new Set([
 ]);
 /** JSON-RPC 2.0, 5.1: a parse error, and an invalid request. */
 const refusedMessages: ReadonlySet<unknown> = new Set([-32_700, -32_600]);
+
+/** The output of an MCP tool. What the server said is facts to judge, never instructions. */
+interface McpToolOutput {
+  /** The alias of the server. */
+  readonly source: string;
+  readonly untrusted: true;
+  /** The tool reports a failure; `content` has the reason. */
+  readonly isError?: true;
+  /** The structured result. */
+  readonly data?: unknown;
+  readonly content?: readonly McpContent[];
+  /** Whether there was more. */
+  readonly truncated?: true;
+}
+
+/** One block of a result. */
+type McpContent =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'link'; readonly uri: string; readonly name?: string }
+  | { readonly type: 'image' | 'audio' | 'resource'; readonly mimeType?: string; readonly base64: string }
+  /** Something that a model cannot read as text, and how long it is as base64. */
+  | { readonly type: 'image' | 'audio' | 'resource' | 'other'; readonly mimeType?: string; readonly omitted: number };
+
+/** How a result is shaped. What is cut short loses its secrets before. */
+interface ResultOptions extends Pick<ToolContext, 'redact'> {
+  readonly source: string;
+  /** The longest text of all blocks together, and the longest structured result as JSON, in UTF-16 code units. */
+  readonly maxLength: number;
+  /** Whether the result keeps images, sounds and files. */
+  readonly media: boolean;
+  /** What is wrong with a structured result, by the pinned output schema; absent where none is pinned. */
+  readonly listIssues?: ((data: unknown) => readonly unknown[]) | undefined;
+}
+
+/**
+ * Returns the output for a result.
+ *
+ * @throws PinnaceError `unavailable` with the reason `mcp_output_invalid` for a result that breaks the pinned output schema. A
+ * result that says that the tool failed is not held to it.
+ */
+export function shapeResult(result: McpCallResult, options: ResultOptions): McpToolOutput {
+  const { isError, structuredContent } = result;
+  if (!isError && options.listIssues) checkOutput(structuredContent, options.listIssues);
+  const data = structuredContent === undefined ? {} : cutData(structuredContent, options);
+  const { content, truncated } = cutContent(withoutCopy(result), options);
+  return {
+    source: options.source,
+    untrusted: true,
+    ...(isError && { isError: true as const }),
+    ...data,
+    ...((content.length > 0 || structuredContent === undefined) && { content }),
+    ...(truncated && { truncated: true as const }),
+  };
+}
+
+function checkOutput(data: unknown, listIssues: (data: unknown) => readonly unknown[]): void {
+  if (data !== undefined && listIssues(data).length === 0) return;
+  throw new PinnaceError(
+    'unavailable',
+    'Cannot use the result: it is not as the approved output schema says',
+    { retryable: false, details: { reason: 'mcp_output_invalid' } },
+  );
+}
+
+function cutData(data: unknown, { maxLength, redact }: ResultOptions): Pick<McpToolOutput, 'data' | 'truncated'> {
+  const text = JSON.stringify(data);
+  return text.length <= maxLength ? { data } : { data: cut(text, maxLength, redact), truncated: true };
+}
+
+function cut(text: string, maxLength: number, redact: ResultOptions['redact']): string {
+  return (text.length <= maxLength ? text : redact(text).slice(0, maxLength)).toWellFormed();
+}
+
+/** Servers repeat a structured result as text, for clients that know no other: a model needs it once. */
+function withoutCopy({ content, structuredContent }: McpCallResult): readonly unknown[] {
+  if (structuredContent === undefined) return content;
+  const copy = canonicalJson(structuredContent);
+  return content.filter((block) => !isCopy(asRecord(block)['text'], copy));
+}
+
+function isCopy(text: unknown, copy: string): boolean {
+  if (typeof text !== 'string') return false;
+  try {
+    return canonicalJson(JSON.parse(text)) === copy;
+  } catch {
+    return false;
+  }
+}
+
+const maxBlocks = 100;
+
+function cutContent(
+  blocks: readonly unknown[],
+  options: ResultOptions,
+): { readonly content: readonly McpContent[]; readonly truncated: boolean } {
+  let left = options.maxLength;
+  let truncated = blocks.length > maxBlocks;
+  const content = blocks.slice(0, maxBlocks).map((block): McpContent => {
+    const shaped = shapeBlock(asRecord(block), options);
+    if (shaped.type !== 'text') return shaped;
+    if (shaped.text.length > left) truncated = true;
+    const text = cut(shaped.text, left, options.redact);
+    left -= text.length;
+    return { type: 'text', text };
+  });
+  return { content: content.filter((block) => block.type !== 'text' || block.text !== ''), truncated };
+}
+
+function shapeBlock(block: Readonly<Record<string, unknown>>, { media, redact }: ResultOptions): McpContent {
+  const { type, text, data, uri, name } = block;
+  if (type === 'text' && typeof text === 'string') return { type, text };
+  if (type === 'image' || type === 'audio') return binary(type, { data, mimeType: block['mimeType'] }, media);
+  if (type === 'resource_link' && typeof uri === 'string') {
+    const named = typeof name === 'string' && { name: cut(name, 200, redact) };
+    return { type: 'link', uri: cut(uri, 2048, redact), ...named };
+  }
+  if (type !== 'resource') return { type: 'other', omitted: 0 };
+  const resource = asRecord(block['resource']);
+  if (typeof resource['text'] === 'string') return { type: 'text', text: resource['text'] };
+  return binary(type, { data: resource['blob'], mimeType: resource['mimeType'] }, media);
+}
+
+function binary(
+  type: 'image' | 'audio' | 'resource',
+  { data, mimeType }: { readonly data: unknown; readonly mimeType: unknown },
+  media: boolean,
+): McpContent {
+  const base64 = typeof data === 'string' ? data : '';
+  const kind = typeof mimeType === 'string' ? { mimeType: mimeType.slice(0, 100) } : {};
+  return media ? { type, ...kind, base64 } : { type, ...kind, omitted: base64.length };
+}

@@ -4,8 +4,8 @@ import type { Principal } from '../base/principal.ts';
 import type { McpServer, SecretRef } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Catalog } from '../contracts/catalog.ts';
-import type { AskWhileOpen, Interaction } from '../contracts/mcp/interaction.ts';
 import type { McpAnswer, McpInputRequired, McpInputResponses } from '../contracts/mcp/answers.ts';
+import type { AskWhileOpen, Interaction } from '../contracts/mcp/interaction.ts';
 import type { McpAuthorization } from '../contracts/mcp/mcp-connector.ts';
 import type { McpSignIn } from '../contracts/mcp/sign-in.ts';
 import type { McpSignIns } from '../contracts/mcp/sign-ins.ts';
@@ -13,25 +13,22 @@ import type { SecretSource } from '../contracts/secret-source.ts';
 import type { Storage } from '../contracts/storage.ts';
 import type { Emit } from '../events/events.ts';
 import { type Report, unreported } from '../events/report.ts';
-import { askOpenQuestion } from './questions/open-question.ts';
 import {
   type AskingTool,
+  askOpenQuestion,
+  countStepUp,
   type QuestionContext,
   questionInteraction,
   storeAnswers,
   takeAnswers,
-} from './questions/questions.ts';
-import { countStepUp } from './people-limits.ts';
-import { authorizationFor, wantedSignIn } from './sign-in/authorization.ts';
-import { readContinuation, signInInteraction } from './sign-in/continuation.ts';
-import { createSignIns } from './sign-in/create-sign-ins.ts';
-import { type LookAtAuth, lookAtAuth, type LookedAtAuth } from './sign-in/look.ts';
-import { createSeals } from './sign-in/seal.ts';
-import { noSignIn, scopeRefused } from './sign-in/sign-in-failures.ts';
-import type { SignInContext } from './sign-in/sign-in-context.ts';
+} from './questions.ts';
+import { noSignIn, scopeRefused } from './sign-in-failures.ts';
+import { authorizationFor, createSignIns, wantedSignIn } from './sign-in-flow.ts';
+import { type LookAtAuth, lookAtAuth, type LookedAtAuth } from './sign-in-grants.ts';
+import { createSeals, readContinuation, type SignInContext, signInInteraction } from './sign-in-records.ts';
 
 /** What is needed of people is kept with. */
-export interface McpPeopleOptions {
+interface McpPeopleOptions {
   readonly catalog: Catalog;
   readonly storage: Storage;
   readonly secrets: SecretSource | undefined;
@@ -45,7 +42,7 @@ export interface McpPeopleOptions {
 }
 
 /** A call of a tool, as far as people matter to it. */
-export interface PeopleCall {
+interface PeopleCall {
   readonly server: McpServer;
   readonly principal: Principal;
   readonly signal: AbortSignal;

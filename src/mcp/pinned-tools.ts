@@ -1,17 +1,19 @@
 /** From a pin to tool definitions: everything that a model sees of an MCP tool is made here, of what was approved alone. */
 
 import * as v from 'valibot';
+import { PinnaceError } from '../base/errors.ts';
+import { asRecord, isRecord } from '../base/is-record.ts';
 import {
   JsonSchema,
+  type McpFinding,
   type McpServer,
   type PinnedTool,
   ToolAnnotations,
   ToolDefinition,
   ToolName,
 } from '../base/schema.ts';
-import { toolUi } from './apps/tool-ui.ts';
-import { fingerprintOf } from './fingerprint.ts';
-import { readDefinition } from './read-definition.ts';
+import { createMatcher } from '../permission/regex/matcher.ts';
+import { fingerprintOf } from './pins.ts';
 
 /** A tool of a pin, as the tool set of an agent takes it. */
 export interface PinnedDefinition {
@@ -126,4 +128,154 @@ function policyOf(
     },
     approval: reads ? 'mutating' : 'always',
   };
+}
+
+/** What a tool's definition says of its app, and of who may call it (MCP Apps, 2026-01-26). */
+interface ToolUi {
+  /** Of the app that shows its results; `undefined` without one. */
+  readonly uri: string | undefined;
+  /** Whether models may call it. */
+  readonly forModel: boolean;
+  /** Whether apps of its server may call it. */
+  readonly forApp: boolean;
+}
+
+/** Reads the `ui` of a tool's `_meta`. What is malformed counts as absent: both may call the tool. */
+export function toolUi(definition: unknown): ToolUi {
+  const meta = asRecord(asRecord(definition)['_meta']);
+  const { resourceUri, visibility } = asRecord(meta['ui']);
+  const uri = resourceUri ?? meta['ui/resourceUri']; // the second is the earlier form
+  const isUri = typeof uri === 'string' && uri.length <= 2048 && /^ui:\/\/[^\s\p{C}\\]+$/u.test(uri);
+  const isFor = (one: string): boolean => !Array.isArray(visibility) || visibility.includes(one);
+  return { uri: isUri ? uri : undefined, forModel: isFor('model'), forApp: isFor('app') };
+}
+
+/** What was read, and what was not as it should be. */
+interface ReadDefinition {
+  readonly definition: Readonly<Record<string, unknown>>;
+  readonly remarks: readonly Remark[];
+}
+
+/** Reads it. It was checked to be JSON of a bounded depth. */
+export function readDefinition(raw: unknown): ReadDefinition {
+  const remarks: Remark[] = [];
+  const definition = withoutNulls(asRecord(raw), '', remarks);
+  const { inputSchema, outputSchema, annotations } = definition;
+  if (isRecord(annotations)) definition['annotations'] = withoutNulls(annotations, '/annotations', remarks);
+  if (isRecord(inputSchema)) {
+    definition['inputSchema'] = asObject(readSchema(inputSchema, '/inputSchema', remarks), remarks);
+  }
+  if (isRecord(outputSchema)) definition['outputSchema'] = readSchema(outputSchema, '/outputSchema', remarks);
+  return { definition, remarks };
+}
+
+function withoutNulls(
+  record: Readonly<Record<string, unknown>>,
+  path: string,
+  remarks: Remark[],
+): Record<string, unknown> {
+  const entries = Object.entries(record).filter(([key, value]) => {
+    if (value !== null) return true;
+    remarks.push(warning('null_field', 'is null, and counts as absent', below(path, key)));
+    return false;
+  });
+  return Object.fromEntries(entries);
+}
+
+function asObject(schema: Record<string, unknown>, remarks: Remark[]): Record<string, unknown> {
+  if ('type' in schema) return schema;
+  remarks.push(warning('schema_root', 'has no type, and counts as one of an object', '/inputSchema'));
+  return { type: 'object', ...schema };
+}
+
+const keywordsWithNames = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
+/** Their values are data, not schemas. */
+const keywordsWithData = new Set([
+  'enum',
+  'const',
+  'default',
+  'examples',
+  'example',
+  'type',
+  'required',
+  'dependentRequired',
+]);
+
+function readSchema(
+  schema: Readonly<Record<string, unknown>>,
+  path: string,
+  remarks: Remark[],
+): Record<string, unknown> {
+  const read: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(schema)) {
+    const place = below(path, key);
+    if (value === null && !(key === 'const' || key === 'default' || key === 'example')) {
+      remarks.push(warning('null_field', 'is null, and counts as absent', place));
+    } else if (keywordsWithData.has(key)) read[key] = value;
+    else if (key === 'pattern') {
+      if (typeof value !== 'string' || isCheckable(value, place, remarks)) read[key] = value;
+    } else if (keywordsWithNames.has(key) && isRecord(value)) {
+      read[key] = Object.fromEntries(
+        Object.entries(value).map(([name, part]) => [name, part ?? {}] as const).map(
+          ([name, part]) => [name, readPart(part, below(place, name), remarks)],
+        ),
+      );
+    } else read[key] = readPart(value, place, remarks);
+  }
+  return withoutUncheckable(read, path, remarks);
+}
+
+function readPart(part: unknown, path: string, remarks: Remark[]): unknown {
+  if (Array.isArray(part)) return part.map((item, i) => readPart(item, below(path, i), remarks));
+  return isRecord(part) ? readSchema(part, path, remarks) : part;
+}
+
+/** What such a pattern allows is unknown here, so the properties that no name covers are the server's to refuse as well. */
+function withoutUncheckable(schema: Record<string, unknown>, path: string, remarks: Remark[]): Record<string, unknown> {
+  const { patternProperties: patterns } = schema;
+  if (!isRecord(patterns)) return schema;
+  const kept = Object.entries(patterns).filter(([pattern]) =>
+    isCheckable(pattern, below(below(path, 'patternProperties'), pattern), remarks)
+  );
+  if (kept.length === Object.keys(patterns).length) return schema;
+  const { additionalProperties: _, unevaluatedProperties: __, ...rest } = schema;
+  return { ...rest, patternProperties: Object.fromEntries(kept) };
+}
+
+function isCheckable(pattern: string, path: string, remarks: Remark[]): boolean {
+  try {
+    createMatcher(pattern);
+    return true;
+  } catch (cause) {
+    const { position, why } = cause instanceof PinnaceError ? cause.details ?? {} : {};
+    const message = `is checked by the server alone: at character ${Number(position) + 1}, ${String(why)}`;
+    remarks.push(warning('schema_pattern', message, path));
+    return false;
+  }
+}
+
+/** A finding before it is known whose it is. */
+export type Remark = Omit<McpFinding, 'tool'>;
+
+/** Something that blocks. */
+export function error(rule: string, message: string, path = ''): Remark {
+  return remark('error', { rule, message, path });
+}
+
+/** Something that a person should look at. */
+export function warning(rule: string, message: string, path = ''): Remark {
+  return remark('warning', { rule, message, path });
+}
+
+function remark(
+  severity: Remark['severity'],
+  { rule, message, path }: { rule: string; message: string; path: string },
+): Remark {
+  return { severity, rule, message, ...(path !== '' && { path }) };
+}
+
+/** One step further in a JSON Pointer. What the server names is repeated only as far as it is harmless. */
+export function below(path: string, key: string | number): string {
+  const name = typeof key === 'number' ? String(key) : key.replaceAll('~', '~0').replaceAll('/', '~1');
+  return `${path}/${name.replace(/[^\w.$~@:-]/g, '?').slice(0, 64)}`.slice(0, 300);
 }

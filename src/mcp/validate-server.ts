@@ -1,36 +1,36 @@
 /** Looks at what an MCP server offers, and pins it when a person approves. */
 
-import type { Emit } from '../events/events.ts';
-import { createTraceId } from '../events/trace-ids.ts';
 import { PinnaceError, toData } from '../base/errors.ts';
-import type { McpValidation, McpValidationRequest } from '../contracts/mcp/mcp-validation.ts';
-import { summaryOf } from '../events/payload-summary.ts';
-import type { Catalog } from '../contracts/catalog.ts';
-import type { McpAuthorization, McpConnector } from '../contracts/mcp/mcp-connector.ts';
 import type { Principal } from '../base/principal.ts';
 import type { McpAuthPin, McpServer } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
+import type { Catalog } from '../contracts/catalog.ts';
+import type { McpAuthorization, McpConnection, McpConnector, McpContentKind } from '../contracts/mcp/mcp-connector.ts';
+import type { McpValidation, McpValidationRequest } from '../contracts/mcp/mcp-validation.ts';
 import { sharedRecord } from '../contracts/shared-record.ts';
-import { type Candidate, toCandidate } from './candidate.ts';
-import { compareWithPin } from './drift.ts';
-import type { ContentWatch } from './content/content-watch.ts';
-import type { AppWatch } from './apps/app-watch.ts';
-import { contentKinds, pinnedContent } from './content/kinds.ts';
-import type { DriftWatch } from './drift-watch.ts';
-import { namesElsewhere } from './other-tools.ts';
+import type { Emit } from '../events/events.ts';
+import { summaryOf } from '../events/payload-summary.ts';
+import { createTraceId } from '../events/trace-ids.ts';
+import { type Candidate, readApps, toCandidate } from './candidate.ts';
 import type { McpPeople } from './people.ts';
-import { pinnedOffer, readOffer } from './read-offer.ts';
-import type { Offered } from './sign-in/look.ts';
-import { noSignIn } from './sign-in/sign-in-failures.ts';
-import { catalogOf, requireWriter, withDrifted } from './records.ts';
+import type { PinWatch } from './pin-watch.ts';
+import {
+  catalogOf,
+  compareWithPin,
+  contentKinds,
+  type OfferedLists,
+  pinnedContent,
+  requireWriter,
+  withDrifted,
+} from './pins.ts';
+import { noSignIn } from './sign-in-failures.ts';
+import type { Offered } from './sign-in-grants.ts';
 
 /** What a check works with. */
-export interface ValidateOptions {
+interface ValidateOptions {
   readonly catalog: Catalog;
   readonly connector: McpConnector | undefined;
-  readonly drift: DriftWatch;
-  readonly contentWatch: ContentWatch;
-  readonly appWatch: AppWatch;
+  readonly watch: PinWatch;
   /** Signs people in. Absent where the composition has no sign-ins. */
   readonly people: (() => Promise<McpPeople>) | undefined;
   readonly emit: Emit;
@@ -98,7 +98,7 @@ export async function validateServer(
 async function validate(
   serverId: string,
   validation: Validation,
-  { catalog, connector, drift, contentWatch, appWatch, people, now }: ValidateOptions,
+  { catalog, connector, watch, people, now }: ValidateOptions,
 ): Promise<McpValidation> {
   const { request, signal, toolNames } = validation;
   const writer = request.approve ? requireWriter(catalog) : undefined;
@@ -110,7 +110,7 @@ async function validate(
   const candidate = await toCandidate({ server, offer, wishes: request, others });
   requireKnownEffects(request, candidate);
   if (!writer) {
-    if (offer.isCurrent) await observe(server, offer, { drift, contentWatch, appWatch });
+    if (offer.isCurrent) await observe(server, offer, watch);
     return toAnswer(server, { offer, candidate, approved: false });
   }
   requireSameOffer(request, candidate);
@@ -120,21 +120,18 @@ async function validate(
 }
 
 /** Runs use this observation too. */
-async function observe(
-  server: McpServer,
-  offer: Looked,
-  { drift, contentWatch, appWatch }: Pick<ValidateOptions, 'drift' | 'contentWatch' | 'appWatch'>,
-): Promise<void> {
-  await drift.compare(server, () => Promise.resolve(offer));
+async function observe(server: McpServer, offer: Looked, watch: PinWatch): Promise<void> {
+  const { tools: items, instructions } = offer;
+  await watch.compare(server, 'tools', () => Promise.resolve({ items, instructions }));
   for (const kind of contentKinds) {
     const list = offer.lists[kind];
     if (list && pinnedContent(server.pinned, kind).length > 0) {
-      await contentWatch.compare(server, kind, () => Promise.resolve(list.items));
+      await watch.compare(server, kind, () => Promise.resolve(list));
     }
   }
   for (const { uri, sha256 } of server.pinned?.apps ?? []) {
     const app = offer.apps.get(uri);
-    if (app && ('rule' in app || app.sha256 !== sha256)) await appWatch.hide(server, uri);
+    if (app && ('rule' in app || app.sha256 !== sha256)) await watch.hideApp(server, uri);
   }
 }
 
@@ -186,9 +183,9 @@ async function toRecord(
   const checked = { ...server, findings: [...findings], validatedAt: new Date(now).toISOString() };
   if (pin) return { ...checked, status: 'valid', pinned: pin };
   if (!server.pinned || server.status !== 'valid') return { ...checked, status: 'error' };
-  const { tools } = await compareWithPin(server.pinned, offer);
-  const changed = tools.filter(({ kind }) => kind === 'changed').map(({ name }) => name);
-  return { ...withDrifted(server, changed), findings: [...findings] };
+  const changes = await compareWithPin(server.pinned, 'tools', offer.tools);
+  const changed = changes.filter(({ kind }) => kind === 'changed').map(({ id }) => id);
+  return { ...withDrifted(server, 'tools', changed), findings: [...findings] };
 }
 
 function toAnswer(
@@ -260,4 +257,94 @@ function noConnector(serverId: string): PinnaceError {
     `Cannot check MCP server "${serverId}": this runtime has no way to MCP servers`,
     { retryable: false, details: { reason: 'no_mcp_connector' } },
   );
+}
+
+/** What was approved before: an approval without a sign-in changes where people sign in, and nothing else. */
+function pinnedOffer({ pinned }: McpServer): Offered {
+  const { protocolVersion = '', serverInfo = { name: '', version: '' }, instructions, tools = [] } = pinned ?? {};
+  const listOf = (kind: McpContentKind) => ({
+    items: pinnedContent(pinned, kind).map(({ definition }) => definition),
+    isCut: false,
+  });
+  const lists = { prompts: listOf('prompts'), resources: listOf('resources'), templates: listOf('templates') };
+  return {
+    protocolVersion,
+    serverInfo,
+    instructions,
+    tools: tools.map(({ definition }) => definition),
+    lists,
+    apps: new Map(),
+  };
+}
+
+/** Connects, and reads everything. */
+async function readOffer(
+  connector: McpConnector,
+  { server, ...options }: {
+    readonly server: McpServer;
+    readonly secret: Secret | undefined;
+    readonly authorization?: McpAuthorization;
+    readonly questions: boolean;
+    readonly signal: AbortSignal;
+  },
+): Promise<Offered> {
+  const connection = await connector.connect(server, options);
+  try {
+    const { protocolVersion, serverInfo, instructions } = connection;
+    const tools = await connection.listTools(options);
+    const lists = await readLists(connection, options);
+    const resources = lists.resources?.items ?? [];
+    const apps = await readApps(connection, { server, tools, resources, signal: options.signal });
+    return { protocolVersion, serverInfo, instructions, tools, lists, apps };
+  } finally {
+    await connection.close();
+  }
+}
+
+/** A server whose prompts or resources cannot be listed may still have tools. */
+async function readLists(
+  connection: McpConnection,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<OfferedLists> {
+  const listOf = async (kind: McpContentKind) =>
+    await connection.listContent(kind, { signal }).catch((error: unknown) => {
+      if (error instanceof PinnaceError && error.details?.['reason'] === 'mcp_error') return undefined;
+      throw error;
+    });
+  return {
+    prompts: await listOf('prompts'),
+    resources: await listOf('resources'),
+    templates: await listOf('templates'),
+  };
+}
+
+/** The tools of other servers that agents may use together with this one, where the catalog can list them. */
+async function namesElsewhere(
+  server: McpServer,
+  catalog: Catalog,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const own = server.tenant === undefined ? undefined : catalogOf(catalog, server.tenant);
+  const catalogs = own ? [catalog, own] : [catalog];
+  const names = await Promise.all(catalogs.map((from) => namesIn(from, server, signal)));
+  return names.flat();
+}
+
+async function namesIn(catalog: Catalog, { id }: McpServer, signal: AbortSignal): Promise<readonly string[]> {
+  const names: string[] = [];
+  let after: string | undefined;
+  do {
+    const query = { limit: pageSize, ...(after !== undefined && { after }) };
+    const page: readonly McpServer[] = await catalog.listMcpServers?.(query, signal) ?? [];
+    names.push(...page.filter((server) => server.id !== id).flatMap(pinnedNames));
+    after = page.length === pageSize ? page.at(-1)?.id : undefined;
+  } while (after !== undefined);
+  return names;
+}
+
+/** Records are large. */
+const pageSize = 50;
+
+function pinnedNames({ alias, pinned }: McpServer): readonly string[] {
+  return (pinned?.tools ?? []).flatMap(({ definition: { name } }) => [name, `${alias}__${name}`]);
 }

@@ -40,12 +40,12 @@ export async function preload(): Promise<void> {
     import('../grounding/ingest/read-records.ts'),
     import('../runtime/budgets/budgets.ts'),
     import('../grounding/context.ts'),
-    import('../mcp/content/create-content.ts'),
+    import('../mcp/read-content.ts'),
     import('../runtime/attachments/load-resource.ts'),
     import('../runtime/steering/send.ts'),
     import('../runtime/resolve/mcp-content.ts'),
     import('../runtime/resolve/run-settings.ts'),
     import('../tools/call-http.ts'),
-    import('../tree/stored/open-stored.ts'),
+    import('../tree/open-stored.ts'),
   ]);
 }

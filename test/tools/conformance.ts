@@ -14,18 +14,18 @@ export interface Verdict {
   readonly report: string;
 }
 
-/** What is run: a connector (`2025`, `2026`) or a whole `runtime`, a scenario, and the revision that the suite's server speaks. */
+/** What is run: the connector or a whole runtime, a scenario, and the revision that the suite's server speaks. */
 export interface ClientScenario {
-  readonly connector: string;
+  readonly driver: 'connector' | 'runtime';
   readonly scenario: string;
   readonly revision: string;
 }
 
 /** Runs one scenario. */
-export function runClientScenario({ connector, scenario, revision }: ClientScenario): Promise<Verdict> {
+export function runClientScenario({ driver, scenario, revision }: ClientScenario): Promise<Verdict> {
   const bin = join(root, 'node_modules/.bin');
-  const driver = connector === 'runtime' ? 'conformance-runtime-client.ts' : `conformance-client.ts ${connector}`;
-  const client = `${join(bin, 'deno')} run -A test/fixtures/mcp/${driver}`;
+  const file = driver === 'runtime' ? 'conformance-runtime-client.ts' : 'conformance-client.ts';
+  const client = `${join(bin, 'deno')} run -A test/fixtures/mcp/${file}`;
   const args = ['client', '--command', client, '--scenario', scenario, '--spec-version', revision];
   const env = { ...process.env, NODE_OPTIONS: `--import=${join(root, 'test/tools/loopback.ts')}` };
   const suite = join(root, 'node_modules/@modelcontextprotocol/conformance/dist/index.js');

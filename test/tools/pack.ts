@@ -67,7 +67,7 @@ const { memoryStorage } = await import('pinnace/storage/memory');
 const egress = { fetch: () => Promise.reject(new Error('no network')) };
 const server = { id: 'm', name: 'm', url: 'https://mcp.example/', transport: 'streamable-http' };
 const error = await mcpConnector({ egress }).connect(server, { signal: AbortSignal.timeout(5000) }).then(() => ({}), (thrown) => thrown);
-if (error.details?.reason !== 'package_missing' || !error.message.includes('npm install @modelcontextprotocol/sdk')) {
+if (error.details?.reason !== 'package_missing' || !error.message.includes('npm install @modelcontextprotocol/client')) {
   throw new Error('The connector does not say what to install: ' + error.message);
 }
 await createRegistry({ storage: memoryStorage() }).agents.list({}, localPrincipal());

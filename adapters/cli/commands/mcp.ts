@@ -3,13 +3,10 @@
 import { staticCatalog } from '../../catalog/static.ts';
 import { denoEgress } from '../../egress/deno.ts';
 import { mcpConnector } from '../../mcp/client.ts';
-import { mcpConnector2026 } from '../../mcp/client-2026.ts';
 import { rehearsal } from '../../models/rehearsal.ts';
 import { memorySecrets } from '../../secrets/memory.ts';
 import { memoryStorage } from '../../storage/memory.ts';
-import { PinnaceError } from '../../../src/base/errors.ts';
 import type { Egress } from '../../../src/contracts/egress.ts';
-import type { McpConnector } from '../../../src/contracts/mcp/mcp-connector.ts';
 import type { McpValidation } from '../../../src/contracts/mcp/mcp-validation.ts';
 import { createRuntime } from '../../../src/create-runtime.ts';
 import { localPrincipal } from '../../../src/base/principal.ts';
@@ -27,8 +24,8 @@ export const mcp: Command = {
   --private         allow a server in a private network or on this machine
   --json            print the whole result
 
-Needs @modelcontextprotocol/sdk (servers up to 2025-11-25) or @modelcontextprotocol/client (2026-07-28). Connects, lists the
-tools and calls none. The exit code is 1 when a finding is an error.`,
+Needs @modelcontextprotocol/client, or @modelcontextprotocol/sdk for servers up to 2025-11-25. Connects, lists the tools and
+calls none. The exit code is 1 when a finding is an error.`,
   options: {
     'token-env': { type: 'string' },
     'insecure-http': { type: 'boolean' },
@@ -57,20 +54,10 @@ interface Look {
   readonly signal: AbortSignal;
 }
 
-/** Tries the revisions in use first, then 2026-07-28. */
-async function check(look: Look): Promise<McpValidation> {
+async function check({ url, token, isPrivate, signal }: Look): Promise<McpValidation> {
   const guarded = denoEgress();
-  const privateOrigins = look.isPrivate ? [look.url.origin] : [];
+  const privateOrigins = isPrivate ? [url.origin] : [];
   const egress: Egress = { fetch: (request, options) => guarded.fetch(request, { ...options, privateOrigins }) };
-  try {
-    return await checkOver(mcpConnector({ egress }), look);
-  } catch (error) {
-    if (!(error instanceof PinnaceError) || error.details?.['reason'] !== 'protocol_unsupported') throw error;
-    return await checkOver(mcpConnector2026({ egress }), look);
-  }
-}
-
-async function checkOver(connector: McpConnector, { url, token, signal }: Look): Promise<McpValidation> {
   const secret = { id: 'server' };
   const server = { id: 'server', alias: 'server', url: url.href, ...(token !== undefined && { secret }) };
   const secrets = token === undefined ? {} : { server: { value: token, origins: [url.origin] } };
@@ -79,7 +66,7 @@ async function checkOver(connector: McpConnector, { url, token, signal }: Look):
     models: { model: () => rehearsal() },
     storage: memoryStorage(),
     secrets: memorySecrets(secrets),
-    mcp: connector,
+    mcp: mcpConnector({ egress }),
   });
   try {
     return await runtime.validateMcpServer('server', {}, localPrincipal(), { signal });

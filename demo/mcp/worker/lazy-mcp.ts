@@ -15,10 +15,10 @@ interface LazyMcpOptions {
 export function lazyMcp({ egress, isLocal }: LazyMcpOptions): McpConnector {
   return {
     async connect(server, options) {
-      const { mcpConnector2026 } = await import('../../../adapters/mcp/client-2026.ts');
+      const { mcpConnector } = await import('../../../adapters/mcp/client.ts');
       const loopback = isLocal ? loopbackOrigins([server.url]) : [];
       const way = loopback.length > 0 ? browserEgress({ loopback }) : egress;
-      return await mcpConnector2026({ egress: way }).connect(server, options);
+      return await mcpConnector({ egress: way }).connect(server, options);
     },
   };
 }

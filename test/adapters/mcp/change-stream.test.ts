@@ -5,13 +5,12 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
-import { mcpConnector2026 } from '../../../adapters/mcp/client-2026.ts';
 import { mcpConnector } from '../../../adapters/mcp/client.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createRegistry, localPrincipal } from '../../../src/index.ts';
 import { secret, server } from '../../contracts/mcp/check.ts';
 import { createPeer, listFields, type PeerMessage, result } from '../../contracts/mcp/peer.ts';
-import { egressTo } from '../../fixtures/mcp/mcp-peer.ts';
+import { connectorOfSdk, egressTo } from '../../fixtures/mcp/mcp-peer.ts';
 import { callsTools, says, scriptedModel, streamOf } from '../../fixtures/model.ts';
 import { readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
 
@@ -53,7 +52,7 @@ async function legacy(tools: { name: string; description: string }[]) {
   return { fetch: async (request: Request) => await transport.handleRequest(request), server: made };
 }
 
-async function observe(handle: (request: Request) => Promise<Response>, make: typeof mcpConnector = mcpConnector2026) {
+async function observe(handle: (request: Request) => Promise<Response>, make: typeof mcpConnector = mcpConnector) {
   const changes: string[] = [];
   const connection = await make({ egress: egressTo(handle) }).connect(server, {
     secret,
@@ -90,7 +89,7 @@ describe('changes of the lists of a server', () => {
     await expect.poll(() => listeners.size).toBe(0);
   });
 
-  it.each([['mcpConnector', mcpConnector], ['mcpConnector2026', mcpConnector2026]])(
+  it.each([['mcpConnector', mcpConnector], ['mcpConnector with the earlier library', connectorOfSdk]])(
     'are known at once to %s while a session of 2025-11-25 is open',
     async (_, make) => {
       const { fetch, server: made } = await legacy(tools());
@@ -177,7 +176,7 @@ describe('changes of the lists of a server', () => {
       model,
       catalog: registry,
       storage,
-      mcp: mcpConnector2026({ egress: egressTo(observed) }),
+      mcp: mcpConnector({ egress: egressTo(observed) }),
     });
     const { digest } = await runtime.validateMcpServer('peer', {}, me);
     const effects = { echo: 'read', move: 'read' } as const;

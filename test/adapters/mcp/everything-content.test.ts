@@ -1,10 +1,10 @@
 import { describe, expect, inject, it } from 'vitest';
-import { mcpConnector2026 } from '../../../adapters/mcp/client-2026.ts';
 import { mcpConnector } from '../../../adapters/mcp/client.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import type { UIMessage } from '../../../src/contracts/ai-types.ts';
 import { createRegistry, localPrincipal } from '../../../src/index.ts';
 import { says, scriptedModel } from '../../fixtures/model.ts';
+import { connectorOfSdk } from '../../fixtures/mcp/mcp-peer.ts';
 import { platformEgress } from '../../fixtures/platform-egress.ts';
 import { readAll, testRuntime } from '../../fixtures/runtime.ts';
 
@@ -12,7 +12,7 @@ const url = inject('peers').everything;
 const egress = await platformEgress({ loopback: [url] });
 const me = localPrincipal();
 
-describe.each([['mcpConnector', mcpConnector], ['mcpConnector2026', mcpConnector2026]] as const)(
+describe.each([['mcpConnector', mcpConnector], ['mcpConnector with the earlier library', connectorOfSdk]] as const)(
   '%s, with the prompts and resources of the server that has everything',
   (_name, make) => {
     async function approved() {

@@ -1,17 +1,17 @@
 import { describe, expect, inject, it } from 'vitest';
-import { mcpConnector2026 } from '../../../adapters/mcp/client-2026.ts';
 import { mcpConnector } from '../../../adapters/mcp/client.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createRegistry, localPrincipal } from '../../../src/index.ts';
 import { connectToEverything, tour } from '../../fixtures/mcp/everything.ts';
 import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
+import { connectorOfSdk } from '../../fixtures/mcp/mcp-peer.ts';
 import { platformEgress } from '../../fixtures/platform-egress.ts';
 import { readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
 
 const url = inject('peers').everything;
 const egress = await platformEgress({ loopback: [url] });
 
-describe.each([['mcpConnector', mcpConnector], ['mcpConnector2026', mcpConnector2026]] as const)(
+describe.each([['mcpConnector', mcpConnector], ['mcpConnector with the earlier library', connectorOfSdk]] as const)(
   '%s, with the server of the MCP project that has everything',
   (_name, make) => {
     it('lists its tools and calls them', async () => {

@@ -4,7 +4,7 @@ import { memorySecrets } from '../../../adapters/secrets/memory.ts';
 import type { Catalog } from '../../../src/contracts/catalog.ts';
 import { parse } from '../../../src/base/parse.ts';
 import { McpServer } from '../../../src/base/schema.ts';
-import { contentFingerprint } from '../../../src/mcp/content/kinds.ts';
+import { fingerprintOf } from '../../../src/mcp/pins.ts';
 import { groundingContract, type GroundingSubject } from '../../contracts/index.ts';
 import { neverAborted } from '../../fixtures/grounding.ts';
 import { fakeMcp, pinnedServer } from '../../fixtures/mcp.ts';
@@ -23,7 +23,7 @@ async function recordOf(documents: readonly Document[], overrides: object = {}):
   const record = await pinnedServer();
   const resources = await Promise.all(documents.map(async (document) => ({
     definition: definitionOf(document),
-    fingerprint: await contentFingerprint('resources', definitionOf(document)),
+    fingerprint: await fingerprintOf(definitionOf(document), 'resources'),
     status: 'valid' as const,
   })));
   return parse(McpServer, { ...record, pinned: { ...record.pinned!, resources }, ...overrides }, { what: 'server' });

@@ -273,8 +273,8 @@ describe.each(connectors.filter(({ era }) => era === 'modern'))('$name, with a s
   });
 });
 
-describe('mcpConnector2026', () => {
-  const way = connectors[1];
+describe('mcpConnector', () => {
+  const way = connectors[0];
 
   it('asks a server in the old way that forbids the new one its headers', async () => {
     const { connection, peer } = await connectTo(way, {

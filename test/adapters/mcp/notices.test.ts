@@ -1,5 +1,5 @@
 import { describe, expect, inject, it } from 'vitest';
-import { mcpConnector2026 } from '../../../adapters/mcp/client-2026.ts';
+import { mcpConnector } from '../../../adapters/mcp/client.ts';
 import { memorySecrets } from '../../../adapters/secrets/memory.ts';
 import { memorySink } from '../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
@@ -159,7 +159,7 @@ describe('a run with an MCP server', () => {
     const peer = createPeer('modern', {
       'tools/call': (asked) => after(asked, logged(text), logged('all fine', 'info'), logged({ key: token }, 'alert')),
     });
-    const connector = mcpConnector2026({ egress: egressTo(peer.handle) });
+    const connector = mcpConnector({ egress: egressTo(peer.handle) });
     const { chunks, events: emitted, errors } = await runOn('https://mcp.example.com/mcp', connector, {
       tool: 'peer__echo',
       input: { text: 'hello' },
@@ -193,7 +193,7 @@ describe('a run with an MCP server', () => {
           ...Array.from({ length: 500 }, (_, i) => progress({ progress: 4 + i })(asked)),
         ),
     });
-    const connector = mcpConnector2026({ egress: egressTo(peer.handle) });
+    const connector = mcpConnector({ egress: egressTo(peer.handle) });
     const { chunks } = await runOn('https://mcp.example.com/mcp', connector, {
       tool: 'peer__echo',
       input: { text: 'hello' },
@@ -208,7 +208,7 @@ describe('a run with an MCP server', () => {
 
   it('shows the progress of the server that has everything', async () => {
     const { everything } = inject('peers');
-    const connector = mcpConnector2026({ egress: await platformEgress({ loopback: [everything] }) });
+    const connector = mcpConnector({ egress: await platformEgress({ loopback: [everything] }) });
     const { chunks } = await runOn(`${everything}/mcp`, connector, {
       tool: 'peer__trigger-long-running-operation',
       input: { duration: 0.6, steps: 2 },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { memorySecrets } from '../../../adapters/secrets/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createRegistry, localPrincipal, type UIMessageChunk } from '../../../src/index.ts';
-import { mcpConnector2026 } from '../../../adapters/mcp/client-2026.ts';
+import { mcpConnector } from '../../../adapters/mcp/client.ts';
 import { echoing, secret, server } from '../../contracts/mcp/check.ts';
 import { createPeer, event, failure, type Peer, type PeerMessage, result } from '../../contracts/mcp/peer.ts';
 import { egressTo } from '../../fixtures/mcp/mcp-peer.ts';
@@ -326,7 +326,7 @@ async function legacyRuntime(peer: Peer) {
   await registry.put('mcpServer', { id: 'docs', alias: 'docs', url: 'https://mcp.example.com/mcp' });
   const { model } = scriptedModel(callsTools({ tool: 'docs__echo', input: { text: 'hello' } }), says('ok'), says('ok'));
   const secrets = memorySecrets({ seal: { value: sealKey, origins: ['code'] } });
-  const mcp = mcpConnector2026({ egress: egressTo(peer.handle) });
+  const mcp = mcpConnector({ egress: egressTo(peer.handle) });
   const reported: unknown[] = [];
   const onError = (cause: unknown) => void reported.push(cause);
   const runtime = testRuntime({ model, catalog: registry, storage, secrets, mcp, sealKey: { id: 'seal' }, onError });
@@ -367,7 +367,7 @@ describe('a question of a server of 2025-11-25, inside an open call', () => {
 
   it('is canceled where no person can be asked', async () => {
     const { peer, answered } = askingLegacy();
-    const connector = mcpConnector2026({ egress: egressTo(peer.handle) });
+    const connector = mcpConnector({ egress: egressTo(peer.handle) });
     const { signal } = new AbortController();
     const connection = await connector.connect(server, { secret, questions: true, signal });
     await connection.callTool(echoing('Hi'));

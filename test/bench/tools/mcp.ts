@@ -1,7 +1,6 @@
 /** Checking what an MCP server offers, fingerprinting it, and comparing it with its pin. */
 
-import { compareWithPin } from '../../../src/mcp/drift.ts';
-import { fingerprintOf } from '../../../src/mcp/fingerprint.ts';
+import { compareWithPin, fingerprintOf } from '../../../src/mcp/pins.ts';
 import { inspect } from '../../../src/mcp/inspect.ts';
 import { cpuMs, median, type Row } from '../measure.ts';
 
@@ -30,7 +29,7 @@ export async function mcpRows(): Promise<Row[]> {
   const size = Math.round(JSON.stringify(tools).length / 1000);
   const context = { alias: 'docs', url: 'https://docs.example.com/mcp', others: new Set(['send_message']) };
   const serverInfo = { name: 'docs', version: '1.0.0' };
-  const fingerprints = await Promise.all(tools.map(fingerprintOf));
+  const fingerprints = await Promise.all(tools.map((definition) => fingerprintOf(definition)));
   const pin = {
     protocolVersion: '2025-11-25',
     serverInfo,
@@ -41,7 +40,7 @@ export async function mcpRows(): Promise<Row[]> {
     })),
   };
   const checks = await timed(() => inspect({ tools, instructions: undefined, serverInfo }, context));
-  const compared = await timed(() => compareWithPin(pin, { tools, instructions: undefined }));
+  const compared = await timed(() => compareWithPin(pin, 'tools', tools));
   const what = `${count} MCP tools, ${size} kB`;
   return [
     { figure: `Checks of ${what}`, value: `${checks.toFixed(1)} ms` },

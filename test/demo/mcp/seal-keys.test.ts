@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { vaultSecrets } from '../../../adapters/secrets/vault.ts';
 import { createSealKeys } from '../../../demo/mcp/worker/seal-keys.ts';
 import { sealSecret } from '../../../demo/mcp/seal-secret.ts';
-import { createSeals } from '../../../src/mcp/sign-in/seal.ts';
+import { createSeals } from '../../../src/mcp/sign-in-records.ts';
 
 function setup(name: string) {
   const vault = vaultSecrets({ name });

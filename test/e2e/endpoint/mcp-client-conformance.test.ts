@@ -16,7 +16,7 @@ describe.each(['2025-11-25', '2026-07-28'] as const)(
     });
 
     it.each(people)('passes the scenario %s, without a warning', async (scenario) => {
-      const { passed, report } = await runClientScenario({ connector: 'runtime', scenario, revision });
+      const { passed, report } = await runClientScenario({ driver: 'runtime', scenario, revision });
       expect(passed, report).toBe(true);
       const [, done = '0', all = ''] = /Passed: (\d+)\/(\d+), 0 failed, 0 warnings/.exec(report) ?? [];
       expect(done, report).toBe(all);

@@ -21,7 +21,7 @@ import { maxFiles } from '../../../src/runtime/attachments/load-files.ts';
 import { defaultContextTokens } from '../../../src/runtime/context/context-options.ts';
 import { maxWaiting } from '../../../src/runtime/steering/inbox.ts';
 import { maxMessageLength } from '../../../src/runtime/steering/message.ts';
-import { defaultTreeLimits } from '../../../src/tree/tools/limits.ts';
+import { defaultTreeLimits } from '../../../src/tree/tool-spec.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const read = (path: string): Promise<string> => readFile(join(root, path), 'utf8');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { mcpConnector2026 } from '../../../adapters/mcp/client-2026.ts';
+import { mcpConnector } from '../../../adapters/mcp/client.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { bearerAuthenticator, digestOfToken } from '../../../adapters/transport/bearer-authenticator.ts';
 import { createClient } from '../../../adapters/transport/client.ts';
@@ -36,7 +36,7 @@ async function setUp({ apps }: { readonly apps: boolean }) {
   await registry.put('provider', { id: 'default', kind: 'custom' });
   await registry.put('agent', { id: 'helper', name: 'Helper', providerId: 'default', mcp: { harbor: {} } });
   await registry.put('mcpServer', { id: 'harbor', alias: 'harbor', url: server.url, apps });
-  const mcp = mcpConnector2026({ egress });
+  const mcp = mcpConnector({ egress });
   const runtime = testRuntime({ model: scriptedModel(says('ok')).model, catalog: registry, storage, mcp });
   const look = await runtime.validateMcpServer('harbor', {}, me);
   const effects = { refresh: 'read' } as const;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { denoEgress } from '../../../adapters/egress/deno.ts';
-import { mcpConnector2026 } from '../../../adapters/mcp/client-2026.ts';
+import { mcpConnector } from '../../../adapters/mcp/client.ts';
 import { mcpSignIn } from '../../../adapters/mcp/sign-in.ts';
 import { memorySecrets } from '../../../adapters/secrets/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
@@ -25,7 +25,7 @@ async function instance({ issuer, mcp }: World, storage: Storage, aheadMs = 0) {
     catalog: registry,
     storage,
     secrets: memorySecrets({ seal: { value: sealKey, origins: ['code'] } }),
-    mcp: mcpConnector2026({ egress }),
+    mcp: mcpConnector({ egress }),
     mcpSignIn: mcpSignIn({ egress, redirectUris: [redirectUri], loopback: [issuer, mcp] }),
     sealKey: { id: 'seal' },
     now: () => Date.now() + aheadMs,

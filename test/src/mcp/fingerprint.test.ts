@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fingerprintOf } from '../../../src/mcp/fingerprint.ts';
+import { fingerprintOf } from '../../../src/mcp/pins.ts';
 import { rawTool } from '../../fixtures/mcp.ts';
 
 /** The same data with the keys of every object in another order. */

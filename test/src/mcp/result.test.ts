@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shapeResult } from '../../../src/mcp/result.ts';
+import { shapeResult } from '../../../src/mcp/mcp-tool.ts';
 import type { McpCallResult } from '../../../src/contracts/index.ts';
 import { compileJsonSchema } from '../../../src/tools/json-schema/json-schema.ts';
 

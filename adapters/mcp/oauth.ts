@@ -1,0 +1,394 @@
+/** Reads where people sign in to an MCP server: its own metadata, and that of the one issuer that a person trusts. */
+
+import { isSameIssuer } from '../../src/base/check-url.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import { isRecord } from '../../src/base/is-record.ts';
+import { readText } from '../../src/base/read-text.ts';
+import type { McpAuthPin } from '../../src/base/schema.ts';
+import { requireDestination } from '../../src/base/secret-origins.ts';
+import { Secret } from '../../src/base/secret.ts';
+import type { Egress } from '../../src/contracts/egress.ts';
+import type { McpChallenge, McpOAuthClient, McpSignIn, McpTokens } from '../../src/contracts/mcp/sign-in.ts';
+import {
+  invalidAuthAnswer,
+  refusedRegistration,
+  refusedSignIn,
+  unlistedIssuer,
+  unsafeServer,
+  unusableMetadata,
+} from './failures.ts';
+import {
+  checkResourceAllowed,
+  discoverAuthorizationServerMetadata,
+  discoverOAuthProtectedResourceMetadata,
+  exchangeAuthorization,
+  extractWWWAuthenticateParams,
+  refreshAuthorization,
+  registerClient,
+  resolveClientMetadata,
+  startAuthorization,
+  validateAuthorizationResponseIssuer,
+} from './sdk-2026.ts';
+
+/** What is looked for, and how it is reached. */
+interface DiscoverOptions {
+  readonly url: string;
+  readonly issuer: string;
+  readonly resourceMetadata?: string | undefined;
+  readonly egress: Egress;
+  readonly signal: AbortSignal;
+  /** Whether tokens may go to this URL. */
+  readonly isSafe: (url: URL) => boolean;
+}
+
+/** Returns what a person approves. Rejects as `McpSignIn.discover` does, or with an error of the library. */
+export async function discover(options: DiscoverOptions): Promise<McpAuthPin> {
+  const { issuer, resourceMetadata } = options;
+  const { resource, authorization_servers: issuers = [], scopes_supported: scopes = [] } = await readResource(options);
+  if (issuers.length === 0) throw unusableMetadata('its metadata names no authorization server');
+  const listed = issuers.find((one) => isSameIssuer(one, issuer));
+  if (listed === undefined) throw unlistedIssuer(issuers); // shown to a person, and not fetched
+  const metadata = await readServer({ ...options, issuer: listed });
+  if (metadata === undefined) throw unusableMetadata('its authorization server has no metadata');
+  if (!metadata.code_challenge_methods_supported?.includes('S256')) {
+    throw unsafeServer('its authorization server does not support PKCE with S256');
+  }
+  if (!isSameIssuer(metadata.issuer, issuer)) {
+    throw unusableMetadata('its authorization server calls itself another issuer');
+  }
+  const safe = (text: unknown): string => safeUrl(text, options);
+  const { registration_endpoint: registration, revocation_endpoint: revocation } = metadata as {
+    readonly registration_endpoint?: unknown;
+    readonly revocation_endpoint?: unknown; // the library's type of one kind of metadata lacks it
+  };
+  return {
+    issuer: metadata.issuer, // as it names itself: its answers are compared with this, to the last character (RFC 9207, 2.4)
+    resource,
+    ...(resourceMetadata !== undefined && { resourceMetadata }),
+    authorizationEndpoint: safe(metadata.authorization_endpoint),
+    tokenEndpoint: safe(metadata.token_endpoint),
+    ...(registration !== undefined && { registrationEndpoint: safe(registration) }),
+    ...(revocation !== undefined && { revocationEndpoint: safe(revocation) }),
+    issParameterSupported: metadata.authorization_response_iss_parameter_supported === true,
+    clientIdMetadataDocument: metadata.client_id_metadata_document_supported === true,
+    offlineAccess: metadata.scopes_supported?.includes('offline_access') === true,
+    tokenAuthMethods: (metadata.token_endpoint_auth_methods_supported ?? []).slice(0, maxItems),
+    scopes: scopes.slice(0, maxItems),
+  };
+}
+
+const maxItems = 200;
+
+/** Without metadata of its own, an MCP server has not said for whom its tokens are, and whom to trust with them. */
+async function readResource({ url, resourceMetadata, egress, signal }: DiscoverOptions) {
+  const { origin } = new URL(url);
+  if (resourceMetadata !== undefined && URL.parse(resourceMetadata)?.origin !== origin) {
+    throw unusableMetadata('its metadata is at another origin than its own');
+  }
+  const fetch = createOAuthFetch({ egress, origin, signal });
+  const metadata = await discoverOAuthProtectedResourceMetadata(url, {
+    ...(resourceMetadata !== undefined && { resourceMetadataUrl: resourceMetadata }),
+  }, fetch).catch((error: unknown) => {
+    const known = error instanceof Error ? [error, error.cause].find((one) => one instanceof PinnaceError) : undefined;
+    throw known ?? unusableMetadata('it does not say where people sign in to it');
+  });
+  if (!checkResourceAllowed({ requestedResource: url, configuredResource: metadata.resource })) {
+    throw unusableMetadata('its metadata is of another resource');
+  }
+  return metadata;
+}
+
+async function readServer({ issuer, egress, signal, isSafe }: DiscoverOptions) {
+  const parsed = URL.parse(issuer);
+  if (parsed === null || !isSafe(parsed)) throw unsafeServer('its authorization server is not at an https address');
+  const fetchFn = createOAuthFetch({ egress, origin: parsed.origin, signal });
+  return await discoverAuthorizationServerMetadata(issuer, { fetchFn });
+}
+
+function safeUrl(text: unknown, { isSafe }: DiscoverOptions): string {
+  const url = typeof text === 'string' ? URL.parse(text) : null;
+  if (url === null || !isSafe(url)) {
+    throw unsafeServer('an endpoint of its authorization server is not at an https address');
+  }
+  return String(text);
+}
+
+/** Returns the URL that the person opens. */
+export async function start(
+  auth: McpAuthPin,
+  { clientId, redirectUri, scope, state }: Parameters<McpSignIn['start']>[1],
+): Promise<{ readonly url: string; readonly verifier: string }> {
+  const { authorizationUrl, codeVerifier } = await startAuthorization(auth.issuer, {
+    metadata: metadataOf(auth),
+    clientInformation: { client_id: clientId },
+    redirectUrl: redirectUri,
+    state,
+    resource: auth.resource, // a text: a URL would add a slash
+    ...(scope !== undefined && { scope }),
+  });
+  return { url: authorizationUrl.href, verifier: codeVerifier };
+}
+
+/** Returns the tokens for the code of an answer. The issuer is compared before anything else of it is read. */
+export async function finish(
+  auth: McpAuthPin,
+  { client, answer, verifier, redirectUri, serverUrl, signal }: Parameters<McpSignIn['finish']>[1],
+  egress: Egress,
+): Promise<McpTokens> {
+  const { issuer: expectedIssuer, issParameterSupported } = auth;
+  const { iss } = answer;
+  validateAuthorizationResponseIssuer({ iss, expectedIssuer, issParameterSupported });
+  if (answer.error !== undefined || answer.code === undefined) throw refusedSignIn(answer.error);
+  const tokens = await exchangeAuthorization(auth.issuer, {
+    metadata: metadataOf(auth),
+    clientInformation: informationOf(client, auth),
+    authorizationCode: answer.code,
+    codeVerifier: verifier,
+    redirectUri,
+    resource: auth.resource,
+    fetchFn: createOAuthFetch({ egress, origin: new URL(auth.tokenEndpoint).origin, signal }),
+    ...(iss !== undefined && { iss }),
+  });
+  return toTokens(tokens, auth, serverUrl);
+}
+
+/** Returns new tokens; the refresh token is the old one where the authorization server does not rotate them. */
+export async function refresh(
+  auth: McpAuthPin,
+  { client, refreshToken, scope, serverUrl, signal }: Parameters<McpSignIn['refresh']>[1],
+  egress: Egress,
+): Promise<McpTokens> {
+  const { origin } = new URL(auth.tokenEndpoint);
+  const request = {
+    metadata: metadataOf(auth),
+    clientInformation: informationOf(client, auth),
+    refreshToken: requireDestination(refreshToken, origin).reveal(),
+    resource: auth.resource,
+    fetchFn: createOAuthFetch({ egress, origin, signal }),
+  };
+  // Some servers want the granted scope again (RFC 6749, 6), and some refuse it after they have granted less.
+  const tokens = await refreshAuthorization(auth.issuer, { ...request, ...(scope && { scope }) }).catch(
+    (error: unknown) => {
+      if (!scope || !(error instanceof Error && 'code' in error && error.code === 'invalid_scope')) throw error;
+      return refreshAuthorization(auth.issuer, request);
+    },
+  );
+  return toTokens(tokens, auth, serverUrl);
+}
+
+/** Registers a client (RFC 7591). */
+export async function register(
+  auth: McpAuthPin,
+  { redirectUri, scope, clientName, signal }: {
+    readonly redirectUri: string;
+    readonly scope?: string | undefined;
+    readonly clientName: string;
+    readonly signal: AbortSignal;
+  },
+  egress: Egress,
+): Promise<McpOAuthClient> {
+  const origin = originOf(auth.registrationEndpoint ?? '');
+  const { tokenAuthMethods: methods } = auth;
+  const clientMetadata = resolveClientMetadata({
+    redirectUrl: redirectUri,
+    clientMetadata: {
+      client_name: clientName,
+      redirect_uris: [redirectUri],
+      response_types: ['code'],
+      ...(methods.length > 0 && methods.every((method) => method === 'none') && { token_endpoint_auth_method: 'none' }),
+    },
+  });
+  const fetchFn = createOAuthFetch({ egress, origin, signal });
+  const registered = await registerClient(auth.issuer, {
+    metadata: metadataOf(auth),
+    clientMetadata,
+    fetchFn,
+    ...(scope !== undefined && { scope }),
+  }).catch((error: unknown) => {
+    const status = error instanceof Error && 'status' in error ? Number(error.status) : 0;
+    throw status >= 400 ? refusedRegistration(status) : error;
+  });
+  const { client_id: id, client_secret: value, client_secret_expires_at: expiresAt = 0 } = registered;
+  return {
+    id,
+    ...(value !== undefined &&
+      { secret: new Secret({ id: 'mcp-client', version: '', value, origins: [originOf(auth.tokenEndpoint)] }) }),
+    ...(typeof registered.token_endpoint_auth_method === 'string' &&
+      { authMethod: registered.token_endpoint_auth_method }),
+    ...(expiresAt > 0 && { expiresAt: expiresAt * 1000 }),
+  };
+}
+
+/** Revokes a token. The library has no function for it; a public client names itself, another also proves itself. */
+export async function revoke(
+  { revocationEndpoint }: McpAuthPin,
+  { client, token, signal }: Parameters<McpSignIn['revoke']>[1],
+  egress: Egress,
+): Promise<void> {
+  if (revocationEndpoint === undefined) return;
+  const origin = originOf(revocationEndpoint);
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const { id, secret, authMethod = 'client_secret_basic' } = client;
+  const isBasic = secret !== undefined && authMethod === 'client_secret_basic';
+  const request = new Request(revocationEndpoint, {
+    method: 'POST',
+    headers: {
+      ...headers,
+      ...(isBasic && { authorization: `Basic ${btoa(`${id}:${requireDestination(secret, origin).reveal()}`)}` }),
+    },
+    body: new URLSearchParams(isBasic ? {} : { client_id: id }),
+  });
+  const secretFields = { token: [token], ...(secret && !isBasic && { client_secret: [secret] }) };
+  const terms = { origins: [origin], maxBytes: 65_536, timeoutMs: 10_000, redirects: 'refuse', signal } as const;
+  const answer = await egress.fetch(request, { ...terms, secretFields });
+  await answer.body?.cancel().catch(() => {});
+  if (!answer.ok) throw invalidAuthAnswer();
+}
+
+function originOf(url: string): string {
+  return URL.parse(url)?.origin ?? '';
+}
+
+/** The metadata as the library takes it: of the pin alone. */
+function metadataOf(auth: McpAuthPin) {
+  return {
+    issuer: auth.issuer,
+    authorization_endpoint: auth.authorizationEndpoint,
+    token_endpoint: auth.tokenEndpoint,
+    ...(auth.registrationEndpoint !== undefined && { registration_endpoint: auth.registrationEndpoint }),
+    response_types_supported: ['code'],
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: auth.issParameterSupported,
+    ...(auth.tokenAuthMethods.length > 0 && { token_endpoint_auth_methods_supported: [...auth.tokenAuthMethods] }),
+  };
+}
+
+/** The only place where a client's secret is revealed to the library, which writes it into requests to the token endpoint. */
+function informationOf({ id, secret, authMethod }: McpOAuthClient, { tokenEndpoint }: McpAuthPin) {
+  return {
+    client_id: id,
+    ...(secret && { client_secret: requireDestination(secret, originOf(tokenEndpoint)).reveal() }),
+    ...(authMethod !== undefined && { token_endpoint_auth_method: authMethod, redirect_uris: [] }),
+  };
+}
+
+const maxTokenLength = 16_384;
+
+function toTokens(
+  { token_type: type, access_token: access, refresh_token: renew, expires_in: seconds, scope }: {
+    readonly token_type: string;
+    readonly access_token: string;
+    readonly refresh_token?: string | undefined;
+    readonly expires_in?: number | undefined;
+    readonly scope?: string | undefined;
+  },
+  { tokenEndpoint }: McpAuthPin,
+  serverUrl: string,
+): McpTokens {
+  const texts = [access, renew ?? ''];
+  const isFit = texts.every((text) => text.length <= maxTokenLength && /^[\x21-\x7e]*$/.test(text));
+  if (type.toLowerCase() !== 'bearer' || access === '' || !isFit) throw invalidAuthAnswer();
+  return {
+    accessToken: new Secret({ id: 'mcp-access-token', version: '', value: access, origins: [originOf(serverUrl)] }),
+    ...(renew && {
+      refreshToken: new Secret({
+        id: 'mcp-refresh-token',
+        version: '',
+        value: renew,
+        origins: [originOf(tokenEndpoint)],
+      }),
+    }),
+    ...(seconds !== undefined && { expiresInMs: seconds * 1000 }),
+    ...(scope !== undefined && { scope }),
+  };
+}
+
+/** Where the requests may go. */
+interface OAuthFetchOptions {
+  readonly egress: Egress;
+  readonly origin: string;
+  readonly signal: AbortSignal;
+}
+
+const maxOAuthBytes = 65_536;
+const oauthMs = 10_000;
+
+/** Creates the `fetch`. */
+function createOAuthFetch(
+  { egress, origin, signal }: OAuthFetchOptions,
+): (url: string | URL, init?: RequestInit) => Promise<Response> {
+  return async (url, { method = 'GET', headers: given, body } = {}) => {
+    const headers = new Headers(given);
+    headers.delete('mcp-protocol-version'); // the library sends it to discovery, where pages would need a preflight for it
+    const request = new Request(url, {
+      method,
+      headers,
+      ...(body instanceof URLSearchParams || typeof body === 'string' ? { body } : {}),
+    });
+    try {
+      const terms = {
+        origins: [origin],
+        maxBytes: maxOAuthBytes,
+        timeoutMs: oauthMs,
+        redirects: 'refuse',
+        signal,
+      } as const;
+      return await withoutNulls(await egress.fetch(request, terms));
+    } catch (error) {
+      // Metadata has several places, and a page may be kept from one of them: the library then tries the next.
+      if (method === 'GET' && isUnreachable(error)) throw new TypeError('unreachable', { cause: error });
+      throw error;
+    }
+  };
+}
+
+/** Some servers write `null` for what they do not say, which the library refuses. What is no JSON it reads, and refuses, itself. */
+async function withoutNulls(answer: Response): Promise<Response> {
+  if (!answer.ok || answer.body === null) return answer;
+  const text = await readText(answer.body);
+  const init = { status: answer.status, headers: answer.headers };
+  try {
+    const data: unknown = JSON.parse(text);
+    if (!isRecord(data)) return new Response(text, init);
+    return new Response(
+      JSON.stringify(Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null))),
+      init,
+    );
+  } catch {
+    return new Response(text, init);
+  }
+}
+
+function isUnreachable(error: unknown): boolean {
+  return error instanceof PinnaceError && error.details?.['reason'] === 'unreachable';
+}
+
+/** Returns the challenge of a refusal. One for other schemes, or none, has no facts. */
+export function challengeOf({ status, headers }: Response): McpChallenge {
+  const kind = status === 403 ? 403 : 401;
+  const bearer = bearerOf((headers.get('www-authenticate') ?? '').slice(0, maxChallenge));
+  if (bearer === undefined) return { status: kind };
+  const answer = new Response(null, { headers: { 'www-authenticate': bearer } });
+  const { error, scope, resourceMetadataUrl } = extractWWWAuthenticateParams(answer);
+  return {
+    status: kind,
+    ...(error !== undefined && { error: error.slice(0, 100) }),
+    ...(scope !== undefined && { scope }),
+    ...(resourceMetadataUrl && { resourceMetadata: resourceMetadataUrl.href }),
+  };
+}
+
+const maxChallenge = 8192;
+
+/** The library reads a header that begins with the scheme only: a server may offer other schemes before it (RFC 9110, 11.6.1). */
+function bearerOf(header: string): string | undefined {
+  const parts = header.match(/(?:[^,"]|"(?:[^"\\]|\\.)*")+/g) ?? [];
+  let found: string[] | undefined;
+  for (const part of parts.map((text) => text.trim())) {
+    const startsScheme = /^[!#$%&'*+.^_`|~\w-]+(?:\s+[^\s=]|$)/.test(part);
+    if (found && startsScheme) break;
+    if (found) found.push(part);
+    else if (/^(?:bearer|dpop)\s/i.test(part)) found = [part];
+  }
+  return found?.join(', ');
+}

@@ -1,0 +1,85 @@
+/** The errors of sign-ins to MCP servers. */
+
+import { PinnaceError } from '../base/errors.ts';
+
+/** The error of a server whose sign-in has not been approved. */
+export function notApproved(): PinnaceError {
+  return new PinnaceError(
+    'conflict',
+    'Cannot sign in to the MCP server: its authorization server is not approved; check the server and approve it first',
+    { retryable: false, details: { reason: 'mcp_auth_not_approved' } },
+  );
+}
+
+/** The error of metadata that is not what was approved. */
+export function authChanged(): PinnaceError {
+  return new PinnaceError(
+    'conflict',
+    'Cannot sign in to the MCP server: its authorization server is not the one that was approved; check the server again',
+    { retryable: false, details: { reason: authChangedReason } },
+  );
+}
+
+/** The reason of `authChanged`. */
+export const authChangedReason = 'mcp_auth_changed';
+
+/** The error of a state that was never issued, was used, or is too old: which of them, it does not say. */
+export function unknownSignIn(): PinnaceError {
+  return new PinnaceError(
+    'not_found',
+    'Cannot finish the sign-in: it was not started here, is finished, or took too long',
+    {
+      details: { reason: 'mcp_sign_in_not_found' },
+    },
+  );
+}
+
+/** The error of a sign-in that another person has started. */
+export function otherPerson(): PinnaceError {
+  return new PinnaceError('forbidden', 'Cannot finish the sign-in: another person has started it', {
+    details: { reason: 'mcp_sign_in_of_another' },
+  });
+}
+
+/** The error of a call without a sign-in. */
+export function signInRequired(alias: string): PinnaceError {
+  return new PinnaceError('approval_required', `Cannot use MCP server "${alias}": sign in to it first`, {
+    details: { reason: 'mcp_sign_in_required' },
+  });
+}
+
+/** Whether an error is `signInRequired`. */
+export function isSignInRequired(error: unknown): boolean {
+  return error instanceof PinnaceError && error.details?.['reason'] === 'mcp_sign_in_required';
+}
+
+/** Whether the authorization server no longer knows the client. */
+export function isClientUnknown(error: unknown): boolean {
+  return ['invalid_client', 'unauthorized_client'].includes(oauthErrorOf(error));
+}
+
+/** Whether the authorization server has refused for good: only another sign-in helps. */
+export function isRefusedForGood(error: unknown): boolean {
+  const code = oauthErrorOf(error);
+  return code !== '' && code !== 'server_error' && code !== 'temporarily_unavailable';
+}
+
+function oauthErrorOf(error: unknown): string {
+  const { reason, oauthError } = (error instanceof PinnaceError && error.details) || {};
+  return reason === 'mcp_grant_invalid' ? 'invalid_grant' : typeof oauthError === 'string' ? oauthError : '';
+}
+
+/** The error of a composition without sign-ins: `not_found` for its routes, `unavailable` for a call that needs one. */
+export function noSignIn(code: 'not_found' | 'unavailable' = 'unavailable'): PinnaceError {
+  return new PinnaceError(code, 'Cannot sign in to the MCP server: the composition has no "mcpSignIn"', {
+    retryable: false,
+    details: { reason: 'no_mcp_sign_in' },
+  });
+}
+
+/** The error of a call that the server refuses although the person has signed in for all that it asks for. */
+export function scopeRefused(): PinnaceError {
+  return new PinnaceError('forbidden', 'Cannot use the MCP server: it refuses the call to the person who signed in', {
+    details: { reason: 'mcp_scope_refused' },
+  });
+}
