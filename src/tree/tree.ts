@@ -2,18 +2,14 @@
 
 import { checkOptions, wrongArgument } from '../base/check-options.ts';
 import { PinnaceError } from '../base/errors.ts';
-import { childAt, childrenIn, countAt } from './nodes/children.ts';
-import { type Core, createCore } from './nodes/core.ts';
-import { cursorOf, find, isInside, slotOf } from './nodes/structure.ts';
-import { type Cursor, depthAt, sizeOf, slotAt, subtree } from './nodes/layout.ts';
-import { mutate } from './nodes/mutate.ts';
-import type { Mutation, Origin, TreeEvent } from './nodes/mutation.ts';
-import { none } from './nodes/node-store.ts';
-import type { TreeOp } from './nodes/op.ts';
-import { badPayload, type PayloadTypes } from './nodes/payload-types.ts';
-import { badRows, checkRows, type TreeRow } from './nodes/row.ts';
-import { rowOf, rowsOf } from './nodes/rows.ts';
-import { createTreeView, type TreeView } from './views/tree-view.ts';
+import { none, type Payload } from './node-store.ts';
+import type { TreeOp } from './ops.ts';
+import { badPayload, badRows, checkRows, type PayloadTypes, type TreeRow } from './payload-types.ts';
+import { childAt, childrenIn, countAt } from './placing.ts';
+import { type Cursor, depthAt, sizeOf, slotAt, subtree } from './sequence.ts';
+import { cursorOf, find, isInside, rowOf, rowsOf, slotOf } from './structure.ts';
+import { Core, mutate, type Mutation, type Origin, type TreeEvent } from './tree-core.ts';
+import type { VisibleRows } from './view.ts';
 
 /** A node of the tree, as it is now. */
 export interface TreeNode extends TreeRow {
@@ -83,7 +79,7 @@ export function createTree(options: CreateTreeOptions): Tree {
     rows: ['array?', 'an array of rows, such as [{ nodeId, parentId: null, payloadType, payload }]'],
   });
   const { payloadTypes, rows = [], source, historyLimit = 1000, conflictScope = 'tree' } = options;
-  const core = createCore({ payloadTypes, expected: rows.length, historyLimit, conflictScope });
+  const core = new Core({ payloadTypes, expected: rows.length, historyLimit, conflictScope });
   if (rows.length > 0) load(core, source === 'trusted' ? rows : checkRows(core.types, rows));
   const tree: Tree = {
     get rootId() {
@@ -196,4 +192,86 @@ function indexOf(core: Core, nodeId: string): number {
   const end = existing(core, nodeId);
   const parent = store.parents[slotAt(layout, end)]!; // safe: a cursor of the tree
   return parent === none ? 0 : countAt(layout, { start: cursorOf(core, parent), end }, depthAt(layout, end));
+}
+
+/** One visible row. */
+export interface ViewRow {
+  readonly nodeId: string;
+  readonly parentId: string | null;
+  readonly payloadType: string;
+  readonly payload: Payload;
+  /** Counted from the root of the tree. */
+  readonly depth: number;
+  readonly isExpanded: boolean;
+  readonly childrenCount: number;
+}
+
+/** Which nodes are expanded, and the rows that are visible so. Follows every change of the tree. */
+export interface TreeView {
+  /** The number of visible rows. */
+  rowCount(): number;
+  /** The visible rows from a rank on. */
+  rows(options: { readonly offset: number; readonly limit: number }): readonly ViewRow[];
+  /** The row's rank; -1 where the node is unknown or inside a collapsed one. */
+  rankOf(nodeId: string): number;
+  isExpanded(nodeId: string): boolean;
+  /** These give whether anything changed. */
+  setExpanded(nodeId: string, expanded: boolean): boolean;
+  toggle(nodeId: string): boolean;
+  /** The node and everything below it. */
+  setAll(nodeId: string, expanded: boolean): boolean;
+  /** Expands what hides the node. */
+  reveal(nodeId: string): void;
+  /** Forgets the view. */
+  close(): void;
+}
+
+/** Creates a view of the tree. */
+function createTreeView(core: Core, { defaultExpanded }: { readonly defaultExpanded: boolean }): TreeView {
+  const view = core.addView({ defaultExpanded });
+  return {
+    rowCount: () => view.rowsBefore(view.whole(), view.whole().end),
+    rows({ offset, limit }) {
+      const all = view.whole();
+      return toRows(core, view.rows(all, { from: view.rowAt(all, offset), limit }));
+    },
+    rankOf(nodeId) {
+      const cursor = find(core, nodeId);
+      return cursor && view.hiddenAt(cursor) === 0 ? view.rowsBefore(view.whole(), cursor) : -1;
+    },
+    isExpanded: (nodeId) => view.isExpanded(existing(core, nodeId)),
+    setExpanded: (nodeId, expanded) => view.setExpanded(existing(core, nodeId), expanded),
+    toggle(nodeId) {
+      const cursor = existing(core, nodeId);
+      return view.setExpanded(cursor, !view.isExpanded(cursor));
+    },
+    setAll: (nodeId, expanded) => view.setAll(existing(core, nodeId), expanded),
+    reveal: (nodeId) => reveal(core, nodeId, (slot) => view.setExpanded(cursorOf(core, slot), true)),
+    close: () => core.dropView(view),
+  };
+}
+
+function reveal(core: Core, nodeId: string, expand: (slot: number) => void): void {
+  existing(core, nodeId);
+  const { parents, index } = core.store;
+  for (let slot = parents[index.find(nodeId)]!; slot >= 0; slot = parents[slot]!) expand(slot);
+}
+
+function toRows({ store, types: { names } }: Core, { slots, depths, expanded }: VisibleRows): readonly ViewRow[] {
+  const { ids, parents, payloads, types, childCounts } = store;
+  const rows: ViewRow[] = [];
+  for (let i = 0; i < slots.length; i++) {
+    const slot = slots[i]!;
+    const parent = parents[slot]!;
+    rows.push({
+      nodeId: ids[slot]!,
+      parentId: parent < 0 ? null : ids[parent]!,
+      payloadType: names[types[slot]!]!,
+      payload: payloads[slot]!,
+      depth: depths[i]!,
+      isExpanded: expanded[i]!,
+      childrenCount: childCounts[slot]!,
+    });
+  }
+  return rows;
 }

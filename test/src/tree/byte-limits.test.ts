@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createTree, treeTools } from '../../../src/index.ts';
 import type { Payload } from '../../../src/tree/index.ts';
-import { isLargerThan, shortened } from '../../../src/tree/tools/pages/answer-size.ts';
+import { isLargerThan, shortened } from '../../../src/tree/answer-pages.ts';
 import { payloadTypes } from './fixtures.ts';
 import { company, editor, fails, type Loose, ok, version } from './tool-fixtures.ts';
 

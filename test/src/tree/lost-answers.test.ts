@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { openTree, type Storage } from '../../../src/index.ts';
-import { createStoredTree } from '../../../src/tree/stored/stored-tree.ts';
+import { StoredTree } from '../../../src/tree/stored-tree.ts';
 import { losingStorage, repeatingStorage } from '../../fixtures/repeating-storage.ts';
 import { payloadTypes, row } from './fixtures.ts';
 import { company, companyTypes, editor, ok } from './tool-fixtures.ts';
@@ -58,7 +58,7 @@ describe.each(storages)('a stored tree, where %s', (_name, broken) => {
   it('reserves a place in the log, which its next change uses', async () => {
     const storage = memoryStorage();
     const tree = await openSmall(storage);
-    const stored = createStoredTree(broken(storage), { treeId: 't', now: Date.now });
+    const stored = new StoredTree(broken(storage), { treeId: 't', now: Date.now });
     await stored.load();
     await stored.takeTurn();
     expect(await storage.list({ prefix: ['tree', 't', 'log'], limit: 10 })).toHaveLength(1);

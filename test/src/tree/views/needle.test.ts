@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findNeedle, needleOf } from '../../../../src/tree/views/needle.ts';
+import { findNeedle, needleOf } from '../../../../src/tree/tree-search.ts';
 
 describe('findNeedle', () => {
   it('finds what indexOf finds, from anywhere on', () => {

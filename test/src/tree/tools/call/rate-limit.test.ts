@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRateLimiter } from '../../../../../src/tree/tools/call/rate-limit.ts';
+import { RateLimiter } from '../../../../../src/tree/desk.ts';
 import { company, editor, fails, ok, version } from '../../tool-fixtures.ts';
 
 const limits = { reads: { perSecond: 1, burst: 3 }, writes: { perSecond: 1, burst: 3 } };
@@ -36,7 +36,7 @@ describe('rate limits', () => {
   });
 
   it('lets agents beyond its room share one bucket, and makes room when others are full again', () => {
-    const limiter = createRateLimiter({ limit: 2 });
+    const limiter = new RateLimiter({ limit: 2 });
     const rate = { perSecond: 1, burst: 1 };
     const take = (agentId: string, now: number) => limiter.take({ agentId, kind: 'reads', rate, now });
     expect([take('a', 0), take('b', 0), take('c', 0)]).toEqual([0, 0, 0]);
