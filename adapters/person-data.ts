@@ -5,8 +5,7 @@ import { createPrincipal, isPrincipalName, type Principal, requireScope } from '
 import type { Filter } from '../src/contracts/filter.ts';
 import type { GroundingSource } from '../src/contracts/grounding-source.ts';
 import { type GroundingCallOptions, ownerOf } from '../src/grounding/access.ts';
-import type { Grounding } from '../src/grounding/create-grounding.ts';
-import { isWritable } from '../src/grounding/create-grounding.ts';
+import { type Grounding, isWritable } from '../src/grounding/create-grounding.ts';
 import type { HostedRuntime } from '../src/runtime/runtime.ts';
 import type { CallerTrace } from '../src/runtime/runtime-options.ts';
 

@@ -1,7 +1,7 @@
 /** Reads the text of office files: Word, Excel, PowerPoint, and their OpenDocument counterparts. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
-import { TextBudget } from '../../src/grounding/ingest/text-budget.ts';
+import { TextBudget } from '../../src/grounding/ingest/pieces.ts';
 import { createMarkdown, type Markdown } from './office/markdown.ts';
 import { readOpenDocument } from './office/open-document.ts';
 import { type OfficePackage, openPackage } from './office/package.ts';

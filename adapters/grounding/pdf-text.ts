@@ -3,7 +3,7 @@
 import { PinnaceError } from '../../src/base/errors.ts';
 import { loadOnce } from '../../src/base/load-once.ts';
 import { createTurns, requireRunning, type Turns } from '../../src/base/turns.ts';
-import { TextBudget } from '../../src/grounding/ingest/text-budget.ts';
+import { TextBudget } from '../../src/grounding/ingest/pieces.ts';
 import { createMarkdown, type Markdown } from './office/markdown.ts';
 import { checkPdf } from './pdf-check.ts';
 

@@ -1,7 +1,7 @@
 /** Structured data as a grounding source: filters, sorting and figures over records that a function lists. */
 
 import { BoundedMap } from '../../src/base/bounded-map.ts';
-import { wordConfidence } from '../../src/grounding/confidence.ts';
+import { wordConfidence } from '../../src/grounding/calibration.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { compileFilters, type Filter, filterOps, readField } from '../../src/contracts/filter.ts';
 import { canonicalJson, checkData } from '../../src/base/json.ts';

@@ -3,7 +3,7 @@
 import { createTurns } from '../../src/base/turns.ts';
 import type { Embedder } from '../../src/contracts/embedder.ts';
 import type { GroundingRequest, SourceHit } from '../../src/contracts/grounding-source.ts';
-import { cosineConfidence, type CosineSpread, sigmoid } from '../../src/grounding/confidence.ts';
+import { cosineConfidence, type CosineSpread, sigmoid } from '../../src/grounding/calibration.ts';
 import { excerptOf } from './excerpt.ts';
 import type { StoredItem } from './item.ts';
 import { type ItemEngine, plainHit, type SearchContext } from './item-engine.ts';

@@ -4,8 +4,7 @@ import { sha256 } from '../base/hash.ts';
 import { isRecord } from '../base/is-record.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { LanguageModel } from '../contracts/ai-types.ts';
-import type { EvalCase } from './eval-case.ts';
-import type { RunFacts } from './run-facts.ts';
+import type { EvalCase, RunFacts } from './eval-case.ts';
 
 /** A run with the case that it is compared with. */
 export interface EvalRun extends RunFacts {

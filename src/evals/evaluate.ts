@@ -6,8 +6,7 @@ import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { ModelSource } from '../contracts/model-source.ts';
 import type { HostedRuntime } from '../runtime/runtime.ts';
 import type { Check, Finding } from './checks.ts';
-import { callChunks, type EvalCase } from './eval-case.ts';
-import { readRunChunks, type RunFacts } from './run-facts.ts';
+import { callChunks, type EvalCase, readRunChunks, type RunFacts } from './eval-case.ts';
 
 /** What is tested: how its runtime is composed, and which agent of it runs. */
 export interface EvalSubject {

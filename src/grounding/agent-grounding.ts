@@ -4,8 +4,7 @@ import type { Authorize } from '../contracts/authorize.ts';
 import type { DataSources } from '../contracts/data-sources.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { Grounding } from './create-grounding.ts';
-import { datastoreTool } from './datastore-tool.ts';
-import { groundingTools } from './grounding-tools.ts';
+import { datastoreTool, groundingTools } from './grounding-tools.ts';
 
 /** Creates the data sources of agents. `authorize` is called before every access, in addition to the hook of the grounding itself. */
 export function createAgentGrounding(

@@ -1,10 +1,9 @@
 /** Puts hits into an agent's context: numbered blocks of data that is not trusted, within a budget of tokens. */
 
 import { sha256 } from '../base/hash.ts';
-import { type Citation, citationsOf } from './citation.ts';
-import type { GroundingHit } from './request.ts';
-import { cutToTokens, estimateTokens } from './tokens.ts';
 import { partsOf } from '../search/words.ts';
+import type { CitedSource } from '../tools/tool.ts';
+import type { GroundingHit } from './request.ts';
 
 /** How much of the hits goes into the context. */
 export interface ContextOptions {
@@ -110,4 +109,45 @@ function headOf({ source: { uri, lines }, confidence }: GroundingHit, n: number)
 function likenessOf(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   const shared = a.intersection(b).size;
   return shared === 0 ? 0 : shared / (a.size + b.size - shared);
+}
+
+/** Four characters of Latin text a token; one token for a character of Chinese, Japanese, Korean or an emoji. */
+export function estimateTokens(text: string): number {
+  let wide = 0;
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) >= 0x2e80) wide++;
+  return Math.ceil((text.length - wide) / 4 + wide);
+}
+
+/** Returns the longest beginning of a text that takes at most so many tokens, ended at a word where one is near. */
+export function cutToTokens(text: string, most: number): string {
+  let [wide, end] = [0, 0];
+  for (; end < text.length; end++) {
+    if (text.charCodeAt(end) >= 0x2e80) wide++;
+    if ((end + 1 - wide) / 4 + wide > most) break;
+  }
+  if (end === text.length) return text;
+  const cut = text.slice(0, end);
+  const space = Math.max(cut.lastIndexOf(' '), cut.lastIndexOf('\n'));
+  return `${(space > end * 0.8 ? cut.slice(0, space) : cut).trimEnd().replace(/[\uD800-\uDBFF]$/, '')} …`;
+}
+
+/** One hit, identified so that a change of it can be detected. */
+export type Citation = CitedSource;
+
+/** Returns the citations of hits, in their order, with the probability that the sources answer the query. */
+export function citationsOf(hits: readonly GroundingHit[], answered?: number): Promise<Citation[]> {
+  return Promise.all(
+    hits.map(async ({ id, dataSourceId, title, source: { uri, path, version, lines }, confidence, content }) => ({
+      id,
+      dataSourceId,
+      ...(title !== undefined && { title }),
+      uri,
+      ...(path !== undefined && { path }),
+      version,
+      ...(lines && { lines }),
+      confidence,
+      ...(answered !== undefined && { answered }),
+      contentHash: await sha256(content),
+    })),
+  );
 }

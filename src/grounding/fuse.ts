@@ -1,7 +1,6 @@
 /** Puts the hits of several sources into one order, by how probable each is, and says what agreement is worth. */
 
 import type { GroundingKind, SourceHit } from '../contracts/grounding-source.ts';
-import { monotone } from './monotone.ts';
 import type { GroundingHit } from './request.ts';
 
 /** The hits of one source, the best first. */
@@ -157,4 +156,26 @@ function inOrder(a: Group, b: Group): number {
 function compare(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
+}
+
+/** Returns the non-rising values nearest to those given: neighbours out of order take their mean. */
+export function monotone(values: readonly number[]): number[] {
+  const sums: number[] = [];
+  const sizes: number[] = [];
+  for (const value of values) {
+    let sum = value;
+    let size = 1;
+    while (sums.length > 0 && sums[sums.length - 1]! / sizes[sizes.length - 1]! < sum / size) {
+      sum = sums.pop()! + sum;
+      size = sizes.pop()! + size;
+    }
+    sums.push(sum);
+    sizes.push(size);
+  }
+  const means: number[] = [];
+  for (let pool = 0; pool < sums.length; pool++) {
+    const mean = sums[pool]! / sizes[pool]!;
+    for (let left = sizes[pool]!; left > 0; left--) means.push(mean);
+  }
+  return means;
 }

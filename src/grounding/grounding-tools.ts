@@ -1,8 +1,11 @@
 /** The tools by which an agent queries, stores and deletes: `retrieve`, `remember`, `forget`. */
 
-import { PinnaceError } from '../base/errors.ts';
-import type { Authorize } from '../contracts/authorize.ts';
 import * as v from 'valibot';
+import { PinnaceError } from '../base/errors.ts';
+import type { ToolDefinition } from '../base/schema.ts';
+import type { Authorize } from '../contracts/authorize.ts';
+import { Filters } from '../contracts/filter.ts';
+import { toolOver } from '../tools/define-tool.ts';
 import { defineValibotTool } from '../tools/make-tool.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
 import type { GroundingCallOptions } from './access.ts';
@@ -70,4 +73,32 @@ export function groundingTools(grounding: Grounding, options: GroundingToolsOpti
 function writableId({ sources }: Grounding, ids: readonly string[]): v.GenericSchema<string> {
   const writable = sources.filter((source) => ids.includes(source.id) && isWritable(source)).map(({ id }) => id);
   return writable.length > 0 ? v.picklist(writable) : RememberInput.entries.dataSourceId;
+}
+
+const Config = v.object({ dataSourceId: v.pipe(v.string(), v.minLength(1)) });
+const Input = v.strictObject({
+  query: v.pipe(v.string(), v.maxLength(4096), v.description('What to look for, in words; empty for all')),
+  filters: v.optional(v.pipe(Filters, v.description('Conditions that all hits must meet'))),
+});
+
+/**
+ * Returns the tool, which queries as `retrieve` does: by the access rules of the agent and the tenant. `undefined` for a definition that
+ * names no source, or one that is not composed.
+ */
+export function datastoreTool(
+  grounding: Grounding,
+  definition: ToolDefinition,
+  options: Omit<GroundingToolsOptions, 'dataSources'>,
+): Tool | undefined {
+  const config = v.safeParse(Config, definition.config);
+  if (!config.success) return undefined;
+  const { dataSourceId } = config.output;
+  if (!grounding.sources.some(({ id }) => id === dataSourceId)) return undefined;
+  const [retrieve] = groundingTools(grounding, { ...options, dataSources: [dataSourceId] });
+  if (!retrieve) return undefined;
+  const readOnly = { ...definition, annotations: { ...definition.annotations, readOnlyHint: true } };
+  return toolOver(readOnly, Input, async ({ query, filters = [] }, context) => {
+    const question = { ...(query.trim() !== '' && { query }), filters, topK: 10, minConfidence: 0 };
+    return await retrieve.execute(question, context);
+  });
 }

@@ -3,7 +3,7 @@
 export { Filter, type FilterOp } from '../contracts/filter.ts';
 export type { AccessHooks, GroundingCallOptions } from './access.ts';
 export { type Calibration, fitCalibration, type JudgedHit } from './calibration.ts';
-export type { Citation } from './citation.ts';
+export type { Citation } from './context.ts';
 export { type ContextOptions, createContext, type GroundingContext } from './context.ts';
 export { createGrounding, type CreateGroundingOptions, type Grounding } from './create-grounding.ts';
 export { groundingTools, type GroundingToolsOptions } from './grounding-tools.ts';
@@ -25,5 +25,5 @@ export {
   RetrieveRequest,
   type SourceReport,
 } from './request.ts';
-export { perSubject, type PerSubjectOptions } from './per-subject.ts';
+export { perSubject, type PerSubjectOptions } from './create-grounding.ts';
 export type { RetrievalRecord } from './retrieve.ts';

@@ -3,22 +3,20 @@
 import type { AgentRegistration } from '../base/agent/agent-input.ts';
 import type { ProviderRegistration } from '../base/agent/provider-input.ts';
 import { PinnaceError } from '../base/errors.ts';
-import { type CatalogInputs, type CatalogRecords, kindNames, readRecord, type RecordKind } from './record-kinds.ts';
+import { isRecord } from '../base/is-record.ts';
+import { limitOf, type Page, type PageOptions } from '../base/page.ts';
 import type { Agent, ToolDefinition } from '../base/schema.ts';
-import { exactIds } from '../tools/availability.ts';
-import { availableTools } from './available-tools.ts';
-import { bindTool } from './bind-tool.ts';
+import { sharedRecord } from '../contracts/shared-record.ts';
+import type { Storage } from '../contracts/storage.ts';
+import { createAllowlist, exactIds, isPattern, unavailability } from '../tools/availability.ts';
 import type { Draft } from './draft.ts';
 import { type HistoryEntry, readHistory, type RegistryAction } from './history.ts';
 import { listRecords, type RegistryQuery } from './list.ts';
-import { mergePatch } from './merge-patch.ts';
-import { limitOf, type Page, type PageOptions } from '../base/page.ts';
-import { type Access, mayRead, type Owner, ownerOf } from './owner.ts';
+import { type Access, mayRead, type Owner, ownerOf, recordKey, type RecordScope, removedKey } from './owner.ts';
+import { type CatalogInputs, type CatalogRecords, kindNames, readRecord, type RecordKind } from './record-kinds.ts';
 import { asAuthored, isGiven } from './rules.ts';
-import { agentsUsing, findRecord, type ScanOptions } from './scan.ts';
-import { lastRevision, notFound, refusalOf, requireCurrent } from './require-current.ts';
-import { setRecord, taken, unbound } from './set-record.ts';
-import type { Write, WriteOptions } from './write.ts';
+import { agentsUsing, findRecord, scan, type ScanOptions, withoutTool, withTool } from './scan.ts';
+import { requireRevision, setRecord, taken, unbound, type Write, type WriteOptions } from './write.ts';
 
 /** What a record is when it is read: with what is bound to it. */
 export interface FoundRecords extends Omit<CatalogRecords, 'agent'> {
@@ -74,7 +72,7 @@ export interface Collection<Kind extends RecordKind> {
 }
 
 /** What a collection works with. */
-export interface CollectionOptions extends ScanOptions {
+interface CollectionOptions extends ScanOptions {
   readonly write: Write;
 }
 
@@ -238,4 +236,123 @@ function otherId(kind: RecordKind, id: string): PinnaceError {
   return new PinnaceError('invalid_argument', `Cannot change the id of ${kindNames[kind]} "${id}": register another`, {
     details: { reason: 'id_changed' },
   });
+}
+
+/** Returns the record of the draft's owner. @throws PinnaceError `not_found`, `forbidden` for a shared one, `conflict` for another revision. */
+async function requireCurrent<Kind extends RecordKind>(
+  draft: Draft,
+  { kind, id, version, action, ...options }: ScanOptions & Access & {
+    readonly action: RegistryAction;
+    readonly kind: Kind;
+    readonly id: string;
+    readonly version: number | undefined;
+  },
+): Promise<CatalogRecords[Kind]> {
+  const current = await draft.get(kind, id);
+  if (!current && isGiven(options, kind, id)) throw givenAsCode(id);
+  if (!current) throw await refusalOf({ ...options, access: options, attempt: action }, kind, id);
+  requireRevision(current, { kind, id, ifRevision: version });
+  return current;
+}
+
+/** The error for a record that is not the caller's own: one that it can read is shared, any other does not exist for it. */
+async function refusalOf(
+  { storage, access, attempt }: ScanOptions & { readonly access: Access; readonly attempt: string },
+  kind: RecordKind,
+  id: string,
+): Promise<PinnaceError> {
+  const shared = await findRecord(storage, kind, { owner: undefined, id });
+  if (ownerOf(access) === undefined || !shared || !mayRead(shared, access)) return notFound(kind);
+  return sharedRecord(`${attempt} ${kindNames[kind]} "${id}"`);
+}
+
+/** The revision that the record has, or had when it was removed; 0 for one that there never was. */
+async function lastRevision(storage: Storage, place: RecordScope, id: string): Promise<number> {
+  const current = await storage.get(recordKey(place, id));
+  if (current) return (current.value as CatalogRecords[RecordKind]).revision; // written by the registry alone
+  return Number((await storage.get(removedKey(place, id)))?.value ?? 0);
+}
+
+/** The error for an id that names nothing for the caller. */
+function notFound(kind: RecordKind): PinnaceError {
+  return new PinnaceError('not_found', `No ${kindNames[kind]} has this id`, {
+    details: { reason: `${kindNames[kind].toLowerCase().replaceAll(' ', '_')}_not_found` },
+  });
+}
+
+function givenAsCode(id: string): PinnaceError {
+  return new PinnaceError(
+    'forbidden',
+    `Cannot change tool "${id}": it is given as code, where the runtime is composed`,
+    {
+      details: { reason: 'given_as_code' },
+    },
+  );
+}
+
+/**
+ * Makes these agents, and no others, name the tool.
+ *
+ * @throws PinnaceError `invalid_argument` for an unknown agent, `forbidden` for a shared one when the draft is a tenant's.
+ */
+async function bindTool(
+  draft: Draft,
+  toolId: string,
+  { from, to }: { readonly from: readonly string[]; readonly to: readonly string[] },
+): Promise<void> {
+  for (const [at, agentId] of to.entries()) {
+    const agent = await draft.get('agent', agentId);
+    if (!agent && await draft.find('agent', agentId)) throw sharedRecord(`bind the tool to agent "${agentId}"`);
+    if (!agent) throw unknownAgent(at);
+    await draft.put('agent', withTool(agent, toolId), 'bind');
+  }
+  for (const agentId of from.filter((id) => !to.includes(id))) {
+    const agent = await draft.get('agent', agentId);
+    if (agent) await draft.put('agent', withoutTool(agent, toolId), 'unbind');
+  }
+}
+
+/** Says the place and not the id: what a caller sends is not repeated. */
+function unknownAgent(at: number): PinnaceError {
+  const issue = { path: `boundAgents.${at}`, message: 'is no agent that is known here: register it first' };
+  return new PinnaceError('invalid_argument', `Cannot bind the tool: "${issue.path}" ${issue.message}`, {
+    details: { reason: 'unknown_agent', issues: [issue] },
+  });
+}
+
+/**
+ * Returns the definitions that are bound to the agent, enabled and visible, in the order of their ids: those of the agent's owner and
+ * the shared ones. A disabled agent has none.
+ */
+async function availableTools(options: ScanOptions, agent: Agent): Promise<readonly ToolDefinition[]> {
+  if (agent.state === 'disabled' || agent.visibility === 'disabled') return [];
+  const allows = createAllowlist(agent.entryTools);
+  const named = agent.entryTools.some(isPattern) ? await allTools(options, agent) : await namedTools(options, agent);
+  return named.filter((definition) => unavailability(definition, allows.has(definition.id)) === undefined);
+}
+
+async function allTools(options: ScanOptions, { tenant: owner }: Agent): Promise<readonly ToolDefinition[]> {
+  return await Array.fromAsync(scan(options, { kind: 'tool', owner }));
+}
+
+async function namedTools(
+  { storage, composed }: ScanOptions,
+  { entryTools, tenant: owner }: Agent,
+): Promise<readonly ToolDefinition[]> {
+  const ids = [...new Set(exactIds(entryTools))].toSorted();
+  const found = await Promise.all(
+    ids.map(async (id) => composed.get(id) ?? await findRecord(storage, 'tool', { owner, id })),
+  );
+  return found.filter((tool) => tool !== undefined);
+}
+
+/** Gives the target with the patch applied; neither is changed. */
+function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isRecord(patch)) return patch;
+  const merged = new Map(Object.entries(isRecord(target) ? target : {}));
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(name);
+    else if (value !== undefined) merged.set(name, mergePatch(merged.get(name), value));
+  }
+  return Object.fromEntries(merged);
 }

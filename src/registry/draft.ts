@@ -5,12 +5,9 @@ import { canonicalJson } from '../base/json.ts';
 import { commitOwn } from '../log/own-commit.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
 import type { CatalogRecords, RecordKind } from './record-kinds.ts';
-import { differencesOf } from './diff.ts';
-import type { Author, RegistryAction, StoredEntry } from './history.ts';
-import { headKey, historyKey, historyPart, recordKey, removedKey, useKey } from './layout.ts';
-import type { Owner } from './owner.ts';
-import { findRecord } from './scan.ts';
-import { type Use, usesOf } from './uses.ts';
+import { type Author, differencesOf, type RegistryAction, type StoredEntry } from './history.ts';
+import { headKey, historyKey, historyPart, type Owner, recordKey, removedKey, useKey } from './owner.ts';
+import { findRecord, type Use, usesOf } from './scan.ts';
 
 /** A record that a write has changed. */
 export interface Changed extends Use {

@@ -1,10 +1,10 @@
 /** What was done to a record: who, when, and what differs. */
 
-import type { Storage } from '../contracts/storage.ts';
-import type { Difference } from './diff.ts';
-import { historyKey } from './layout.ts';
-import type { RecordScope } from './owner.ts';
+import { isRecord } from '../base/is-record.ts';
+import { canonicalJson } from '../base/json.ts';
 import { type Page, pageNumber, type PageOptions, readPagePlace, writePageToken } from '../base/page.ts';
+import type { Storage } from '../contracts/storage.ts';
+import { historyKey, type RecordScope } from './owner.ts';
 
 /** Who writes. */
 export interface Author {
@@ -54,4 +54,26 @@ export async function readHistory(
 
 function withoutCommit({ commit: _, ...entry }: StoredEntry): HistoryEntry {
   return entry;
+}
+
+/** One difference. Without `from` something was added, without `to` removed. */
+export interface Difference {
+  /** A JSON Pointer (RFC 6901); empty for the record as a whole. */
+  readonly path: string;
+  readonly from?: unknown;
+  readonly to?: unknown;
+}
+
+/** Lists the differences, in the order of the fields. Objects are compared field by field, lists as wholes. */
+export function differencesOf(from: unknown, to: unknown, path = ''): readonly Difference[] {
+  if (canonicalJson(from) === canonicalJson(to)) return [];
+  if (!isRecord(from) || !isRecord(to)) {
+    return [{ path, ...(from !== undefined && { from }), ...(to !== undefined && { to }) }];
+  }
+  const names = new Set([...Object.keys(from), ...Object.keys(to)]);
+  return [...names].flatMap((name) => differencesOf(from[name], to[name], `${path}/${escape(name)}`));
+}
+
+function escape(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

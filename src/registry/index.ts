@@ -27,11 +27,11 @@ export type {
 } from '../contracts/mcp/mcp-validation.ts';
 export type { CatalogExport } from './catalog-document.ts';
 export type { Collection, FoundRecords, Patch, Registration, VersionOptions } from './collection.ts';
-export type { Difference } from './diff.ts';
+export type { Difference } from './history.ts';
 export type { Author, HistoryEntry } from './history.ts';
-export type { ImportChange, ImportOptions, ImportReport } from './import-catalog.ts';
+export type { ImportChange, ImportOptions, ImportReport } from './catalog-document.ts';
 export type { RegistryQuery } from './list.ts';
 export { createRegistry, type Registry } from './registry.ts';
-export type { RegistryOptions } from './registry-options.ts';
+export type { RegistryOptions } from './open-records.ts';
 export type { WriteOptions } from './write.ts';
 export type { CatalogInputs, CatalogRecords, RecordKind } from './record-kinds.ts';

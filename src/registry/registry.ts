@@ -9,10 +9,8 @@ import { checkPrivateOrigins } from '../base/private-origins.ts';
 import { untilAborted } from '../base/until-aborted.ts';
 import type { Collection } from './collection.ts';
 import type { KnownParts } from './fields.ts';
-import { recordKey } from './layout.ts';
-import type { Records } from './open-records.ts';
-import type { Owner } from './owner.ts';
-import type { RegistryOptions } from './registry-options.ts';
+import { type Owner, recordKey } from './owner.ts';
+import type { Records, RegistryOptions } from './open-records.ts';
 
 /**
  * What there is to run, changed while it runs. Every write counts the record's `revision` up, which is never used again, adds to

@@ -1,11 +1,11 @@
 /** Reads all records of a kind, one after another, in the order of their ids. */
 
+import type { Agent, ToolDefinition } from '../base/schema.ts';
 import type { Storage } from '../contracts/storage.ts';
-import type { CatalogRecords, RecordKind } from './record-kinds.ts';
-import type { ToolDefinition } from '../base/schema.ts';
+import { exactIds } from '../tools/availability.ts';
 import type { KnownParts } from './fields.ts';
-import { recordKey, useKey } from './layout.ts';
-import type { Owner, RecordScope } from './owner.ts';
+import { type Owner, recordKey, type RecordScope, useKey } from './owner.ts';
+import type { CatalogRecords, RecordKind } from './record-kinds.ts';
 
 /** What is read. */
 export interface ScanOptions {
@@ -17,7 +17,7 @@ export interface ScanOptions {
 }
 
 /** A kind of record, read for an owner. */
-export interface ScanScope<Kind extends RecordKind> extends RecordScope {
+interface ScanScope<Kind extends RecordKind> extends RecordScope {
   readonly kind: Kind;
   /** The id behind which reading starts. */
   readonly after?: string | undefined;
@@ -96,4 +96,36 @@ async function* merge<T extends { readonly id: string }>(
 function sorted(tools: readonly ToolDefinition[], after: string | undefined): ToolDefinition[] {
   const rest = after === undefined ? tools : tools.filter(({ id }) => id > after);
   return rest.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** A record that an agent names. */
+export interface Use {
+  readonly kind: RecordKind;
+  readonly id: string;
+}
+
+/** Lists what the agent names, each once. Patterns are left out: they are resolved when the agent is read. */
+export function usesOf({ entryTools, providerId, fallbacks = [], mcp, dataSources }: Agent): readonly Use[] {
+  const providers = [providerId, ...fallbacks.map((fallback) => fallback.providerId)];
+  return [
+    ...unique(providers).map((id): Use => ({ kind: 'provider', id })),
+    ...unique(exactIds(entryTools)).map((id): Use => ({ kind: 'tool', id })),
+    ...Object.keys(mcp).map((id): Use => ({ kind: 'mcpServer', id })),
+    ...unique(dataSources).map((id): Use => ({ kind: 'dataSource', id })),
+  ];
+}
+
+/** Gives the agent with this tool among those that it names. */
+export function withTool(agent: Agent, toolId: string): Agent {
+  if (agent.entryTools.includes(toolId)) return agent;
+  return { ...agent, entryTools: [...agent.entryTools, toolId] };
+}
+
+/** Gives the agent without this tool among those that it names. */
+export function withoutTool(agent: Agent, toolId: string): Agent {
+  return { ...agent, entryTools: agent.entryTools.filter((entry) => entry !== toolId) };
+}
+
+function unique(ids: readonly string[]): readonly string[] {
+  return [...new Set(ids)];
 }

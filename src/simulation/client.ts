@@ -4,10 +4,12 @@ import { toData } from '../base/errors.ts';
 import { isRecord } from '../base/is-record.ts';
 import { localPrincipal, type Principal } from '../base/principal.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
+import type { ObservedEvent } from '../contracts/event-sink.ts';
 import type { RunRequestInput } from '../runtime/run-request.ts';
 import type { HostedRuntime } from '../runtime/runtime.ts';
+import type { OpenStreams } from './faults.ts';
 import type { Instance } from './instance.ts';
-import type { Phase, SentRequest } from './records.ts';
+import type { StorageCheck } from './storage-check.ts';
 
 /** What `simulate` needs of a runtime. */
 export type SimulatedRuntime = Pick<HostedRuntime, 'run' | 'resume' | 'close'>;
@@ -106,4 +108,57 @@ function endOf(chunks: readonly UIMessageChunk[]): string {
 function lastText(chunks: readonly UIMessageChunk[]): string {
   const start = chunks.findLastIndex(({ type }) => type === 'start-step');
   return chunks.slice(start + 1).map((chunk) => chunk.type === 'text-delta' ? chunk.delta : '').join('');
+}
+
+/** Which requests: those of the first instance, the same of a second one, or later ones of the first. */
+export type Phase = 'first' | 'retry' | 'after';
+
+/** A call of a tool that was executed. */
+export interface ExecutedCall {
+  readonly tool: string;
+  /** As canonical JSON. */
+  readonly input: string;
+  readonly toolCallId: string;
+  /** Whether it may change something: its definition has no `readOnlyHint`. */
+  readonly acts: boolean;
+  /** Whether it may be repeated: its definition has `idempotentHint`. */
+  readonly isRepeatable: boolean;
+  readonly phase: Phase;
+}
+
+/** A request and its answer, as the client of an instance has seen them. */
+export interface SentRequest {
+  readonly key: string;
+  readonly runId: string | undefined;
+  /**
+   * `completed`, `awaiting_approval` and so on; `failed <code> <reason>`; `refused <code> <reason>` when there is no run; `left` when
+   * the client disconnected; `open` when no end was seen.
+   */
+  readonly ended: string;
+  readonly chunks: readonly UIMessageChunk[];
+  /** The text of its last step. */
+  readonly text: string;
+  /** What the request was rejected with. */
+  readonly error?: unknown;
+}
+
+/** What is observed while a scenario runs. */
+export interface Observed {
+  phase: Phase;
+  readonly calls: ExecutedCall[];
+  readonly events: ObservedEvent[];
+  /** The prompts that models were sent, as JSON. */
+  readonly prompts: string[];
+  /** The values of secrets that were resolved. */
+  readonly secrets: Set<string>;
+  readonly storages: Map<string, StorageCheck>;
+  readonly streams: OpenStreams;
+  watchers: number;
+  connections: number;
+}
+
+/** Returns observations of nothing. */
+export function createObserved(): Observed {
+  const counts = { streams: { count: 0 }, watchers: 0, connections: 0 };
+  return { phase: 'first', calls: [], events: [], prompts: [], secrets: new Set(), storages: new Map(), ...counts };
 }

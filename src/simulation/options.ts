@@ -3,9 +3,8 @@
 import { PinnaceError } from '../base/errors.ts';
 import type { CreateRuntimeOptions } from '../create-runtime.ts';
 import type { SimulatedClient, SimulatedRuntime } from './client.ts';
-import type { Fault } from './fault.ts';
-import type { Invariant } from './outcome.ts';
-import type { Progress } from './report.ts';
+import type { Fault } from './faults.ts';
+import type { Invariant, Progress } from './report.ts';
 
 /** What outlives instances. */
 export interface WorldContext {

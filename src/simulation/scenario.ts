@@ -3,15 +3,21 @@
 import { PinnaceError } from '../base/errors.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { createChance } from './chance.ts';
-import { createClient, type ObservedClient, type SimulatedRuntime } from './client.ts';
+import {
+  createClient,
+  createObserved,
+  type Observed,
+  type ObservedClient,
+  type Phase,
+  type SimulatedRuntime,
+} from './client.ts';
 import { createInstance, type Instance } from './instance.ts';
-import { checkScenario } from './invariants/check-scenario.ts';
+import { checkScenario } from './invariants.ts';
 import type { LaunchContext, Plan } from './options.ts';
-import type { ScenarioOutcome, StruckFault } from './outcome.ts';
-import { wrapAny, wrapOptions } from './ports/wrap-options.ts';
-import { createObserved, type Observed, type Phase } from './records.ts';
+import type { ScenarioOutcome, StruckFault } from './report.ts';
+import { wrapAny, wrapOptions } from './ports.ts';
 import { createSchedule, type Schedule } from './schedule.ts';
-import { type VirtualTime, virtualTime } from './time/virtual-time.ts';
+import { type VirtualTime, virtualTime } from './virtual-time.ts';
 
 /** What a scenario is run with. */
 export interface ScenarioGiven<W> {

@@ -1,8 +1,8 @@
 /** Which faults strike a scenario, and when. */
 
 import { createChance } from './chance.ts';
-import type { Fault, FaultStrike } from './fault.ts';
-import type { StruckFault } from './outcome.ts';
+import type { Fault, FaultStrike } from './faults.ts';
+import type { StruckFault } from './report.ts';
 
 /**
  * Chooses the faults of a seed: a fault among those that fit some step, then a method that it fits, then a call of this method. So a

@@ -1,14 +1,13 @@
 /** Runs an app's own runtime under faults. */
 
 import type { SimulatedRuntime } from './client.ts';
-import { portFaults } from './faults/port-faults.ts';
+import { portFaults } from './faults.ts';
 import { checkOptions, invalid, type Plan, type SimulateOptions } from './options.ts';
-import type { ScenarioOutcome, StruckFault } from './outcome.ts';
+import type { Failure, ScenarioOutcome, SimulationReport, StruckFault } from './report.ts';
 import { preload } from './preload.ts';
-import type { Failure, SimulationReport } from './report.ts';
 import { runScenario, type ScenarioResult } from './scenario.ts';
 import { chooseFaults, shrink } from './schedule.ts';
-import { createTurns } from './time/turns.ts';
+import { createTurns } from './virtual-time.ts';
 
 /**
  * Runs scenarios of an app in virtual time, each with a fault at some call of some port, and checks what no fault may change: each

@@ -5,7 +5,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts';
 import { createAudit, createTree, defineTool, localPrincipal, PinnaceError, treeTools } from '../../src/index.ts';
 import { readSummary } from '../../src/events/payload-summary.ts';
 import { linesOf } from '../fixtures/events.ts';
-import { eventProblems } from '../../src/simulation/invariants/event-problems.ts';
+import { eventProblems } from '../../src/simulation/invariants.ts';
 import { callsTools, says, scriptedModel, streamOf } from '../fixtures/model.ts';
 import { readAll, runRequest, testRuntime, userMessage } from '../fixtures/runtime.ts';
 

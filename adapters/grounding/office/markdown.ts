@@ -1,6 +1,6 @@
 /** Writes what a file says as Markdown, which `ingest` cuts at headings. */
 
-import type { TextBudget } from '../../../src/grounding/ingest/text-budget.ts';
+import type { TextBudget } from '../../../src/grounding/ingest/pieces.ts';
 
 /** A document that is being written. Empty texts are left out. Takes what it writes from the budget. */
 export interface Markdown {

@@ -11,7 +11,7 @@
  * common one, in a long query up to 2.
  */
 
-import { sigmoid } from '../../../src/grounding/confidence.ts';
+import { sigmoid } from '../../../src/grounding/calibration.ts';
 import type { Turns } from '../../../src/base/turns.ts';
 import {
   type Answer,

@@ -2,9 +2,8 @@
 
 import type { CallOptions } from './call-options.ts';
 import type { FoundRecords, Patch, Registration } from '../../../src/registry/collection.ts';
-import type { CatalogExport } from '../../../src/registry/catalog-document.ts';
+import type { CatalogExport, ImportReport } from '../../../src/registry/catalog-document.ts';
 import type { HistoryEntry } from '../../../src/registry/history.ts';
-import type { ImportReport } from '../../../src/registry/import-catalog.ts';
 import type { RegistryQuery } from '../../../src/registry/list.ts';
 import type { Page, PageOptions } from '../../../src/base/page.ts';
 import type { CatalogRecords, RecordKind } from '../../../src/registry/record-kinds.ts';

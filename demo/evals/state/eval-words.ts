@@ -1,6 +1,6 @@
 /** What a report says, in words. */
 
-import type { CaseChange } from '../../../src/evals/compare.ts';
+import type { CaseChange } from '../../../src/evals/run-evals.ts';
 import type { CaseReport } from '../../../src/evals/evaluate.ts';
 import { formatCount } from '../../kit/format.ts';
 import type { EvalSetting, StoredReport } from '../worker/control.ts';

@@ -1,7 +1,7 @@
 /** The test cases as the page shows them: what runs them, and how a report differs from an earlier one. */
 
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
-import { compare, type Comparison } from '../../../src/evals/compare.ts';
+import { compare, type Comparison } from '../../../src/evals/run-evals.ts';
 import type { ErrorData } from '../../../src/base/errors.ts';
 import type { Provider } from '../../../src/registry/index.ts';
 import { problemOf } from '../../kit/answer-problem.ts';

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { CallFacts, RunFacts } from '../../../src/evals/run-facts.ts';
+import type { CallFacts, RunFacts } from '../../../src/evals/eval-case.ts';
 import { pairCalls } from '../../forks/state/compare-runs.ts';
 import type { StepCall } from '../../forks/state/run-steps.ts';
 import { diffWords } from '../../forks/state/word-diff.ts';

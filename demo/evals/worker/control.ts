@@ -2,7 +2,7 @@
 
 import type { ErrorData } from '../../../src/base/errors.ts';
 import type { EvalReport } from '../../../src/evals/evaluate.ts';
-import type { RunFacts } from '../../../src/evals/run-facts.ts';
+import type { RunFacts } from '../../../src/evals/eval-case.ts';
 
 /** A test case in the list. */
 export interface CaseHead {

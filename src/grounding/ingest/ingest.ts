@@ -8,9 +8,8 @@ import { sha256 } from '../../base/hash.ts';
 import type { Grounding } from '../create-grounding.ts';
 import { createTurns } from '../../base/turns.ts';
 import type { RememberInput } from '../request.ts';
-import type { Piece } from './pieces.ts';
+import { mostText, type Piece, TextBudget } from './pieces.ts';
 import { readerOf } from './read-file.ts';
-import { mostText, TextBudget } from './text-budget.ts';
 
 /** A file to be read. */
 export interface IngestFile {

@@ -2,8 +2,7 @@
 
 import { PinnaceError } from '../../base/errors.ts';
 import { loadOnce } from '../../base/load-once.ts';
-import { numberedLines, type Piece, piecesOf, type ReadOptions } from './pieces.ts';
-import { readMarkdown } from './read-markdown.ts';
+import { type NumberedLine, numberedLines, type Piece, piecesOf, type ReadOptions } from './pieces.ts';
 
 type Read = (text: string, options: ReadOptions) => Piece[] | Promise<Piece[]>;
 
@@ -61,4 +60,32 @@ export function readerOf(name: string, type?: string): Read {
   throw new PinnaceError('invalid_argument', `Cannot read a file of this type: there is ${known}`, {
     details: { reason: 'unsupported_type' },
   });
+}
+
+/** Returns the pieces; `#` within a fenced block of code is no heading. */
+function readMarkdown(text: string, { length }: { readonly length: number }): Piece[] {
+  const pieces: Piece[] = [];
+  const path: string[] = [];
+  let lines: NumberedLine[] = [];
+  let fence = '';
+  const close = (): void => {
+    const title = path.filter((heading) => heading !== '').join(' › ').slice(0, 500).toWellFormed();
+    pieces.push(...piecesOf(lines, { length, ...(title !== '' && { title }) }));
+    lines = [];
+  };
+  for (const line of numberedLines(text)) {
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line.text)?.[1];
+    if (mark && fence === '') fence = mark;
+    else if (mark && mark.startsWith(fence)) fence = '';
+    const heading = fence === '' ? /^ {0,3}(#{1,6})[ \t]+(\S.*)$/.exec(line.text) : null;
+    if (heading) {
+      close();
+      path.length = heading[1]!.length - 1;
+      path.push(heading[2]!.replace(/[ \t]#+[ \t]*$/, '').trim());
+      for (let at = 0; at < path.length; at++) path[at] ??= '';
+    }
+    lines.push(line);
+  }
+  close();
+  return pieces;
 }

@@ -2,8 +2,7 @@
 
 import { Parser } from 'htmlparser2';
 import { PinnaceError } from '../../base/errors.ts';
-import { numberedLines, type Piece, piecesOf, type ReadOptions } from './pieces.ts';
-import { TextBudget } from './text-budget.ts';
+import { numberedLines, type Piece, piecesOf, type ReadOptions, TextBudget } from './pieces.ts';
 import type { Turns } from '../../base/turns.ts';
 
 /** Returns the pieces, under the title of the page. */

@@ -1,7 +1,6 @@
 /** Runs a machine over a text: all its threads at once, so that time grows with the text and not with what it could mean. */
 
-import { isWord } from './char-set.ts';
-import type { Assertion } from './node.ts';
+import { type Assertion, isWord } from './node.ts';
 import type { Program, Step } from './program.ts';
 
 /** Returns the first match, the longest at its start; `undefined` when there is none. */

@@ -1,7 +1,6 @@
 /** Creates a machine from a regular expression: steps that characters lead through. */
 
-import type { CharSet } from './char-set.ts';
-import { type Assertion, type Node, refused, searchLimits } from './node.ts';
+import { type Assertion, type CharSet, type Node, refused, searchLimits } from './node.ts';
 import { parse, type ParseOptions } from './parse.ts';
 
 /** One step of a machine. `split` and `jump` take no character. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import type { Storage, UIMessageChunk } from '../../../src/index.ts';
-import { virtualTime } from '../../../src/simulation/time/virtual-time.ts';
+import { virtualTime } from '../../../src/simulation/virtual-time.ts';
 import { says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
 import { lastData, readAll, runRequest, terminalChunks, testRuntime, textOf } from '../../fixtures/runtime.ts';
 import { signedEndpoint } from '../../fixtures/signed-endpoint.ts';

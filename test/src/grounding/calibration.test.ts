@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { fitCalibration, type JudgedHit } from '../../../src/grounding/index.ts';
-import { cosineConfidence, logit, normalQuantile, sigmoid, wordConfidence } from '../../../src/grounding/confidence.ts';
-import { calibrated, calibrationError } from '../../../src/grounding/calibration.ts';
+import {
+  calibrated,
+  calibrationError,
+  cosineConfidence,
+  logit,
+  normalQuantile,
+  sigmoid,
+  wordConfidence,
+} from '../../../src/grounding/calibration.ts';
 import { randomNumbers } from '../../fixtures/chance/random.ts';
 
 /** Judged hits whose true probability is another monotone function of the confidence. */

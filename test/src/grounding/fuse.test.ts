@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fuse, type SourceHits } from '../../../src/grounding/fuse.ts';
-import { monotone } from '../../../src/grounding/monotone.ts';
+import { fuse, monotone, type SourceHits } from '../../../src/grounding/fuse.ts';
 import { hitOf } from '../../fixtures/grounding-source.ts';
 
 const list = (dataSourceId: string, ...hits: SourceHits['hits']): SourceHits => ({

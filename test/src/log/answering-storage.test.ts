@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { answeringStorage } from '../../../src/log/answering-storage.ts';
 import type { Storage } from '../../../src/index.ts';
-import { virtualTime } from '../../../src/simulation/time/virtual-time.ts';
+import { virtualTime } from '../../../src/simulation/virtual-time.ts';
 
 const never = (): Promise<never> => new Promise(() => undefined);
 

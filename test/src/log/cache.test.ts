@@ -5,7 +5,7 @@ import { type Cache, type CacheOptions, createCache } from '../../../src/log/cac
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { createMetrics } from '../../../src/base/metrics.ts';
 import { createSourceHealth } from '../../../src/log/source-health.ts';
-import { virtualTime } from '../../../src/simulation/time/virtual-time.ts';
+import { virtualTime } from '../../../src/simulation/virtual-time.ts';
 import { runs } from '../../fixtures/budget.ts';
 
 type Load = CacheOptions<number>['load'];

@@ -5,7 +5,7 @@ import { PinnaceError, type Storage } from '../../../src/index.ts';
 import { type Journal, openJournal } from '../../../src/log/journal.ts';
 import { creation, readItems, readJournal, readLastSeq } from '../../../src/log/journal-record.ts';
 import { takeOver } from '../../../src/log/take-over.ts';
-import { virtualTime } from '../../../src/simulation/time/virtual-time.ts';
+import { virtualTime } from '../../../src/simulation/virtual-time.ts';
 
 const prefix = ['log', 'a'];
 const at = 1_800_000_000_000;

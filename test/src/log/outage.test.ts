@@ -5,7 +5,7 @@ import { PinnaceError } from '../../../src/index.ts';
 import { outlast, steadyStorage } from '../../../src/log/outage.ts';
 import { commitMarked, commitOwn } from '../../../src/log/own-commit.ts';
 import { createTestClock, storageContract } from '../../contracts/storage.ts';
-import { virtualTime } from '../../../src/simulation/time/virtual-time.ts';
+import { virtualTime } from '../../../src/simulation/virtual-time.ts';
 import { repeatingStorage } from '../../fixtures/repeating-storage.ts';
 
 const blocked = () => new PinnaceError('unavailable', 'No', { details: { reason: 'storage_blocked' } });

@@ -7,7 +7,7 @@ import type { RunAgent } from '../../../src/planner/index.ts';
 import { createPrincipal } from '../../../src/base/principal.ts';
 import { checkOrder } from '../../fixtures/plans/plan-order.ts';
 import { linesOf } from '../../fixtures/events.ts';
-import { eventProblems } from '../../../src/simulation/invariants/event-problems.ts';
+import { eventProblems } from '../../../src/simulation/invariants.ts';
 import { done, eventsOf, me, next, resultsOf, testClock, testPlanner } from '../../fixtures/plan.ts';
 
 /** An agent whose children wait for a sign, one for each process. */

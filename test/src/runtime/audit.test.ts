@@ -4,8 +4,8 @@ import { memorySink } from '../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createAudit, createRegistry, defineTool, localPrincipal, type Storage } from '../../../src/index.ts';
 import { createPrincipal } from '../../../src/base/principal.ts';
-import { eventProblems } from '../../../src/simulation/invariants/event-problems.ts';
-import { virtualTime } from '../../../src/simulation/time/virtual-time.ts';
+import { eventProblems } from '../../../src/simulation/invariants.ts';
+import { virtualTime } from '../../../src/simulation/virtual-time.ts';
 import { callsTools, says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
 

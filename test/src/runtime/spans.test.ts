@@ -15,7 +15,7 @@ import {
 import { createPrincipal } from '../../../src/base/principal.ts';
 import { readSummary } from '../../../src/events/payload-summary.ts';
 import { linesOf } from '../../fixtures/events.ts';
-import { eventProblems } from '../../../src/simulation/invariants/event-problems.ts';
+import { eventProblems } from '../../../src/simulation/invariants.ts';
 import { callsTools, says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
 import { readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
 import * as v from 'valibot';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import type { Change, CommitResult, Entry, Key, Storage } from '../../../src/contracts/index.ts';
-import { createStorageCheck } from '../../../src/simulation/storage/storage-check.ts';
+import { createStorageCheck } from '../../../src/simulation/storage-check.ts';
 
 const key: Key = ['a', 1];
 

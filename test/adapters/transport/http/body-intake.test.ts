@@ -4,7 +4,7 @@ import { developmentAuthenticator } from '../../../../adapters/transport/develop
 import { type BodyLimits, createBodyIntake } from '../../../../adapters/transport/http/body-intake.ts';
 import { type ConnectionInfo, createHandler, type Handler } from '../../../../adapters/transport/http.ts';
 import { readBody, receiveBy } from '../../../../adapters/transport/signed/body.ts';
-import { virtualTime } from '../../../../src/simulation/time/virtual-time.ts';
+import { virtualTime } from '../../../../src/simulation/virtual-time.ts';
 import { says, scriptedModel } from '../../../fixtures/model.ts';
 import { testRuntime } from '../../../fixtures/runtime.ts';
 import { createSession } from '../signed/session.ts';

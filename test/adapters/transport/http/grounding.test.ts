@@ -11,7 +11,7 @@ import {
   localPrincipal,
   type Scope,
 } from '../../../../src/index.ts';
-import { eventProblems } from '../../../../src/simulation/invariants/event-problems.ts';
+import { eventProblems } from '../../../../src/simulation/invariants.ts';
 import { says, scriptedModel } from '../../../fixtures/model.ts';
 import { testRuntime } from '../../../fixtures/runtime.ts';
 

@@ -3,7 +3,7 @@ import { memorySink } from '../../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { createAudit, createPlanner, createPrincipal, localPrincipal } from '../../../../src/index.ts';
 import type { RunAgent } from '../../../../src/planner/index.ts';
-import { eventProblems } from '../../../../src/simulation/invariants/event-problems.ts';
+import { eventProblems } from '../../../../src/simulation/invariants.ts';
 import { says, scriptedModel, stallingStream } from '../../../fixtures/model.ts';
 import { next } from '../../../fixtures/plan.ts';
 import { testRuntime } from '../../../fixtures/runtime.ts';

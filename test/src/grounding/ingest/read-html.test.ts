@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createTurns } from '../../../../src/base/turns.ts';
 import { htmlText, readHtml } from '../../../../src/grounding/ingest/read-html.ts';
-import { TextBudget } from '../../../../src/grounding/ingest/text-budget.ts';
+import { TextBudget } from '../../../../src/grounding/ingest/pieces.ts';
 
 const textOf = async (html: string) => (await htmlText(html, { turns: createTurns() })).text.trim();
 

@@ -13,7 +13,7 @@ import {
   type UIMessageChunk,
 } from '../../../../src/index.ts';
 import { type Chance, createChance } from '../../../../src/simulation/chance.ts';
-import { eventProblems } from '../../../../src/simulation/invariants/event-problems.ts';
+import { eventProblems } from '../../../../src/simulation/invariants.ts';
 import { callsTools, says, scriptedModel, stallingStream, streamOf } from '../../../fixtures/model.ts';
 import { canary, randomTools } from '../../../fixtures/hostile/random-tools.ts';
 import { readAll, runRequest } from '../../../fixtures/runtime.ts';

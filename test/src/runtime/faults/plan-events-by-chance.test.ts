@@ -14,7 +14,7 @@ import {
 } from '../../../../src/index.ts';
 import type { PlanOutcome } from '../../../../src/planner/index.ts';
 import { type Chance, createChance } from '../../../../src/simulation/chance.ts';
-import { eventProblems } from '../../../../src/simulation/invariants/event-problems.ts';
+import { eventProblems } from '../../../../src/simulation/invariants.ts';
 import { callsTools, says, scriptedModel, streamOf } from '../../../fixtures/model.ts';
 import { canary, randomTools } from '../../../fixtures/hostile/random-tools.ts';
 

@@ -5,7 +5,7 @@ import { memorySecrets } from '../../../../adapters/secrets/memory.ts';
 import { memorySink } from '../../../../adapters/sinks/memory.ts';
 import { defineTool, localPrincipal, type UIMessageChunk } from '../../../../src/index.ts';
 import { callsTools, says, stallingStream } from '../../../fixtures/model.ts';
-import { eventProblems } from '../../../../src/simulation/invariants/event-problems.ts';
+import { eventProblems } from '../../../../src/simulation/invariants.ts';
 import { lastData, readAll, runRequest, textOf, userMessage } from '../../../fixtures/runtime.ts';
 import { apiError, fallbackRuntime, namedModel, type Script } from './fallback-runtime.ts';
 

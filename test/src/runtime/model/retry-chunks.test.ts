@@ -2,7 +2,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { localPrincipal, type UIMessageChunk } from '../../../../src/index.ts';
 import { foldMessage } from '../../../../src/runtime/chats/fold-message.ts';
 import { preload } from '../../../../src/simulation/preload.ts';
-import { type VirtualTime, virtualTime } from '../../../../src/simulation/time/virtual-time.ts';
+import { type VirtualTime, virtualTime } from '../../../../src/simulation/virtual-time.ts';
 import { says } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest, textOf } from '../../../fixtures/runtime.ts';
 import { fallbackRuntime, namedModel, type Script } from '../loop/fallback-runtime.ts';

@@ -5,7 +5,7 @@ import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import type { Catalog } from '../../../../src/index.ts';
 import { createMetrics } from '../../../../src/base/metrics.ts';
 import { createResolver } from '../../../../src/runtime/resolve/resolver.ts';
-import { type VirtualTime, virtualTime } from '../../../../src/simulation/time/virtual-time.ts';
+import { type VirtualTime, virtualTime } from '../../../../src/simulation/virtual-time.ts';
 import { scriptedModel } from '../../../fixtures/model.ts';
 
 const caller = { tenant: 't', via: 'http' } as const;
