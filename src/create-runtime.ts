@@ -43,7 +43,7 @@ import { localPrincipal } from './base/principal.ts';
 import type { CodeAgent } from './runtime/code-agents/agent-code.ts';
 import { type BudgetFor, parseBudgets, type PeriodBudgetInput } from './runtime/budgets/budget-terms.ts';
 import type { Budgets, BudgetsOptions } from './runtime/budgets/budgets.ts';
-import { budgetsOnUse } from './runtime/budgets/budgets-on-use.ts';
+import { budgetsOnUse, paysBytes } from './runtime/budgets/budgets-on-use.ts';
 import { createPipeline } from './runtime/pipeline.ts';
 import type { HostedRuntime } from './runtime/runtime.ts';
 import type { RuntimeObservers } from './runtime/runtime-options.ts';
@@ -219,9 +219,11 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
   const hook = options.authorize && reportedHook(options.authorize, report, 'authorize');
   const rerank = options.rerank && reportedHook(options.rerank, report, 'rerank');
   const discovery = createRunDiscovery({ storage: steady, rerank, principal: localPrincipal() });
-  const dataSources = options.grounding && createAgentGrounding(options.grounding, { authorize: hook });
   const observers = createObservers(options, { storage, now, report, metrics });
   const { emit, recorder } = observers;
+  const budgets = budgetsOf(options, { storage: steady, graceMs: storageGraceMs, emit, metrics, now });
+  const dataSources = options.grounding &&
+    createAgentGrounding(options.grounding, { authorize: hook, pay: budgets && paysBytes(budgets) });
   const authorize = options.authorize ?? (() => ({ decision: 'allow' })); // reported with the run or request that asks
   const { plans: { planner }, ...runtime } = createPipeline({
     catalog,
@@ -254,7 +256,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     authorize,
     limits,
     givenLimits: options.limits,
-    budgets: budgetsOf(options, { storage: steady, graceMs: storageGraceMs, emit, metrics, now }),
+    budgets,
     keep: options.keep ?? 'stream',
     contextStrategy: options.contextStrategy,
     fallbacks: options.fallbacks ?? [],

@@ -47,11 +47,16 @@ export interface GroundingCallOptions {
   readonly agentId?: string | undefined;
   /** Called in addition to the host's own hook. */
   readonly authorize?: Authorize | undefined;
+  /** Pays for bytes before they are written, where written bytes are limited. A rejection refuses the write. */
+  readonly pay?: Pay | undefined;
   /** Where events are emitted. */
   readonly span?: SpanContext | undefined;
   /** Receives what a source throws: an answer has a code and a fixed text of it. */
   readonly report?: ToolContext['report'];
 }
+
+/** Pays for bytes that a caller writes. Rejects with `budget_exceeded` (`period_bytes`) where too few are left. */
+export type Pay = (principal: Principal | undefined, bytes: number) => Promise<void>;
 
 /** The wanted access, and its caller. */
 export interface Wanted {

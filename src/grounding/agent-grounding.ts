@@ -3,18 +3,22 @@
 import type { Authorize } from '../contracts/authorize.ts';
 import type { DataSources } from '../contracts/data-sources.ts';
 import type { Tool } from '../tools/tool.ts';
+import type { Pay } from './access.ts';
 import type { Grounding } from './create-grounding.ts';
 import { datastoreTool, groundingTools } from './grounding-tools.ts';
 
-/** Creates the data sources of agents. `authorize` is called before every access, in addition to the hook of the grounding itself. */
+/**
+ * Creates the data sources of agents. `authorize` is called before every access, in addition to the hook of the grounding itself, and
+ * `pay` before texts are stored.
+ */
 export function createAgentGrounding(
   grounding: Grounding,
-  { authorize }: { readonly authorize?: Authorize | undefined } = {},
+  { authorize, pay }: { readonly authorize?: Authorize | undefined; readonly pay?: Pay | undefined } = {},
 ): DataSources<Tool> {
   return {
     tools: groundingTools(grounding, { dataSources: [] }),
     toolsOf: ({ id: agentId, dataSources }) =>
-      groundingTools(grounding, { agentId, dataSources, ...(authorize && { authorize }) }),
+      groundingTools(grounding, { agentId, dataSources, pay, ...(authorize && { authorize }) }),
     datastore: (definition, { id: agentId }) =>
       datastoreTool(grounding, definition, { agentId, ...(authorize && { authorize }) }),
   };

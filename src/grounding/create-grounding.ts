@@ -57,9 +57,9 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
   const byId = distinct(options.sources);
   const report = createReport(options.onError);
   const reporting = (id: string, call: GroundingCallOptions): GroundingCallOptions => {
-    const { principal, signal, subject, origins, agentId, authorize, span } = call; // by name: "signal" may be a getter, as of an AbortController
+    const { principal, signal, subject, origins, agentId, authorize, pay, span } = call; // by name: "signal" may be a getter, as of an AbortController
     const own: GroundingCallOptions['report'] = (cause, more) => report(cause, { kind: 'grounding', id, ...more });
-    return { principal, signal, subject, origins, agentId, authorize, span, report: call.report ?? own };
+    return { principal, signal, subject, origins, agentId, authorize, pay, span, report: call.report ?? own };
   };
   return {
     sources: [...byId.values()],
@@ -92,6 +92,7 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
       const request = { tenant: ownerOf(source, call), items: items.map(withLines), idempotencyKey };
       return await within(call.span, factsOf('remember', dataSourceId), async () => {
         await requireAccess(options, { action: 'grounding.remember', source, call });
+        await call.pay?.(call.principal, JSON.stringify(request.items).length);
         return { ids: await source.remember(request, signalOf(call)) };
       });
     },

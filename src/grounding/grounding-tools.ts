@@ -8,7 +8,7 @@ import { Filters } from '../contracts/filter.ts';
 import { toolOver } from '../tools/define-tool.ts';
 import { defineValibotTool } from '../tools/make-tool.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
-import type { GroundingCallOptions } from './access.ts';
+import type { GroundingCallOptions, Pay } from './access.ts';
 import type { ContextOptions } from './context.ts';
 import { type Grounding, isWritable } from './create-grounding.ts';
 import { ForgetInput, RememberInput } from './request.ts';
@@ -22,6 +22,8 @@ export interface GroundingToolsOptions extends Omit<ContextOptions, 'number'> {
   readonly agentId?: string;
   /** Called before every access, in addition to the hook of the grounding. */
   readonly authorize?: Authorize;
+  /** Called before texts are stored. */
+  readonly pay?: Pay | undefined;
 }
 
 /**
@@ -29,7 +31,7 @@ export interface GroundingToolsOptions extends Omit<ContextOptions, 'number'> {
  * `remember` and `forget` wait for a person, unless the definition is changed.
  */
 export function groundingTools(grounding: Grounding, options: GroundingToolsOptions = {}): readonly Tool[] {
-  const { dataSources, agentId, authorize, ...budget } = options;
+  const { dataSources, agentId, authorize, pay, ...budget } = options;
   const ids = [...new Set(dataSources ?? grounding.sources.map(({ id }) => id))];
   const requireKnown = (id: string): void => {
     if (!ids.includes(id)) {
@@ -39,7 +41,7 @@ export function groundingTools(grounding: Grounding, options: GroundingToolsOpti
     }
   };
   const callOf = ({ principal, signal, span, report, origins }: ToolContext): GroundingCallOptions => {
-    return { principal, signal, span, report, origins, agentId, authorize };
+    return { principal, signal, span, report, origins, agentId, authorize, pay };
   };
   const dataSourceId = writableId(grounding, ids);
   return [

@@ -21,6 +21,7 @@ import { createReadiness } from './readiness.ts';
 import { createRequestRefusals } from './request-refusals.ts';
 import { createDismissal } from './resolve/dismissal.ts';
 import { createResolver, type Resolver } from './resolve/resolver.ts';
+import { paysBytes } from './budgets/budgets-on-use.ts';
 import { createToolSets } from './resolve/tool-sets.ts';
 import { createRunMethods } from './run-methods.ts';
 import type { PipelineOptions, RuntimeParts } from './runtime-options.ts';
@@ -56,6 +57,7 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
       requireScope(principal, 'run:read');
       return await parts.budgets?.list(principal) ?? [];
     },
+    pay: parts.budgets && paysBytes(parts.budgets),
     runs: parts.runs,
     steps,
     plans,

@@ -167,6 +167,8 @@ export interface HostedRuntime extends Runtime {
    * console.log(day.share, new Date(day.resetsAt));
    */
   budgets(principal: Principal): Promise<readonly BudgetView[]>;
+  /** Pays for bytes that a caller writes outside of runs; absent without budgets. Rejects with `budget_exceeded`. */
+  readonly pay?: ((principal: Principal | undefined, bytes: number) => Promise<void>) | undefined;
   /** The chats that requests with `chat.store` have stored. */
   readonly chats: Chats;
   /**

@@ -51,6 +51,12 @@ export interface Runs {
   status(principal: Principal, runId: string, scope?: Scope): Promise<RunStatus>;
   /** @throws PinnaceError as `status`, and `last_event_id_invalid` when the run has no event of this number. */
   cursor(principal: Principal, runId: string, after: number): Promise<RunCursor>;
+  /** The status and the cursor by one look: the hook is asked once, and the audit has one record. Rejects as `cursor`. */
+  follow(
+    principal: Principal,
+    runId: string,
+    after: number,
+  ): Promise<{ readonly status: RunStatus; readonly cursor: RunCursor }>;
   /** The whole record of a run. @throws PinnaceError as `status`. */
   state(principal: Principal, runId: string, scope?: Scope): Promise<RunState>;
   /** The run from its first chunk, as the answer to the request that started it: the scope that starts a run is enough. */
@@ -194,19 +200,24 @@ function openLive({ options, grouped: storage, lives, tick }: Shared, given: Cla
   return live;
 }
 
-function readingOf(shared: Shared): Pick<Runs, 'answer' | 'cursor' | 'cancel' | 'send' | 'ofChat' | 'earlier'> {
+function readingOf(
+  shared: Shared,
+): Pick<Runs, 'answer' | 'cursor' | 'follow' | 'cancel' | 'send' | 'ofChat' | 'earlier'> {
   const { lives, stored, signals } = shared;
+  const follow: Runs['follow'] = async (principal, runId, after) => {
+    const head = await headOf(shared, { principal, runId });
+    const live = lives.get(runId);
+    if (!Number.isInteger(after) || after < 0 || after > Math.max(head.seq, live?.visible ?? 0)) throw badCursor();
+    const cursor = createCursor(runId, { after, live, stored, parent: head.state.parent });
+    return { status: toStatus(runId, head), cursor };
+  };
   return {
     async answer(principal, runId) {
       const { state: { parent } } = await headOf(shared, { principal, runId, scope: 'run:create' });
       return createCursor(runId, { after: 0, live: lives.get(runId), stored, parent });
     },
-    async cursor(principal, runId, after) {
-      const { seq, state: { parent } } = await headOf(shared, { principal, runId });
-      const live = lives.get(runId);
-      if (!Number.isInteger(after) || after < 0 || after > Math.max(seq, live?.visible ?? 0)) throw badCursor();
-      return createCursor(runId, { after, live, stored, parent });
-    },
+    cursor: async (principal, runId, after) => (await follow(principal, runId, after)).cursor,
+    follow,
     async cancel(principal, runId) {
       const { state } = await statusOf(shared, { principal, runId, scope: 'run:cancel' });
       if (state !== 'running') return;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as v from 'valibot';
+import { createHandler } from '../../../adapters/transport/http.ts';
 import { memorySink } from '../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createAudit, createRegistry, defineTool, localPrincipal, type Storage } from '../../../src/index.ts';
@@ -275,6 +276,36 @@ describe('the audit', () => {
     expect(told(await entriesOf(audit))).toEqual(['eve denied', 'eve denied', 'local pending', 'local ok']);
     expect(told(events)).toEqual(['eve denied', 'eve denied', 'local ok']);
     expect(await runtime.runs.status(me, runId)).toMatchObject({ state: 'cancelled' });
+    await runtime.close();
+  });
+
+  it('has one record of an administrator who streams the run of another over HTTP, and the hook is asked once', async () => {
+    const audit = createAudit({ storage: memoryStorage() });
+    const asked: string[] = [];
+    const runtime = testRuntime({
+      model: scriptedModel(says('Hi')).model,
+      audit,
+      authorize: (action) => (asked.push(action), { decision: 'allow' }),
+    });
+    const { runId, ended } = await runtime.start(runRequest(), createPrincipal({ ...me, subject: 'ada' }), {});
+    await ended;
+    const admin = createPrincipal({ ...me, via: 'http', subject: 'root', scopes: ['run:read', 'admin'] });
+    const handle = createHandler(runtime, { authenticator: { authenticate: () => Promise.resolve(admin) } });
+    const stream = async (headers: Record<string, string>) =>
+      await handle(new Request(`http://127.0.0.1/v1/runs/${runId}/stream`, { headers }));
+    const { lastSeq } = await runtime.runs.status(createPrincipal({ ...me, subject: 'ada' }), runId);
+    for (const [headers, status] of [[{}, 200], [{ 'last-event-id': `${runId}:${lastSeq}` }, 204]] as const) {
+      const before = (await entriesOf(audit)).length;
+      asked.length = 0;
+      const response = await stream(headers);
+      expect(response.status).toBe(status);
+      await response.text();
+      expect(asked).toEqual(['run.read']);
+      expect((await entriesOf(audit)).slice(before).map((entry) => `${entry.action} ${entry.status}`)).toEqual([
+        'run.read pending',
+        'run.read ok',
+      ]);
+    }
     await runtime.close();
   });
 

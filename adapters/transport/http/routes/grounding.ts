@@ -125,7 +125,7 @@ const ingestFiles: SignedOperation = {
 
 /** What the routes need. */
 export interface GroundingRoutesOptions extends GroundingRouteOptions {
-  readonly runtime: Pick<HostedRuntime, 'authorize' | 'place' | 'guard' | 'report'>;
+  readonly runtime: Pick<HostedRuntime, 'authorize' | 'place' | 'guard' | 'pay' | 'report'>;
   readonly signed: Signed;
 }
 
@@ -158,12 +158,15 @@ export function groundingRoutes(options: GroundingRoutesOptions): Hono<SignedEnv
 /** Passes the runtime's permission hook, and a span in the caller's trace. */
 function callOf(
   c: Context<SignedEnv>,
-  { authorize, place, report: send }: Pick<GroundingRoutesOptions['runtime'], 'authorize' | 'place' | 'report'>,
+  { authorize, place, pay, report: send }: Pick<
+    GroundingRoutesOptions['runtime'],
+    'authorize' | 'place' | 'pay' | 'report'
+  >,
 ): Call {
   const { principal, trace } = c.var;
   const report: Call['report'] = (cause, more) =>
     send(cause, { kind: 'grounding', id: c.req.path, traceId: trace.traceId, ...more });
-  return { principal, trace, signal: c.req.raw.signal, authorize, span: place(principal, trace), report };
+  return { principal, trace, signal: c.req.raw.signal, authorize, pay, span: place(principal, trace), report };
 }
 
 interface Call extends GroundingCallOptions {

@@ -114,10 +114,11 @@ export function runRoutes(options: RunRoutesOptions): Hono<SignedEnv> {
   app.get('/runs/:id/stream', signed(streamRun), async (c) => {
     const runId = c.req.param('id');
     const { principal } = c.var;
-    const { state, lastSeq, traceId } = await runs.status(principal, runId);
     const after = afterOf(c, runId);
-    if (state !== 'running' && after === lastSeq) return c.body(null, 204);
-    return streamResponse(options, { cursor: await runs.cursor(principal, runId, after), runId, traceId });
+    const { status: { state, lastSeq, traceId }, cursor } = await runs.follow(principal, runId, after);
+    if (state === 'running' || after !== lastSeq) return streamResponse(options, { cursor, runId, traceId });
+    cursor.close();
+    return c.body(null, 204);
   });
   app.get('/chats/:id/stream', signed(streamChat), async (c) => {
     return await streamChatOf(c.var.principal, c.req.param('id'), options);

@@ -1,10 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
+import { textSource } from '../../../../adapters/grounding/text.ts';
 import { staticCatalog } from '../../../../adapters/catalog/static.ts';
 import { memorySink } from '../../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { createHandler } from '../../../../adapters/transport/http.ts';
 import { createClient } from '../../../../adapters/transport/client.ts';
 import {
+  createGrounding,
   createPrincipal,
   createRuntime,
   type CreateRuntimeOptions,
@@ -13,12 +15,13 @@ import {
   type Principal,
   type Scope,
   type Storage,
+  type UIMessage,
 } from '../../../../src/index.ts';
 import type { PeriodBudgetInput } from '../../../../src/runtime/budgets/budget-terms.ts';
 import { callsTools, says, scriptedModel, stallingStream, streamOf } from '../../../fixtures/model.ts';
-import { readAll, runRequest, terminalChunks, userMessage } from '../../../fixtures/runtime.ts';
+import { lastData, readAll, runRequest, terminalChunks, userMessage } from '../../../fixtures/runtime.ts';
 
-const scopes: readonly Scope[] = ['run:create', 'run:read', 'run:cancel'];
+const scopes: readonly Scope[] = ['run:create', 'run:read', 'run:cancel', 'tool:approve'];
 const person = (subject: string, more: Partial<Principal> = {}): Principal =>
   createPrincipal({ via: 'http', tenant: 't1', subject, agents: '*', scopes, ...more });
 const [ada, bo] = [person('ada'), person('bo')];
@@ -26,7 +29,21 @@ const [ada, bo] = [person('ada'), person('bo')];
 const prices = { input: 2, output: 10, currency: 'USD' };
 const noon = Date.parse('2026-11-27T12:00:00Z');
 
-interface Given extends Partial<Omit<CreateRuntimeOptions, 'budgets' | 'catalog' | 'models'>> {
+/** An agent that remembers without asking. */
+function rememberingCatalog() {
+  return staticCatalog({
+    agents: [{
+      id: 'helper',
+      name: 'Helper',
+      providerId: 'default',
+      entryTools: ['remember'],
+      dataSources: ['notes'],
+    }],
+    providers: [{ id: 'default', kind: 'custom' }],
+  });
+}
+
+interface Given extends Partial<Omit<CreateRuntimeOptions, 'budgets' | 'models'>> {
   readonly isPriced?: boolean;
   /** What the model answers, at each call. */
   readonly script?: () => ReturnType<typeof streamOf<ReturnType<typeof says>[number]>>;
@@ -240,6 +257,78 @@ describe('a budget of a period', () => {
     isDown = false;
     expect(await run(runtime)).toEqual(finished);
     await runtime.close();
+  });
+
+  it('of written bytes ends what an agent remembers, and what a data source receives', async () => {
+    const storage = memoryStorage();
+    const grounding = createGrounding({
+      sources: [{ ...textSource({ id: 'notes', storage }), scope: 'subject' }, textSource({ id: 'handbook', storage })],
+    });
+    const call = { tool: 'remember', input: { dataSourceId: 'notes', items: [{ text: 'x'.repeat(700) }] } };
+    let calls = 0;
+    const { runtime } = runtimeWith([day({ of: 'subject', bytes: 2_500 })], {
+      storage,
+      grounding,
+      script: () => streamOf(++calls % 2 === 1 ? callsTools(call) : says('Done')),
+      catalog: rememberingCatalog(),
+    });
+    /** Remembers by a call that a person approves. */
+    const outcomeOf = async (principal: Principal): Promise<unknown> => {
+      const id = crypto.randomUUID();
+      const first = await readAll(
+        await runtime.run(runRequest({ chat: { id, messages: [userMessage('Note')] } }), principal),
+      );
+      const asked = first.find((chunk) => chunk.type === 'tool-approval-request');
+      if (asked?.type !== 'tool-approval-request') return first.find(({ type }) => type.startsWith('tool-output'));
+      await runtime.decide(
+        String(lastData(first, 'data-run')['runId']),
+        asked.approvalId,
+        { approved: true },
+        principal,
+      );
+      const part = {
+        type: 'tool-remember',
+        toolCallId: asked.toolCallId,
+        input: call.input,
+        state: 'approval-responded',
+        approval: { id: asked.approvalId, approved: true },
+      };
+      const waiting = { id: 'm2', role: 'assistant', parts: [part] } as UIMessage;
+      const chunks = await readAll(
+        await runtime.run(runRequest({ chat: { id, messages: [userMessage('Note'), waiting] } }), principal),
+      );
+      return chunks.find(({ type }) => type === 'tool-output-available' || type === 'tool-output-error');
+    };
+    for (let i = 0; i < 3; i++) expect(await outcomeOf(ada)).toMatchObject({ type: 'tool-output-available' });
+    expect(await outcomeOf(ada)).toMatchObject({
+      type: 'tool-output-error',
+      errorText: expect.stringMatching(
+        /budget "day" of this person for this day has too little bytes left.*2026-11-28T00:00:00/,
+      ),
+    });
+    expect(await outcomeOf(bo)).toMatchObject({ type: 'tool-output-available' });
+
+    const authenticate = () => Promise.resolve(person('cy', { scopes: ['run:read', 'registry:write'] }));
+    const handle = createHandler(runtime, { authenticator: { authenticate }, grounding: { grounding, storage } });
+    const ingest = (name: string, length: number) =>
+      handle(
+        new Request('http://127.0.0.1/v1/data-sources/handbook/ingest', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ files: [{ name, text: 'word '.repeat(length / 5) }] }),
+        }),
+      );
+    expect((await ingest('a.txt', 1_000)).status).toBe(200);
+    const refusal = await ingest('b.txt', 5_000);
+    expect(refusal.status).toBe(429);
+    expect(await refusal.json()).toMatchObject({
+      code: 'budget_exceeded',
+      details: { reason: 'period_bytes', budget: 'day', of: 'subject', resetsAt: '2026-11-28T00:00:00.000Z' },
+    });
+    const found = await grounding.retrieve({ dataSourceId: 'handbook', query: 'word', topK: 50 }, { principal: ada });
+    expect(found.hits.every(({ metadata }) => metadata?.['file'] === 'a.txt')).toBe(true);
+    const [view] = await runtime.budgets(person('cy'));
+    expect(view?.used?.bytes).toBeGreaterThan(1_000);
   });
 
   it('of written bytes ends uploads and chats of one tenant, and no others', async () => {
