@@ -7,7 +7,7 @@ import type { GroundingSource } from '../src/contracts/grounding-source.ts';
 import { type GroundingCallOptions, ownerOf } from '../src/grounding/access.ts';
 import { type Grounding, isWritable } from '../src/grounding/create-grounding.ts';
 import type { HostedRuntime } from '../src/runtime/runtime.ts';
-import type { CallerTrace } from '../src/runtime/runtime-options.ts';
+import type { CallerTrace } from '../src/events/span.ts';
 
 /** Where data of persons is. */
 export interface PersonStores {

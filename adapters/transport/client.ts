@@ -10,8 +10,7 @@ import type { BudgetView } from '../../src/runtime/budgets/budgets.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import type { ForkEntry, ForkListOptions, ForkOptions } from '../../src/runtime/forks/fork-options.ts';
 import type { Page } from '../../src/base/page.ts';
-import type { SentMessage } from '../../src/runtime/steering/inbox.ts';
-import type { SteeringMessageInput } from '../../src/runtime/steering/message.ts';
+import type { SentMessage, SteeringMessageInput } from '../../src/runtime/steering.ts';
 import { type ChatDefaults, type ChatLink, createChatTransport, type Opened } from './chat/chat-transport.ts';
 import { createRemoteAudit, type RemoteAudit } from './client/audit.ts';
 import { createRemoteChats, type RemoteChats } from './client/chats.ts';
@@ -36,8 +35,8 @@ import { type Watched, watchEvents, type WatchOptions } from './client/watch.ts'
 import { type Wait, wait as platformWait } from './client/wait.ts';
 
 export { withStoredFiles } from './chat/with-stored-files.ts';
-export { readOutput } from '../../src/runtime/output/read-output.ts';
-export type { PinnaceDataParts, PinnaceUIMessage } from '../../src/runtime/messages/ui-message.ts';
+export { readOutput } from '../../src/runtime/read-output.ts';
+export type { PinnaceDataParts, PinnaceUIMessage } from '../../src/runtime/ui-message.ts';
 export type { CallOptions } from './client/call-options.ts';
 
 /** The endpoint, the caller's credentials, and replacements of the platform for tests. */

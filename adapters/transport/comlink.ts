@@ -21,11 +21,10 @@ import { orNotStarted } from './chat/or-not-started.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import type { ForkOptions } from '../../src/runtime/forks/fork-options.ts';
 import type { HostedRuntime, Manifest, RunCall, Runtime } from '../../src/runtime/runtime.ts';
-import type { SentMessage } from '../../src/runtime/steering/inbox.ts';
-import type { SteeringMessageInput } from '../../src/runtime/steering/message.ts';
+import type { SentMessage, SteeringMessageInput } from '../../src/runtime/steering.ts';
 
 export { withStoredFiles } from './chat/with-stored-files.ts';
-export type { PinnaceDataParts, PinnaceUIMessage } from '../../src/runtime/messages/ui-message.ts';
+export type { PinnaceDataParts, PinnaceUIMessage } from '../../src/runtime/ui-message.ts';
 
 /** Comlink drops an error's code, so calls return errors as data. */
 type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: ErrorData };

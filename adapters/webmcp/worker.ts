@@ -3,7 +3,7 @@
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Principal } from '../../src/base/principal.ts';
 import type { McpCall, McpCallResult, McpConnection, McpConnector } from '../../src/contracts/mcp/mcp-connector.ts';
-import type { AgentTools } from '../../src/runtime/resolve/agent-tools.ts';
+import type { AgentTools } from '../../src/runtime/agent-tools.ts';
 import type { Tool } from '../../src/tools/tool.ts';
 import { answerPort, callPort, noPage, type PortCaller } from './port-calls.ts';
 import { type AgentTool, type AgentToolAnswer, readCall } from './protocol.ts';

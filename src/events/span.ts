@@ -163,3 +163,6 @@ export function statusOfError({ code }: Pick<ErrorData, 'code'>): Exclude<EventS
   if (code === 'cancelled') return 'cancelled';
   return code === 'forbidden' || code === 'approval_required' ? 'denied' : 'error';
 }
+
+/** The caller's trace, and the span in it that is the parent. A missing one starts a new trace. */
+export type CallerTrace = { readonly traceId: string; readonly parentSpanId?: string | undefined } | undefined;

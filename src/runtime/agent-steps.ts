@@ -1,6 +1,6 @@
 /** What an agent does outside a run, one step at a time: a model call or a tool call. Plans are made of such steps. */
 
-import type { JSONValue } from '../contracts/ai-types.ts';
+import type { JSONValue, ModelMessage } from '../contracts/ai-types.ts';
 import { fromData, type PinnaceError, toData } from '../base/errors.ts';
 import type { AgentSteps, StepInput, StepOf, ThinkRequest, Thought, ThoughtCall } from '../contracts/steps.ts';
 import { reportAt, reportHidden } from '../events/report.ts';
@@ -11,23 +11,27 @@ import { codeRunId, createReserves, createRunScope, type Delegation } from '../t
 import { type CallHost, ToolCall } from '../tools/tool-call.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import type { Agent, ToolDefinition } from '../base/schema.ts';
-import { createRunFiles } from './attachments/run-files.ts';
-import { withInstructions } from './code-agents/run-instructions.ts';
-import { leaveProvider } from './messages/leave-provider.ts';
-import { type ModelMessage, withContext } from './messages/model-messages.ts';
-import { toPrompt } from './messages/model-prompt.ts';
-import { narrowToReach, reachableBy } from './resolve/data-sources.ts';
-import { minLimits } from './resolve/limits.ts';
-import type { ResolvedModel } from './resolve/resolve-model.ts';
-import { createModelBudget, type ModelUsage } from './model/model-budget.ts';
-import { requirePrice } from './model/model-price.ts';
-import { callModelOnce, type ModelCall, type ModelTurn } from './model/model-turn.ts';
-import { fitOnce } from './context/fit-once.ts';
-import { readTaskHistory, taskModels, writeTaskHistory } from './model/task-models.ts';
+import { createRunFiles } from './run-files.ts';
+import { withInstructions } from './compose-loop.ts';
+import { leaveProvider, toPrompt } from './model-prompt.ts';
+import { withContext } from './model-messages.ts';
+import { narrowToReach, reachableBy } from './tool-sets.ts';
+import { minLimits } from './limits.ts';
+import type { ResolvedModel } from './resolver.ts';
+import { createModelBudget, type ModelUsage, requirePrice } from './model-budget.ts';
+import {
+  callModelOnce,
+  type ModelCall,
+  type ModelTurn,
+  readTaskHistory,
+  taskModels,
+  writeTaskHistory,
+} from './model-turn.ts';
+import { fitOnce } from './context-window.ts';
 import { createPrincipal, requireScope } from '../base/principal.ts';
 import { createRunRedaction, redactedContext, redactedEmit } from '../permission/redaction/run-redaction.ts';
 import type { RuntimeParts } from './runtime-options.ts';
-import { createStepTools } from './loop/step-tools.ts';
+import { createStepTools } from './step-tools.ts';
 
 /** The parts of a runtime that exist before its plans. */
 export type StepParts = Omit<RuntimeParts, 'plans'>;

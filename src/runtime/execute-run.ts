@@ -10,32 +10,29 @@ import {
   endLeftCalls,
   settleDecided,
   spendApprovals,
-} from './loop/decided-calls.ts';
-import { callStart } from './log/call-record.ts';
-import type { RunFiles, RunFilesOptions } from './attachments/files.ts';
-import { createRunFiles } from './attachments/run-files.ts';
-import { toModelMessages, withContext } from './messages/model-messages.ts';
-import { createRunContext } from './context/run-context.ts';
-import { createDriver, type Driver } from './driver.ts';
+} from './decided-calls.ts';
+import { callStart, lossAt, type ReportedUsage, type RunEnd } from './run-record.ts';
+import { createRunFiles } from './run-files.ts';
+import { toModelMessages, withContext } from './model-messages.ts';
+import { createRunContext } from './context-window.ts';
 import { keepPrompts } from './forks/keep-inputs.ts';
-import { type IssuedMetadata, readIssued } from './messages/issued-metadata.ts';
-import type { LiveRun } from './log/live-run.ts';
-import { createLoopSpans, type LoopSpans } from './loop/loop-spans.ts';
-import { endOfAbort, failed } from './loop/loop-end.ts';
-import type { LoopOptions, Usage } from './loop/loop-options.ts';
+import { type IssuedMetadata, readIssued } from './issued-metadata.ts';
+import type { LiveRun } from './live-run.ts';
+import { createLoopSpans, type LoopSpans } from './run-spans.ts';
+import { endOfAbort, failed, startLoop } from './loop.ts';
+import type { LoopOptions } from './loop-options.ts';
 import { composeLoop } from './compose-loop.ts';
-import { type Loop, startLoop } from './loop/run-steps.ts';
 import { RunCalls } from '../tools/run-calls.ts';
-import { createCitations } from './messages/citations.ts';
-import { createModelBudget, type HoldCall, type ModelBudget } from './model/model-budget.ts';
-import { createModelChain, type ModelChain } from './model/model-chain.ts';
-import type { ModelRetry } from './model/model-retry.ts';
-import { closingChunks, openingChunks, type ReportedUsage, retryChunk } from './log/run-chunks.ts';
-import { lossAt, type RunEnd } from './log/run-end.ts';
+import { createCitations } from './message-parts.ts';
+import { createModelBudget, type HoldCall, type ModelBudget, type Usage } from './model-budget.ts';
+import { createModelChain, type ModelChain } from './model-chain.ts';
+import type { ModelRetry } from './model-error.ts';
+import { closingChunks, type Loop, openingChunks, retryChunk } from './run-chunks.ts';
 import type { RunOptions } from './run-options.ts';
-import { programsOnUse } from './program/run-programs.ts';
+import { programsOnUse } from './run-programs.ts';
 import type { RunScope } from '../tools/run-scope.ts';
-import { createSteering, type Steering } from './loop/steering.ts';
+import { createSteering, type Steering } from './steering.ts';
+import type { RunFiles, RunFilesOptions } from './message-files.ts';
 
 /** Executes the run to its end, into its record. Never throws. */
 export function executeRun(options: RunOptions, live: LiveRun): void {
@@ -263,4 +260,59 @@ function countRun({ metrics, request: { budget } }: RunOptions, end: RunEnd, { t
   if (budget?.tokens === undefined) return;
   metrics.count('pinnace_budget_tokens_total', { of: 'run', kind: 'granted' }, budget.tokens);
   metrics.count('pinnace_budget_tokens_total', { of: 'run', kind: 'used' }, totalTokens);
+}
+
+/** The source of a run's chunks and their target. */
+interface DriverOptions {
+  /** The chunks before all others. */
+  readonly opening: readonly UIMessageChunk[];
+  /** The next chunks, none of them terminal, or the end. Is called again only after it has answered. */
+  readonly read: () => Promise<{ readonly chunks: readonly UIMessageChunk[] } | { readonly end: RunEnd }>;
+  /** The end for what `read` threw. */
+  readonly failure: (error: unknown) => RunEnd;
+  /** The chunks after all others, the last of them terminal. */
+  readonly closing: (end: RunEnd) => readonly UIMessageChunk[];
+  readonly record: (chunk: UIMessageChunk) => void;
+  /** Called exactly once, after the closing chunks. */
+  readonly onEnd: (end: RunEnd) => void;
+}
+
+/** A run that is executing. */
+interface Driver {
+  /** Reads until the end. Never throws. */
+  start(): Promise<void>;
+  /** Adds a chunk out of turn, as a tool's log line. Does nothing after the end. */
+  push(chunk: UIMessageChunk): void;
+  /** Ends the run now. Does nothing after the end. */
+  end(end: RunEnd): void;
+}
+
+/** Creates the driver of a run. */
+function createDriver({ opening, read, failure, closing, record, onEnd }: DriverOptions): Driver {
+  let ended = false;
+  const push = (chunk: UIMessageChunk): void => {
+    if (!ended) record(chunk);
+  };
+  const end = (how: RunEnd): void => {
+    if (ended) return;
+    ended = true;
+    for (const chunk of closing(how)) record(chunk);
+    onEnd(how);
+  };
+  return {
+    push,
+    end,
+    async start() {
+      opening.forEach(push);
+      try {
+        while (!ended) {
+          const next = await read();
+          if ('end' in next) end(next.end);
+          else next.chunks.forEach(push);
+        }
+      } catch (error) {
+        end(failure(error));
+      }
+    },
+  };
 }

@@ -1,11 +1,11 @@
-/** What a run needs of the plan that it follows. */
+/** The plan of a request. Its code is loaded with the first request for one. */
 
 import { PinnaceError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Agent, LimitOverrides } from '../base/schema.ts';
 import type { Span } from '../events/span.ts';
-import type { Usage } from './loop/loop-options.ts';
-import type { Loop } from './loop/run-steps.ts';
+import type { Usage } from './model-budget.ts';
+import type { Loop } from './run-chunks.ts';
 
 /** A plan that a run follows. */
 export interface FollowedPlan {

@@ -1,7 +1,7 @@
 /** Composes the Agents Worker. */
 
 import { PinnaceError } from '../base/errors.ts';
-import { requireScope } from '../base/principal.ts';
+import { type Principal, requireScope } from '../base/principal.ts';
 import { waitAtMost } from '../base/timer.ts';
 import type { Plans } from '../contracts/plans.ts';
 import type { AgentSteps } from '../contracts/steps.ts';
@@ -9,25 +9,36 @@ import { reportedHook } from '../events/reported-port.ts';
 import { steadyStorage } from '../log/outage.ts';
 import { createInterruptions } from '../permission/interruption.ts';
 import { createSlots } from '../tools/run-scope.ts';
-import { stepsOnUse } from './steps-on-use.ts';
-import { storedFilesOnUse } from './attachments/stored-files-on-use.ts';
-import { createChats } from './chats/chats.ts';
+import { createChats } from './chats.ts';
 import { createLiveTexts } from '../tools/agent-tool.ts';
-import { createRuns } from './log/runs.ts';
-import { createGuard, createOperations, readRunAs } from './operations.ts';
-import { contentOnUse } from './resolve/mcp-content-on-use.ts';
-import { signInsOnUse } from './resolve/mcp-sign-ins-on-use.ts';
+import { createRuns, type RunningAgent, type Runs, type RunsOptions } from './runs.ts';
 import { createReadiness } from './readiness.ts';
-import { createRequestRefusals } from './request-refusals.ts';
-import { createDismissal } from './resolve/dismissal.ts';
-import { createResolver, type Resolver } from './resolve/resolver.ts';
+import { createRequestRefusals, createRunMethods } from './run-methods.ts';
+import { createResolver, type Resolver } from './resolver.ts';
+import { createToolSets } from './tool-sets.ts';
+import type {
+  PipelineOptions,
+  RuntimeContent,
+  RuntimeObservers,
+  RuntimeOptions,
+  RuntimeParts,
+} from './runtime-options.ts';
 import { paysBytes } from './budgets/budgets-on-use.ts';
-import { createToolSets } from './resolve/tool-sets.ts';
-import { createRunMethods } from './run-methods.ts';
-import type { PipelineOptions, RuntimeParts } from './runtime-options.ts';
 import type { HostedRuntime } from './runtime.ts';
 import { createStartGate } from './start-gate.ts';
-import { createWatching } from './watching.ts';
+import { loadOnce } from '../base/load-once.ts';
+import { createTraceId } from '../events/trace-ids.ts';
+import { actorOf, traceAt } from '../events/span.ts';
+import { keysOfTenant } from '../log/cache-key.ts';
+import { guarded } from '../permission/guarded.ts';
+import { ownerOfRun } from './run-record.ts';
+import type { EventBlocks } from '../events/event-blocks.ts';
+import type { EventFeed } from '../events/event-feed.ts';
+import { ringFeed } from '../events/ring-feed.ts';
+import type { RuntimeSignIns } from '../contracts/mcp/sign-ins.ts';
+import type { createStoredFiles } from './stored-files.ts';
+import type { StepParts } from './agent-steps.ts';
+import type { StoredFiles } from './message-files.ts';
 
 /** Creates the runtime over its ports. */
 export function createPipeline<P extends Plans>(options: PipelineOptions<P>): HostedRuntime & { readonly plans: P } {
@@ -35,24 +46,24 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
   const authorize = reportedHook(options.authorize, report, 'authorize');
   const closing = new AbortController();
   let isClosed = false;
-  const guarded = createGuard({ ...options, authorize });
+  const access = createGuard({ ...options, authorize });
   const { parts, steps, plans } = createParts(options, {
     closing: closing.signal,
-    guard: guarded.guard,
+    guard: access.guard,
     requireOpen() {
       if (isClosed) throw closed();
     },
   });
   metrics.gauge('pinnace_open_runs', () => parts.runs.open);
   return {
-    ...createRunMethods(parts, guarded),
-    ...createOperations(parts, guarded),
+    ...createRunMethods(parts, access),
+    ...createOperations(parts, access),
     ...createWatching(options, closing.signal),
-    ...guarded,
-    mcpSignIns: signInsOnUse(parts, guarded),
+    ...access,
+    mcpSignIns: signInsOnUse(parts, access),
     ...parts.content,
-    blobs: storedFilesOnUse(parts, guarded),
-    chats: createChats(parts, guarded),
+    blobs: storedFilesOnUse(parts, access),
+    chats: createChats(parts, access),
     budgets: async (principal) => {
       requireScope(principal, 'run:read');
       return await parts.budgets?.list(principal) ?? [];
@@ -135,4 +146,223 @@ function closed(): PinnaceError {
   return new PinnaceError('unavailable', 'Cannot go on: the runtime is closed', {
     details: { reason: 'runtime_closed' },
   });
+}
+
+/** Loaded with the first client that calls tools without a model. */
+const agentTools = /* @__PURE__ */ loadOnce(() => import('./agent-tools.ts'));
+
+const loadPrewarm = /* @__PURE__ */ loadOnce(() => import('./prewarm.ts'));
+const loadValidation = /* @__PURE__ */ loadOnce(() => import('./mcp-operations.ts'));
+
+type Operations = Pick<HostedRuntime, 'manifest' | 'tools' | 'invalidate' | 'prewarm' | 'validateMcpServer'>;
+
+/** Creates the methods. */
+function createOperations(parts: RuntimeParts, { guard }: Pick<HostedRuntime, 'guard'>): Operations {
+  const { resolver, toolSetOf, requireOpen } = parts;
+  return {
+    async manifest(agentId, principal) {
+      requireScope(principal, 'registry:read', agentId);
+      requireOpen();
+      await resolver.refresh();
+      const { agent, tools, servers } = await resolver.equip(agentId, principal);
+      const { digest, entries } = await toolSetOf(agent, tools, servers);
+      const { egress } = agent;
+      return { agentId: agent.id, digest, tools: entries, ...(egress && { egress }) };
+    },
+    async tools(agentId, principal) {
+      requireScope(principal, 'run:create', agentId);
+      requireOpen();
+      const { openAgentTools } = await agentTools();
+      return await openAgentTools(parts, agentId, principal);
+    },
+    async invalidate(keys, principal) {
+      if (principal) requireScope(principal, 'registry:write');
+      const isOfTenant = principal !== undefined && principal.deployment !== true;
+      await resolver.invalidate(isOfTenant ? keysOfTenant(keys, principal.tenant) : keys);
+    },
+    async prewarm(agentIds, principal) {
+      requireScope(principal, 'registry:read');
+      const { prewarm } = await loadPrewarm();
+      return await prewarm(resolver, agentIds, principal);
+    },
+    async validateMcpServer(...given) {
+      requireScope(given[2], 'registry:write');
+      requireOpen();
+      const { validateMcpServer } = await loadValidation();
+      return await validateMcpServer(parts, guard, given);
+    },
+  };
+}
+
+/** Creates the span context and the guard of a principal's side effects outside runs. */
+function createGuard(
+  options: Pick<RuntimeOptions, 'authorize' | 'now'> & Pick<RuntimeObservers, 'recorder' | 'emit'>,
+): Pick<HostedRuntime, 'place' | 'guard'> {
+  const place: HostedRuntime['place'] = (principal, trace) => {
+    const { traceId, parentSpanId } = trace ?? { traceId: createTraceId() };
+    return traceAt({ traceId, parentSpanId, tenant: principal.tenant, actor: actorOf(principal) }, options);
+  };
+  return {
+    place,
+    guard({ principal, trace, ...effect }, work) {
+      const spanContext = place(principal, trace);
+      return guarded(
+        { ...effect, principal, actor: actorOf(principal), spanContext },
+        options,
+        () => work(spanContext),
+      );
+    },
+  };
+}
+
+/** Lets an administrator read the run of another: asks the hook for `run.read`, and audits it. */
+function readRunAs(guard: HostedRuntime['guard']): RunsOptions['readAs'] {
+  return async (runId, principal, state) => {
+    const { agentId, traceId } = state;
+    const facts = { action: 'run.read', target: { type: 'run', id: runId } };
+    const read = { ...facts, subject: ownerOfRun(state).subject, principal, trace: { traceId }, context: { agentId } };
+    await guard(
+      { ...read, attempt: 'Cannot read the run' },
+      (at) => Promise.resolve(at.emit({ ...facts, status: 'ok' })),
+    );
+  };
+}
+
+const loadStoreFeed = /* @__PURE__ */ loadOnce(() => import('../events/store-feed.ts'));
+
+/** Creates the methods; `closing` ends all subscriptions. */
+function createWatching(
+  { ring, audit }: Pick<RuntimeObservers, 'ring' | 'audit'>,
+  closing: AbortSignal,
+): Pick<HostedRuntime, 'events' | 'feed' | 'audit'> {
+  const instance = crypto.randomUUID().slice(0, 8);
+  const feedOf = (principal: Principal): EventFeed =>
+    ring.store
+      ? storeFeed(ring.store.log(principal.tenant))
+      : ringFeed(ring, { origin: instance, isVisible: visibleTo(principal) });
+  return {
+    events(principal, { signal, ...wanted } = {}) {
+      requireScope(principal, 'admin');
+      return ring.watch(visibleTo(principal), {
+        ...wanted,
+        signal: signal ? AbortSignal.any([signal, closing]) : closing,
+      });
+    },
+    feed(principal) {
+      requireScope(principal, 'admin');
+      const feed = feedOf(principal);
+      return {
+        origin: feed.origin,
+        follow: (how) => feed.follow({ ...how, signal: AbortSignal.any([how.signal, closing]) }),
+      };
+    },
+    audit(principal) {
+      requireScope(principal, 'admin');
+      return audit?.log(principal.tenant);
+    },
+  };
+}
+
+/** A feed of the events in a tenant's log. Instances share the log, and so the origin of all numbers. */
+function storeFeed(log: EventBlocks): EventFeed {
+  return {
+    origin: 'log',
+    async *follow(options) {
+      const { followLog } = await loadStoreFeed();
+      yield* followLog(log, options);
+    },
+  };
+}
+
+/** In-process principals also receive events of no tenant. */
+function visibleTo({ tenant, via }: Principal): (of: string | undefined) => boolean {
+  return (of) => of === tenant || (of === undefined && via === 'in-process');
+}
+
+/**
+ * Creates the function that stops the runs of those of the agents (all when absent) that `find` refuses as disabled or unknown for
+ * the tenant of the run. A catalog that does not answer stops nothing.
+ */
+function createDismissal(
+  runs: Pick<Runs, 'agents' | 'stop'>,
+  find: (agentId: string, tenant: string) => Promise<unknown>,
+): (agentIds?: readonly string[]) => void {
+  const check = async ({ agentId, tenant }: RunningAgent): Promise<void> => {
+    try {
+      await find(agentId, tenant);
+    } catch (error) {
+      if (isDismissed(error)) runs.stop({ agentId, tenant }, error);
+    }
+  };
+  return (agentIds) => {
+    for (const running of runs.agents()) if (agentIds?.includes(running.agentId) ?? true) void check(running);
+  };
+}
+
+function isDismissed(error: unknown): error is PinnaceError {
+  return error instanceof PinnaceError && (error.code === 'forbidden' || error.code === 'not_found');
+}
+
+const loadContent = /* @__PURE__ */ loadOnce(() => import('./mcp-content.ts'));
+
+/** Returns the methods. */
+function contentOnUse(parts: () => RuntimeParts): RuntimeContent {
+  const made = loadOnce(async () => (await loadContent()).createRuntimeContent(parts()));
+  return {
+    prompts: {
+      list: async (...given) => await (await made()).prompts.list(...given),
+      get: async (...given) => await (await made()).prompts.get(...given),
+      complete: async (...given) => await (await made()).prompts.complete(...given),
+    },
+    resources: {
+      list: async (...given) => await (await made()).resources.list(...given),
+      read: async (...given) => await (await made()).resources.read(...given),
+    },
+    apps: {
+      read: async (...given) => await (await made()).apps.read(...given),
+      call: async (...given) => await (await made()).apps.call(...given),
+    },
+    readInRun: async (...given) => await (await made()).readInRun(...given),
+  };
+}
+
+const loadSignIns = /* @__PURE__ */ loadOnce(() => import('./mcp-operations.ts'));
+
+/** Returns the methods. */
+function signInsOnUse(parts: RuntimeParts, access: Pick<HostedRuntime, 'guard'>): RuntimeSignIns {
+  const made = loadOnce(async () => (await loadSignIns()).createRuntimeSignIns(parts, access));
+  return {
+    start: async (...given) => await (await made()).start(...given),
+    finish: async (...given) => await (await made()).finish(...given),
+    grant: async (...given) => await (await made()).grant(...given),
+    answer: async (...given) => await (await made()).answer(...given),
+    revoke: async (...given) => await (await made()).revoke(...given),
+  };
+}
+
+const loadStoredFiles = /* @__PURE__ */ loadOnce(() => import('./stored-files.ts'));
+
+/** Creates the stored files of a runtime. */
+function storedFilesOnUse(...parts: Parameters<typeof createStoredFiles>): StoredFiles {
+  const files = async (): Promise<StoredFiles> => (await loadStoredFiles()).createStoredFiles(...parts);
+  return {
+    put: async (...args) => await (await files()).put(...args),
+    get: async (...args) => await (await files()).get(...args),
+    delete: async (...args) => await (await files()).delete(...args),
+  };
+}
+
+const loadSteps = /* @__PURE__ */ loadOnce(() => import('./agent-steps.ts'));
+
+/** Creates the steps of a runtime's agents. */
+function stepsOnUse(parts: StepParts): AgentSteps {
+  let created: AgentSteps | undefined;
+  const steps = async (): Promise<AgentSteps> => {
+    const { createAgentSteps } = await loadSteps();
+    return created ??= createAgentSteps(parts);
+  };
+  return {
+    think: async (request) => await (await steps()).think(request),
+    act: async (request) => await (await steps()).act(request),
+  };
 }

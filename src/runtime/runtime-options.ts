@@ -27,17 +27,18 @@ import type { Slots } from '../tools/run-scope.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { Budgets } from './budgets/budgets.ts';
 import type { LiveTexts } from '../tools/agent-tool.ts';
-import type { CodeAgent } from './code-agents/agent-code.ts';
-import type { Runs } from './log/runs.ts';
-import type { Limits } from './resolve/limits.ts';
-import type { McpSource } from './resolve/mcp-tools.ts';
-import type { RuntimeContent } from './resolve/runtime-content.ts';
-import type { Resolver } from './resolve/resolver.ts';
-import type { ToolSetOf } from './resolve/tool-sets.ts';
+import type { CodeAgent } from './code-agent.ts';
+import type { Runs } from './runs.ts';
+import type { Limits } from './limits.ts';
+import type { McpSource, ToolSetOf } from './tool-sets.ts';
+import type { Resolver } from './resolver.ts';
 import type { StartGate } from './start-gate.ts';
+import type { RuntimeApps } from '../contracts/mcp/apps.ts';
+import type { RuntimePrompts, RuntimeResources } from '../contracts/mcp/content.ts';
+import type { ReadInRun } from './message-files.ts';
 
 /** The platform. */
-export interface RuntimePorts {
+interface RuntimePorts {
   readonly catalog: Catalog;
   /** Agents composed in code, by their ids. */
   readonly agents: ReadonlyMap<string, CodeAgent>;
@@ -53,7 +54,7 @@ export interface RuntimePorts {
 }
 
 /** Where tools come from. */
-export interface RuntimeTools {
+interface RuntimeTools {
   readonly tools: readonly Tool[];
   readonly builtins: readonly Builtin[];
   readonly handlers: Handlers;
@@ -121,5 +122,10 @@ export interface RuntimeParts extends RuntimeOptions {
   readonly requireOpen: () => void;
 }
 
-/** The caller's trace, and the span in it that is the parent. A missing one starts a new trace. */
-export type CallerTrace = { readonly traceId: string; readonly parentSpanId?: string | undefined } | undefined;
+/** Prompts, resources and apps, for callers and for runs. */
+export interface RuntimeContent {
+  readonly prompts: RuntimePrompts;
+  readonly resources: RuntimeResources;
+  readonly apps: RuntimeApps;
+  readonly readInRun: ReadInRun;
+}

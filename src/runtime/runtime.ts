@@ -12,27 +12,25 @@ import type { RuntimePrompts, RuntimeResources } from '../contracts/mcp/content.
 import type { RuntimeSignIns } from '../contracts/mcp/sign-ins.ts';
 import type { McpValidation, McpValidationInput } from '../contracts/mcp/mcp-validation.ts';
 import type { Metrics } from '../base/metrics.ts';
-import type { StoredFiles } from './attachments/stored-file.ts';
-import type { Chats } from './chats/chat.ts';
 import type { NonceUse } from '../contracts/authenticator.ts';
 import type { Authorize } from '../contracts/authorize.ts';
-import type { SpanContext } from '../events/span.ts';
+import type { CallerTrace, SpanContext } from '../events/span.ts';
 import type { AgentSteps } from '../contracts/steps.ts';
-import type { AgentTools } from './resolve/agent-tools.ts';
-import type { ManifestEntry } from './resolve/assemble.ts';
+import type { AgentTools } from './agent-tools.ts';
+import type { ManifestEntry } from './tool-sets.ts';
 import type { PlanReply } from '../contracts/plans.ts';
 import type { ForkEntry, ForkListOptions, ForkOptions, RecordedCalls, RecordedRun } from './forks/fork-options.ts';
 import type { Page } from '../base/page.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Readiness, ReadyOptions } from './readiness.ts';
 import type { RunRequestInput } from './run-request.ts';
-import type { Runs } from './log/runs.ts';
-import type { RunStatus } from './log/run-status.ts';
+import type { Runs } from './runs.ts';
+import type { RunStatus } from './run-record.ts';
 import type { BudgetView } from './budgets/budgets.ts';
-import type { ClaimOptions } from './log/claim-run.ts';
-import type { CallerTrace } from './runtime-options.ts';
-import type { SentMessage } from './steering/inbox.ts';
-import type { SteeringMessageInput } from './steering/message.ts';
+import type { ClaimOptions } from './claim-run.ts';
+import type { SentMessage, SteeringMessageInput } from './steering.ts';
+import type { Chats } from './chat-record.ts';
+import type { StoredFiles } from './message-files.ts';
 
 /** A tool set as data. */
 export interface Manifest {
@@ -249,7 +247,7 @@ export interface Prewarmed {
 }
 
 /** What a principal does outside runs. */
-export interface OutsideEffect
+interface OutsideEffect
   extends Pick<GuardedEffect, 'action' | 'target' | 'subject' | 'payload' | 'context' | 'attempt'> {
   readonly principal: Principal;
   /** A trace of its own when absent. */
@@ -257,7 +255,7 @@ export interface OutsideEffect
 }
 
 /** A request that was refused. */
-export interface RefusedRequest extends Pick<SpanContext, 'traceId'> {
+interface RefusedRequest extends Pick<SpanContext, 'traceId'> {
   readonly parentSpanId?: string | undefined;
   /** The caller; absent when no authenticator has verified one. */
   readonly principal?: Principal | undefined;

@@ -7,32 +7,32 @@ import { reportAt, reportHidden } from '../events/report.ts';
 import { reportedHook } from '../events/reported-port.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 import { type Span, statusOfError } from '../events/span.ts';
-import { approvalsRequestedIn } from './loop/decided-calls.ts';
-import { checkInlineFiles } from './attachments/run-files.ts';
-import { toModelMessages, withContext } from './messages/model-messages.ts';
+import { approvalsRequestedIn } from './decided-calls.ts';
+import { checkInlineFiles } from './run-files.ts';
+import { toModelMessages, withContext } from './model-messages.ts';
 import { executeRun } from './execute-run.ts';
-import { type ChatOfRun, openChatOf, settleWhenEnded } from './chats/chat-of-run.ts';
+import { type ChatOfRun, openChatOf, settleWhenEnded } from './chats.ts';
 import { keepBasis } from './forks/keep-inputs.ts';
 import type { RunOrigin } from './forks/run-origin.ts';
-import { requirePrice } from './model/model-price.ts';
-import { minLimits } from './resolve/limits.ts';
-import { createStepTools } from './loop/step-tools.ts';
-import { takePlan } from './plans.ts';
+import { requirePrice } from './model-budget.ts';
+import { minLimits } from './limits.ts';
+import { createStepTools } from './step-tools.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import { createRunAbort, type RunAbort } from './run-abort.ts';
 import { createRunRedaction, redactedEmit, type RunRedaction } from '../permission/redaction/run-redaction.ts';
-import { lastRunOf, type RunState } from './log/run-record.ts';
-import { spanOfRun } from './run-span.ts';
+import { lastRunOf, type RunState, type RunStatus } from './run-record.ts';
+import { spanOfRun } from './run-spans.ts';
 import { throwIfAborted, untilAborted } from '../base/until-aborted.ts';
 import { parseRunRequest, type RunRequest } from './run-request.ts';
 import type { Change } from '../contracts/storage.ts';
-import { type HeldEvents, holdEvents } from './held-events.ts';
-import type { LiveRun } from './log/live-run.ts';
-import type { RunStatus } from './log/run-status.ts';
+import type { LiveRun } from './live-run.ts';
 import type { ResolvedRun, RunOptions } from './run-options.ts';
-import type { ClaimOptions } from './log/claim-run.ts';
+import type { ClaimOptions } from './claim-run.ts';
 import type { RuntimeParts } from './runtime-options.ts';
 import type { Started, StartOptions } from './runtime.ts';
+import { type Emit, type EmittedEvent, unobserved } from '../events/events.ts';
+import type { Plans } from '../contracts/plans.ts';
+import { type FollowedPlan, noPlan, type PlanOwner } from './followed-plan.ts';
 
 const startingIt = 'start the run';
 
@@ -216,7 +216,7 @@ function requireAnotherTry(tries: number, { plan }: ResolvedRun): void {
 }
 
 /* Most requests have no settings. */
-const runSettings = /* @__PURE__ */ loadOnce(() => import('./resolve/run-settings.ts'));
+const runSettings = /* @__PURE__ */ loadOnce(() => import('./run-settings.ts'));
 
 /** Returns what makes the agent of the request out of its record. */
 async function agentWith(settings: RunSettings, principal: Principal): Promise<RunOrigin['agent']> {
@@ -310,4 +310,57 @@ function startingState(
     ...(runtimeId !== undefined && { runtimeId }),
   };
   return { state: 'running', tenant, subject, agentId, chatId: chat.id, traceId, ...named, startedAt: now() };
+}
+
+/** Events that are held back. */
+interface HeldEvents {
+  readonly emit: Emit;
+  /** Emits what was held, and from now on everything at once. */
+  release(): void;
+}
+
+/** Creates events that are held until `release`; what is never released is never emitted. */
+function holdEvents(emit: Emit): HeldEvents {
+  if (emit === unobserved) return { emit, release: () => undefined };
+  let held: EmittedEvent[] | undefined = [];
+  return {
+    emit: (event) => void (held ? held.push(event) : emit(event)),
+    release() {
+      const all = held ?? [];
+      held = undefined;
+      all.forEach(emit);
+    },
+  };
+}
+
+const load = /* @__PURE__ */ loadOnce(() => import('./follow-plan.ts'));
+
+/**
+ * Starts the plan that a request defines, or finds the one that it names; `undefined` for a request without a plan.
+ *
+ * @throws PinnaceError `invalid_argument` for terms that the planner does not take, for a last message without text or with a file, and
+ * where there is no planner; `not_found` for an unknown plan; `forbidden` (`plans_not_allowed`) over HTTP, where the agent's record does
+ * not allow plans.
+ */
+async function takePlan(
+  plans: Plans | undefined,
+  request: RunRequest,
+  owner: PlanOwner,
+): Promise<FollowedPlan | undefined> {
+  const { planner } = request;
+  if (planner === undefined) return undefined;
+  requireAllowed(owner);
+  if (!plans) throw noPlan('this runtime has no planner', 'no_planner');
+  const { findPlan } = await load();
+  return await findPlan(plans, { ...owner, request, planner });
+}
+
+/** A plan is many model calls for one request, so strangers need the record's permission. */
+function requireAllowed({ principal, agent }: PlanOwner): void {
+  if (principal.via !== 'http' || agent.plans === true) return;
+  throw new PinnaceError(
+    'forbidden',
+    `Cannot plan: agent "${agent.id}" does not allow plans over HTTP; set "plans": true in its record`,
+    { details: { reason: 'plans_not_allowed' } },
+  );
 }

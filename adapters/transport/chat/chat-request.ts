@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { UIMessage } from '../../../src/contracts/ai-types.ts';
-import { messagesToSend } from '../../../src/runtime/messages/compaction.ts';
+import { messagesToSend } from '../../../src/runtime/message-parts.ts';
 import type { RunRequestInput } from '../../../src/runtime/run-request.ts';
 
 /** The fields of a run that a chat may set. */

@@ -1,7 +1,7 @@
 /** Passes a run's stream on to a chat of the AI SDK, and stops the run when the chat does. */
 
 import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
-import { comingBack } from '../../../src/runtime/log/chunks-of.ts';
+import { comingBack } from '../../../src/runtime/stored-run.ts';
 
 type Stream = ReadableStream<UIMessageChunk>;
 

@@ -2,8 +2,8 @@
 
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { Principal } from '../../../src/base/principal.ts';
-import type { Chats } from '../../../src/runtime/chats/chat.ts';
 import type { RemoteChats } from '../client/chats.ts';
+import type { Chats } from '../../../src/runtime/chat-record.ts';
 
 /** A call on its way to the worker: the method, its first arguments, and its options without the signal. */
 export type ChatCall = {

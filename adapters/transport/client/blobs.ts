@@ -1,8 +1,8 @@
 /** The stored files of an endpoint. */
 
-import type { StoredFile } from '../../../src/runtime/attachments/stored-file.ts';
 import type { CallOptions } from './call-options.ts';
 import { type Connection, resolvePath } from './connection.ts';
+import type { StoredFile } from '../../../src/runtime/message-files.ts';
 
 /** The stored files of the caller. */
 export interface RemoteBlobs {

@@ -1,10 +1,10 @@
 /** The stored chats of an endpoint or of a worker. */
 
 import type { Page, PageOptions } from '../../../src/base/page.ts';
-import type { ChatOwner, ChatSummary, DeletedChat, StoredChat } from '../../../src/runtime/chats/chat.ts';
 import type { CallOptions } from './call-options.ts';
 import type { CallRoute } from './registry.ts';
 import { queryOf } from './query.ts';
+import type { ChatOwner, ChatSummary, DeletedChat, StoredChat } from '../../../src/runtime/chat-record.ts';
 
 /** The stored chats of the caller; with the scope `admin`, `subject` names another one of the tenant. */
 export interface RemoteChats {

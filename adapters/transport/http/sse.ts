@@ -1,7 +1,7 @@
 /** Encodes a run's events as server-sent events, for the AI SDK's clients and `EventSource`. */
 
 import type { Metrics } from '../../../src/base/metrics.ts';
-import type { RunCursor } from '../../../src/runtime/log/run-cursor.ts';
+import type { RunCursor } from '../../../src/runtime/stored-run.ts';
 
 /** The headers of an event stream. */
 export const sseHeaders: Readonly<Record<string, string>> = {

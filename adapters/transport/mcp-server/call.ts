@@ -1,7 +1,7 @@
 /** One `tools/call`, from the name to the result, the same for every transport. */
 
 import { type PinnaceError, toData } from '../../../src/base/errors.ts';
-import type { AgentTools } from '../../../src/runtime/resolve/agent-tools.ts';
+import type { AgentTools } from '../../../src/runtime/agent-tools.ts';
 import { parseTraceparent } from '../../../src/events/traceparent.ts';
 import type { LogLevel, Progress, Tool } from '../../../src/tools/tool.ts';
 import { requireCapabilities } from './capabilities.ts';

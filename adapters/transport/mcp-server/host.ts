@@ -5,7 +5,7 @@ import { createReport } from '../../../src/events/report.ts';
 import { reportedHook, reportedPort } from '../../../src/events/reported-port.ts';
 import type { OnError } from '../../../src/events/on-error.ts';
 import type { Storage } from '../../../src/contracts/storage.ts';
-import type { AgentTools } from '../../../src/runtime/resolve/agent-tools.ts';
+import type { AgentTools } from '../../../src/runtime/agent-tools.ts';
 import type { Principal } from '../../../src/base/principal.ts';
 import type { McpPrompts } from './content/prompt.ts';
 import type { McpResources } from './content/resource.ts';

@@ -3,7 +3,7 @@
 import { discoveryToolNames, type DiscoveryTools, discoveryTools } from '../../../src/discovery/discovery-tools.ts';
 import { toIndexedTool } from '../../../src/discovery/tool-fields.ts';
 import { createToolIndex, type ToolIndex } from '../../../src/discovery/tool-index.ts';
-import type { AgentTools } from '../../../src/runtime/resolve/agent-tools.ts';
+import type { AgentTools } from '../../../src/runtime/agent-tools.ts';
 import type { Principal } from '../../../src/base/principal.ts';
 import { toolsOf } from '../../../src/tools/implement.ts';
 import type { Tool } from '../../../src/tools/tool.ts';

@@ -2,7 +2,7 @@
 
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { UIMessage, UIMessageChunk } from '../../../src/contracts/ai-types.ts';
-import { comingBack } from '../../../src/runtime/log/chunks-of.ts';
+import { comingBack } from '../../../src/runtime/stored-run.ts';
 import type { PlanTerms, Transport } from './run.ts';
 
 /** How far a run was read. */

@@ -6,7 +6,7 @@ import type { ChatTransport, UIMessage, UIMessageChunk } from '../../../src/cont
 import { type ErrorData, toData } from '../../../src/base/errors.ts';
 import type { Decision } from '../../../src/permission/interruption.ts';
 import type { ForkOptions } from '../../../src/runtime/forks/fork-options.ts';
-import type { SteeringMessageInput } from '../../../src/runtime/steering/message.ts';
+import type { SteeringMessageInput } from '../../../src/runtime/steering.ts';
 import { createFrameQueue, type Schedule } from '../../kit/hooks/frame-queue.ts';
 import type { StoredAttachment } from '../../files/state/attached-file.ts';
 import type { AssistantMessage, Outcome } from './message.ts';

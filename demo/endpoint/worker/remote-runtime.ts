@@ -6,9 +6,9 @@ import type { McpAnswers } from '../../../src/contracts/mcp/answers.ts';
 import type { McpAppCallRequest, McpAppRequest } from '../../../src/contracts/mcp/apps.ts';
 import type { McpSignInCallback, McpSignInRequest, RuntimeSignIns } from '../../../src/contracts/mcp/sign-ins.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
-import type { StoredFiles } from '../../../src/runtime/attachments/stored-file.ts';
 import type { McpCompletionRequest, McpPromptRequest, McpResourceRequest } from '../../../src/contracts/mcp/content.ts';
 import type { HostedRuntime, RunCall, Runtime } from '../../../src/runtime/runtime.ts';
+import type { StoredFiles } from '../../../src/runtime/message-files.ts';
 
 /** Returns the runtime. Aborting a run's signal cancels the run at the endpoint; its stream then says so. */
 export function remoteRuntime(

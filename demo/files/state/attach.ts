@@ -1,9 +1,9 @@
 /** Takes files into a message that is being written: checks them as the runtime does, and says which are not taken. */
 
-import { fileTypeOf, sniffType } from '../../../src/runtime/attachments/file-type.ts';
 import type { Chat } from '../../chat/state/chat.ts';
 import { formatBytes } from '../../kit/format.ts';
 import type { AttachedFile } from './attached-file.ts';
+import { fileTypeOf, sniffType } from '../../../src/runtime/message-files.ts';
 
 /** The limits of the runtime, by its defaults. */
 export const limits = { file: 5_242_880, message: 10_485_760, count: 20 } as const;

@@ -5,7 +5,7 @@ import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
 import type { ModelSource } from '../../../src/contracts/model-source.ts';
 import type { SecretSource } from '../../../src/contracts/secret-source.ts';
 import { createRunRedaction } from '../../../src/permission/redaction/run-redaction.ts';
-import { adaptModel } from '../../../src/runtime/model/adapt-model.ts';
+import { adaptModel } from '../../../src/runtime/provider-model.ts';
 import type { Secret } from '../../../src/base/secret.ts';
 import type { Prompt } from './control.ts';
 import { type CallOptions, promptOf } from './prompt-of.ts';

@@ -8,7 +8,7 @@ import type { Storage } from '../../contracts/storage.ts';
 import type { Emit } from '../../events/events.ts';
 import { traceAt } from '../../events/span.ts';
 import { createTraceId } from '../../events/trace-ids.ts';
-import { fullPrices, requirePrice } from '../model/model-price.ts';
+import { type CallHold, type CallNeed, fullPrices, requirePrice } from '../model-budget.ts';
 import {
   type BudgetFor,
   type BudgetHolder,
@@ -25,26 +25,6 @@ export interface Spender {
   readonly tenant: string;
   readonly subject: string;
   readonly agentId?: string;
-}
-
-/** What a model call needs, in tokens. */
-export interface CallNeed {
-  readonly input: number;
-  /** The longest answer. */
-  readonly output: number;
-  readonly provider: Provider;
-}
-
-/** What was reserved for a model call. */
-export interface CallHold {
-  /** How long the answer may be. */
-  readonly outputTokens: number;
-  /** The error of an answer that was cut there; `undefined` where the budgets allow as much as was asked for. */
-  readonly cut: PinnaceError | undefined;
-  /** What was received of the answer so far, in tokens as they are estimated: for a call that is left. */
-  said: number;
-  /** Counts what the call has used. Later calls do nothing. */
-  settle(used: { readonly tokens: number; readonly cost: number }): void;
 }
 
 /** A budget as its holder sees it. */

@@ -3,8 +3,8 @@
 import type { Key } from '../../base/key.ts';
 import type { Agent } from '../../base/schema.ts';
 import type { Change, Storage } from '../../contracts/storage.ts';
-import { runPrefix } from '../log/run-record.ts';
-import type { Limits } from '../resolve/limits.ts';
+import { runPrefix } from '../run-record.ts';
+import type { Limits } from '../limits.ts';
 import type { RunRequest } from '../run-request.ts';
 
 /** The record. Secrets are in it by their names only. */

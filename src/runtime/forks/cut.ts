@@ -2,8 +2,8 @@
 
 import { PinnaceError } from '../../base/errors.ts';
 import type { UIMessageChunk } from '../../contracts/ai-types.ts';
-import type { StartedCalls } from '../log/call-record.ts';
-import { isSuspended } from '../messages/program-parts.ts';
+import type { StartedCalls } from '../run-record.ts';
+import { isSuspended } from '../message-parts.ts';
 import type { Item } from './parent-run.ts';
 import type { LostProgram } from './resumed-run.ts';
 

@@ -6,8 +6,8 @@ import { PinnaceError } from '../../base/errors.ts';
 import { readData } from '../../base/json.ts';
 import { parse } from '../../base/parse.ts';
 import type { UIMessage } from '../../contracts/ai-types.ts';
-import type { Limits } from '../resolve/limits.ts';
-import { checkSize } from '../request-size.ts';
+import type { Limits } from '../limits.ts';
+import { checkSize } from '../run-request.ts';
 import type { ForkOptions } from './fork-options.ts';
 
 const Id = v.pipe(v.string(), v.minLength(1), v.maxLength(256));

@@ -2,11 +2,12 @@
 
 import { loadOnce } from '../../base/load-once.ts';
 import type { Change } from '../../contracts/storage.ts';
-import type { LiveRun } from '../log/live-run.ts';
-import type { LoopOptions, Usage } from '../loop/loop-options.ts';
+import type { LiveRun } from '../live-run.ts';
+import type { LoopOptions } from '../loop-options.ts';
 import type { ResolvedRun, RunIdentity, RunOptions } from '../run-options.ts';
 import type { RuntimeParts } from '../runtime-options.ts';
 import type { stepNotes } from './step-notes.ts';
+import type { Usage } from '../model-budget.ts';
 
 const loadBasis = /* @__PURE__ */ loadOnce(() => import('./basis.ts'));
 const loadNotes = /* @__PURE__ */ loadOnce(() => import('./step-notes.ts'));

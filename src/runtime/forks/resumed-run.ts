@@ -2,11 +2,10 @@
 
 import type { Key } from '../../base/key.ts';
 import type { Money } from '../../base/record-fields.ts';
-import type { UIMessage, UIMessageChunk } from '../../contracts/ai-types.ts';
+import type { ModelMessage, UIMessage, UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { Change } from '../../contracts/storage.ts';
-import type { RunState } from '../log/run-record.ts';
-import type { ModelMessage } from '../messages/model-messages.ts';
-import type { ProgramHome } from '../program/program-record.ts';
+import type { RunState } from '../run-record.ts';
+import type { ProgramHome } from '../program-record.ts';
 
 /** A program that has a journal, and whose run was lost. */
 export interface LostProgram {

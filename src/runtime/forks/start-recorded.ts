@@ -3,7 +3,7 @@
 import type { Principal } from '../../base/principal.ts';
 import { mayAct } from '../../tools/call-ends.ts';
 import type { Tool } from '../../tools/tool.ts';
-import { createStepTools } from '../loop/step-tools.ts';
+import { createStepTools } from '../step-tools.ts';
 import type { RuntimeParts } from '../runtime-options.ts';
 import { dryTools, recordedOutcomes } from './dry-tools.ts';
 import type { RecordedCalls, RecordedRun } from './fork-options.ts';

@@ -4,10 +4,10 @@ import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import type { Money } from '../../base/record-fields.ts';
 import { sha256OfText } from '../../base/sha256-sync.ts';
 import type { Change, Storage } from '../../contracts/storage.ts';
-import { runPrefix } from '../log/run-record.ts';
+import { runPrefix } from '../run-record.ts';
 import type { RunOptions } from '../run-options.ts';
 import type { RunRequest } from '../run-request.ts';
-import type { Usage } from '../loop/loop-options.ts';
+import type { Usage } from '../model-budget.ts';
 
 /** The record of a step. */
 export interface StepNote {

@@ -1,7 +1,7 @@
 import { experimental_streamTextLowMemory as streamText, isStepCount, jsonSchema, tool } from 'ai';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { defineTool } from '../../../src/index.ts';
-import { definitionTokens } from '../../../src/runtime/loop/step-tools.ts';
+import { definitionTokens } from '../../../src/runtime/step-tools.ts';
 import { rehearsal } from '../../../adapters/models/rehearsal.ts';
 import { ask, called, type Part, partsOf, stream, toolOf, user } from './rehearsal/ask.ts';
 import { calculator, several, weather } from './rehearsal/tools.ts';

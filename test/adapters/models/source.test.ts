@@ -4,7 +4,7 @@ import { rehearsal } from '../../../adapters/models/rehearsal.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { Provider } from '../../../src/base/schema.ts';
 import { Secret } from '../../../src/base/secret.ts';
-import { adaptModel } from '../../../src/runtime/model/adapt-model.ts';
+import { adaptModel } from '../../../src/runtime/provider-model.ts';
 import { scriptedEgress } from '../../fixtures/egress.ts';
 import { platformEgress } from '../../fixtures/platform-egress.ts';
 

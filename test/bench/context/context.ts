@@ -2,10 +2,10 @@
 
 import process from 'node:process';
 import type { UIMessage } from '../../../src/index.ts';
-import { createContextWindow } from '../../../src/runtime/context/context-window.ts';
-import { toModelMessages } from '../../../src/runtime/messages/model-messages.ts';
-import { toPrompt } from '../../../src/runtime/messages/model-prompt.ts';
-import { defaultLimits } from '../../../src/runtime/resolve/limits.ts';
+import { createContextWindow } from '../../../src/runtime/context-window.ts';
+import { toModelMessages } from '../../../src/runtime/model-messages.ts';
+import { toPrompt } from '../../../src/runtime/model-prompt.ts';
+import { defaultLimits } from '../../../src/runtime/limits.ts';
 import { parseRunRequest } from '../../../src/runtime/run-request.ts';
 import { cpuMs, median, report, type Row } from '../measure.ts';
 

@@ -4,7 +4,7 @@ import { staticCatalog } from '../../../adapters/catalog/static.ts';
 import { memorySecrets } from '../../../adapters/secrets/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createMetrics } from '../../../src/base/metrics.ts';
-import { createResolver } from '../../../src/runtime/resolve/resolver.ts';
+import { createResolver } from '../../../src/runtime/resolver.ts';
 import { scriptedModel } from '../../fixtures/model.ts';
 import { quantile, type Row } from '../measure.ts';
 

@@ -1,15 +1,14 @@
 /** What a tool call costs besides its work, and what it costs to assemble a tool set from very many. */
 
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { defaultLimits } from '../../../src/runtime/resolve/limits.ts';
+import { defaultLimits } from '../../../src/runtime/limits.ts';
 import * as v from 'valibot';
 import { defineTool, localPrincipal, type Tool } from '../../../src/index.ts';
 import { invokeTool, prepareCall, type ToolCall } from '../../../src/tools/index.ts';
 import { staticCatalog } from '../../../adapters/catalog/static.ts';
 import { createMcpServers } from '../../../src/mcp/mcp-servers.ts';
-import { assemble, type KnownTool } from '../../../src/runtime/resolve/assemble.ts';
+import { assemble, createToolSets, type KnownTool } from '../../../src/runtime/tool-sets.ts';
 import { createLiveTexts } from '../../../src/tools/agent-tool.ts';
-import { createToolSets } from '../../../src/runtime/resolve/tool-sets.ts';
 import { Agent } from '../../../src/base/schema.ts';
 import { cpuMs, cpuRounds, median, type Row } from '../measure.ts';
 

@@ -17,11 +17,10 @@ import {
   type ProblemCode,
 } from '../../../src/index.ts';
 import { defaultPlanLimits } from '../../../src/planner/index.ts';
-import { maxFiles } from '../../../src/runtime/attachments/load-files.ts';
-import { defaultContextTokens } from '../../../src/runtime/context/context-options.ts';
-import { maxWaiting } from '../../../src/runtime/steering/inbox.ts';
-import { maxMessageLength } from '../../../src/runtime/steering/message.ts';
+import { maxFiles } from '../../../src/runtime/open-files.ts';
+import { maxMessageLength, maxWaiting } from '../../../src/runtime/steering.ts';
 import { defaultTreeLimits } from '../../../src/tree/tool-spec.ts';
+import { defaultContextTokens } from '../../../src/runtime/estimate-prompt.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const read = (path: string): Promise<string> => readFile(join(root, path), 'utf8');

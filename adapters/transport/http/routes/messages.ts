@@ -3,7 +3,7 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import type { HostedRuntime } from '../../../../src/runtime/runtime.ts';
-import { SteeringMessage, type SteeringMessageInput } from '../../../../src/runtime/steering/message.ts';
+import { SteeringMessage, type SteeringMessageInput } from '../../../../src/runtime/steering.ts';
 import type { Signed } from '../authentication.ts';
 import { readAs } from '../body.ts';
 import type { SignedEnv } from '../env.ts';

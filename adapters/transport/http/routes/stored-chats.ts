@@ -4,7 +4,6 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { maxLimit, type PageOptions } from '../../../../src/base/page.ts';
 import { parse } from '../../../../src/base/parse.ts';
-import type { ChatSummary } from '../../../../src/runtime/chats/chat.ts';
 import type { HostedRuntime } from '../../../../src/runtime/runtime.ts';
 import type { Signed } from '../authentication.ts';
 import { readJson } from '../body.ts';
@@ -12,6 +11,7 @@ import type { SignedEnv } from '../env.ts';
 import { json, named, pageOf, type Parameter, type Shape, shapeOf, type SignedOperation } from '../operation.ts';
 import { Time } from '../schemas.ts';
 import { requireVersion } from './registry-request.ts';
+import type { ChatSummary } from '../../../../src/runtime/chat-record.ts';
 
 /** What the routes need. */
 export interface StoredChatRoutesOptions {

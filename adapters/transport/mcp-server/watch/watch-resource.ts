@@ -1,7 +1,7 @@
 /** Watches a resource in the name of a principal. */
 
 import type { Principal } from '../../../../src/base/principal.ts';
-import type { ClientRead } from '../../../../src/runtime/resolve/client-access.ts';
+import type { ClientRead } from '../../../../src/runtime/agent-tools.ts';
 import { isResourceUri } from '../content/read-resource.ts';
 import type { McpResources } from '../content/resource.ts';
 import type { McpHost } from '../host.ts';

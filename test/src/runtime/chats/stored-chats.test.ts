@@ -12,7 +12,7 @@ import {
   type UIMessage,
 } from '../../../../src/index.ts';
 import { scopes } from '../../../../src/base/principal.ts';
-import { listKey } from '../../../../src/runtime/chats/chat-record.ts';
+import { listKey } from '../../../../src/runtime/chat-record.ts';
 import { callsTools, says, scriptedModel, stallingStream, streamOf } from '../../../fixtures/model.ts';
 import { readAll, runRequest, testRuntime, textOf, userMessage } from '../../../fixtures/runtime.ts';
 

@@ -1,6 +1,6 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { describe, expect, it } from 'vitest';
-import { messageTokens } from '../../../../src/runtime/context/estimate.ts';
+import { messageTokens } from '../../../../src/runtime/estimate-prompt.ts';
 
 type Content = Extract<LanguageModelV4Message, { role: 'user' }>['content'];
 

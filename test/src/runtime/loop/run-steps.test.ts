@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { defineTool, type Tool } from '../../../../src/index.ts';
-import type { RunFilesOptions } from '../../../../src/runtime/attachments/files.ts';
-import { createRunFiles } from '../../../../src/runtime/attachments/run-files.ts';
-import type { LoopOptions } from '../../../../src/runtime/loop/loop-options.ts';
-import { startLoop } from '../../../../src/runtime/loop/run-steps.ts';
-import { createModelBudget } from '../../../../src/runtime/model/model-budget.ts';
+import { createRunFiles } from '../../../../src/runtime/run-files.ts';
+import type { LoopOptions } from '../../../../src/runtime/loop-options.ts';
+import { startLoop } from '../../../../src/runtime/loop.ts';
+import { createModelBudget } from '../../../../src/runtime/model-budget.ts';
 import { callsTools, scriptedModel } from '../../../fixtures/model.ts';
+import type { RunFilesOptions } from '../../../../src/runtime/message-files.ts';
 
 const tools: readonly Tool[] = ['first', 'second'].map((id) =>
   defineTool({ id, description: id, input: v.looseObject({}), execute: () => 'done' })

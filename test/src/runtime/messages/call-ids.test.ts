@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { defineTool, localPrincipal, type UIMessage } from '../../../../src/index.ts';
-import { CallIds, providerCallId } from '../../../../src/runtime/messages/call-ids.ts';
+import { CallIds, providerCallId } from '../../../../src/runtime/call-ids.ts';
 import { budget } from '../../../fixtures/budget.ts';
 import { callsTools, says, scriptedModel } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime, userMessage } from '../../../fixtures/runtime.ts';

@@ -12,7 +12,7 @@ import {
   type UIMessage,
   type UIMessageChunk,
 } from '../../../../src/index.ts';
-import { issuedIn } from '../../../../src/runtime/messages/issued-metadata.ts';
+import { issuedIn } from '../../../../src/runtime/issued-metadata.ts';
 import { callsTools, says, scriptedModel, streamOf } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime, userMessage } from '../../../fixtures/runtime.ts';
 

@@ -1,6 +1,6 @@
 import type { LanguageModelV2, LanguageModelV3, LanguageModelV4 } from '@ai-sdk/provider';
 import { describe, expect, it } from 'vitest';
-import { adaptModel } from '../../../../src/runtime/model/adapt-model.ts';
+import { adaptModel } from '../../../../src/runtime/provider-model.ts';
 
 const usage = { inputTokens: 3, outputTokens: 2, totalTokens: 5 };
 

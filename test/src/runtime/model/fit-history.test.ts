@@ -5,8 +5,8 @@ import type { LanguageModelV4, LanguageModelV4Message, LanguageModelV4Prompt } f
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openAiCompatible } from '../../../../adapters/models/openai-compatible.ts';
-import { leaveProvider } from '../../../../src/runtime/messages/leave-provider.ts';
-import { fitHistory } from '../../../../src/runtime/model/fit-history.ts';
+import { leaveProvider } from '../../../../src/runtime/model-prompt.ts';
+import { fitHistory } from '../../../../src/runtime/provider-model.ts';
 import { budget } from '../../../fixtures/budget.ts';
 
 /** What each kind of provider accepts, as its documentation and its errors say. */

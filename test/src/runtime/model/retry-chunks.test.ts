@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { localPrincipal, type UIMessageChunk } from '../../../../src/index.ts';
-import { foldMessage } from '../../../../src/runtime/chats/fold-message.ts';
+import { foldMessage } from '../../../../src/runtime/fold-message.ts';
 import { preload } from '../../../../src/simulation/preload.ts';
 import { type VirtualTime, virtualTime } from '../../../../src/simulation/virtual-time.ts';
 import { says } from '../../../fixtures/model.ts';

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { cut } from '../../../../src/runtime/model/model-error.ts';
-import { ReportedError, withModelRetries } from '../../../../src/runtime/model/retry.ts';
+import { cut, ReportedError, withModelRetries } from '../../../../src/runtime/model-error.ts';
 
 interface Call {
   readonly isRetryable: boolean;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonCandidates, parsePartialJson } from '../../../../src/runtime/output/json-text.ts';
+import { jsonCandidates, parsePartialJson } from '../../../../src/runtime/read-output.ts';
 
 describe('parsePartialJson', () => {
   it.each([

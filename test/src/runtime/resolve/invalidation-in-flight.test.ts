@@ -4,7 +4,7 @@ import { staticCatalog } from '../../../../adapters/catalog/static.ts';
 import type { Catalog, Storage } from '../../../../src/index.ts';
 import type { Key } from '../../../../src/base/key.ts';
 import { createMetrics } from '../../../../src/base/metrics.ts';
-import { createResolver, type Resolver } from '../../../../src/runtime/resolve/resolver.ts';
+import { createResolver, type Resolver } from '../../../../src/runtime/resolver.ts';
 import { scriptedModel } from '../../../fixtures/model.ts';
 
 const caller = { tenant: 't', via: 'http' } as const;

@@ -4,7 +4,7 @@ import { memorySecrets } from '../../../../adapters/secrets/memory.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import type { Catalog } from '../../../../src/index.ts';
 import { createMetrics } from '../../../../src/base/metrics.ts';
-import { createResolver } from '../../../../src/runtime/resolve/resolver.ts';
+import { createResolver } from '../../../../src/runtime/resolver.ts';
 import { type VirtualTime, virtualTime } from '../../../../src/simulation/virtual-time.ts';
 import { scriptedModel } from '../../../fixtures/model.ts';
 

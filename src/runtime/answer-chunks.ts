@@ -1,0 +1,191 @@
+/** Reads the tool calls of a model: which tool, and with which input. */
+
+import type { LanguageModelV4StreamPart, LanguageModelV4ToolCall, SharedV4ProviderMetadata } from '@ai-sdk/provider';
+import { PinnaceError } from '../base/errors.ts';
+import { isRecord } from '../base/is-record.ts';
+import { wellFormed } from '../base/well-formed.ts';
+import { toBase64 } from '../base/base64.ts';
+import type { UIMessageChunk } from '../contracts/ai-types.ts';
+
+/** A tool call as the model made it. */
+export interface ParsedCall<Tool> {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** The parsed input; the text, where it is not JSON. */
+  readonly input: unknown;
+  readonly providerMetadata?: SharedV4ProviderMetadata | undefined;
+  readonly providerExecuted?: boolean | undefined;
+  readonly dynamic?: boolean | undefined;
+  /** Absent for calls that the provider executes, and for unknown tools. */
+  readonly tool?: Tool | undefined;
+  /** Why the call cannot be made. */
+  readonly error?: PinnaceError | undefined;
+}
+
+/** What a call is read with. */
+interface ParseOptions<Tool> {
+  readonly find: (name: string) => Tool | undefined;
+  /** The error for an unknown name. */
+  readonly missing: (name: string) => PinnaceError;
+  /** Whether the answer has this very call already. */
+  readonly isRepeated: boolean;
+}
+
+/** Parses a call. A call that cannot be made has an `error`, which the model receives as its result. */
+export function parseCall<Tool>(
+  { toolCallId, toolName, input: text, providerExecuted, dynamic, providerMetadata }: LanguageModelV4ToolCall,
+  { find, missing, isRepeated }: ParseOptions<Tool>,
+): ParsedCall<Tool> {
+  const isTooLong = text.length > maxInputLength;
+  const json = isTooLong ? { ok: false as const } : parseInput(text);
+  const call = {
+    toolCallId,
+    toolName,
+    input: json.ok ? json.value : isTooLong ? {} : text,
+    ...(providerExecuted !== undefined && { providerExecuted }),
+    ...(providerMetadata !== undefined && { providerMetadata }),
+  };
+  if (providerExecuted === true) {
+    return { ...call, ...(dynamic === true && { dynamic }), ...(!json.ok && { error: notJson() }) };
+  }
+  const tool = find(toolName);
+  if (!tool) return { ...call, dynamic: true, error: missing(toolName) };
+  if (isRepeated) return { ...call, tool, error: repeated() };
+  if (isTooLong) return { ...call, tool, error: inputTooLong() };
+  return json.ok ? { ...call, tool } : { ...call, tool, error: notJson() };
+}
+
+/** The most text of an input: an event of a run holds it. Tools and their definitions may allow less. */
+const maxInputLength = 1_000_000;
+
+function inputTooLong(): PinnaceError {
+  return new PinnaceError(
+    'invalid_argument',
+    `Cannot call the tool: its input is longer than ${maxInputLength}; send it in several calls`,
+    { details: { reason: 'input_too_large', inputLength: maxInputLength } },
+  );
+}
+
+function parseInput(text: string): { readonly ok: true; readonly value: unknown } | { readonly ok: false } {
+  if (/^\s*(?:null\s*)?$/.test(text)) return { ok: true, value: {} }; // tools without parameters: some models send `null`
+  try {
+    // A key that reaches a prototype must not become part of an input; an escape may spell it.
+    const isPlain = !/__proto__|constructor|\\u/.test(text);
+    return { ok: true, value: isPlain ? JSON.parse(text) : wellFormed(JSON.parse(text, refuseReservedKey)) };
+  } catch {
+    return { ok: false };
+  }
+}
+
+function refuseReservedKey(key: string, value: unknown): unknown {
+  const reachesPrototype = key === 'constructor' && isRecord(value) && Object.hasOwn(value, 'prototype');
+  if (key === '__proto__' || reachesPrototype) throw new SyntaxError('reserved key');
+  return value;
+}
+
+function notJson(): PinnaceError {
+  return new PinnaceError('invalid_argument', 'Cannot call the tool: its input is not JSON', {
+    details: { reason: 'input_not_json' },
+  });
+}
+
+function repeated(): PinnaceError {
+  return new PinnaceError(
+    'invalid_argument',
+    'The tool was not called again: another call of this answer has the same id, tool and input',
+    {
+      details: { reason: 'duplicate_call' },
+    },
+  );
+}
+
+/** A part of the stream, by its type. */
+export type StreamPart<Type extends LanguageModelV4StreamPart['type'] = LanguageModelV4StreamPart['type']> = Extract<
+  LanguageModelV4StreamPart,
+  { type: Type }
+>;
+
+/** The chunk of a call that can be made, or the one that says that it cannot. */
+export function callChunk(call: ParsedCall<unknown>): UIMessageChunk {
+  const { toolCallId, toolName, input, error, dynamic, providerExecuted, providerMetadata } = call;
+  const facts = {
+    toolCallId,
+    toolName,
+    input,
+    ...(providerExecuted !== undefined && { providerExecuted }),
+    ...metadataOf(providerMetadata),
+    ...(dynamic === true && { dynamic }),
+  };
+  return error
+    ? { type: 'tool-input-error', ...facts, errorText: error.message }
+    : { type: 'tool-input-available', ...facts };
+}
+
+/** The chunk that opens the streamed input of a call. */
+export function inputStartChunk(part: StreamPart<'tool-input-start'>, isKnown: boolean): UIMessageChunk {
+  const { id: toolCallId, toolName, providerExecuted, providerMetadata, dynamic, title, inputEncoding } = part;
+  return {
+    type: 'tool-input-start',
+    toolCallId,
+    toolName,
+    ...(inputEncoding !== undefined && { inputEncoding }),
+    ...(providerExecuted !== undefined && { providerExecuted }),
+    ...metadataOf(providerMetadata),
+    ...(dynamic === true && !isKnown && { dynamic }),
+    ...(title !== undefined && { title }),
+  };
+}
+
+/** The chunk of a result that the provider's own tool gave. */
+export function resultChunk(
+  { toolCallId, result, isError, preliminary, dynamic, providerMetadata }: StreamPart<'tool-result'>,
+): UIMessageChunk {
+  const facts = {
+    toolCallId,
+    providerExecuted: true,
+    ...metadataOf(providerMetadata),
+    ...(dynamic === true && { dynamic }),
+  };
+  if (isError !== true) {
+    return { type: 'tool-output-available', ...facts, output: result, ...(preliminary === true && { preliminary }) };
+  }
+  return {
+    type: 'tool-output-error',
+    ...facts,
+    errorText: typeof result === 'string' ? result : JSON.stringify(result),
+  };
+}
+
+/** The chunk of a file that the model made. */
+export function fileChunk(
+  { type, mediaType, data, providerMetadata }: StreamPart<'file' | 'reasoning-file'>,
+): UIMessageChunk {
+  const url = data.type === 'url' ? data.url.href : `data:${mediaType};base64,${toBase64(data.data)}`;
+  return { type, mediaType, url, ...metadataOf(providerMetadata) };
+}
+
+/** The chunk of a source that the model used. */
+export function sourceChunk(part: StreamPart<'source'>): UIMessageChunk {
+  const metadata = metadataOf(part.providerMetadata);
+  const { id: sourceId } = part;
+  if (part.sourceType === 'url') {
+    const { url, title } = part;
+    return { type: 'source-url', sourceId, url, ...(title !== undefined && { title }), ...metadata };
+  }
+  const { mediaType, title, filename } = part;
+  return {
+    type: 'source-document',
+    sourceId,
+    mediaType,
+    title,
+    ...(filename !== undefined && { filename }),
+    ...metadata,
+  };
+}
+
+/** The field of a part's metadata, where it has any. */
+export function metadataOf(
+  providerMetadata: SharedV4ProviderMetadata | undefined,
+): { readonly providerMetadata?: SharedV4ProviderMetadata } {
+  return providerMetadata === undefined ? {} : { providerMetadata };
+}

@@ -1,0 +1,108 @@
+/** The stored chats of a runtime. Their code is loaded on first use. */
+
+import { loadOnce } from '../base/load-once.ts';
+import type { Principal } from '../base/principal.ts';
+import { owns } from '../permission/ownership.ts';
+import type { HostedRuntime } from './runtime.ts';
+import type { RuntimeParts } from './runtime-options.ts';
+import type { Chats, Owner } from './chat-record.ts';
+import type { LiveRun } from './live-run.ts';
+import type { RunRequest } from './run-request.ts';
+import type { OpenedChat } from './start-in-chat.ts';
+
+/** Loads the code of stored chats. */
+const loadChats = /* @__PURE__ */ loadOnce(() => import('./open-chats.ts'));
+
+/** Lets an administrator read another's chats: asks the hook, and audits it. Their owner is not asked. */
+async function readAs(
+  { principal, owner, chatId }: { readonly principal: Principal; readonly owner: Owner; readonly chatId: string },
+  guard: HostedRuntime['guard'],
+): Promise<void> {
+  if (owns(principal, owner)) return;
+  const facts = { action: 'chat.read', target: { type: 'chat', id: chatId } };
+  await guard(
+    { ...facts, subject: owner.subject, principal, attempt: 'Cannot read the chat' },
+    (at) => Promise.resolve(at.emit({ ...facts, status: 'ok' })),
+  );
+}
+
+/** Creates the stored chats of a runtime. */
+export function createChats(parts: RuntimeParts, { guard }: Pick<HostedRuntime, 'guard'>): Chats {
+  return {
+    async list(principal, { subject, ...page } = {}) {
+      const { listChats, ownerOf } = await loadChats();
+      const owner = ownerOf(principal, 'run:read', { subject });
+      const found = await listChats(parts, owner, { ...page, principal });
+      if (found.items.length > 0) await readAs({ principal, owner, chatId: '*' }, guard); // no event names an unknown subject
+      return found;
+    },
+    async get(chatId, principal, { subject, ...page } = {}) {
+      const { getChat, ownerOf } = await loadChats();
+      const owner = ownerOf(principal, 'run:read', { subject });
+      const found = await getChat(parts, owner, { ...page, chatId, principal });
+      await readAs({ principal, owner, chatId }, guard);
+      return found;
+    },
+    async rename(chatId, input, principal, { subject, trace } = {}) {
+      const { ownerOf, parseRename, renameChat, requireChat } = await loadChats();
+      const owner = ownerOf(principal, 'run:create', { subject });
+      const change = parseRename(input);
+      await requireChat(parts, owner, { chatId, principal }); // no event repeats an unknown id
+      const facts = { action: 'chat.rename', target: { type: 'chat', id: chatId } };
+      return await guard(
+        { ...facts, subject: owner.subject, principal, trace, attempt: 'Cannot rename the chat' },
+        async (at) => {
+          const renamed = await renameChat(parts, owner, { chatId, principal, change });
+          at.emit({ ...facts, status: 'ok' });
+          return renamed;
+        },
+      );
+    },
+    async delete(chatId, principal, { subject, trace } = {}) {
+      const { deleteStored, ownerOf, isThere } = await loadChats();
+      const owner = ownerOf(principal, 'run:create', { subject });
+      if (!await isThere(parts, owner, { chatId, principal })) return { messages: 0, runs: 0, running: 0 };
+      const facts = { action: 'chat.delete', target: { type: 'chat', id: chatId } };
+      return await guard(
+        { ...facts, subject: owner.subject, principal, trace, attempt: 'Cannot delete the chat' },
+        async (at) => {
+          const deleted = await deleteStored(parts, { owner, chatId, principal });
+          at.emit({ ...facts, status: 'ok', payload: { ...deleted } });
+          return deleted;
+        },
+      );
+    },
+  };
+}
+
+/** The chat, and the request with all its messages. */
+export interface ChatOfRun {
+  readonly opened: OpenedChat;
+  readonly request: RunRequest;
+}
+
+/** Opens the chat of a request with `chat.store`. @throws PinnaceError as `openChat`. */
+export async function openChatOf(
+  parts: RuntimeParts,
+  request: RunRequest,
+  principal: Principal,
+): Promise<ChatOfRun | undefined> {
+  if (!request.chat.store) return undefined;
+  const opened = await (await loadChats()).openChat(parts, request, principal);
+  return { opened, request: { ...request, chat: { ...request.chat, messages: opened.messages } } };
+}
+
+/** Adds the answer to the chat when the run has ended. Where that fails, the next reader of the chat does it. */
+export function settleWhenEnded(
+  parts: RuntimeParts,
+  { chat: { opened }, live, runId }: {
+    readonly chat: ChatOfRun;
+    readonly live: LiveRun;
+    readonly runId: string;
+  },
+): void {
+  const settled = live.closed.then(async () => await opened.settle(runId))
+    .catch(() => undefined)
+    .finally(() => parts.answers.delete(settled));
+  parts.answers.add(settled);
+}

@@ -1,0 +1,138 @@
+/** Keeps the prompt of a run within the context window of its model. Short chats only cost an estimate. */
+
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import type { UIMessageChunk } from '../contracts/ai-types.ts';
+import { type ContextWindowOptions, type FitPrompt, promptTokens, roomOf, valueTokens } from './estimate-prompt.ts';
+import { reportedHook } from '../events/reported-port.ts';
+import type { RunOptions } from './run-options.ts';
+import type { LoopSpans } from './run-spans.ts';
+import type { ModelBudget, Usage } from './model-budget.ts';
+import type { ModelChain } from './model-chain.ts';
+import type { ModelRetry } from './model-error.ts';
+import { definitionTokens, type StepTools } from './step-tools.ts';
+import type { ResolvedModel } from './resolver.ts';
+import { lastCitation } from './message-parts.ts';
+
+/** The context window of a run. */
+export interface ContextWindow {
+  /**
+   * Makes the prompt fit before a call of the model; replaces messages of it where it must, and yields what readers see of that.
+   * Returns `undefined` when the prompt fits as it is.
+   *
+   * @throws PinnaceError `budget_exceeded` with the reason `context_window` when nothing is left to trim.
+   */
+  fit(prompt: LanguageModelV4Message[]): AsyncGenerator<readonly UIMessageChunk[], void> | undefined;
+  /** Makes the prompt fit a model that takes over, and from then on the window is that of this model. */
+  readonly fitTo: FitPrompt;
+  /** Learns how many tokens the prompt of the last call really had. */
+  learn(inputTokens: number | undefined): void;
+}
+
+/** Estimates of a run are scaled by what its model has counted, but not by any number that an endpoint may report. */
+const [leastScale, mostScale] = [0.5, 4];
+
+/** Creates the context window of a run that has not called its model. */
+export function createContextWindow(options: ContextWindowOptions): ContextWindow {
+  const { toolTokens } = options;
+  let { contextTokens } = options;
+  let scale = 1;
+  let estimate = 0;
+  const isFit = (prompt: LanguageModelV4Message[], room: number): boolean => {
+    estimate = promptTokens(prompt) + toolTokens();
+    return estimate * scale <= room;
+  };
+  async function* fitWith(prompt: LanguageModelV4Message[], used: ContextWindowOptions) {
+    const { fitPrompt } = await import('./fit-context.ts'); // most chats do without
+    const tokensOf = (messages: readonly LanguageModelV4Message[]): number =>
+      Math.ceil((promptTokens(messages) + toolTokens()) * scale);
+    yield* fitPrompt(prompt, { ...used, tokensOf, scale });
+    estimate = promptTokens(prompt) + toolTokens();
+  }
+  return {
+    fit(prompt) {
+      const fits = isFit(prompt, roomOf(contextTokens)) && !options.strategy;
+      return fits ? undefined : fitWith(prompt, { ...options, contextTokens });
+    },
+    async fitTo(prompt, otherTokens) {
+      scale = Math.max(1, scale); // another model may count more
+      const fitted = [...prompt];
+      if (!isFit(fitted, roomOf(otherTokens))) {
+        const { strategy: _strategy, summarize: _summarize, ...rules } = options; // a summary could fail as the last call did
+        for await (const _ of fitWith(fitted, { ...rules, strategy: undefined, contextTokens: otherTokens }));
+        prompt.splice(0, prompt.length, ...fitted);
+      }
+      contextTokens = otherTokens;
+    },
+    learn(inputTokens) {
+      if (!inputTokens || estimate === 0) return;
+      scale = Math.min(mostScale, Math.max(leastScale, inputTokens / estimate));
+    },
+  };
+}
+
+/** More summaries than these do not help a run: its own turn is what is long. */
+const mostCompactions = 2;
+
+/** Creates the context window of a run. */
+export function createRunContext(
+  options: RunOptions,
+  { spans, usage, budget, models, tools, onRetry }: {
+    readonly spans: LoopSpans;
+    readonly usage: Usage;
+    readonly budget: ModelBudget;
+    readonly models: Pick<ModelChain, 'current' | 'left'>;
+    readonly tools: Pick<StepTools, 'current'>;
+    readonly onRetry: (retry: ModelRetry) => void;
+  },
+): ContextWindow {
+  const { agent, runId, contextTokens, contextStrategy, limits, redaction, abort: { signal } } = options;
+  let compactions = 0;
+  const maySummarize = (): boolean => ++compactions <= mostCompactions && usage.steps + 1 < limits.steps;
+  return createContextWindow({
+    contextTokens,
+    strategy: contextStrategy && reportedHook(contextStrategy, options.report, 'contextStrategy'),
+    agentId: agent.id,
+    runId,
+    signal,
+    citations: lastCitation(options.request.chat.messages),
+    toolTokens: () => definitionTokens(tools.current()),
+    async summarize(messages, { mostTokens }) {
+      if (!maySummarize()) return undefined;
+      const { summarize } = await import('./summarize.ts'); // most chats do without
+      const chain = {
+        first: models.current.resolved,
+        fallbacks: models.left,
+        onResolved: ({ secret }: ResolvedModel) => secret && redaction.add(secret),
+      };
+      const redact = (text: string): string => redaction.text(text);
+      return await summarize(messages, {
+        ...options,
+        models: chain,
+        signal,
+        spans,
+        usage,
+        budget,
+        onRetry,
+        mostTokens,
+        redact,
+      });
+    },
+    onTrimmed(payload) {
+      const target = { type: 'agent', id: agent.id } as const;
+      spans.current.emit({ action: 'context.trim', actor: target, target, status: 'ok', payload });
+    },
+  });
+}
+
+/** What a single call is fitted with. */
+interface FitOnceOptions extends Pick<ContextWindowOptions, 'agentId' | 'signal'> {
+  /** Their definitions take room too. */
+  readonly tools: readonly object[];
+}
+
+/** Creates the function that fits the prompt of a call. */
+export function fitOnce({ tools, ...options }: FitOnceOptions): FitPrompt {
+  const tokens = valueTokens(tools);
+  const facts = { ...options, runId: '', strategy: undefined, toolTokens: () => tokens };
+  return (prompt, contextTokens) => createContextWindow({ ...facts, contextTokens }).fitTo(prompt, contextTokens);
+}

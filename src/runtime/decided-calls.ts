@@ -1,0 +1,168 @@
+/** The calls of a chat that a person was asked about: finds them, spends the decisions, and settles them. */
+
+import { toData } from '../base/errors.ts';
+import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
+import type { EarlierClaim, Interruption, SpentDecision, Unspendable } from '../permission/interruption.ts';
+import { claimOn, earlierClaim, notApproved } from '../tools/call-approval.ts';
+import { outcomeChunks } from '../tools/call-ends.ts';
+import type { RunCalls } from '../tools/run-calls.ts';
+import type { Tool, ToolOutcome } from '../tools/tool.ts';
+import { denied, leftWaiting, unknownOutcome, withError } from './model-messages.ts';
+import { programsIn } from './message-parts.ts';
+import type { RunOptions } from './run-options.ts';
+
+/** A call of an earlier run that needed an approval. */
+export interface CallForApproval {
+  readonly toolCallId: string;
+  readonly tool: Tool;
+  readonly input: unknown;
+  /** What was decided, or why the approval allows nothing. */
+  readonly decision: SpentDecision | Unspendable;
+  /** The interruption that was decided on. */
+  readonly approvalId: string;
+}
+
+type DecidingRun = Pick<RunOptions, 'agent' | 'principal' | 'request' | 'toolSet' | 'interruptions'>;
+
+/**
+ * Finds the calls of the last message that needed an approval, and spends the decisions. The client's message says which
+ * approvals there are; what was decided, and about which call, the record alone says.
+ */
+export async function spendApprovals(run: DecidingRun): Promise<readonly CallForApproval[]> {
+  const calls: CallForApproval[] = [];
+  const last = run.request.chat.messages.at(-1);
+  const programs = programsIn(last);
+  for (const { approvalId, toolCallId, name, input } of approvalsRequestedIn(last)) {
+    if (programs.of(toolCallId) !== undefined) continue; // the program spends it
+    const tool = run.toolSet.tools.find(({ definition }) => definition.name === name);
+    if (!tool) continue;
+    const about = [tool.definition, input];
+    const earlier = (): Promise<EarlierClaim> => earlierClaim(run, about);
+    const decision = await run.interruptions.spend(approvalId, await claimOn(run, about), { earlier });
+    calls.push({ toolCallId, tool, input, decision, approvalId });
+  }
+  return calls;
+}
+
+/**
+ * Ends the calls of earlier messages that waited for a person when the chat went on: the record of each says what was decided, and
+ * whether the call was made.
+ */
+export async function endLeftCalls(
+  { request: { chat }, principal, interruptions }: DecidingRun,
+): Promise<readonly UIMessage[]> {
+  const { messages } = chat;
+  const isLeft = (message: UIMessage, at: number): boolean =>
+    at < messages.length - 1 && approvalsRequestedIn(message).length > 0;
+  if (!messages.some(isLeft)) return messages;
+  return await Promise.all(messages.map(async (message, at) => {
+    if (!isLeft(message, at)) return message;
+    const calls = approvalsRequestedIn(message);
+    const ended = await Promise.all(calls.map(async ({ toolCallId, approvalId }) => {
+      const record = await interruptions.find(principal, approvalId);
+      return [toolCallId, record && leftError(record)] as const;
+    }));
+    const errors = new Map(ended);
+    const parts = message.parts.map((part) => {
+      const error = 'toolCallId' in part && isWaiting(part.state) ? errors.get(part.toolCallId) : undefined;
+      return error === undefined ? part : withError(part, error);
+    });
+    return { ...message, parts };
+  }));
+}
+
+/** A call that asks a person itself has started, and one whose decision is spent may have been made. */
+function leftError({ state, approved, kind, reason }: Interruption): string {
+  if (state === 'denied' || (state === 'spent' && approved === false)) return denied(reason);
+  return state === 'spent' || kind !== 'approval' ? unknownOutcome : leftWaiting;
+}
+
+interface ApprovalPart {
+  readonly approvalId: string;
+  readonly toolCallId: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
+/** The tool parts of a message that wait for an approval, or claim one. */
+export function approvalsRequestedIn(message: UIMessage | undefined): readonly ApprovalPart[] {
+  if (message?.role !== 'assistant') return [];
+  return message.parts.flatMap((part) => {
+    if (!('toolCallId' in part) || !('approval' in part) || !isWaiting(part.state)) return [];
+    const name: unknown = part.type === 'dynamic-tool' ? part.toolName : part.type.slice('tool-'.length);
+    const { toolCallId, input }: { toolCallId: unknown; input?: unknown } = part;
+    const approvalId: unknown = part.approval?.id;
+    // The types are the AI SDK's; the values come from the client and are not checked yet.
+    if (typeof approvalId !== 'string' || typeof toolCallId !== 'string' || typeof name !== 'string') return [];
+    return [{ approvalId, toolCallId, name, input }];
+  });
+}
+
+function isWaiting(state: string): boolean {
+  return state === 'approval-requested' || state === 'approval-responded';
+}
+
+/** How calls are settled. */
+interface SettleOptions {
+  readonly decided: readonly CallForApproval[];
+  readonly calls: RunCalls;
+  readonly push: (chunk: UIMessageChunk) => void;
+  readonly signal: AbortSignal;
+  readonly traceId: string;
+}
+
+/** The chat with its settled calls, and how many calls wait for a person again. */
+interface SettledChat {
+  readonly messages: readonly UIMessage[];
+  readonly waiting: number;
+}
+
+/** Makes the approved calls in parallel, adds their outcomes to the stream, and returns the chat with the settled calls. */
+export async function settleDecided(messages: readonly UIMessage[], options: SettleOptions): Promise<SettledChat> {
+  const { decided } = options;
+  const last = messages.at(-1);
+  if (decided.length === 0 || !last) return { messages, waiting: 0 };
+  const outcomes = await Promise.all(
+    decided.map(async (call) => [call.toolCallId, await settle(call, options)] as const),
+  );
+  const parts = [...last.parts];
+  for (const [toolCallId, outcome] of outcomes) {
+    const at = parts.findLastIndex((part) => 'toolCallId' in part && part.toolCallId === toolCallId);
+    const part = parts[at];
+    if (part && outcome) parts[at] = withOutcome(part, outcome);
+  }
+  const waiting = outcomes.filter(([, outcome]) => outcome === undefined).length;
+  return { messages: [...messages.slice(0, -1), { ...last, parts }], waiting };
+}
+
+async function settle(
+  { toolCallId, tool, input, decision, approvalId }: CallForApproval,
+  { calls, push, signal, traceId }: SettleOptions,
+): Promise<ToolOutcome | undefined> {
+  push({ type: 'tool-input-available', toolCallId, toolName: tool.definition.name, input });
+  if ('approved' in decision && decision.approved) {
+    // An approval is no answer to what a tool asked.
+    const interruptionId = decision.kind === 'approval' ? undefined : approvalId;
+    const terms = { signal, approved: true, interruptionId };
+    const { chunks, outcome } = await calls.settle(calls.open(tool, input, toolCallId), terms);
+    chunks.forEach(push);
+    return outcome;
+  }
+  const outcome = { ok: false as const, error: toData(notApproved(tool.definition.id, decision)) };
+  const [shown, ...others] = outcomeChunks(tool, outcome, { toolCallId, traceId });
+  // The person knows why: clients show the call as denied, and the model receives the reason.
+  const isDenied = 'approved' in decision;
+  for (const chunk of [isDenied ? { type: 'tool-output-denied' as const, toolCallId } : shown, ...others]) {
+    if (chunk) push(chunk);
+  }
+  return outcome;
+}
+
+/** The part as the AI SDK would have it after the call. */
+function withOutcome(part: UIMessage['parts'][number], outcome: ToolOutcome): UIMessage['parts'][number] {
+  const { approval: _, ...call } = part as UIMessage['parts'][number] & { approval?: unknown };
+  const settled = outcome.ok
+    ? { ...call, state: 'output-available', output: outcome.output }
+    : { ...call, state: 'output-error', errorText: outcome.error.message };
+  return settled as UIMessage['parts'][number]; // a tool part in one of its ended states; checked with all others
+}

@@ -1,0 +1,136 @@
+/**
+ * The provider metadata that the runs of a chat have issued: signatures of thoughts and calls, which a model needs back to continue.
+ * It is read from the log, never from the client.
+ */
+
+import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
+import { readJournal } from '../log/journal-record.ts';
+import type { Storage } from '../contracts/storage.ts';
+import { haveOneOwner, type OwnedRecord } from '../permission/ownership.ts';
+import { chatBefore, ownerBefore, ownerOfRun, runPrefix, type RunState } from './run-record.ts';
+import { readEvents } from './stored-run.ts';
+
+/** The metadata, to be handed out once for each part that it was issued for. */
+export interface IssuedMetadata {
+  /** Returns the fields that the part had when it was issued; `undefined` for a part that was not. */
+  take(part: UIMessage['parts'][number]): Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Whose metadata it is. */
+interface IssuedTo {
+  readonly owner: OwnedRecord;
+  readonly agentId: string;
+  readonly chatId: string;
+  /** The last of the runs that made the message which is continued. */
+  readonly runId: string;
+}
+
+/** A message that more runs than these have made loses the metadata of its oldest. */
+const maxRuns = 16;
+
+/** Reads what these runs have issued. Runs of another person, chat or agent issue nothing. */
+export async function readIssued(
+  storage: Storage,
+  { owner: first, agentId, chatId, runId }: IssuedTo,
+): Promise<IssuedMetadata> {
+  const logs: UIMessageChunk[][] = [];
+  let chat = chatId;
+  let owner = first;
+  for (let id: string | undefined = runId; id !== undefined && logs.length < maxRuns;) {
+    const state: RunState | undefined = (await readJournal<RunState>(storage, runPrefix(id)))?.head.state;
+    if (!state || !haveOneOwner(owner, ownerOfRun(state))) break;
+    if (state.chatId !== chat || state.agentId !== agentId) break;
+    logs.unshift(await readLog(storage, id, state));
+    chat = chatBefore(state);
+    owner = ownerBefore(state);
+    id = state.continues;
+  }
+  return issuedIn(logs.flat());
+}
+
+async function readLog(storage: Storage, runId: string, { parent }: RunState): Promise<UIMessageChunk[]> {
+  const chunks: UIMessageChunk[] = [];
+  for (let after = 0;;) {
+    const events = await readEvents(runId, after, storage, parent);
+    if (events.length === 0) return chunks;
+    for (const { text } of events) chunks.push(JSON.parse(text) as UIMessageChunk); // `record` alone writes them
+    after = events.at(-1)?.seq ?? after;
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Collects the metadata of these chunks by the parts that a client makes of them. */
+export function issuedIn(chunks: readonly UIMessageChunk[]): IssuedMetadata {
+  const blocks = new Map<string, { text: string; metadata: unknown }>();
+  const calls = new Map<string, Fields>();
+  const said = new Map<string, Fields[]>();
+  const add = (type: string, content: string, providerMetadata: unknown): void => {
+    const key = `${type}\n${content}`;
+    said.set(key, [...said.get(key) ?? [], defined({ providerMetadata })]);
+  };
+  const addCall = (toolCallId: string, fields: Fields): void => {
+    calls.set(toolCallId, { ...calls.get(toolCallId), ...defined(fields) });
+  };
+  let isOther = false;
+  for (const chunk of chunks) {
+    if (chunk.type === 'start') isOther = false;
+    if (chunk.type === 'data-model') isOther = true; // a fallback answers: the next run starts with the first model again
+    if (isOther) continue;
+    switch (chunk.type) {
+      case 'text-start':
+      case 'reasoning-start':
+        blocks.set(blockKey(chunk), { text: '', metadata: chunk.providerMetadata });
+        break;
+      case 'text-delta':
+      case 'reasoning-delta':
+      case 'text-end':
+      case 'reasoning-end': {
+        const block = blocks.get(blockKey(chunk));
+        if (!block) break;
+        if ('delta' in chunk) block.text += chunk.delta;
+        block.metadata = chunk.providerMetadata ?? block.metadata;
+        if (chunk.type.endsWith('-end')) add(typeOf(chunk), block.text, block.metadata);
+        break;
+      }
+      case 'file':
+      case 'reasoning-file':
+        add(chunk.type, chunk.url, chunk.providerMetadata);
+        break;
+      case 'custom':
+        add(chunk.type, chunk.kind, chunk.providerMetadata);
+        break;
+      case 'tool-input-available':
+      case 'tool-input-error': {
+        const { toolCallId, providerExecuted, providerMetadata: callProviderMetadata } = chunk;
+        addCall(toolCallId, { callProviderMetadata, providerExecuted });
+        break;
+      }
+      case 'tool-output-available':
+      case 'tool-output-error':
+        addCall(chunk.toolCallId, { resultProviderMetadata: chunk.providerMetadata });
+        break;
+      default: // has no metadata that a model gets back
+    }
+  }
+  return {
+    take: (part) => 'toolCallId' in part ? calls.get(part.toolCallId) : said.get(keyOf(part))?.shift(),
+  };
+}
+
+function keyOf(part: UIMessage['parts'][number]): string {
+  const content = 'text' in part ? part.text : 'url' in part ? part.url : 'kind' in part ? part.kind : '';
+  return `${part.type}\n${content}`;
+}
+
+function blockKey(chunk: { readonly type: string; readonly id: string }): string {
+  return `${typeOf(chunk)}\n${chunk.id}`;
+}
+
+function typeOf({ type }: { readonly type: string }): string {
+  return type.slice(0, type.indexOf('-'));
+}
+
+function defined(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

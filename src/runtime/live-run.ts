@@ -1,0 +1,393 @@
+/** A run that this instance executes and records. */
+
+import type { UIMessageChunk } from '../contracts/ai-types.ts';
+import { type ErrorData, PinnaceError, toData } from '../base/errors.ts';
+import type { CommitTick } from '../log/commit-tick.ts';
+import { type Journal, openJournal } from '../log/journal.ts';
+import type { Metrics } from '../base/metrics.ts';
+import type { Change, Storage } from '../contracts/storage.ts';
+import { closingChunks } from './run-chunks.ts';
+import { type ReportedUsage, type RunEnd, type RunEvent, runPrefix, type RunState } from './run-record.ts';
+import { createInbox, type Inbox } from './steering.ts';
+
+/** The limits of one run's stream, in UTF-16 code units: of what it says, and of one event as JSON. */
+const maxLength = 8 * 1_048_576;
+const maxEventLength = 1_048_576;
+/** The events of a run after which deltas that are committed together are merged into one event. */
+const finelyCutEvents = 2_000;
+/** Merged deltas stay below this length, so that readers receive long texts in pieces. */
+const mergedLength = 16_384;
+/** The head is committed at least this often, so that no other instance takes the run for lost. */
+const heartbeatMs = 5_000;
+/** Commits of chunks alone leave the head for less than a heartbeat, so that each heartbeat writes it. */
+const headMs = 4_000;
+
+/** The options of a live run. */
+interface LiveRunOptions {
+  readonly storage: Storage;
+  readonly runId: string;
+  readonly state: RunState;
+  /** The number of the last event that the log starts with. */
+  readonly first: number;
+  /** The version of the new log's head. */
+  readonly version: string;
+  readonly now: () => number;
+  readonly ttlMs: number;
+  readonly metrics: Metrics;
+  /** When chunks are committed. */
+  readonly tick: CommitTick;
+  /** How long the run goes on after its last reader has left. */
+  readonly detachGraceMs: number;
+  /** How long the run outlasts a storage that is out of reach. */
+  readonly storageGraceMs: number;
+  /** Stops the run: its signal. */
+  readonly abort: (reason: unknown) => void;
+}
+
+/** A live run. Readers see only committed events, which every instance can replay. */
+export interface LiveRun extends Pick<Readers, 'attach' | 'detach'>, Pick<EventBuffer, 'read' | 'visible'> {
+  readonly state: RunState;
+  /** Events up to this number are read from the storage. */
+  readonly first: number;
+  /** The messages that arrive while the run works. */
+  readonly inbox: Inbox;
+  /** Resolves when the run has ended and its log is committed, or is no longer ours. */
+  readonly closed: Promise<void>;
+  /** Whether another instance has it now, so that its end is to be read in the storage. */
+  readonly takenOver: boolean;
+  /** The last events of a run whose storage stayed out of reach. They are not in its log, and have no number there. */
+  readonly unrecorded: readonly string[];
+  record(chunk: UIMessageChunk): void;
+  /** Commits the change together with the next chunk. */
+  note(change: Change): void;
+  /** Commits everything so far, and the changes with it. Rejects when the run is no longer ours, or its storage stays away. */
+  commit(changes: readonly Change[]): Promise<void>;
+  /** Records the end; nothing can be recorded after it. Readers see it when it is committed. */
+  end(how: RunEnd, options: EndOptions): Promise<void>;
+  abort(reason: unknown): void;
+}
+
+/** What goes with the end of a run. */
+interface EndOptions {
+  readonly usage: ReportedUsage;
+  /**
+   * Called when the end is recorded, with an error when it could not be; never when another instance has taken the run over and
+   * emits its end.
+   */
+  readonly onRecorded: (unrecorded?: ErrorData) => void;
+}
+
+const atOnce = { soon: true };
+
+/** Creates a live run over a new log. */
+export function createLiveRun(options: LiveRunOptions): LiveRun {
+  const { state, first, now, detachGraceMs, abort } = options;
+  const buffer = createEventBuffer(first);
+  const readers = createReaders({ graceMs: detachGraceMs, onAbandoned: () => abort('client_gone') });
+  const closed = Promise.withResolvers<void>();
+  let takenOver = false;
+  let unrecorded: readonly string[] = [];
+  let onRecorded: EndOptions['onRecorded'] | undefined;
+  const leave = (lostTo?: PinnaceError): void => {
+    takenOver = lostTo?.code === 'conflict';
+    const end = lostTo && !takenOver ? endUnrecorded() : undefined;
+    if (end) unrecorded = closingTexts(end, options);
+    if (!takenOver) onRecorded?.(end?.error);
+    clearInterval(heartbeat);
+    readers.stop();
+    buffer.close();
+    closed.resolve();
+  };
+  const journal = openLog(options, buffer, leave);
+  const heartbeat = setInterval(() => void journal.flush().catch(() => undefined), heartbeatMs);
+  const commit: LiveRun['commit'] = async (changes) => {
+    recording.release();
+    journal.append([], { changes });
+    await journal.flush();
+  };
+  const inbox = createInbox({ ...options, commit });
+  const recording = new Recording({ journal, buffer, inbox, options });
+  return {
+    record: (chunk) => recording.record(chunk),
+    note: (change) => recording.note(change),
+    state,
+    first,
+    inbox,
+    commit,
+    closed: closed.promise,
+    get takenOver() {
+      return takenOver;
+    },
+    get unrecorded() {
+      return unrecorded;
+    },
+    get visible() {
+      return buffer.visible;
+    },
+    read: (after) => buffer.read(after),
+    attach: () => readers.attach(),
+    detach: () => readers.detach(),
+    abort,
+    async end(how, { usage, onRecorded: whenRecorded }) {
+      onRecorded = whenRecorded;
+      recording.release();
+      const ended = { ...state, state: how.type, endedAt: now(), usage, ...('error' in how && { error: how.error }) };
+      journal.append([], { state: ended });
+      await journal.flush().then(() => leave(), () => undefined); // a lost log has left by itself
+    },
+  };
+}
+
+/** A delta of a text, of reasoning or of the input of a call. */
+type Delta = Extract<UIMessageChunk, { type: 'text-delta' | 'reasoning-delta' | 'tool-input-delta' }>;
+
+/**
+ * Records chunks, and with the next one what is noted. The storage has to bear how much a model says, not how finely its provider
+ * cuts it: in a long stream the deltas of a block that arrive between two commits are one event.
+ */
+class Recording implements Pick<LiveRun, 'record' | 'note'> {
+  readonly #journal: Journal<RunState>;
+  readonly #buffer: EventBuffer;
+  readonly #inbox: Inbox;
+  readonly #options: Pick<LiveRunOptions, 'abort' | 'tick'>;
+  readonly #isFirst = createFirstWord();
+  #notes: Change[] = [];
+  #length = 0;
+  #isFull = false;
+  /** What was said since the last event, in a long stream. */
+  #held: Delta | undefined;
+  #stopWaiting: (() => void) | undefined;
+
+  constructor(
+    { journal, buffer, inbox, options }: {
+      readonly journal: Journal<RunState>;
+      readonly buffer: EventBuffer;
+      readonly inbox: Inbox;
+      readonly options: Pick<LiveRunOptions, 'abort' | 'tick'>;
+    },
+  ) {
+    this.#journal = journal;
+    this.#buffer = buffer;
+    this.#inbox = inbox;
+    this.#options = options;
+  }
+
+  note(change: Change): void {
+    this.#notes.push(change);
+  }
+
+  record(chunk: UIMessageChunk): void {
+    const said = isDelta(chunk) ? chunk : undefined;
+    if (!said || this.#buffer.count < finelyCutEvents || this.#notes.length > 0) {
+      this.release();
+      return this.#append(chunk, said ? textOf(said).length : undefined);
+    }
+    const merged = this.#held && mergedDelta(this.#held, said);
+    if (!merged) this.release();
+    this.#held = merged ?? said;
+    this.#stopWaiting ??= this.#options.tick.wait(() => this.release());
+  }
+
+  /** Records what is held, to be committed at once. */
+  release(): void {
+    const held = this.#held;
+    this.#stopWaiting?.();
+    this.#stopWaiting = this.#held = undefined;
+    if (held) this.#append(held, textOf(held).length, true);
+  }
+
+  #append(chunk: UIMessageChunk, saidLength?: number, soon = this.#isFirst(chunk)): void {
+    const text = JSON.stringify(chunk);
+    this.#length += saidLength ?? text.length;
+    if (!this.#isFull && (this.#length > maxLength || text.length > maxEventLength)) {
+      this.#isFull = true; // what comes now is the end
+      return this.#options.abort(tooLong(text.length > maxEventLength));
+    }
+    this.#buffer.push(text);
+    const delivered = this.#inbox.changesOf(chunk);
+    const changes = this.#notes.length > 0 ? [...this.#notes, ...delivered ?? []] : delivered;
+    if (this.#notes.length > 0) this.#notes = [];
+    if (changes) this.#journal.append([text], { changes, soon });
+    else this.#journal.append([text], soon ? atOnce : undefined);
+  }
+}
+
+/** Whether the chunk says a piece of something, and nothing else. */
+function isDelta(chunk: UIMessageChunk): chunk is Delta {
+  const { type } = chunk;
+  if (type !== 'text-delta' && type !== 'reasoning-delta' && type !== 'tool-input-delta') return false;
+  return !('providerMetadata' in chunk);
+}
+
+function textOf(delta: Delta): string {
+  return delta.type === 'tool-input-delta' ? delta.inputTextDelta : delta.delta;
+}
+
+/** Two deltas of the same block as one; `undefined` where they are not, or too long together. */
+function mergedDelta(first: Delta, next: Delta): Delta | undefined {
+  if (textOf(first).length + textOf(next).length > mergedLength) return undefined;
+  if (first.type === 'tool-input-delta') {
+    if (next.type !== 'tool-input-delta' || next.toolCallId !== first.toolCallId) return undefined;
+    return { ...first, inputTextDelta: first.inputTextDelta + next.inputTextDelta };
+  }
+  if (next.type !== first.type || next.id !== first.id) return undefined;
+  return { ...first, delta: first.delta + next.delta };
+}
+
+function openLog(
+  options: LiveRunOptions,
+  buffer: EventBuffer,
+  leave: (lostTo: PinnaceError) => void,
+): Journal<RunState> {
+  const { storage, runId, version, first, now, tick, ttlMs, storageGraceMs: graceMs, state, abort, metrics } = options;
+  return openJournal({
+    storage,
+    prefix: runPrefix(runId),
+    head: { seq: first, fence: 1, at: now(), state },
+    version,
+    now,
+    tick,
+    ttlMs,
+    headMs,
+    graceMs,
+    onCommit(seq) {
+      metrics.count('pinnace_journal_commits_total', { of: 'run' });
+      buffer.show(seq);
+    },
+    onLost(error) {
+      abort(error); // a run that cannot be recorded must not continue
+      leave(error);
+    },
+  });
+}
+
+/** Returns a function that is true for the first chunk of an answer that a person sees: it is committed at once. */
+function createFirstWord(): (chunk: UIMessageChunk) => boolean {
+  let isSilent = true;
+  return ({ type }) => {
+    if (!isSilent || (type !== 'text-delta' && type !== 'reasoning-delta' && type !== 'tool-input-start')) return false;
+    isSilent = false;
+    return true;
+  };
+}
+
+function tooLong(isEvent: boolean): PinnaceError {
+  const what = isEvent
+    ? `one part of its answer is longer than ${maxEventLength} characters`
+    : `its answers, tool inputs and outputs together are longer than ${maxLength} characters`;
+  return new PinnaceError('budget_exceeded', `The run was stopped: ${what}`, { details: { reason: 'stream_limit' } });
+}
+
+/** The end that readers see when the storage is out of reach: the log may have another end, but cannot be read. */
+function endUnrecorded(): Extract<RunEnd, { readonly type: 'failed' }> {
+  const error = new PinnaceError(
+    'outcome_unknown',
+    'Cannot record how the run ended: its storage is out of reach; read it later',
+    { details: { reason: 'run_unrecorded' } },
+  );
+  return { type: 'failed', error: toData(error) };
+}
+
+function closingTexts(end: RunEnd, { runId, state: { traceId } }: LiveRunOptions): readonly string[] {
+  return closingChunks(end, { runId, traceId, usage: {} }).map((chunk) => JSON.stringify(chunk));
+}
+
+/** The end of a run whose instance was lost. */
+export function workerLost(): RunEnd {
+  const error = new PinnaceError('unavailable', 'The run failed: the instance that executed it was lost', {
+    retryable: false,
+    details: { reason: 'worker_lost' },
+  });
+  return { type: 'failed', error: toData(error) };
+}
+
+/** The buffer. Readers are cursors into it: a slow one costs nothing. */
+interface EventBuffer {
+  readonly count: number;
+  /** The number of the last event that readers see. */
+  readonly visible: number;
+  push(text: string): void;
+  /** Shows the events up to this number. */
+  show(seq: number): void;
+  /** Nothing more will come. */
+  close(): void;
+  /** The visible events behind `after`, some at a time; `undefined` when there are none and none will come. */
+  read(after: number): Promise<readonly RunEvent[] | undefined>;
+}
+
+const eventsPerRead = 64;
+
+/** Creates an empty buffer of the events behind number `first`, which readers find in the storage. */
+function createEventBuffer(first = 0): EventBuffer {
+  const texts: string[] = [];
+  let visible = first;
+  let closed = false;
+  let news = Promise.withResolvers<void>();
+  const notify = (): void => {
+    news.resolve();
+    news = Promise.withResolvers<void>();
+  };
+  return {
+    get count() {
+      return texts.length;
+    },
+    get visible() {
+      return visible;
+    },
+    push: (text) => void texts.push(text),
+    show(seq) {
+      visible = Math.min(seq, first + texts.length);
+      notify();
+    },
+    close() {
+      closed = true;
+      notify();
+    },
+    async read(after) {
+      while (after >= visible) {
+        if (closed) return undefined;
+        await news.promise;
+      }
+      const end = Math.min(visible, after + eventsPerRead);
+      return texts.slice(after - first, end - first).map((text, i) => ({ seq: after + i + 1, text }));
+    },
+  };
+}
+
+/** Counts readers. */
+interface Readers {
+  /** @throws PinnaceError `rate_limited` when the run has as many as it may. */
+  attach(): void;
+  detach(): void;
+  /** The run has ended: readers that leave now have no effect. */
+  stop(): void;
+}
+
+const maxReaders = 16;
+
+/** Counts readers, and calls back `graceMs` after the last has left; never when that is infinite. */
+function createReaders({ graceMs, onAbandoned }: { graceMs: number; onAbandoned: () => void }): Readers {
+  let count = 0;
+  let stopped = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return {
+    attach() {
+      if (count >= maxReaders) {
+        throw new PinnaceError('rate_limited', `Cannot read the run: it has ${maxReaders} readers`, {
+          retryAfterMs: 1000,
+          details: { reason: 'too_many_readers' },
+        });
+      }
+      count += 1;
+      clearTimeout(timer);
+    },
+    detach() {
+      count -= 1;
+      if (count === 0 && !stopped && Number.isFinite(graceMs)) timer = setTimeout(onAbandoned, graceMs);
+    },
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,404 @@
+/** The loop of a run: call the model and settle its tool calls, until it has answered. */
+
+import type {
+  LanguageModelV4Message,
+  LanguageModelV4ToolChoice,
+  LanguageModelV4ToolResultPart,
+} from '@ai-sdk/provider';
+import { type ErrorData, PinnaceError, toData, toPinnaceError } from '../base/errors.ts';
+import type { JSONValue, UIMessageChunk } from '../contracts/ai-types.ts';
+import { reportAt } from '../events/report.ts';
+import type { Tool, ToolOutcome } from '../tools/tool.ts';
+import { toolErrorPart } from '../tools/call-ends.ts';
+import type { FinishReason, RunEnd } from './run-record.ts';
+import { CallIds, callIdsIn } from './call-ids.ts';
+import { toPrompt, toPromptTools } from './model-prompt.ts';
+import { openCall } from './model-call.ts';
+import type { LoopOptions } from './loop-options.ts';
+import type { LoopSpans } from './run-spans.ts';
+import { type Answer, createStepContent, incomplete, mayExecute } from './step-content.ts';
+import { definitionTokens } from './step-tools.ts';
+import { raceAbort } from '../base/until-aborted.ts';
+import { describedText } from '../tools/call-approval.ts';
+import type { SettledCall } from '../tools/run-calls.ts';
+import type { ParsedCall } from './answer-chunks.ts';
+import type { Issue } from '../base/parse.ts';
+import type { Limits } from './limits.ts';
+import type { Loop } from './run-chunks.ts';
+
+/** Starts the loop. Model errors become an end with a code and a fixed text; nothing of the prompt is in it. */
+export function startLoop(options: LoopOptions): Loop {
+  const { signal, report, spans } = options;
+  const { clock } = spans;
+  const steps = runSteps(options);
+  return {
+    async read() {
+      try {
+        const { done, value } = await steps.next();
+        return done ? { end: value } : { chunks: value };
+      } catch (error) {
+        if (signal.aborted) return { end: endOfAbort(signal) };
+        if (!(error instanceof PinnaceError)) report(error, { kind: 'run', step: spans.step }); // a bug
+        return { end: endOfError(clock.signal.aborted ? clock.signal.reason : error, options) };
+      }
+    },
+  };
+}
+
+/** Runs steps until the run ends; each yield is one batch for the log. */
+async function* runSteps(run: LoopOptions): AsyncGenerator<readonly UIMessageChunk[], RunEnd> {
+  const prompt = toPrompt(run.agent.instructions, run.messages); // only `fit` replaces any
+  const { step: first, shownIds: shown } = run.resumed ?? { step: 1 };
+  const shownIds = new Set(shown);
+  const { chat = [], otherCallIds = [] } = run;
+  const callIds = new CallIds(() => [...otherCallIds, ...callIdsIn([...chat, ...run.messages])]);
+  for (let step = first;; step++) {
+    const arrived = run.steering?.deliver(prompt) ?? [];
+    if (arrived.length > 0) yield arrived;
+    const fitting = run.contextWindow.fit(prompt);
+    if (fitting) yield* fitting;
+    const { answer, spent } = yield* takeAnswer(run, { prompt, shownIds, callIds, step });
+    prompt.push(answer.message);
+    run.usage.steps += 1;
+    run.contextWindow.learn(answer.usage.inputTokens.total);
+    const settled = mayExecute(answer.finishReason) ? yield* settleCalls(answer.calls, run) : unsettled;
+    if (settled.results.length > 0) prompt.push({ role: 'tool', content: [...settled.results] });
+    yield [{ type: 'finish-step' }];
+    const how = spent ? stopped(answer.finishReason, spent) : endOf(answer, settled, run);
+    const end = yield* withOutput(how, { answer, prompt, run });
+    if (end) return end;
+  }
+}
+
+interface StepPlace {
+  readonly prompt: LanguageModelV4Message[];
+  readonly shownIds: Set<string>;
+  readonly callIds: CallIds;
+  readonly step: number;
+}
+
+interface TakenAnswer {
+  readonly answer: Answer<Tool>;
+  /** Where the budget has cut it short. */
+  readonly spent: PinnaceError | undefined;
+}
+
+async function* takeAnswer(
+  run: LoopOptions,
+  { prompt, shownIds, callIds, step }: StepPlace,
+): AsyncGenerator<readonly UIMessageChunk[], TakenAnswer> {
+  const { agent: { modelSettings: settings }, models, budget, spans, limits } = run;
+  const offered = run.tools.current();
+  const tools = toPromptTools(offered);
+  budget.requireRoom({ prompt, tools }, models.current.provider.prices);
+  spans.startStep();
+  countTools(run, offered);
+  const toolChoice = toolChoiceOf(run, { offered, step });
+  if (run.onPrompt) await run.onPrompt(prompt, step);
+  const call = await openCall({
+    models,
+    budget,
+    settings,
+    limits,
+    prompt,
+    fit: run.contextWindow.fitTo,
+    tools,
+    toolChoice,
+    responseFormat: run.output?.responseFormat,
+    clock: spans.clock,
+    report: reportAt(run.report, { step }),
+    onRetry: run.onRetry,
+  });
+  const content = createStepContent<Tool>({
+    step,
+    shownIds,
+    callIds,
+    find: (name) => offered.find(({ definition }) => definition.name === name),
+    missing: (name) => run.tools.missing(name),
+    onInvalid: (rejected, error) => {
+      emitRejected(error, spans);
+      return [
+        toolErrorPart(
+          { toolCallId: rejected.toolCallId, tool: rejected.toolName, traceId: run.traceId },
+          toData(error),
+        ),
+      ];
+    },
+  });
+  yield [...call.fallback ? [{ type: 'data-model' as const, data: call.fallback }] : [], { type: 'start-step' }];
+  for (let parts = await call.read(); parts; parts = await call.read()) {
+    const chunks = content.take(parts);
+    if (chunks.length > 0) yield run.files.shown(chunks);
+    content.requireSound();
+  }
+  const answer = content.end();
+  const spent = call.end(answer);
+  requireChoice(toolChoice, answer);
+  return { answer, spent };
+}
+
+/** Counts the tokens of the tools that the model may call in a step. */
+function countTools({ allTools, usage }: LoopOptions, offered: readonly Tool[]): void {
+  const tokens = definitionTokens(offered);
+  usage.toolTokens += tokens;
+  usage.toolTokensSaved += definitionTokens(allTools) - tokens;
+}
+
+/** Emits only an error event for a call that never started. The name that the model gave may be anything. */
+function emitRejected(error: PinnaceError, { current }: LoopSpans): void {
+  const { code, message, retryable }: ErrorData = toData(error);
+  current.emit({
+    action: 'error',
+    target: { type: 'tool', id: 'unknown' },
+    status: 'error',
+    error: { code, message, retryable },
+  });
+}
+
+/** What became of the calls of a step. */
+interface Settled {
+  /** In the order of the calls. */
+  readonly results: readonly LanguageModelV4ToolResultPart[];
+  /** How many calls wait for a person. */
+  readonly waiting: number;
+}
+
+/** A step whose calls may not be made. */
+const unsettled: Settled = { results: [], waiting: 0 };
+
+/** Makes the calls at once, and yields what becomes of each as it ends. */
+async function* settleCalls(
+  calls: readonly ParsedCall<Tool>[],
+  run: LoopOptions,
+): AsyncGenerator<readonly UIMessageChunk[], Settled> {
+  const results: (LanguageModelV4ToolResultPart | undefined)[] = calls.map(() => undefined);
+  const ready: UIMessageChunk[] = [];
+  let wake = Promise.withResolvers<void>();
+  let failure: { readonly error: unknown } | undefined;
+  let [open, waiting] = [calls.length, 0];
+  const settleAt = async (call: ParsedCall<Tool>, at: number): Promise<void> => {
+    try {
+      const settled = await settle(call, run);
+      if (settled.outcome) results[at] = resultOf(call, await outputOf(settled.outcome, run));
+      else waiting += 1;
+      ready.push(...settled.chunks);
+    } catch (error) {
+      failure ??= { error };
+    }
+    open -= 1;
+    wake.resolve();
+  };
+  for (const [at, call] of calls.entries()) void settleAt(call, at);
+  while (open > 0) {
+    await raceAbort(wake.promise, run.spans.clock.signal);
+    wake = Promise.withResolvers();
+    if (failure) throw failure.error;
+    if (ready.length > 0) yield ready.splice(0);
+  }
+  if (ready.length > 0) yield ready.splice(0);
+  return { results: results.filter((result) => result !== undefined), waiting };
+}
+
+/** What becomes of a call: an outcome, or an approval that a person must give. */
+async function settle(
+  { tool, toolCallId, toolName, input, error, providerMetadata }: ParsedCall<Tool>,
+  run: LoopOptions,
+): Promise<SettledCall> {
+  const { calls, spans } = run;
+  if (error || !tool) {
+    return { chunks: [], outcome: { ok: false, error: toData(error ?? run.tools.missing(toolName)) } };
+  }
+  const call = calls.open(tool, input, toolCallId);
+  const prepared = await call.prepare();
+  if (!prepared.ok && prepared.approval) {
+    const { id: approvalId, description } = await calls.requestApproval(call);
+    const facts = description && { reason: describedText(description), approvalDescriptor: description };
+    return { chunks: [{ type: 'tool-approval-request', approvalId, toolCallId, ...facts }] };
+  }
+  const { chunks, outcome } = await calls.settle(call, { signal: spans.clock.signal });
+  const [shown, ...rest] = chunks;
+  if (!outcome) return { chunks };
+  const first = shown && providerMetadata ? { ...shown, providerMetadata } as UIMessageChunk : shown; // an end of a call has the field
+  return { chunks: first ? [first, ...rest] : rest, outcome };
+}
+
+/** The result of a call as the model receives it; it has the metadata of the call. */
+function resultOf(
+  { toolCallId, toolName, providerMetadata }: ParsedCall<Tool>,
+  output: Output,
+): LanguageModelV4ToolResultPart {
+  const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata };
+  return { type: 'tool-result', toolCallId, toolName, output, ...options };
+}
+
+type Output = LanguageModelV4ToolResultPart['output'];
+
+function outputOf(outcome: ToolOutcome, { files }: LoopOptions): Output | Promise<Output> {
+  if (!outcome.ok) return { type: 'error-text', value: outcome.error.message };
+  const { output } = outcome;
+  if (typeof output === 'string') return { type: 'text', value: output };
+  return files.result(output) ?? { type: 'json', value: (output ?? null) as JSONValue }; // safe: `invokeTool` made it JSON
+}
+
+/**
+ * Returns the choice of the coming step: that of the agent's settings in the first step of an answer, `undefined` in all others.
+ *
+ * @throws PinnaceError `invalid_argument` with the reason `tool_choice` where no tool of the step can fulfill it.
+ */
+function toolChoiceOf(
+  { agent, continues }: Pick<LoopOptions, 'agent' | 'continues'>,
+  { offered, step }: { readonly offered: readonly Tool[]; readonly step: number },
+): LanguageModelV4ToolChoice | undefined {
+  const given = agent.modelSettings?.toolChoice;
+  if (given === undefined || step > 1 || continues !== undefined) return undefined;
+  const choice: LanguageModelV4ToolChoice = typeof given === 'string' ? { type: given } : given;
+  const isPossible = choice.type === 'tool'
+    ? offered.some(({ definition: { name } }) => name === choice.toolName)
+    : choice.type !== 'required' || offered.length > 0;
+  if (isPossible) return choice;
+  throw new PinnaceError(
+    'invalid_argument',
+    'Cannot call the model: the "toolChoice" of the agent needs a tool that this run does not have; list it in "entryTools"',
+    { details: { reason: 'tool_choice' } },
+  );
+}
+
+/** @throws PinnaceError `unavailable` with the reason `tool_choice` for a complete answer that ignores the choice. */
+function requireChoice(choice: LanguageModelV4ToolChoice | undefined, answer: Answer<Tool>): void {
+  if (choice === undefined || isFollowed(choice, answer)) return;
+  throw new PinnaceError(
+    'unavailable',
+    'The model ignored the "toolChoice" of the agent: use a model that supports it, or remove the setting',
+    { details: { reason: 'tool_choice' } },
+  );
+}
+
+function isFollowed(choice: LanguageModelV4ToolChoice, { finishReason, message }: Answer<Tool>): boolean {
+  const parts = typeof message.content === 'string' ? [] : message.content;
+  const called = parts.flatMap((part) => part.type === 'tool-call' ? [part.toolName] : []);
+  if (choice.type === 'none') return called.length === 0;
+  if (finishReason !== 'stop' && finishReason !== 'tool-calls') return true; // cut or filtered: not the model's choice
+  if (choice.type === 'required') return called.length > 0;
+  return choice.type !== 'tool' || (called.length > 0 && called.every((name) => name === choice.toolName));
+}
+
+interface OutputPlace {
+  readonly answer: Answer<Tool>;
+  readonly prompt: LanguageModelV4Message[];
+  readonly run: Pick<LoopOptions, 'output' | 'limits' | 'usage'>;
+}
+
+/**
+ * Returns the end with the answer read: yields its data where it is valid. The first invalid answer is removed from the stream, and
+ * the model answers once more, in a step that counts.
+ */
+async function* withOutput(
+  end: RunEnd | undefined,
+  { answer: { finishReason, calls, text, isDeferred }, prompt, run }: OutputPlace,
+): AsyncGenerator<readonly UIMessageChunk[], RunEnd | undefined> {
+  const { output, limits, usage } = run;
+  if (!output || end?.type !== 'completed') return end;
+  if (finishReason === 'length') return truncated();
+  if (finishReason === 'content-filter') return failed(refused());
+  const said = await output.read(text);
+  if (said.ok) {
+    yield [output.chunk(said.data)];
+    return end;
+  }
+  const isCutShort = calls.length > 0 || isDeferred; // what was said is no answer that could be repaired
+  if (isCutShort) return usage.steps >= limits.steps ? stopped(finishReason, stepLimit(limits)) : failed(missing());
+  if (output.isRepaired || usage.steps >= limits.steps) return failed(invalid(said.issues));
+  output.isRepaired = true;
+  yield [{ type: 'reset-step' }];
+  prompt.push(output.correction(said.issues));
+  return undefined;
+}
+
+function truncated(): RunEnd {
+  const error = new PinnaceError(
+    'budget_exceeded',
+    'The answer is not complete: it reached the limit of output tokens; raise "maxOutputTokens" or "outputTokens"',
+    { details: { reason: 'output_truncated' } },
+  );
+  return { type: 'stopped', finishReason: 'length', error: toData(error) };
+}
+
+function refused(): PinnaceError {
+  return new PinnaceError('unavailable', 'The provider filtered the answer, so there is no data to read', {
+    retryable: false,
+    details: { reason: 'output_refused' },
+  });
+}
+
+function missing(): PinnaceError {
+  return new PinnaceError(
+    'unavailable',
+    'The run ended before the answer that "output" asks for: it was stopped while the model called tools',
+    { retryable: false, details: { reason: 'output_missing' } },
+  );
+}
+
+function invalid(issues: readonly Issue[]): PinnaceError {
+  const [first] = issues;
+  const where = first?.path ? `"${first.path}" ` : 'it ';
+  return new PinnaceError(
+    'unavailable',
+    `The answer of the model does not fit the JSON Schema of "output": ${where}${first?.message ?? 'is not valid'}`,
+    { details: { reason: 'output_invalid', issues: issues.slice(0, 20) } },
+  );
+}
+
+/** The end of the run after a step; `undefined` where another step follows. */
+function endOf(
+  answer: Answer<Tool>,
+  { results, waiting }: Settled,
+  { limits, usage, isEnough, output, steering, budget: { left } }: LoopOptions,
+): RunEnd | undefined {
+  const { finishReason, calls, isDeferred } = answer;
+  const hasSteps = usage.steps < limits.steps;
+  const hasRoom = hasSteps && left.tokens > 0 && left.cost > 0;
+  const isSettled = waiting === 0 && results.length === calls.length;
+  const hasMore = mayExecute(finishReason) && waiting === 0 && (isDeferred || (calls.length > 0 && isSettled));
+  const isStopped = hasMore && isEnough?.(answer, results) === true;
+  if (hasMore && hasSteps && !isStopped) return undefined; // unless it does not fit the budget
+  if (steering?.continues(isSettled && hasRoom && !isStopped)) return undefined;
+  if (waiting > 0) return { type: 'awaiting_approval', finishReason };
+  if (isStopped) return { type: 'completed', finishReason };
+  if (hasMore && output === undefined) return stopped(finishReason, stepLimit(limits));
+  const isDropped = calls.length > 0 && !mayExecute(finishReason);
+  const isSilent = finishReason === 'length' && answer.text === '';
+  if (output === undefined && (isDropped || isSilent)) return stopped(finishReason, incomplete(answer));
+  if (hasMore && finishReason === 'tool-calls') return stopped(finishReason, stepLimit(limits)); // what was said is no answer
+  return { type: 'completed', finishReason }; // also where the calls that it announces never arrived
+}
+
+/** The error of a run that may take no more steps. */
+export function stepLimit({ steps }: Pick<Limits, 'steps'>): PinnaceError {
+  const message = `The run was stopped at its limit of steps (${steps}), before an answer`;
+  return new PinnaceError('budget_exceeded', message, { details: { reason: 'steps' } });
+}
+
+/** The end at a limit: what was said until then is valid. */
+function stopped(finishReason: FinishReason, error: PinnaceError): RunEnd {
+  return { type: 'stopped', finishReason, error: toData(error) };
+}
+
+/** The end for what the loop threw. A step that does not fit a budget is not taken. */
+function endOfError(thrown: unknown, { usage: { steps } }: Pick<LoopOptions, 'usage'>): RunEnd {
+  const error = toPinnaceError(thrown);
+  if (error.code !== 'budget_exceeded') return failed(error);
+  return stopped(steps > 0 ? 'tool-calls' : 'other', error);
+}
+
+/** The end for a signal that aborted: by the run's own deadline, or by its caller. */
+export function endOfAbort({ reason }: AbortSignal): RunEnd {
+  if (reason instanceof PinnaceError) {
+    return reason.code === 'budget_exceeded' ? stopped('other', reason) : failed(reason);
+  }
+  return { type: 'cancelled', reason: typeof reason === 'string' ? reason.slice(0, 100).toWellFormed() : 'cancelled' };
+}
+
+/** The end for an error of the model or the loop. What is not a `PinnaceError` is a bug. */
+export function failed(error: unknown): RunEnd {
+  return { type: 'failed', error: toData(error) };
+}

@@ -1,0 +1,343 @@
+/** The models of an agent: the one that answers, and the fallbacks that take over when it cannot. */
+
+import { raceAbort } from '../base/until-aborted.ts';
+import { PinnaceError, toData } from '../base/errors.ts';
+import type { Metrics } from '../base/metrics.ts';
+import { type Span, type SpanContext, type SpanEnd, statusOfError } from '../events/span.ts';
+import type { FallbackModel, ResolvedModel } from './resolver.ts';
+import { cut, reportedError, toModelError } from './model-error.ts';
+import { requirePrice } from './model-budget.ts';
+import type { LanguageModelV4, LanguageModelV4Usage } from '@ai-sdk/provider';
+import { setBoundedTimeout } from '../base/timer.ts';
+import type { Limits } from './limits.ts';
+
+/** A model that is being used, with the record of its provider. */
+interface ModelInUse extends ModelWatch, Pick<ResolvedModel, 'provider'> {
+  readonly resolved: ResolvedModel;
+}
+
+/** The models of one run. A model that has taken over stays. */
+export interface ModelChain {
+  readonly current: ModelInUse;
+  /** The fallbacks that were not tried. */
+  readonly left: readonly FallbackModel[];
+  /**
+   * Makes the next model that can be used the current one, after `prepare`: a model for which that rejects is skipped. Rejects with the
+   * error of the last model where none is left, or none may take over.
+   */
+  fallBack(thrown: unknown, prepare: (model: ResolvedModel) => Promise<void>): Promise<void>;
+}
+
+/** What a chain needs. */
+export interface ModelChainOptions {
+  readonly first: ResolvedModel;
+  /** Each is resolved when it is needed. */
+  readonly fallbacks: readonly FallbackModel[];
+  /** Is called before a model is used. */
+  readonly onResolved: (model: ResolvedModel) => void;
+  readonly spanContext: () => SpanContext;
+  readonly metrics: Metrics;
+  readonly clock: ModelClock;
+  /** The budget that the prices of a fallback must suit. */
+  readonly cost: { readonly currency?: string | undefined } | undefined;
+}
+
+/** What became of a model, in `details.tried`. */
+interface Tried {
+  readonly providerId: string;
+  readonly modelId?: string | undefined;
+  readonly code: string;
+  readonly reason?: unknown;
+}
+
+/** Creates the chain of a run. The first model is the current one. */
+export function createModelChain(options: ModelChainOptions): ModelChain {
+  const { fallbacks, clock } = options;
+  const left = [...fallbacks];
+  const tried: Tried[] = [];
+  let current = inUse(options.first, options);
+  return {
+    left,
+    get current() {
+      return current;
+    },
+    async fallBack(thrown, prepare) {
+      if (fallbacks.length === 0) throw thrown;
+      const error = toModelError(thrown);
+      if (!mayFallBack(error) || !mayGoOn(clock)) throw thrown;
+      const { provider, model } = current;
+      current.endCall({ finishReason: 'error', usage: undefined, firstOutputMs: undefined, error });
+      tried.push(triedOf(provider.id, model.modelId, error));
+      const next = await nextOf(left, tried, { ...options, prepare });
+      if (!next) throw exhausted(error, tried);
+      current = next;
+      report(error, { from: { provider, model }, to: next }, options);
+    },
+  };
+}
+
+/** The first chunk of a model may be late; whatever else stops the clock stops the run. */
+function mayGoOn(clock: ModelClock): boolean {
+  return !clock.signal.aborted || clock.restart();
+}
+
+function mayFallBack({ code, details }: PinnaceError): boolean {
+  if (details?.['reason'] === 'budget_unavailable') return false; // no other model could be paid either
+  return code === 'unavailable' || code === 'rate_limited' || details?.['reason'] === 'first_chunk_timeout';
+}
+
+async function nextOf(
+  left: FallbackModel[],
+  tried: Tried[],
+  { prepare, ...options }: ModelChainOptions & { readonly prepare: (model: ResolvedModel) => Promise<void> },
+): Promise<ModelInUse | undefined> {
+  for (let fallback = left.shift(); fallback; fallback = left.shift()) {
+    try {
+      const resolved = await raceAbort(fallback.resolve(options.spanContext()), options.clock.signal);
+      requirePrice(resolved.provider, options.cost);
+      options.onResolved(resolved);
+      await prepare(resolved);
+      return inUse(resolved, options);
+    } catch (error) {
+      options.clock.signal.throwIfAborted();
+      tried.push(triedOf(fallback.providerId, fallback.model, toModelError(error)));
+    }
+  }
+  return undefined;
+}
+
+function inUse(resolved: ResolvedModel, options: ModelChainOptions): ModelInUse {
+  const { model, provider } = resolved;
+  return { ...watchModel(model, options), provider, resolved };
+}
+
+function triedOf(providerId: string, modelId: string | undefined, { code, details }: PinnaceError): Tried {
+  const reason = details?.['reason'];
+  return { providerId, ...(modelId !== undefined && { modelId }), code, ...(reason !== undefined && { reason }) };
+}
+
+function exhausted(last: PinnaceError, tried: readonly Tried[]): PinnaceError {
+  const { code, message, retryable, retryAfterMs, details } = last;
+  return new PinnaceError(code, `${message}; no fallback of the agent could answer either`, {
+    cause: last,
+    retryable,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    details: { ...details, tried: [...tried] },
+  });
+}
+
+type Side = Pick<ModelInUse, 'provider' | 'model'>;
+
+function report(
+  { code, details }: PinnaceError,
+  { from, to }: { readonly from: Side; readonly to: Side },
+  { spanContext, metrics }: ModelChainOptions,
+): void {
+  const { modelId } = to.model;
+  metrics.count('pinnace_model_fallbacks_total', { from: from.model.modelId, model: modelId, code });
+  spanContext().emit({
+    action: 'model.fallback',
+    target: { type: 'model', id: modelId },
+    status: 'ok',
+    payload: {
+      provider: to.provider.id,
+      fromProvider: from.provider.id,
+      fromModel: from.model.modelId,
+      code,
+      reason: typeof details?.['reason'] === 'string' ? details['reason'] : undefined,
+    },
+  });
+}
+
+/** A model whose calls are observed. */
+interface ModelWatch {
+  readonly model: LanguageModelV4;
+  /** Ends the span of the current attempt, before the requested tools are called. Does nothing without one. */
+  readonly endCall: (call: EndedCall) => void;
+}
+
+/** How a try ended. */
+interface EndedCall {
+  readonly finishReason: string;
+  readonly usage: LanguageModelV4Usage | undefined;
+  readonly firstOutputMs: number | undefined;
+  /** Why it failed, where its finish reason does not say it. */
+  readonly error?: PinnaceError;
+}
+
+/** Returns the model with its calls counted and measured. The span of a call that is stopped ends with the span that it is in. */
+function watchModel(
+  model: LanguageModelV4,
+  { spanContext, metrics, clock }: {
+    readonly spanContext: () => SpanContext;
+    readonly metrics: Metrics;
+    /** Measures each request, from when it is sent until the model has said all. */
+    readonly clock: Pick<ModelClock, 'requested' | 'saidAll'>;
+  },
+): ModelWatch {
+  const { provider, modelId } = model;
+  let call: { readonly span: Span } | undefined;
+  const end = (how: SpanEnd): void => {
+    metrics.count('pinnace_model_calls_total', { model: modelId, status: how.status });
+    call?.span.end(how);
+    call = undefined;
+  };
+  return {
+    model: {
+      specificationVersion: 'v4',
+      provider,
+      modelId,
+      get supportedUrls() {
+        return model.supportedUrls;
+      },
+      doGenerate: (options) => model.doGenerate(options),
+      async doStream(options) {
+        const target = { type: 'model', id: modelId };
+        const own = { span: spanContext().start({ action: 'model.call', target, payload: { provider } }) };
+        call = own;
+        clock.requested();
+        try {
+          return await model.doStream(options);
+        } catch (thrown) {
+          if (call !== own) throw thrown; // the attempt was abandoned: another model may have been called since
+          clock.saidAll(); // the pause before a retry is not the model's
+          const error = toData(toModelError(thrown));
+          end({ status: statusOfError(error), error });
+          throw thrown;
+        }
+      },
+    },
+    endCall({ finishReason, usage, firstOutputMs, error }) {
+      if (!call) return;
+      clock.saidAll();
+      const [inputTokens, outputTokens] = [usage?.inputTokens.total, usage?.outputTokens.total];
+      const totalTokens = (inputTokens ?? 0) + (outputTokens ?? 0);
+      const failed = error ?? errorOfFinish(finishReason);
+      metrics.count('pinnace_tokens_total', { model: modelId, kind: 'input' }, inputTokens ?? 0);
+      metrics.count('pinnace_tokens_total', { model: modelId, kind: 'output' }, outputTokens ?? 0);
+      if (firstOutputMs !== undefined) metrics.time('pinnace_first_chunk_seconds', firstOutputMs, { model: modelId });
+      end({
+        ...(failed ? { status: 'error', error: toData(failed) } : { status: 'ok' }),
+        payload: { inputTokens, outputTokens, totalTokens, firstChunkMs: firstOutputMs, finishReason },
+      });
+    },
+  };
+}
+
+function errorOfFinish(finishReason: string): PinnaceError | undefined {
+  if (finishReason === 'interrupted') return cut();
+  return finishReason === 'error' ? reportedError() : undefined;
+}
+
+/** The limits of a model's silence. */
+export type SilenceLimit = 'firstChunkMs' | 'reasoningMs' | 'chunkMs';
+
+/** The clock of a model. */
+export interface ModelClock {
+  /** Aborts with the run, and with `deadline_exceeded` when the model takes too long; `details.reason` names the limit. */
+  readonly signal: AbortSignal;
+  /** Makes another model's request possible after a late first chunk: with a new `signal`. Returns whether it is. */
+  readonly restart: () => boolean;
+  /** A step starts. */
+  readonly startStep: () => void;
+  /** The step has ended: nothing is due until the next. */
+  readonly endStep: () => void;
+  /** A request is sent: the first chunk of its answer is due, with its headers. The time restarts with each retry. */
+  readonly requested: () => void;
+  /** The model has sent something: its next chunk is due within this limit. */
+  readonly received: (within: SilenceLimit) => void;
+  /** The request has failed, or the model has said all that it says in this step. */
+  readonly saidAll: () => void;
+  /** Nothing is due any more. */
+  readonly stop: () => void;
+}
+
+/** Creates the clock of one run, whose signal stops it. */
+export function createModelClock(
+  limits: Pick<Limits, 'stepMs' | SilenceLimit>,
+  run: AbortSignal,
+): ModelClock {
+  let own = new AbortController();
+  let [stepDue, chunkDue] = [Infinity, Infinity];
+  /** What is due of the answer; `undefined` while no request is open. */
+  let awaited: SilenceLimit | undefined;
+  let alarm = createAlarm(() => look());
+  const abort = (reason: unknown): void => {
+    alarm.stop();
+    own.abort(reason);
+  };
+  const look = (): void => {
+    const now = performance.now();
+    if (awaited && now >= chunkDue) return abort(tooLate[awaited](limits[awaited]));
+    if (now >= stepDue) return abort(tooLate.stepMs(limits.stepMs));
+    alarm.set(Math.min(stepDue, chunkDue));
+  };
+  const expect = (within: SilenceLimit): void => {
+    awaited = within;
+    chunkDue = performance.now() + limits[within];
+    alarm.set(chunkDue);
+  };
+  const follow = (): void => abort(run.reason);
+  if (run.aborted) follow();
+  else run.addEventListener('abort', follow, { once: true });
+  return {
+    get signal() {
+      return own.signal;
+    },
+    restart() {
+      if (run.aborted || awaited !== 'firstChunkMs' || performance.now() >= stepDue) return false;
+      own = new AbortController();
+      alarm = createAlarm(() => look());
+      [awaited, chunkDue] = [undefined, Infinity];
+      alarm.set(stepDue);
+      return true;
+    },
+    startStep() {
+      stepDue = performance.now() + limits.stepMs;
+      alarm.set(stepDue);
+    },
+    endStep: () => void (stepDue = Infinity),
+    requested: () => expect('firstChunkMs'),
+    received: (within) => awaited && expect(within),
+    saidAll() {
+      awaited = undefined;
+      chunkDue = Infinity;
+    },
+    stop() {
+      run.removeEventListener('abort', follow);
+      alarm.stop();
+    },
+  };
+}
+
+/** Calls back at the earliest time set. A later time sets no timer: the callback sets the next one, so that a chunk costs none. */
+function createAlarm(onDue: () => void) {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let goesOffAt = Infinity;
+  return {
+    set(due: number): void {
+      if (due >= goesOffAt) return;
+      clearTimeout(timer);
+      goesOffAt = due;
+      timer = setBoundedTimeout(() => {
+        goesOffAt = Infinity;
+        onDue();
+      }, Math.ceil(due - performance.now()));
+    },
+    stop(): void {
+      clearTimeout(timer);
+      goesOffAt = -Infinity; // no timer is set after this
+    },
+  };
+}
+
+const tooLate = {
+  firstChunkMs: (ms: number) => late(`The model did not start its answer within ${ms} ms`, 'first_chunk_timeout'),
+  reasoningMs: (ms: number) => late(`The model was silent for ${ms} ms while it reasoned`, 'reasoning_timeout'),
+  chunkMs: (ms: number) => late(`The model stopped in the middle of its answer for ${ms} ms`, 'chunk_timeout'),
+  stepMs: (ms: number) => late(`The step did not end within ${ms} ms: the model call and its tools`, 'step_timeout'),
+};
+
+function late(message: string, reason: string): PinnaceError {
+  return new PinnaceError('deadline_exceeded', message, { details: { reason } });
+}

@@ -1,0 +1,298 @@
+/** Turns what a model call throws into a code and a fixed text. The AI SDK's errors hold the prompt, the answer and at times the key. */
+
+import { isRecord } from '../base/is-record.ts';
+import { isErrorCode, PinnaceError } from '../base/errors.ts';
+import { isNetworkError } from '../base/network/network-error.ts';
+import type { PinnaceDataParts } from './ui-message.ts';
+
+interface Cause {
+  readonly name?: unknown;
+  readonly code?: unknown;
+  readonly statusCode?: unknown;
+  readonly url?: unknown;
+  readonly responseHeaders?: Readonly<Record<string, string>>;
+  readonly responseBody?: unknown;
+  readonly requestBodyValues?: unknown;
+  readonly lastError?: unknown;
+}
+
+/** Returns the error to report for anything that ended a model call. The original stays as `cause`. */
+export function toModelError(error: unknown): PinnaceError {
+  if (error instanceof PinnaceError) return error;
+  const cause: Cause = typeof error === 'object' && error !== null ? error : {};
+  switch (cause.name) {
+    case 'AI_RetryError':
+      return toModelError(cause.lastError);
+    case 'AI_APICallError':
+      return toCallError(cause, error);
+    case 'TimeoutError':
+      return new PinnaceError('deadline_exceeded', 'The model did not answer in time', { cause });
+    case 'AI_InvalidResponseDataError':
+      return cut(cause);
+    case 'AI_JSONParseError':
+    case 'AI_TypeValidationError':
+    case 'AI_EmptyResponseBodyError':
+      return unavailable(
+        'provider_invalid_response',
+        'The model endpoint answered something else than a model does',
+        cause,
+      );
+    case 'AI_StreamProviderError':
+    case 'AI_NoOutputGeneratedError':
+      return unavailable('provider_unavailable', 'The model endpoint reported an error in its answer', cause);
+    default:
+      return fromUnknown(error);
+  }
+}
+
+/**
+ * Returns the error for one that the model reported in its stream: an exception, or the payload of the provider, whose status says
+ * what it is.
+ */
+export function toStreamError(error: unknown): PinnaceError {
+  if (error instanceof Error || error === null) return toModelError(error);
+  const outer = recordOf(error);
+  if (typeof outer['name'] === 'string' && outer['name'].startsWith('AI_')) return toModelError(error);
+  const inner = recordOf(outer['response'])['error'] ?? outer['error'];
+  const status = statusOf(recordOf(inner)) ?? statusOf(outer);
+  if (status !== undefined) return toCallError({ statusCode: status }, error);
+  return unavailable('provider_unavailable', 'The model endpoint reported an error in its answer', error);
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : {};
+}
+
+function statusOf(
+  { statusCode, status_code, status, code, message }: Readonly<Record<string, unknown>>,
+): number | undefined {
+  const given = [statusCode, status_code, status, code].map(Number).find((value) => value >= 400 && value < 600);
+  if (given !== undefined) return given;
+  return typeof message === 'string' && /overloaded|service unavailable/i.test(message) ? 503 : undefined;
+}
+
+const bugs: ReadonlySet<unknown> = new Set(['TypeError', 'ReferenceError', 'RangeError', 'SyntaxError']);
+
+/** A model in another realm (a custom one behind a port) may throw an error that only looks like ours. */
+function fromUnknown(error: unknown): PinnaceError {
+  if (isNetworkError(error)) return unavailable('provider_unreachable', 'The model endpoint cannot be reached', error);
+  const { code, name } = recordOf(error);
+  if (isErrorCode(code)) {
+    return new PinnaceError(code, 'The model call failed', { cause: error, details: { reason: 'model_failed' } });
+  }
+  if (!bugs.has(name)) {
+    return new PinnaceError('internal', 'The model call failed', { cause: error, details: { reason: 'model_failed' } });
+  }
+  const message = 'The code of the model, or of its fetch, has a bug: the runtime passes the cause to its "onError"';
+  return new PinnaceError('internal', message, { cause: error, details: { reason: 'model_code' } });
+}
+
+function toCallError(facts: Cause, cause: unknown): PinnaceError {
+  const status = typeof facts.statusCode === 'number' ? facts.statusCode : undefined;
+  if (status === undefined) {
+    return unavailable('provider_unreachable', `The model endpoint${hostOf(facts)} cannot be reached`, cause);
+  }
+  if (status === 401 || status === 403) {
+    return new PinnaceError('unavailable', `The model endpoint refused the key (status ${status})`, {
+      cause,
+      retryable: false,
+      details: { reason: 'provider_auth', status },
+    });
+  }
+  if (status === 429) return rateLimited(facts, cause);
+  if (status === 408 || status >= 500) {
+    return new PinnaceError('unavailable', `The model endpoint failed (status ${status})`, {
+      cause,
+      details: { reason: 'provider_unavailable' },
+      ...retryAfter(facts.responseHeaders),
+    });
+  }
+  if (status < 400) return cut(cause);
+  const parameter = parameterIn(facts);
+  const why = parameter !== undefined
+    ? ` because of ${
+      JSON.stringify(parameter)
+    }: remove it from "modelSettings", or list it in the provider's "unsupportedParameters"`
+    : status === 400 || status === 422
+    ? ': "onError" receives its words'
+    : ': check its base URL and model';
+  return new PinnaceError('invalid_argument', `The model endpoint refused the request (status ${status})${why}`, {
+    cause,
+    details: { reason: 'provider_invalid_request', status, ...(parameter !== undefined && { parameter }) },
+  });
+}
+
+/** The parameter that the endpoint's error names, by its name in the request: nothing else of the error is repeated. */
+function parameterIn({ responseBody, requestBodyValues }: Cause): string | undefined {
+  if (typeof responseBody !== 'string') return undefined;
+  const names = Object.keys(recordOf(requestBodyValues)).filter((name) => /^[a-z_]+$/.test(name) && !content.has(name));
+  return names.toSorted((a, b) => b.length - a.length)
+    .find((name) => new RegExp(`(?<![a-z0-9_])${name}(?![a-z0-9_])`).test(responseBody.slice(0, 65_536)));
+}
+
+/** What every request has: an error that names it is not about a setting. */
+const content: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'stream',
+  'tools',
+  'system',
+  'prompt',
+  'contents',
+  'input',
+]);
+
+/** The host comes from the provider's record: it is configuration, and no part of a prompt. */
+function hostOf({ url }: Cause): string {
+  const host = typeof url === 'string' ? URL.parse(url)?.host : undefined;
+  return host === undefined ? '' : ` at ${JSON.stringify(host)}`;
+}
+
+function rateLimited({ responseHeaders }: Cause, cause: unknown): PinnaceError {
+  return new PinnaceError('rate_limited', 'The model endpoint takes no more requests for now', {
+    cause,
+    details: { reason: 'provider_rate_limited' },
+    ...retryAfter(responseHeaders),
+  });
+}
+
+function retryAfter(headers: Cause['responseHeaders']): { readonly retryAfterMs?: number } {
+  const ms = retryAfterIn(headers);
+  return ms === undefined ? {} : { retryAfterMs: Math.round(ms) };
+}
+
+/**
+ * The pause that a provider asks for: `retry-after-ms`, or `retry-after` as seconds or as an HTTP date (RFC 9110, section 10.2.3).
+ * `undefined` where no header has a usable value.
+ */
+function retryAfterIn(headers: Readonly<Record<string, string>> = {}): number | undefined {
+  const after = headers['retry-after']?.trim() ?? '';
+  const ms = numberIn(headers['retry-after-ms']) ?? scaled(numberIn(after), 1000) ?? untilDate(after);
+  return ms !== undefined && ms >= 0 ? ms : undefined;
+}
+
+function numberIn(text = ''): number | undefined {
+  return /^\d+(?:\.\d+)?$/.test(text.trim()) ? Number(text) : undefined;
+}
+
+function scaled(value: number | undefined, factor: number): number | undefined {
+  return value === undefined ? undefined : value * factor;
+}
+
+/** Dates name their month, so that no other text is taken for one. */
+function untilDate(text: string): number | undefined {
+  const at = /^[a-z]{3,9},? .*\d\d:\d\d:\d\d/i.test(text) ? Date.parse(text) : NaN;
+  return Number.isNaN(at) ? undefined : at - Date.now();
+}
+
+/** The error of an answer that ended without a completion signal. */
+export function cut(cause?: unknown): PinnaceError {
+  return unavailable('provider_stream_cut', 'The model endpoint ended its answer in the middle', cause);
+}
+
+/** The error of an answer whose finish says that there was one. */
+export function reportedError(): PinnaceError {
+  return unavailable('provider_unavailable', 'The model endpoint reported an error', undefined);
+}
+
+function unavailable(reason: string, message: string, cause: unknown): PinnaceError {
+  return new PinnaceError('unavailable', message, { cause, details: { reason } });
+}
+
+const firstDelayMs = 2_000;
+/** Longer pauses are not waited for: the call fails. */
+const longestPauseMs = 60_000;
+
+/** How often a model call is tried, and how its delays are made. */
+interface ModelRetryOptions {
+  /** Retries after the first try. */
+  readonly retries: number;
+  readonly signal: AbortSignal;
+  /** Between 0 and 1. */
+  readonly random?: () => number;
+  /** Is called before each delay, with the number of the try that follows it. */
+  readonly onRetry?: (error: unknown, retry: { readonly attempt: number; readonly delayMs: number }) => void;
+}
+
+/** An error that the model reported in its stream, before any output. */
+export class ReportedError extends Error {
+  constructor(cause: unknown) {
+    super('The model reported an error', { cause });
+  }
+}
+
+/**
+ * Returns the result of the first try that succeeds; rejects with the last failure. `attempt` gets the number of the try, from 1.
+ * Retried are what the provider's error calls retryable, a connection that could not be made, and an answer that failed or was cut
+ * before any output. The delay is 2 s, then 4 s, up to a quarter shorter; a `retry-after` of the provider below 60 s is followed
+ * exactly.
+ */
+export async function withModelRetries<T>(
+  attempt: (number: number) => Promise<T>,
+  { retries, signal, random = Math.random, onRetry }: ModelRetryOptions,
+): Promise<T> {
+  for (let retried = 0;; retried++) {
+    try {
+      return await attempt(retried + 1);
+    } catch (thrown) {
+      signal.throwIfAborted();
+      const error = thrown instanceof ReportedError ? toStreamError(thrown.cause) : thrown;
+      if (retried >= retries || !mayRetry(thrown)) throw error;
+      const ownMs = firstDelayMs * 2 ** retried * (1 - random() / 4);
+      const delayMs = retryAfterOf(thrown instanceof ReportedError ? thrown.cause : thrown, ownMs) ?? ownMs;
+      onRetry?.(error, { attempt: retried + 2, delayMs });
+      await pause(delayMs, signal);
+    }
+  }
+}
+
+interface Failure {
+  readonly name?: unknown;
+  readonly isRetryable?: unknown;
+  readonly responseHeaders?: Readonly<Record<string, string>>;
+}
+
+function mayRetry(thrown: unknown): boolean {
+  if (thrown instanceof ReportedError) return toStreamError(thrown.cause).retryable;
+  if (thrown instanceof PinnaceError) return thrown.details?.['reason'] === cut().details?.['reason'];
+  const { name, isRetryable } = failureOf(thrown);
+  if (name === 'AI_APICallError') return isRetryable === true;
+  return isNetworkError(thrown);
+}
+
+/** The pause that the provider requests, if runs wait that long. */
+function retryAfterOf(error: unknown, delayMs: number): number | undefined {
+  const pauseMs = retryAfterIn(failureOf(error).responseHeaders);
+  return pauseMs !== undefined && (pauseMs < longestPauseMs || pauseMs < delayMs) ? pauseMs : undefined;
+}
+
+function failureOf(error: unknown): Failure {
+  return typeof error === 'object' && error !== null ? error : {};
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const stop = (): void => reject(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  const timer = setTimeout(resolve, ms);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
+  });
+}
+
+/** A try that follows a failure. */
+export type ModelRetry = Omit<PinnaceDataParts['retry'], 'retryAt'>;
+
+/** Describes the try that follows the error: codes and configuration, and nothing that the provider wrote. */
+export function modelRetry(
+  error: unknown,
+  { model: { provider, model }, ...next }: Pick<ModelRetry, 'attempt' | 'of' | 'delayMs' | 'isFallback'> & {
+    readonly model: { readonly provider: { readonly id: string }; readonly model: { readonly modelId: string } };
+  },
+): ModelRetry {
+  const { code, details } = toModelError(error);
+  const reason = details?.['reason'];
+  const known = { code, ...(typeof reason === 'string' && { reason }) };
+  return { ...next, delayMs: Math.round(next.delayMs), providerId: provider.id, modelId: model.modelId, ...known };
+}

@@ -1,0 +1,343 @@
+/** Makes the calls of one program, each as a call of its run, and shows how far it is. */
+
+import { type ErrorData, PinnaceError, toData } from '../base/errors.ts';
+import { isRecord } from '../base/is-record.ts';
+import type { UIMessageChunk } from '../contracts/ai-types.ts';
+import type { SpanContext } from '../events/span.ts';
+import type { SpentDecision, Unspendable } from '../permission/interruption.ts';
+import { isCallable } from '../tools/builtin/code-run.ts';
+import { notApproved } from '../tools/call-approval.ts';
+import { mayAct, outcomeChunks, outcomeUnknown } from '../tools/call-ends.ts';
+import { signatureOf } from '../tools/declaration.ts';
+import type { PooledPrograms } from '../tools/pooled-sandbox.ts';
+import type { RunCalls } from '../tools/run-calls.ts';
+import type { ToolCall } from '../tools/tool-call.ts';
+import type { Tool, ToolOutcome } from '../tools/tool.ts';
+import type { RunOptions } from './run-options.ts';
+import type { CallMaker, CallResult, MadeCall, ProgramCall } from './drive-program.ts';
+import type { ProgramJournal } from './program-record.ts';
+
+/** A run as its programs see it. */
+export interface ProgramTargets extends Pick<RunOptions, 'stepTools' | 'toolSet'> {
+  readonly calls: RunCalls;
+  /** Adds a chunk to the stream. */
+  readonly push: (chunk: UIMessageChunk) => void;
+}
+
+/** A run with programs. */
+export interface ProgramRun extends ProgramTargets {
+  readonly options: RunOptions;
+  readonly sandbox: PooledPrograms;
+}
+
+/** A call that a person must approve. */
+export interface ProgramAsk {
+  readonly call: ProgramCall;
+  readonly toolCall: ToolCall;
+}
+
+/** What was decided before the program went on, and what had started before it was lost. */
+interface Earlier {
+  /** By the numbers of the calls. */
+  readonly decisions: ReadonlyMap<number, SpentDecision | Unspendable>;
+  readonly begun: ReadonlyMap<number, string>;
+}
+
+/** What the calls work with. */
+interface ProgramCallsOptions extends ProgramTargets {
+  /** The call of `code_run`. */
+  readonly toolCallId: string;
+  readonly traceId: string;
+  readonly spanContext: SpanContext;
+  readonly earlier: Earlier;
+  readonly journal: Pick<ProgramJournal, 'begin'>;
+  /** Aborts when the call of `code_run` must end. */
+  readonly signal: AbortSignal;
+  /** Is called when a call starts. */
+  readonly onCall: (call: { readonly n: number; readonly tool: string; readonly acts: boolean }) => void;
+  /** Is called when a call has an outcome, or waits for a person. */
+  readonly onReached: ProgramView['reached'];
+}
+
+/** The tool by which a program waits: the sandbox makes these calls for `setTimeout`. */
+const sleepTool = '$sleep';
+const maxSleepMs = 10_000;
+/** All waits of a program together: it holds a sandbox while it waits. */
+const maxSleepsMs = 60_000;
+
+/** Creates the maker of a program's calls. */
+export function createProgramCalls(options: ProgramCallsOptions): CallMaker<ProgramAsk> {
+  const reads = new AbortController();
+  const found = new Set<string>();
+  let slept = 0;
+  const signals = { reads: AbortSignal.any([options.signal, reads.signal]), acts: options.signal };
+  return {
+    stopReads: () => reads.abort('program_ended'),
+    replayed({ n, tool }, result) {
+      if (tool !== sleepTool) options.onReached({ n, tool }, 'replayed', result.ok ? undefined : result.code);
+      if (tool === findTool && result.ok) { for (const name of namesIn(result.output)) found.add(name); }
+    },
+    async make(call) {
+      const { input } = call;
+      if (!input.ok) return failed(toData(options.calls.countFailed() ?? input.error));
+      if (call.tool === sleepTool) {
+        const ms = sleepMs(input.data);
+        if ((slept += ms) > maxSleepsMs) throw waitsTooLong();
+        return await sleep(ms, signals.reads);
+      }
+      const tool = findCallable(call.tool, options, found);
+      if (tool instanceof PinnaceError) return failed(toData(options.calls.countFailed() ?? tool));
+      const made = await makeCall({ call, tool, input: input.data, signals }, options);
+      if (call.tool !== findTool || !('result' in made) || !made.result.ok) return made;
+      const output = signaturesOf(made.result.output, options);
+      for (const name of namesIn(output)) found.add(name);
+      return { result: { ok: true, output } };
+    },
+  };
+}
+
+interface Making {
+  readonly call: ProgramCall;
+  readonly tool: Tool;
+  readonly input: unknown;
+  readonly signals: { readonly reads: AbortSignal; readonly acts: AbortSignal };
+}
+
+async function makeCall(making: Making, options: ProgramCallsOptions): Promise<MadeCall<ProgramAsk>> {
+  const { call, tool, input, signals } = making;
+  const { earlier: { begun, decisions } } = options;
+  const toolCallId = `${options.toolCallId}/${call.n}`;
+  const toolCall = options.calls.open(tool, input, toolCallId);
+  const { definition } = tool;
+  const decision = decisions.get(call.n);
+  if (begun.has(call.n)) {
+    // It may have acted before the program was lost: a tool that takes the same call twice gets it again.
+    if (definition.annotations?.idempotentHint !== true) {
+      return failed(toData(outcomeUnknown(definition.id, 'worker_lost')));
+    }
+    return await decided({ call, signals, toolCall, approved: true, isShown: decision !== undefined }, options);
+  }
+  if (!decision) {
+    const prepared = await toolCall.prepare();
+    if (!prepared.ok && prepared.approval) {
+      options.onReached({ n: call.n, tool: definition.name }, 'waiting');
+      return { ask: { call, toolCall } };
+    }
+    return { result: resultOf(await execute({ call, signals, toolCall, approved: false }, options)) };
+  }
+  if ('approved' in decision && decision.approved) {
+    return await decided({ call, signals, toolCall, approved: true, isShown: true }, options);
+  }
+  const error = toData(notApproved(definition.id, decision));
+  options.onReached({ n: call.n, tool: definition.name }, 'approved' in decision ? 'denied' : 'failed', error.code);
+  showCall(toolCall, options);
+  if ('approved' in decision) options.push({ type: 'tool-output-denied', toolCallId });
+  else showOutcome({ ok: false, error }, toolCall, options);
+  return failed(error);
+}
+
+interface Executing extends Pick<Making, 'call' | 'signals'> {
+  readonly toolCall: ToolCall;
+  readonly approved: boolean;
+}
+
+/** Makes a call that a person was shown, and shows its outcome in its place. */
+async function decided(
+  executing: Executing & { readonly isShown: boolean },
+  options: ProgramCallsOptions,
+): Promise<MadeCall<ProgramAsk>> {
+  if (executing.isShown) showCall(executing.toolCall, options);
+  const outcome = await execute(executing, options);
+  if (executing.isShown) showOutcome(outcome, executing.toolCall, options);
+  return { result: resultOf(outcome) };
+}
+
+async function execute({ call, toolCall, approved, signals }: Executing, options: ProgramCallsOptions) {
+  const { definition } = toolCall.tool;
+  const { name } = definition;
+  const acts = mayAct(definition);
+  options.onCall({ n: call.n, tool: name, acts });
+  if (acts) await options.journal.begin(call.n, call.digest);
+  const signal = acts ? signals.acts : signals.reads;
+  const outcome = await options.calls.make(toolCall, { signal, approved, inside: options.spanContext });
+  options.onReached(
+    { n: call.n, tool: name },
+    outcome.ok ? 'done' : 'failed',
+    outcome.ok ? undefined : outcome.error.code,
+  );
+  return outcome;
+}
+
+function showCall({ toolCallId, tool, input }: ToolCall, { push }: ProgramCallsOptions): void {
+  push({ type: 'tool-input-available', toolCallId, toolName: tool.definition.name, input, dynamic: true });
+}
+
+function showOutcome(
+  outcome: ToolOutcome,
+  { tool, toolCallId }: ToolCall,
+  { push, traceId }: ProgramCallsOptions,
+): void {
+  for (const chunk of outcomeChunks(tool, outcome, { toolCallId, traceId })) {
+    push(
+      chunk.type === 'tool-output-available' || chunk.type === 'tool-output-error'
+        ? { ...chunk, dynamic: true }
+        : chunk,
+    );
+  }
+}
+
+function resultOf(outcome: ToolOutcome): CallResult {
+  return outcome.ok ? { ok: true, output: outcome.output ?? null } : refused(outcome.error);
+}
+
+function refused({ code, message }: ErrorData): CallResult {
+  return { ok: false, code, message };
+}
+
+function failed(error: ErrorData): { readonly result: CallResult } {
+  return { result: refused(error) };
+}
+
+function sleepMs(input: unknown): number {
+  return isRecord(input) && typeof input['ms'] === 'number' ? Math.min(Math.max(0, input['ms']), maxSleepMs) : 0;
+}
+
+function waitsTooLong(): PinnaceError {
+  const message = `The program was stopped: its waits take longer than ${maxSleepsMs} ms together`;
+  return new PinnaceError('budget_exceeded', message, { details: { reason: 'program_waits' } });
+}
+
+/** Waits; a program that ends waits no longer. */
+async function sleep(ms: number, signal: AbortSignal): Promise<{ readonly result: CallResult }> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  signal.addEventListener('abort', () => resolve(), { once: true });
+  await promise;
+  clearTimeout(timer);
+  return { result: { ok: true, output: null } };
+}
+
+const findTool = 'tool_find';
+
+/** Finds a tool that the program may call: one that is active, or that it has found. */
+function findCallable(
+  name: string,
+  { stepTools, toolSet }: ProgramCallsOptions,
+  found: ReadonlySet<string>,
+): Tool | PinnaceError {
+  const isNamed = ({ definition }: Tool): boolean => definition.name === name;
+  const tool = stepTools.active().find(isNamed) ??
+    (found.has(name) ? toolSet.tools.find((one) => isNamed(one) && one.isAvailable?.() !== false) : undefined);
+  if (tool && isCallable(tool)) return tool;
+  if (!tool) return stepTools.missing(name);
+  return new PinnaceError('forbidden', `Cannot call tool "${name}": programs may not`, {
+    details: { reason: 'not_for_programs' },
+  });
+}
+
+/** What `tool_find` returns in a program: names, signatures and descriptions. */
+function signaturesOf(output: unknown, { toolSet }: ProgramCallsOptions): readonly Record<string, string>[] {
+  const tools = isRecord(output) && Array.isArray(output['tools']) ? output['tools'] as readonly unknown[] : [];
+  return tools.flatMap((one) => {
+    const tool = isRecord(one) && toolSet.tools.find(({ definition: { name } }) => name === one['name']);
+    if (!tool || !isCallable(tool)) return [];
+    const { name, description } = tool.definition;
+    return [{ name, signature: signatureOf(tool.definition), description }];
+  });
+}
+
+function namesIn(output: unknown): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(output) ? output : [];
+  return list.flatMap((one) => isRecord(one) && typeof one['name'] === 'string' ? [one['name']] : []);
+}
+
+/** The state of a program in the stream. */
+type ProgramStateName = 'running' | 'suspended' | 'completed' | 'failed';
+
+/** How far a call of a program has come. `replayed`: an earlier run made it, and its outcome is known. */
+type ProgramCallState = 'running' | 'done' | 'failed' | 'denied' | 'waiting' | 'replayed';
+
+/** A call of a program in the stream: without its input and output. */
+interface ShownCall {
+  readonly n: number;
+  readonly tool: string;
+  readonly state: ProgramCallState;
+  /** The code of its error. */
+  readonly code?: string | undefined;
+  readonly ms?: number | undefined;
+}
+
+/** What a program has done so far. */
+export interface ProgramView {
+  /** A call starts. */
+  called(call: { readonly n: number; readonly tool: string; readonly acts: boolean }): void;
+  /** A call has come so far. */
+  reached(call: { readonly n: number; readonly tool: string }, state: ProgramCallState, code?: string): void;
+  /** The program waits for a sandbox, or has got one. */
+  queue(isWaiting: boolean): void;
+  show(state: ProgramStateName): void;
+  readonly counts: Readonly<Counts>;
+}
+
+interface Counts {
+  calls: number;
+  sideEffects: number;
+  replayed: number;
+  /** How long it waited for a sandbox; absent where it did not. */
+  queuedMs?: number;
+}
+
+/** The most tools, and calls, that are listed. */
+const maxListed = 32;
+/** Changes within this time are shown together. */
+const spacingMs = 250;
+
+/** Creates the view of a program. */
+export function createProgramView(
+  { toolCallId, replayed, push, now }: {
+    readonly toolCallId: string;
+    readonly replayed: number;
+    readonly push: (chunk: UIMessageChunk) => void;
+    readonly now: () => number;
+  },
+): ProgramView {
+  const tools = new Map<string, number>();
+  const calls = new Map<number, ShownCall>();
+  const startedAt = new Map<number, number>();
+  const counts: Counts = { calls: 0, sideEffects: 0, replayed };
+  let shownAt = 0;
+  let queuedAt: number | undefined;
+  const list = (call: ShownCall): void => {
+    if (calls.has(call.n) || calls.size < maxListed) calls.set(call.n, call);
+  };
+  const show = (state: ProgramStateName): void => {
+    shownAt = now();
+    const queued = queuedAt !== undefined && { queued: true };
+    const shown = { tools: Object.fromEntries(tools), list: [...calls.values()] };
+    const data = { toolCallId, state, ...counts, ...queued, ...shown };
+    push({ type: 'data-program', id: toolCallId, data });
+  };
+  return {
+    counts,
+    show,
+    queue(isWaiting) {
+      if (queuedAt !== undefined) counts.queuedMs = now() - queuedAt;
+      queuedAt = isWaiting ? now() : undefined;
+      show('running');
+    },
+    called({ n, tool, acts }) {
+      startedAt.set(n, now());
+      list({ n, tool, state: 'running' });
+      counts.calls += 1;
+      if (acts) counts.sideEffects += 1;
+      if (tools.has(tool) || tools.size < maxListed) tools.set(tool, (tools.get(tool) ?? 0) + 1);
+      if (now() - shownAt >= spacingMs) show('running');
+    },
+    reached({ n, tool }, state, code) {
+      const started = startedAt.get(n);
+      startedAt.delete(n);
+      const ms = started === undefined ? undefined : now() - started;
+      list({ n, tool, state, ...(code !== undefined && { code }), ...(ms !== undefined && { ms }) });
+    },
+  };
+}

@@ -1,0 +1,238 @@
+/**
+ * The records of a program: what it was started with, its calls, and their outcomes in the order of their delivery. The journal is
+ * created with the first side effect or the first question to a person, and holds everything before it.
+ */
+
+import type { PinnaceError } from '../base/errors.ts';
+import type { Key } from '../base/key.ts';
+import { sha256Sync } from '../base/sha256-sync.ts';
+import type { Delivery } from '../contracts/program-sandbox.ts';
+import type { Change, Storage } from '../contracts/storage.ts';
+import { createCommitTick } from '../log/commit-tick.ts';
+import {
+  creation,
+  headKey,
+  type JournalHead,
+  readItems,
+  readJournal,
+  type StoredJournal,
+} from '../log/journal-record.ts';
+import { type Journal, openJournal } from '../log/journal.ts';
+import { commitOwn } from '../log/own-commit.ts';
+import { runPrefix } from './run-record.ts';
+
+/** The state of a program, in the head of its journal. */
+export interface ProgramState {
+  readonly v: 1;
+  /** Random: the commit that created the journal recognizes itself by it. */
+  readonly mark: string;
+  readonly toolCallId: string;
+  readonly tenant: string;
+  /** Whose program it is. Absent in records of version 0.2: that of the run in which it started. */
+  readonly subject?: string;
+  readonly chatId: string;
+  readonly agentId: string;
+  readonly revision: number;
+  readonly toolSetDigest: string;
+  readonly codeDigest: string;
+  readonly timeZone: string;
+  readonly seed: number;
+  /** The time that the program sees, in milliseconds since 1970. */
+  readonly at: number;
+  readonly status: 'running' | 'suspended' | 'ended';
+  /** The run that executes it, or has suspended it. Absent in records of earlier versions. */
+  readonly driver?: string;
+}
+
+/** Where a program is stored: the run that started it, and its id there. */
+export interface ProgramHome {
+  readonly runId: string;
+  readonly id: string;
+}
+
+/** An outcome as it was delivered. */
+type OutItem = { readonly t: 'out'; readonly digest: string } & Delivery;
+
+/** A call that waits for a person. */
+interface AskItem {
+  readonly t: 'ask';
+  readonly n: number;
+  readonly tool: string;
+  readonly digest: string;
+  readonly approvalId: string;
+}
+
+/** An item of the journal. `begin` is committed before a side effect, with the digest of its tool and input. */
+type ProgramItem =
+  | { readonly t: 'code'; readonly code: string }
+  | { readonly t: 'begin'; readonly n: number; readonly digest: string }
+  | AskItem
+  | OutItem
+  | { readonly t: 'end'; readonly ok: boolean };
+
+/** Returns the id of a program in its run: models use the id of a call again in a later step. */
+export function programId(toolCallId: string, ordinal: number): string {
+  return sha256Sync(ordinal === 0 ? toolCallId : `${toolCallId}\n${ordinal}`);
+}
+
+/** The keys of a program's journal. */
+export function programPrefix(runId: string, id: string): Key {
+  return [...runPrefix(runId), 'program', id];
+}
+
+/** What a program did before, by the numbers of its calls. */
+export interface ProgramPast {
+  readonly code: string;
+  /** In the order of delivery. */
+  readonly outs: readonly OutItem[];
+  /** The digests of side effects that were started. */
+  readonly begun: ReadonlyMap<number, string>;
+  readonly asked: ReadonlyMap<number, AskItem>;
+}
+
+/** Reads the items of a journal. */
+export async function readPast(storage: Storage, prefix: Key): Promise<ProgramPast> {
+  let code = '';
+  const outs: OutItem[] = [];
+  const begun = new Map<number, string>();
+  const asked = new Map<number, AskItem>();
+  for (let after = 0;;) {
+    const page = await readItems(storage, prefix, after);
+    for (const { item } of page) {
+      const read = JSON.parse(item) as ProgramItem; // only the program's journal writes it
+      if (read.t === 'code') ({ code } = read);
+      else if (read.t === 'out') outs.push(read);
+      else if (read.t === 'begin') begun.set(read.n, read.digest);
+      else if (read.t === 'ask') asked.set(read.n, read);
+    }
+    const last = page.at(-1);
+    if (!last) return { code, outs, begun, asked };
+    after = last.seq;
+  }
+}
+
+/** The journal of a running program. */
+export interface ProgramJournal {
+  /** Adds an outcome, before it is delivered. It is durable before the next side effect starts. */
+  out(delivery: Delivery, digest: string): void;
+  /** Commits the start of a side effect. Rejects when the journal is another owner's, or the storage stays away. */
+  begin(n: number, digest: string): Promise<void>;
+  /** Commits the calls that wait for a person, with the records of the questions. */
+  suspend(asks: readonly AskItem[], changes: readonly Change[]): Promise<void>;
+  /** Commits the end of a program whose journal was created. Never rejects. */
+  end(ok: boolean): Promise<void>;
+}
+
+/** What a journal needs. */
+interface ProgramJournalOptions {
+  readonly storage: Storage;
+  readonly prefix: Key;
+  readonly now: () => number;
+  readonly ttlMs: number;
+  readonly graceMs: number;
+  readonly state: ProgramState;
+  readonly code: string;
+  /** The journal that was taken over; created when absent. */
+  readonly taken?: StoredJournal<ProgramState> | undefined;
+  /** The program must end: its journal cannot be written. */
+  readonly onLost: (error: PinnaceError) => void;
+}
+
+/** Outcomes that no side effect waits for are committed within this time. */
+const spacingMs = 250;
+
+/** Opens the journal of a program. */
+export function openProgramJournal(options: ProgramJournalOptions): ProgramJournal {
+  const { state } = options;
+  const created = createOnUse(options);
+  const append = (
+    items: readonly ProgramItem[],
+    status?: ProgramState['status'],
+    changes?: readonly Change[],
+  ): void => {
+    created.append(items.map((item) => JSON.stringify(item)), status && { ...state, status }, changes);
+  };
+  return {
+    out: (delivery, digest) => append([{ t: 'out', digest, ...delivery }]),
+    async begin(n, digest) {
+      append([{ t: 'begin', n, digest }], 'running');
+      await created.flush();
+    },
+    async suspend(asks, changes) {
+      append(asks, 'suspended', changes);
+      await created.flush();
+    },
+    async end(ok) {
+      if (!created.exists) return;
+      append([{ t: 'end', ok }], 'ended');
+      await created.flush().catch(() => undefined);
+    },
+  };
+}
+
+interface JournalOnUse {
+  /** Whether it was created, or is being created. */
+  readonly exists: boolean;
+  append(items: readonly string[], state?: ProgramState, changes?: readonly Change[]): void;
+  flush(): Promise<void>;
+}
+
+interface Waiting {
+  readonly items: readonly string[];
+  readonly state: ProgramState | undefined;
+  readonly changes: readonly Change[] | undefined;
+}
+
+function createOnUse(options: ProgramJournalOptions): JournalOnUse {
+  const { taken, code, state } = options;
+  let journal: Journal<ProgramState> | undefined = taken && open(options, taken);
+  let creating: Promise<void> | undefined;
+  let waiting: Waiting[] = [];
+  const first: ProgramItem = { t: 'code', code };
+  const create = async (): Promise<void> => {
+    journal = open(options, await createHead(options, [JSON.stringify(first)], state));
+    for (const { items, state: next, changes } of waiting) journal.append(items, { ...given(next, changes) });
+    waiting = [];
+  };
+  return {
+    get exists() {
+      return journal !== undefined || creating !== undefined;
+    },
+    append(items, next, changes) {
+      if (journal) journal.append(items, given(next, changes));
+      else waiting.push({ items, state: next, changes });
+    },
+    async flush() {
+      if (!journal) await (creating ??= create());
+      await journal?.flush();
+    },
+  };
+}
+
+function given(state: ProgramState | undefined, changes: readonly Change[] | undefined) {
+  return { ...(state && { state }), ...(changes && { changes }) };
+}
+
+/** Creates the journal. Only this call uses the mark: a head with it shows that everything was written. */
+async function createHead(
+  { storage, prefix, now, ttlMs, graceMs }: ProgramJournalOptions,
+  items: readonly string[],
+  state: ProgramState,
+): Promise<StoredJournal<ProgramState>> {
+  const { head, changes } = creation(prefix, { state, at: now(), ttlMs, items });
+  const written = async (): Promise<string | undefined> => {
+    const found = await readJournal<ProgramState>(storage, prefix);
+    return found?.head.state.mark === state.mark ? found.version : undefined;
+  };
+  const result = await commitOwn(storage, changes, { written, graceMs });
+  if (!result.ok) throw new Error(`The journal of the program exists: ${headKey(prefix).join('/')}`);
+  return { head, version: result.version };
+}
+
+function open(
+  options: ProgramJournalOptions,
+  { head, version }: { readonly head: JournalHead<ProgramState>; readonly version: string },
+): Journal<ProgramState> {
+  const tick = createCommitTick(spacingMs, options.now);
+  return openJournal<ProgramState>({ ...options, head, version, tick, onCommit: () => undefined });
+}

@@ -1,0 +1,438 @@
+/**
+ * The programs of one run: starts them, suspends those that wait for people, and goes on with those of an earlier run.
+ *
+ * What must hold:
+ *
+ * 1. Every call of a program is a call of its run: counted, permitted, audited and redacted as one of the model (`RunCalls`).
+ * 2. A side effect is in the journal before it starts, its outcome after. A program that only reads writes nothing.
+ * 3. Programs are deterministic. One that goes on runs from its start, and gets the recorded outcomes in their order; nothing new
+ *    runs before all recorded calls have been compared.
+ * 4. The journal is taken over before decisions are spent: of two runs, one gets it, and only that one goes on.
+ * 5. The questions of a program are committed with its journal, then shown. After that, nothing of it is in memory.
+ * 6. Decisions belong to the owner of the program, its chat, agent, tools and time zone: when one has changed, it does not go on.
+ */
+
+import { type ErrorData, PinnaceError, toData, toPinnaceError } from '../base/errors.ts';
+import { sha256Sync } from '../base/sha256-sync.ts';
+import { type Span, type SpanContext, statusOfError } from '../events/span.ts';
+import { type JournalHead, readJournal, type StoredJournal } from '../log/journal-record.ts';
+import { takeOver } from '../log/take-over.ts';
+import { askedBy, type SpentDecision, type Unspendable } from '../permission/interruption.ts';
+import { type OwnedRecord, reach } from '../permission/ownership.ts';
+import { maxProgramLength, maxProgramOutput } from '../tools/builtin/code-run.ts';
+import { claimOn, describedText, earlierClaim } from '../tools/call-approval.ts';
+import { outcomeUnknown, waitingOutput } from '../tools/call-ends.ts';
+import { codeRunId } from '../tools/run-scope.ts';
+import type { ProgramHost, ToolContext } from '../tools/tool.ts';
+import { ownerOfRun, runPrefix, type RunState } from './run-record.ts';
+import { approvalsRequestedIn, type CallForApproval } from './decided-calls.ts';
+import { programsIn } from './message-parts.ts';
+import type { RunOptions } from './run-options.ts';
+import { driveProgram } from './drive-program.ts';
+import {
+  createProgramCalls,
+  createProgramView,
+  type ProgramAsk,
+  type ProgramRun,
+  type ProgramView,
+} from './program-calls.ts';
+import {
+  openProgramJournal,
+  type ProgramHome,
+  programId,
+  type ProgramJournal,
+  type ProgramPast,
+  programPrefix,
+  type ProgramState,
+  readPast,
+} from './program-record.ts';
+
+/** The host of a run's programs. */
+export interface RunPrograms extends ProgramHost {
+  /** How the next call of `code_run` with this id goes on, or why it cannot. */
+  resume(toolCallId: string, how: Resumed | PinnaceError): void;
+}
+
+/** The time that the code of a program itself may take. */
+const codeMs = 5_000;
+
+/** Creates the host of a run's programs. */
+export function createProgramHost(run: ProgramRun): RunPrograms {
+  const resumed = new Map<string, Resumed | PinnaceError>();
+  const ordinals = new Map<string, number>();
+  const begin = (code: string, toolCallId: string): Resumed => {
+    const how = resumed.get(toolCallId);
+    resumed.delete(toolCallId);
+    if (how instanceof PinnaceError) throw how;
+    if (how) return how;
+    const ordinal = ordinals.get(toolCallId) ?? 0;
+    ordinals.set(toolCallId, ordinal + 1);
+    return newProgram(run, { code, toolCallId, id: programId(toolCallId, ordinal) });
+  };
+  return {
+    resume: (toolCallId, how) => void resumed.set(toolCallId, how),
+    close: () => Promise.resolve(), // the signal of its call ends a program
+    async run(code, context) {
+      const program = begin(code, context.toolCallId);
+      const end = await execute(run, program, context);
+      if (!('asks' in end)) return end.output;
+      run.calls.suspend(context.toolCallId);
+      return waitingOutput;
+    },
+  };
+}
+
+/** @throws PinnaceError `invalid_argument` for a program that is too long, or has a secret of the run in it. */
+function newProgram(
+  { options, sandbox }: ProgramRun,
+  { code, toolCallId, id }: { readonly code: string; readonly toolCallId: string; readonly id: string },
+): Resumed {
+  const { runId, principal: { tenant, subject }, request: { chat }, agent, toolSet, redaction, now } = options;
+  if (code.length > maxProgramLength) throw refused(`it is longer than ${maxProgramLength}`, 'program_too_long');
+  if (redaction.text(code) !== code) throw refused('it has a secret in it', 'secret_in_program');
+  const [seed = 0] = crypto.getRandomValues(new Uint32Array(1));
+  const state: ProgramState = {
+    v: 1,
+    mark: crypto.randomUUID(),
+    toolCallId,
+    tenant,
+    subject,
+    chatId: chat.id,
+    agentId: agent.id,
+    revision: agent.revision,
+    toolSetDigest: toolSet.digest,
+    codeDigest: sha256Sync(code),
+    timeZone: sandbox.timeZone,
+    seed,
+    at: now(),
+    status: 'running',
+    driver: runId,
+  };
+  const past = { code, outs: [], begun: new Map(), asked: new Map() };
+  return { home: { runId, id }, state, past, decisions: new Map(), taken: undefined };
+}
+
+type Ended = { readonly output: unknown } | { readonly asks: readonly ProgramAsk[] };
+
+async function execute(run: ProgramRun, program: Resumed, context: ToolContext): Promise<Ended> {
+  const { options, push } = run;
+  const { metrics, now } = options;
+  const { past: { outs }, taken } = program;
+  const span = startSpan(context.span, taken !== undefined);
+  const view = createProgramView({ toolCallId: context.toolCallId, replayed: outs.length, push, now });
+  view.show('running');
+  const end = (status: 'completed' | 'suspended' | 'failed', error: ErrorData | null): void => {
+    metrics.count('pinnace_programs_total', { status });
+    view.show(status);
+    span?.end({ status: error ? statusOfError(error) : 'ok', error, payload: { ...view.counts, state: status } });
+  };
+  try {
+    const ended = await drive(run, program, { context, view, span });
+    end('asks' in ended ? 'suspended' : 'completed', null);
+    return ended;
+  } catch (error) {
+    const output = thrownByCode(error, view);
+    end('failed', toData(error));
+    if (output) return { output };
+    throw error;
+  }
+}
+
+interface Running {
+  readonly context: ToolContext;
+  readonly view: ProgramView;
+  readonly span: Span | undefined;
+}
+
+async function drive(run: ProgramRun, program: Resumed, running: Running): Promise<Ended> {
+  const { options, sandbox } = run;
+  const { state, past, decisions } = program;
+  const { context: { signal: callSignal, toolCallId, principal, scope }, view, span } = running;
+  const lost = new AbortController();
+  const signal = AbortSignal.any([callSignal, lost.signal]);
+  const journal = openProgramJournal({
+    ...journalPlace(run, program),
+    onLost: (error) => lost.abort(error),
+  });
+  const spanContext: SpanContext = span ?? options.span;
+  const maker = createProgramCalls({
+    ...run,
+    toolCallId,
+    traceId: options.traceId,
+    spanContext,
+    earlier: { decisions, begun: past.begun },
+    journal,
+    signal,
+    onCall(call) {
+      view.called(call);
+      if (call.acts) run.calls.acted(toolCallId);
+    },
+    onReached: (...reached) => view.reached(...reached),
+  });
+  try {
+    const cell = await sandbox.open(past.code, {
+      seed: state.seed,
+      at: state.at,
+      recorded: past.outs.map(({ t: _, digest: __, ...delivery }) => delivery),
+      timeoutMs: codeMs,
+      maxOutputLength: maxProgramOutput,
+      signal,
+      holder: { principal, scope, onQueue: (isWaiting) => view.queue(isWaiting) },
+    });
+    const ended = await driveProgram({ cell, past, calls: maker, journal });
+    if ('asks' in ended) await suspend(run, program, { ...running, journal, asks: ended.asks, spanContext });
+    else await journal.end(true);
+    return ended;
+  } catch (error) {
+    await journal.end(false);
+    throw lost.signal.aborted ? toPinnaceError(lost.signal.reason) : error;
+  }
+}
+
+function journalPlace({ options }: ProgramRun, { home, state, past, taken }: Resumed) {
+  const { storage, now, ttlMs, limits: { storageGraceMs: graceMs, approvalMs } } = options;
+  // A program lives as long as its questions.
+  const keep = Math.max(ttlMs, 2 * approvalMs);
+  return {
+    storage,
+    prefix: programPrefix(home.runId, home.id),
+    now,
+    ttlMs: keep,
+    graceMs,
+    state,
+    code: past.code,
+    taken,
+  };
+}
+
+interface Suspending extends Running {
+  readonly journal: ProgramJournal;
+  readonly asks: readonly ProgramAsk[];
+  readonly spanContext: SpanContext;
+}
+
+/** Records the questions with the journal, then shows them: after that, nothing of the program is in memory. */
+async function suspend(run: ProgramRun, program: Resumed, suspending: Suspending): Promise<void> {
+  const { options, push } = run;
+  const { runId, agent, interruptions } = options;
+  const { journal, asks, spanContext, view, context } = suspending;
+  const questions = await Promise.all(asks.map(async ({ call, toolCall }) => {
+    const { tool, input, toolCallId } = toolCall;
+    const description = await toolCall.describe();
+    const claim = await claimOn(options, programSubject(program.state, { definition: tool.definition, ...call }));
+    const { record, change } = interruptions.draft({
+      ...claim,
+      ...askedBy(options.principal, description),
+      kind: 'approval',
+      runId,
+      agentId: agent.id,
+      program: program.home,
+    });
+    return { call, tool, input, toolCallId, description, approvalId: record.id, change };
+  }));
+  await journal.suspend(
+    questions.map(({ call: { n, tool, digest }, approvalId }) => ({ t: 'ask', n, tool, digest, approvalId })),
+    questions.map(({ change }) => change),
+  );
+  for (const { tool, input, toolCallId, description, approvalId } of questions) {
+    const facts = description && { reason: describedText(description), approvalDescriptor: description };
+    push({ type: 'tool-input-available', toolCallId, toolName: tool.definition.name, input, dynamic: true });
+    push({ type: 'tool-approval-request', approvalId, toolCallId, ...facts });
+    const target = { type: 'tool', id: tool.definition.id };
+    spanContext.emit({ action: 'approval.request', target, status: 'ok', payload: { runId, approvalId } });
+  }
+  const payload = { toolCallId: context.toolCallId.slice(0, 64), questions: asks.length, ...view.counts };
+  spanContext.emit({ action: 'program.suspend', target: { type: 'tool', id: codeRunId }, status: 'ok', payload });
+}
+
+function startSpan(span: Span | undefined, isResumed: boolean): Span | undefined {
+  const target = { type: 'tool', id: codeRunId };
+  if (isResumed) span?.emit({ action: 'program.resume', target, status: 'ok' });
+  return span?.start({ action: 'program.run', target });
+}
+
+/** The output of a program that threw: the model receives the text, which may hold what tools returned; errors and events do not. */
+function thrownByCode(error: unknown, { counts: { sideEffects } }: ProgramView): unknown {
+  if (!(error instanceof PinnaceError) || error.details?.['reason'] !== 'code_failed') return undefined;
+  const { details: { line, column }, cause } = error;
+  const text = cause instanceof Error ? cause.message : 'It threw an error';
+  return { isError: true, error: text, ...(line !== undefined && { line, column }), sideEffects };
+}
+
+function refused(why: string, reason: string): PinnaceError {
+  return new PinnaceError('invalid_argument', `Cannot run the program: ${why}`, { details: { reason } });
+}
+
+/**
+ * Prepares the waiting programs of the chat's last message and those of a lost run, and returns the calls of `code_run` that go on with
+ * them.
+ */
+export async function resumePrograms(
+  options: RunOptions,
+  { host, timeZone }: { readonly host: RunPrograms; readonly timeZone: string },
+): Promise<readonly CallForApproval[]> {
+  const tool = options.toolSet.tools.find(({ definition: { id } }) => id === codeRunId);
+  if (!tool) return [];
+  const found = await findPrograms(options);
+  return await Promise.all(
+    [...found].map(async ([toolCallId, { approvalId = '', home, isLost }]): Promise<CallForApproval> => {
+      const how = await resume(options, home, { toolCallId, timeZone, isLost }).catch((error: unknown) =>
+        isLost ? outcomeUnknown(codeRunId, 'worker_lost', error) : toPinnaceError(error)
+      );
+      host.resume(toolCallId, how);
+      const code = how instanceof PinnaceError ? '//' : how.past.code;
+      // A person or the hook has let the program start; its calls are decided one by one.
+      return { toolCallId, tool, input: { code }, approvalId, decision: { kind: 'approval', approved: true } };
+    }),
+  );
+}
+
+interface FoundProgram {
+  readonly home: ProgramHome | undefined;
+  /** One of the approvals that it waits for. */
+  readonly approvalId?: string;
+  /** Whether this run continues the one that was lost with it. */
+  readonly isLost: boolean;
+}
+
+/** The programs by the ids of their calls. */
+async function findPrograms(
+  { request: { chat }, principal, interruptions, resumed }: RunOptions,
+): Promise<ReadonlyMap<string, FoundProgram>> {
+  const found = new Map<string, FoundProgram>();
+  for (const { toolCallId, home } of resumed?.programs ?? []) found.set(toolCallId, { home, isLost: true });
+  const last = chat.messages.at(-1);
+  const programs = programsIn(last);
+  for (const { approvalId, toolCallId } of approvalsRequestedIn(last)) {
+    const program = programs.of(toolCallId);
+    if (program === undefined || found.has(program)) continue;
+    const home = (await interruptions.find(principal, approvalId))?.program;
+    found.set(program, { home, approvalId, isLost: false });
+  }
+  return found;
+}
+
+interface Waiting {
+  readonly toolCallId: string;
+  readonly timeZone: string;
+  readonly isLost: boolean;
+}
+
+/** The journal is taken over before the decisions are spent: of two runs, one gets it, and only that one goes on. */
+async function resume(
+  options: RunOptions,
+  home: ProgramHome | undefined,
+  { toolCallId, timeZone, isLost }: Waiting,
+): Promise<Resumed> {
+  const { runId, storage, now, ttlMs, limits: { approvalMs } } = options;
+  if (!home) throw unresumable('no approval of this program has this id', 'approval_not_found');
+  const prefix = programPrefix(home.runId, home.id);
+  const found = await readJournal<ProgramState>(storage, prefix);
+  if (!found) throw unresumable('its record has expired', 'approval_expired');
+  const { state } = found.head;
+  const reached = reach(options.principal, await ownerOf(state, { home, storage }));
+  if (reached !== 'owner' && !(isLost && reached === 'admin')) {
+    throw unresumable('no approval of this program has this id', 'approval_not_found');
+  }
+  requireSame(found.head, { options, toolCallId, timeZone });
+  await requireFree(options, state);
+  const taken = await takeOver<ProgramState>({
+    storage,
+    prefix,
+    now,
+    ttlMs: Math.max(ttlMs, 2 * approvalMs),
+    when: ({ fence }) => fence === found.head.fence,
+    next: (before) => ({ ...before, status: 'running', driver: runId }),
+  });
+  if (!taken) throw unresumable('another run goes on with it', 'approval_spent');
+  const past = await readPast(storage, prefix);
+  const decisions = await spendDecisions(options, past, { state, isLost });
+  return { home, state: taken.head.state, past, decisions, taken };
+}
+
+/** A program is free when it waits for people, or the run that executed it was lost: perhaps before its result was recorded. */
+async function requireFree({ runs, principal }: RunOptions, { status, driver }: ProgramState): Promise<void> {
+  if (status === 'suspended') return;
+  const run = driver === undefined ? undefined : await runs.state(principal, driver).catch(() => undefined);
+  if (run?.state === 'failed' && run.error?.details?.['reason'] === 'worker_lost') return;
+  throw unresumable('another run goes on with it', 'approval_spent');
+}
+
+/** Whose program it is: its lost run may be another's, which an administrator continues. */
+async function ownerOf(
+  { tenant, subject }: ProgramState,
+  { home, storage }: { readonly home: ProgramHome; readonly storage: RunOptions['storage'] },
+): Promise<OwnedRecord> {
+  if (subject !== undefined) return { tenant, subject };
+  const run = (await readJournal<RunState>(storage, runPrefix(home.runId)))?.head.state;
+  return { tenant, subject: run && ownerOfRun(run).subject };
+}
+
+function requireSame(
+  { state }: JournalHead<ProgramState>,
+  { options, toolCallId, timeZone }: {
+    readonly options: RunOptions;
+    readonly toolCallId: string;
+    readonly timeZone: string;
+  },
+): void {
+  const { request: { chat }, agent, toolSet } = options;
+  const isMine = state.chatId === chat.id && state.agentId === agent.id && state.toolCallId === toolCallId;
+  if (!isMine) throw unresumable('its approval was given in another chat or to another agent', 'approval_moved');
+  const isSame = state.revision === agent.revision && state.toolSetDigest === toolSet.digest &&
+    state.timeZone === timeZone;
+  if (isSame) return;
+  throw new PinnaceError(
+    'conflict',
+    'Cannot go on with the program: its agent or tools have changed since it started',
+    {
+      retryable: false,
+      details: { reason: 'program_changed' },
+    },
+  );
+}
+
+/** Spends the decisions. A run that was lost may have spent them before: this one alone goes on now. */
+async function spendDecisions(
+  options: RunOptions,
+  { asked, begun, outs }: ProgramPast,
+  { state, isLost }: { readonly state: ProgramState; readonly isLost: boolean },
+): Promise<ReadonlyMap<number, SpentDecision | Unspendable>> {
+  const settled = new Set(outs.map(({ n }) => n));
+  const decisions = new Map<number, SpentDecision | Unspendable>();
+  for (const { n, tool, digest, approvalId } of asked.values()) {
+    if (settled.has(n) || begun.has(n)) continue;
+    const definition = options.toolSet.tools.find((one) => one.definition.name === tool)?.definition;
+    const about = programSubject(state, { definition, digest, n });
+    const how = { again: state.status !== 'suspended', earlier: () => earlierClaim(options, about) };
+    const decision = await options.interruptions.spend(approvalId, await claimOn(options, about), how);
+    // The lost run may not have shown the question: it is asked again.
+    if (isLost && 'unspendable' in decision && decision.unspendable === 'approval_undecided') continue;
+    decisions.set(n, decision);
+  }
+  return decisions;
+}
+
+function unresumable(why: string, reason: string): PinnaceError {
+  return new PinnaceError('approval_required', `Cannot go on with the program: ${why}`, {
+    details: { reason },
+  });
+}
+
+/** A program to run from its start, with what it did before. */
+interface Resumed {
+  readonly home: ProgramHome;
+  readonly state: ProgramState;
+  readonly past: ProgramPast;
+  readonly decisions: ReadonlyMap<number, SpentDecision | Unspendable>;
+  /** The journal that was taken over; absent for a new program. */
+  readonly taken: StoredJournal<ProgramState> | undefined;
+}
+
+/** What a decision on a call of a program is about, besides the chat and the agent. */
+function programSubject(
+  { codeDigest }: Pick<ProgramState, 'codeDigest'>,
+  { definition, digest, n }: { readonly definition: unknown; readonly digest: string; readonly n: number },
+): readonly unknown[] {
+  return [definition, digest, codeDigest, n];
+}

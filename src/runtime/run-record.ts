@@ -1,0 +1,273 @@
+/** The stored records of a run, and their keys. */
+
+import { type ErrorData, PinnaceError } from '../base/errors.ts';
+import type { Key } from '../base/key.ts';
+import { sha256Sync } from '../base/sha256-sync.ts';
+import type { Principal } from '../base/principal.ts';
+import type { Change, Storage } from '../contracts/storage.ts';
+import { readJournal } from '../log/journal-record.ts';
+import { type OwnedRecord, owns } from '../permission/ownership.ts';
+import type { UIMessageChunk } from '../contracts/ai-types.ts';
+import type { Money } from '../base/record-fields.ts';
+import type { Loss } from '../tools/call-ends.ts';
+
+/** The state of a run, in the head of its log. */
+export interface RunState {
+  readonly state: 'running' | RunEnd['type'];
+  readonly tenant: string;
+  /** Whose run it is. Absent in records of version 0.2, which have it in `span`. */
+  readonly subject?: string;
+  /** Who has started it for the subject, where that is another. */
+  readonly actor?: string;
+  readonly agentId: string;
+  readonly chatId: string;
+  readonly traceId: string;
+  /** The span of the run: the instance that finds the run lost emits its end. */
+  readonly span?: { readonly spanId: string; readonly parentSpanId?: string; readonly subject?: string };
+  /** The run before it in its chat, where this one continues the message of that one. */
+  readonly continues?: string;
+  /** The run that this one was forked from. */
+  readonly parent?: ForkedFrom;
+  /** When the run can be read no more, where that is before its retention has passed: what it shares with others expires. */
+  readonly expiresAt?: number;
+  /** The caller's own runtime, where the request named it. */
+  readonly runtimeId?: string;
+  /** The plan that the run follows. */
+  readonly planId?: string;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly endedAt?: number;
+  readonly error?: ErrorData;
+  readonly usage?: ReportedUsage;
+}
+
+/** The record of an idempotency key. */
+export interface IdempotencyRecord {
+  readonly runId: string;
+  /** SHA-256 of the request: the same key with another request is rejected. */
+  readonly fingerprint: string;
+}
+
+/** One event of a run's stream, as it is sent. */
+export interface RunEvent {
+  /** From 1, without gaps. */
+  readonly seq: number;
+  /** A UI message chunk as JSON text. */
+  readonly text: string;
+}
+
+/** The keys of one run. */
+export function runPrefix(runId: string): Key {
+  return ['run', runId];
+}
+
+/** The record of a call that may have acted: made before the tool runs, and closed after it. */
+function callKey(runId: string, toolCallId: string): Key {
+  return ['run', runId, 'call', toolCallId.length <= 200 ? toolCallId : sha256Sync(toolCallId)];
+}
+
+/** Keys are the subject's and the issuer's, not the session's: a retry may come with a renewed certificate. */
+export function idempotencyKey({ tenant, subject, session }: Principal, key: string): Key {
+  return ['idempotency', tenant, session?.issuer ?? '', subject, key];
+}
+
+/** Where version 0.2 recorded the key: all subjects of an issuer shared it. Read for one release. */
+export function sharedIdempotencyKey({ tenant, session }: Principal, key: string): Key {
+  return ['idempotency', tenant, session?.issuer ?? '', key];
+}
+
+/** Where a chat's last run is found. */
+export function chatKey({ tenant, subject }: Pick<Principal, 'tenant' | 'subject'>, chatId: string): Key {
+  return ['chat', tenant, subject, chatId];
+}
+
+/** Finds the last run of the caller's chat. Version 0.2 recorded one for all subjects of a tenant: it counts if it is the caller's. */
+export async function lastRunOf(
+  storage: Storage,
+  principal: Principal,
+  chatId: string,
+): Promise<string | undefined> {
+  const own: unknown = (await storage.get(chatKey(principal, chatId)))?.value;
+  if (own !== undefined) return typeof own === 'string' ? own : undefined;
+  const shared: unknown = (await storage.get(['chat', principal.tenant, chatId]))?.value;
+  if (typeof shared !== 'string') return undefined;
+  const state = (await readJournal<RunState>(storage, runPrefix(shared)))?.head.state;
+  return state && owns(principal, ownerOfRun(state)) ? shared : undefined;
+}
+
+/** The chat of the run that a run continues: a fork continues in another chat what its parent continued. */
+export function chatBefore({ chatId, parent }: RunState): string {
+  return parent?.chatId ?? chatId;
+}
+
+/** Whose run was the one that a run continues: a fork of an administrator goes on from the run of another. */
+export function ownerBefore(state: RunState): OwnedRecord {
+  return { ...ownerOfRun(state), ...(state.parent?.subject !== undefined && { subject: state.parent.subject }) };
+}
+
+/** Whose run it is. */
+export function ownerOfRun({ tenant, subject, span, agentId }: RunState): OwnedRecord {
+  return { tenant, subject: subject ?? span?.subject, agentId };
+}
+
+/** Why the model stopped, as the AI SDK says it. */
+export type FinishReason = NonNullable<Extract<UIMessageChunk, { type: 'finish' }>['finishReason']>;
+
+/** The end of a run. */
+export type RunEnd =
+  | { readonly type: 'completed'; readonly finishReason: FinishReason }
+  /** A person must approve calls before the chat can go on. */
+  | { readonly type: 'awaiting_approval'; readonly finishReason: FinishReason }
+  /** A plan waits for people: their replies go on with it, and the chat's next run follows it. */
+  | { readonly type: 'suspended'; readonly finishReason: FinishReason }
+  /** The run reached a limit; its output until then is valid. */
+  | { readonly type: 'stopped'; readonly finishReason: FinishReason; readonly error: ErrorData }
+  | { readonly type: 'cancelled'; readonly reason: string }
+  | { readonly type: 'failed'; readonly error: ErrorData };
+
+/** Why calls that are open at this end of their run have no result. */
+export function lossAt(end: RunEnd): Loss {
+  if (end.type === 'cancelled') return 'cancelled';
+  if (!('error' in end)) return 'run_failed';
+  if (end.error.details?.['reason'] === 'worker_lost') return 'worker_lost';
+  return end.error.code === 'deadline_exceeded' ? 'run_timeout' : 'run_failed';
+}
+
+/** What a run has used: counts by name, whether some are estimates, and the cost. */
+export type ReportedUsage = Readonly<Record<string, number | true | Money>>;
+
+/** A run as its caller sees it. */
+export interface RunStatus extends Omit<RunState, 'tenant' | 'actor' | 'span' | 'continues' | 'parent'> {
+  readonly runId: string;
+  readonly lastSeq: number;
+  /** The run that this one was forked from, and its first step. */
+  readonly parent?: { readonly runId: string; readonly step: number };
+}
+
+/** Returns the status of a run with this state. */
+export function toStatus(
+  runId: string,
+  { seq, state }: { seq: number; state: RunState },
+): RunStatus {
+  const { tenant: _, actor: __, span: ___, continues: ____, parent, ...shown } = state;
+  const { subject } = ownerOfRun(state);
+  const from = parent && { parent: { runId: parent.runId, step: parent.step } };
+  return { runId, ...shown, ...(subject !== undefined && { subject }), ...from, lastSeq: seq };
+}
+
+/** Two requests claimed one key at the same time. */
+export function claimedAtOnce(): PinnaceError {
+  return new PinnaceError(
+    'conflict',
+    'Cannot start the run: another request claimed its key at the same time; send it again',
+  );
+}
+
+/** No run of the caller has the id. */
+export function notFound(): PinnaceError {
+  return new PinnaceError('not_found', 'No run has this id', { details: { reason: 'run_not_found' } });
+}
+
+/** The run is past its retention. */
+export function expired(): PinnaceError {
+  return new PinnaceError('run_expired', 'Cannot read the run: its retention has passed');
+}
+
+/** The run has no event of this number. */
+export function badCursor(): PinnaceError {
+  return new PinnaceError('last_event_id_invalid', 'Cannot resume the run: it has no event with this number');
+}
+
+/** The key belongs to another request. */
+export function reused(): PinnaceError {
+  return new PinnaceError(
+    'idempotency_key_reused',
+    'Cannot start the run: its idempotency key was used for another request; use a new key',
+  );
+}
+
+/** Items of one run's own log: those behind `after`, up to `to`. */
+interface Segment {
+  readonly runId: string;
+  readonly after: number;
+  readonly to: number;
+}
+
+/** The run that a run was forked from, in the record of the fork. */
+export interface ForkedFrom {
+  readonly runId: string;
+  readonly chatId: string;
+  /** Whose run it was, where it is another's: an administrator has made the fork. */
+  readonly subject?: string;
+  /** The first step of the fork. */
+  readonly step: number;
+  /** How many forks are between it and a run that is none. */
+  readonly depth: number;
+  /** How many items of its own come first. */
+  readonly opening: number;
+  /** The items behind these, where they are stored. */
+  readonly prefix: readonly Segment[];
+}
+
+/** Where the items behind a number are stored. */
+interface Place extends Segment {
+  /** Added to the number of a stored item, it is the number in the fork. */
+  readonly shift: number;
+}
+
+/** Returns where the item behind `after` is stored; `undefined` for the fork's own items behind its prefix. */
+export function placeOf(runId: string, { opening, prefix }: ForkedFrom, after: number): Place | undefined {
+  if (after < opening) return { runId, after, to: opening, shift: 0 };
+  let start = opening;
+  for (const segment of prefix) {
+    const offset = after - start;
+    const length = segment.to - segment.after;
+    if (offset < length) return { ...segment, after: segment.after + offset, shift: start - segment.after };
+    start += length;
+  }
+  return undefined;
+}
+
+/** Returns where the items of a run are stored, those behind `after` up to `to`. */
+export function segmentsOf(
+  runId: string,
+  parent: ForkedFrom | undefined,
+  { after, to }: { readonly after: number; readonly to: number },
+): readonly Segment[] {
+  const segments: Segment[] = [];
+  for (let at = after; at < to;) {
+    const place = (parent && placeOf(runId, parent, at)) ?? { runId, after: at, to, shift: 0 };
+    const end = Math.min(place.to, to - place.shift);
+    segments.push({ runId: place.runId, after: place.after, to: end });
+    at = end + place.shift;
+  }
+  return segments;
+}
+
+/** How many items segments have. */
+export function lengthOf(segments: readonly Segment[]): number {
+  return segments.reduce((sum, { after, to }) => sum + to - after, 0);
+}
+
+interface CallRecord {
+  readonly toolCallId: string;
+  readonly tool: string;
+}
+
+/** Returns the change that records the start of the call. The tool must not run before it is committed with the run's log. */
+export function callStart(runId: string, call: CallRecord, ttlMs: number): Change {
+  return { key: callKey(runId, call.toolCallId), value: call, ttlMs };
+}
+
+/** The calls of a run that were recorded as started. */
+export interface StartedCalls {
+  /** Whether the call has started, or one of the calls of its program. */
+  has(toolCallId: string): boolean;
+}
+
+/** Reads the calls of a run that were recorded as started. */
+export async function startedCalls(runId: string, storage: Storage): Promise<StartedCalls> {
+  const entries = await storage.list({ prefix: [...runPrefix(runId), 'call'], limit: 1000 });
+  const ids = entries.map(({ value }) => (value as CallRecord).toolCallId); // written by this module alone
+  return { has: (toolCallId) => ids.some((id) => id === toolCallId || id.startsWith(`${toolCallId}/`)) };
+}

@@ -1,0 +1,251 @@
+/** The runs of a storage, on this and other instances: access, status, reading and canceling. */
+
+import type { PinnaceError } from '../base/errors.ts';
+import type { Emit } from '../events/events.ts';
+import type { Metrics } from '../base/metrics.ts';
+import { type CommitTick, createCommitTick } from '../log/commit-tick.ts';
+import { groupCommits } from '../log/group-commit.ts';
+import { steadyStorage } from '../log/outage.ts';
+import type { Storage } from '../contracts/storage.ts';
+import { createRunSignals, type RunSignals, type SentMessage } from './steering.ts';
+import type { acceptRequested, Sending } from './send-message.ts';
+import { createLiveRun, type LiveRun } from './live-run.ts';
+import { type Principal, requireScope, type Scope } from '../base/principal.ts';
+import { type Claim, type ClaimOptions, type ClaimParts, claimRun, findRun } from './claim-run.ts';
+import { reach } from '../permission/ownership.ts';
+import {
+  badCursor,
+  expired,
+  lastRunOf,
+  notFound,
+  ownerOfRun,
+  type RunState,
+  type RunStatus,
+  toStatus,
+} from './run-record.ts';
+import { loadOnce } from '../base/load-once.ts';
+import { createCursor, readRun, type RunCursor } from './stored-run.ts';
+
+const loadEarlier = /* @__PURE__ */ loadOnce(() => import('./earlier-chunks.ts'));
+const loadSending = /* @__PURE__ */ loadOnce(() => import('./send-message.ts'));
+
+/** An agent that a tenant runs. Two tenants may each have their own agent with one id. */
+export interface RunningAgent {
+  readonly agentId: string;
+  readonly tenant: string;
+}
+
+/** The runs of one storage. */
+export interface Runs {
+  /** Finds the run of a known key. @throws PinnaceError `idempotency_key_reused` for another request. */
+  find(principal: Principal, idempotency: ClaimOptions['idempotency']): Promise<RunStatus | undefined>;
+  /**
+   * Claims the key, uses up the nonce and creates the run, in one commit. When another request has claimed the key, returns that run.
+   *
+   * @throws PinnaceError `idempotency_key_reused`, and `signature_replayed` for a used nonce.
+   */
+  claim(
+    options: ClaimOptions,
+  ): Promise<{ readonly live: LiveRun } | Exclude<Claim, { readonly version: string }>>;
+  /**
+   * Runs of others are `not_found`, except for administrators of the tenant: with the scope `run:read`, which is the default, they
+   * ask the hook for `run.read`, and are audited.
+   *
+   * @throws PinnaceError `not_found`, `run_expired` for a run past its retention, and as the hook decides.
+   */
+  status(principal: Principal, runId: string, scope?: Scope): Promise<RunStatus>;
+  /** @throws PinnaceError as `status`, and `last_event_id_invalid` when the run has no event of this number. */
+  cursor(principal: Principal, runId: string, after: number): Promise<RunCursor>;
+  /** The status and the cursor by one look: the hook is asked once, and the audit has one record. Rejects as `cursor`. */
+  follow(
+    principal: Principal,
+    runId: string,
+    after: number,
+  ): Promise<{ readonly status: RunStatus; readonly cursor: RunCursor }>;
+  /** The whole record of a run. @throws PinnaceError as `status`. */
+  state(principal: Principal, runId: string, scope?: Scope): Promise<RunState>;
+  /** The run from its first chunk, as the answer to the request that started it: the scope that starts a run is enough. */
+  answer(principal: Principal, runId: string): Promise<RunCursor>;
+  /** Asks the run to stop, wherever it is executed. Doing so again, or after its end, changes nothing. */
+  cancel(principal: Principal, runId: string): Promise<void>;
+  /** Sends a message to the run, wherever it is executed. @throws PinnaceError as `status`, `sendMessage`. */
+  send(principal: Principal, sending: Sending): Promise<SentMessage>;
+  /** The agents whose runs this instance executes, each once for every tenant that runs it. */
+  agents(): readonly RunningAgent[];
+  /** Stops this agent's runs of this tenant on this instance. */
+  stop(agent: RunningAgent, reason: PinnaceError): void;
+  /** The chat's last run, when it is still running; with `ended`, also when it has ended. */
+  ofChat(principal: Principal, chatId: string, options?: { readonly ended?: boolean }): Promise<RunStatus | undefined>;
+  /** The chunks, as JSON texts, that earlier runs have added to the message of this run. @throws PinnaceError as `status`. */
+  earlier(principal: Principal, runId: string): Promise<readonly string[]>;
+  /** How many runs this instance executes. */
+  readonly open: number;
+  /** Resolves when no run of this instance is left. */
+  drained(): Promise<void>;
+  close(): void;
+}
+
+/** The options of the runs. */
+export interface RunsOptions {
+  readonly storage: Storage;
+  readonly now: () => number;
+  readonly retentionMs: number;
+  /** Chunks of a run that come within this time are committed together. */
+  readonly commitSpacingMs: number;
+  /** How long runs and their readers outlast a storage that is out of reach. */
+  readonly storageGraceMs: number;
+  /** How long records are stored. */
+  readonly ttlMs: number;
+  /** Receives the end of lost runs. */
+  readonly emit: Emit;
+  readonly metrics: Metrics;
+  /** Is called before an administrator reads the run of another; rejects where that is refused. */
+  readonly readAs: (runId: string, principal: Principal, run: RunState) => Promise<void>;
+}
+
+/** Opens the runs of a storage. */
+export function createRuns(options: RunsOptions): Runs {
+  const closing = new AbortController();
+  const shared = openShared(options, closing.signal);
+  const { lives } = shared;
+  return {
+    find: (principal, idempotency) => findRun(shared, principal, idempotency),
+    status: (principal, runId, scope) => statusOf(shared, { principal, runId, scope }),
+    state: async (principal, runId, scope) => (await headOf(shared, { principal, runId, scope })).state,
+    claim: (given) => claimLive(shared, given),
+    ...readingOf(shared),
+    agents() {
+      const running = [...lives.values()].map(({ state: { agentId, tenant } }) => ({ agentId, tenant }));
+      return [...new Map(running.map((one) => [JSON.stringify([one.agentId, one.tenant]), one])).values()];
+    },
+    stop({ agentId, tenant }, reason) {
+      for (const live of lives.values()) {
+        if (live.state.agentId === agentId && live.state.tenant === tenant) live.abort(reason);
+      }
+    },
+    get open() {
+      return lives.size;
+    },
+    async drained() {
+      await Promise.all([...lives.values()].map(({ closed }) => closed));
+    },
+    close: () => closing.abort(),
+  };
+}
+
+/** What the methods share. */
+interface Shared extends ClaimParts {
+  readonly options: RunsOptions;
+  readonly lives: Map<string, LiveRun>;
+  readonly signals: RunSignals;
+  readonly tick: CommitTick;
+}
+
+function openShared(options: RunsOptions, closing: AbortSignal): Shared {
+  const { now, storageGraceMs, ttlMs, emit } = options;
+  const grouped = groupCommits(options.storage);
+  const storage = steadyStorage(grouped, storageGraceMs);
+  const lives = new Map<string, LiveRun>();
+  const stored = { storage, now, ttlMs, storageGraceMs, emit };
+  const signals = createRunSignals(storage, {
+    onCancel: (runId) => lives.get(runId)?.abort('cancelled'),
+    onMessage(runId, messageId) {
+      const live = lives.get(runId);
+      if (live) void acceptSent({ runId, messageId, inbox: live.inbox }, stored);
+    },
+  }, closing);
+  return { options, grouped, stored, lives, signals, tick: createCommitTick(options.commitSpacingMs, now) };
+}
+
+async function acceptSent(...request: Parameters<typeof acceptRequested>): Promise<void> {
+  try {
+    await (await loadSending()).acceptRequested(...request);
+  } catch {
+    // The code did not load. The sender repeats its signal until it has an answer.
+  }
+}
+
+interface Asked {
+  readonly principal: Principal;
+  readonly runId: string;
+  readonly scope?: Scope | undefined;
+}
+
+async function statusOf(shared: Shared, asked: Asked): Promise<RunStatus> {
+  return toStatus(asked.runId, await headOf(shared, asked));
+}
+
+async function headOf(
+  { options: { retentionMs, now, readAs }, lives, stored }: Shared,
+  { principal, runId, scope = 'run:read' }: Asked,
+): Promise<{ readonly seq: number; readonly state: RunState }> {
+  requireScope(principal, scope);
+  const live = lives.get(runId);
+  const head = live ? { seq: live.visible, state: live.state } : await readRun(runId, stored);
+  const how = head && reach(principal, ownerOfRun(head.state));
+  if (!head || !how) throw notFound();
+  const { endedAt = Infinity, expiresAt = Infinity } = head.state;
+  if (Math.min(endedAt + retentionMs, expiresAt) < now()) throw expired();
+  // Other scopes are those of actions, which ask the hook themselves.
+  if (how === 'admin' && scope === 'run:read') await readAs(runId, principal, head.state);
+  return head;
+}
+
+async function claimLive(shared: Shared, given: ClaimOptions): ReturnType<Runs['claim']> {
+  shared.signals.subscribe();
+  const claim = await claimRun(shared, given);
+  return 'version' in claim ? { live: openLive(shared, given, claim.version) } : claim;
+}
+
+function openLive({ options, grouped: storage, lives, tick }: Shared, given: ClaimOptions, version: string): LiveRun {
+  const { runId } = given;
+  const live = createLiveRun({ ...options, ...given, storage, version, tick, first: given.log?.seq ?? 0 });
+  lives.set(runId, live);
+  void live.closed.then(() => lives.delete(runId));
+  return live;
+}
+
+function readingOf(
+  shared: Shared,
+): Pick<Runs, 'answer' | 'cursor' | 'follow' | 'cancel' | 'send' | 'ofChat' | 'earlier'> {
+  const { lives, stored, signals } = shared;
+  const follow: Runs['follow'] = async (principal, runId, after) => {
+    const head = await headOf(shared, { principal, runId });
+    const live = lives.get(runId);
+    if (!Number.isInteger(after) || after < 0 || after > Math.max(head.seq, live?.visible ?? 0)) throw badCursor();
+    const cursor = createCursor(runId, { after, live, stored, parent: head.state.parent });
+    return { status: toStatus(runId, head), cursor };
+  };
+  return {
+    async answer(principal, runId) {
+      const { state: { parent } } = await headOf(shared, { principal, runId, scope: 'run:create' });
+      return createCursor(runId, { after: 0, live: lives.get(runId), stored, parent });
+    },
+    cursor: async (principal, runId, after) => (await follow(principal, runId, after)).cursor,
+    follow,
+    async cancel(principal, runId) {
+      const { state } = await statusOf(shared, { principal, runId, scope: 'run:cancel' });
+      if (state !== 'running') return;
+      const live = lives.get(runId);
+      if (live) live.abort('cancelled');
+      else await signals.cancel(runId);
+    },
+    async send(principal, sending) {
+      const { runId } = sending;
+      const { state } = await statusOf(shared, { principal, runId, scope: 'run:create' });
+      const { sendMessage } = await loadSending();
+      return await sendMessage(sending, { ...shared, state, live: lives.get(runId) });
+    },
+    async ofChat(principal, chatId, { ended = false } = {}) {
+      requireScope(principal, 'run:read');
+      const runId = await lastRunOf(stored.storage, principal, chatId);
+      if (runId === undefined) return undefined;
+      const found = await statusOf(shared, { principal, runId });
+      return ended || found.state === 'running' ? found : undefined;
+    },
+    async earlier(principal, runId) {
+      await statusOf(shared, { principal, runId });
+      return await (await loadEarlier()).earlierChunks(runId, stored.storage);
+    },
+  };
+}

@@ -1,0 +1,354 @@
+/** Starts a run in a stored chat: adds what was sent to what is stored, and reserves the place of the answer. */
+
+import type { UIMessage } from '../contracts/ai-types.ts';
+import type { Change, Entry } from '../contracts/storage.ts';
+import { PinnaceError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
+import { approvalsRequestedIn } from './decided-calls.ts';
+import { callIdsIn } from './call-ids.ts';
+import { messagesToSend } from './message-parts.ts';
+import type { RunRequest } from './run-request.ts';
+import {
+  busyChat,
+  type ChatParts,
+  type ChatRecord,
+  type FoundChat,
+  lifetime,
+  listKey,
+  maxMessageLength,
+  maxTries,
+  mayRead,
+  type MessageEntry,
+  messagesPrefix,
+  type Owner,
+  putRecent,
+  readChat,
+  recordKey,
+  resolveEntry,
+  settleAnswer,
+  type Stored,
+  takeRecent,
+  titleOf,
+} from './chat-record.ts';
+import { finishDelete } from './delete-chat.ts';
+import { readPages } from '../log/pages.ts';
+
+/** A chat that is ready for a run. */
+export interface OpenedChat {
+  /** What the model is sent: the stored messages and the new ones. */
+  readonly messages: UIMessage[];
+  /** The ids of the calls in the others. */
+  readonly otherCallIds: readonly string[];
+  /** Pays for the messages that the claim adds, where written bytes are limited. Rejects as `Budgets.write`. */
+  pay(): Promise<void>;
+  /** The changes that the claim of the run makes. They conflict at the record when the chat was changed meanwhile. */
+  changes(runId: string): readonly Change[];
+  /** Adds the answer of the run, which has ended, and remembers the chat for the next one. */
+  settle(runId: string): Promise<void>;
+}
+
+/**
+ * Opens the chat of a request. A chat that this instance has answered last is not read: the claim conflicts where it has changed. A plan
+ * is taken once, before the claim, so its chat is always read, and so is a chat before it rejects a request.
+ *
+ * @throws PinnaceError `invalid_argument` for messages that cannot be added, `conflict` (`chat_changed`, `chat_busy`), `forbidden` when
+ * an agent has answered in it that the caller may not run.
+ */
+export async function openChat(parts: ChatParts, request: RunRequest, principal: Principal): Promise<OpenedChat> {
+  const { chat: { id }, planner } = request;
+  for (let recent = planner ? undefined : takeRecent(parts, principal, id);; recent = undefined) {
+    const chat = recent ?? await findChat(parts, principal, id);
+    try {
+      return addToChat(parts, { request, principal, chat });
+    } catch (rejection) {
+      if (!recent) throw rejection;
+    }
+  }
+}
+
+function addToChat(
+  parts: ChatParts,
+  { request, principal, chat: { found, stored } }: {
+    readonly request: RunRequest;
+    readonly principal: Principal;
+    readonly chat: Awaited<ReturnType<typeof readWhole>>;
+  },
+): OpenedChat {
+  const { agentId, chat: { id: chatId, messages: sent } } = request;
+  const owner: Owner = principal;
+  if (found && !mayRead(principal, found.record)) throw otherAgent();
+  const record = withRun(parts, { record: found?.record, sent, agentId });
+  const prefix = messagesPrefix(owner, chatId, record);
+  const merged = mergeSent(stored, { sent, next: record.next });
+  checkLengths(merged, parts);
+  const last = merged.messages.at(-1);
+  const isContinued = approvalsRequestedIn(last).length > 0;
+  const answerAt = isContinued ? merged.lastNumber : merged.next;
+  const answerKey = [...prefix, answerAt];
+  const lastRun = (lastRunId: string, updatedAt: number): ChatRecord => ({
+    ...record,
+    next: answerAt + 1,
+    lastRunId,
+    updatedAt,
+  });
+  const answered = stored.find(({ number }) => number === answerAt)?.entry.runIds ?? [];
+  const messages = messagesToSend(merged.messages);
+  const sentAgain = new Set(messages);
+  return {
+    messages,
+    otherCallIds: callIdsIn(merged.messages.filter((message) => !sentAgain.has(message))),
+    async pay() {
+      await parts.budgets?.write(owner, merged.added.reduce((sum, { message }) => sum + bytesOf(message), 0));
+    },
+    changes(runId) {
+      const at = parts.now();
+      const ttl = lifetime(parts, at);
+      const slot: MessageEntry = isContinued && last
+        ? { message: last, runIds: [...answered.slice(-mostRuns), runId], pending: true, at }
+        : { runIds: [runId], pending: true, at };
+      return [
+        ...recordChanges(parts, { owner, chatId, found, record: lastRun(runId, at) }),
+        ...merged.cut.map(({ key }) => ({ key })),
+        ...merged.added.filter(({ number }) => number !== answerAt).map(({ number, message }) => {
+          const value: MessageEntry = { message, at };
+          return { key: [...prefix, number], value, ...ttl };
+        }),
+        { key: answerKey, value: slot, ...ttl },
+      ];
+    },
+    async settle(runId) {
+      const answer = await settleAnswer(parts, { key: answerKey, runId });
+      // It is written whatever is left: the next message is refused.
+      if (answer) await parts.budgets?.write(owner, bytesOf(answer)).catch(() => undefined);
+      if (merged.messages.length > mostRemembered) return;
+      const { found: now, stored: all } = await readWhole(parts, owner, chatId);
+      if (now && !now.record.deleting) putRecent(parts, { owner, chatId, chat: { found: now, stored: all } });
+    },
+  };
+}
+
+/** About how many bytes a message takes. */
+function bytesOf(message: UIMessage): number {
+  return JSON.stringify(message).length;
+}
+
+/** A message that more runs than these have written forgets the oldest. */
+const mostRuns = 15;
+
+/** A longer chat is read at the start of each run. */
+const mostRemembered = 90;
+
+/** Reads the chat. A delete that was interrupted is completed first. */
+async function findChat(parts: ChatParts, owner: Owner, chatId: string): ReturnType<typeof readWhole> {
+  for (let tries = 0; tries < maxTries; tries++) {
+    const chat = await readWhole(parts, owner, chatId);
+    if (!chat.found?.record.deleting) return chat;
+    await finishDelete(parts, { owner, chatId, found: chat.found });
+  }
+  throw busyChat();
+}
+
+function withRun(
+  { now }: ChatParts,
+  { record, sent, agentId }: {
+    readonly record: ChatRecord | undefined;
+    readonly sent: readonly UIMessage[];
+    readonly agentId: string;
+  },
+): ChatRecord {
+  const at = now();
+  const known = record ??
+    {
+      title: titleOf(sent),
+      version: 1,
+      agentIds: [],
+      createdAt: at,
+      updatedAt: at,
+      generation: crypto.randomUUID().replaceAll('-', ''),
+      next: 1,
+    };
+  const agentIds = [...new Set([...known.agentIds, agentId])];
+  if (agentIds.length <= mostAgents) return { ...known, agentIds };
+  throw refused('too_many_chat_agents', `${mostAgents} agents have answered in it; start a new chat`);
+}
+
+const mostAgents = 16;
+
+/** The record, and its entry in the list, which moves to the front. */
+function recordChanges(
+  parts: ChatParts,
+  { owner, chatId, found, record }: {
+    readonly owner: Owner;
+    readonly chatId: string;
+    readonly found: FoundChat | undefined;
+    readonly record: ChatRecord;
+  },
+): readonly Change[] {
+  const { updatedAt } = record;
+  const ttl = lifetime(parts, updatedAt);
+  const old = found && found.record.updatedAt !== updatedAt
+    ? [{ key: listKey(owner, chatId, found.record.updatedAt) }]
+    : [];
+  return [
+    { key: recordKey(owner, chatId), value: record, ifVersion: found?.version ?? null, ...ttl },
+    ...old,
+    { key: listKey(owner, chatId, updatedAt), value: record, ...ttl },
+  ];
+}
+
+function checkLengths({ messages, added }: Merged, { limits }: ChatParts): void {
+  if (messages.length > limits.chatMessages) {
+    throw refused('chat_full', `it has ${limits.chatMessages} messages, more are not stored; start a new chat`);
+  }
+  for (const { message } of added) {
+    const { length } = JSON.stringify(message);
+    if (length <= maxMessageLength) continue;
+    throw refused(
+      'chat_message_too_large',
+      `a message is ${length} long, ${maxMessageLength} is allowed; upload its files and send their addresses`,
+    );
+  }
+  const total = JSON.stringify(messagesToSend(messages)).length;
+  if (total > limits.requestLength) {
+    throw refused('chat_full', `its messages are ${total} long, ${limits.requestLength} is allowed; start a new chat`);
+  }
+}
+
+function refused(reason: string, why: string): PinnaceError {
+  return new PinnaceError('invalid_argument', `Cannot add to the chat: ${why}`, { details: { reason } });
+}
+
+function otherAgent(): PinnaceError {
+  return new PinnaceError(
+    'forbidden',
+    'Cannot add to the chat: an agent has answered in it that the caller may not run',
+    {
+      details: { reason: 'agent_not_allowed' },
+    },
+  );
+}
+
+/** Messages of one request that a chat may not have yet, and stored ones that an edit may remove: both are one commit. */
+const mostAdded = 32;
+const mostCut = 48;
+
+/** A chat with the messages of a request. */
+interface Merged {
+  readonly messages: UIMessage[];
+  /** The messages that are not stored yet, or replace a stored one. */
+  readonly added: readonly { readonly number: number; readonly message: UIMessage }[];
+  /** The entries that a replaced message removes. */
+  readonly cut: readonly Stored[];
+  /** The number of the last message, and the next free one. */
+  readonly lastNumber: number;
+  readonly next: number;
+}
+
+/**
+ * Merges. A chat without messages takes all that are sent, if a user has said something. Otherwise the last message decides: a stored message of a user is replaced,
+ * and those after it are removed; the last stored message, of an assistant, is continued as it is stored; a new message is added, with
+ * those before it that follow the last stored one.
+ *
+ * @throws PinnaceError `invalid_argument` for a message of an assistant that is not stored, `conflict` (`chat_changed`) for one that is
+ * not the last.
+ */
+function mergeSent(
+  stored: readonly Stored[],
+  { sent, next }: { readonly sent: readonly UIMessage[]; readonly next: number },
+): Merged {
+  const shown = stored.filter((one) => one.message !== undefined);
+  const last = sent.at(-1);
+  const at = shown.findIndex(({ message }) => message?.id === last?.id);
+  const known = shown[at];
+  if (known && last) {
+    return known.message?.role === 'user' ? replaced(stored, known, last) : continued(stored, known, last);
+  }
+  const ids = new Set(shown.map(({ message }) => message?.id));
+  const fresh = sent.slice(sent.findLastIndex(({ id }) => ids.has(id)) + 1);
+  const isForeign = ({ role }: UIMessage): boolean => role !== 'user';
+  if (stored.length > 0 ? fresh.some(isForeign) : fresh.every(isForeign)) throw foreignAnswer();
+  return withAdded(shown, { fresh, from: next, cut: [] });
+}
+
+function replaced(stored: readonly Stored[], known: Stored, message: UIMessage): Merged {
+  if (message.role !== 'user') throw changed();
+  const kept = stored.filter(({ number }) => number < known.number);
+  const cut = stored.filter(({ number }) => number > known.number);
+  if (cut.length > mostCut) {
+    throw refused('chat_edit_too_far', `only the last ${mostCut} messages can be replaced; start a new chat`);
+  }
+  return withAdded(kept, { fresh: [message], from: known.number, cut });
+}
+
+function continued(stored: readonly Stored[], known: Stored, { role }: UIMessage): Merged {
+  const isLast = stored.at(-1) === known && known.runId === undefined;
+  if (!isLast || role !== 'assistant') throw changed();
+  return withAdded(stored, { fresh: [], from: known.number + 1, cut: [] });
+}
+
+function withAdded(
+  kept: readonly Stored[],
+  { fresh, from, cut }: {
+    readonly fresh: readonly UIMessage[];
+    readonly from: number;
+    readonly cut: readonly Stored[];
+  },
+): Merged {
+  if (fresh.length > mostAdded) {
+    throw refused('too_many_new_messages', `${fresh.length} of its messages are new, ${mostAdded} are allowed`);
+  }
+  const added = fresh.map((message, i) => ({ number: from + i, message }));
+  const next = from + fresh.length;
+  return {
+    messages: [...kept.flatMap(({ message }) => message ?? []), ...fresh],
+    added,
+    cut: cut.filter(({ number }) => number > next), // the message and the answer take the first two places
+    lastNumber: added.at(-1)?.number ?? kept.at(-1)?.number ?? 0,
+    next,
+  };
+}
+
+function foreignAnswer(): PinnaceError {
+  return refused(
+    'chat_foreign_answer',
+    'a message of an assistant is not stored in it; send only new messages of the user',
+  );
+}
+
+function changed(): PinnaceError {
+  return new PinnaceError('conflict', 'Cannot add to the chat: it has changed; read it again', {
+    details: { reason: 'chat_changed' },
+  });
+}
+
+const pageSize = 100;
+
+/** Reads the record, and its messages beside it. A chat that is being deleted has none. */
+async function readWhole(
+  parts: ChatParts,
+  owner: Owner,
+  chatId: string,
+): Promise<{ readonly found: FoundChat | undefined; readonly stored: readonly Stored[] }> {
+  const prefixOfAll = messagesPrefix(owner, chatId);
+  const [found, first] = await Promise.all([
+    readChat(parts, owner, chatId),
+    parts.storage.list({ prefix: prefixOfAll, limit: pageSize }),
+  ]);
+  if (!found || found.record.deleting) return { found, stored: [] };
+  const { record } = found;
+  const own = first.filter(({ key }) => key[prefixOfAll.length] === record.generation);
+  const stored: Stored[] = [];
+  const pages = first.length < pageSize && hasLastRun(own, record)
+    ? [own]
+    : readPages(parts.storage, { prefix: messagesPrefix(owner, chatId, record), limit: pageSize });
+  for await (const page of pages) {
+    stored.push(...await Promise.all(page.map((entry) => resolveEntry(parts, entry))));
+  }
+  return { found, stored };
+}
+
+/** Whether messages that were read beside the record are not older than it. Newer ones make the claim conflict at the record. */
+function hasLastRun(entries: readonly Entry[], { next, lastRunId }: ChatRecord): boolean {
+  const last = entries.find(({ key }) => key.at(-1) === next - 1);
+  return lastRunId !== undefined && (last?.value as MessageEntry | undefined)?.runIds?.at(-1) === lastRunId;
+}

@@ -1,0 +1,169 @@
+/** Which tools the model sees in its next step: all of the run's, or with discovery those that are active. */
+
+import { PinnaceError } from '../base/errors.ts';
+import { toolTokens } from '../base/estimate-tokens.ts';
+import type { Discovery } from '../contracts/discovery.ts';
+import type { UIMessage } from '../contracts/ai-types.ts';
+import type { Agent } from '../base/schema.ts';
+import type { Tool } from '../tools/tool.ts';
+import { namedTools, type ToolSet } from './tool-sets.ts';
+import type { Principal } from '../base/principal.ts';
+
+/** The tools of a run, step by step. */
+export interface StepTools {
+  /** Makes active what an earlier request has loaded. */
+  restore(): Promise<void>;
+  /** Restores, and returns the names of what the first step offers; `undefined` without discovery, where it offers all. */
+  discovered(): Promise<readonly string[] | undefined>;
+  /** For the model's next step. The same array for as long as nothing has changed. */
+  current(): readonly Tool[];
+  /** The tools that are active now, those that only programs may call included. */
+  active(): readonly Tool[];
+  /** The error for a call of a tool that is not among the current ones. */
+  missing(name: string): PinnaceError;
+}
+
+interface StepToolsOptions {
+  readonly agent: Agent;
+  readonly toolSet: ToolSet;
+  readonly discovery: Discovery<Tool> | undefined;
+  /** The context window of the model. */
+  readonly contextTokens: number;
+  readonly principal: Principal;
+  readonly chatId: string;
+  /** The messages that the run answers. */
+  readonly asked?: readonly UIMessage[] | undefined;
+  /** The names of further tools that are active from the start. */
+  readonly active?: readonly string[] | undefined;
+}
+
+/** The share of the context window that definitions may take: the rest is for the chat and the answer. */
+const largestShare = 0.5;
+
+/**
+ * Creates the tools of a run. An agent whose allowlist names `tool_find` starts with the discovery tools, with those that the allowlist
+ * names one by one, and with retrieval from its data sources; discovery finds those that it allows by a prefix. An agent whose
+ * definitions take more than half of the context window has discovery as well: it could not run without.
+ */
+export function createStepTools(options: StepToolsOptions): StepTools {
+  const { toolSet: { tools, entries }, discovery, contextTokens, asked } = options;
+  const [find] = discovery?.tools ?? [];
+  const isNamed = find !== undefined && tools.includes(find);
+  const isOn = find && (isNamed || definitionTokens(tools) > contextTokens * largestShare);
+  return discovery && isOn ? discovered(options, discovery, isNamed ? [] : discovery.tools) : {
+    restore: () => Promise.resolve(),
+    discovered: () => Promise.resolve(undefined),
+    ...steps(() => tools, asked),
+    missing: (name) => missingTool(name, entries),
+  };
+}
+
+/** Of the reasons why an agent has no tool, a model is told the one that no other tool of it can get around. */
+function missingTool(name: string, entries: ToolSet['entries']): PinnaceError {
+  const isDenied = entries.some(({ id, excluded }) => id === name && excluded === 'egress_denied');
+  if (!isDenied) return new PinnaceError('not_found', 'Cannot call the tool: no tool of this run has this name');
+  return new PinnaceError('forbidden', 'Cannot call the tool: the agent does not allow requests to its origin', {
+    details: { reason: 'egress_denied' },
+  });
+}
+
+/** The tools of a step: all that are active, and those of them that the model may call. */
+function steps(list: () => readonly Tool[], asked: StepToolsOptions['asked']): Pick<StepTools, 'active' | 'current'> {
+  const active = available(list);
+  let [last, shown]: (readonly Tool[])[] = [[], []];
+  return {
+    active,
+    current() {
+      const all = active();
+      if (all !== last) [last, shown] = [all, shownTo(all, asked)];
+      return shown ?? all;
+    },
+  };
+}
+
+function shownTo(all: readonly Tool[], asked: StepToolsOptions['asked']): readonly Tool[] {
+  const isSame = all.every(({ beside, definition: { callers } }) => !beside && !callers);
+  if (isSame) return all;
+  return all.filter(({ definition: { callers } }) => callers?.includes('model') ?? true).map((tool) =>
+    tool.beside?.(all, requestIn(asked)) ?? tool
+  );
+}
+
+/** The text of the last message of the user. */
+function requestIn(messages: StepToolsOptions['asked'] = []): string {
+  const parts = messages.findLast(({ role }) => role === 'user')?.parts ?? [];
+  return parts.map((part) => part.type === 'text' ? part.text : '').join(' ');
+}
+
+/** Leaves out what cannot be used now. The same array for as long as that is the same. */
+function available(list: () => readonly Tool[]): () => readonly Tool[] {
+  let last: readonly Tool[] = [];
+  return () => {
+    const all = list();
+    const next = all.every(isAvailable) ? all : all.filter(isAvailable);
+    if (next === last) return last;
+    if (next.length !== last.length || next.some((tool, at) => tool !== last[at])) last = next;
+    return last;
+  };
+}
+
+function isAvailable({ isAvailable: check }: Tool): boolean {
+  return check?.() ?? true;
+}
+
+function discovered(
+  { agent, toolSet: { tools }, principal, chatId, asked, active: given = [] }: StepToolsOptions,
+  discovery: Discovery<Tool>,
+  further: readonly Tool[],
+): StepTools {
+  const templates = new Set(discovery.tools);
+  const tool = toolByName(tools, further);
+  const named = namedTools(agent);
+  const isPrefixes = [...named].every((name) => name.endsWith('*')); // as of an agent with everything: no tool is named
+  const active = isPrefixes ? [] : tools.filter((one) => named.has(one.definition.id) && !templates.has(one));
+  const run = discovery.open(tools, {
+    active: [...active.map(({ definition }) => definition.name), ...given.filter((name) => tool(name))],
+    principal,
+    chatId,
+    isAllowed(name) {
+      const found = tool(name);
+      return found !== undefined && isAvailable(found);
+    },
+  });
+  const allowed = run.tools.filter(({ definition: { name } }) => tool(name));
+  return {
+    restore: () => run.restore(),
+    async discovered() {
+      await run.restore();
+      return run.activeNames();
+    },
+    ...steps(() => [...allowed, ...run.activeNames().flatMap((name) => tool(name) ?? [])], asked),
+    missing: (name) => run.notActive(name),
+  };
+}
+
+const byName = new WeakMap<readonly Tool[], ReadonlyMap<string, Tool>>();
+
+/** Finds tools of a tool set, or of a few more, by name. Runs with the same tool set share its map. */
+function toolByName(tools: readonly Tool[], further: readonly Tool[]): (name: string) => Tool | undefined {
+  const known = byName.get(tools) ?? new Map(tools.map((tool) => [tool.definition.name, tool]));
+  byName.set(tools, known);
+  return (name) => known.get(name) ?? further.find(({ definition }) => definition.name === name);
+}
+
+const ofTool = new WeakMap<Tool, number>();
+const ofTools = new WeakMap<readonly Tool[], number>();
+
+/** About how many tokens these definitions take in one step, as name, description and input schema in JSON. */
+export function definitionTokens(tools: readonly Tool[]): number {
+  const known = ofTools.get(tools) ?? tools.reduce((sum, tool) => sum + tokensOf(tool), 0);
+  ofTools.set(tools, known);
+  return known;
+}
+
+function tokensOf(tool: Tool): number {
+  const { name, description, paramsSchema } = tool.definition;
+  const known = ofTool.get(tool) ?? toolTokens(name, description, paramsSchema);
+  ofTool.set(tool, known);
+  return known;
+}

@@ -1,0 +1,258 @@
+/** A stored run: its state, its events, and its end when the instance that executed it was lost. */
+
+import type { UIMessageChunk } from '../contracts/ai-types.ts';
+import type { ErrorData, PinnaceError } from '../base/errors.ts';
+import type { Emit } from '../events/events.ts';
+import { openJournal } from '../log/journal.ts';
+import { headKey, type JournalHead, readItems, readJournal, readLastSeq } from '../log/journal-record.ts';
+import { takeOver } from '../log/take-over.ts';
+import type { Storage } from '../contracts/storage.ts';
+import { type LiveRun, workerLost } from './live-run.ts';
+import {
+  expired,
+  type ForkedFrom,
+  lossAt,
+  ownerOfRun,
+  placeOf,
+  type RunEnd,
+  type RunEvent,
+  runPrefix,
+  type RunState,
+  startedCalls,
+} from './run-record.ts';
+import { closingChunks } from './run-chunks.ts';
+import { createOpenCalls, lostChunks, lostError, type OpenCall } from '../tools/call-ends.ts';
+import { spanOfRun } from './run-spans.ts';
+import { recordChange, undeliveredChunk, waitingMessages } from './steering.ts';
+import { statusOfError } from '../events/span.ts';
+import { createNews, type News, watchKey } from '../log/news.ts';
+
+/** What reading a stored run needs. */
+export interface StoredRunOptions {
+  readonly storage: Storage;
+  readonly now: () => number;
+  /** How long records are stored. */
+  readonly ttlMs: number;
+  /** How long the owner of a run outlasts a storage that is out of reach. */
+  readonly storageGraceMs: number;
+  /** Receives the end of a lost run. */
+  readonly emit: Emit;
+}
+
+/**
+ * Without a sign of life for this long and the grace, a running run is lost. Its owner stops before: at most 5 s pass between two signs,
+ * 5 s until the storage is known not to answer, then the grace.
+ */
+const lostAfterMs = 15_000;
+
+/** Reads the state of a run; ends a lost run as failed first. */
+export async function readRun(runId: string, options: StoredRunOptions): Promise<JournalHead<RunState> | undefined> {
+  const found = await readJournal<RunState>(options.storage, runPrefix(runId));
+  if (!found || found.head.state.state !== 'running') return found?.head;
+  if (options.now() - found.head.at < lostAfterMs + options.storageGraceMs) {
+    return await withLastSeq(runId, found.head, options);
+  }
+  return await endLostRun(runId, options) ?? (await readJournal<RunState>(options.storage, runPrefix(runId)))?.head;
+}
+
+async function withLastSeq(
+  runId: string,
+  head: JournalHead<RunState>,
+  { storage }: StoredRunOptions,
+): Promise<JournalHead<RunState>> {
+  return { ...head, seq: await readLastSeq(storage, runPrefix(runId), head.seq) };
+}
+
+/**
+ * Reads the events behind `after`, some at a time; none when there are no more for now. `parent` is that of the run's state.
+ *
+ * @throws PinnaceError `run_expired` where what a fork shares has expired.
+ */
+export async function readEvents(
+  runId: string,
+  after: number,
+  storage: Storage,
+  parent?: ForkedFrom,
+): Promise<readonly RunEvent[]> {
+  const place = parent && placeOf(runId, parent, after);
+  if (!place) return (await readItems(storage, runPrefix(runId), after)).map(({ seq, item }) => ({ seq, text: item }));
+  const items = await readItems(storage, runPrefix(place.runId), place.after);
+  const events = items.flatMap(({ seq, item }) => seq > place.to ? [] : [{ seq: seq + place.shift, text: item }]);
+  if (events[0]?.seq !== after + 1) throw expired();
+  return events;
+}
+
+/** Appends the end of a lost run. Never runs anything again: what its tools did is not known. */
+async function endLostRun(runId: string, options: StoredRunOptions): Promise<JournalHead<RunState> | undefined> {
+  const { storage, now, ttlMs, storageGraceMs: graceMs } = options;
+  const taken = await takeOver<RunState>({ ...options, prefix: runPrefix(runId) });
+  if (!taken) return undefined; // another instance was faster
+  const { head, version } = taken;
+  const end = workerLost();
+  const [calls, messages] = await Promise.all([lostCalls(runId, storage, end), waitingMessages(runId, storage)]);
+  const chunks = [
+    ...calls.flatMap(({ call, error }) => lostChunks(call, { error, traceId: head.state.traceId })),
+    ...messages.map(undeliveredChunk),
+    ...closingChunks(end, { runId, traceId: head.state.traceId, usage: {} }),
+  ];
+  let lost: PinnaceError | undefined;
+  const journal = openJournal<RunState>({
+    storage,
+    prefix: runPrefix(runId),
+    head,
+    version,
+    now,
+    ttlMs,
+    graceMs,
+    onCommit: () => undefined,
+    onLost: (error) => (lost = error),
+  });
+  const state: RunState = {
+    ...head.state,
+    state: 'failed',
+    endedAt: now(),
+    ...('error' in end && { error: end.error }),
+  };
+  const changes = messages.map((message) => recordChange(runId, { message, state: 'undelivered' }, ttlMs));
+  journal.append(chunks.map((chunk) => JSON.stringify(chunk)), { state, changes });
+  await journal.flush().catch(() => undefined);
+  if (lost) return undefined;
+  emitLost(runId, { state, calls }, options);
+  return { ...head, seq: head.seq + chunks.length, state };
+}
+
+interface LostCall {
+  readonly call: OpenCall;
+  readonly error: ErrorData;
+}
+
+/** The calls that the log shows as open: a started one that may have acted is on record. */
+async function lostCalls(runId: string, storage: Storage, end: RunEnd): Promise<readonly LostCall[]> {
+  const open = createOpenCalls();
+  for (let after = 0, page; page === undefined || page.length > 0; after = page.at(-1)?.seq ?? after) {
+    page = await readItems(storage, runPrefix(runId), after);
+    for (const { item } of page) {
+      if (item.includes('"toolCallId"')) open.observe(JSON.parse(item) as UIMessageChunk); // what `record` wrote
+    }
+  }
+  if (open.list().length === 0) return [];
+  const started = await startedCalls(runId, storage);
+  const loss = lossAt(end);
+  return open.list().map((call) => {
+    return { call, error: lostError(call, { loss, mayHaveActed: started.has(call.toolCallId) }) };
+  });
+}
+
+/** Emits the end that no other instance can emit, and of the calls what went wrong. */
+function emitLost(
+  runId: string,
+  { state, calls }: { readonly state: RunState; readonly calls: readonly LostCall[] },
+  options: StoredRunOptions,
+): void {
+  const { span: facts, startedAt, error = null } = state;
+  if (!facts) return;
+  const span = spanOfRun({ ...state, ...facts, subject: ownerOfRun(state).subject ?? '', runId, startedAt }, options);
+  for (const { call, error: lost } of calls) {
+    if (lost.code !== 'outcome_unknown') continue; // of a call that never started, the name is only what a model wrote
+    const target = { type: 'tool', id: call.tool };
+    span.emit({ action: 'error', target, status: statusOfError(lost), error: lost });
+  }
+  span.end({ status: 'error', error, payload: { state: state.state } });
+}
+
+/** Reads a run's events from a number on. A slow reader costs nothing. */
+export interface RunCursor {
+  /** The next events, some at a time; `undefined` when the run has ended and all are read. */
+  next(): Promise<readonly RunEvent[] | undefined>;
+  /** Leaves. The run continues for a while, so that the reader can resume. */
+  close(): void;
+}
+
+const pollMs = 250;
+
+/** Opens a cursor behind the event `after`. */
+export function createCursor(
+  runId: string,
+  { after, live, stored, parent }: {
+    readonly after: number;
+    readonly live: LiveRun | undefined;
+    readonly stored: StoredRunOptions;
+    readonly parent: ForkedFrom | undefined;
+  },
+): RunCursor {
+  live?.attach();
+  let at = after;
+  let closed = false;
+  let ended = false;
+  let news: News | undefined;
+  const read = async (): Promise<readonly RunEvent[] | undefined> => {
+    if (live && at < live.first) return await readEvents(runId, at, stored.storage, parent);
+    const observed = await live?.read(at);
+    if (observed) return observed;
+    if (live && !live.takenOver) return unrecorded();
+    while (!closed) {
+      const events = await readEvents(runId, at, stored.storage, parent);
+      if (events.length > 0) return events;
+      const head = await readRun(runId, stored);
+      if (!head || (head.state.state !== 'running' && head.seq <= at)) return undefined;
+      if (head.seq <= at) await untilGrown();
+    }
+    return undefined;
+  };
+  /** Returns the events behind the log, once. They have its last number, so a reader that resumes misses nothing of the log. */
+  const unrecorded = (): readonly RunEvent[] | undefined => {
+    if (ended || !live || live.unrecorded.length === 0) return undefined;
+    ended = true;
+    return live.unrecorded.map((text) => ({ seq: at, text }));
+  };
+  /** Resolves when the log may have grown. The first time at once: what came before the news started must be read again. */
+  const untilGrown = async (): Promise<void> => {
+    if (news) return await news.next();
+    news = createNews((onNews) => watchRun(runId, stored.storage, onNews));
+  };
+  return {
+    async next() {
+      const events = closed ? undefined : await read();
+      if (!events) news?.stop();
+      at = events?.at(-1)?.seq ?? at;
+      return events;
+    },
+    close() {
+      if (closed) return;
+      closed = true;
+      news?.stop();
+      live?.detach();
+    },
+  };
+}
+
+/** Also calls back now and then: no news says that a run was lost, or that chunks came without a new head. */
+export function watchRun(runId: string, storage: Storage, onNews: () => void): () => void {
+  const stop = watchKey(storage, headKey(runPrefix(runId)), onNews);
+  const timer = setInterval(onNews, pollMs);
+  return () => {
+    clearInterval(timer);
+    stop();
+  };
+}
+
+/** The cancel reason of a reader that will resume: the run continues for its grace (`Limits.detachGraceMs`). */
+export const comingBack = 'coming_back';
+
+/** Returns the chunks that a cursor reads, on demand. Canceling closes the cursor and calls back, except with {@link comingBack}. */
+export function chunksOf(cursor: RunCursor, onCancel: () => void): ReadableStream<UIMessageChunk> {
+  return new ReadableStream<UIMessageChunk>({
+    async pull(controller) {
+      const events = await cursor.next();
+      // Written by `record` alone, so each is a chunk.
+      for (const { text } of events ?? []) controller.enqueue(JSON.parse(text) as UIMessageChunk);
+      if (events) return;
+      cursor.close();
+      controller.close();
+    },
+    cancel(reason) {
+      cursor.close();
+      if (reason !== comingBack) onCancel();
+    },
+  }, { highWaterMark: 0 });
+}
