@@ -1,8 +1,7 @@
 /** The parts of a run's loop that come from its agent's code and the requested output. */
 
-import type { LoopOptions } from './loop-options.ts';
+import type { LoopTerms, Resolution, RunContext } from './run-context.ts';
 import type { Agent } from '../base/schema.ts';
-import type { RunOptions } from './run-options.ts';
 import { PinnaceError } from '../base/errors.ts';
 import type { Report } from '../events/report.ts';
 import { raceAbort } from '../base/until-aborted.ts';
@@ -11,20 +10,20 @@ import type { LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 
 /** Returns the agent with the instructions of this run, its structured answer, and its stop condition. */
 export async function composeLoop(
-  options: Pick<RunOptions, 'agent' | 'code' | 'provider' | 'fallbacks' | 'request' | 'principal' | 'runId' | 'report'>,
-  signal: AbortSignal,
-): Promise<Pick<LoopOptions, 'agent' | 'output' | 'isEnough'>> {
-  const { code, request: { agentId, chat, context, output: requested, settings }, principal, runId, report } = options;
+  resolution: Resolution,
+  { principal, runId, report, abort: { signal } }: Pick<RunContext, 'principal' | 'runId' | 'report' | 'abort'>,
+): Promise<Pick<LoopTerms, 'agent' | 'output' | 'isEnough'>> {
+  const { code, request: { agentId, chat, context, output: requested, settings } } = resolution;
   const request = { agentId, chat, context, principal };
-  const own = await withInstructions(options.agent, code.instructions, request, { signal, report });
+  const own = await withInstructions(resolution.agent, code.instructions, request, { signal, report });
   const agent = withAdded(own, settings?.instructions);
   const isEnough = createStopCheck(code.stopWhen, report);
   const spec = requested ?? agent.output;
-  if (!spec) return { agent, isEnough };
+  if (!spec) return { agent, output: undefined, isEnough };
   // Loaded on demand: most runs answer in text.
   const { createRunOutput, outputInstructions } = await import('./run-output.ts');
   const output = createRunOutput({ spec, check: requested ? undefined : code.checkOutput, runId, report });
-  if (takesSchema(options)) return { agent, output, isEnough };
+  if (takesSchema(resolution)) return { agent, output, isEnough };
   const instructions = [agent.instructions, outputInstructions(spec)].filter((text) => text !== '').join('\n\n');
   return { agent: { ...agent, instructions }, output, isEnough };
 }
@@ -37,7 +36,7 @@ function withAdded(agent: Agent, added: string | undefined): Agent {
 }
 
 /** Whether every model that may answer takes the schema: the providers of fallbacks are not known yet. */
-function takesSchema({ provider: { jsonSchema }, fallbacks }: Pick<RunOptions, 'provider' | 'fallbacks'>): boolean {
+function takesSchema({ provider: { jsonSchema }, fallbacks }: Pick<Resolution, 'provider' | 'fallbacks'>): boolean {
   return jsonSchema === true && fallbacks.length === 0;
 }
 
@@ -110,7 +109,7 @@ function noInstructions(why: string, cause?: unknown): PinnaceError {
 }
 
 /** Creates the check that the loop makes after each step. It throws `internal` with the reason `stop_when` where the condition throws. */
-function createStopCheck(stopWhen: StopCondition | undefined, report: Report): LoopOptions['isEnough'] {
+function createStopCheck(stopWhen: StopCondition | undefined, report: Report): LoopTerms['isEnough'] {
   if (!stopWhen) return undefined;
   const steps: FinishedStep[] = [];
   return ({ text, finishReason, calls }, results) => {

@@ -1,10 +1,15 @@
 /** Keeps the prompt of a run within the context window of its model. Short chats only cost an estimate. */
 
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import type { UIMessageChunk } from '../contracts/ai-types.ts';
+import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
+import type { Metrics } from '../base/metrics.ts';
+import type { Agent } from '../base/schema.ts';
+import type { ContextStrategy } from '../contracts/context-strategy.ts';
+import type { Report } from '../events/report.ts';
+import type { RunRedaction } from '../permission/redaction/run-redaction.ts';
+import type { Limits } from './limits.ts';
 import { type ContextWindowOptions, type FitPrompt, promptTokens, roomOf, valueTokens } from './estimate-prompt.ts';
 import { reportedHook } from '../events/reported-port.ts';
-import type { RunOptions } from './run-options.ts';
 import type { LoopSpans } from './run-spans.ts';
 import type { ModelBudget, Usage } from './model-budget.ts';
 import type { ModelChain } from './model-chain.ts';
@@ -70,32 +75,46 @@ export function createContextWindow(options: ContextWindowOptions): ContextWindo
   };
 }
 
+/** What the window reads of its run. */
+interface WindowedRun {
+  readonly runtime: { readonly contextStrategy?: ContextStrategy | undefined };
+  readonly resolution: { readonly contextTokens: number; readonly stepTools: Pick<StepTools, 'current'> };
+  readonly runId: string;
+  readonly agent: Agent;
+  readonly request: { readonly chat: { readonly messages: readonly UIMessage[] } };
+  readonly limits: Limits;
+  readonly abort: { readonly signal: AbortSignal };
+  readonly redaction: RunRedaction;
+  readonly metrics: Metrics;
+  readonly report: Report;
+  readonly spans: LoopSpans;
+  readonly usage: Usage;
+  readonly budget: ModelBudget;
+}
+
 /** More summaries than these do not help a run: its own turn is what is long. */
 const mostCompactions = 2;
 
 /** Creates the context window of a run. */
-export function createRunContext(
-  options: RunOptions,
-  { spans, usage, budget, models, tools, onRetry }: {
-    readonly spans: LoopSpans;
-    readonly usage: Usage;
-    readonly budget: ModelBudget;
+export function createRunContextWindow(
+  run: WindowedRun,
+  { models, onRetry }: {
     readonly models: Pick<ModelChain, 'current' | 'left'>;
-    readonly tools: Pick<StepTools, 'current'>;
     readonly onRetry: (retry: ModelRetry) => void;
   },
 ): ContextWindow {
-  const { agent, runId, contextTokens, contextStrategy, limits, redaction, abort: { signal } } = options;
+  const { agent, runId, limits, redaction, abort: { signal }, metrics, report, spans, usage, budget } = run;
+  const { runtime: { contextStrategy }, resolution: { contextTokens, stepTools } } = run;
   let compactions = 0;
   const maySummarize = (): boolean => ++compactions <= mostCompactions && usage.steps + 1 < limits.steps;
   return createContextWindow({
     contextTokens,
-    strategy: contextStrategy && reportedHook(contextStrategy, options.report, 'contextStrategy'),
+    strategy: contextStrategy && reportedHook(contextStrategy, report, 'contextStrategy'),
     agentId: agent.id,
     runId,
     signal,
-    citations: lastCitation(options.request.chat.messages),
-    toolTokens: () => definitionTokens(tools.current()),
+    citations: lastCitation(run.request.chat.messages),
+    toolTokens: () => definitionTokens(stepTools.current()),
     async summarize(messages, { mostTokens }) {
       if (!maySummarize()) return undefined;
       const { summarize } = await import('./summarize.ts'); // most chats do without
@@ -106,7 +125,10 @@ export function createRunContext(
       };
       const redact = (text: string): string => redaction.text(text);
       return await summarize(messages, {
-        ...options,
+        agent,
+        limits,
+        metrics,
+        report,
         models: chain,
         signal,
         spans,

@@ -2,14 +2,19 @@
 
 import { toData } from '../base/errors.ts';
 import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
-import type { EarlierClaim, Interruption, SpentDecision, Unspendable } from '../permission/interruption.ts';
-import { claimOn, earlierClaim, notApproved } from '../tools/call-approval.ts';
+import type {
+  EarlierClaim,
+  Interruption,
+  Interruptions,
+  SpentDecision,
+  Unspendable,
+} from '../permission/interruption.ts';
+import { type ClaimHost, claimOn, earlierClaim, notApproved } from '../tools/call-approval.ts';
 import { outcomeChunks } from '../tools/call-ends.ts';
 import type { RunCalls } from '../tools/run-calls.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import { denied, leftWaiting, unknownOutcome, withError } from './model-messages.ts';
 import { programsIn } from './message-parts.ts';
-import type { RunOptions } from './run-options.ts';
 
 /** A call of an earlier run that needed an approval. */
 export interface CallForApproval {
@@ -22,7 +27,12 @@ export interface CallForApproval {
   readonly approvalId: string;
 }
 
-type DecidingRun = Pick<RunOptions, 'agent' | 'principal' | 'request' | 'toolSet' | 'interruptions'>;
+/** A run whose chat may have such calls. */
+interface DecidingRun extends ClaimHost {
+  readonly request: { readonly chat: { readonly id: string; readonly messages: readonly UIMessage[] } };
+  readonly toolSet: { readonly tools: readonly Tool[] };
+  readonly interruptions: Interruptions;
+}
 
 /**
  * Finds the calls of the last message that needed an approval, and spends the decisions. The client's message says which

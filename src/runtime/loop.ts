@@ -14,7 +14,9 @@ import type { FinishReason, RunEnd } from './run-record.ts';
 import { CallIds, callIdsIn } from './call-ids.ts';
 import { toPrompt, toPromptTools } from './model-prompt.ts';
 import { openCall } from './model-call.ts';
-import type { LoopOptions } from './loop-options.ts';
+import type { LoopTerms, RunContext } from './run-context.ts';
+import type { Usage } from './model-budget.ts';
+import type { Agent } from '../base/schema.ts';
 import type { LoopSpans } from './run-spans.ts';
 import { type Answer, createStepContent, incomplete, mayExecute } from './step-content.ts';
 import { definitionTokens } from './step-tools.ts';
@@ -26,47 +28,224 @@ import type { Issue } from '../base/parse.ts';
 import type { Limits } from './limits.ts';
 import type { Loop } from './run-chunks.ts';
 
-/** Starts the loop. Model errors become an end with a code and a fixed text; nothing of the prompt is in it. */
-export function startLoop(options: LoopOptions): Loop {
-  const { signal, report, spans } = options;
-  const { clock } = spans;
-  const steps = runSteps(options);
-  return {
-    async read() {
-      try {
-        const { done, value } = await steps.next();
-        return done ? { end: value } : { chunks: value };
-      } catch (error) {
-        if (signal.aborted) return { end: endOfAbort(signal) };
-        if (!(error instanceof PinnaceError)) report(error, { kind: 'run', step: spans.step }); // a bug
-        return { end: endOfError(clock.signal.aborted ? clock.signal.reason : error, options) };
-      }
-    },
-  };
-}
+/**
+ * The loop of a run. Each chunk batch that it yields is recorded before the loop goes on, so a call is made after it was announced.
+ * Model errors become an end with a code and a fixed text; nothing of the prompt is in it.
+ */
+export class ModelLoop implements Loop {
+  readonly #run: RunContext;
+  readonly #terms: LoopTerms;
+  readonly #steps: AsyncGenerator<readonly UIMessageChunk[], RunEnd>;
 
-/** Runs steps until the run ends; each yield is one batch for the log. */
-async function* runSteps(run: LoopOptions): AsyncGenerator<readonly UIMessageChunk[], RunEnd> {
-  const prompt = toPrompt(run.agent.instructions, run.messages); // only `fit` replaces any
-  const { step: first, shownIds: shown } = run.resumed ?? { step: 1 };
-  const shownIds = new Set(shown);
-  const { chat = [], otherCallIds = [] } = run;
-  const callIds = new CallIds(() => [...otherCallIds, ...callIdsIn([...chat, ...run.messages])]);
-  for (let step = first;; step++) {
-    const arrived = run.steering?.deliver(prompt) ?? [];
-    if (arrived.length > 0) yield arrived;
-    const fitting = run.contextWindow.fit(prompt);
-    if (fitting) yield* fitting;
-    const { answer, spent } = yield* takeAnswer(run, { prompt, shownIds, callIds, step });
-    prompt.push(answer.message);
-    run.usage.steps += 1;
-    run.contextWindow.learn(answer.usage.inputTokens.total);
-    const settled = mayExecute(answer.finishReason) ? yield* settleCalls(answer.calls, run) : unsettled;
-    if (settled.results.length > 0) prompt.push({ role: 'tool', content: [...settled.results] });
-    yield [{ type: 'finish-step' }];
-    const how = spent ? stopped(answer.finishReason, spent) : endOf(answer, settled, run);
-    const end = yield* withOutput(how, { answer, prompt, run });
-    if (end) return end;
+  constructor(run: RunContext, terms: LoopTerms) {
+    this.#run = run;
+    this.#terms = terms;
+    this.#steps = this.#runSteps();
+  }
+
+  async read(): ReturnType<Loop['read']> {
+    const { abort: { signal }, report, spans, usage } = this.#run;
+    try {
+      const { done, value } = await this.#steps.next();
+      return done ? { end: value } : { chunks: value };
+    } catch (error) {
+      if (signal.aborted) return { end: endOfAbort(signal) };
+      if (!(error instanceof PinnaceError)) report(error, { kind: 'run', step: spans.step }); // a bug
+      return { end: endOfError(spans.clock.signal.aborted ? spans.clock.signal.reason : error, usage) };
+    }
+  }
+
+  /** Runs steps until the run ends; each yield is one batch for the log. */
+  async *#runSteps(): AsyncGenerator<readonly UIMessageChunk[], RunEnd> {
+    const { request: { chat }, resolution: { resumed }, steering, usage } = this.#run;
+    const { agent, messages, contextWindow, otherCallIds } = this.#terms;
+    const prompt = toPrompt(agent.instructions, messages); // only `fit` replaces any
+    const shownIds = new Set(resumed?.shownIds);
+    const callIds = new CallIds(() => [...otherCallIds, ...callIdsIn([...chat.messages, ...messages])]);
+    for (let step = resumed?.step ?? 1;; step++) {
+      const arrived = steering.deliver(prompt);
+      if (arrived.length > 0) yield arrived;
+      const fitting = contextWindow.fit(prompt);
+      if (fitting) yield* fitting;
+      const { answer, spent } = yield* this.#takeAnswer({ prompt, shownIds, callIds, step });
+      prompt.push(answer.message);
+      usage.steps += 1;
+      contextWindow.learn(answer.usage.inputTokens.total);
+      const settled = mayExecute(answer.finishReason) ? yield* this.#settleCalls(answer.calls) : unsettled;
+      if (settled.results.length > 0) prompt.push({ role: 'tool', content: [...settled.results] });
+      yield [{ type: 'finish-step' }];
+      const how = spent ? stopped(answer.finishReason, spent) : this.#endOf(answer, settled);
+      const end = yield* this.#readOutput(how, { answer, prompt });
+      if (end) return end;
+    }
+  }
+
+  async *#takeAnswer(
+    { prompt, shownIds, callIds, step }: StepPlace,
+  ): AsyncGenerator<readonly UIMessageChunk[], TakenAnswer> {
+    const { budget, spans, limits, files, traceId, resolution: { stepTools, continues } } = this.#run;
+    const { agent: { modelSettings: settings }, models, contextWindow, output, onPrompt, onRetry } = this.#terms;
+    const offered = stepTools.current();
+    const tools = toPromptTools(offered);
+    budget.requireRoom({ prompt, tools }, models.current.provider.prices);
+    spans.startStep();
+    this.#countTools(offered);
+    const toolChoice = toolChoiceOf(settings?.toolChoice, { offered, isFirst: step === 1 && continues === undefined });
+    if (onPrompt) await onPrompt(prompt, step);
+    const call = await openCall({
+      models,
+      budget,
+      settings,
+      limits,
+      prompt,
+      fit: contextWindow.fitTo,
+      tools,
+      toolChoice,
+      responseFormat: output?.responseFormat,
+      clock: spans.clock,
+      report: reportAt(this.#run.report, { step }),
+      onRetry,
+    });
+    const content = createStepContent<Tool>({
+      step,
+      shownIds,
+      callIds,
+      find: (name) => offered.find(({ definition }) => definition.name === name),
+      missing: (name) => stepTools.missing(name),
+      onInvalid: ({ toolCallId, toolName: tool }, error) => {
+        emitRejected(error, spans);
+        return [toolErrorPart({ toolCallId, tool, traceId }, toData(error))];
+      },
+    });
+    yield [...call.fallback ? [{ type: 'data-model' as const, data: call.fallback }] : [], { type: 'start-step' }];
+    for (let parts = await call.read(); parts; parts = await call.read()) {
+      const chunks = content.take(parts);
+      if (chunks.length > 0) yield files.shown(chunks);
+      content.requireSound();
+    }
+    const answer = content.end();
+    const spent = call.end(answer);
+    requireChoice(toolChoice, answer);
+    return { answer, spent };
+  }
+
+  /** Counts the tokens of the tools that the model may call in a step. */
+  #countTools(offered: readonly Tool[]): void {
+    const { usage, resolution: { toolSet } } = this.#run;
+    const tokens = definitionTokens(offered);
+    usage.toolTokens += tokens;
+    usage.toolTokensSaved += definitionTokens(toolSet.tools) - tokens;
+  }
+
+  /** Makes the calls at once, and yields what becomes of each as it ends. */
+  async *#settleCalls(calls: readonly ParsedCall<Tool>[]): AsyncGenerator<readonly UIMessageChunk[], Settled> {
+    const results: (LanguageModelV4ToolResultPart | undefined)[] = calls.map(() => undefined);
+    const ready: UIMessageChunk[] = [];
+    let wake = Promise.withResolvers<void>();
+    let failure: { readonly error: unknown } | undefined;
+    let [open, waiting] = [calls.length, 0];
+    const settleAt = async (call: ParsedCall<Tool>, at: number): Promise<void> => {
+      try {
+        const settled = await this.#settle(call);
+        if (settled.outcome) results[at] = resultOf(call, await this.#outputOf(settled.outcome));
+        else waiting += 1;
+        ready.push(...settled.chunks);
+      } catch (error) {
+        failure ??= { error };
+      }
+      open -= 1;
+      wake.resolve();
+    };
+    for (const [at, call] of calls.entries()) void settleAt(call, at);
+    while (open > 0) {
+      await raceAbort(wake.promise, this.#run.spans.clock.signal);
+      wake = Promise.withResolvers();
+      if (failure) throw failure.error;
+      if (ready.length > 0) yield ready.splice(0);
+    }
+    if (ready.length > 0) yield ready.splice(0);
+    return { results: results.filter((result) => result !== undefined), waiting };
+  }
+
+  /** What becomes of a call: an outcome, or an approval that a person must give. */
+  async #settle(
+    { tool, toolCallId, toolName, input, error, providerMetadata }: ParsedCall<Tool>,
+  ): Promise<SettledCall> {
+    const { calls, spans, resolution: { stepTools } } = this.#run;
+    if (error || !tool) {
+      return { chunks: [], outcome: { ok: false, error: toData(error ?? stepTools.missing(toolName)) } };
+    }
+    const call = calls.open(tool, input, toolCallId);
+    const prepared = await call.prepare();
+    if (!prepared.ok && prepared.approval) {
+      const { id: approvalId, description } = await calls.requestApproval(call);
+      const facts = description && { reason: describedText(description), approvalDescriptor: description };
+      return { chunks: [{ type: 'tool-approval-request', approvalId, toolCallId, ...facts }] };
+    }
+    const { chunks, outcome } = await calls.settle(call, { signal: spans.clock.signal });
+    const [shown, ...rest] = chunks;
+    if (!outcome) return { chunks };
+    const first = shown && providerMetadata ? { ...shown, providerMetadata } as UIMessageChunk : shown; // an end of a call has the field
+    return { chunks: first ? [first, ...rest] : rest, outcome };
+  }
+
+  #outputOf(outcome: ToolOutcome): Output | Promise<Output> {
+    if (!outcome.ok) return { type: 'error-text', value: outcome.error.message };
+    const { output } = outcome;
+    if (typeof output === 'string') return { type: 'text', value: output };
+    return this.#run.files.result(output) ?? { type: 'json', value: (output ?? null) as JSONValue }; // safe: `invokeTool` made it JSON
+  }
+
+  /** The end of the run after a step; `undefined` where another step follows. */
+  #endOf(answer: Answer<Tool>, { results, waiting }: Settled): RunEnd | undefined {
+    const { limits, usage, steering, budget: { left } } = this.#run;
+    const { isEnough, output } = this.#terms;
+    const { finishReason, calls, isDeferred } = answer;
+    const hasSteps = usage.steps < limits.steps;
+    const hasRoom = hasSteps && left.tokens > 0 && left.cost > 0;
+    const isSettled = waiting === 0 && results.length === calls.length;
+    const hasMore = mayExecute(finishReason) && waiting === 0 && (isDeferred || (calls.length > 0 && isSettled));
+    const isStopped = hasMore && isEnough?.(answer, results) === true;
+    if (hasMore && hasSteps && !isStopped) return undefined; // unless it does not fit the budget
+    if (steering.continues(isSettled && hasRoom && !isStopped)) return undefined;
+    if (waiting > 0) return { type: 'awaiting_approval', finishReason };
+    if (isStopped) return { type: 'completed', finishReason };
+    if (hasMore && output === undefined) return stopped(finishReason, stepLimit(limits));
+    const isDropped = calls.length > 0 && !mayExecute(finishReason);
+    const isSilent = finishReason === 'length' && answer.text === '';
+    if (output === undefined && (isDropped || isSilent)) return stopped(finishReason, incomplete(answer));
+    if (hasMore && finishReason === 'tool-calls') return stopped(finishReason, stepLimit(limits)); // what was said is no answer
+    return { type: 'completed', finishReason }; // also where the calls that it announces never arrived
+  }
+
+  /**
+   * Returns the end with the answer read: yields its data where it is valid. The first invalid answer is removed from the stream, and
+   * the model answers once more, in a step that counts.
+   */
+  async *#readOutput(
+    end: RunEnd | undefined,
+    { answer: { finishReason, calls, text, isDeferred }, prompt }: {
+      readonly answer: Answer<Tool>;
+      readonly prompt: LanguageModelV4Message[];
+    },
+  ): AsyncGenerator<readonly UIMessageChunk[], RunEnd | undefined> {
+    const { limits, usage } = this.#run;
+    const { output } = this.#terms;
+    if (!output || end?.type !== 'completed') return end;
+    if (finishReason === 'length') return truncated();
+    if (finishReason === 'content-filter') return failed(refused());
+    const said = await output.read(text);
+    if (said.ok) {
+      yield [output.chunk(said.data)];
+      return end;
+    }
+    const isCutShort = calls.length > 0 || isDeferred; // what was said is no answer that could be repaired
+    if (isCutShort) return usage.steps >= limits.steps ? stopped(finishReason, stepLimit(limits)) : failed(missing());
+    if (output.isRepaired || usage.steps >= limits.steps) return failed(invalid(said.issues));
+    output.isRepaired = true;
+    yield [{ type: 'reset-step' }];
+    prompt.push(output.correction(said.issues));
+    return undefined;
   }
 }
 
@@ -81,67 +260,6 @@ interface TakenAnswer {
   readonly answer: Answer<Tool>;
   /** Where the budget has cut it short. */
   readonly spent: PinnaceError | undefined;
-}
-
-async function* takeAnswer(
-  run: LoopOptions,
-  { prompt, shownIds, callIds, step }: StepPlace,
-): AsyncGenerator<readonly UIMessageChunk[], TakenAnswer> {
-  const { agent: { modelSettings: settings }, models, budget, spans, limits } = run;
-  const offered = run.tools.current();
-  const tools = toPromptTools(offered);
-  budget.requireRoom({ prompt, tools }, models.current.provider.prices);
-  spans.startStep();
-  countTools(run, offered);
-  const toolChoice = toolChoiceOf(run, { offered, step });
-  if (run.onPrompt) await run.onPrompt(prompt, step);
-  const call = await openCall({
-    models,
-    budget,
-    settings,
-    limits,
-    prompt,
-    fit: run.contextWindow.fitTo,
-    tools,
-    toolChoice,
-    responseFormat: run.output?.responseFormat,
-    clock: spans.clock,
-    report: reportAt(run.report, { step }),
-    onRetry: run.onRetry,
-  });
-  const content = createStepContent<Tool>({
-    step,
-    shownIds,
-    callIds,
-    find: (name) => offered.find(({ definition }) => definition.name === name),
-    missing: (name) => run.tools.missing(name),
-    onInvalid: (rejected, error) => {
-      emitRejected(error, spans);
-      return [
-        toolErrorPart(
-          { toolCallId: rejected.toolCallId, tool: rejected.toolName, traceId: run.traceId },
-          toData(error),
-        ),
-      ];
-    },
-  });
-  yield [...call.fallback ? [{ type: 'data-model' as const, data: call.fallback }] : [], { type: 'start-step' }];
-  for (let parts = await call.read(); parts; parts = await call.read()) {
-    const chunks = content.take(parts);
-    if (chunks.length > 0) yield run.files.shown(chunks);
-    content.requireSound();
-  }
-  const answer = content.end();
-  const spent = call.end(answer);
-  requireChoice(toolChoice, answer);
-  return { answer, spent };
-}
-
-/** Counts the tokens of the tools that the model may call in a step. */
-function countTools({ allTools, usage }: LoopOptions, offered: readonly Tool[]): void {
-  const tokens = definitionTokens(offered);
-  usage.toolTokens += tokens;
-  usage.toolTokensSaved += definitionTokens(allTools) - tokens;
 }
 
 /** Emits only an error event for a call that never started. The name that the model gave may be anything. */
@@ -166,62 +284,6 @@ interface Settled {
 /** A step whose calls may not be made. */
 const unsettled: Settled = { results: [], waiting: 0 };
 
-/** Makes the calls at once, and yields what becomes of each as it ends. */
-async function* settleCalls(
-  calls: readonly ParsedCall<Tool>[],
-  run: LoopOptions,
-): AsyncGenerator<readonly UIMessageChunk[], Settled> {
-  const results: (LanguageModelV4ToolResultPart | undefined)[] = calls.map(() => undefined);
-  const ready: UIMessageChunk[] = [];
-  let wake = Promise.withResolvers<void>();
-  let failure: { readonly error: unknown } | undefined;
-  let [open, waiting] = [calls.length, 0];
-  const settleAt = async (call: ParsedCall<Tool>, at: number): Promise<void> => {
-    try {
-      const settled = await settle(call, run);
-      if (settled.outcome) results[at] = resultOf(call, await outputOf(settled.outcome, run));
-      else waiting += 1;
-      ready.push(...settled.chunks);
-    } catch (error) {
-      failure ??= { error };
-    }
-    open -= 1;
-    wake.resolve();
-  };
-  for (const [at, call] of calls.entries()) void settleAt(call, at);
-  while (open > 0) {
-    await raceAbort(wake.promise, run.spans.clock.signal);
-    wake = Promise.withResolvers();
-    if (failure) throw failure.error;
-    if (ready.length > 0) yield ready.splice(0);
-  }
-  if (ready.length > 0) yield ready.splice(0);
-  return { results: results.filter((result) => result !== undefined), waiting };
-}
-
-/** What becomes of a call: an outcome, or an approval that a person must give. */
-async function settle(
-  { tool, toolCallId, toolName, input, error, providerMetadata }: ParsedCall<Tool>,
-  run: LoopOptions,
-): Promise<SettledCall> {
-  const { calls, spans } = run;
-  if (error || !tool) {
-    return { chunks: [], outcome: { ok: false, error: toData(error ?? run.tools.missing(toolName)) } };
-  }
-  const call = calls.open(tool, input, toolCallId);
-  const prepared = await call.prepare();
-  if (!prepared.ok && prepared.approval) {
-    const { id: approvalId, description } = await calls.requestApproval(call);
-    const facts = description && { reason: describedText(description), approvalDescriptor: description };
-    return { chunks: [{ type: 'tool-approval-request', approvalId, toolCallId, ...facts }] };
-  }
-  const { chunks, outcome } = await calls.settle(call, { signal: spans.clock.signal });
-  const [shown, ...rest] = chunks;
-  if (!outcome) return { chunks };
-  const first = shown && providerMetadata ? { ...shown, providerMetadata } as UIMessageChunk : shown; // an end of a call has the field
-  return { chunks: first ? [first, ...rest] : rest, outcome };
-}
-
 /** The result of a call as the model receives it; it has the metadata of the call. */
 function resultOf(
   { toolCallId, toolName, providerMetadata }: ParsedCall<Tool>,
@@ -233,24 +295,16 @@ function resultOf(
 
 type Output = LanguageModelV4ToolResultPart['output'];
 
-function outputOf(outcome: ToolOutcome, { files }: LoopOptions): Output | Promise<Output> {
-  if (!outcome.ok) return { type: 'error-text', value: outcome.error.message };
-  const { output } = outcome;
-  if (typeof output === 'string') return { type: 'text', value: output };
-  return files.result(output) ?? { type: 'json', value: (output ?? null) as JSONValue }; // safe: `invokeTool` made it JSON
-}
-
 /**
  * Returns the choice of the coming step: that of the agent's settings in the first step of an answer, `undefined` in all others.
  *
  * @throws PinnaceError `invalid_argument` with the reason `tool_choice` where no tool of the step can fulfill it.
  */
 function toolChoiceOf(
-  { agent, continues }: Pick<LoopOptions, 'agent' | 'continues'>,
-  { offered, step }: { readonly offered: readonly Tool[]; readonly step: number },
+  given: NonNullable<Agent['modelSettings']>['toolChoice'],
+  { offered, isFirst }: { readonly offered: readonly Tool[]; readonly isFirst: boolean },
 ): LanguageModelV4ToolChoice | undefined {
-  const given = agent.modelSettings?.toolChoice;
-  if (given === undefined || step > 1 || continues !== undefined) return undefined;
+  if (given === undefined || !isFirst) return undefined;
   const choice: LanguageModelV4ToolChoice = typeof given === 'string' ? { type: given } : given;
   const isPossible = choice.type === 'tool'
     ? offered.some(({ definition: { name } }) => name === choice.toolName)
@@ -280,38 +334,6 @@ function isFollowed(choice: LanguageModelV4ToolChoice, { finishReason, message }
   if (finishReason !== 'stop' && finishReason !== 'tool-calls') return true; // cut or filtered: not the model's choice
   if (choice.type === 'required') return called.length > 0;
   return choice.type !== 'tool' || (called.length > 0 && called.every((name) => name === choice.toolName));
-}
-
-interface OutputPlace {
-  readonly answer: Answer<Tool>;
-  readonly prompt: LanguageModelV4Message[];
-  readonly run: Pick<LoopOptions, 'output' | 'limits' | 'usage'>;
-}
-
-/**
- * Returns the end with the answer read: yields its data where it is valid. The first invalid answer is removed from the stream, and
- * the model answers once more, in a step that counts.
- */
-async function* withOutput(
-  end: RunEnd | undefined,
-  { answer: { finishReason, calls, text, isDeferred }, prompt, run }: OutputPlace,
-): AsyncGenerator<readonly UIMessageChunk[], RunEnd | undefined> {
-  const { output, limits, usage } = run;
-  if (!output || end?.type !== 'completed') return end;
-  if (finishReason === 'length') return truncated();
-  if (finishReason === 'content-filter') return failed(refused());
-  const said = await output.read(text);
-  if (said.ok) {
-    yield [output.chunk(said.data)];
-    return end;
-  }
-  const isCutShort = calls.length > 0 || isDeferred; // what was said is no answer that could be repaired
-  if (isCutShort) return usage.steps >= limits.steps ? stopped(finishReason, stepLimit(limits)) : failed(missing());
-  if (output.isRepaired || usage.steps >= limits.steps) return failed(invalid(said.issues));
-  output.isRepaired = true;
-  yield [{ type: 'reset-step' }];
-  prompt.push(output.correction(said.issues));
-  return undefined;
 }
 
 function truncated(): RunEnd {
@@ -348,30 +370,6 @@ function invalid(issues: readonly Issue[]): PinnaceError {
   );
 }
 
-/** The end of the run after a step; `undefined` where another step follows. */
-function endOf(
-  answer: Answer<Tool>,
-  { results, waiting }: Settled,
-  { limits, usage, isEnough, output, steering, budget: { left } }: LoopOptions,
-): RunEnd | undefined {
-  const { finishReason, calls, isDeferred } = answer;
-  const hasSteps = usage.steps < limits.steps;
-  const hasRoom = hasSteps && left.tokens > 0 && left.cost > 0;
-  const isSettled = waiting === 0 && results.length === calls.length;
-  const hasMore = mayExecute(finishReason) && waiting === 0 && (isDeferred || (calls.length > 0 && isSettled));
-  const isStopped = hasMore && isEnough?.(answer, results) === true;
-  if (hasMore && hasSteps && !isStopped) return undefined; // unless it does not fit the budget
-  if (steering?.continues(isSettled && hasRoom && !isStopped)) return undefined;
-  if (waiting > 0) return { type: 'awaiting_approval', finishReason };
-  if (isStopped) return { type: 'completed', finishReason };
-  if (hasMore && output === undefined) return stopped(finishReason, stepLimit(limits));
-  const isDropped = calls.length > 0 && !mayExecute(finishReason);
-  const isSilent = finishReason === 'length' && answer.text === '';
-  if (output === undefined && (isDropped || isSilent)) return stopped(finishReason, incomplete(answer));
-  if (hasMore && finishReason === 'tool-calls') return stopped(finishReason, stepLimit(limits)); // what was said is no answer
-  return { type: 'completed', finishReason }; // also where the calls that it announces never arrived
-}
-
 /** The error of a run that may take no more steps. */
 export function stepLimit({ steps }: Pick<Limits, 'steps'>): PinnaceError {
   const message = `The run was stopped at its limit of steps (${steps}), before an answer`;
@@ -384,7 +382,7 @@ function stopped(finishReason: FinishReason, error: PinnaceError): RunEnd {
 }
 
 /** The end for what the loop threw. A step that does not fit a budget is not taken. */
-function endOfError(thrown: unknown, { usage: { steps } }: Pick<LoopOptions, 'usage'>): RunEnd {
+function endOfError(thrown: unknown, { steps }: Pick<Usage, 'steps'>): RunEnd {
   const error = toPinnaceError(thrown);
   if (error.code !== 'budget_exceeded') return failed(error);
   return stopped(steps > 0 ? 'tool-calls' : 'other', error);

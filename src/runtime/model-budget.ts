@@ -74,7 +74,7 @@ export interface ModelBudget {
 }
 
 /** Reserves a call of a spender at the budgets of the period. */
-export type HoldCall = (need: CallNeed) => Promise<CallHold | undefined>;
+type HoldCall = (need: CallNeed) => Promise<CallHold | undefined>;
 
 /** Creates a budget that adds what is used to `usage`, and pays by `holdCall` where calls are paid for. */
 export function createModelBudget(terms: BudgetTerms, usage: ModelUsage, holdCall?: HoldCall): ModelBudget {

@@ -9,26 +9,11 @@ import { isCallable } from '../tools/builtin/code-run.ts';
 import { notApproved } from '../tools/call-approval.ts';
 import { mayAct, outcomeChunks, outcomeUnknown } from '../tools/call-ends.ts';
 import { signatureOf } from '../tools/declaration.ts';
-import type { PooledPrograms } from '../tools/pooled-sandbox.ts';
-import type { RunCalls } from '../tools/run-calls.ts';
 import type { ToolCall } from '../tools/tool-call.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
-import type { RunOptions } from './run-options.ts';
 import type { CallMaker, CallResult, MadeCall, ProgramCall } from './drive-program.ts';
 import type { ProgramJournal } from './program-record.ts';
-
-/** A run as its programs see it. */
-export interface ProgramTargets extends Pick<RunOptions, 'stepTools' | 'toolSet'> {
-  readonly calls: RunCalls;
-  /** Adds a chunk to the stream. */
-  readonly push: (chunk: UIMessageChunk) => void;
-}
-
-/** A run with programs. */
-export interface ProgramRun extends ProgramTargets {
-  readonly options: RunOptions;
-  readonly sandbox: PooledPrograms;
-}
+import type { RunContext } from './run-context.ts';
 
 /** A call that a person must approve. */
 export interface ProgramAsk {
@@ -44,10 +29,10 @@ interface Earlier {
 }
 
 /** What the calls work with. */
-interface ProgramCallsOptions extends ProgramTargets {
+interface ProgramCallsOptions {
+  readonly run: RunContext;
   /** The call of `code_run`. */
   readonly toolCallId: string;
-  readonly traceId: string;
   readonly spanContext: SpanContext;
   readonly earlier: Earlier;
   readonly journal: Pick<ProgramJournal, 'begin'>;
@@ -79,14 +64,14 @@ export function createProgramCalls(options: ProgramCallsOptions): CallMaker<Prog
     },
     async make(call) {
       const { input } = call;
-      if (!input.ok) return failed(toData(options.calls.countFailed() ?? input.error));
+      if (!input.ok) return failed(toData(options.run.calls.countFailed() ?? input.error));
       if (call.tool === sleepTool) {
         const ms = sleepMs(input.data);
         if ((slept += ms) > maxSleepsMs) throw waitsTooLong();
         return await sleep(ms, signals.reads);
       }
       const tool = findCallable(call.tool, options, found);
-      if (tool instanceof PinnaceError) return failed(toData(options.calls.countFailed() ?? tool));
+      if (tool instanceof PinnaceError) return failed(toData(options.run.calls.countFailed() ?? tool));
       const made = await makeCall({ call, tool, input: input.data, signals }, options);
       if (call.tool !== findTool || !('result' in made) || !made.result.ok) return made;
       const output = signaturesOf(made.result.output, options);
@@ -107,7 +92,7 @@ async function makeCall(making: Making, options: ProgramCallsOptions): Promise<M
   const { call, tool, input, signals } = making;
   const { earlier: { begun, decisions } } = options;
   const toolCallId = `${options.toolCallId}/${call.n}`;
-  const toolCall = options.calls.open(tool, input, toolCallId);
+  const toolCall = options.run.calls.open(tool, input, toolCallId);
   const { definition } = tool;
   const decision = decisions.get(call.n);
   if (begun.has(call.n)) {
@@ -131,7 +116,7 @@ async function makeCall(making: Making, options: ProgramCallsOptions): Promise<M
   const error = toData(notApproved(definition.id, decision));
   options.onReached({ n: call.n, tool: definition.name }, 'approved' in decision ? 'denied' : 'failed', error.code);
   showCall(toolCall, options);
-  if ('approved' in decision) options.push({ type: 'tool-output-denied', toolCallId });
+  if ('approved' in decision) options.run.push({ type: 'tool-output-denied', toolCallId });
   else showOutcome({ ok: false, error }, toolCall, options);
   return failed(error);
 }
@@ -159,7 +144,7 @@ async function execute({ call, toolCall, approved, signals }: Executing, options
   options.onCall({ n: call.n, tool: name, acts });
   if (acts) await options.journal.begin(call.n, call.digest);
   const signal = acts ? signals.acts : signals.reads;
-  const outcome = await options.calls.make(toolCall, { signal, approved, inside: options.spanContext });
+  const outcome = await options.run.calls.make(toolCall, { signal, approved, inside: options.spanContext });
   options.onReached(
     { n: call.n, tool: name },
     outcome.ok ? 'done' : 'failed',
@@ -168,14 +153,14 @@ async function execute({ call, toolCall, approved, signals }: Executing, options
   return outcome;
 }
 
-function showCall({ toolCallId, tool, input }: ToolCall, { push }: ProgramCallsOptions): void {
+function showCall({ toolCallId, tool, input }: ToolCall, { run: { push } }: ProgramCallsOptions): void {
   push({ type: 'tool-input-available', toolCallId, toolName: tool.definition.name, input, dynamic: true });
 }
 
 function showOutcome(
   outcome: ToolOutcome,
   { tool, toolCallId }: ToolCall,
-  { push, traceId }: ProgramCallsOptions,
+  { run: { push, traceId } }: ProgramCallsOptions,
 ): void {
   for (const chunk of outcomeChunks(tool, outcome, { toolCallId, traceId })) {
     push(
@@ -222,7 +207,7 @@ const findTool = 'tool_find';
 /** Finds a tool that the program may call: one that is active, or that it has found. */
 function findCallable(
   name: string,
-  { stepTools, toolSet }: ProgramCallsOptions,
+  { run: { resolution: { stepTools, toolSet } } }: ProgramCallsOptions,
   found: ReadonlySet<string>,
 ): Tool | PinnaceError {
   const isNamed = ({ definition }: Tool): boolean => definition.name === name;
@@ -236,7 +221,10 @@ function findCallable(
 }
 
 /** What `tool_find` returns in a program: names, signatures and descriptions. */
-function signaturesOf(output: unknown, { toolSet }: ProgramCallsOptions): readonly Record<string, string>[] {
+function signaturesOf(
+  output: unknown,
+  { run: { resolution: { toolSet } } }: ProgramCallsOptions,
+): readonly Record<string, string>[] {
   const tools = isRecord(output) && Array.isArray(output['tools']) ? output['tools'] as readonly unknown[] : [];
   return tools.flatMap((one) => {
     const tool = isRecord(one) && toolSet.tools.find(({ definition: { name } }) => name === one['name']);

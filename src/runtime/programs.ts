@@ -27,15 +27,8 @@ import type { ProgramHost, ToolContext } from '../tools/tool.ts';
 import { ownerOfRun, runPrefix, type RunState } from './run-record.ts';
 import { approvalsRequestedIn, type CallForApproval } from './decided-calls.ts';
 import { programsIn } from './message-parts.ts';
-import type { RunOptions } from './run-options.ts';
 import { driveProgram } from './drive-program.ts';
-import {
-  createProgramCalls,
-  createProgramView,
-  type ProgramAsk,
-  type ProgramRun,
-  type ProgramView,
-} from './program-calls.ts';
+import { createProgramCalls, createProgramView, type ProgramAsk, type ProgramView } from './program-calls.ts';
 import {
   openProgramJournal,
   type ProgramHome,
@@ -46,6 +39,8 @@ import {
   type ProgramState,
   readPast,
 } from './program-record.ts';
+import type { PooledPrograms } from '../tools/pooled-sandbox.ts';
+import type { RunContext } from './run-context.ts';
 
 /** The host of a run's programs. */
 export interface RunPrograms extends ProgramHost {
@@ -53,11 +48,17 @@ export interface RunPrograms extends ProgramHost {
   resume(toolCallId: string, how: Resumed | PinnaceError): void;
 }
 
+/** A run, and where its programs run. */
+interface ProgramRun {
+  readonly run: RunContext;
+  readonly sandbox: PooledPrograms;
+}
+
 /** The time that the code of a program itself may take. */
 const codeMs = 5_000;
 
 /** Creates the host of a run's programs. */
-export function createProgramHost(run: ProgramRun): RunPrograms {
+export function createProgramHost(place: ProgramRun): RunPrograms {
   const resumed = new Map<string, Resumed | PinnaceError>();
   const ordinals = new Map<string, number>();
   const begin = (code: string, toolCallId: string): Resumed => {
@@ -67,16 +68,16 @@ export function createProgramHost(run: ProgramRun): RunPrograms {
     if (how) return how;
     const ordinal = ordinals.get(toolCallId) ?? 0;
     ordinals.set(toolCallId, ordinal + 1);
-    return newProgram(run, { code, toolCallId, id: programId(toolCallId, ordinal) });
+    return newProgram(place, { code, toolCallId, id: programId(toolCallId, ordinal) });
   };
   return {
     resume: (toolCallId, how) => void resumed.set(toolCallId, how),
     close: () => Promise.resolve(), // the signal of its call ends a program
     async run(code, context) {
       const program = begin(code, context.toolCallId);
-      const end = await execute(run, program, context);
+      const end = await execute(place, program, context);
       if (!('asks' in end)) return end.output;
-      run.calls.suspend(context.toolCallId);
+      place.run.calls.suspend(context.toolCallId);
       return waitingOutput;
     },
   };
@@ -84,10 +85,10 @@ export function createProgramHost(run: ProgramRun): RunPrograms {
 
 /** @throws PinnaceError `invalid_argument` for a program that is too long, or has a secret of the run in it. */
 function newProgram(
-  { options, sandbox }: ProgramRun,
+  { run, sandbox }: ProgramRun,
   { code, toolCallId, id }: { readonly code: string; readonly toolCallId: string; readonly id: string },
 ): Resumed {
-  const { runId, principal: { tenant, subject }, request: { chat }, agent, toolSet, redaction, now } = options;
+  const { runId, principal: { tenant, subject }, request: { chat }, agent, redaction, now } = run;
   if (code.length > maxProgramLength) throw refused(`it is longer than ${maxProgramLength}`, 'program_too_long');
   if (redaction.text(code) !== code) throw refused('it has a secret in it', 'secret_in_program');
   const [seed = 0] = crypto.getRandomValues(new Uint32Array(1));
@@ -100,7 +101,7 @@ function newProgram(
     chatId: chat.id,
     agentId: agent.id,
     revision: agent.revision,
-    toolSetDigest: toolSet.digest,
+    toolSetDigest: run.resolution.toolSet.digest,
     codeDigest: sha256Sync(code),
     timeZone: sandbox.timeZone,
     seed,
@@ -114,9 +115,8 @@ function newProgram(
 
 type Ended = { readonly output: unknown } | { readonly asks: readonly ProgramAsk[] };
 
-async function execute(run: ProgramRun, program: Resumed, context: ToolContext): Promise<Ended> {
-  const { options, push } = run;
-  const { metrics, now } = options;
+async function execute(place: ProgramRun, program: Resumed, context: ToolContext): Promise<Ended> {
+  const { metrics, now, push } = place.run;
   const { past: { outs }, taken } = program;
   const span = startSpan(context.span, taken !== undefined);
   const view = createProgramView({ toolCallId: context.toolCallId, replayed: outs.length, push, now });
@@ -127,7 +127,7 @@ async function execute(run: ProgramRun, program: Resumed, context: ToolContext):
     span?.end({ status: error ? statusOfError(error) : 'ok', error, payload: { ...view.counts, state: status } });
   };
   try {
-    const ended = await drive(run, program, { context, view, span });
+    const ended = await drive(place, program, { context, view, span });
     end('asks' in ended ? 'suspended' : 'completed', null);
     return ended;
   } catch (error) {
@@ -144,8 +144,7 @@ interface Running {
   readonly span: Span | undefined;
 }
 
-async function drive(run: ProgramRun, program: Resumed, running: Running): Promise<Ended> {
-  const { options, sandbox } = run;
+async function drive({ run, sandbox }: ProgramRun, program: Resumed, running: Running): Promise<Ended> {
   const { state, past, decisions } = program;
   const { context: { signal: callSignal, toolCallId, principal, scope }, view, span } = running;
   const lost = new AbortController();
@@ -154,11 +153,10 @@ async function drive(run: ProgramRun, program: Resumed, running: Running): Promi
     ...journalPlace(run, program),
     onLost: (error) => lost.abort(error),
   });
-  const spanContext: SpanContext = span ?? options.span;
+  const spanContext: SpanContext = span ?? run.span;
   const maker = createProgramCalls({
-    ...run,
+    run,
     toolCallId,
-    traceId: options.traceId,
     spanContext,
     earlier: { decisions, begun: past.begun },
     journal,
@@ -189,8 +187,9 @@ async function drive(run: ProgramRun, program: Resumed, running: Running): Promi
   }
 }
 
-function journalPlace({ options }: ProgramRun, { home, state, past, taken }: Resumed) {
-  const { storage, now, ttlMs, limits: { storageGraceMs: graceMs, approvalMs } } = options;
+function journalPlace({ storage, now, runtime, limits }: RunContext, { home, state, past, taken }: Resumed) {
+  const { storageGraceMs: graceMs, approvalMs } = limits;
+  const { ttlMs } = runtime;
   // A program lives as long as its questions.
   const keep = Math.max(ttlMs, 2 * approvalMs);
   return {
@@ -212,17 +211,16 @@ interface Suspending extends Running {
 }
 
 /** Records the questions with the journal, then shows them: after that, nothing of the program is in memory. */
-async function suspend(run: ProgramRun, program: Resumed, suspending: Suspending): Promise<void> {
-  const { options, push } = run;
-  const { runId, agent, interruptions } = options;
+async function suspend(run: RunContext, program: Resumed, suspending: Suspending): Promise<void> {
+  const { runId, principal, agent, interruptions, push } = run;
   const { journal, asks, spanContext, view, context } = suspending;
   const questions = await Promise.all(asks.map(async ({ call, toolCall }) => {
     const { tool, input, toolCallId } = toolCall;
     const description = await toolCall.describe();
-    const claim = await claimOn(options, programSubject(program.state, { definition: tool.definition, ...call }));
+    const claim = await claimOn(run, programSubject(program.state, { definition: tool.definition, ...call }));
     const { record, change } = interruptions.draft({
       ...claim,
-      ...askedBy(options.principal, description),
+      ...askedBy(principal, description),
       kind: 'approval',
       runId,
       agentId: agent.id,
@@ -268,15 +266,15 @@ function refused(why: string, reason: string): PinnaceError {
  * them.
  */
 export async function resumePrograms(
-  options: RunOptions,
+  run: RunContext,
   { host, timeZone }: { readonly host: RunPrograms; readonly timeZone: string },
 ): Promise<readonly CallForApproval[]> {
-  const tool = options.toolSet.tools.find(({ definition: { id } }) => id === codeRunId);
+  const tool = run.resolution.toolSet.tools.find(({ definition: { id } }) => id === codeRunId);
   if (!tool) return [];
-  const found = await findPrograms(options);
+  const found = await findPrograms(run);
   return await Promise.all(
     [...found].map(async ([toolCallId, { approvalId = '', home, isLost }]): Promise<CallForApproval> => {
-      const how = await resume(options, home, { toolCallId, timeZone, isLost }).catch((error: unknown) =>
+      const how = await resume(run, home, { toolCallId, timeZone, isLost }).catch((error: unknown) =>
         isLost ? outcomeUnknown(codeRunId, 'worker_lost', error) : toPinnaceError(error)
       );
       host.resume(toolCallId, how);
@@ -297,7 +295,7 @@ interface FoundProgram {
 
 /** The programs by the ids of their calls. */
 async function findPrograms(
-  { request: { chat }, principal, interruptions, resumed }: RunOptions,
+  { request: { chat }, principal, interruptions, resolution: { resumed } }: RunContext,
 ): Promise<ReadonlyMap<string, FoundProgram>> {
   const found = new Map<string, FoundProgram>();
   for (const { toolCallId, home } of resumed?.programs ?? []) found.set(toolCallId, { home, isLost: true });
@@ -320,22 +318,22 @@ interface Waiting {
 
 /** The journal is taken over before the decisions are spent: of two runs, one gets it, and only that one goes on. */
 async function resume(
-  options: RunOptions,
+  run: RunContext,
   home: ProgramHome | undefined,
   { toolCallId, timeZone, isLost }: Waiting,
 ): Promise<Resumed> {
-  const { runId, storage, now, ttlMs, limits: { approvalMs } } = options;
+  const { runId, storage, now, runtime: { ttlMs }, limits: { approvalMs } } = run;
   if (!home) throw unresumable('no approval of this program has this id', 'approval_not_found');
   const prefix = programPrefix(home.runId, home.id);
   const found = await readJournal<ProgramState>(storage, prefix);
   if (!found) throw unresumable('its record has expired', 'approval_expired');
   const { state } = found.head;
-  const reached = reach(options.principal, await ownerOf(state, { home, storage }));
+  const reached = reach(run.principal, await ownerOf(state, { home, storage }));
   if (reached !== 'owner' && !(isLost && reached === 'admin')) {
     throw unresumable('no approval of this program has this id', 'approval_not_found');
   }
-  requireSame(found.head, { options, toolCallId, timeZone });
-  await requireFree(options, state);
+  requireSame(found.head, { run, toolCallId, timeZone });
+  await requireFree(run, state);
   const taken = await takeOver<ProgramState>({
     storage,
     prefix,
@@ -346,12 +344,15 @@ async function resume(
   });
   if (!taken) throw unresumable('another run goes on with it', 'approval_spent');
   const past = await readPast(storage, prefix);
-  const decisions = await spendDecisions(options, past, { state, isLost });
+  const decisions = await spendDecisions(run, past, { state, isLost });
   return { home, state: taken.head.state, past, decisions, taken };
 }
 
 /** A program is free when it waits for people, or the run that executed it was lost: perhaps before its result was recorded. */
-async function requireFree({ runs, principal }: RunOptions, { status, driver }: ProgramState): Promise<void> {
+async function requireFree(
+  { runtime: { runs }, principal }: RunContext,
+  { status, driver }: ProgramState,
+): Promise<void> {
   if (status === 'suspended') return;
   const run = driver === undefined ? undefined : await runs.state(principal, driver).catch(() => undefined);
   if (run?.state === 'failed' && run.error?.details?.['reason'] === 'worker_lost') return;
@@ -361,7 +362,7 @@ async function requireFree({ runs, principal }: RunOptions, { status, driver }: 
 /** Whose program it is: its lost run may be another's, which an administrator continues. */
 async function ownerOf(
   { tenant, subject }: ProgramState,
-  { home, storage }: { readonly home: ProgramHome; readonly storage: RunOptions['storage'] },
+  { home, storage }: { readonly home: ProgramHome; readonly storage: RunContext['storage'] },
 ): Promise<OwnedRecord> {
   if (subject !== undefined) return { tenant, subject };
   const run = (await readJournal<RunState>(storage, runPrefix(home.runId)))?.head.state;
@@ -370,13 +371,13 @@ async function ownerOf(
 
 function requireSame(
   { state }: JournalHead<ProgramState>,
-  { options, toolCallId, timeZone }: {
-    readonly options: RunOptions;
+  { run, toolCallId, timeZone }: {
+    readonly run: RunContext;
     readonly toolCallId: string;
     readonly timeZone: string;
   },
 ): void {
-  const { request: { chat }, agent, toolSet } = options;
+  const { request: { chat }, agent, resolution: { toolSet } } = run;
   const isMine = state.chatId === chat.id && state.agentId === agent.id && state.toolCallId === toolCallId;
   if (!isMine) throw unresumable('its approval was given in another chat or to another agent', 'approval_moved');
   const isSame = state.revision === agent.revision && state.toolSetDigest === toolSet.digest &&
@@ -394,7 +395,7 @@ function requireSame(
 
 /** Spends the decisions. A run that was lost may have spent them before: this one alone goes on now. */
 async function spendDecisions(
-  options: RunOptions,
+  run: RunContext,
   { asked, begun, outs }: ProgramPast,
   { state, isLost }: { readonly state: ProgramState; readonly isLost: boolean },
 ): Promise<ReadonlyMap<number, SpentDecision | Unspendable>> {
@@ -402,10 +403,10 @@ async function spendDecisions(
   const decisions = new Map<number, SpentDecision | Unspendable>();
   for (const { n, tool, digest, approvalId } of asked.values()) {
     if (settled.has(n) || begun.has(n)) continue;
-    const definition = options.toolSet.tools.find((one) => one.definition.name === tool)?.definition;
+    const definition = run.resolution.toolSet.tools.find((one) => one.definition.name === tool)?.definition;
     const about = programSubject(state, { definition, digest, n });
-    const how = { again: state.status !== 'suspended', earlier: () => earlierClaim(options, about) };
-    const decision = await options.interruptions.spend(approvalId, await claimOn(options, about), how);
+    const how = { again: state.status !== 'suspended', earlier: () => earlierClaim(run, about) };
+    const decision = await run.interruptions.spend(approvalId, await claimOn(run, about), how);
     // The lost run may not have shown the question: it is asked again.
     if (isLost && 'unspendable' in decision && decision.unspendable === 'approval_undecided') continue;
     decisions.set(n, decision);

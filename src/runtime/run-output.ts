@@ -6,7 +6,7 @@ import { parseRepairedJson } from '../base/json.ts';
 import type { Report } from '../events/report.ts';
 import type { Issue } from '../base/parse.ts';
 import { compileJsonSchema } from '../tools/json-schema/json-schema.ts';
-import type { OutputReading, RunOutput } from './loop-options.ts';
+import type { OutputReading, RunOutput } from './run-context.ts';
 import { jsonCandidates } from './read-output.ts';
 
 /** What the answer must be. */

@@ -4,9 +4,8 @@ import { loadOnce } from '../base/load-once.ts';
 import { programHostKey } from '../tools/run-scope.ts';
 import type { CallForApproval } from './decided-calls.ts';
 import { programsIn } from './message-parts.ts';
-import type { RunOptions } from './run-options.ts';
-import type { ProgramTargets } from './program-calls.ts';
 import type { RunPrograms } from './programs.ts';
+import type { RunContext } from './run-context.ts';
 
 const load = /* @__PURE__ */ loadOnce(() => import('./programs.ts'));
 
@@ -19,17 +18,13 @@ interface ProgramsOnUse {
 const none: ProgramsOnUse = { resumed: () => Promise.resolve([]) };
 
 /** Creates the programs of a run, and the host that `code_run` finds in the run's scope. */
-export function programsOnUse(
-  options: RunOptions,
-  { calls, push }: Pick<ProgramTargets, 'calls' | 'push'>,
-): ProgramsOnUse {
-  const { sandbox, request: { chat }, resumed, stepTools, toolSet } = options;
+export function programsOnUse(run: RunContext): ProgramsOnUse {
+  const { runtime: { sandbox }, request: { chat }, resolution: { resumed }, calls } = run;
   if (!sandbox || !('open' in sandbox)) return none;
   let host: RunPrograms | undefined;
-  const run = { options, stepTools, toolSet, sandbox, calls, push };
   const open = async (): Promise<RunPrograms> => {
     const { createProgramHost } = await load();
-    return host ??= createProgramHost(run);
+    return host ??= createProgramHost({ run, sandbox });
   };
   calls.scope.keep(programHostKey, () => ({
     run: async (code: string, context: Parameters<RunPrograms['run']>[1]) => await (await open()).run(code, context),
@@ -39,7 +34,7 @@ export function programsOnUse(
     async resumed() {
       if (!resumed?.programs.length && !programsIn(chat.messages.at(-1)).isWaiting) return [];
       const { resumePrograms } = await load();
-      return await resumePrograms(options, { host: await open(), timeZone: sandbox.timeZone });
+      return await resumePrograms(run, { host: await open(), timeZone: sandbox.timeZone });
     },
   };
 }

@@ -1,339 +1,338 @@
-/** The steps of one request: parse, replay, resolve, assemble, run. Its stream is read from the run log. */
+/**
+ * The start of a run: from the request to the claim of its record, and to the run that executes it (`run.ts`).
+ *
+ * What must hold, and what breaks where an order changes:
+ *
+ * 1. One round trip to the storage comes before the model: the claim. It writes the key, the nonce, the record and the chat's pointer
+ *    in one commit. What the run is resolved from is cached; the claim has a check of it, conflicts where it is out of date, and the
+ *    run is resolved again. Only a plan, a stored chat and the continuation of a message read before the claim.
+ * 2. What may refuse the request comes before the claim, so a refused request uses up no key. What was paid for it is taken back.
+ * 3. The discovered tools are restored beside the claim: after it, their read would be a second trip before the model; before it,
+ *    requests that are refused would pay for it. The run restores again before its first step, so a failure here is not reported.
+ * 4. Taking a plan has an effect, so the run of a known key is looked up first, the caches are refreshed instead of checked, and a run
+ *    with a plan is resolved once. Only its chat can conflict then, which refuses it.
+ * 5. The span starts before anything is looked up, so that refused requests are seen too. Its events are held until the claim: a replay
+ *    emits nothing. Either a run takes the span over and ends it, or a refusal does.
+ * 6. A definition may be invalidated between its resolution and the claim, when no run can be stopped for it yet. Counted before and
+ *    after, such an invalidation stops the run at once.
+ */
 
-import type { RunSettings } from '../base/agent/run-settings.ts';
 import { PinnaceError, toData, toPinnaceError } from '../base/errors.ts';
 import { loadOnce } from '../base/load-once.ts';
-import { reportAt, reportHidden } from '../events/report.ts';
-import { reportedHook } from '../events/reported-port.ts';
-import { createTraceId } from '../events/trace-ids.ts';
-import { type Span, statusOfError } from '../events/span.ts';
-import { approvalsRequestedIn } from './decided-calls.ts';
-import { checkInlineFiles } from './run-files.ts';
-import { toModelMessages, withContext } from './model-messages.ts';
-import { executeRun } from './execute-run.ts';
-import { type ChatOfRun, openChatOf, settleWhenEnded } from './chats.ts';
-import { keepBasis } from './forks/keep-inputs.ts';
-import type { RunOrigin } from './forks/run-origin.ts';
-import { requirePrice } from './model-budget.ts';
-import { minLimits } from './limits.ts';
-import { createStepTools } from './step-tools.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
-import { createRunAbort, type RunAbort } from './run-abort.ts';
-import { createRunRedaction, redactedEmit, type RunRedaction } from '../permission/redaction/run-redaction.ts';
-import { lastRunOf, type RunState, type RunStatus } from './run-record.ts';
-import { spanOfRun } from './run-spans.ts';
 import { throwIfAborted, untilAborted } from '../base/until-aborted.ts';
-import { parseRunRequest, type RunRequest } from './run-request.ts';
 import type { Change } from '../contracts/storage.ts';
-import type { LiveRun } from './live-run.ts';
-import type { ResolvedRun, RunOptions } from './run-options.ts';
-import type { ClaimOptions } from './claim-run.ts';
-import type { RuntimeParts } from './runtime-options.ts';
-import type { Started, StartOptions } from './runtime.ts';
 import { type Emit, type EmittedEvent, unobserved } from '../events/events.ts';
-import type { Plans } from '../contracts/plans.ts';
+import { reportHidden } from '../events/report.ts';
+import { type CallerTrace, type Span, statusOfError } from '../events/span.ts';
+import { createTraceId } from '../events/trace-ids.ts';
+import { createRunRedaction, redactedEmit, type RunRedaction } from '../permission/redaction/run-redaction.ts';
+import { type ChatOfRun, openChatOf, settleWhenEnded } from './chats.ts';
+import type { ClaimOptions } from './claim-run.ts';
+import { approvalsRequestedIn } from './decided-calls.ts';
 import { type FollowedPlan, noPlan, type PlanOwner } from './followed-plan.ts';
+import { keepBasis } from './forks/keep-inputs.ts';
+import { minLimits } from './limits.ts';
+import { requirePrice } from './model-budget.ts';
+import { toModelMessages, withContext } from './model-messages.ts';
+import { createRunAbort, type RunAbort } from './run-abort.ts';
+import type { Resolution, RunIdentity, RunOrigin } from './run-context.ts';
+import { checkInlineFiles } from './run-files.ts';
+import { lastRunOf, type RunState, type RunStatus } from './run-record.ts';
+import { parseRunRequest, type RunRequest } from './run-request.ts';
+import { spanOfRun } from './run-spans.ts';
+import { Run } from './run.ts';
+import type { Started, StartOptions } from './runtime.ts';
+import type { RuntimeParts } from './runtime-options.ts';
+import { createStepTools } from './step-tools.ts';
 
 const startingIt = 'start the run';
 
 /** The time limit from the request to the run's record. The run's own time limit starts then. */
 const startMs = 15_000;
 
+/** How a run is started, and by whom. */
+interface StartTerms extends StartOptions {
+  readonly principal: Principal;
+  readonly origin?: RunOrigin;
+}
+
 /**
  * Starts a run that continues without a reader, or finds the run of its idempotency key. That takes no longer than 15 s, and no longer
  * than its caller waits. Rejects with a `PinnaceError`, whatever was thrown.
  */
-export async function startRun(
-  parts: RuntimeParts,
-  input: unknown,
-  { signals = [], ...given }: StartOptions & { readonly principal: Principal; readonly origin?: RunOrigin },
-): Promise<Started> {
-  const request = parseRunRequest(input, parts.limits);
-  requireScope(given.principal, 'run:create', request.agentId);
-  const abort = createRunAbort([...signals, parts.closing]);
+export async function startRun(runtime: RuntimeParts, input: unknown, terms: StartTerms): Promise<Started> {
+  const request = parseRunRequest(input, runtime.limits);
+  requireScope(terms.principal, 'run:create', request.agentId);
+  const abort = createRunAbort([...terms.signals ?? [], runtime.closing]);
   abort.startClock(startMs);
   const within = { signal: abort.starting, action: startingIt };
   try {
-    return await untilAborted(() => findOrStart(parts, request, { ...given, abort }), within);
+    const started = await untilAborted(() => findOrStart(runtime, request, { terms, abort }), within);
+    if (started.known) abort.release();
+    return started;
   } catch (thrown) {
     abort.release();
     throw toPinnaceError(thrown);
   }
 }
 
-type Starting =
-  & Pick<StartOptions, 'idempotency' | 'trace' | 'nonce'>
-  & { readonly principal: Principal; readonly abort: RunAbort; readonly origin?: RunOrigin };
-
 /** A request whose start has an effect before the claim is looked up, and uses up its nonce, first. */
-async function findOrStart(parts: RuntimeParts, request: RunRequest, starting: Starting): Promise<Started> {
-  const { principal, idempotency, nonce, abort } = starting;
-  const isSeparate = nonce !== undefined && (request.planner || !parts.isSameStorage(nonce.storage));
+async function findOrStart(
+  runtime: RuntimeParts,
+  request: RunRequest,
+  { terms, abort }: { readonly terms: StartTerms; readonly abort: RunAbort },
+): Promise<Started> {
+  const { principal, idempotency, nonce } = terms;
+  const isSeparate = nonce !== undefined && (request.planner || !runtime.isSameStorage(nonce.storage));
   if (isSeparate) await nonce.commit();
-  const known = request.planner && await parts.runs.find(principal, idempotency);
-  const started: Started = known
-    ? { runId: known.runId, known }
-    : await start(parts, request, { ...starting, nonce: isSeparate ? undefined : nonce });
-  if (started.known) abort.release();
-  return started;
-}
-
-/** Replays of a key emit nothing: the events of its run are those of the first request. */
-async function start(parts: RuntimeParts, request: RunRequest, starting: Starting): Promise<Started> {
-  const redaction = createRunRedaction();
-  const held = holdEvents(parts.emit);
-  const claimant: Claimant = {
-    ...starting,
-    ...startSpanOf({ ...parts, emit: held.emit }, request, { ...starting, redaction }),
-    redaction,
-    held,
-    paid: {},
-  };
-  try {
-    return await claimAndExecute(parts, request, claimant);
-  } catch (thrown) {
-    claimant.paid.takeBack?.();
-    const known = await findKnown(parts, thrown, starting);
-    if (known) return { runId: known.runId, known };
-    if (toPinnaceError(thrown).code === 'signature_replayed') throw thrown; // a replay emits nothing of a run
-    held.release();
-    reportHidden(parts.report, thrown, { kind: 'run', runId: claimant.runId, traceId: claimant.span.traceId });
-    const error = toData(thrown);
-    claimant.span.end({ status: statusOfError(error), error, payload: { state: 'refused' } });
-    throw thrown;
-  }
-}
-
-/**
- * Finds the run of a request that would be refused now. Reads nothing for a replayed request, a caller who has left, and a storage that
- * is out of reach.
- */
-async function findKnown(
-  { runs }: RuntimeParts,
-  refusal: unknown,
-  { principal, idempotency, nonce }: Starting,
-): Promise<RunStatus | undefined> {
-  const { code, details } = toPinnaceError(refusal);
-  const isOutage = code === 'internal' || String(details?.['reason']).startsWith('storage_');
-  if (!idempotency || isOutage || withoutRun.has(code)) return undefined;
-  await nonce?.commit();
-  return await runs.find(principal, idempotency).catch((error: unknown) => {
-    if (toPinnaceError(error).code === 'idempotency_key_reused') throw error;
-    return undefined;
-  });
-}
-
-const withoutRun: ReadonlySet<string> = new Set(['signature_replayed', 'idempotency_key_reused', 'cancelled']);
-
-interface Claimant extends Starting {
-  /** The events of the run until it is claimed. */
-  readonly held: HeldEvents;
-  /** What was paid for the run, once, however often it is resolved; taken back where none is started. */
-  readonly paid: { takeBack?: () => void };
-  readonly redaction: RunRedaction;
-  readonly runId: string;
-  readonly span: Span;
-  readonly startedAt: number;
-  /** The facts of `span` in the record, for an instance that must emit its end later. */
-  readonly spanFacts: NonNullable<RunState['span']>;
-}
-
-/** Emits the run span before resolving, so rejected runs are observable too. */
-function startSpanOf(
-  { emit, now }: RuntimeParts,
-  { agentId, chat, runtimeId, settings }: RunRequest,
-  { principal: { tenant, subject, actor }, trace, redaction }: Pick<Claimant, 'principal' | 'redaction' | 'trace'>,
-): Pick<Claimant, 'runId' | 'span' | 'spanFacts' | 'startedAt'> {
-  const startedAt = now();
-  const { traceId = createTraceId(), parentSpanId } = trace ?? {};
-  const runId = `run_${crypto.randomUUID().replaceAll('-', '')}`;
-  const facts = {
-    traceId,
-    parentSpanId,
-    runId,
-    tenant,
-    subject,
-    actor,
-    agentId,
-    messages: chat.messages.length,
-    runtimeId,
-    settings: settings && Object.keys(settings).toSorted().join(','),
-  };
-  const span = spanOfRun(facts, { emit: redactedEmit(emit, redaction), now });
-  const spanFacts = { spanId: span.spanId, ...(parentSpanId !== undefined && { parentSpanId }) };
-  return { runId, span, spanFacts, startedAt };
+  const known = request.planner && await runtime.runs.find(principal, idempotency);
+  if (known) return { runId: known.runId, known };
+  return await new StartingRun(runtime, request, { terms, abort, nonce: isSeparate ? undefined : nonce }).start();
 }
 
 /** How often a run is resolved again because something was invalidated meanwhile. */
 const maxStale = 3;
 
-/**
- * Resolves the request, claims it and executes it. What the run is resolved from is cached; the claim conflicts where it is out of date,
- * so that nothing is read before it. Resolves again then.
- */
-async function claimAndExecute(parts: RuntimeParts, requested: RunRequest, claimant: Claimant): Promise<Started> {
-  const { resolver } = parts;
-  for (let stale = 0;; stale++) {
-    const { invalidations } = resolver;
-    // A plan is taken before the claim, once. After some conflicts, what is invalidated from now on stops the run instead.
-    const [check, chat] = await Promise.all([
-      requested.planner || stale === maxStale ? resolver.refresh() : resolver.currentCheck(),
-      claimant.origin ? undefined : openChatOf(parts, requested, claimant.principal),
-    ]);
-    const request = chat?.request ?? requested;
-    const named = await resolveRun(parts, request, claimant);
-    const resolved = await claimant.origin?.resume(named, claimant) ?? named;
-    const beside = await keepBasis(parts, { ...claimant, ...resolved, request });
-    if (parts.budgets && chat && stale === 0) await chat.opened.pay();
-    const claimed = await claim(parts, { ...claimant, ...resolved, check: check ?? undefined, beside, stored: chat });
-    if ('isStale' in claimed) {
-      if (claimed.isStale === 'chat') requireAnotherTry(stale, resolved);
-      await resolver.refresh();
-      continue;
+/** A run until its claim. */
+class StartingRun implements RunIdentity {
+  readonly runtime: RuntimeParts;
+  readonly runId = `run_${crypto.randomUUID().replaceAll('-', '')}`;
+  readonly traceId: string;
+  readonly span: Span;
+  readonly startedAt: number;
+  readonly principal: Principal;
+  readonly abort: RunAbort;
+  readonly redaction: RunRedaction = createRunRedaction();
+  readonly #request: RunRequest;
+  readonly #idempotency: StartOptions['idempotency'];
+  readonly #nonce: StartOptions['nonce'];
+  readonly #origin: RunOrigin | undefined;
+  readonly #trace: CallerTrace;
+  readonly #events: HeldEvents;
+  /** Takes back what was paid for the run, once, however often it is resolved. */
+  #takeBack: (() => void) | undefined;
+
+  constructor(
+    runtime: RuntimeParts,
+    request: RunRequest,
+    { terms, abort, nonce }: {
+      readonly terms: StartTerms;
+      readonly abort: RunAbort;
+      readonly nonce: StartOptions['nonce'];
+    },
+  ) {
+    this.runtime = runtime;
+    this.principal = terms.principal;
+    this.abort = abort;
+    this.#request = request;
+    this.#idempotency = terms.idempotency;
+    this.#nonce = nonce;
+    this.#origin = terms.origin;
+    this.#trace = terms.trace;
+    this.#events = new HeldEvents(runtime.emit);
+    this.startedAt = runtime.now();
+    this.traceId = terms.trace?.traceId ?? createTraceId();
+    this.span = this.#startSpan();
+  }
+
+  #startSpan(): Span {
+    const { runtime: { now }, runId, traceId, redaction, principal: { tenant, subject, actor } } = this;
+    const { agentId, chat, runtimeId, settings } = this.#request;
+    const facts = {
+      traceId,
+      parentSpanId: this.#trace?.parentSpanId,
+      runId,
+      tenant,
+      subject,
+      actor,
+      agentId,
+      messages: chat.messages.length,
+      runtimeId,
+      settings: settings && Object.keys(settings).toSorted().join(','),
+    };
+    return spanOfRun(facts, { emit: redactedEmit(this.#events.emit, redaction), now });
+  }
+
+  /** Claims and executes the run. A refused request is a replay where the key has a run. */
+  async start(): Promise<Started> {
+    try {
+      return await this.#claimAndExecute();
+    } catch (thrown) {
+      this.#takeBack?.();
+      const known = await this.#findKnown(thrown);
+      if (known) return { runId: known.runId, known };
+      if (toPinnaceError(thrown).code === 'signature_replayed') throw thrown; // a replay emits nothing of a run
+      this.#events.release();
+      reportHidden(this.runtime.report, thrown, { kind: 'run', runId: this.runId, traceId: this.traceId });
+      const error = toData(thrown);
+      this.span.end({ status: statusOfError(error), error, payload: { state: 'refused' } });
+      throw thrown;
     }
-    if ('known' in claimed) {
-      claimant.paid.takeBack?.();
-      return { runId: claimed.known.runId, known: claimed.known };
+  }
+
+  async #claimAndExecute(): Promise<Started> {
+    const { runtime, runId, principal } = this;
+    const { resolver } = runtime;
+    for (let stale = 0;; stale++) {
+      const { invalidations } = resolver;
+      // After some conflicts, what is invalidated from now on stops the run instead.
+      const [check, chat] = await Promise.all([
+        this.#request.planner || stale === maxStale ? resolver.refresh() : resolver.currentCheck(),
+        this.#origin ? undefined : openChatOf(runtime, this.#request, principal),
+      ]);
+      const request = chat?.request ?? this.#request;
+      const named = await this.#resolve(request);
+      const resolution = await this.#origin?.resume(named, this) ?? named;
+      const basis = await keepBasis(this, { request, resolution });
+      if (runtime.budgets && chat && stale === 0) await chat.opened.pay();
+      const claimed = await this.#claim(resolution, { check: check ?? undefined, basis, chat });
+      if ('isStale' in claimed) {
+        if (claimed.isStale === 'chat') requireAnotherTry(stale, resolution);
+        await resolver.refresh();
+        continue;
+      }
+      if ('known' in claimed) {
+        this.#takeBack?.();
+        return { runId: claimed.known.runId, known: claimed.known };
+      }
+      this.#events.release();
+      const { live } = claimed;
+      new Run(this, { resolution, live, otherCallIds: chat?.opened.otherCallIds }).execute();
+      if (chat) settleWhenEnded(runtime, { chat, live, runId });
+      // An invalidation before the claim could not stop this run.
+      if (resolver.invalidations !== invalidations) runtime.dismiss([resolution.agent.id]);
+      const { plan } = resolution;
+      const settled = plan ? live.closed.then(() => plan.settled(runtime.closing)) : live.closed;
+      return { runId, ended: live.closed, settled };
     }
-    claimant.held.release();
-    const { live } = claimed;
-    execute(parts, { ...claimant, ...resolved, live, otherCallIds: chat?.opened.otherCallIds });
-    if (chat) settleWhenEnded(parts, { chat, live, runId: claimant.runId });
-    // An invalidation before the claim could not stop this run.
-    if (resolver.invalidations !== invalidations) parts.dismiss([resolved.agent.id]);
-    const { plan } = resolved;
-    const settled = plan ? live.closed.then(() => plan.settled(parts.closing)) : live.closed;
-    return { runId: claimant.runId, ended: live.closed, settled };
+  }
+
+  /** Looks up all that the request names. */
+  async #resolve(requested: RunRequest): Promise<Resolution> {
+    const { runtime, principal, redaction, span } = this;
+    const { settings } = requested;
+    // A run that goes on from another one has the recorded agent, with the settings of then.
+    const as = this.#origin?.agent ?? (settings && await agentWith(settings, principal));
+    const { tools, servers, ...found } = await runtime.resolver.resolve(requested.agentId, principal, span, as);
+    const { agent, provider, contextTokens } = found;
+    requirePrice(provider, requested.budget?.cost);
+    if (found.secret) redaction.add(found.secret);
+    const toolSet = await runtime.toolSetOf(agent, tools, servers);
+    const request = { ...requested, context: [...toolSet.notes, ...requested.context] };
+    const { chat } = request;
+    const messages = withContext(toModelMessages(chat.messages), request.context);
+    const limits = minLimits(runtime.limits, agent.limits, request.limits);
+    await checkInlineFiles(chat.messages.at(-1), limits);
+    if (runtime.budgets) {
+      const spender = { tenant: principal.tenant, subject: principal.subject, agentId: agent.id };
+      this.#takeBack ??= await runtime.budgets.startRun(spender, provider);
+    }
+    const owner = {
+      principal,
+      agent,
+      limits: runtime.givenLimits,
+      key: this.#idempotency?.key,
+      span,
+      signal: this.abort.signal,
+    };
+    const plan = await takePlan(runtime, request, owner);
+    const { discovery } = runtime;
+    const place = { principal, chatId: chat.id, asked: chat.messages };
+    const stepTools = createStepTools({ agent, toolSet, discovery, contextTokens, ...place });
+    if (!plan && !this.#origin) void stepTools.restore().catch(() => undefined);
+    const continues = approvalsRequestedIn(chat.messages.at(-1)).length > 0
+      ? await lastRunOf(runtime.storage, principal, chat.id)
+      : undefined;
+    return { ...found, toolSet, stepTools, messages, limits, request, plan, continues };
+  }
+
+  async #claim(
+    resolution: Resolution,
+    { check, basis, chat }: {
+      readonly check: Change | undefined;
+      readonly basis: readonly Change[];
+      readonly chat: ChatOfRun | undefined;
+    },
+  ): ReturnType<RuntimeParts['runs']['claim']> {
+    const { runtime, runId, principal, abort } = this;
+    const { limits: { detachGraceMs }, resumed } = resolution;
+    throwIfAborted(abort.signal, startingIt); // the caller has left
+    return await runtime.runs.claim({
+      runId,
+      principal,
+      state: this.#stateOf(resolution),
+      idempotency: this.#idempotency,
+      nonce: this.#nonce,
+      detachGraceMs,
+      abort: (reason) => abort.abort(reason),
+      check,
+      beside: [...basis, ...resumed?.claim.beside ?? []],
+      chat: chat?.opened.changes(runId),
+      log: resumed?.claim.log,
+      refuse: resumed?.claim.refuse,
+    });
+  }
+
+  #stateOf({ request: { agentId, chat, runtimeId }, plan, continues, resumed }: Resolution): ClaimOptions['state'] {
+    const { runtime: { now }, principal: { tenant, subject, actor }, traceId, span: { spanId } } = this;
+    const parentSpanId = this.#trace?.parentSpanId;
+    const state: RunState = {
+      state: 'running',
+      tenant,
+      subject,
+      agentId,
+      chatId: chat.id,
+      traceId,
+      ...(actor !== undefined && { actor }),
+      ...(plan && { planId: plan.planId }),
+      ...(continues !== undefined && { continues }),
+      ...(runtimeId !== undefined && { runtimeId }),
+      startedAt: now(),
+      ...resumed?.claim.state,
+      span: { spanId, ...(parentSpanId !== undefined && { parentSpanId }) },
+    };
+    return state;
+  }
+
+  /**
+   * Finds the run of a request that would be refused now. Reads nothing for a replayed request, a caller who has left, and a storage
+   * that is out of reach.
+   */
+  async #findKnown(refusal: unknown): Promise<RunStatus | undefined> {
+    const { code, details } = toPinnaceError(refusal);
+    const isOutage = code === 'internal' || String(details?.['reason']).startsWith('storage_');
+    if (!this.#idempotency || isOutage || withoutRun.has(code)) return undefined;
+    await this.#nonce?.commit();
+    return await this.runtime.runs.find(this.principal, this.#idempotency).catch((error: unknown) => {
+      if (toPinnaceError(error).code === 'idempotency_key_reused') throw error;
+      return undefined;
+    });
   }
 }
 
+const withoutRun: ReadonlySet<string> = new Set(['signature_replayed', 'idempotency_key_reused', 'cancelled']);
+
 /** A plan is taken once. @throws PinnaceError `conflict` when others write the chat without a pause, or the run has a plan. */
-function requireAnotherTry(tries: number, { plan }: ResolvedRun): void {
+function requireAnotherTry(tries: number, { plan }: Resolution): void {
   if (!plan && tries <= maxStale) return;
   throw new PinnaceError('conflict', 'Cannot start the run: other requests are writing its chat; try again', {
     details: { reason: 'chat_busy' },
   });
 }
 
-/* Most requests have no settings. */
-const runSettings = /* @__PURE__ */ loadOnce(() => import('./run-settings.ts'));
+/* Most requests have no settings and no plan. */
+const loadSettings = /* @__PURE__ */ loadOnce(() => import('./run-settings.ts'));
+const loadPlans = /* @__PURE__ */ loadOnce(() => import('./follow-plan.ts'));
 
 /** Returns what makes the agent of the request out of its record. */
-async function agentWith(settings: RunSettings, principal: Principal): Promise<RunOrigin['agent']> {
-  const { withSettings } = await runSettings();
+async function agentWith(
+  settings: NonNullable<RunRequest['settings']>,
+  principal: Principal,
+): Promise<RunOrigin['agent']> {
+  const { withSettings } = await loadSettings();
   return (today) => withSettings(today, settings, principal);
 }
-
-/** Validates before claiming the idempotency key, so a rejected request does not consume it. */
-async function resolveRun(
-  parts: RuntimeParts,
-  requested: RunRequest,
-  { principal, idempotency, redaction, span, origin, paid, abort }: Claimant,
-): Promise<ResolvedRun> {
-  // A run that goes on from another one has the recorded agent, with the settings of then.
-  const { settings } = requested;
-  const as = origin?.agent ?? (settings && await agentWith(settings, principal));
-  const { tools, servers, ...found } = await parts.resolver.resolve(requested.agentId, principal, span, as);
-  const { agent } = found;
-  requirePrice(found.provider, requested.budget?.cost);
-  if (found.secret) redaction.add(found.secret);
-  const toolSet = await parts.toolSetOf(agent, tools, servers);
-  const request = { ...requested, context: [...toolSet.notes, ...requested.context] };
-  const messages = withContext(toModelMessages(request.chat.messages), request.context);
-  const limits = minLimits(parts.limits, agent.limits, request.limits);
-  await checkInlineFiles(request.chat.messages.at(-1), limits);
-  if (parts.budgets) {
-    const spender = { tenant: principal.tenant, subject: principal.subject, agentId: agent.id };
-    paid.takeBack ??= await parts.budgets.startRun(spender, found.provider);
-  }
-  const plan = await takePlan(parts.plans, request, {
-    principal,
-    agent,
-    limits: parts.givenLimits,
-    key: idempotency?.key,
-    span,
-    signal: abort.signal,
-  });
-  const { chat } = request;
-  const { discovery } = parts;
-  const { contextTokens } = found;
-  const asked = chat.messages;
-  const stepTools = createStepTools({ agent, toolSet, discovery, contextTokens, principal, chatId: chat.id, asked });
-  if (!plan && !origin) void stepTools.restore().catch(() => undefined); // beside the claim; the run waits for it, or tries again
-  const continues = approvalsRequestedIn(chat.messages.at(-1)).length > 0
-    ? await lastRunOf(parts.storage, principal, chat.id)
-    : undefined;
-  return { ...found, toolSet, stepTools, messages, limits, request, plan, continues };
-}
-
-async function claim(
-  { runs, now }: RuntimeParts,
-  { check, beside, stored, ...claiming }: Claimant & ResolvedRun & Required<Pick<ClaimOptions, 'beside'>> & {
-    readonly check: Change | undefined;
-    readonly stored: ChatOfRun | undefined;
-  },
-): ReturnType<RuntimeParts['runs']['claim']> {
-  const { runId, principal, idempotency, nonce, abort, spanFacts, limits: { detachGraceMs }, resumed } = claiming;
-  const { log, refuse } = resumed?.claim ?? {};
-  const state = { ...startingState(claiming, now), ...resumed?.claim.state, span: spanFacts };
-  const stop = (reason: unknown): void => abort.abort(reason);
-  throwIfAborted(abort.signal, startingIt); // the caller has left
-  const all = [...beside, ...resumed?.claim.beside ?? []];
-  const changes = { check, log, beside: all, refuse, chat: stored?.opened.changes(runId) };
-  return await runs.claim({ runId, principal, state, idempotency, nonce, ...changes, detachGraceMs, abort: stop });
-}
-
-function execute(
-  parts: RuntimeParts,
-  { live, idempotency: _, nonce: __, trace: ___, spanFacts: ____, held: _____, origin: ______, ...run }:
-    & Claimant
-    & ResolvedRun
-    & Pick<RunOptions, 'otherCallIds'>
-    & { readonly live: LiveRun },
-): void {
-  const { runId, span: { traceId } } = run;
-  const report = reportAt(parts.report, { runId, traceId });
-  const authorize = reportedHook(parts.authorize, report, 'authorize');
-  executeRun({ ...parts, ...run, report, authorize, traceId, resolveSecret: parts.resolver.secret }, live);
-}
-
-function startingState(
-  { request: { agentId, chat, runtimeId }, principal: { tenant, subject, actor }, span: { traceId }, plan, continues }:
-    & Pick<Claimant, 'principal' | 'span'>
-    & ResolvedRun,
-  now: RuntimeParts['now'],
-): ClaimOptions['state'] {
-  const named = {
-    ...(actor !== undefined && { actor }),
-    ...(plan && { planId: plan.planId }),
-    ...(continues !== undefined && { continues }),
-    ...(runtimeId !== undefined && { runtimeId }),
-  };
-  return { state: 'running', tenant, subject, agentId, chatId: chat.id, traceId, ...named, startedAt: now() };
-}
-
-/** Events that are held back. */
-interface HeldEvents {
-  readonly emit: Emit;
-  /** Emits what was held, and from now on everything at once. */
-  release(): void;
-}
-
-/** Creates events that are held until `release`; what is never released is never emitted. */
-function holdEvents(emit: Emit): HeldEvents {
-  if (emit === unobserved) return { emit, release: () => undefined };
-  let held: EmittedEvent[] | undefined = [];
-  return {
-    emit: (event) => void (held ? held.push(event) : emit(event)),
-    release() {
-      const all = held ?? [];
-      held = undefined;
-      all.forEach(emit);
-    },
-  };
-}
-
-const load = /* @__PURE__ */ loadOnce(() => import('./follow-plan.ts'));
 
 /**
  * Starts the plan that a request defines, or finds the one that it names; `undefined` for a request without a plan.
@@ -343,7 +342,7 @@ const load = /* @__PURE__ */ loadOnce(() => import('./follow-plan.ts'));
  * not allow plans.
  */
 async function takePlan(
-  plans: Plans | undefined,
+  { plans }: Pick<RuntimeParts, 'plans'>,
   request: RunRequest,
   owner: PlanOwner,
 ): Promise<FollowedPlan | undefined> {
@@ -351,7 +350,7 @@ async function takePlan(
   if (planner === undefined) return undefined;
   requireAllowed(owner);
   if (!plans) throw noPlan('this runtime has no planner', 'no_planner');
-  const { findPlan } = await load();
+  const { findPlan } = await loadPlans();
   return await findPlan(plans, { ...owner, request, planner });
 }
 
@@ -363,4 +362,23 @@ function requireAllowed({ principal, agent }: PlanOwner): void {
     `Cannot plan: agent "${agent.id}" does not allow plans over HTTP; set "plans": true in its record`,
     { details: { reason: 'plans_not_allowed' } },
   );
+}
+
+/** Events that are held back until it is known whether there is anything to observe; what is never released is never emitted. */
+class HeldEvents {
+  readonly emit: Emit;
+  readonly #emit: Emit;
+  #held: EmittedEvent[] | undefined = [];
+
+  constructor(emit: Emit) {
+    this.#emit = emit;
+    this.emit = emit === unobserved ? emit : (event) => void (this.#held ? this.#held.push(event) : emit(event));
+  }
+
+  /** Emits what was held, and from now on everything at once. */
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    held.forEach(this.#emit);
+  }
 }

@@ -5,7 +5,7 @@ import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { StartedCalls } from '../run-record.ts';
 import { isSuspended } from '../message-parts.ts';
 import type { Item } from './parent-run.ts';
-import type { LostProgram } from './resumed-run.ts';
+import type { LostProgram } from '../run-context.ts';
 
 /** A log that is cut. */
 export interface Cut {

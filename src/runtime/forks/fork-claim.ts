@@ -6,13 +6,11 @@ import type { UIMessageChunk } from '../../contracts/ai-types.ts';
 import type { Change, Storage } from '../../contracts/storage.ts';
 import { openingChunks } from '../run-chunks.ts';
 import { lengthOf, ownerOfRun, runPrefix, segmentsOf } from '../run-record.ts';
-import type { ResolvedRun } from '../run-options.ts';
 import type { RuntimeParts } from '../runtime-options.ts';
 import { approvalsRequestedIn } from '../decided-calls.ts';
 import type { ForkEntry } from './fork-options.ts';
 import type { ForkPlan } from './fork-plan.ts';
-import type { ResumedRun } from './resumed-run.ts';
-import type { Resuming } from './run-origin.ts';
+import type { Resolution, ResumedRun, RunIdentity } from '../run-context.ts';
 import type { StepNote } from './step-notes.ts';
 
 /** A deeper fork copies what it shares. */
@@ -20,8 +18,8 @@ const maxDepth = 8;
 
 /** What is known of the fork. */
 export interface ForkFacts {
-  readonly resolved: ResolvedRun;
-  readonly run: Resuming;
+  readonly resolved: Resolution;
+  readonly run: RunIdentity;
   readonly note: StepNote | undefined;
   /** Whether it goes on from the very prompt that the parent had. */
   readonly isExact: boolean;

@@ -20,7 +20,7 @@ import { toModelMessages, withContext } from '../model-messages.ts';
 import { type Limits, minLimits } from '../limits.ts';
 import { withSettings } from '../run-settings.ts';
 import type { ToolSet } from '../tool-sets.ts';
-import type { ResolvedRun } from '../run-options.ts';
+import type { Resolution, RunIdentity, RunOrigin } from '../run-context.ts';
 import type { RunRequest } from '../run-request.ts';
 import type { RuntimeParts } from '../runtime-options.ts';
 import { readBasis } from './basis.ts';
@@ -31,7 +31,6 @@ import type { ForkOptions } from './fork-options.ts';
 import type { ForkPlan } from './fork-plan.ts';
 import { programOutcomes } from './stored-programs.ts';
 import { type NotedStep, noteOf } from './parent-run.ts';
-import type { Resuming, RunOrigin } from './run-origin.ts';
 import { promptDigests, type StepNote } from './step-notes.ts';
 
 /** Changing these is as changing the record of the agent. */
@@ -108,8 +107,8 @@ function loadedIn({ kept }: Cut): readonly string[] {
 }
 
 interface Resolving {
-  readonly resolved: ResolvedRun;
-  readonly run: Resuming;
+  readonly resolved: Resolution;
+  readonly run: RunIdentity;
 }
 
 /** The tools that the agent had and still has; in a dry run those that may act are replaced. */
@@ -117,7 +116,7 @@ async function withTools(
   parts: RuntimeParts,
   { parent, cut, effects }: ForkPlan,
   { resolved, run: { principal }, today }: Resolving & { readonly today: Agent | undefined },
-): Promise<ResolvedRun> {
+): Promise<Resolution> {
   const { agent, contextTokens, request: { chat } } = resolved;
   const { discovery } = parts;
   let toolSet = await allowedToday(parts, resolved, { today, principal });
@@ -142,8 +141,8 @@ async function withTools(
 
 async function allowedToday(
   { resolver, toolSetOf }: RuntimeParts,
-  { agent, toolSet }: ResolvedRun,
-  { today, principal }: Pick<Resuming, 'principal'> & { readonly today: Agent | undefined },
+  { agent, toolSet }: Resolution,
+  { today, principal }: Pick<RunIdentity, 'principal'> & { readonly today: Agent | undefined },
 ): Promise<ToolSet> {
   if (!today || JSON.stringify([agent.entryTools, agent.mcp]) === JSON.stringify([today.entryTools, today.mcp])) {
     return toolSet;
@@ -255,14 +254,19 @@ async function isSame(
   note: NotedStep,
   { plan: { parent }, resumed, run }: {
     readonly plan: ForkPlan;
-    readonly resumed: ResolvedRun;
-    readonly run: Resuming;
+    readonly resumed: Resolution;
+    readonly run: RunIdentity;
   },
 ): Promise<boolean> {
   const basis = note.runId === parent.runId ? parent.basis : await readBasis(note.runId, parts.storage);
   if (!basis) return false;
   const { abort: { signal }, principal: owner, span } = run;
-  const { agent } = await composeLoop({ ...resumed, ...run, report: parts.report }, signal);
+  const { agent } = await composeLoop(resumed, {
+    principal: owner,
+    runId: run.runId,
+    report: parts.report,
+    abort: run.abort,
+  });
   const files = createRunFiles({
     ...parts,
     owner,

@@ -15,7 +15,7 @@ import type { ForkPlan } from './fork-plan.ts';
 import { changedFields, parseForkRequest } from './fork-request.ts';
 import { findLostPrograms } from './stored-programs.ts';
 import { type ParentRun, readParent } from './parent-run.ts';
-import type { RunOrigin } from './run-origin.ts';
+import type { RunOrigin } from '../run-context.ts';
 
 export { readRecorded, recordedOrigin } from './start-recorded.ts';
 

@@ -8,7 +8,7 @@ import type { RuntimeParts } from '../runtime-options.ts';
 import { dryTools, recordedOutcomes } from './dry-tools.ts';
 import type { RecordedCalls, RecordedRun } from './fork-options.ts';
 import { readParent } from './parent-run.ts';
-import type { RunOrigin } from './run-origin.ts';
+import type { RunOrigin } from '../run-context.ts';
 
 /** Returns the inputs and the chunks of a run. @throws PinnaceError as `readParent`. */
 export async function readRecorded(parts: RuntimeParts, principal: Principal, runId: string): Promise<RecordedRun> {

@@ -5,7 +5,8 @@ import type { Money } from '../../base/record-fields.ts';
 import { sha256OfText } from '../../base/sha256-sync.ts';
 import type { Change, Storage } from '../../contracts/storage.ts';
 import { runPrefix } from '../run-record.ts';
-import type { RunOptions } from '../run-options.ts';
+import type { RunRedaction } from '../../permission/redaction/run-redaction.ts';
+import type { ResumedRun } from '../run-context.ts';
 import type { RunRequest } from '../run-request.ts';
 import type { Usage } from '../model-budget.ts';
 
@@ -20,10 +21,13 @@ export interface StepNote {
 
 /** Returns the function that returns the change which records a step of a run, from 1 on. */
 export function stepNotes(
-  { runId, ttlMs, resumed, request, redaction }: Pick<
-    RunOptions,
-    'runId' | 'ttlMs' | 'resumed' | 'request' | 'redaction'
-  >,
+  { runId, ttlMs, resumed, request, redaction }: {
+    readonly runId: string;
+    readonly ttlMs: number;
+    readonly resumed: Pick<ResumedRun, 'used'> | undefined;
+    readonly request: RunRequest;
+    readonly redaction: Pick<RunRedaction, 'text'>;
+  },
 ): (
   step: { readonly step: number; readonly prompt: Prompt; readonly usage: Pick<Usage, 'totalTokens' | 'cost'> },
 ) => Promise<Change> {

@@ -11,7 +11,7 @@ import type { ForkedFrom } from '../run-record.ts';
 import { type ProgramHome, programId, programPrefix, type ProgramState, readPast } from '../program-record.ts';
 import type { RecordedOutcome } from './dry-tools.ts';
 import type { ParentRun } from './parent-run.ts';
-import type { LostProgram } from './resumed-run.ts';
+import type { LostProgram } from '../run-context.ts';
 
 /** Returns the programs that a lost run executed, also those that have ended before their run did. */
 export async function findLostPrograms(parent: ProgramsOf, storage: Storage): Promise<readonly LostProgram[]> {

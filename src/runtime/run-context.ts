@@ -1,0 +1,170 @@
+/** What the collaborators of a run read of it. Types only: `Run` is the one object behind `RunContext`, and nothing copies it. */
+
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4Message,
+  LanguageModelV4ToolResultPart,
+} from '@ai-sdk/provider';
+import type { Issue } from '../base/parse.ts';
+import type { Key } from '../base/key.ts';
+import type { Principal } from '../base/principal.ts';
+import type { Money } from '../base/record-fields.ts';
+import type { Agent } from '../base/schema.ts';
+import type { ModelMessage, UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
+import type { Change } from '../contracts/storage.ts';
+import type { Span } from '../events/span.ts';
+import type { Interruptions } from '../permission/interruption.ts';
+import type { RunRedaction } from '../permission/redaction/run-redaction.ts';
+import type { RunCalls, RunOfCalls } from '../tools/run-calls.ts';
+import type { Tool } from '../tools/tool.ts';
+import type { ContextWindow } from './context-window.ts';
+import type { FollowedPlan } from './followed-plan.ts';
+import type { Limits } from './limits.ts';
+import type { RunFiles } from './message-files.ts';
+import type { ModelBudget, Usage } from './model-budget.ts';
+import type { ModelChain } from './model-chain.ts';
+import type { ModelRetry } from './model-error.ts';
+import type { ProgramHome } from './program-record.ts';
+import type { Resolved, ResolvedModel } from './resolver.ts';
+import type { RunAbort } from './run-abort.ts';
+import type { RunState } from './run-record.ts';
+import type { RunRequest } from './run-request.ts';
+import type { LoopSpans } from './run-spans.ts';
+import type { RuntimeParts } from './runtime-options.ts';
+import type { Answer } from './step-content.ts';
+import type { Steering } from './steering.ts';
+import type { StepTools } from './step-tools.ts';
+import type { ToolSet } from './tool-sets.ts';
+
+/** Which run it is, and what ends it. */
+export interface RunIdentity {
+  readonly runtime: RuntimeParts;
+  readonly runId: string;
+  readonly traceId: string;
+  readonly span: Span;
+  /** When it was requested, in milliseconds since 1970: its span starts then, and its duration counts from then. */
+  readonly startedAt: number;
+  readonly principal: Principal;
+  readonly abort: RunAbort;
+  readonly redaction: RunRedaction;
+}
+
+/** A request with all that it names, as of the claim. */
+export interface Resolution extends ResolvedModel, Pick<Resolved, 'fallbacks' | 'code'> {
+  readonly request: RunRequest;
+  readonly agent: Agent;
+  readonly toolSet: ToolSet;
+  readonly stepTools: StepTools;
+  readonly messages: readonly ModelMessage[];
+  readonly limits: Limits;
+  /** The run whose message this one continues. */
+  readonly continues: string | undefined;
+  /** The plan that the run follows instead of calling the model. */
+  readonly plan: FollowedPlan | undefined;
+  /** Where it goes on, for a run that an earlier one is the start of. */
+  readonly resumed?: ResumedRun;
+}
+
+/** A run from its claim to its end. */
+export interface RunContext extends RunIdentity, RunOfCalls {
+  readonly resolution: Resolution;
+  readonly principal: Principal;
+  readonly agent: Agent;
+  readonly request: RunRequest;
+  readonly limits: Limits;
+  readonly redaction: RunRedaction;
+  readonly interruptions: Interruptions;
+  /** What the run has used so far. */
+  readonly usage: Usage & { toolCalls: number };
+  /** Observes steps, model calls and their times. */
+  readonly spans: LoopSpans;
+  /** What the run may use, and counts what it uses: every call of a model goes through it. */
+  readonly budget: ModelBudget;
+  readonly files: RunFiles;
+  readonly calls: RunCalls;
+  /** The messages that arrive while the run works. */
+  readonly steering: Steering;
+  /** Adds a chunk to the stream. Does nothing after the end. */
+  readonly push: (chunk: UIMessageChunk) => void;
+}
+
+/** How the model of a run is called. */
+export interface LoopTerms {
+  /** The agent with the instructions of this run. */
+  readonly agent: Agent;
+  /** The model that answers, and its fallbacks. */
+  readonly models: ModelChain;
+  readonly messages: readonly ModelMessage[];
+  /** The ids of calls in messages of the chat that a summary covers. */
+  readonly otherCallIds: readonly string[];
+  /** Keeps the prompt short enough for the model. */
+  readonly contextWindow: ContextWindow;
+  /** What the last answer must be; absent, any text. */
+  readonly output: RunOutput | undefined;
+  /** Whether the run ends after a step that another one would follow. */
+  readonly isEnough:
+    | ((answer: Answer<Tool>, results: readonly LanguageModelV4ToolResultPart[]) => boolean)
+    | undefined;
+  /** Receives the prompt of each step before its model. */
+  readonly onPrompt: ((prompt: readonly LanguageModelV4Message[], step: number) => Promise<void>) | undefined;
+  /** Is called before a model call is tried again. */
+  readonly onRetry: (retry: ModelRetry) => void;
+}
+
+/** What the last answer of a run must be. */
+export interface RunOutput {
+  /** Is sent with every step. */
+  readonly responseFormat: NonNullable<LanguageModelV4CallOptions['responseFormat']>;
+  /** Reads an answer. */
+  read(text: string): Promise<OutputReading>;
+  /** The chunk of a valid answer. */
+  chunk(data: unknown): UIMessageChunk;
+  /** The message that lists the errors of the answer for the model. */
+  correction(issues: readonly Issue[]): LanguageModelV4Message;
+  /** Whether the model has received that message. */
+  isRepaired: boolean;
+}
+
+/** An answer as data, or what is wrong with it. */
+export type OutputReading = { readonly ok: true; readonly data: unknown } | {
+  readonly ok: false;
+  readonly issues: readonly Issue[];
+};
+
+/** An earlier run, from which a new one goes on: what it adds to the start of a run. */
+export interface RunOrigin {
+  /** Returns the record to run in place of today's; absent, it is today's with the settings of the request. */
+  readonly agent?: (today: Agent) => Agent;
+  /** Completes the run with what the earlier one has done. Rejects where it cannot go on. */
+  readonly resume: (resolution: Resolution, run: RunIdentity) => Promise<Resolution>;
+}
+
+/** Where a run goes on that an earlier one is the start of. */
+export interface ResumedRun {
+  /** The number of its first step. */
+  readonly step: number;
+  /** The ids of blocks in the steps before. */
+  readonly shownIds: readonly string[];
+  /** Used by the steps before. */
+  readonly used: { readonly tokens: number; readonly cost?: Money | undefined };
+  /** The chunks before its first step that are its own. */
+  readonly opening: readonly UIMessageChunk[];
+  /** The programs of its last step before, which were lost: they go on first. */
+  readonly programs: readonly LostProgram[];
+  /** Returns the chat as the model receives it, once the programs have gone on. */
+  readonly toModel: (messages: readonly UIMessage[]) => readonly ModelMessage[];
+  /** What the claim writes: the state, the first items of the log and the number of the last one, and other changes. */
+  readonly claim: {
+    readonly state: Pick<RunState, 'parent' | 'expiresAt'>;
+    readonly log: { readonly items: readonly string[]; readonly seq: number };
+    readonly beside: readonly Change[];
+    /** Rejects where a conflict at one of these keys refuses the run. */
+    readonly refuse: (conflicts: readonly Key[]) => Promise<void>;
+  };
+}
+
+/** A program that has a journal, and whose run was lost. */
+export interface LostProgram {
+  readonly toolCallId: string;
+  readonly home: ProgramHome;
+}

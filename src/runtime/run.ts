@@ -1,0 +1,352 @@
+/**
+ * A run from its claim to its end. `start-run.ts` leads to the claim, `loop.ts` calls the model, `live-run.ts` records the stream.
+ *
+ * What must hold, and what breaks where an order changes:
+ *
+ * 1. The stream opens once and closes once, on every path: an answer, a throw, an abort, a limit. `#ended` is set before the closing
+ *    chunks are recorded, so nothing that still works in the background comes after them.
+ * 2. The signal is released after the closing chunks. Releasing aborts it, and tools that see the abort end their calls as cancelled:
+ *    before, the closing chunks would show that instead of why the run ended.
+ * 3. The log ends last, because it takes nothing after its end. The span ends when that end is committed, or is known not to be: the
+ *    instance that has taken over a lost run emits its end, so each `run.start` has one `run.end`.
+ * 4. A chunk is observed before redaction, recorded after it, and shown to the calls after that: a call may start once its record
+ *    would come behind the chunk that announces it.
+ * 5. Code of the agent runs before decisions of people are spent: it may fail, and a decision is spent once.
+ * 6. A run does one of three things. With a `plan` it follows that and never calls the model. With `resumed` it goes on in the middle
+ *    of an earlier run, whose prompt `toModel` builds; its `continues` is that run's. Otherwise it answers the chat, and with
+ *    `continues` adds to the message of an earlier run: that run's metadata goes back to the model, and `toolChoice` was used by it.
+ */
+
+import { toPinnaceError } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
+import type { Agent } from '../base/schema.ts';
+import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
+import { reportAt, reportHidden } from '../events/report.ts';
+import { reportedHook } from '../events/reported-port.ts';
+import type { Span, SpanEnd } from '../events/span.ts';
+import type { RunRedaction } from '../permission/redaction/run-redaction.ts';
+import { RunCalls } from '../tools/run-calls.ts';
+import { composeLoop } from './compose-loop.ts';
+import { createRunContextWindow } from './context-window.ts';
+import {
+  approvalsRequestedIn,
+  type CallForApproval,
+  endLeftCalls,
+  settleDecided,
+  spendApprovals,
+} from './decided-calls.ts';
+import { keepPrompts } from './forks/keep-inputs.ts';
+import { type IssuedMetadata, readIssued } from './issued-metadata.ts';
+import type { Limits } from './limits.ts';
+import type { LiveRun } from './live-run.ts';
+import { endOfAbort, failed, ModelLoop } from './loop.ts';
+import type { RunFiles } from './message-files.ts';
+import { createCitations } from './message-parts.ts';
+import { createModelBudget, type ModelBudget } from './model-budget.ts';
+import { createModelChain, type ModelChain } from './model-chain.ts';
+import type { ModelRetry } from './model-error.ts';
+import { toModelMessages, withContext } from './model-messages.ts';
+import { programsOnUse } from './run-programs.ts';
+import type { RunAbort } from './run-abort.ts';
+import { closingChunks, type Loop, openingChunks, retryChunk } from './run-chunks.ts';
+import type { Resolution, RunContext, RunIdentity } from './run-context.ts';
+import { createRunFiles } from './run-files.ts';
+import { callStart, lossAt, type RunEnd } from './run-record.ts';
+import type { RunRequest } from './run-request.ts';
+import { createLoopSpans, type LoopSpans } from './run-spans.ts';
+import type { RuntimeParts } from './runtime-options.ts';
+import { createSteering, type Steering } from './steering.ts';
+
+/** What a run was claimed with. */
+interface ClaimedRun {
+  readonly resolution: Resolution;
+  readonly live: LiveRun;
+  /** The ids of calls of its stored chat, in messages that the run is without. */
+  readonly otherCallIds?: readonly string[] | undefined;
+}
+
+/** A run that this instance executes. */
+export class Run implements RunContext {
+  readonly runtime: RuntimeParts;
+  readonly runId: string;
+  readonly traceId: string;
+  readonly span: Span;
+  readonly startedAt: number;
+  readonly principal: Principal;
+  readonly abort: RunAbort;
+  readonly redaction: RunRedaction;
+  readonly resolution: Resolution;
+  readonly agent: Agent;
+  readonly request: RunRequest;
+  readonly limits: Limits;
+  // What it lends to its calls.
+  readonly storage: RunContext['storage'];
+  readonly slots: RunContext['slots'];
+  readonly interruptions: RunContext['interruptions'];
+  readonly authorize: RunContext['authorize'];
+  readonly resolveSecret: RunContext['resolveSecret'];
+  readonly recorder: RunContext['recorder'];
+  readonly metrics: RunContext['metrics'];
+  readonly digests: RunContext['digests'];
+  readonly report: RunContext['report'];
+  readonly now: () => number;
+  // What it works with.
+  readonly usage: RunContext['usage'] = {
+    inputTokens: 0,
+    outputTokens: 0,
+    totalTokens: 0,
+    steps: 0,
+    toolCalls: 0,
+    toolTokens: 0,
+    toolTokensSaved: 0,
+  };
+  readonly spans: LoopSpans;
+  readonly budget: ModelBudget;
+  readonly calls: RunCalls;
+  readonly files: RunFiles;
+  readonly steering: Steering;
+  readonly #live: LiveRun;
+  readonly #otherCallIds: readonly string[];
+  #loop: Loop | undefined;
+  #ended = false;
+
+  constructor(identity: RunIdentity, { resolution, live, otherCallIds = [] }: ClaimedRun) {
+    const { runtime, runId, traceId, span, principal } = identity;
+    const { agent, request } = resolution;
+    this.runtime = runtime;
+    this.runId = runId;
+    this.traceId = traceId;
+    this.span = span;
+    this.startedAt = identity.startedAt;
+    this.principal = principal;
+    this.abort = identity.abort;
+    this.redaction = identity.redaction;
+    this.resolution = resolution;
+    this.agent = agent;
+    this.request = request;
+    this.limits = resolution.limits;
+    this.storage = runtime.storage;
+    this.slots = runtime.slots;
+    this.interruptions = runtime.interruptions;
+    this.resolveSecret = runtime.resolver.secret;
+    this.recorder = runtime.recorder;
+    this.metrics = runtime.metrics;
+    this.digests = runtime.digests;
+    this.report = reportAt(runtime.report, { runId, traceId });
+    this.authorize = reportedHook(runtime.authorize, this.report, 'authorize');
+    this.now = runtime.now;
+    this.#live = live;
+    this.#otherCallIds = otherCallIds;
+    this.spans = createLoopSpans(this);
+    this.budget = this.#openBudget();
+    this.calls = new RunCalls(this, {
+      record: (call) => live.commit([callStart(runId, call, runtime.ttlMs)]),
+      usage: this.usage,
+      budget: this.budget,
+      spans: this.spans,
+      push: this.push,
+      settled: (outcome) => this.files.settled(outcome),
+      citeOf: createCitations(request.chat.messages, this.push),
+    });
+    this.files = this.#openFiles();
+    this.steering = createSteering(live.inbox, this);
+  }
+
+  /** Executes the run to its end, into its record. Never throws, and returns at once. */
+  execute(): void {
+    const { plan } = this.resolution;
+    // A plan has a deadline of its own, which may be longer.
+    this.abort.whenAborted(plan ? Infinity : this.limits.totalMs, () => {
+      const end = (): void => this.#end(endOfAbort(this.abort.signal));
+      if (plan) void plan.abandon(this.abort.signal.reason).then(end);
+      else end();
+    });
+    void this.#work();
+  }
+
+  readonly push = (chunk: UIMessageChunk): void => {
+    if (!this.#ended) this.#record(chunk);
+  };
+
+  async #work(): Promise<void> {
+    const { resumed, toolSet } = this.resolution;
+    const { runId, traceId } = this;
+    const opening = resumed?.opening ?? openingChunks({ runId, traceId, messageId: this.#messageId() }, toolSet);
+    opening.forEach(this.push);
+    try {
+      while (!this.#ended) {
+        const gate = this.#loop && this.runtime.startGate.pass(); // its own start does not wait
+        if (gate) await gate;
+        const next = await (this.#loop ??= await this.#openLoop()).read();
+        if ('end' in next) this.#end(next.end);
+        else next.chunks.forEach(this.push);
+      }
+    } catch (error) {
+      if (this.abort.signal.aborted) return this.#end(endOfAbort(this.abort.signal));
+      reportHidden(this.report, error, { kind: 'run', step: this.spans.step });
+      this.#end(failed(error));
+    }
+  }
+
+  /** A run that settles calls of the chat's last message goes on with that message. */
+  #messageId(): string {
+    const last = this.request.chat.messages.at(-1);
+    return last && approvalsRequestedIn(last).length > 0 ? last.id : `msg_${this.runId.slice(4)}`;
+  }
+
+  #record(chunk: UIMessageChunk): void {
+    this.calls.observe(chunk);
+    for (const safe of this.redaction.chunks(chunk)) this.#live.record(safe);
+    this.calls.shown(chunk);
+  }
+
+  /** Opens the loop, after the calls that a person has decided on since. A run with a plan follows that instead. */
+  async #openLoop(): Promise<Loop> {
+    const { abort: { signal }, request: { chat }, resolution, usage, traceId, calls, push } = this;
+    const { plan, resumed } = resolution;
+    if (plan) return plan.follow({ signal, traceId, usage });
+    const { agent, output, isEnough } = await composeLoop(resolution, this);
+    const programs = programsOnUse(this);
+    const [spent, past, issued] = await this.#restore();
+    const decided = [...spent, ...await programs.resumed()];
+    const settled = await settleDecided(past, { decided, calls, push, signal, traceId });
+    if (resumed?.programs.length) push({ type: 'finish-step' }); // the lost run has not ended the step of its programs
+    if (settled.waiting > 0) return waitingLoop;
+    const models = this.#openModels();
+    const onRetry = (retry: ModelRetry): void => push(retryChunk(retry, this.now()));
+    const messages = settled.messages === chat.messages
+      ? resolution.messages
+      : resumed
+      ? resumed.toModel(settled.messages)
+      : withContext(toModelMessages(settled.messages, issued), this.request.context);
+    return new ModelLoop(this, {
+      agent,
+      output,
+      isEnough,
+      models,
+      messages: await this.files.load(messages),
+      otherCallIds: this.#otherCallIds,
+      contextWindow: createRunContextWindow(this, { models, onRetry }),
+      onPrompt: keepPrompts(this, this.#live),
+      onRetry,
+    });
+  }
+
+  /** Reads what the first step needs of the storage: decisions, the calls that were left without one, and metadata. */
+  async #restore(): Promise<[readonly CallForApproval[], readonly UIMessage[], IssuedMetadata | undefined]> {
+    const { agent, principal, request, interruptions, resolution: { toolSet, stepTools } } = this;
+    const run = { agent, principal, request, interruptions, toolSet };
+    const reading = [spendApprovals(run), endLeftCalls(run), this.#readIssued(), stepTools.restore()] as const;
+    const [spent, past, issued] = await Promise.all(reading).catch((error: unknown) => {
+      throw toPinnaceError(error); // of the storage: no model was called yet
+    });
+    return [spent, past, issued];
+  }
+
+  /** Reads what the continued message needs to go back to the model. */
+  async #readIssued(): Promise<IssuedMetadata | undefined> {
+    const { storage, principal: owner, agent: { id: agentId }, request: { chat }, resolution: { continues } } = this;
+    return continues === undefined
+      ? undefined
+      : await readIssued(storage, { owner, agentId, chatId: chat.id, runId: continues });
+  }
+
+  #openBudget(): ModelBudget {
+    const { runtime: { budgets }, principal: { tenant, subject }, agent: { id: agentId } } = this;
+    const spender = { tenant, subject, agentId };
+    return createModelBudget(
+      this.request.budget ?? {},
+      this.usage,
+      budgets && ((need) => budgets.hold(spender, need)),
+    );
+  }
+
+  #openFiles(): RunFiles {
+    const { runtime: { blobs, egress, budgets, content }, agent, principal, redaction, abort: { signal }, calls } =
+      this;
+    return createRunFiles({
+      blobs,
+      egress,
+      budgets,
+      owner: principal,
+      from: this.resolution.resumed?.claim.state.parent?.subject,
+      signal,
+      limits: this.limits,
+      span: this.span,
+      push: this.push,
+      answered: this.request.chat.messages.at(-1),
+      readResource: (resource) =>
+        content.readInRun({ agent, principal, redaction, signal, scope: calls.scope }, resource),
+    });
+  }
+
+  /** The model of the run and its fallbacks, each with its secret redacted. */
+  #openModels(): ModelChain {
+    const { resolution, metrics, redaction, spans } = this;
+    return createModelChain({
+      first: resolution,
+      fallbacks: resolution.fallbacks,
+      metrics,
+      clock: spans.clock,
+      spanContext: () => spans.current,
+      onResolved: ({ secret }) => secret && redaction.add(secret),
+      cost: this.request.budget?.cost,
+    });
+  }
+
+  #end(how: RunEnd): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    const { runId, traceId, usage: counted, calls, steering, redaction } = this;
+    const usage = { ...counted, durationMs: this.now() - this.startedAt };
+    const closing = [
+      ...redaction.flush(),
+      ...calls.closing(lossAt(how)),
+      ...steering.close(),
+      ...closingChunks(how, { runId, traceId, usage }),
+    ];
+    for (const chunk of closing) this.#record(chunk);
+    this.abort.release();
+    this.budget.close();
+    void calls.close();
+    this.#recordEnd(redaction.data(how), usage);
+  }
+
+  /** Records the end. Its event is emitted when the record is committed, or is known not to be. */
+  #recordEnd(end: RunEnd, usage: Parameters<LiveRun['end']>[1]['usage']): void {
+    const facts = { status: statuses[end.type], error: 'error' in end ? end.error : null };
+    this.spans.end(facts);
+    this.#count(end);
+    void this.#live.end(end, {
+      usage,
+      onRecorded: (unrecorded) =>
+        this.span.end(
+          unrecorded
+            ? { status: 'error', error: unrecorded, payload: { state: 'failed' } }
+            : { ...facts, payload: { state: end.type } },
+        ),
+    });
+  }
+
+  #count(end: RunEnd): void {
+    const { metrics, request: { budget } } = this;
+    metrics.count('pinnace_runs_total', { state: end.type });
+    if (budget?.tokens === undefined) return;
+    metrics.count('pinnace_budget_tokens_total', { of: 'run', kind: 'granted' }, budget.tokens);
+    metrics.count('pinnace_budget_tokens_total', { of: 'run', kind: 'used' }, this.usage.totalTokens);
+  }
+}
+
+/** The loop of a run whose calls wait for a person again: the model has nothing to answer to yet. */
+const waitingLoop: Loop = {
+  read: () => Promise.resolve({ end: { type: 'awaiting_approval', finishReason: 'tool-calls' } }),
+};
+
+const statuses: Record<RunEnd['type'], SpanEnd['status']> = {
+  completed: 'ok',
+  awaiting_approval: 'ok',
+  suspended: 'ok',
+  stopped: 'error',
+  cancelled: 'cancelled',
+  failed: 'error',
+};
