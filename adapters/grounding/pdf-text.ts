@@ -37,6 +37,7 @@ interface PdfItem {
  * stand on the page, and a word that is divided at the end of a line is one again. Nothing in the file runs or loads.
  *
  * @throws PinnaceError `invalid_argument` with the reason `unsupported_type` for an encrypted file, `no_text` for one of pictures,
+ * `character_map` where all text is in fonts with a predefined CMap (a first line says where a part of it is),
  * `invalid_document` for a damaged one or one that takes longer than the time, `text_too_long`; `cancelled`.
  * @example
  * const text = await pdfText(new Uint8Array(await file.arrayBuffer())); // a `File` or `Blob`
@@ -49,7 +50,9 @@ export async function pdfText(
   const turns = createTurns(signal);
   await checkPdf(file, turns);
   const markdown = createMarkdown(new TextBudget());
+  const maps = new Set<string>();
   const task = (await loadPdfJs()).getDocument({
+    BinaryDataFactory: noDataFor(maps),
     data: file.slice(), // it is transferred
     useSystemFonts: true,
     disableFontFace: true,
@@ -75,8 +78,9 @@ export async function pdfText(
     await task.destroy().catch(() => undefined); // what is left of a file that cannot be read
   }
   const text = markdown.text();
-  if (!/^(?!## Page \d+$)./m.test(text)) throw noText();
-  return text;
+  const [map] = maps;
+  if (!/^(?!## Page \d+$)./m.test(text)) throw map === undefined ? noText() : noCharacterMap(map);
+  return map === undefined ? text : `${missingText(map)}\n\n${text}`;
 }
 
 async function readPages(document: PdfDocument, markdown: Markdown, turns: Turns): Promise<void> {
@@ -136,6 +140,32 @@ function encryptedPdf(): PinnaceError {
   return new PinnaceError('invalid_argument', 'Cannot read the PDF: it is encrypted; save it without a password', {
     details: { reason: 'unsupported_type' },
   });
+}
+
+/**
+ * Returns the class by which pdf.js loads its data. It loads none, and notes the predefined character maps that fonts ask for: those of
+ * all languages take megabytes, and no package has them as data that bundles cleanly.
+ */
+function noDataFor(maps: Set<string>) {
+  return class {
+    fetch({ kind, filename }: { readonly kind: string; readonly filename: string }): Promise<never> {
+      const [, name] = /^([\w-]{1,40})(?:\.bcmap)?$/.exec(filename) ?? [];
+      if (kind === 'cMapUrl') maps.add(name ?? 'unknown');
+      return Promise.reject(new Error(`Not available: ${kind}`));
+    }
+  };
+}
+
+function missingText(map: string): string {
+  return `Text may be missing: fonts of this PDF use the predefined character map ${map}, which cannot be read.`;
+}
+
+function noCharacterMap(map: string): PinnaceError {
+  return new PinnaceError(
+    'invalid_argument',
+    `Cannot read the PDF: its fonts use the predefined character map "${map}"; save it with Unicode maps (as PDF/A-2u), or recognize the text with another tool`,
+    { details: { reason: 'character_map', map } },
+  );
 }
 
 function noText(): PinnaceError {
