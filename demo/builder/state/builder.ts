@@ -2,7 +2,8 @@
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { Agent, RecordKind } from '../../../src/registry/index.ts';
-import type { Answer, AnyRecord, RegistryControl } from '../../registry/worker/control.ts';
+import type { AnyRecord, RegistryControl } from '../../registry/worker/control.ts';
+import type { Answer } from '../../registry/worker/answer.ts';
 import { type Template, templates } from './templates.ts';
 import { createToolFinder, type ToolFinder } from './builder-tools.ts';
 import { createMcpCheck, type McpCheck } from '../../registry/state/mcp-check.ts';

@@ -2,7 +2,7 @@
 
 import type { Agent } from '../../../src/registry/index.ts';
 import type { ErrorData } from '../../../src/base/errors.ts';
-import type { Answer } from '../../registry/worker/control.ts';
+import type { Answer } from '../../registry/worker/answer.ts';
 import type { AgentDocument } from '../state/agent-file.ts';
 
 /** An HTTP request as it would be sent. Secrets are shown by name: `[secret lab-key]`. */

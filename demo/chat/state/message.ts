@@ -2,8 +2,8 @@
 
 import { type Signal, signal } from '@preact/signals';
 import type { AttachedFile } from '../../files/state/attached-file.ts';
-import type { CitationsPart } from './citations.ts';
-import type { PlanPart } from '../../plan/state/plan.ts';
+import type { CitationsPart } from './run-data.ts';
+import type { PlanPart } from '../../plan/state/plan-data.ts';
 import type {
   AppRef,
   Approval,

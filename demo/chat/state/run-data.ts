@@ -183,3 +183,32 @@ export function readAs<S extends v.GenericSchema>(schema: S, value: unknown): v.
   const result = v.safeParse(schema, value);
   return result.success ? result.output : undefined;
 }
+
+export const line = v.pipe(v.number(), v.integer(), v.minValue(1));
+
+/** A source with its number `[n]`. */
+export const CitedSource = v.object({
+  n: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  dataSourceId: v.string(),
+  id: v.string(),
+  title: v.optional(v.string()),
+  uri: v.string(),
+  path: v.optional(v.string()),
+  lines: v.optional(v.pipe(v.array(line), v.length(2))),
+  version: v.string(),
+  confidence: v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
+  answered: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1))),
+  contentHash: v.string(),
+});
+
+export type CitedSource = v.InferOutput<typeof CitedSource>;
+
+/** `data-sources`: what the output of a call rests on. */
+export const CitedSources = v.object({ toolCallId: v.string(), sources: v.array(CitedSource) });
+
+/** What an answer may cite because of one call. */
+export interface CitationsPart {
+  readonly type: 'citations';
+  readonly toolCallId: string;
+  readonly sources: readonly CitedSource[];
+}

@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals';
 import * as v from 'valibot';
 import { AttachedFile, withoutBytes } from '../../files/state/attached-file.ts';
-import { CitedSources } from '../state/citations.ts';
+import { CitedSources } from '../state/run-data.ts';
 import {
   type AssistantMessage,
   createAnswer,
@@ -17,7 +17,8 @@ import {
   type TextPart,
   type ToolPart,
 } from '../state/message.ts';
-import { createPlanPart, type PlanPart } from '../../plan/state/plan.ts';
+import { createPlanPart } from '../../plan/state/plan.ts';
+import { type PlanPart } from '../../plan/state/plan-data.ts';
 import { PlanReply, PlanSnapshot, PlanView } from '../../plan/state/plan-data.ts';
 import {
   AppRef,

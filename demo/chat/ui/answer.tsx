@@ -7,7 +7,8 @@ import { AppCard } from '../../mcp/ui/lazy-app.tsx';
 import { NeedCard } from '../../mcp/ui/lazy-need.tsx';
 import { openQuestions, planOf } from '../../plan/state/plan.ts';
 import { placeOf } from '../../knowledge/worker/place.ts';
-import { citable, type CitedSource } from '../state/citations.ts';
+import { citable } from '../state/citations.ts';
+import { type CitedSource } from '../state/run-data.ts';
 import { Files } from '../../files/ui/lazy-files.tsx';
 import { safeHref } from '../../markdown/state/markdown-links.ts';
 import {

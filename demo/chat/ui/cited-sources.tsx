@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
 import type { CitationScope } from './citation.tsx';
 import { Confidence } from '../../kit/confidence.tsx';
-import { type CitedSource, numbersCited, sourcesIn } from '../state/citations.ts';
+import { numbersCited, sourcesIn } from '../state/citations.ts';
+import { type CitedSource } from '../state/run-data.ts';
 import { safeHref } from '../../markdown/state/markdown-links.ts';
 import { answerText, type AssistantMessage } from '../state/message.ts';
 import { formatCount, formatLines } from '../../kit/format.ts';

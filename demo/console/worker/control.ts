@@ -7,7 +7,8 @@ import type { PlanView } from '../../../src/planner/plan-view.ts';
 import type { BudgetView } from '../../../src/runtime/budgets/budgets.ts';
 import type { Verification } from '../../../src/events/verify-chain.ts';
 import type { PlanSteering } from '../../app/worker/control.ts';
-import type { Answer, RegistryControl } from '../../registry/worker/control.ts';
+import type { RegistryControl } from '../../registry/worker/control.ts';
+import type { Answer } from '../../registry/worker/answer.ts';
 
 /** A run from the endpoint's events. */
 export interface SeenRun {

@@ -1,18 +1,9 @@
+import type { NeedCardProps } from './question-card.tsx';
 import type { JSX } from 'preact';
-import type { Playground } from '../../app/state/playground.ts';
-import type { ToolPart } from '../../chat/state/message.ts';
 import { type Need, readAs } from '../../chat/state/run-data.ts';
 import { NeedData } from '../state/need-data.ts';
 import { QuestionCard } from './question-card.tsx';
 import { SignInCard } from './sign-in-card.tsx';
-
-/** The call, what its server needs, and where the run is. */
-export interface NeedCardProps {
-  readonly part: ToolPart;
-  readonly need: NeedData;
-  readonly via: string | undefined;
-  readonly playground: Playground;
-}
 
 /** What an MCP server needs of the person before a call goes on. */
 export function NeedCard(

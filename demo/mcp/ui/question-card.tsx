@@ -1,3 +1,5 @@
+import type { Playground } from '../../app/state/playground.ts';
+import type { NeedData } from '../state/need-data.ts';
 import type { Signal } from '@preact/signals';
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
@@ -7,7 +9,6 @@ import { answeredNeed } from '../../chat/state/approval.ts';
 import type { ToolPart } from '../../chat/state/message.ts';
 import { Problem } from '../../kit/problem.tsx';
 import { contentOf, defaultsOf, fieldsOf, type FieldValues, wrongIn } from '../state/question-form.ts';
-import type { NeedCardProps } from './need-card.tsx';
 import { QuestionFields } from './question-fields.tsx';
 import { UrlQuestion } from './url-question.tsx';
 
@@ -164,3 +165,11 @@ const problems: Readonly<Record<string, string>> = {
   already_decided: 'This question was already answered, in another tab.',
   approval_expired: 'The question expired. Ask the agent again.',
 };
+
+/** The call, what its server needs, and where the run is. */
+export interface NeedCardProps {
+  readonly part: ToolPart;
+  readonly need: NeedData;
+  readonly via: string | undefined;
+  readonly playground: Playground;
+}

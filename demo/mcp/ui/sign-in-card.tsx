@@ -6,7 +6,7 @@ import { answeredNeed } from '../../chat/state/approval.ts';
 import type { ToolPart } from '../../chat/state/message.ts';
 import type { NeedData } from '../state/need-data.ts';
 import { createSignIn, type SignInAttempt } from '../state/sign-in.ts';
-import type { NeedCardProps } from './need-card.tsx';
+import type { NeedCardProps } from './question-card.tsx';
 import { SignInSteps } from './sign-in-steps.tsx';
 
 /** Asks the person to sign in for a call that waits. */

@@ -1,5 +1,6 @@
 /** `data-plan`: a plan as its runtime shows it, read once where it arrives. */
 
+import type { Signal } from '@preact/signals';
 import * as v from 'valibot';
 
 const count = v.pipe(v.number(), v.minValue(0));
@@ -72,3 +73,14 @@ export type PlanReply = v.InferOutput<typeof PlanReply> & {
   /** It is on its way to the runtime. */
   readonly isPending?: boolean;
 };
+
+/** A plan in an answer. */
+export interface PlanPart {
+  readonly type: 'plan';
+  readonly planId: string;
+  readonly view: Signal<PlanView>;
+  /** The views so far, the latest last; a long plan keeps some. */
+  readonly history: Signal<readonly PlanSnapshot[]>;
+  /** What was answered, by the question's id. */
+  readonly replies: Signal<Readonly<Record<string, PlanReply>>>;
+}

@@ -1,6 +1,6 @@
 /** How a person's answer to a question of a plan gets there, and what comes of it. */
 
-import type { PlanPart } from './plan.ts';
+import type { PlanPart } from './plan-data.ts';
 import type { PlanQuestion, PlanReply } from './plan-data.ts';
 
 /** An answer, and its text for people. */

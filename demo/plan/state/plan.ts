@@ -1,19 +1,9 @@
 /** The plan of an answer: its current view, earlier views, and the answers to its questions. */
 
-import { batch, type Signal, signal } from '@preact/signals';
+import type { PlanPart } from './plan-data.ts';
+import { batch, signal } from '@preact/signals';
 import type { AssistantMessage, Part } from '../../chat/state/message.ts';
 import type { PlanQuestion, PlanReply, PlanSnapshot, PlanTask, PlanView } from './plan-data.ts';
-
-/** A plan in an answer. */
-export interface PlanPart {
-  readonly type: 'plan';
-  readonly planId: string;
-  readonly view: Signal<PlanView>;
-  /** The views so far, the latest last; a long plan keeps some. */
-  readonly history: Signal<readonly PlanSnapshot[]>;
-  /** What was answered, by the question's id. */
-  readonly replies: Signal<Readonly<Record<string, PlanReply>>>;
-}
 
 /** The limits on stored views and on their tasks in all. */
 const mostSnapshots = 80;

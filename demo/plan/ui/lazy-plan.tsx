@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { PlanPart } from '../state/plan.ts';
+import type { PlanPart } from '../state/plan-data.ts';
 import { lazy } from '../../kit/lazy.tsx';
 
 /** An answer's plan; until its code has been fetched, its goal. */

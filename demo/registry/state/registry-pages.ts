@@ -3,7 +3,8 @@
 import { batch, type ReadonlySignal, signal } from '@preact/signals';
 import type { HistoryEntry, RecordKind } from '../../../src/registry/index.ts';
 import type { Page } from '../../../src/runtime/index.ts';
-import type { Answer, AnyRecord, FoundRecord, RegistryControl } from '../worker/control.ts';
+import type { AnyRecord, FoundRecord, RegistryControl } from '../worker/control.ts';
+import type { Answer } from '../worker/answer.ts';
 import { tryRecord } from './live-check.ts';
 import { nameOf } from './record-words.ts';
 import { everything, type Filter, type Listing, queryOf } from './registry-list.ts';

@@ -3,7 +3,8 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { ErrorData } from '../../../src/base/errors.ts';
 import type { ImportReport } from '../../../src/registry/index.ts';
-import type { Answer, RegistryControl } from '../worker/control.ts';
+import type { RegistryControl } from '../worker/control.ts';
+import type { Answer } from '../worker/answer.ts';
 
 /** A document on its way in. */
 export interface Incoming {

@@ -1,6 +1,6 @@
 /** The worker's registry and vault interface for the page. */
 
-import type { ErrorData } from '../../../src/base/errors.ts';
+import type { Answer } from './answer.ts';
 import type {
   CatalogExport,
   CatalogRecords,
@@ -15,11 +15,6 @@ import type { McpGrant, McpSignInCallback, McpSignInStart } from '../../../src/c
 import type { Manifest } from '../../../src/index.ts';
 import type { Page } from '../../../src/runtime/index.ts';
 import type { TrialControl, VariantControl } from '../../builder/worker/control.ts';
-
-/** An answer. Errors cross as data: comlink would drop their codes. */
-export type Answer<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly error: ErrorData };
 
 /** A record of any kind. At an endpoint, `readOnly` marks one that the deployment shares and this caller may not change. */
 export type AnyRecord = CatalogRecords[RecordKind] & { readonly readOnly?: boolean };

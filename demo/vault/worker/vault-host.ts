@@ -1,9 +1,11 @@
 /** The worker's secrets: its own, and a vault that is loaded on first use. */
 
-import { loadOnce } from '../../../src/base/load-once.ts';
 import type { SecretVersion, Vault } from '../../../adapters/secrets/vault.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
+import { loadOnce } from '../../../src/base/load-once.ts';
+import type { SecretRef } from '../../../src/base/schema.ts';
+import { Secret } from '../../../src/base/secret.ts';
 import type { SecretSource } from '../../../src/index.ts';
-import { createSealKeys } from '../../mcp/worker/seal-keys.ts';
 import { sealSecret } from '../../mcp/seal-secret.ts';
 import { answer } from '../../registry/worker/answer.ts';
 import type { VaultControl, VaultState } from '../../registry/worker/control.ts';
@@ -12,7 +14,7 @@ import type { VaultControl, VaultState } from '../../registry/worker/control.ts'
 export type HostedVault = Pick<Vault, 'unlock' | 'lock' | 'set' | 'bind' | 'remove' | 'list' | 'resolve'>;
 
 /** The secrets, for the runtime and for the page. */
-export interface VaultHost {
+interface VaultHost {
   readonly secrets: SecretSource;
   readonly control: VaultControl;
 }
@@ -72,4 +74,66 @@ export function createVaultHost({ load, own, ownSecrets, onChanged }: VaultHostO
 function latestOf(versions: readonly SecretVersion[]): VaultState['secrets'] {
   const byId = new Map(versions.map(({ id, origins = [] }) => [id, { id, origins }]));
   return [...byId.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+interface SealKeysOptions {
+  readonly vault: () => Promise<Pick<HostedVault, 'resolve' | 'set'>>;
+  readonly isOpen: () => boolean;
+}
+
+/**
+ * Creates the source of the key. What the vault's key seals can be opened on later visits, while the vault is open. What was sealed
+ * without the vault ends with this worker.
+ */
+export function createSealKeys({ vault, isOpen }: SealKeysOptions): SecretSource {
+  const visit = new Secret({
+    id: sealSecret,
+    version: `visit-${crypto.randomUUID()}`,
+    value: randomKey(),
+    origins: ['code'],
+  });
+  return {
+    async resolve(ref, options) {
+      if (ref.version?.startsWith('visit-')) {
+        if (ref.version === visit.version) return visit;
+        throw new PinnaceError('not_found', 'Cannot open what an earlier visit has sealed: its key is gone');
+      }
+      if (ref.version === undefined && !isOpen()) return visit;
+      return await ofVault(ref, options, await vault());
+    },
+  };
+}
+
+async function ofVault(
+  ref: SecretRef,
+  options: Parameters<SecretSource['resolve']>[1],
+  vault: Pick<HostedVault, 'resolve' | 'set'>,
+): Promise<Secret> {
+  try {
+    return await vault.resolve(ref, options);
+  } catch (error) {
+    if (!isMissing(error) || ref.version !== undefined) throw error;
+  }
+  return await oneTabAtATime(async () => {
+    try {
+      return await vault.resolve(ref, options); // another tab was faster
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+    await vault.set(sealSecret, randomKey(), { origins: ['code'] });
+    return await vault.resolve(ref, options);
+  });
+}
+
+async function oneTabAtATime<T>(work: () => Promise<T>): Promise<T> {
+  return navigator.locks ? await navigator.locks.request('pinnace-seal-key', work) : await work();
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof PinnaceError && error.code === 'not_found';
+}
+
+/** 32 random bytes as base64. */
+function randomKey(): string {
+  return btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))));
 }

@@ -1,7 +1,7 @@
 import 'fake-indexeddb/auto';
 import { describe, expect, it } from 'vitest';
 import { vaultSecrets } from '../../../adapters/secrets/vault.ts';
-import { createSealKeys } from '../../../demo/mcp/worker/seal-keys.ts';
+import { createSealKeys } from '../../../demo/vault/worker/vault-host.ts';
 import { sealSecret } from '../../../demo/mcp/seal-secret.ts';
 import { createSeals } from '../../../src/mcp/sign-in-records.ts';
 

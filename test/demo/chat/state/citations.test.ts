@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { placeOf } from '../../../../demo/knowledge/worker/place.ts';
-import { citable, type CitedSource, numbersCited, sourcesIn } from '../../../../demo/chat/state/citations.ts';
+import { citable, numbersCited, sourcesIn } from '../../../../demo/chat/state/citations.ts';
+import { type CitedSource } from '../../../../demo/chat/state/run-data.ts';
 import { fromStored, toStored } from '../../../../demo/chat/store/stored-message.ts';
 import { type AssistantMessage, createAnswer } from '../../../../demo/chat/state/message.ts';
 import { receive } from '../../../fixtures/page/receive.ts';

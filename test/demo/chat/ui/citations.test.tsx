@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { CitedSource } from '../../../../demo/chat/state/citations.ts';
+import type { CitedSource } from '../../../../demo/chat/state/run-data.ts';
 import { mount, type Page, send } from '../../../fixtures/page/playground.tsx';
 
 let page: Page;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { fromStored, toStored, withoutOutputs } from '../../../../demo/chat/store/stored-message.ts';
 import type { AssistantMessage } from '../../../../demo/chat/state/message.ts';
-import { openQuestions, planOf, type PlanPart, planToFollow, treeOf } from '../../../../demo/plan/state/plan.ts';
+import { openQuestions, planOf, planToFollow, treeOf } from '../../../../demo/plan/state/plan.ts';
+import { type PlanPart } from '../../../../demo/plan/state/plan-data.ts';
 import { createReceiver } from '../../../../demo/chat/state/receive.ts';
 import { toWireMessages } from '../../../../demo/chat/state/wire-messages.ts';
 import type { UIMessageChunk } from '../../../../src/contracts/ai-types.ts';
