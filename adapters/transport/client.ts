@@ -6,9 +6,9 @@ import type { McpValidation, McpValidationInput } from '../../src/contracts/mcp/
 import type { CallOptions } from './client/call-options.ts';
 import type { ErasedPerson } from '../person-data.ts';
 import type { PlanReply } from '../../src/contracts/plans.ts';
-import type { BudgetView } from '../../src/runtime/budgets/budgets.ts';
+import type { BudgetView } from '../../src/runtime/budgets.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
-import type { ForkEntry, ForkListOptions, ForkOptions } from '../../src/runtime/forks/fork-options.ts';
+import type { ForkEntry, ForkListOptions, ForkOptions } from '../../src/runtime/fork-options.ts';
 import type { Page } from '../../src/base/page.ts';
 import type { SentMessage, SteeringMessageInput } from '../../src/runtime/steering.ts';
 import { type ChatDefaults, type ChatLink, createChatTransport, type Opened } from './chat/chat-transport.ts';

@@ -19,7 +19,7 @@ import { callSignIns, type SignInCall, workerSignIns } from './chat/worker-sign-
 import { type ChatDefaults, type ChatLink, createChatTransport, type Opened } from './chat/chat-transport.ts';
 import { orNotStarted } from './chat/or-not-started.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
-import type { ForkOptions } from '../../src/runtime/forks/fork-options.ts';
+import type { ForkOptions } from '../../src/runtime/fork-options.ts';
 import type { HostedRuntime, Manifest, RunCall, Runtime } from '../../src/runtime/runtime.ts';
 import type { SentMessage, SteeringMessageInput } from '../../src/runtime/steering.ts';
 

@@ -6,12 +6,11 @@ import type { Storage } from '../contracts/storage.ts';
 import { hidesCause } from '../events/report.ts';
 import type { ToolSource } from '../tools/implement.ts';
 import type { Tool, ToolContext, ToolOutcome } from '../tools/tool.ts';
-import type { Discovery } from '../contracts/discovery.ts';
-import { defineDiscoveryTools } from './definitions.ts';
+import { defineDiscoveryTools, type Rerank } from './definitions.ts';
 import { createActiveTools, createLookup, discoveryToolNames } from './active-tools.ts';
-import type { Rerank } from './definitions.ts';
 import { createToolIndex, type ToolIndex } from './tool-index.ts';
 import { toIndexedTool } from './tool-fields.ts';
+import type { Principal } from '../base/principal.ts';
 
 export { discoveryToolNames } from './active-tools.ts';
 
@@ -131,7 +130,7 @@ export interface RunDiscoveryOptions {
 }
 
 /** Creates discovery for runs. */
-export function createRunDiscovery({ storage, rerank, principal: host }: RunDiscoveryOptions): Discovery<Tool> {
+export function createRunDiscovery({ storage, rerank, principal: host }: RunDiscoveryOptions): Discovery {
   const indexes = new WeakMap<readonly Tool[], ToolIndex>();
   const indexOf = (tools: readonly Tool[]): ToolIndex => {
     const index = indexes.get(tools) ?? createToolIndex(indexed(tools));
@@ -150,4 +149,32 @@ const own: ReadonlySet<string> = new Set(discoveryToolNames);
 
 function indexed(tools: readonly Tool[]) {
   return tools.filter(({ definition }) => !own.has(definition.name)).map(({ definition }) => toIndexedTool(definition));
+}
+
+/** Discovery for runs. */
+export interface Discovery {
+  /** The discovery tools over no tools, as manifests list them. Only agents that name them have discovery. */
+  readonly tools: readonly Tool[];
+  /** Returns the discovery tools over the tools of one run. The same array is indexed once. */
+  open(tools: readonly Tool[], run: DiscoveringRun): OpenDiscovery;
+}
+
+/** A run with discovery. */
+export interface DiscoveringRun {
+  /** The names that are active from the start. */
+  readonly active: readonly string[];
+  readonly principal: Principal;
+  readonly chatId: string;
+  /** Returns whether a tool may be found and used now. */
+  readonly isAllowed: (name: string) => boolean;
+}
+
+/** Discovery in one run. */
+export interface OpenDiscovery {
+  readonly tools: readonly Tool[];
+  /** Activates the tools that an earlier request has loaded. */
+  restore(): Promise<void>;
+  activeNames(): readonly string[];
+  /** Returns the error for a call of a tool that is not active. */
+  notActive(name: string): PinnaceError;
 }

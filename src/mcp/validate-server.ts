@@ -7,7 +7,6 @@ import type { Secret } from '../base/secret.ts';
 import type { Catalog } from '../contracts/catalog.ts';
 import type { McpAuthorization, McpConnection, McpConnector, McpContentKind } from '../contracts/mcp/mcp-connector.ts';
 import type { McpValidation, McpValidationRequest } from '../contracts/mcp/mcp-validation.ts';
-import { sharedRecord } from '../contracts/shared-record.ts';
 import type { Emit } from '../events/events.ts';
 import { summaryOf } from '../events/payload-summary.ts';
 import { createTraceId } from '../events/trace-ids.ts';
@@ -25,6 +24,7 @@ import {
 } from './pins.ts';
 import { noSignIn } from './sign-in-failures.ts';
 import type { Offered } from './sign-in-grants.ts';
+import { sharedRecord } from '../permission/ownership.ts';
 
 /** What a check works with. */
 interface ValidateOptions {

@@ -6,7 +6,6 @@ import { PinnaceError } from '../base/errors.ts';
 import { isRecord } from '../base/is-record.ts';
 import { limitOf, type Page, type PageOptions } from '../base/page.ts';
 import type { Agent, ToolDefinition } from '../base/schema.ts';
-import { sharedRecord } from '../contracts/shared-record.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { createAllowlist, exactIds, isPattern, unavailability } from '../tools/availability.ts';
 import type { Draft } from './draft.ts';
@@ -17,6 +16,7 @@ import { type CatalogInputs, type CatalogRecords, kindNames, readRecord, type Re
 import { asAuthored, isGiven } from './rules.ts';
 import { agentsUsing, findRecord, scan, type ScanOptions, withoutTool, withTool } from './scan.ts';
 import { requireRevision, setRecord, taken, unbound, type Write, type WriteOptions } from './write.ts';
+import { sharedRecord } from '../permission/ownership.ts';
 
 /** What a record is when it is read: with what is bound to it. */
 export interface FoundRecords extends Omit<CatalogRecords, 'agent'> {

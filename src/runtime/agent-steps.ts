@@ -1,7 +1,7 @@
 /** What an agent does outside a run, one step at a time: a model call or a tool call. Plans are made of such steps. */
 
 import type { JSONValue, ModelMessage } from '../contracts/ai-types.ts';
-import { fromData, type PinnaceError, toData } from '../base/errors.ts';
+import { fromData, PinnaceError, toData } from '../base/errors.ts';
 import type { AgentSteps, StepInput, StepOf, ThinkRequest, Thought, ThoughtCall } from '../contracts/steps.ts';
 import { reportAt, reportHidden } from '../events/report.ts';
 import { reportedHook } from '../events/reported-port.ts';
@@ -15,7 +15,6 @@ import { createRunFiles } from './run-files.ts';
 import { withInstructions } from './compose-loop.ts';
 import { leaveProvider, toPrompt } from './model-prompt.ts';
 import { withContext } from './model-messages.ts';
-import { narrowToReach, reachableBy } from './tool-sets.ts';
 import { minLimits } from './limits.ts';
 import type { ResolvedModel } from './resolver.ts';
 import { createModelBudget, type ModelUsage, requirePrice } from './model-budget.ts';
@@ -27,11 +26,13 @@ import {
   taskModels,
   writeTaskHistory,
 } from './model-turn.ts';
-import { fitOnce } from './context-window.ts';
 import { createPrincipal, requireScope } from '../base/principal.ts';
 import { createRunRedaction, redactedContext, redactedEmit } from '../permission/redaction/run-redaction.ts';
 import type { RuntimeParts } from './runtime-options.ts';
 import { createStepTools } from './step-tools.ts';
+import { type EgressList, narrowEgress } from '../base/egress-list.ts';
+import { type ContextWindowOptions, type FitPrompt, valueTokens } from './estimate-prompt.ts';
+import { createContextWindow } from './context-window.ts';
 
 /** The parts of a runtime that exist before its plans. */
 export type StepParts = Omit<RuntimeParts, 'plans'>;
@@ -233,4 +234,70 @@ function outputOf(outcome: ToolOutcome | undefined) {
   if (!outcome.ok) return { type: 'error-text' as const, value: fromData(outcome.error).message };
   if (typeof outcome.output === 'string') return { type: 'text' as const, value: outcome.output };
   return { type: 'json' as const, value: (outcome.output ?? null) as JSONValue }; // `invokeTool` has made it JSON
+}
+
+const narrowed = new WeakMap<Agent, Map<string, Agent>>();
+
+/**
+ * Returns the agent with what it and the agents around it may all reach: who makes or calls an agent cannot reach through it what it
+ * cannot reach itself. Those that made it (`above`) leave it their common data sources, and those that called it (`callers`) as well
+ * their common `egress`. A removed or disabled one leaves nothing. The same object for the same reach.
+ */
+async function narrowToReach(
+  agent: Agent,
+  { above, callers }: { readonly above: readonly string[]; readonly callers: readonly string[] },
+  find: (agentId: string) => Promise<Agent>,
+): Promise<Agent> {
+  let { dataSources, egress }: Pick<Reach, 'dataSources' | 'egress'> = agent;
+  for (const agentId of new Set([...above, ...callers])) {
+    const theirs = await reachOf(agentId, find);
+    egress = narrowEgress(egress, theirs.egress);
+    if (above.includes(agentId)) dataSources = dataSources.filter((id) => theirs.dataSources.includes(id));
+  }
+  if (dataSources.length === agent.dataSources.length && egress === agent.egress) return agent;
+  const known = narrowed.get(agent) ?? new Map<string, Agent>();
+  narrowed.set(agent, known);
+  const key = JSON.stringify([dataSources, egress]);
+  const made = known.get(key) ?? { ...agent, dataSources: [...dataSources], egress: egress && [...egress] };
+  known.set(key, made);
+  return made;
+}
+
+/** Returns whether a tool reaches no data source that one of these agents does not name. */
+async function reachableBy(
+  above: readonly string[],
+  find: (agentId: string) => Promise<Agent>,
+): Promise<(definition: ToolDefinition) => boolean> {
+  const theirs = await Promise.all(above.map((agentId) => reachOf(agentId, find)));
+  return ({ type, config }) =>
+    type !== 'datastore' || theirs.every(({ dataSources }) => dataSources.includes(String(config?.['dataSourceId'])));
+}
+
+interface Reach {
+  readonly dataSources: readonly string[];
+  readonly egress?: EgressList | undefined;
+}
+
+const nothing: Reach = { dataSources: [], egress: [] };
+
+async function reachOf(agentId: string, find: (agentId: string) => Promise<Agent>): Promise<Reach> {
+  try {
+    return await find(agentId);
+  } catch (error) {
+    if (error instanceof PinnaceError && (error.code === 'not_found' || error.code === 'forbidden')) return nothing;
+    throw error;
+  }
+}
+
+/** What a single call is fitted with. */
+interface FitOnceOptions extends Pick<ContextWindowOptions, 'agentId' | 'signal'> {
+  /** Their definitions take room too. */
+  readonly tools: readonly object[];
+}
+
+/** Creates the function that fits the prompt of a call. */
+function fitOnce({ tools, ...options }: FitOnceOptions): FitPrompt {
+  const tokens = valueTokens(tools);
+  const facts = { ...options, runId: '', strategy: undefined, toolTokens: () => tokens };
+  return (prompt, contextTokens) => createContextWindow({ ...facts, contextTokens }).fitTo(prompt, contextTokens);
 }

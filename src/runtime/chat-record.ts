@@ -9,7 +9,7 @@ import type { RuntimeParts } from './runtime-options.ts';
 import * as v from 'valibot';
 import type { Page, PageOptions } from '../base/page.ts';
 import type { CallerTrace } from '../events/span.ts';
-import type { Entry } from '../contracts/storage.ts';
+import type { Change, Entry } from '../contracts/storage.ts';
 import { readEvents, readRun } from './stored-run.ts';
 import { foldMessage } from './fold-message.ts';
 
@@ -384,4 +384,18 @@ export async function settleAnswer(
   const entry = await parts.storage.get(key);
   if (!entry || (entry.value as MessageEntry).runIds?.at(-1) !== runId) return undefined;
   return (await resolveEntry(parts, entry)).message;
+}
+
+/** A chat that is ready for a run. */
+export interface OpenedChat {
+  /** What the model is sent: the stored messages and the new ones. */
+  readonly messages: UIMessage[];
+  /** The ids of the calls in the others. */
+  readonly otherCallIds: readonly string[];
+  /** Pays for the messages that the claim adds, where written bytes are limited. Rejects as `Budgets.write`. */
+  pay(): Promise<void>;
+  /** The changes that the claim of the run makes. They conflict at the record when the chat was changed meanwhile. */
+  changes(runId: string): readonly Change[];
+  /** Adds the answer of the run, which has ended, and remembers the chat for the next one. */
+  settle(runId: string): Promise<void>;
 }

@@ -5,10 +5,9 @@ import type { Principal } from '../base/principal.ts';
 import { owns } from '../permission/ownership.ts';
 import type { HostedRuntime } from './runtime.ts';
 import type { RuntimeParts } from './runtime-options.ts';
-import type { Chats, Owner } from './chat-record.ts';
+import type { Chats, OpenedChat, Owner } from './chat-record.ts';
 import type { LiveRun } from './live-run.ts';
 import type { RunRequest } from './run-request.ts';
-import type { OpenedChat } from './start-in-chat.ts';
 
 /** Loads the code of stored chats. */
 const loadChats = /* @__PURE__ */ loadOnce(() => import('./open-chats.ts'));

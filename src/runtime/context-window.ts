@@ -8,7 +8,7 @@ import type { ContextStrategy } from '../contracts/context-strategy.ts';
 import type { Report } from '../events/report.ts';
 import type { RunRedaction } from '../permission/redaction/run-redaction.ts';
 import type { Limits } from './limits.ts';
-import { type ContextWindowOptions, type FitPrompt, promptTokens, roomOf, valueTokens } from './estimate-prompt.ts';
+import { type ContextWindowOptions, type FitPrompt, promptTokens, roomOf } from './estimate-prompt.ts';
 import { reportedHook } from '../events/reported-port.ts';
 import type { LoopSpans } from './run-spans.ts';
 import type { ModelBudget, Usage } from './model-budget.ts';
@@ -144,17 +144,4 @@ export function createRunContextWindow(
       spans.current.emit({ action: 'context.trim', actor: target, target, status: 'ok', payload });
     },
   });
-}
-
-/** What a single call is fitted with. */
-interface FitOnceOptions extends Pick<ContextWindowOptions, 'agentId' | 'signal'> {
-  /** Their definitions take room too. */
-  readonly tools: readonly object[];
-}
-
-/** Creates the function that fits the prompt of a call. */
-export function fitOnce({ tools, ...options }: FitOnceOptions): FitPrompt {
-  const tokens = valueTokens(tools);
-  const facts = { ...options, runId: '', strategy: undefined, toolTokens: () => tokens };
-  return (prompt, contextTokens) => createContextWindow({ ...facts, contextTokens }).fitTo(prompt, contextTokens);
 }

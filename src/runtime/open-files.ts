@@ -14,16 +14,14 @@ import {
   blobUrl,
   type FileAccess,
   type FileAddress,
-  fileTypeOf,
-  isTextType,
   type LoadedFile,
   readDataUrl,
   requireLength,
   resourceOf,
   type RunFiles,
   type RunFilesOptions,
-  sniffType,
 } from './message-files.ts';
+import { fileTypeOf, isTextType, sniffType } from './file-types.ts';
 
 /** Creates the files of a run. */
 export function openFiles(options: RunFilesOptions): Required<RunFiles> {

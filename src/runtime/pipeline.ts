@@ -23,7 +23,7 @@ import type {
   RuntimeOptions,
   RuntimeParts,
 } from './runtime-options.ts';
-import { paysBytes } from './budgets/budgets-on-use.ts';
+import { paysBytes } from './budgets-on-use.ts';
 import type { HostedRuntime } from './runtime.ts';
 import { createStartGate } from './start-gate.ts';
 import { loadOnce } from '../base/load-once.ts';

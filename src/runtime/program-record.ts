@@ -20,6 +20,8 @@ import {
 import { type Journal, openJournal } from '../log/journal.ts';
 import { commitOwn } from '../log/own-commit.ts';
 import { runPrefix } from './run-record.ts';
+import type { SpentDecision, Unspendable } from '../permission/interruption.ts';
+import type { ProgramHost } from '../tools/tool.ts';
 
 /** The state of a program, in the head of its journal. */
 export interface ProgramState {
@@ -235,4 +237,20 @@ function open(
 ): Journal<ProgramState> {
   const tick = createCommitTick(spacingMs, options.now);
   return openJournal<ProgramState>({ ...options, head, version, tick, onCommit: () => undefined });
+}
+
+/** The host of a run's programs. */
+export interface RunPrograms extends ProgramHost {
+  /** How the next call of `code_run` with this id goes on, or why it cannot. */
+  resume(toolCallId: string, how: Resumed | PinnaceError): void;
+}
+
+/** A program to run from its start, with what it did before. */
+export interface Resumed {
+  readonly home: ProgramHome;
+  readonly state: ProgramState;
+  readonly past: ProgramPast;
+  readonly decisions: ReadonlyMap<number, SpentDecision | Unspendable>;
+  /** The journal that was taken over; absent for a new program. */
+  readonly taken: StoredJournal<ProgramState> | undefined;
 }

@@ -15,7 +15,7 @@
 import { type ErrorData, PinnaceError, toData, toPinnaceError } from '../base/errors.ts';
 import { sha256Sync } from '../base/sha256-sync.ts';
 import { type Span, type SpanContext, statusOfError } from '../events/span.ts';
-import { type JournalHead, readJournal, type StoredJournal } from '../log/journal-record.ts';
+import { type JournalHead, readJournal } from '../log/journal-record.ts';
 import { takeOver } from '../log/take-over.ts';
 import { askedBy, type SpentDecision, type Unspendable } from '../permission/interruption.ts';
 import { type OwnedRecord, reach } from '../permission/ownership.ts';
@@ -23,7 +23,7 @@ import { maxProgramLength, maxProgramOutput } from '../tools/builtin/code-run.ts
 import { claimOn, describedText, earlierClaim } from '../tools/call-approval.ts';
 import { outcomeUnknown, waitingOutput } from '../tools/call-ends.ts';
 import { codeRunId } from '../tools/run-scope.ts';
-import type { ProgramHost, ToolContext } from '../tools/tool.ts';
+import type { ToolContext } from '../tools/tool.ts';
 import { ownerOfRun, runPrefix, type RunState } from './run-record.ts';
 import { approvalsRequestedIn, type CallForApproval } from './decided-calls.ts';
 import { programsIn } from './message-parts.ts';
@@ -38,15 +38,11 @@ import {
   programPrefix,
   type ProgramState,
   readPast,
+  type Resumed,
+  type RunPrograms,
 } from './program-record.ts';
 import type { PooledPrograms } from '../tools/pooled-sandbox.ts';
 import type { RunContext } from './run-context.ts';
-
-/** The host of a run's programs. */
-export interface RunPrograms extends ProgramHost {
-  /** How the next call of `code_run` with this id goes on, or why it cannot. */
-  resume(toolCallId: string, how: Resumed | PinnaceError): void;
-}
 
 /** A run, and where its programs run. */
 interface ProgramRun {
@@ -418,16 +414,6 @@ function unresumable(why: string, reason: string): PinnaceError {
   return new PinnaceError('approval_required', `Cannot go on with the program: ${why}`, {
     details: { reason },
   });
-}
-
-/** A program to run from its start, with what it did before. */
-interface Resumed {
-  readonly home: ProgramHome;
-  readonly state: ProgramState;
-  readonly past: ProgramPast;
-  readonly decisions: ReadonlyMap<number, SpentDecision | Unspendable>;
-  /** The journal that was taken over; absent for a new program. */
-  readonly taken: StoredJournal<ProgramState> | undefined;
 }
 
 /** What a decision on a call of a program is about, besides the chat and the agent. */

@@ -36,7 +36,7 @@ type RunMethods = Pick<
   | 'reply'
 >;
 
-const loadForks = /* @__PURE__ */ loadOnce(() => import('./forks/start-fork.ts'));
+const loadForks = /* @__PURE__ */ loadOnce(() => import('./start-fork.ts'));
 
 /** Creates the methods. */
 export function createRunMethods(parts: RuntimeParts, { guard }: Pick<HostedRuntime, 'guard'>): RunMethods {

@@ -4,8 +4,8 @@ import { loadOnce } from '../base/load-once.ts';
 import { programHostKey } from '../tools/run-scope.ts';
 import type { CallForApproval } from './decided-calls.ts';
 import { programsIn } from './message-parts.ts';
-import type { RunPrograms } from './programs.ts';
 import type { RunContext } from './run-context.ts';
+import type { RunPrograms } from './program-record.ts';
 
 const load = /* @__PURE__ */ loadOnce(() => import('./programs.ts'));
 

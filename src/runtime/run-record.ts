@@ -10,6 +10,7 @@ import { type OwnedRecord, owns } from '../permission/ownership.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { Money } from '../base/record-fields.ts';
 import type { Loss } from '../tools/call-ends.ts';
+import { actorOf, type Span, type SpanFacts, type SpanOptions, startSpan } from '../events/span.ts';
 
 /** The state of a run, in the head of its log. */
 export interface RunState {
@@ -187,7 +188,7 @@ export function reused(): PinnaceError {
 }
 
 /** Items of one run's own log: those behind `after`, up to `to`. */
-interface Segment {
+export interface Segment {
   readonly runId: string;
   readonly after: number;
   readonly to: number;
@@ -228,27 +229,6 @@ export function placeOf(runId: string, { opening, prefix }: ForkedFrom, after: n
   return undefined;
 }
 
-/** Returns where the items of a run are stored, those behind `after` up to `to`. */
-export function segmentsOf(
-  runId: string,
-  parent: ForkedFrom | undefined,
-  { after, to }: { readonly after: number; readonly to: number },
-): readonly Segment[] {
-  const segments: Segment[] = [];
-  for (let at = after; at < to;) {
-    const place = (parent && placeOf(runId, parent, at)) ?? { runId, after: at, to, shift: 0 };
-    const end = Math.min(place.to, to - place.shift);
-    segments.push({ runId: place.runId, after: place.after, to: end });
-    at = end + place.shift;
-  }
-  return segments;
-}
-
-/** How many items segments have. */
-export function lengthOf(segments: readonly Segment[]): number {
-  return segments.reduce((sum, { after, to }) => sum + to - after, 0);
-}
-
 interface CallRecord {
   readonly toolCallId: string;
   readonly tool: string;
@@ -270,4 +250,38 @@ export async function startedCalls(runId: string, storage: Storage): Promise<Sta
   const entries = await storage.list({ prefix: [...runPrefix(runId), 'call'], limit: 1000 });
   const ids = entries.map(({ value }) => (value as CallRecord).toolCallId); // written by this module alone
   return { has: (toolCallId) => ids.some((id) => id === toolCallId || id.startsWith(`${toolCallId}/`)) };
+}
+
+/** The run and its requester. */
+interface RunFacts extends Pick<SpanFacts, 'traceId' | 'parentSpanId' | 'spanId' | 'startedAt'> {
+  readonly runId: string;
+  readonly tenant: string;
+  readonly subject: string;
+  readonly actor?: string | undefined;
+  readonly agentId: string;
+  readonly messages?: number;
+  /** The caller's own runtime, where the request names it. */
+  readonly runtimeId?: string | undefined;
+  /** The names of what the request sets of its agent. */
+  readonly settings?: string | undefined;
+}
+
+/** Starts the span. */
+export function spanOfRun(
+  { traceId, parentSpanId, spanId, startedAt, runId, tenant, agentId, messages, runtimeId, settings, ...caller }:
+    RunFacts,
+  options: SpanOptions,
+): Span {
+  return startSpan({
+    traceId,
+    parentSpanId,
+    ...(spanId !== undefined && { spanId }),
+    ...(startedAt !== undefined && { startedAt }),
+    tenant,
+    actor: actorOf(caller),
+    action: 'run.start',
+    endAction: 'run.end',
+    target: { type: 'agent', id: agentId },
+    payload: { runId, messages, runtimeId, settings },
+  }, options);
 }

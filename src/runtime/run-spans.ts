@@ -1,53 +1,10 @@
-/** The span of a run: `run.start` when it starts, `run.end` when any instance finds that it has ended. */
+/** The spans of a run's loop, and the clock of its models. */
 
-import {
-  actorOf,
-  type Payload,
-  type Span,
-  type SpanContext,
-  type SpanEnd,
-  type SpanFacts,
-  type SpanOptions,
-  startSpan,
-} from '../events/span.ts';
+import type { Payload, Span, SpanContext, SpanEnd } from '../events/span.ts';
 import type { ErrorData } from '../base/errors.ts';
 import type { Limits } from './limits.ts';
 import { createModelClock, type ModelClock } from './model-chain.ts';
 import type { RunAbort } from './run-abort.ts';
-
-/** The run and its requester. */
-interface RunFacts extends Pick<SpanFacts, 'traceId' | 'parentSpanId' | 'spanId' | 'startedAt'> {
-  readonly runId: string;
-  readonly tenant: string;
-  readonly subject: string;
-  readonly actor?: string | undefined;
-  readonly agentId: string;
-  readonly messages?: number;
-  /** The caller's own runtime, where the request names it. */
-  readonly runtimeId?: string | undefined;
-  /** The names of what the request sets of its agent. */
-  readonly settings?: string | undefined;
-}
-
-/** Starts the span. */
-export function spanOfRun(
-  { traceId, parentSpanId, spanId, startedAt, runId, tenant, agentId, messages, runtimeId, settings, ...caller }:
-    RunFacts,
-  options: SpanOptions,
-): Span {
-  return startSpan({
-    traceId,
-    parentSpanId,
-    ...(spanId !== undefined && { spanId }),
-    ...(startedAt !== undefined && { startedAt }),
-    tenant,
-    actor: actorOf(caller),
-    action: 'run.start',
-    endAction: 'run.end',
-    target: { type: 'agent', id: agentId },
-    payload: { runId, messages, runtimeId, settings },
-  }, options);
-}
 
 /** The spans of a loop, and the clock of its models. */
 export interface LoopSpans {

@@ -35,7 +35,7 @@ import {
   settleDecided,
   spendApprovals,
 } from './decided-calls.ts';
-import { keepPrompts } from './forks/keep-inputs.ts';
+import { keepPrompts } from './keep-inputs.ts';
 import { type IssuedMetadata, readIssued } from './issued-metadata.ts';
 import type { Limits } from './limits.ts';
 import type { LiveRun } from './live-run.ts';

@@ -6,8 +6,6 @@ import type { Authorize } from '../contracts/authorize.ts';
 import type { BlobStore } from '../contracts/blob-store.ts';
 import type { Catalog } from '../contracts/catalog.ts';
 import type { ContextStrategy } from '../contracts/context-strategy.ts';
-import type { DataSources } from '../contracts/data-sources.ts';
-import type { Discovery } from '../contracts/discovery.ts';
 import type { Egress } from '../contracts/egress.ts';
 import type { ModelSource } from '../contracts/model-source.ts';
 import type { Plans } from '../contracts/plans.ts';
@@ -25,7 +23,7 @@ import type { Handlers } from '../tools/define-tool.ts';
 import type { PooledPrograms, PooledSandbox } from '../tools/pooled-sandbox.ts';
 import type { Slots } from '../tools/run-scope.ts';
 import type { Tool } from '../tools/tool.ts';
-import type { Budgets } from './budgets/budgets.ts';
+import type { Budgets } from './budgets.ts';
 import type { LiveTexts } from '../tools/agent-tool.ts';
 import type { CodeAgent } from './code-agent.ts';
 import type { Runs } from './runs.ts';
@@ -36,6 +34,8 @@ import type { StartGate } from './start-gate.ts';
 import type { RuntimeApps } from '../contracts/mcp/apps.ts';
 import type { RuntimePrompts, RuntimeResources } from '../contracts/mcp/content.ts';
 import type { ReadInRun } from './message-files.ts';
+import type { Discovery } from '../discovery/discovery-tools.ts';
+import type { DataSources } from '../grounding/agent-grounding.ts';
 
 /** The platform. */
 interface RuntimePorts {
@@ -59,8 +59,8 @@ interface RuntimeTools {
   readonly builtins: readonly Builtin[];
   readonly handlers: Handlers;
   readonly mcp: McpSource;
-  readonly discovery: Discovery<Tool> | undefined;
-  readonly dataSources: DataSources<Tool> | undefined;
+  readonly discovery: Discovery | undefined;
+  readonly dataSources: DataSources | undefined;
   readonly plans: Plans;
 }
 

@@ -12,18 +12,10 @@ import {
   requireSameMessage,
   runEnded,
   type RunSignals,
+  type Sending,
   type SentMessage,
-  type SteeringMessage,
 } from './steering.ts';
 import type { RunState } from './run-record.ts';
-
-/** A message and its run. */
-export interface Sending {
-  readonly runId: string;
-  readonly message: SteeringMessage;
-  /** Aborts the wait for the answer; the message may be accepted after it. */
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** The run, and the way to the instance that executes it. */
 interface Recipient extends Owner {

@@ -20,6 +20,7 @@ import {
   mayRead,
   type MessageEntry,
   messagesPrefix,
+  type OpenedChat,
   type Owner,
   putRecent,
   readChat,
@@ -32,20 +33,6 @@ import {
 } from './chat-record.ts';
 import { finishDelete } from './delete-chat.ts';
 import { readPages } from '../log/pages.ts';
-
-/** A chat that is ready for a run. */
-export interface OpenedChat {
-  /** What the model is sent: the stored messages and the new ones. */
-  readonly messages: UIMessage[];
-  /** The ids of the calls in the others. */
-  readonly otherCallIds: readonly string[];
-  /** Pays for the messages that the claim adds, where written bytes are limited. Rejects as `Budgets.write`. */
-  pay(): Promise<void>;
-  /** The changes that the claim of the run makes. They conflict at the record when the chat was changed meanwhile. */
-  changes(runId: string): readonly Change[];
-  /** Adds the answer of the run, which has ended, and remembers the chat for the next one. */
-  settle(runId: string): Promise<void>;
-}
 
 /**
  * Opens the chat of a request. A chat that this instance has answered last is not read: the claim conflicts where it has changed. A plan

@@ -398,3 +398,11 @@ export function createRunSignals(
     },
   };
 }
+
+/** A message and its run. */
+export interface Sending {
+  readonly runId: string;
+  readonly message: SteeringMessage;
+  /** Aborts the wait for the answer; the message may be accepted after it. */
+  readonly signal?: AbortSignal | undefined;
+}

@@ -2,12 +2,12 @@
 
 import { PinnaceError } from '../base/errors.ts';
 import { toolTokens } from '../base/estimate-tokens.ts';
-import type { Discovery } from '../contracts/discovery.ts';
 import type { UIMessage } from '../contracts/ai-types.ts';
 import type { Agent } from '../base/schema.ts';
 import type { Tool } from '../tools/tool.ts';
 import { namedTools, type ToolSet } from './tool-sets.ts';
 import type { Principal } from '../base/principal.ts';
+import type { Discovery } from '../discovery/discovery-tools.ts';
 
 /** The tools of a run, step by step. */
 export interface StepTools {
@@ -26,7 +26,7 @@ export interface StepTools {
 interface StepToolsOptions {
   readonly agent: Agent;
   readonly toolSet: ToolSet;
-  readonly discovery: Discovery<Tool> | undefined;
+  readonly discovery: Discovery | undefined;
   /** The context window of the model. */
   readonly contextTokens: number;
   readonly principal: Principal;
@@ -113,7 +113,7 @@ function isAvailable({ isAvailable: check }: Tool): boolean {
 
 function discovered(
   { agent, toolSet: { tools }, principal, chatId, asked, active: given = [] }: StepToolsOptions,
-  discovery: Discovery<Tool>,
+  discovery: Discovery,
   further: readonly Tool[],
 ): StepTools {
   const templates = new Set(discovery.tools);

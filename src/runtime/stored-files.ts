@@ -5,7 +5,8 @@ import { type Principal, requireScope } from '../base/principal.ts';
 import type { HostedRuntime } from './runtime.ts';
 import type { RuntimeParts } from './runtime-options.ts';
 import { namedOwner, owns } from '../permission/ownership.ts';
-import { blobUrl, fileTypeOf, type OwnedFileCall, requireLength, type StoredFiles } from './message-files.ts';
+import { blobUrl, type OwnedFileCall, requireLength, type StoredFiles } from './message-files.ts';
+import { fileTypeOf } from './file-types.ts';
 
 /** Creates the stored files of a runtime. */
 export function createStoredFiles(

@@ -18,11 +18,11 @@ import {
   type RunEvent,
   runPrefix,
   type RunState,
+  spanOfRun,
   startedCalls,
 } from './run-record.ts';
 import { closingChunks } from './run-chunks.ts';
 import { createOpenCalls, lostChunks, lostError, type OpenCall } from '../tools/call-ends.ts';
-import { spanOfRun } from './run-spans.ts';
 import { recordChange, undeliveredChunk, waitingMessages } from './steering.ts';
 import { statusOfError } from '../events/span.ts';
 import { createNews, type News, watchKey } from '../log/news.ts';

@@ -5,7 +5,7 @@ import { proxy } from 'comlink';
 import type { ErrorData } from '../../../src/base/errors.ts';
 import type { LoggedEvent } from '../../../src/events/event-log.ts';
 import type { PlanView } from '../../../src/planner/plan-view.ts';
-import type { BudgetView } from '../../../src/runtime/budgets/budgets.ts';
+import type { BudgetView } from '../../../src/runtime/budgets.ts';
 import type { Verification } from '../../../src/events/verify-chain.ts';
 import type { Activity, ConsoleControl, Readiness } from '../worker/control.ts';
 import type { PlanSteering } from '../../app/worker/control.ts';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { BudgetView } from '../../../src/runtime/budgets/budgets.ts';
+import type { BudgetView } from '../../../src/runtime/budgets.ts';
 import { formatAmount } from '../../kit/format.ts';
 import type { Console } from '../state/console.ts';
 

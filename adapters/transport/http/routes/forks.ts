@@ -3,7 +3,7 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { parse } from '../../../../src/base/parse.ts';
-import { ForkRequest } from '../../../../src/runtime/forks/fork-request.ts';
+import { ForkRequest } from '../../../../src/runtime/fork-options.ts';
 import type { SignedEnv } from '../env.ts';
 import { json, named, pageOf, shapeOf, type SignedOperation } from '../operation.ts';
 import { Time } from '../schemas.ts';

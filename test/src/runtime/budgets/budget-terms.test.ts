@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { staticCatalog } from '../../../../adapters/catalog/static.ts';
 import { createRuntime, type CreateRuntimeOptions } from '../../../../src/index.ts';
-import { periodAt } from '../../../../src/runtime/budgets/budget-terms.ts';
+import { periodAt } from '../../../../src/runtime/budget-terms.ts';
 
 const at = (time: string): number => Date.parse(time);
 const iso = (time: number): string => new Date(time).toISOString();

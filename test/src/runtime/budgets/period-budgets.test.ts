@@ -17,7 +17,7 @@ import {
   type Storage,
   type UIMessage,
 } from '../../../../src/index.ts';
-import type { PeriodBudgetInput } from '../../../../src/runtime/budgets/budget-terms.ts';
+import type { PeriodBudgetInput } from '../../../../src/runtime/budget-terms.ts';
 import { callsTools, says, scriptedModel, stallingStream, streamOf } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest, terminalChunks, userMessage } from '../../../fixtures/runtime.ts';
 

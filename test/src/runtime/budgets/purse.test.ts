@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { PinnaceError, type Storage } from '../../../../src/index.ts';
-import { type Amounts, Purse, type SpentRecord } from '../../../../src/runtime/budgets/purse.ts';
+import { type Amounts, Purse, type SpentRecord } from '../../../../src/runtime/purse.ts';
 
 /** Numbers from a seed, between 0 and 1. */
 function randomOf(seed: number): () => number {

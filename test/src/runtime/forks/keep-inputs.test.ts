@@ -3,8 +3,7 @@ import { staticCatalog } from '../../../../adapters/catalog/static.ts';
 import { memorySecrets } from '../../../../adapters/secrets/memory.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { createRuntime, defineTool, localPrincipal, type Storage } from '../../../../src/index.ts';
-import { readBasis } from '../../../../src/runtime/forks/basis.ts';
-import { readStepNote } from '../../../../src/runtime/forks/step-notes.ts';
+import { readBasis, readStepNote } from '../../../../src/runtime/run-basis.ts';
 import { callsTools, says, scriptedModel } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime, userMessage } from '../../../fixtures/runtime.ts';
 

@@ -1,32 +1,29 @@
 /** Forks of runs: a run that goes on from a step of an earlier one. */
 
-import { PinnaceError, toData } from '../../base/errors.ts';
-import { limitOf, type Page, readPageToken, writePageToken } from '../../base/page.ts';
-import { type Principal, requireScope } from '../../base/principal.ts';
-import { statusOfError } from '../../events/span.ts';
-import { ownerOfRun, type RunState, startedCalls } from '../run-record.ts';
-import type { RunRequest } from '../run-request.ts';
-import type { RuntimeParts } from '../runtime-options.ts';
-import type { HostedRuntime, Started, StartOptions } from '../runtime.ts';
-import { type Cut, cutBefore, cutLost } from './cut.ts';
-import type { ForkEntry, ForkListOptions } from './fork-options.ts';
+import { PinnaceError, toData } from '../base/errors.ts';
+import { limitOf, type Page, readPageToken, writePageToken } from '../base/page.ts';
+import { type Principal, requireScope } from '../base/principal.ts';
+import { statusOfError } from '../events/span.ts';
+import { ownerOfRun, type RunState, startedCalls } from './run-record.ts';
+import type { RunRequest } from './run-request.ts';
+import type { RuntimeParts } from './runtime-options.ts';
+import type { HostedRuntime, Started, StartOptions } from './runtime.ts';
+import { type Cut, cutBefore, cutLost, type ForkPlan, type ParentRun, readParent } from './parent-run.ts';
+import { changedFields, type ForkEntry, type ForkListOptions, parseForkRequest } from './fork-options.ts';
 import { changesRecord, forkOrigin } from './fork-origin.ts';
-import type { ForkPlan } from './fork-plan.ts';
-import { changedFields, parseForkRequest } from './fork-request.ts';
-import { findLostPrograms } from './stored-programs.ts';
-import { type ParentRun, readParent } from './parent-run.ts';
-import type { RunOrigin } from '../run-context.ts';
+import { findLostPrograms } from './recorded-tools.ts';
+import type { RunOrigin } from './run-context.ts';
 
-export { readRecorded, recordedOrigin } from './start-recorded.ts';
+export { readRecorded, recordedOrigin } from './recorded-tools.ts';
 
 /** What forks need besides the parts of the runtime. */
-export interface ForkServices {
+interface ForkServices {
   readonly guard: HostedRuntime['guard'];
   readonly start: (request: RunRequest, options: StartOptions & { readonly origin: RunOrigin }) => Promise<Started>;
 }
 
 /** A run to fork, by whom and how. */
-export interface Forking {
+interface Forking {
   readonly runId: string;
   readonly input: unknown;
   readonly principal: Principal;

@@ -1,7 +1,7 @@
 /** The budgets of a runtime. Their code is loaded with the first run: most runtimes have none. */
 
-import { loadOnce } from '../../base/load-once.ts';
-import { localPrincipal, type Principal } from '../../base/principal.ts';
+import { loadOnce } from '../base/load-once.ts';
+import { localPrincipal, type Principal } from '../base/principal.ts';
 import type { Budgets, BudgetsOptions } from './budgets.ts';
 
 /** Creates the budgets; `undefined` where there are none, so that nothing of them is in the way of a run. */

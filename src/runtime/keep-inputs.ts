@@ -1,14 +1,14 @@
 /** Records the inputs of a run where the composition has `keep: 'inputs'`. Its code is loaded then. */
 
-import { loadOnce } from '../../base/load-once.ts';
-import type { Change } from '../../contracts/storage.ts';
-import type { LiveRun } from '../live-run.ts';
-import type { LoopTerms, Resolution, RunContext, RunIdentity } from '../run-context.ts';
-import type { RunRequest } from '../run-request.ts';
-import type { stepNotes } from './step-notes.ts';
+import { loadOnce } from '../base/load-once.ts';
+import type { Change } from '../contracts/storage.ts';
+import type { LiveRun } from './live-run.ts';
+import type { LoopTerms, Resolution, RunContext, RunIdentity } from './run-context.ts';
+import type { RunRequest } from './run-request.ts';
+import type { stepNotes } from './run-basis.ts';
 
-const loadBasis = /* @__PURE__ */ loadOnce(() => import('./basis.ts'));
-const loadNotes = /* @__PURE__ */ loadOnce(() => import('./step-notes.ts'));
+const loadBasis = /* @__PURE__ */ loadOnce(() => import('./run-basis.ts'));
+const loadNotes = /* @__PURE__ */ loadOnce(() => import('./run-basis.ts'));
 
 /**
  * Returns the changes that record the basis of a run, for the commit of its claim: the request as it came, without what its tools and

@@ -1,10 +1,10 @@
 /** The budgets of a period: their terms, whose they are, and the periods by the calendar of a time zone. */
 
 import * as v from 'valibot';
-import { wrongArgument } from '../../base/check-options.ts';
-import { PinnaceError } from '../../base/errors.ts';
-import { parse } from '../../base/parse.ts';
-import { Money } from '../../base/record-fields.ts';
+import { wrongArgument } from '../base/check-options.ts';
+import { PinnaceError } from '../base/errors.ts';
+import { parse } from '../base/parse.ts';
+import { Money } from '../base/record-fields.ts';
 
 const Amount = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)));
 

@@ -1,23 +1,23 @@
 /** What the claim of a fork writes: its state, its opening with the shared chunks behind it, and where it is found. */
 
-import { PinnaceError } from '../../base/errors.ts';
-import type { Key } from '../../base/key.ts';
-import type { UIMessageChunk } from '../../contracts/ai-types.ts';
-import type { Change, Storage } from '../../contracts/storage.ts';
-import { openingChunks } from '../run-chunks.ts';
-import { lengthOf, ownerOfRun, runPrefix, segmentsOf } from '../run-record.ts';
-import type { RuntimeParts } from '../runtime-options.ts';
-import { approvalsRequestedIn } from '../decided-calls.ts';
+import { PinnaceError } from '../base/errors.ts';
+import type { Key } from '../base/key.ts';
+import type { UIMessageChunk } from '../contracts/ai-types.ts';
+import type { Change, Storage } from '../contracts/storage.ts';
+import { openingChunks } from './run-chunks.ts';
+import { type ForkedFrom, ownerOfRun, placeOf, runPrefix, type Segment } from './run-record.ts';
+import type { RuntimeParts } from './runtime-options.ts';
+import { approvalsRequestedIn } from './decided-calls.ts';
 import type { ForkEntry } from './fork-options.ts';
-import type { ForkPlan } from './fork-plan.ts';
-import type { Resolution, ResumedRun, RunIdentity } from '../run-context.ts';
-import type { StepNote } from './step-notes.ts';
+import type { ForkPlan } from './parent-run.ts';
+import type { Resolution, ResumedRun, RunIdentity } from './run-context.ts';
+import type { StepNote } from './run-basis.ts';
 
 /** A deeper fork copies what it shares. */
 const maxDepth = 8;
 
 /** What is known of the fork. */
-export interface ForkFacts {
+interface ForkFacts {
   readonly resolved: Resolution;
   readonly run: RunIdentity;
   readonly note: StepNote | undefined;
@@ -87,7 +87,7 @@ function openingOf(
 }
 
 /** The key under which a fork is listed. */
-export function forkKey(parentId: string, runId: string): Key {
+function forkKey(parentId: string, runId: string): Key {
   return ['fork', parentId, runId];
 }
 
@@ -119,4 +119,25 @@ function refusal(
       details: { reason: 'already_continued', runId: continuedBy },
     });
   };
+}
+
+/** Returns where the items of a run are stored, those behind `after` up to `to`. */
+function segmentsOf(
+  runId: string,
+  parent: ForkedFrom | undefined,
+  { after, to }: { readonly after: number; readonly to: number },
+): readonly Segment[] {
+  const segments: Segment[] = [];
+  for (let at = after; at < to;) {
+    const place = (parent && placeOf(runId, parent, at)) ?? { runId, after: at, to, shift: 0 };
+    const end = Math.min(place.to, to - place.shift);
+    segments.push({ runId: place.runId, after: place.after, to: end });
+    at = end + place.shift;
+  }
+  return segments;
+}
+
+/** How many items segments have. */
+function lengthOf(segments: readonly Segment[]): number {
+  return segments.reduce((sum, { after, to }) => sum + to - after, 0);
 }

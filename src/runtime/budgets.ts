@@ -1,14 +1,14 @@
 /** The budgets of a runtime: pays runs, model calls and writes from the purses of tenant, subject and agent. */
 
-import { PinnaceError } from '../../base/errors.ts';
-import { type Principal, requireScope } from '../../base/principal.ts';
-import type { Provider } from '../../base/schema.ts';
-import type { Metrics } from '../../base/metrics.ts';
-import type { Storage } from '../../contracts/storage.ts';
-import type { Emit } from '../../events/events.ts';
-import { traceAt } from '../../events/span.ts';
-import { createTraceId } from '../../events/trace-ids.ts';
-import { type CallHold, type CallNeed, fullPrices, requirePrice } from '../model-budget.ts';
+import { PinnaceError } from '../base/errors.ts';
+import { type Principal, requireScope } from '../base/principal.ts';
+import type { Provider } from '../base/schema.ts';
+import type { Metrics } from '../base/metrics.ts';
+import type { Storage } from '../contracts/storage.ts';
+import type { Emit } from '../events/events.ts';
+import { traceAt } from '../events/span.ts';
+import { createTraceId } from '../events/trace-ids.ts';
+import { type CallHold, type CallNeed, fullPrices, requirePrice } from './model-budget.ts';
 import {
   type BudgetFor,
   type BudgetHolder,

@@ -6,10 +6,10 @@
  * - Of an instance that is killed, the rest of its grants stays spent until the period ends: what it used is unknown.
  */
 
-import { PinnaceError } from '../../base/errors.ts';
-import type { Key } from '../../base/key.ts';
-import type { Storage } from '../../contracts/storage.ts';
-import { commitOwn } from '../../log/own-commit.ts';
+import { PinnaceError } from '../base/errors.ts';
+import type { Key } from '../base/key.ts';
+import type { Storage } from '../contracts/storage.ts';
+import { commitOwn } from '../log/own-commit.ts';
 
 /** What is counted. Money is in millionths. */
 export const measures = ['tokens', 'micros', 'runs', 'bytes'] as const;

@@ -1,11 +1,97 @@
-/** Where the log of a run is cut: what a fork shares, and what it makes again. */
+/** The run that is forked: its record, its inputs and its chunks. */
 
-import { PinnaceError } from '../../base/errors.ts';
-import type { UIMessageChunk } from '../../contracts/ai-types.ts';
-import type { StartedCalls } from '../run-record.ts';
-import { isSuspended } from '../message-parts.ts';
-import type { Item } from './parent-run.ts';
-import type { LostProgram } from '../run-context.ts';
+import { PinnaceError } from '../base/errors.ts';
+import type { Principal, Scope } from '../base/principal.ts';
+import type { UIMessageChunk } from '../contracts/ai-types.ts';
+import { readJournal } from '../log/journal-record.ts';
+import { runPrefix, type RunState, type StartedCalls } from './run-record.ts';
+import { readEvents } from './stored-run.ts';
+import type { RuntimeParts } from './runtime-options.ts';
+import { readBasis, readStepNote, type RunBasis, type StepNote } from './run-basis.ts';
+import { isSuspended } from './message-parts.ts';
+import type { LostProgram } from './run-context.ts';
+import type { ForkOptions } from './fork-options.ts';
+
+/** A recorded chunk and its number. */
+interface Item {
+  readonly seq: number;
+  readonly text: string;
+  readonly chunk: UIMessageChunk;
+}
+
+/** A run with all that a fork is made of. */
+export interface ParentRun {
+  readonly runId: string;
+  readonly state: RunState;
+  readonly basis: RunBasis;
+  /** What was committed. */
+  readonly items: readonly Item[];
+}
+
+/**
+ * Reads a run to fork.
+ *
+ * @throws PinnaceError `not_found` for the run of another person, `run_expired`, `invalid_argument` (`fork_of_plan`), and `not_found`
+ * (`inputs_not_kept`).
+ */
+export async function readParent(
+  { runs, storage }: Pick<RuntimeParts, 'runs' | 'storage'>,
+  principal: Principal,
+  { runId, scope }: { readonly runId: string; readonly scope?: Scope },
+): Promise<ParentRun> {
+  const state = await runs.state(principal, runId, scope);
+  if (state.planId !== undefined) throw ofPlan();
+  const [basis, items] = await Promise.all([readBasis(runId, storage), readAll(runId, state, storage)]);
+  if (!basis) throw notKept();
+  return { runId, state, basis, items };
+}
+
+async function readAll(
+  runId: string,
+  { parent }: RunState,
+  storage: RuntimeParts['storage'],
+): Promise<readonly Item[]> {
+  const found: Item[] = [];
+  for (let after = 0;;) {
+    const events = await readEvents(runId, after, storage, parent);
+    for (const { seq, text } of events) found.push({ seq, text, chunk: JSON.parse(text) as UIMessageChunk }); // `record` alone writes them
+    if (events.length === 0) return found;
+    after = events.at(-1)?.seq ?? after;
+  }
+}
+
+/** The record of a step, and the run that made it. */
+export interface NotedStep extends StepNote {
+  readonly runId: string;
+}
+
+/** Reads the record of a step: that of the run which made it. */
+export async function noteOf(
+  { runId, state }: Pick<ParentRun, 'runId' | 'state'>,
+  step: number,
+  storage: RuntimeParts['storage'],
+): Promise<NotedStep | undefined> {
+  if (!state.parent || step >= state.parent.step) {
+    const note = await readStepNote(runId, step, storage);
+    return note && { ...note, runId };
+  }
+  const above = await readJournal<RunState>(storage, runPrefix(state.parent.runId));
+  return above && await noteOf({ runId: state.parent.runId, state: above.head.state }, step, storage);
+}
+
+function ofPlan(): PinnaceError {
+  return new PinnaceError('invalid_argument', 'Cannot fork the run: it follows a plan', {
+    details: { reason: 'fork_of_plan' },
+  });
+}
+
+function notKept(): PinnaceError {
+  return new PinnaceError(
+    'not_found',
+    "Cannot fork the run: its inputs were not recorded; compose the runtime with keep: 'inputs'",
+    { details: { reason: 'inputs_not_kept' } },
+  );
+}
 
 /** A log that is cut. */
 export interface Cut {
@@ -136,4 +222,15 @@ function noSuchStep(step: number, steps: number): PinnaceError {
   return new PinnaceError('invalid_argument', `Cannot fork the run at step ${step}: it has made ${steps}`, {
     details: { reason: 'no_such_step', steps },
   });
+}
+
+/** What is forked, where, and how. */
+export interface ForkPlan {
+  readonly parent: ParentRun;
+  readonly cut: Cut;
+  readonly options: ForkOptions;
+  readonly changed: readonly string[];
+  readonly effects: 'dry' | 'live';
+  /** Whether it continues a lost run, which happens once. */
+  readonly isContinued: boolean;
 }
