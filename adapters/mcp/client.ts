@@ -1,8 +1,11 @@
 /** Connects to MCP servers of all protocol revisions. */
 
+import { PinnaceError } from '../../src/base/errors.ts';
+import { loadOnce } from '../../src/base/load-once.ts';
 import type { McpConnector } from '../../src/contracts/mcp/mcp-connector.ts';
 import { connectorOver, type McpConnectorOptions } from './connection.ts';
-import { openSession } from './session.ts';
+import { optionalPackage } from '../optional-package.ts';
+import { type McpSession, openModern, type OpenOptions } from './session.ts';
 
 export type { McpConnectorOptions } from './connection.ts';
 
@@ -16,4 +19,29 @@ export type { McpConnectorOptions } from './connection.ts';
  */
 export function mcpConnector(options: McpConnectorOptions): McpConnector {
   return connectorOver(openSession, options);
+}
+
+const loadModern = /* @__PURE__ */ loadOnce(() =>
+  optionalPackage('@modelcontextprotocol/client', () => import('./sdk-2026.ts'))
+);
+const loadLegacy = /* @__PURE__ */ loadOnce(() =>
+  optionalPackage('@modelcontextprotocol/sdk', () => import('./sdk.ts'))
+);
+
+/**
+ * Opens a session. Closes what it has opened when it rejects.
+ *
+ * @throws PinnaceError `unavailable`, reason `package_missing`, where neither library is installed; what the libraries throw.
+ */
+async function openSession(options: OpenOptions): Promise<McpSession> {
+  const modern = await loadModern().catch(missingPackage);
+  if (!(modern instanceof PinnaceError)) return await openModern(modern, options);
+  const legacy = await loadLegacy().catch(missingPackage);
+  if (legacy instanceof PinnaceError) throw modern; // it names the library to install
+  return await legacy.openLegacy(options);
+}
+
+function missingPackage(error: unknown): PinnaceError {
+  if (error instanceof PinnaceError && error.details?.['reason'] === 'package_missing') return error;
+  throw error;
 }

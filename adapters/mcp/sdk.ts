@@ -4,8 +4,45 @@
  * is loaded: otherwise its schemas test whether they may compile code, which the browser reports.
  */
 
-export { Client } from '@modelcontextprotocol/sdk/client';
+import { Client } from '@modelcontextprotocol/sdk/client';
 // @ts-types="@modelcontextprotocol/sdk/client/streamableHttp"
-export { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 // @ts-types="@modelcontextprotocol/sdk/types"
-export { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { longestTimeoutMs } from '../../src/base/timer.ts';
+import { linearValidator } from '../linear-validator.ts';
+import {
+  clientInfo,
+  connectUntil,
+  factsOf,
+  type McpSession,
+  type OpenOptions,
+  paramsOf,
+  progressOf,
+} from './session.ts';
+
+/** A server that supports only 2026-07-28 is `protocol_unsupported` here; no one is asked, and no app is shown. */
+export async function openLegacy({ url, fetch, logLevel, signal }: OpenOptions): Promise<McpSession> {
+  // The library's default validator compiles code. Without capabilities, the server cannot send requests.
+  const client = new Client(clientInfo, { capabilities: {}, jsonSchemaValidator: linearValidator });
+  const transport = new StreamableHTTPClientTransport(url, { fetch });
+  await connectUntil(signal, transport, () => client.connect(transport, { signal, timeout: longestTimeoutMs }));
+  if (logLevel && client.getServerCapabilities()?.logging) await client.setLoggingLevel(logLevel, { signal });
+  return {
+    ...factsOf(client),
+    protocolVersion: transport.protocolVersion ?? '',
+    // The library's own methods drop unknown fields, and reject a whole list for one invalid definition.
+    request: async (method, params, until) =>
+      await client.request({ method, params }, ResultSchema, { signal: until, timeout: longestTimeoutMs }),
+    call: async (call, until) =>
+      await client.request({ method: 'tools/call', params: paramsOf(call) }, ResultSchema, {
+        signal: until,
+        timeout: longestTimeoutMs,
+        ...progressOf(call),
+      }),
+    async close() {
+      await transport.terminateSession().catch(() => {}); // it may have ended already
+      await client.close();
+    },
+  };
+}

@@ -1,16 +1,11 @@
-/**
- * Sessions with MCP servers, through the libraries of both protocol eras. `@modelcontextprotocol/client` speaks all revisions; where
- * an app has only `@modelcontextprotocol/sdk`, that one opens sessions up to 2025-11-25. Each is loaded with the first connection.
- */
+/** Sessions with MCP servers through `@modelcontextprotocol/client`, which speaks all revisions, and what all libraries share. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import { asRecord, isRecord } from '../../src/base/is-record.ts';
-import { loadOnce } from '../../src/base/load-once.ts';
 import { longestTimeoutMs } from '../../src/base/timer.ts';
 import type { McpAnswer, McpInputResponses } from '../../src/contracts/mcp/answers.ts';
 import type { McpCall, McpReading } from '../../src/contracts/mcp/mcp-connector.ts';
 import { linearValidator } from '../linear-validator.ts';
-import { optionalPackage } from '../optional-package.ts';
 import type { McpFetch } from './mcp-fetch.ts';
 import { keepSubscribed, reportedLists } from './notices.ts';
 import type { Client, StandardSchemaV1 } from './sdk-2026.ts';
@@ -56,34 +51,12 @@ export interface McpSession {
   close(): Promise<void>;
 }
 
-const loadModern = /* @__PURE__ */ loadOnce(() =>
-  optionalPackage('@modelcontextprotocol/client', () => import('./sdk-2026.ts'))
-);
-const loadLegacy = /* @__PURE__ */ loadOnce(() =>
-  optionalPackage('@modelcontextprotocol/sdk', () => import('./sdk.ts'))
-);
-
-/**
- * Opens a session. Closes what it has opened when it rejects.
- *
- * @throws PinnaceError `unavailable`, reason `package_missing`, where neither library is installed; what the libraries throw.
- */
-export async function openSession(options: OpenOptions): Promise<McpSession> {
-  const modern = await loadModern().catch(missingPackage);
-  if (!(modern instanceof PinnaceError)) return await openModern(modern, options);
-  const legacy = await loadLegacy().catch(missingPackage);
-  if (legacy instanceof PinnaceError) throw modern; // it names the library to install
-  return await openLegacy(options);
-}
-
-function missingPackage(error: unknown): PinnaceError {
-  if (error instanceof PinnaceError && error.details?.['reason'] === 'package_missing') return error;
-  throw error;
-}
-
 /** It tries 2026-07-28, without sessions, and falls back to older revisions; that costs one more request to such a server. */
-async function openModern(
-  { Client, StreamableHTTPClientTransport }: Awaited<ReturnType<typeof loadModern>>,
+export async function openModern(
+  { Client, StreamableHTTPClientTransport }: Pick<
+    typeof import('./sdk-2026.ts'),
+    'Client' | 'StreamableHTTPClientTransport'
+  >,
   { url, fetch, questions, apps, onGap, logLevel, signal }: OpenOptions,
 ): Promise<McpSession> {
   const client = new Client(clientInfo, {
@@ -137,38 +110,11 @@ async function openModern(
   };
 }
 
-/** A server that supports only 2026-07-28 is `protocol_unsupported` here; no one is asked, and no app is shown. */
-export async function openLegacy({ url, fetch, logLevel, signal }: OpenOptions): Promise<McpSession> {
-  const { Client, ResultSchema, StreamableHTTPClientTransport } = await loadLegacy();
-  // The library's default validator compiles code. Without capabilities, the server cannot send requests.
-  const client = new Client(clientInfo, { capabilities: {}, jsonSchemaValidator: linearValidator });
-  const transport = new StreamableHTTPClientTransport(url, { fetch });
-  await connectUntil(signal, transport, () => client.connect(transport, { signal, timeout: longestTimeoutMs }));
-  if (logLevel && client.getServerCapabilities()?.logging) await client.setLoggingLevel(logLevel, { signal });
-  return {
-    ...factsOf(client),
-    protocolVersion: transport.protocolVersion ?? '',
-    // The library's own methods drop unknown fields, and reject a whole list for one invalid definition.
-    request: async (method, params, until) =>
-      await client.request({ method, params }, ResultSchema, { signal: until, timeout: longestTimeoutMs }),
-    call: async (call, until) =>
-      await client.request({ method: 'tools/call', params: paramsOf(call) }, ResultSchema, {
-        signal: until,
-        timeout: longestTimeoutMs,
-        ...progressOf(call),
-      }),
-    async close() {
-      await transport.terminateSession().catch(() => {}); // it may have ended already
-      await client.close();
-    },
-  };
-}
-
 /** The client information for servers, without the real version. */
-const clientInfo = { name: 'pinnace', version: '0' } as const;
+export const clientInfo = { name: 'pinnace', version: '0' } as const;
 
 /** Connects. The libraries observe the signal in some of their requests only. */
-async function connectUntil(
+export async function connectUntil(
   signal: AbortSignal,
   transport: { readonly close: () => Promise<void> },
   connect: () => Promise<void>,
@@ -183,7 +129,7 @@ async function connectUntil(
 }
 
 /** What the server says of itself. */
-function factsOf(client: {
+export function factsOf(client: {
   getServerVersion(): unknown;
   getInstructions(): string | undefined;
   getServerCapabilities(): object | undefined;
@@ -229,7 +175,7 @@ const anything: StandardSchemaV1<unknown, unknown> = {
 };
 
 /** Returns the progress callback as a part of a library's options. The numbers and the text are the server's. */
-function progressOf(
+export function progressOf(
   { onProgress }: McpCall,
 ): {
   readonly onprogress?: (
@@ -244,7 +190,7 @@ function progressOf(
 }
 
 /** Returns the parameters of `tools/call`. `logLevel` asks a server of 2026-07-28 for log messages. */
-function paramsOf({ name, input, responses, traceparent }: McpCall, logLevel?: LogLevel): {
+export function paramsOf({ name, input, responses, traceparent }: McpCall, logLevel?: LogLevel): {
   readonly name: string;
   readonly arguments: Record<string, unknown>;
   readonly _meta?: Readonly<Record<string, string>>;
