@@ -5,7 +5,7 @@ import { loadOnce } from '../../src/base/load-once.ts';
 import type { McpConnector } from '../../src/contracts/mcp/mcp-connector.ts';
 import { connectorOver, type McpConnectorOptions } from './connection.ts';
 import { optionalPackage } from '../optional-package.ts';
-import { type McpSession, openModern, type OpenOptions } from './session.ts';
+import type { McpSession, OpenOptions } from './session.ts';
 
 export type { McpConnectorOptions } from './connection.ts';
 
@@ -35,7 +35,7 @@ const loadLegacy = /* @__PURE__ */ loadOnce(() =>
  */
 async function openSession(options: OpenOptions): Promise<McpSession> {
   const modern = await loadModern().catch(missingPackage);
-  if (!(modern instanceof PinnaceError)) return await openModern(modern, options);
+  if (!(modern instanceof PinnaceError)) return await modern.openModern(options);
   const legacy = await loadLegacy().catch(missingPackage);
   if (legacy instanceof PinnaceError) throw modern; // it names the library to install
   return await legacy.openLegacy(options);
