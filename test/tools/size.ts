@@ -17,7 +17,7 @@ const { exports } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'
 const budgets: Readonly<Record<string, number>> = {
   './storage/indexeddb': 4.4,
   './transport/comlink': 7.1,
-  './mcp/client': 24.1,
+  './mcp/client': 11.5,
   './mcp/sign-in': 3.2,
   './transport/mcp-server-connection': 73.5,
   './transport/mcp-server': 125.7,
