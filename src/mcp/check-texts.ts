@@ -12,6 +12,7 @@ import {
   oddCharacters,
   plainText,
 } from './hidden-text.ts';
+import { foreignSigns } from './other-languages.ts';
 import { below, error, type Remark, warning } from './pinned-tools.ts';
 
 /** What is wrong with the characters of a text. */
@@ -79,7 +80,7 @@ function signsIn(text: string, tools: KnownTools): readonly Sign[] {
     ...(controlWords.test(text) ? [sign('prompt_markup', 'address', 'holds control words of a model', true)] : []),
     ...(speaksToModel(text) ? [sign('prompt_markup', 'address', 'speaks to a model, and not of the tool')] : []),
     ...sentences.flatMap((sentence) => signsOf(sentence, tools)),
-    ...looks.filter(({ any }) => any.some((one) => one.test(text))).map(({ rule, message }) =>
+    ...[...looks, ...foreignSigns].filter(({ any }) => any.some((one) => one.test(text))).map(({ rule, message }) =>
       sign(rule, 'look', message)
     ),
     ...(isShell(text) ? [sign('shell_command', 'look', 'holds a command of a shell')] : []),

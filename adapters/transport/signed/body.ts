@@ -20,7 +20,7 @@ export interface BodyOptions {
 
 /** The pieces that a body may have besides one for each {@link bytesPerPiece}: each costs time, however few bytes it has. */
 const freePieces = 4_096;
-const bytesPerPiece = 64;
+const bytesPerPiece = 128;
 /** So many pieces are taken in one turn, so that other requests have theirs. In each, Deno receives more than it hands over. */
 const piecesPerTurn = 256;
 /** The first buffer; it doubles. A length that is only announced takes no more. */
