@@ -30,14 +30,13 @@ describe('a runtime to which no tools are given', () => {
   });
 
   it('says of each other built-in tool why it is left out', async () => {
-    const agent = { entryTools: ['fetch_url', 'remember', 'create', 'ask_human', 'nothing'] };
+    const agent = { entryTools: ['fetch_url', 'remember', 'create', 'ask_human'] };
     const { tools } = await testRuntime({ ...scriptedModel(), agent }).manifest('helper', me);
     expect(Object.fromEntries(tools.map(({ id, excluded }) => [id, excluded]))).toEqual({
       fetch_url: 'no_implementation',
       remember: 'no_implementation',
       create: 'only_in_plans',
       ask_human: 'only_in_plans',
-      nothing: 'unknown_tool',
     });
   });
 });

@@ -91,6 +91,7 @@ const rows: Readonly<Record<string, Row>> = {
   'runs.status': { call: ({ runtime, done }, who) => runtime.runs.status(who, done), expected: ofRun },
   'runs.state': { call: ({ runtime, done }, who) => runtime.runs.state(who, done), expected: ofRun },
   'runs.cursor': { call: ({ runtime, done }, who) => runtime.runs.cursor(who, done, 0), expected: ofRun },
+  'runs.follow': { call: ({ runtime, done }, who) => runtime.runs.follow(who, done, 0), expected: ofRun },
   'runs.answer': { call: ({ runtime, done }, who) => runtime.runs.answer(who, done), expected: ofRun },
   'runs.earlier': { call: ({ runtime, done }, who) => runtime.runs.earlier(who, done), expected: ofRun },
   'runs.cancel': { call: ({ runtime, live }, who) => runtime.runs.cancel(who, live), expected: ofRun },
