@@ -79,34 +79,6 @@ const misses: readonly Miss[] = [
       'the records of audit and events 17 % (half of it hashing them and their JSON). The part does not grow with the answer.',
   },
   {
-    title: /^10,000 tasks/,
-    figure: /every result on record/,
-    why:
-      'Collecting garbage takes 17 to 26 %, the JSON texts of the events 7 %, reading the result back 4 %, comparing the keys of ' +
-      'the request 3 %, making the agents 4 %. No other function takes more than 2 %.',
-  },
-  {
-    title: /^10,000 tasks/,
-    figure: /^beside: (?:p-queue|Mastra|LangGraph)/,
-    why:
-      'The ratio is that of the CPU of a task in the first row, of which collecting garbage takes 17 to 26 % and the JSON texts of ' +
-      'the events 7 %. p-queue and Mastra store nothing here.',
-  },
-  {
-    title: /^on their own/,
-    figure: /^fold of/,
-    why:
-      'Parsing the events takes 49 %, collecting garbage 11 %, making the agents 11 %, looking them up 4 %, applying the events 4 %. ' +
-      'No other function takes more than 2 %.',
-  },
-  {
-    title: /^on their own/,
-    figure: /^the same from the snapshot/,
-    why:
-      'Parsing the 1,000 events behind the snapshot takes 38 %, collecting garbage 10 %, checking the sum of the snapshot 7 %, ' +
-      'reading its columns 6 %, making the agents that live 8 %. No other function takes more than 3 %.',
-  },
-  {
     title: /^The endpoint/,
     figure: /^first byte/,
     why:
