@@ -6,7 +6,7 @@ import { type Account, remaining } from './account.ts';
 import { type Creator, deniedCreates, noneDenied } from './authorize-create.ts';
 import { type PlanEvents, spanIdOf } from './emit-plan.ts';
 import { failure, toFailure } from './failure.ts';
-import { readValue } from './outline.ts';
+import { readValue } from './plan-record.ts';
 import type { PlanHost } from './plan-host.ts';
 import type { PlanLimits } from './plan-limits.ts';
 import { type Activity, type AgentState, type CallState, planDeadlineAt, type PlanState } from './plan-state.ts';

@@ -4,7 +4,7 @@ import type { ErrorData } from '../base/errors.ts';
 import type { Change } from '../contracts/storage.ts';
 import type { OnFailure } from './action.ts';
 import { leavingDoubt } from './failure.ts';
-import type { Outliner } from './outline.ts';
+import type { Outliner } from './plan-record.ts';
 import type { AskFacts, EventOf, NewEvent, PlanEvent, Refusal } from './plan-event.ts';
 import { type AgentState, hasEnded, livingBelow, type PlanState, stepId } from './plan-state.ts';
 import { reduce } from './reduce.ts';

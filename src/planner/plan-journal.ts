@@ -6,10 +6,18 @@ import type { JournalHead } from '../log/journal-record.ts';
 import { type Journal, openJournal } from '../log/journal.ts';
 import { type Interruption, interruptionChange } from '../permission/interruption.ts';
 import { Draft, type DraftSettings } from './draft.ts';
-import { createOutliner, type Outliner } from './outline.ts';
+import {
+  askKey,
+  createOutliner,
+  dueKey,
+  type Inbound,
+  isOver,
+  type Outliner,
+  type PlanHead,
+  planPrefix,
+} from './plan-record.ts';
 import type { AskFacts, PlanEvent } from './plan-event.ts';
 import type { PlanLimits } from './plan-limits.ts';
-import { askKey, dueKey, type Inbound, isOver, type PlanHead, planPrefix } from './plan-record.ts';
 import type { PlanState } from './plan-state.ts';
 import { type SnapshotRecord, Snapshots } from './snapshots.ts';
 
