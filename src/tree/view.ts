@@ -269,7 +269,8 @@ export class View implements BlockWatcher {
   /** The cursor of the row with this rank in the range, or its end. Knows nothing of `maxDepth`. */
   rowAt({ start, end, level }: Range, rank: number): Cursor {
     const { order, count, lengths } = this.layout;
-    const [min, minCount] = [this.#min, this.#minCount];
+    const min = this.#min;
+    const minCount = this.#minCount;
     let left = rank;
     let { pos, index } = start;
     for (; pos <= end.pos && pos < count; pos++, index = 0) {
@@ -293,7 +294,8 @@ export class View implements BlockWatcher {
   /** How many visible rows there are in the range before the cursor. */
   rowsBefore({ start, level }: Range, before: Cursor): number {
     const { order, count, lengths } = this.layout;
-    const [min, minCount] = [this.#min, this.#minCount];
+    const min = this.#min;
+    const minCount = this.#minCount;
     let rows = 0;
     for (let pos = start.pos; pos <= before.pos && pos < count; pos++) {
       const number = order[pos]!;
@@ -338,7 +340,8 @@ export class View implements BlockWatcher {
     if (start.index < length) shiftPart(start.pos, start.index, length);
     if (end.index > 0) shiftPart(end.pos, 0, end.index);
     const { order } = this.layout;
-    const [base, min] = [this.#base, this.#min];
+    const base = this.#base;
+    const min = this.#min;
     for (let pos = start.pos + 1; pos < end.pos; pos++) {
       const number = order[pos]!;
       base[number]! += by;
@@ -369,8 +372,13 @@ export class View implements BlockWatcher {
    * `top` on. Returns whether a flag has changed.
    */
   #setUniform(numbers: Int32Array, expanded: boolean, top: number): boolean {
-    const [own, flags, flag, slope] = [this.#own, this.#flags, this.#flag, this.#slope];
-    const [base, min, minCount] = [this.#base, this.#min, this.#minCount];
+    const own = this.#own; // read once: the loop goes over all blocks
+    const flags = this.#flags;
+    const flag = this.#flag;
+    const slope = this.#slope;
+    const base = this.#base;
+    const min = this.#min;
+    const minCount = this.#minCount;
     const { add, minDepth, minCount: leastCount, lengths } = this.layout;
     const isOn = expanded ? 1 : 0;
     let changed = false;
