@@ -1,22 +1,39 @@
 import { describe, expect, it } from 'vitest';
 import { readText } from '../../../src/base/read-text.ts';
 
+/** A body in pieces of this many bytes. */
+function inPieces(text: string, size: number): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const bytes = new TextEncoder().encode(text);
+  let at = 0;
+  return new ReadableStream({
+    pull(controller) {
+      if (at >= bytes.length) return controller.close();
+      controller.enqueue(bytes.slice(at, at += size));
+    },
+  });
+}
+
 describe('readText', () => {
-  it('returns the text of chunks that cut characters, and none of no body', async () => {
-    const bytes = new TextEncoder().encode('ключ-✓-🔑');
-    const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
-      start(controller) {
-        for (const byte of bytes) controller.enqueue(Uint8Array.of(byte));
-        controller.close();
-      },
-    });
-    expect(await readText(body)).toBe('ключ-✓-🔑');
-    expect(await readText(null)).toBe('');
+  it.each([1, 3, 4_095, 4_097, 1_000_000])('returns the same text from pieces of %d bytes', async (size) => {
+    const text = '\ufeffGrüße, 世界 \u{1f6a2}'.repeat(2_000);
+    expect(await readText(inPieces(text, size))).toBe(text.slice(1)); // a byte order mark at the start is none of the text
   });
 
-  it('throws the very error that broke the body', async () => {
-    const broken = new Error('broken');
-    const { body } = new Response(new ReadableStream({ pull: (controller) => controller.error(broken) }));
-    await expect(readText(body)).rejects.toBe(broken);
+  it('lets others have their turns between single bytes', async () => {
+    let turns = 0;
+    let isOver = false;
+    const count = (): void => {
+      turns++;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    await readText(inPieces('x'.repeat(100_000), 1));
+    isOver = true;
+    expect(turns).toBeGreaterThan(50);
+  });
+
+  it('rejects with the error that broke the body', async () => {
+    const error = new Error('broken');
+    await expect(readText(new ReadableStream({ pull: (controller) => controller.error(error) }))).rejects.toBe(error);
   });
 });
