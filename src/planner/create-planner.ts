@@ -8,7 +8,7 @@ import { createReport } from '../events/report.ts';
 import { reportedHook, reportedPort } from '../events/reported-port.ts';
 import { outlast } from '../log/outage.ts';
 import { defaultPlanLimits } from './plan-limits.ts';
-import { duePlans } from './plan-record.ts';
+import { duePlans } from './due-plans.ts';
 import type { CreatePlannerOptions, OpenPlanner, Planner } from './planner.ts';
 import type { RuntimePlannerOptions } from './runtime-planner.ts';
 

@@ -7,7 +7,8 @@ import { claimPlan } from './found-plan.ts';
 import { LivePlan } from './live-plan.ts';
 import { type PlanHost, ProviderPlaces } from './plan-host.ts';
 import type { OwnedPlan } from './plan-journal.ts';
-import { bellKey, duePlans, type PlanHead, planPrefix, readInbound } from './plan-record.ts';
+import { duePlans } from './due-plans.ts';
+import { bellKey, type PlanHead, planPrefix, readInbound } from './plan-record.ts';
 
 /** The live plans of one process. */
 export class LivePlans {

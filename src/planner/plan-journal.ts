@@ -6,10 +6,10 @@ import type { JournalHead } from '../log/journal-record.ts';
 import { type Journal, openJournal } from '../log/journal.ts';
 import { type Interruption, interruptionChange } from '../permission/interruption.ts';
 import { Draft, type DraftSettings } from './draft.ts';
+import { dueKey } from './due-plans.ts';
 import {
   askKey,
   createOutliner,
-  dueKey,
   type Inbound,
   isOver,
   type Outliner,

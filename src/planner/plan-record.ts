@@ -55,14 +55,6 @@ export function bellKey(planId: string): Key {
   return ['plan', planId, 'bell'];
 }
 
-/** The index of plans by due time. */
-const duePrefix: Key = ['plan-due'];
-
-/** Where the index has a plan. */
-export function dueKey(dueAt: number, planId: string): Key {
-  return [...duePrefix, dueAt, planId];
-}
-
 /** What has come to a plan from outside, and the changes that remove it there. */
 export interface Inbound {
   readonly items: readonly InboundItem[];
@@ -113,12 +105,6 @@ export async function readPlanEvents(
   // One text is read faster than a thousand. Written by this module's room alone.
   const events = JSON.parse(`[${items.map(({ item }) => item).join(',')}]`) as readonly PlanEvent[];
   return events.map((event, i) => ({ seq: items[i]?.seq ?? 0, event })); // as many as items
-}
-
-/** The plans whose time has come, the first of them first; at most a thousand at a time. */
-export async function duePlans(storage: Storage, now: number): Promise<readonly string[]> {
-  const entries = await storage.list({ prefix: duePrefix, limit: 1000 });
-  return entries.filter(({ key }) => Number(key[1]) <= now).map(({ value }) => value as string); // written with the head
 }
 
 /** Values whose JSON text is longer are stored beside the journal, in UTF-16 code units. */
