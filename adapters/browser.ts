@@ -1,10 +1,9 @@
 /** The wiring for a Web Worker: state in IndexedDB, models over fetch, the runtime on a port. */
 
 import { checkKnownOptions, type Wanted } from '../src/base/check-options.ts';
-import type { Egress } from '../src/contracts/egress.ts';
+import type { Egress, SecretSource } from '../src/contracts/egress.ts';
 import type { McpConnector } from '../src/contracts/mcp/mcp-connector.ts';
 import type { McpSignIn } from '../src/contracts/mcp/sign-in.ts';
-import type { SecretSource } from '../src/contracts/secret-source.ts';
 import { type PlanningRuntime, runtimeOptions } from '../src/create-runtime.ts';
 import { composeRuntime, type CompositionOptions, defined, made, type Observability } from './composition.ts';
 import { browserEgress } from './egress/browser.ts';

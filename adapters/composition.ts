@@ -7,7 +7,7 @@
  */
 
 import type { SecretRef, ToolDefinition } from '../src/base/schema.ts';
-import type { PrivateOrigins } from '../src/base/private-origins.ts';
+import type { PrivateOrigins } from '../src/base/origins.ts';
 import type { Catalog } from '../src/contracts/catalog.ts';
 import type { Egress } from '../src/contracts/egress.ts';
 import type { ModelSource } from '../src/contracts/model-source.ts';

@@ -1,4 +1,4 @@
-import type { ErrorContext, OnError } from '../src/events/on-error.ts';
+import type { ErrorContext, OnError } from '../src/events/report.ts';
 import { providerText } from './models/provider-text.ts';
 
 /** Where the causes are printed. */

@@ -2,7 +2,7 @@
 
 import process from 'node:process';
 import type { Wanted } from '../src/base/check-options.ts';
-import type { SecretSource } from '../src/contracts/secret-source.ts';
+import type { SecretSource } from '../src/contracts/egress.ts';
 import type { PlanningRuntime } from '../src/create-runtime.ts';
 import { defined } from './composition.ts';
 import { denoEgress } from './egress/deno.ts';

@@ -2,8 +2,7 @@
 
 import { PinnaceError } from '../src/base/errors.ts';
 import { createPrincipal, isPrincipalName, type Principal, requireScope } from '../src/base/principal.ts';
-import type { Filter } from '../src/contracts/filter.ts';
-import type { GroundingSource } from '../src/contracts/grounding-source.ts';
+import type { Filter, GroundingSource } from '../src/contracts/grounding-source.ts';
 import { type GroundingCallOptions, ownerOf } from '../src/grounding/access.ts';
 import { type Grounding, isWritable } from '../src/grounding/create-grounding.ts';
 import type { HostedRuntime } from '../src/runtime/runtime.ts';

@@ -31,7 +31,7 @@ export type {
   UIMessageChunk,
 } from './contracts/ai-types.ts';
 export type { Authenticator } from './contracts/authenticator.ts';
-export type { Authorize } from './contracts/authorize.ts';
+export type { Authorize } from './contracts/authenticator.ts';
 export type { Catalog } from './contracts/catalog.ts';
 export type { ContextStrategy } from './contracts/context-strategy.ts';
 export type { Egress } from './contracts/egress.ts';
@@ -40,14 +40,14 @@ export type { GroundingSource } from './contracts/grounding-source.ts';
 export type { McpConnector } from './contracts/mcp/mcp-connector.ts';
 export type { ModelSource } from './contracts/model-source.ts';
 export type { Sandbox } from './contracts/sandbox.ts';
-export type { SecretSource } from './contracts/secret-source.ts';
+export type { SecretSource } from './contracts/egress.ts';
 export type { Storage } from './contracts/storage.ts';
 export { createRuntime, type CreateRuntimeOptions, type PlanningRuntime } from './create-runtime.ts';
 export { discoveryTools } from './discovery/discovery-tools.ts';
 export { createToolIndex, type ToolIndex } from './discovery/tool-index.ts';
 export { type Audit, createAudit } from './events/audit.ts';
 export { createEventRing, type EventRing } from './events/event-ring.ts';
-export type { ErrorContext, ErrorKind, OnError } from './events/on-error.ts';
+export type { ErrorContext, ErrorKind, OnError } from './events/report.ts';
 export { createGrounding, type Grounding } from './grounding/create-grounding.ts';
 export type { Decision, Interruption } from './permission/interruption.ts';
 export { createRedactor } from './permission/redaction/redactor.ts';

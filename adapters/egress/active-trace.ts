@@ -1,7 +1,7 @@
 /** The trace of a request, for platforms that replace our `traceparent` with their own: Deno does, where it traces. */
 
 import { loadOnce } from '../../src/base/load-once.ts';
-import { parseTraceparent } from '../../src/events/traceparent.ts';
+import { parseTraceparent } from '../../src/events/trace-ids.ts';
 
 /** The package is optional: a platform that traces has it. */
 const openTelemetry = /* @__PURE__ */ loadOnce(() => import('@opentelemetry/api').catch(() => undefined));

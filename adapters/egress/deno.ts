@@ -3,7 +3,7 @@
 import type { PinnaceError } from '../../src/base/errors.ts';
 import type { Egress } from '../../src/contracts/egress.ts';
 import { loadOnce } from '../../src/base/load-once.ts';
-import { isPublicAddress as isPublic } from '../../src/base/network/public-address.ts';
+import { isPublicAddress as isPublic } from '../../src/base/network.ts';
 import { withinTrace } from './active-trace.ts';
 import type { Resolve } from './checked-lookup.ts';
 import { guardedFetch, type GuardedFetchOptions } from './guarded-fetch.ts';

@@ -1,10 +1,9 @@
 /** The guarded fetch without its platform: checks every hop, follows redirects by hand, bounds time, size and kind. */
 
-import { checkEgressList, type EgressList } from '../../src/base/egress-list.ts';
+import { checkEgressList, checkPrivateOrigins, type EgressList } from '../../src/base/origins.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Egress, EgressOptions } from '../../src/contracts/egress.ts';
-import { checkPrivateOrigins } from '../../src/base/private-origins.ts';
-import { parseTraceparent } from '../../src/events/traceparent.ts';
+import { parseTraceparent } from '../../src/events/trace-ids.ts';
 import { guardAnswer } from './answer.ts';
 import { type CircuitOptions, createCircuits, type HeldAnswer, pathKind } from './circuits.ts';
 import { createDeadline, type Deadline } from './deadline.ts';

@@ -1,9 +1,13 @@
 /** One request of an exchange: its target, its content, and the target of its redirect. */
 
 import { checkUrl } from '../../src/base/check-url.ts';
-import { type EgressList, isWithinEgress } from '../../src/base/egress-list.ts';
+import {
+  type EgressList,
+  isPrivateOriginAllowed,
+  isWithinEgress,
+  type PrivateOrigins,
+} from '../../src/base/origins.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
-import { isPrivateOriginAllowed, type PrivateOrigins } from '../../src/base/private-origins.ts';
 import { checkRequestHeaders, harmlessRequestHeaders } from './headers.ts';
 import { refused } from './refusals.ts';
 

@@ -1,8 +1,7 @@
 /** Inserts secrets into header values and named fields of a body, nowhere else. */
 
-import type { EgressOptions } from '../../src/contracts/egress.ts';
-import type { SecretText } from '../../src/contracts/secret-source.ts';
-import { requireDestination } from '../../src/base/secret-origins.ts';
+import type { EgressOptions, SecretText } from '../../src/contracts/egress.ts';
+import { requireDestination } from '../../src/base/origins.ts';
 import { checkHeaderValue, isRequestHeaderAllowed } from './headers.ts';
 import type { Hop } from './hop.ts';
 import { malformed } from './refusals.ts';

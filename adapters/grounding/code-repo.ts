@@ -1,8 +1,14 @@
 /** Code as a grounding source: symbols, identifiers, exact text and linear-time regular expressions, with lines that stay true. */
 
 import { BoundedMap } from '../../src/base/bounded-map.ts';
-import { compileFilters, type Filter, filterOps, readField } from '../../src/contracts/filter.ts';
-import type { GroundingSource, SourceHit } from '../../src/contracts/grounding-source.ts';
+import {
+  compileFilters,
+  type Filter,
+  filterOps,
+  type GroundingSource,
+  readField,
+  type SourceHit,
+} from '../../src/contracts/grounding-source.ts';
 import { type CodeIndex, type CodeLimits, type IndexedFile, indexTree } from './code/code-index.ts';
 import { type CodeFinding, searchCode } from './code/code-search.ts';
 import type { CodeTree } from './code/tree.ts';

@@ -3,7 +3,7 @@
 import { embedMany } from 'ai';
 import type { EmbeddingModelV4 } from '@ai-sdk/provider';
 import { PinnaceError } from '../../src/base/errors.ts';
-import type { Embedder } from '../../src/contracts/embedder.ts';
+import type { Embedder } from '../../src/contracts/grounding-source.ts';
 
 /** How a model is called. */
 export interface EmbedderOptions {

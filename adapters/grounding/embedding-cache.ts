@@ -2,7 +2,7 @@
 
 import { BoundedMap } from '../../src/base/bounded-map.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
-import type { Embedder } from '../../src/contracts/embedder.ts';
+import type { Embedder } from '../../src/contracts/grounding-source.ts';
 import type { Storage } from '../../src/contracts/storage.ts';
 import { sha256 } from '../../src/base/hash.ts';
 import { requireRunning } from '../../src/base/turns.ts';

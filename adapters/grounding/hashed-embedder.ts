@@ -1,7 +1,7 @@
 /** Vectors of texts without a model: words and their parts, counted into a fixed number of places by their hashes. */
 
 import { porterStem } from '../../src/search/terms.ts';
-import type { Embedder } from '../../src/contracts/embedder.ts';
+import type { Embedder } from '../../src/contracts/grounding-source.ts';
 import { stopMaskOf } from '../../src/search/languages.ts';
 import { visitWords } from '../../src/search/words.ts';
 

@@ -1,8 +1,12 @@
 /** What finds items: words or vectors, over items that a shelf holds. */
 
-import type { GroundingRequest, SourceHit } from '../../src/contracts/grounding-source.ts';
+import {
+  compileFilters,
+  type Filter,
+  type GroundingRequest,
+  type SourceHit,
+} from '../../src/contracts/grounding-source.ts';
 import { copyOf } from '../storage/changes.ts';
-import { compileFilters, type Filter } from '../../src/contracts/filter.ts';
 import { createTurns } from '../../src/base/turns.ts';
 import { BoundedMap } from '../../src/base/bounded-map.ts';
 import { canonicalJson } from '../../src/base/json.ts';

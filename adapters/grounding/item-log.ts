@@ -12,8 +12,7 @@ import {
   sweepGarbage,
   writeBlocks,
 } from '../../src/log/checkpoint.ts';
-import { commitHead, type Head as StoredHead, readHead } from '../../src/log/head.ts';
-import { readPages } from '../../src/log/pages.ts';
+import { commitHead, type Head as StoredHead, readHead, readPages } from '../../src/log/commits.ts';
 import type { Change, Storage } from '../../src/contracts/storage.ts';
 import { canonicalJson } from '../../src/base/json.ts';
 import { sha256 } from '../../src/base/hash.ts';

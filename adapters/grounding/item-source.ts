@@ -2,13 +2,13 @@
 
 import { BoundedMap } from '../../src/base/bounded-map.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
-import { opsOf } from '../../src/contracts/filter.ts';
-import type {
-  GroundingCapabilities,
-  GroundingItem,
-  GroundingKind,
-  GroundingRequest,
-  WritableGroundingSource,
+import {
+  type GroundingCapabilities,
+  type GroundingItem,
+  type GroundingKind,
+  type GroundingRequest,
+  opsOf,
+  type WritableGroundingSource,
 } from '../../src/contracts/grounding-source.ts';
 import type { Storage } from '../../src/contracts/storage.ts';
 import { invalidItem, type StoredItem, toStoredItems } from './item.ts';

@@ -1,9 +1,8 @@
 /** An item as sources keep it, and what of it filters can read. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
-import { readField } from '../../src/contracts/filter.ts';
+import { type GroundingItem, type GroundingOrigin, readField } from '../../src/contracts/grounding-source.ts';
 import { canonicalJson, checkData } from '../../src/base/json.ts';
-import type { GroundingItem, GroundingOrigin } from '../../src/contracts/grounding-source.ts';
 import { sha256 } from '../../src/base/hash.ts';
 import { copyOf } from '../storage/changes.ts';
 import { createTurns } from '../../src/base/turns.ts';

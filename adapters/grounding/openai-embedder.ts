@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import { isRecord } from '../../src/base/is-record.ts';
-import type { Embedder } from '../../src/contracts/embedder.ts';
+import type { Embedder } from '../../src/contracts/grounding-source.ts';
 
 /** Where the model is, and how it is called. */
 export interface OpenAiEmbedderOptions {

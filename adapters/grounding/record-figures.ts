@@ -1,9 +1,8 @@
 /** Figures over records: counts, sums, means and extremes, for all or by the values of a field. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
-import { numberIn, readField } from '../../src/contracts/filter.ts';
+import { type GroundingAggregate, numberIn, readField, type SourceHit } from '../../src/contracts/grounding-source.ts';
 import { canonicalJson } from '../../src/base/json.ts';
-import type { GroundingAggregate, SourceHit } from '../../src/contracts/grounding-source.ts';
 import type { DataRecord } from '../../src/grounding/ingest/csv.ts';
 
 type Figure = GroundingAggregate['figures'][number];

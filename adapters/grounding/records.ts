@@ -3,9 +3,16 @@
 import { BoundedMap } from '../../src/base/bounded-map.ts';
 import { wordConfidence } from '../../src/grounding/calibration.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
-import { compileFilters, type Filter, filterOps, readField } from '../../src/contracts/filter.ts';
+import {
+  compileFilters,
+  type Filter,
+  filterOps,
+  type GroundingRequest,
+  type GroundingSource,
+  readField,
+  type SourceHit,
+} from '../../src/contracts/grounding-source.ts';
 import { canonicalJson, checkData } from '../../src/base/json.ts';
-import type { GroundingRequest, GroundingSource, SourceHit } from '../../src/contracts/grounding-source.ts';
 import type { JsonSchema } from '../../src/base/schema.ts';
 import { compileJsonSchema } from '../../src/tools/json-schema/json-schema.ts';
 import type { DataRecord } from '../../src/grounding/ingest/csv.ts';

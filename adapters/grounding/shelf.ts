@@ -11,10 +11,14 @@
  */
 
 import { PinnaceError } from '../../src/base/errors.ts';
-import { compileFilters, type Filter } from '../../src/contracts/filter.ts';
+import {
+  compileFilters,
+  type Filter,
+  type GroundingRequest,
+  type SourceHit,
+} from '../../src/contracts/grounding-source.ts';
 import { canonicalJson } from '../../src/base/json.ts';
 import type { Key } from '../../src/base/key.ts';
-import type { GroundingRequest, SourceHit } from '../../src/contracts/grounding-source.ts';
 import type { Change, Storage } from '../../src/contracts/storage.ts';
 import { sha256 } from '../../src/base/hash.ts';
 import { createSplitMap } from '../../src/search/split-map.ts';

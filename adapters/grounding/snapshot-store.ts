@@ -9,7 +9,7 @@ import {
   sweepGarbage,
   writeBlocks,
 } from '../../src/log/checkpoint.ts';
-import { commitHead, readHead } from '../../src/log/head.ts';
+import { commitHead, readHead } from '../../src/log/commits.ts';
 import type { Storage } from '../../src/contracts/storage.ts';
 import { sha256 } from '../../src/base/hash.ts';
 

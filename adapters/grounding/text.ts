@@ -1,8 +1,7 @@
 /** Full text in any script: words by their rarity, their stems and what else says the same. */
 
 import { createTurns, requireRunning, type Turns } from '../../src/base/turns.ts';
-import { filterOps } from '../../src/contracts/filter.ts';
-import type { GroundingRequest, SourceHit } from '../../src/contracts/grounding-source.ts';
+import { filterOps, type GroundingRequest, type SourceHit } from '../../src/contracts/grounding-source.ts';
 import type { SearchIndex } from '../../src/search/search-index.ts';
 import { Vocabulary } from '../../src/search/vocabulary.ts';
 import { visitWords } from '../../src/search/words.ts';

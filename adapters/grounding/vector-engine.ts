@@ -1,8 +1,7 @@
 /** Finds items by their vectors, and says how probable it is that a hit is relevant. */
 
 import { createTurns } from '../../src/base/turns.ts';
-import type { Embedder } from '../../src/contracts/embedder.ts';
-import type { GroundingRequest, SourceHit } from '../../src/contracts/grounding-source.ts';
+import type { Embedder, GroundingRequest, SourceHit } from '../../src/contracts/grounding-source.ts';
 import { cosineConfidence, type CosineSpread, sigmoid } from '../../src/grounding/calibration.ts';
 import { excerptOf } from './excerpt.ts';
 import type { StoredItem } from './item.ts';

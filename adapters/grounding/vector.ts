@@ -2,8 +2,7 @@
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import { createTurns } from '../../src/base/turns.ts';
-import type { Embedder } from '../../src/contracts/embedder.ts';
-import { filterOps } from '../../src/contracts/filter.ts';
+import { type Embedder, filterOps } from '../../src/contracts/grounding-source.ts';
 import { cacheEmbeddings } from './embedding-cache.ts';
 import type { StoredItem } from './item.ts';
 import { createItemSource, type ItemSource, type ItemSourceOptions, type Preparing } from './item-source.ts';

@@ -3,9 +3,9 @@
 import { isSameIssuer } from '../../src/base/check-url.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { isRecord } from '../../src/base/is-record.ts';
-import { readText } from '../../src/base/read-text.ts';
+import { readText } from '../../src/base/text.ts';
 import type { McpAuthPin } from '../../src/base/schema.ts';
-import { requireDestination } from '../../src/base/secret-origins.ts';
+import { requireDestination } from '../../src/base/origins.ts';
 import { Secret } from '../../src/base/secret.ts';
 import type { Egress } from '../../src/contracts/egress.ts';
 import type { McpChallenge, McpOAuthClient, McpSignIn, McpTokens } from '../../src/contracts/mcp/sign-in.ts';

@@ -6,7 +6,7 @@
 import { Client, type StandardSchemaV1, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { asRecord, isRecord } from '../../src/base/is-record.ts';
-import { longestTimeoutMs } from '../../src/base/timer.ts';
+import { longestTimeoutMs } from '../../src/base/until-aborted.ts';
 import type { McpAnswer, McpInputResponses } from '../../src/contracts/mcp/answers.ts';
 import type { McpCall } from '../../src/contracts/mcp/mcp-connector.ts';
 import { linearValidator } from '../linear-validator.ts';

@@ -9,7 +9,7 @@ import { Client } from '@modelcontextprotocol/sdk/client';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 // @ts-types="@modelcontextprotocol/sdk/types"
 import { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
-import { longestTimeoutMs } from '../../src/base/timer.ts';
+import { longestTimeoutMs } from '../../src/base/until-aborted.ts';
 import { linearValidator } from '../linear-validator.ts';
 import {
   clientInfo,

@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Egress } from '../../src/contracts/egress.ts';
-import type { PrivateOrigins } from '../../src/base/private-origins.ts';
+import type { PrivateOrigins } from '../../src/base/origins.ts';
 import { Secret } from '../../src/base/secret.ts';
 
 /** Where the endpoint is, and what reaches it. */

@@ -1,6 +1,6 @@
 /** A language model in plain code, to rehearse with: no network, the same answer every time. */
 
-import { estimateTokens, toolTokens } from '../../src/base/estimate-tokens.ts';
+import { estimateTokens, toolTokens } from '../../src/base/text.ts';
 import '../../src/base/platform/required-features.ts';
 import type { LanguageModel } from '../../src/contracts/ai-types.ts';
 import { type Answer, answer } from './rehearsal/answer.ts';

@@ -7,7 +7,7 @@ import { PinnaceError } from '../../src/base/errors.ts';
 import { checkUrl } from '../../src/base/check-url.ts';
 import type { Egress } from '../../src/contracts/egress.ts';
 import type { ModelSource } from '../../src/contracts/model-source.ts';
-import { checkPrivateOrigins, isPrivateOriginAllowed, type PrivateOrigins } from '../../src/base/private-origins.ts';
+import { checkPrivateOrigins, isPrivateOriginAllowed, type PrivateOrigins } from '../../src/base/origins.ts';
 import type { Provider } from '../../src/base/schema.ts';
 import type { Secret } from '../../src/base/secret.ts';
 import { guardedModelFetch } from './guarded-model-fetch.ts';

@@ -3,7 +3,7 @@
 import { checkUrl } from '../../src/base/check-url.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Egress } from '../../src/contracts/egress.ts';
-import { checkPrivateOrigins, isPrivateOriginAllowed, type PrivateOrigins } from '../../src/base/private-origins.ts';
+import { checkPrivateOrigins, isPrivateOriginAllowed, type PrivateOrigins } from '../../src/base/origins.ts';
 import { browserEgress } from '../egress/browser.ts';
 
 /** How to reach a service of the composition. */

@@ -4,7 +4,7 @@
  */
 
 import { PinnaceError } from '../../src/base/errors.ts';
-import type { Delivery, FromCell, ProgramCell, ProgramOptions } from '../../src/contracts/program-sandbox.ts';
+import type { Delivery, FromCell, ProgramCell, ProgramOptions } from '../../src/contracts/sandbox.ts';
 import { readReply } from './reply.ts';
 import { checkCode, stopped, timedOut } from './sandbox.ts';
 

@@ -1,7 +1,7 @@
 /** Programs on Deno: a process without permissions, whose input and output carry lines of JSON. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
-import type { ProgramCell, ProgramOptions } from '../../src/contracts/program-sandbox.ts';
+import type { ProgramCell, ProgramOptions } from '../../src/contracts/sandbox.ts';
 import { abused, maxMessageLength, openProgram, type ProgramPlatform, type Wire, type WireListener } from './bridge.ts';
 import { kill, outOfMemory, startProcess, toDataUrl, watchMemory } from './deno-process.ts';
 import { programPrelude } from './program-prelude.ts';

@@ -4,7 +4,7 @@
  */
 
 import { loadOnce } from '../../src/base/load-once.ts';
-import type { ProgramSandbox } from '../../src/contracts/program-sandbox.ts';
+import type { ProgramSandbox } from '../../src/contracts/sandbox.ts';
 import { prelude } from './prelude.ts';
 import { kill, outOfMemory, startProcess, toDataUrl, watchMemory } from './deno-process.ts';
 import { cannotIsolate, type Cell, createSandbox, type ProbedSandbox, type Spawn } from './sandbox.ts';

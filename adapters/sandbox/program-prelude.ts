@@ -1,6 +1,6 @@
 /** The module that runs in the sandbox before a program, and connects its tools to the host. It is a string without imports. */
 
-import type { ProgramOptions } from '../../src/contracts/program-sandbox.ts';
+import type { ProgramOptions } from '../../src/contracts/sandbox.ts';
 import { allowed, captures, permissions, replies, walls } from './prelude.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** Programs in a browser: a worker that has only the language, and posts messages. */
 
-import type { ProgramCell, ProgramOptions } from '../../src/contracts/program-sandbox.ts';
+import type { ProgramCell, ProgramOptions } from '../../src/contracts/sandbox.ts';
 import { openProgram, type ProgramPlatform } from './bridge.ts';
 import { programPrelude } from './program-prelude.ts';
 import { linesBefore, type Realm, startModule } from './worker-cells.ts';

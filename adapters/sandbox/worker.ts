@@ -12,7 +12,7 @@
  */
 
 import { loadOnce } from '../../src/base/load-once.ts';
-import type { ProgramSandbox } from '../../src/contracts/program-sandbox.ts';
+import type { ProgramSandbox } from '../../src/contracts/sandbox.ts';
 import { cannotIsolate, createSandbox, type ProbedSandbox } from './sandbox.ts';
 import { findRealm, findSpawn } from './worker-cells.ts';
 

@@ -1,9 +1,9 @@
 /** Secrets from the environment of the process. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
-import type { SecretSource } from '../../src/contracts/secret-source.ts';
+import type { SecretSource } from '../../src/contracts/egress.ts';
 import { Secret, type SecretOrigins } from '../../src/base/secret.ts';
-import { requireDestination, secretOrigins, type UnboundSecrets } from '../../src/base/secret-origins.ts';
+import { requireDestination, secretOrigins, type UnboundSecrets } from '../../src/base/origins.ts';
 
 /** The part of `Deno.env` that is used. */
 export interface Environment {

@@ -1,15 +1,10 @@
 /** Secrets from a secret manager, over HTTP. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
-import type { SecretScope, SecretSource } from '../../src/contracts/secret-source.ts';
+import type { SecretScope, SecretSource } from '../../src/contracts/egress.ts';
 import type { SecretRef } from '../../src/base/schema.ts';
 import { Secret } from '../../src/base/secret.ts';
-import {
-  isDestination,
-  requireDestination,
-  secretOrigins,
-  type UnboundSecrets,
-} from '../../src/base/secret-origins.ts';
+import { isDestination, requireDestination, secretOrigins, type UnboundSecrets } from '../../src/base/origins.ts';
 import { baseOf, segmentOf } from '../remote/address.ts';
 import { type HeaderRecord, invalidAnswer, type Remote, type Reply, requestJson } from '../remote/request-json.ts';
 import { guardedSend, type GuardedSendOptions } from '../remote/guarded-send.ts';

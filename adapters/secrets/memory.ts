@@ -1,7 +1,7 @@
 import { PinnaceError } from '../../src/base/errors.ts';
-import type { SecretSource } from '../../src/contracts/secret-source.ts';
+import type { SecretSource } from '../../src/contracts/egress.ts';
 import { Secret } from '../../src/base/secret.ts';
-import { requireDestination, secretOrigins, type UnboundSecrets } from '../../src/base/secret-origins.ts';
+import { requireDestination, secretOrigins, type UnboundSecrets } from '../../src/base/origins.ts';
 
 /** A value, with the origins that may receive it; `code` among them lets functions of the composition have it. */
 export interface BoundValue {

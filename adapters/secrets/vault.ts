@@ -2,10 +2,10 @@
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import { parse } from '../../src/base/parse.ts';
-import type { SecretSource } from '../../src/contracts/secret-source.ts';
+import type { SecretSource } from '../../src/contracts/egress.ts';
 import { SecretRef } from '../../src/base/schema.ts';
 import { Secret } from '../../src/base/secret.ts';
-import { requireDestination, secretOrigins, type UnboundSecrets } from '../../src/base/secret-origins.ts';
+import { requireDestination, secretOrigins, type UnboundSecrets } from '../../src/base/origins.ts';
 import { untilAborted } from '../../src/base/until-aborted.ts';
 import { type VaultDatabase, vaultDatabase } from './vault-database.ts';
 import { createKey, type DataKey, keyLost, openKey, rewrapKey, seal, unseal } from './vault-keys.ts';

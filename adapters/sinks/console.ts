@@ -1,5 +1,4 @@
-import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
-import type { EventSink } from '../../src/contracts/event-sink.ts';
+import type { EventSink, ObservedEvent } from '../../src/contracts/event-sink.ts';
 
 /** How the console shows events. */
 export interface ConsoleSinkOptions {

@@ -1,7 +1,11 @@
 import { BoundedMap } from '../../src/base/bounded-map.ts';
-import { createEventBlocks, type EventBlocks } from '../../src/events/event-blocks.ts';
-import type { EventLogOptions } from '../../src/events/event-chain.ts';
-import { type EventStore, lostAction } from '../../src/events/event-store.ts';
+import {
+  createEventBlocks,
+  type EventBlocks,
+  type EventLogOptions,
+  type EventStore,
+  lostAction,
+} from '../../src/events/event-chain.ts';
 import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
 import { createTraceId } from '../../src/events/trace-ids.ts';
 import { summaryOf } from '../../src/events/payload-summary.ts';

@@ -1,5 +1,4 @@
-import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
-import type { EventSink } from '../../src/contracts/event-sink.ts';
+import type { EventSink, ObservedEvent } from '../../src/contracts/event-sink.ts';
 
 /** A sink with the events that it holds, oldest first. */
 export interface MemorySink {

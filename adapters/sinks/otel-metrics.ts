@@ -1,8 +1,7 @@
 /** The runtime's own metrics as those of OpenTelemetry, from the same counts as `/v1/metrics`. */
 
 import { type Counter, type Histogram, type Meter, type MeterProvider, metrics } from '@opentelemetry/api';
-import { metricCatalog, type MetricName } from '../../src/base/metric-catalog.ts';
-import { bucketsMs, type MetricsObserver } from '../../src/base/metrics.ts';
+import { bucketsMs, metricCatalog, type MetricName, type MetricsObserver } from '../../src/base/metrics.ts';
 import { scope } from './otel-names.ts';
 
 /**

@@ -11,9 +11,8 @@ import {
   TraceFlags,
   type TracerProvider,
 } from '@opentelemetry/api';
-import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
+import type { EventSink, ObservedEvent } from '../../src/contracts/event-sink.ts';
 import { createSpanId } from '../../src/events/trace-ids.ts';
-import type { EventSink } from '../../src/contracts/event-sink.ts';
 import { createFigures, type RunCounts } from './otel-figures.ts';
 import type { EventIds } from './otel-ids.ts';
 import { scope } from './otel-names.ts';

@@ -1,10 +1,8 @@
 /** Shared by sinks that write elsewhere: a bounded queue, batches, retries, and a count of lost events. */
 
-import type { OnError } from '../../src/events/on-error.ts';
-import { createReport } from '../../src/events/report.ts';
-import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
+import { createReport, type OnError } from '../../src/events/report.ts';
+import type { EventSink, ObservedEvent } from '../../src/contracts/event-sink.ts';
 import type { Metrics } from '../../src/base/metrics.ts';
-import type { EventSink } from '../../src/contracts/event-sink.ts';
 
 /** A sink that writes in the background. */
 export interface QueuedSink {

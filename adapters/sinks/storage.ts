@@ -1,5 +1,4 @@
-import { createEventBlocks, type EventBlocks } from '../../src/events/event-blocks.ts';
-import type { EventLogOptions } from '../../src/events/event-chain.ts';
+import { createEventBlocks, type EventBlocks, type EventLogOptions } from '../../src/events/event-chain.ts';
 import { type QueuedSink, queuedSink, type QueueOptions } from './queue.ts';
 
 /** A sink with the log that it writes. */

@@ -3,9 +3,8 @@
 import { PinnaceError } from '../../src/base/errors.ts';
 import { encodeKey } from '../../src/base/key.ts';
 import type { ClosableStorage, Entry, Watchable } from '../../src/contracts/storage.ts';
-import type { OnError } from '../../src/events/on-error.ts';
+import { createReport, type OnError } from '../../src/events/report.ts';
 import { loadOnce } from '../../src/base/load-once.ts';
-import { createReport } from '../../src/events/report.ts';
 import { isExpired, type ListBounds, listBounds, prepareChanges } from './changes.ts';
 import { createConnection } from './connection.ts';
 import { draftChanges } from './deno-kv-draft.ts';

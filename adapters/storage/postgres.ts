@@ -3,8 +3,7 @@
 import type { ISql, Sql } from 'postgres';
 import { encodeKey, type Key } from '../../src/base/key.ts';
 import type { ClosableStorage, Entry, Watchable } from '../../src/contracts/storage.ts';
-import type { OnError } from '../../src/events/on-error.ts';
-import { createReport } from '../../src/events/report.ts';
+import { createReport, type OnError } from '../../src/events/report.ts';
 import { invalid, type ListBounds, listBounds, prepareChanges } from './changes.ts';
 import { createConnection } from './connection.ts';
 import {

@@ -13,7 +13,7 @@ import {
 } from 'jose';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { createPrincipal, isPrincipalName, type Principal } from '../../src/base/principal.ts';
-import { isPrivateOriginAllowed, type PrivateOrigins } from '../../src/base/private-origins.ts';
+import { isPrivateOriginAllowed, type PrivateOrigins } from '../../src/base/origins.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
 import type { Egress } from '../../src/contracts/egress.ts';
 import { actingFor, isActFor, isRoles } from './acting-for.ts';

@@ -1,6 +1,6 @@
 /** Numbers and times in words. */
 
-import { visible } from '../../src/base/visible-text.ts';
+import { visible } from '../../src/base/text.ts';
 
 /** `850 ms`, `4.2 s`, `3 min 5 s`. */
 export function formatDuration(ms: number): string {

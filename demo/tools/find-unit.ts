@@ -1,7 +1,7 @@
 /** Which unit a text means. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
-import { suggest } from '../../src/base/suggest.ts';
+import { suggest } from '../../src/base/check-options.ts';
 import { type Unit, units } from './units.ts';
 
 /**

@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import type { Change, CommitResult, Entry, Key } from '../../src/contracts/index.ts';
-import { commitMarked } from '../../src/log/own-commit.ts';
+import { commitMarked } from '../../src/log/commits.ts';
 import { PinnaceError, type Storage } from '../../src/index.ts';
 
 /** The longest text of one note, in UTF-16 code units. */

@@ -1,6 +1,6 @@
 /** Whether a URL may be called at all, by its text and host alone. No look-up: an address behind a name is the adapter's to check. */
 
-import { isIpv4, isPublicAddress } from './network/public-address.ts';
+import { isIpv4, isPublicAddress } from './network.ts';
 
 /** The rule that refused a URL. */
 export type UrlRule =

@@ -1,7 +1,7 @@
 /** The fields that several kinds of records share, as valibot schemas. */
 
 import * as v from 'valibot';
-import { egressForm, isEgressEntry } from './egress-list.ts';
+import { egressForm, isEgressEntry } from './origins.ts';
 
 /** The id of an agent, provider, tool or source: letters, digits, `_`, `.` and `-`. */
 export const Id = v.pipe(

@@ -1,10 +1,8 @@
 /** Shared data as valibot schemas: the agents, providers and tools of a catalog. */
 
 import * as v from 'valibot';
-import type * as Input from './agent/agent-input.ts';
-import { ModelSettings } from './agent/model-settings.ts';
-import { OutputSpec } from './agent/output-spec.ts';
-import { CallerSettings } from './agent/run-settings.ts';
+import type * as Input from './agent-input.ts';
+import { CallerSettings, ModelSettings, otherNames, OutputSpec } from './model-settings.ts';
 import {
   Currency,
   EgressEntry,
@@ -23,10 +21,9 @@ import {
   ToolPattern,
   Words,
 } from './record-fields.ts';
-import { otherNames } from './agent/other-names.ts';
 
-export type { AgentInput } from './agent/agent-input.ts';
-export type { ProviderInput } from './agent/provider-input.ts';
+export type { AgentInput } from './agent-input.ts';
+export type { ProviderInput } from './agent-input.ts';
 export { JsonSchema, ToolName } from './record-fields.ts';
 
 /** The name of a secret, never its value. */

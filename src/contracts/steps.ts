@@ -2,10 +2,9 @@
 
 import type { ErrorData } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
-import type { ToolDefinition } from '../base/schema.ts';
-import type { Span } from './span.ts';
 import type { Money } from '../base/record-fields.ts';
-import type { ToolOutcome } from './tool-outcome.ts';
+import type { ToolDefinition } from '../base/schema.ts';
+import type { Span } from './event-sink.ts';
 
 /** The agent that does a step, and the task that the step belongs to. */
 export interface StepOf {
@@ -32,7 +31,7 @@ export type StepInput =
   | { readonly type: 'outcome'; readonly callId: string; readonly outcome: ToolOutcome };
 
 /** What a step may use. Absent: as much as it needs. */
-export interface StepBudget {
+interface StepBudget {
   readonly tokens?: number | undefined;
   /** Without a currency, in that of the model. */
   readonly cost?: { readonly amount: number; readonly currency?: string | undefined } | undefined;
@@ -104,3 +103,8 @@ export interface AgentSteps {
   /** Never throws. */
   act(request: ActRequest): Promise<ToolOutcome & Partial<StepUsage>>;
 }
+
+/** The outcome of a tool call. */
+export type ToolOutcome =
+  | { readonly ok: true; readonly output: unknown }
+  | { readonly ok: false; readonly error: ErrorData };

@@ -2,12 +2,11 @@
 
 import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { PinnaceError } from '../base/errors.ts';
-import { sha256 } from '../base/hash.ts';
+import { sha256, sha256Sync } from '../base/hash.ts';
 import { isRecord } from '../base/is-record.ts';
 import { canonicalJson } from '../base/json.ts';
 import { loadOnce } from '../base/load-once.ts';
 import type { Secret } from '../base/secret.ts';
-import { sha256Sync } from '../base/sha256-sync.ts';
 import type { LanguageModel } from '../contracts/ai-types.ts';
 import type { ModelSource } from '../contracts/model-source.ts';
 import type { Storage } from '../contracts/storage.ts';

@@ -3,17 +3,26 @@
  * effect that cannot be recorded does not happen.
  */
 
-import { checkOptions } from '../base/check-options.ts';
 import { BoundedMap } from '../base/bounded-map.ts';
-import { answeringStorage } from '../log/answering-storage.ts';
+import { checkOptions } from '../base/check-options.ts';
 import { PinnaceError, toLoggable } from '../base/errors.ts';
-import { createEventLog, type EventLog } from './event-log.ts';
-import type { ObservedEvent } from '../contracts/event-sink.ts';
-import { createTimestamps, type Emit } from './events.ts';
-import { type Report, unreported } from './report.ts';
-import type { SummaryValue } from '../contracts/span.ts';
-import { summaryOf } from './payload-summary.ts';
+import { canonicalJson } from '../base/json.ts';
+import type { ObservedEvent, SummaryValue } from '../contracts/event-sink.ts';
 import type { Storage } from '../contracts/storage.ts';
+import { answeringStorage } from '../log/answering-storage.ts';
+import {
+  createEventChain,
+  type Draft,
+  type EventChain,
+  type EventLogOptions,
+  type Link,
+  type RecordForm,
+  type StoredEvent,
+} from './event-chain.ts';
+import { placesOf } from './event-query.ts';
+import { createTimestamps, type Emit } from './events.ts';
+import { summaryOf } from './payload-summary.ts';
+import { type Report, unreported } from './report.ts';
 import type { SpanEnd } from './span.ts';
 
 /** The logs of all tenants. */
@@ -69,7 +78,7 @@ export interface Recorder {
 }
 
 /** The options of a recorder. */
-export interface RecorderOptions {
+interface RecorderOptions {
   /** Without one, nothing is recorded and nothing is refused. */
   readonly audit: Audit | undefined;
   readonly emit: Emit;
@@ -172,4 +181,39 @@ function unavailable(cause?: unknown): PinnaceError {
       details: { reason: 'audit_unavailable', ...(isFull && { cause: 'storage_full' }) },
     },
   );
+}
+
+/** An event with its number, and a hash over the one before and the event as canonical JSON (RFC 8785). */
+export interface LoggedEvent extends StoredEvent, Link {}
+
+/** A log of single events. */
+export type EventLog = EventChain<LoggedEvent>;
+
+/** Opens the log. All instances over one storage write one chain. */
+export function createEventLog(options: EventLogOptions): EventLog {
+  return createEventChain(oneByOne, options);
+}
+
+const oneByOne: RecordForm<LoggedEvent> = {
+  root: 'event-log',
+  records: 'event',
+  most: 1,
+  readAtOnce: 200,
+  draft: (events) => events.map(draftOf),
+  eventsOf: (record) => [logged(record)],
+  textOf: (record) => canonicalJson(logged(record).event),
+};
+
+function logged(record: Link): LoggedEvent {
+  return record as LoggedEvent; // only made below
+}
+
+function draftOf(event: ObservedEvent): Draft {
+  const text = canonicalJson(event);
+  return {
+    count: 1,
+    places: placesOf(event),
+    textAt: () => text,
+    recordOf: (seq, _text, { prevHash, hash }): LoggedEvent => ({ seq, event, prevHash, hash }),
+  };
 }

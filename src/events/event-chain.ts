@@ -4,28 +4,101 @@
  */
 
 import { PinnaceError } from '../base/errors.ts';
-import type { EventQuery } from './event-query.ts';
-import {
-  type Draft,
-  hashOf,
-  type Head,
-  headOf,
-  type Link,
-  maxPlaces,
-  numberOf,
-  origin,
-  type RecordForm,
-  type StoredChain,
-  type StoredEvent,
-} from './event-records.ts';
-import type { ObservedEvent } from '../contracts/event-sink.ts';
+import type { Key } from '../base/key.ts';
 import { loadOnce } from '../base/load-once.ts';
-import { createBatches } from '../log/batches.ts';
-import { commitHead, type Head as StoredHead, readHead } from '../log/head.ts';
 import type { Page } from '../base/page.ts';
-import type { Change, Storage, Watchable } from '../contracts/storage.ts';
-import type { Verification, VerifyOptions } from './verify-chain.ts';
-import { watchKey } from '../log/news.ts';
+import { sha256OfText } from '../base/hash.ts';
+import type { ObservedEvent } from '../contracts/event-sink.ts';
+import type { Change, Entry, Storage, Watchable } from '../contracts/storage.ts';
+import { watchKey } from '../log/bulletin.ts';
+import { commitHead, type Head as StoredHead, readHead } from '../log/commits.ts';
+import { createBatches } from '../log/group-commit.ts';
+import { createPlaces, eventFields, type EventQuery, type Places } from './event-query.ts';
+
+/** An event with its number. */
+export interface StoredEvent {
+  /** From 1, without gaps. */
+  readonly seq: number;
+  readonly event: ObservedEvent;
+}
+
+/** Links a record to the one before. */
+export interface Link {
+  /** The hash of the record before; for the first, 64 zeros. */
+  readonly prevHash: string;
+  /** SHA-256 over `prevHash`, a line feed and the text of the record, as hexadecimal digits. */
+  readonly hash: string;
+}
+
+/** A record before it has a number. */
+export interface Draft {
+  /** Its number of events. */
+  readonly count: number;
+  /** Its index rows, at most {@link maxPlaces}. */
+  readonly places: readonly Key[];
+  /** Its text, when its first event has this number. */
+  readonly textAt: (seq: number) => string;
+  /** The stored value. */
+  readonly recordOf: (seq: number, text: string, link: Link) => Link;
+}
+
+/** How events are stored in records. */
+export interface RecordForm<Kept extends StoredEvent> {
+  /** The first part of all keys. */
+  readonly root: string;
+  /** The second part of a record's key, before the number of its first event. */
+  readonly records: string;
+  /** The most events of one record. */
+  readonly most: number;
+  /** How many records are read at a time. */
+  readonly readAtOnce: number;
+  /** Makes records of events. */
+  readonly draft: (events: readonly ObservedEvent[]) => readonly Draft[];
+  /** Reads the events of a record, whose hash may not be checked yet. */
+  readonly eventsOf: (record: Link) => readonly Kept[];
+  /** Returns the text of a record, to be hashed again. */
+  readonly textOf: (record: Link) => string;
+}
+
+/** A stored chain. */
+export interface StoredChain<Kept extends StoredEvent> {
+  readonly storage: Storage;
+  readonly prefix: Key;
+  readonly ttl: { readonly ttlMs?: number };
+  readonly form: RecordForm<Kept>;
+}
+
+/** The most index rows of a record: a commit takes 100 changes, among them the head and the record itself. */
+const maxPlaces = 98;
+
+/** The end of a chain: the number of its last event, and the hash of its last record. */
+export interface Head {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** The start of every chain. */
+export const origin: Head = { seq: 0, hash: '0'.repeat(64) };
+
+/** Reads the end of a chain. */
+export function headOf(entry: Entry | undefined): Head {
+  return entry ? entry.value as Head : origin; // only the chain writes it
+}
+
+/** Reads a record. */
+export function linkOf({ value }: Entry): Link {
+  return value as Link; // only the chain writes it, and `verifyChain` reports changes
+}
+
+/** The number of the first event of a record, or of the record that an index row names. */
+export function numberOf({ key }: Entry): number {
+  return Number(key.at(-1));
+}
+
+/** Computes the hash of a record. */
+export function hashOf(prevHash: string, text: string): string | Promise<string> {
+  return sha256OfText(`${prevHash}\n${text}`);
+}
 
 /** A chain of events. */
 export interface EventChain<Kept extends StoredEvent> {
@@ -179,3 +252,152 @@ async function link({ prefix, ttl, form }: StoredChain<StoredEvent>, from: Head,
   }
   return { head, changes };
 }
+
+/** A log of blocks. */
+export type EventBlocks = EventChain<StoredEvent>;
+
+/** Opens the log. All instances over one storage write one chain. Each `append` writes blocks of its own. */
+export function createEventBlocks(options: EventLogOptions): EventBlocks {
+  return createEventChain(inBlocks, options);
+}
+
+/** The most text of a block with several events: a query reads and parses whole blocks. */
+const maxLength = 60_000;
+
+const maxEvents = 200;
+
+/** A stored block. Its text has the number of its first event, so that the hash covers it. */
+interface Block extends Link {
+  /** JSON: `{ seq, events }`. */
+  readonly text: string;
+}
+
+const inBlocks: RecordForm<StoredEvent> = {
+  root: 'event-blocks',
+  records: 'block',
+  most: maxEvents,
+  readAtOnce: 20,
+  draft: cutBlocks,
+  eventsOf: (record) => eventsOf(textOf(record)),
+  textOf,
+};
+
+function textOf(record: Link): string {
+  return (record as Block).text; // only made below
+}
+
+interface OpenBlock {
+  readonly texts: string[];
+  readonly places: Places;
+  length: number;
+}
+
+function cutBlocks(events: readonly ObservedEvent[]): readonly Draft[] {
+  const blocks: OpenBlock[] = [];
+  for (const event of events) {
+    const text = JSON.stringify(event);
+    let block = blocks.at(-1);
+    if (!block || isFull(block, text)) {
+      block = { texts: [], places: createPlaces(), length: 0 };
+      blocks.push(block);
+    }
+    block.texts.push(text);
+    block.places.add(event);
+    block.length += text.length + 1;
+  }
+  return blocks.map(draftOf);
+}
+
+function isFull({ texts, length, places }: OpenBlock, next: string): boolean {
+  return texts.length >= maxEvents || length + next.length > maxLength || places.size + eventFields.length > maxPlaces;
+}
+
+function draftOf({ texts, places }: OpenBlock): Draft {
+  const events = texts.join(',');
+  return {
+    count: texts.length,
+    places: places.keys(),
+    textAt: (seq) => `{"seq":${seq},"events":[${events}]}`,
+    recordOf: (_seq, text, { prevHash, hash }): Block => ({ text, prevHash, hash }),
+  };
+}
+
+/** A damaged text has no events: `verify` reports it. */
+function eventsOf(text: string): readonly StoredEvent[] {
+  try {
+    const { seq, events } = JSON.parse(text) as { seq: number; events: readonly ObservedEvent[] }; // as written
+    return events.map((event, i) => ({ seq: seq + i, event }));
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * Stores the events of each tenant in a log of its own, which all instances over the same storage write. Events without a tenant are
+ * not stored. An event with the action `lostAction` replaces events that could not be stored.
+ */
+export interface EventStore {
+  /** Takes an event without waiting for its commit. */
+  readonly observe: (event: ObservedEvent, tenant: string | undefined) => void;
+  readonly log: (tenant: string) => EventBlocks;
+}
+
+/** The action of an event that replaces lost events; its payload has their number. */
+export const lostAction = 'events.lost';
+
+/** The result of checking a chain. */
+export interface Verification extends Partial<Break> {
+  readonly ok: boolean;
+  /** How many events were checked before the break. */
+  readonly checked: number;
+  /** The current end of the chain: store it elsewhere and pass it as `anchor` later. */
+  readonly head: ChainAnchor;
+  /** The number of the event where the chain is broken; where one record has several, of the first. 0: an index row without a number. */
+  readonly brokenAt?: number;
+  /** Present where the chain is broken. */
+  readonly reason?: BreakReason;
+  /** The retention has removed the entry at the anchor, so only the length of the chain was compared. */
+  readonly anchorExpired?: true;
+}
+
+/** How a chain is checked. */
+export interface VerifyOptions {
+  /** Stops the check. */
+  readonly signal?: AbortSignal | undefined;
+  /** What the chain must still contain. */
+  readonly anchor?: ChainAnchor | undefined;
+}
+
+/** One of them. */
+export type BreakReason = (typeof breakReasons)[number];
+
+export interface Break {
+  readonly brokenAt: number;
+  readonly reason: BreakReason;
+}
+
+/** The end of a chain at some time, stored outside of the storage. */
+export interface ChainAnchor {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** Why a chain can be broken. */
+export const breakReasons = [
+  /** An entry does not exist, though later ones or the head name it. */
+  'entry_missing',
+  /** An entry was changed, or is in the wrong place. */
+  'entry_mismatch',
+  /** The head has another hash than the last entry, or is not a head. */
+  'head_mismatch',
+  /** Entries exist behind the head: it was rolled back or removed. */
+  'entries_beyond_head',
+  /** An entry lacks an index row: queries do not find it. */
+  'index_missing',
+  /** An index row names an entry that does not exist or does not match. */
+  'index_mismatch',
+  /** The chain ends before the anchor. */
+  'anchor_missing',
+  /** The chain has another hash at the anchor. */
+  'anchor_mismatch',
+] as const;

@@ -1,7 +1,7 @@
 /** The last events of this instance in a ring. Each subscriber reads at its own pace. */
 
 import { type EventFilter, matchesFilter } from './event-query.ts';
-import type { EventStore } from './event-store.ts';
+import type { EventStore } from './event-chain.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 
 /** An event as a subscriber receives it. */

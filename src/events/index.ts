@@ -1,12 +1,12 @@
 /** `pinnace/events`: events as they happen, event logs in a hash chain, and their verification. */
 
 export { type Audit, type AuditOptions, createAudit } from './audit.ts';
-export { createEventBlocks, type EventBlocks } from './event-blocks.ts';
+export { createEventBlocks, type EventBlocks } from './event-chain.ts';
 export type { EventChain, EventLogOptions } from './event-chain.ts';
 export type { EventFeed, Followed, FollowOptions, GapReason } from './event-feed.ts';
-export { createEventLog, type EventLog, type LoggedEvent } from './event-log.ts';
+export { createEventLog, type EventLog, type LoggedEvent } from './audit.ts';
 export type { EventFilter, EventQuery } from './event-query.ts';
-export type { StoredEvent } from './event-records.ts';
+export type { StoredEvent } from './event-chain.ts';
 export {
   createEventRing,
   type EventRing,
@@ -14,10 +14,11 @@ export {
   type RingEvent,
   type WatchOptions,
 } from './event-ring.ts';
-export type { EventStore } from './event-store.ts';
-export type { BreakReason, ChainAnchor, Verification, VerifyOptions } from './verify-chain.ts';
+export type { EventStore } from './event-chain.ts';
+export type { BreakReason, ChainAnchor } from './event-chain.ts';
+export type { Verification, VerifyOptions } from './event-chain.ts';
 
 /** @deprecated Use `RingEvent`. */
 export type { RingEvent as SeenEvent } from './event-ring.ts';
 /** @deprecated Use `StoredEvent`. */
-export type { StoredEvent as KeptEvent } from './event-records.ts';
+export type { StoredEvent as KeptEvent } from './event-chain.ts';

@@ -3,7 +3,7 @@
 import { PinnaceError } from '../base/errors.ts';
 import type { Key } from '../base/key.ts';
 import type { Storage } from '../contracts/storage.ts';
-import { hmacSha256Sync } from '../base/sha256-sync.ts';
+import { hmacSha256Sync } from '../base/hash.ts';
 import { untilAborted } from '../base/until-aborted.ts';
 
 /** Returns the digest of a text as 16 hexadecimal digits. Digests of different tenants differ. */

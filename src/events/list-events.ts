@@ -1,7 +1,7 @@
 /** Lists the events of a chain that match a query, page by page. */
 
 import { type EventQuery, matchesQuery, placeFor } from './event-query.ts';
-import { headOf, numberOf, recordOf, type StoredChain, type StoredEvent } from './event-records.ts';
+import { headOf, linkOf, numberOf, type StoredChain, type StoredEvent } from './event-chain.ts';
 import { limitOf, type Page, pageNumber, readPagePlace, writePageToken } from '../base/page.ts';
 
 /** Where a page starts: in the records behind number `record`, with the events behind number `seq`. */
@@ -63,7 +63,7 @@ async function readSome<Kept extends StoredEvent>(
     ? await Promise.all(page.map((entry) => storage.get([...prefix, name, numberOf(entry)])))
     : page;
   const records = entries.flatMap((entry) =>
-    entry ? [{ number: numberOf(entry), events: eventsOf(recordOf(entry)) }] : []
+    entry ? [{ number: numberOf(entry), events: eventsOf(linkOf(entry)) }] : []
   );
   const last = page.at(-1);
   return { records, last: last && page.length === readAtOnce ? numberOf(last) : undefined };
@@ -97,7 +97,7 @@ async function lastBefore<Kept extends StoredEvent>(
     const middle = Math.ceil((low + high) / 2);
     // A record is named by its first event: the next one is at this number, or behind it.
     const [next] = await storage.list({ prefix: records, after: [...records, middle - 1], limit: 1 });
-    const newest = next && form.eventsOf(recordOf(next)).at(-1);
+    const newest = next && form.eventsOf(linkOf(next)).at(-1);
     const isOlder = next && newest && Date.parse(newest.event.timestamp) < time - skewMs;
     if (isOlder) low = numberOf(next);
     else high = middle - 1;

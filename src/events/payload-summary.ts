@@ -1,6 +1,6 @@
 /** Summaries of payloads in events: shape and size as `key=value` pairs that people and programs can read. */
 
-import type { SummaryValue } from '../contracts/span.ts';
+import type { SummaryValue } from '../contracts/event-sink.ts';
 
 const longest = 512;
 /** Needs no quotes: numbers, names and ids. */

@@ -2,9 +2,56 @@
 
 import { BoundedMap } from '../base/bounded-map.ts';
 import { PinnaceError } from '../base/errors.ts';
-import type { ErrorContext, ErrorKind, OnError } from './on-error.ts';
 
-export type { ErrorContext, ErrorKind, OnError } from './on-error.ts';
+/** The part of the system that failed. */
+export type ErrorKind =
+  | 'model'
+  | 'tool'
+  | 'mcp'
+  | 'hook'
+  | 'storage'
+  | 'catalog'
+  | 'secret'
+  | 'grounding'
+  | 'sink'
+  | 'audit'
+  | 'plan'
+  | 'run'
+  | 'http';
+
+/** Where a cause was thrown. A field is absent where it does not apply or is not known. */
+export interface ErrorContext {
+  /** The part that failed. */
+  readonly kind: ErrorKind;
+  /**
+   * What failed: the id of the model, tool, MCP server, data source or provider; the name of the hook (`authorize`) or sink (its name
+   * or index); the method of the storage, catalog or secret source (`commit`); the address of a plan's task; the method and path of a
+   * request.
+   */
+  readonly id?: string;
+  /** The run in which it failed. */
+  readonly runId?: string;
+  /** The plan in which it failed. */
+  readonly planId?: string;
+  /** The step of the run or of the plan's task, from 1. */
+  readonly step?: number;
+  /** The try of a model call or of a plan's task, from 1. */
+  readonly attempt?: number;
+  /** The trace of the run or the request. */
+  readonly traceId?: string;
+}
+
+/**
+ * Receives what was thrown, as it was thrown, once for each failure, also for failures that are retried.
+ *
+ * Called synchronously where the cause is caught, so it must return quickly; what it throws is ignored. A cause can contain secrets,
+ * prompts and answers: store it only where those may be stored. A `PinnaceError` is reported only where it has a `cause` that its
+ * caller does not see, is retried, or has no caller: a tool that an agent names and nothing knows (`unknown_tool`) is reported once.
+ *
+ * @example
+ * const runtime = createRuntime({ ...options, onError: (cause, { kind, id, runId }) => tracker.capture(cause, { kind, id, runId }) });
+ */
+export type OnError = (cause: unknown, context: ErrorContext) => void;
 
 /** Reports the cause of an error, wherever it was caught. Never throws. */
 export type Report = (error: unknown, context: ErrorContext) => void;
@@ -80,4 +127,59 @@ function chainOf(error: unknown): readonly object[] {
     one = 'cause' in one ? one.cause : undefined;
   }
   return chain;
+}
+
+/** Returns the port. What its methods throw or reject with is reported, and passed on. */
+export function reportedPort<Port extends object>(
+  port: Port,
+  report: Report,
+  { kind, isRetried = false }: {
+    readonly kind: ErrorKind;
+    /** Whether callers repeat calls, so that an error which says everything itself is hidden as well. */
+    readonly isRetried?: boolean;
+  },
+): Port {
+  if (report === unreported) return port;
+  const send = isRetried ? report : (...given: Parameters<Report>): void => reportHidden(report, ...given);
+  const methods = new Map<PropertyKey, unknown>();
+  const wrap = (method: (...args: unknown[]) => unknown, id: string) => (...args: unknown[]): unknown => {
+    const result = observed(() => method.apply(port, args), (error) => send(error, { kind, id }));
+    // A catalog of one tenant is a port as well.
+    return id === 'forTenant' && typeof result === 'object' && result !== null
+      ? reportedPort(result, report, { kind })
+      : result;
+  };
+  // Over an empty object: a proxy over a frozen port would have to return its own methods.
+  return new Proxy({} as Port, {
+    has: (_, name) => name in port,
+    get(_, name) {
+      const value: unknown = Reflect.get(port, name, port);
+      if (typeof value !== 'function' || typeof name === 'symbol') return value;
+      const known = methods.get(name) ?? wrap(value as (...args: unknown[]) => unknown, name); // any function can be called so
+      methods.set(name, known);
+      return known;
+    },
+  });
+}
+
+/** Returns the hook. What it throws or rejects with is reported as of this name, and passed on. */
+export function reportedHook<Args extends unknown[], Result>(
+  hook: (...args: Args) => Result,
+  report: Report,
+  id: string,
+): (...args: Args) => Result {
+  if (report === unreported) return hook;
+  return (...args) => observed(() => hook(...args), (error) => report(error, { kind: 'hook', id }));
+}
+
+/** Does the work; returns its result, or throws and rejects as it does. */
+function observed<Result>(work: () => Result, onFailure: (error: unknown) => void): Result {
+  try {
+    const result = work();
+    if (result instanceof Promise) result.catch(onFailure);
+    return result;
+  } catch (error) {
+    onFailure(error);
+    throw error;
+  }
 }

@@ -1,9 +1,10 @@
 /** Actions that take time. Each emits two events with one span id: `pending` at its start, and its outcome at its end. */
 
 import { type ErrorData, toData } from '../base/errors.ts';
-import type { EventStatus, ObservedEvent } from '../contracts/event-sink.ts';
 import type {
+  EventStatus,
   InnerFacts,
+  ObservedEvent,
   Payload,
   Span,
   SpanContext,
@@ -11,7 +12,7 @@ import type {
   SpanFacts,
   SummaryValue,
   TraceFacts,
-} from '../contracts/span.ts';
+} from '../contracts/event-sink.ts';
 import type { Principal } from '../base/principal.ts';
 import { type Emit, unobserved } from './events.ts';
 import { createSpanId } from './trace-ids.ts';
@@ -26,7 +27,7 @@ export type {
   SpanEvent,
   SpanFacts,
   TraceFacts,
-} from '../contracts/span.ts';
+} from '../contracts/event-sink.ts';
 
 /** Where spans emit their events. */
 export interface SpanOptions {

@@ -1,13 +1,11 @@
 /** The events of a tenant, of all instances, as long as their log has them. */
 
-import type { EventBlocks } from './event-blocks.ts';
+import { type EventBlocks, lostAction, type StoredEvent } from './event-chain.ts';
 import type { Followed, FollowOptions } from './event-feed.ts';
 import { type EventFilter, isFiltered } from './event-query.ts';
-import type { StoredEvent } from './event-records.ts';
-import { lostAction } from './event-store.ts';
 import { readSummary } from './payload-summary.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
-import { createNews, type News } from '../log/news.ts';
+import { createNews, type News } from '../log/bulletin.ts';
 
 const readAtOnce = 200;
 

@@ -1,5 +1,7 @@
 /** Checking a chain of events: its hashes, its head, its indexes, and an anchor that the caller stored elsewhere. */
 
+import type { Break, ChainAnchor } from './event-chain.ts';
+import type { Verification, VerifyOptions } from './event-chain.ts';
 import { PinnaceError } from '../base/errors.ts';
 import type { Key } from '../base/key.ts';
 import type { Entry } from '../contracts/storage.ts';
@@ -8,69 +10,12 @@ import {
   hashOf,
   type Head,
   headOf,
+  linkOf,
   numberOf,
   origin,
-  recordOf,
   type StoredChain,
   type StoredEvent,
-} from './event-records.ts';
-
-/** Why a chain can be broken. */
-export const breakReasons = [
-  /** An entry does not exist, though later ones or the head name it. */
-  'entry_missing',
-  /** An entry was changed, or is in the wrong place. */
-  'entry_mismatch',
-  /** The head has another hash than the last entry, or is not a head. */
-  'head_mismatch',
-  /** Entries exist behind the head: it was rolled back or removed. */
-  'entries_beyond_head',
-  /** An entry lacks an index row: queries do not find it. */
-  'index_missing',
-  /** An index row names an entry that does not exist or does not match. */
-  'index_mismatch',
-  /** The chain ends before the anchor. */
-  'anchor_missing',
-  /** The chain has another hash at the anchor. */
-  'anchor_mismatch',
-] as const;
-
-/** One of them. */
-export type BreakReason = (typeof breakReasons)[number];
-
-interface Break {
-  readonly brokenAt: number;
-  readonly reason: BreakReason;
-}
-
-/** The result of checking a chain. */
-export interface Verification extends Partial<Break> {
-  readonly ok: boolean;
-  /** How many events were checked before the break. */
-  readonly checked: number;
-  /** The current end of the chain: store it elsewhere and pass it as `anchor` later. */
-  readonly head: ChainAnchor;
-  /** The number of the event where the chain is broken; where one record has several, of the first. 0: an index row without a number. */
-  readonly brokenAt?: number;
-  /** Present where the chain is broken. */
-  readonly reason?: BreakReason;
-  /** The retention has removed the entry at the anchor, so only the length of the chain was compared. */
-  readonly anchorExpired?: true;
-}
-
-/** The end of a chain at some time, stored outside of the storage. */
-export interface ChainAnchor {
-  readonly seq: number;
-  readonly hash: string;
-}
-
-/** How a chain is checked. */
-export interface VerifyOptions {
-  /** Stops the check. */
-  readonly signal?: AbortSignal | undefined;
-  /** What the chain must still contain. */
-  readonly anchor?: ChainAnchor | undefined;
-}
+} from './event-chain.ts';
 
 interface Walk extends VerifyOptions {
   readonly head: Head;
@@ -370,7 +315,7 @@ export interface CheckedRecord {
 export function readRecord({ form }: StoredChain<StoredEvent>, entry: Entry): CheckedRecord | undefined {
   const number = numberOf(entry);
   try {
-    const record = recordOf(entry);
+    const record = linkOf(entry);
     const { prevHash, hash } = record;
     const events = form.eventsOf(record);
     if (events.length === 0 || events.some(({ seq }, i) => seq !== number + i)) return undefined;

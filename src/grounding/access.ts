@@ -1,13 +1,12 @@
 /** Who may use a source: what the host's hooks say, and nothing when they fail. */
 
 import { PinnaceError } from '../base/errors.ts';
-import { egressDenied, isWithinEgress } from '../base/egress-list.ts';
-import { reportedHook } from '../events/reported-port.ts';
-import type { Filter } from '../contracts/filter.ts';
-import type { GroundingSource } from '../contracts/grounding-source.ts';
+import { egressDenied, isWithinEgress } from '../base/origins.ts';
+import { reportedHook } from '../events/report.ts';
+import type { Filter, GroundingSource } from '../contracts/grounding-source.ts';
 import { requireScope } from '../base/principal.ts';
 import { refusal, requestPermission } from '../permission/authorize.ts';
-import type { Authorize } from '../contracts/authorize.ts';
+import type { Authorize } from '../contracts/authenticator.ts';
 import type { SpanContext } from '../events/span.ts';
 import type { ToolContext } from '../tools/tool.ts';
 

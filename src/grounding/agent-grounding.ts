@@ -1,6 +1,6 @@
 /** Grounding for agents: each gets the three tools over exactly the data sources that it names. */
 
-import type { Authorize } from '../contracts/authorize.ts';
+import type { Authorize } from '../contracts/authenticator.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { Pay } from './access.ts';
 import type { Grounding } from './create-grounding.ts';

@@ -3,8 +3,8 @@
 import * as v from 'valibot';
 import { PinnaceError } from '../base/errors.ts';
 import type { ToolDefinition } from '../base/schema.ts';
-import type { Authorize } from '../contracts/authorize.ts';
-import { Filters } from '../contracts/filter.ts';
+import type { Authorize } from '../contracts/authenticator.ts';
+import { Filters } from '../contracts/grounding-source.ts';
 import { toolOver } from '../tools/define-tool.ts';
 import { defineValibotTool } from '../tools/make-tool.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';

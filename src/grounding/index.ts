@@ -1,6 +1,6 @@
 /** `pinnace/grounding`: one question to many sources, what fills them, and the tools over them. */
 
-export { Filter, type FilterOp } from '../contracts/filter.ts';
+export { Filter, type FilterOp } from '../contracts/grounding-source.ts';
 export type { AccessHooks, GroundingCallOptions } from './access.ts';
 export { type Calibration, fitCalibration, type JudgedHit } from './calibration.ts';
 export type { Citation } from './context.ts';

@@ -2,8 +2,7 @@
 
 import * as v from 'valibot';
 import type { ErrorData } from '../base/errors.ts';
-import { Filters } from '../contracts/filter.ts';
-import type { GroundingKind, SourceHit } from '../contracts/grounding-source.ts';
+import { Filters, type GroundingKind, type SourceHit } from '../contracts/grounding-source.ts';
 
 const SourceId = v.pipe(v.string(), v.minLength(1), v.maxLength(128));
 const Field = v.pipe(v.string(), v.minLength(1), v.maxLength(200));

@@ -1,6 +1,7 @@
 /** A storage whose calls have a timeout, so that a caller never waits for one that does not answer. */
 
 import { PinnaceError } from '../base/errors.ts';
+import type { Metrics } from '../base/metrics.ts';
 import type { Storage, Watchable } from '../contracts/storage.ts';
 
 /** The longest time of one call: shorter than the time after which other instances take a silent owner for lost. */
@@ -41,4 +42,22 @@ function timedOut(): PinnaceError {
   return new PinnaceError('unavailable', `Cannot reach the storage: it did not answer within ${mostMs} ms; try again`, {
     details: { reason: 'storage_blocked' },
   });
+}
+
+/**
+ * Returns the same storage, whose commits are counted: by the first part of their first key, and their keys each by its own. That part
+ * is a fixed text such as `run` or `plan`. Keys that are only checked do not count; repeated and rejected commits do.
+ */
+export function countedStorage<Given extends Storage>(storage: Given, metrics: Pick<Metrics, 'count'>): Given {
+  return {
+    ...storage,
+    commit(changes) {
+      changes.forEach(({ key: [of], keep }, at) => {
+        const labels = { of: String(of) };
+        if (at === 0) metrics.count('pinnace_storage_commits_total', labels);
+        if (!keep) metrics.count('pinnace_storage_keys_total', labels);
+      });
+      return storage.commit(changes);
+    },
+  };
 }

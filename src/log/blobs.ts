@@ -4,7 +4,7 @@ import { sha256 } from '../base/hash.ts';
 import type { Key } from '../base/key.ts';
 import type { BlobScope, BlobStore, StoredBlob } from '../contracts/blob-store.ts';
 import type { Storage } from '../contracts/storage.ts';
-import { removeKeys } from './pages.ts';
+import { removeKeys } from './commits.ts';
 
 /** Where files are stored, and for how long. */
 export interface StorageBlobsOptions {

@@ -6,10 +6,51 @@
 import { PinnaceError } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { Key } from '../base/key.ts';
-import { commitOwn } from './own-commit.ts';
-import { readPages } from './pages.ts';
-import { watchKey } from './news.ts';
-import type { Change, Storage } from '../contracts/storage.ts';
+import type { Change, Storage, Watchable } from '../contracts/storage.ts';
+import { commitOwn, readPages } from './commits.ts';
+
+const pollMs = 250;
+
+/** Calls back after the value under the key may have changed, until the returned function is called. */
+export function watchKey(storage: Storage & Partial<Watchable>, key: Key, onNews: () => void): () => void {
+  if (storage.watch) {
+    const stop = new AbortController();
+    storage.watch([key], { signal: stop.signal, onNews });
+    return () => stop.abort();
+  }
+  const timer = setInterval(onNews, pollMs);
+  return () => clearInterval(timer);
+}
+
+/** The news of a stored value, for a reader that reads again after each. */
+export interface News {
+  /** Resolves when something may have changed since it last resolved, and after the end of the news. */
+  next(): Promise<void>;
+  /** Ends the news. */
+  stop(): void;
+}
+
+/** Waits for news that `watch` reports, until the signal aborts. */
+export function createNews(watch: (onNews: () => void) => () => void, signal?: AbortSignal): News {
+  let wake = Promise.withResolvers<void>();
+  let isOver = false;
+  const unwatch = watch(() => wake.resolve());
+  const stop = (): void => {
+    isOver = true;
+    signal?.removeEventListener('abort', stop);
+    unwatch();
+    wake.resolve();
+  };
+  signal?.addEventListener('abort', stop, { once: true });
+  if (signal?.aborted) stop();
+  return {
+    stop,
+    async next() {
+      await wake.promise;
+      if (!isOver) wake = Promise.withResolvers();
+    },
+  };
+}
 
 /** A list of messages with many publishers and subscribers. */
 export interface Bulletin<M> {

@@ -1,6 +1,8 @@
 /** Keys of cached values: `agent:<id>`, `tools`, `*`; with `@<tenant>` appended, those of one tenant. */
 
 import { PinnaceError } from '../base/errors.ts';
+import type { Storage } from '../contracts/storage.ts';
+import { type Bulletin, createBulletin } from './bulletin.ts';
 
 /** A parsed key. */
 export interface CacheKey {
@@ -59,4 +61,9 @@ export function keysOfTenant(keys: readonly string[], tenant: string): readonly 
     'Cannot invalidate: leave out "@" and the tenant',
     { details: { reason: 'foreign_cache_key' } },
   );
+}
+
+/** Creates the bulletin of the keys to invalidate: `agent:<id>`, `provider:<id>`, `tools`, `secrets`, or `*`. */
+export function createInvalidations(storage: Storage): Bulletin<readonly string[]> {
+  return createBulletin(storage, 'invalidate');
 }

@@ -6,12 +6,12 @@
 
 import { BoundedMap } from '../base/bounded-map.ts';
 import { PinnaceError, toPinnaceError } from '../base/errors.ts';
+import type { Key } from '../base/key.ts';
 import type { Metrics } from '../base/metrics.ts';
-import { type Cached, createSharedValues, type SharedOptions, type SharedValues } from './shared-values.ts';
-import { createSourceHealth, type SourceHealth } from './source-health.ts';
+import type { Storage } from '../contracts/storage.ts';
 
 /** How long values live, in milliseconds. */
-export interface CacheTimes {
+interface CacheTimes {
   /** A value is fresh. */
   readonly ttlMs: number;
   /** After that, a value is served at once and reloaded in the background. */
@@ -27,7 +27,7 @@ export interface CacheTimes {
 }
 
 /** The default times. */
-export const defaultCacheTimes: CacheTimes = {
+const defaultCacheTimes: CacheTimes = {
   ttlMs: 60_000,
   staleMs: 60_000,
   staleIfErrorMs: 600_000,
@@ -220,4 +220,115 @@ async function loadInTime<T>({ name, load }: CacheOptions<T>, id: string, loadMs
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** The options of shared values. */
+interface SharedOptions<T> {
+  readonly storage: Storage;
+  /** The name of the values' source. */
+  readonly source: string;
+  /** The position of the last invalidation that this instance knows; `undefined` before it has read any. */
+  readonly position: () => number | undefined;
+  /** The revision of a record. A shared one with a lower revision than this instance has loaded or read is refused. */
+  readonly revisionOf?: (value: T) => number;
+}
+
+/** A value and when its load started. `undefined` is a miss. */
+interface Cached<T> {
+  readonly value: T | undefined;
+  readonly loadedAt: number;
+}
+
+/** The shared values of one cache. */
+interface SharedValues<T> {
+  /** Returns the value; `undefined` when none may be used, or the storage does not answer. */
+  read(id: string): Promise<Cached<T> | undefined>;
+  /** Writes what the source returned. `position` is the one before the load started. Never rejects. */
+  write(
+    id: string,
+    entry: Cached<T>,
+    options: { readonly position: number | undefined; readonly ttlMs: number },
+  ): Promise<void>;
+  /** Refuses values of loads that started before this position, for one id or for all. */
+  refuseBefore(position: number, id?: string): void;
+}
+
+interface Stored<T> extends Cached<T> {
+  readonly position?: number; // absent in entries of earlier versions
+}
+
+const maxIds = 10_000;
+
+/** Creates the shared values of the cache with this name. */
+function createSharedValues<T>(name: string, options: SharedOptions<T>): SharedValues<T> {
+  const { storage, source, position: current, revisionOf } = options;
+  const keyOf = (id: string): Key => ['cache', name, source, id];
+  const revisions = new BoundedMap<string, number>(maxIds);
+  const firstOf = new Map<string, number>();
+  let first = 0;
+  let hasRead = false;
+  const note = (id: string, value: T): void => {
+    if (revisionOf) revisions.set(id, revisionOf(value));
+  };
+  const isCurrent = (id: string, position = -1): boolean => position >= Math.max(first, firstOf.get(id) ?? 0);
+  const isLatest = (id: string, value: T): boolean => !revisionOf || revisionOf(value) >= (revisions.get(id) ?? 0);
+  return {
+    async read(id) {
+      const position = current();
+      if (position === undefined) return undefined;
+      // What was invalidated before the first read is unknown here, so all that is older is refused.
+      if (!hasRead) first = Math.max(first, position);
+      hasRead = true;
+      const found = await storage.get(keyOf(id)).catch(() => undefined);
+      const stored = found?.value as Stored<T> | undefined; // only `write` writes it
+      if (stored?.value === undefined || !isCurrent(id, stored.position) || !isLatest(id, stored.value)) {
+        return undefined;
+      }
+      note(id, stored.value);
+      return { value: stored.value, loadedAt: stored.loadedAt };
+    },
+    async write(id, { value, loadedAt }, { position, ttlMs }) {
+      if (value === undefined) return;
+      note(id, value); // also a lower one than before: the source decides
+      if (position === undefined) return;
+      const stored: Stored<T> = { value, loadedAt, position };
+      await storage.commit([{ key: keyOf(id), value: stored, ttlMs }]).catch(() => undefined);
+    },
+    refuseBefore(position, id) {
+      if (id !== undefined) firstOf.set(id, position);
+      if (id !== undefined && firstOf.size <= maxIds) return;
+      first = Math.max(first, position);
+      firstOf.clear();
+    },
+  };
+}
+
+/** Whether a source answers. */
+interface SourceHealth {
+  /** Whether it failed so recently that callers use a stale value without a call. */
+  readonly isFailing: boolean;
+  succeeded(): void;
+  failed(): void;
+}
+
+const firstPauseMs = 1_000;
+const longestPauseMs = 30_000;
+
+/** Creates the health of a source. Each further failure doubles the pause, up to 30 s. */
+export function createSourceHealth(now: () => number): SourceHealth {
+  let failures = 0;
+  let until = -Infinity;
+  return {
+    get isFailing() {
+      return now() < until;
+    },
+    succeeded() {
+      failures = 0;
+      until = -Infinity;
+    },
+    failed() {
+      if (now() < until) return; // parallel failures count once
+      until = now() + Math.min(longestPauseMs, firstPauseMs * 2 ** failures++);
+    },
+  };
 }

@@ -9,8 +9,7 @@
 
 import type { Key } from '../base/key.ts';
 import type { Change, Entry, Storage } from '../contracts/storage.ts';
-import { commitOwn } from './own-commit.ts';
-import { readPages, removeKeys } from './pages.ts';
+import { commitOwn, readPages, removeKeys } from './commits.ts';
 
 /** Where the checkpoints of one log are. */
 export interface Checkpoints {

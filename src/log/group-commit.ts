@@ -1,6 +1,5 @@
 /** Groups many small commits into one: what is committed while the storage is busy goes into the next group. */
 
-import { createBatches } from './batches.ts';
 import type { Change, CommitResult, Storage, Watchable } from '../contracts/storage.ts';
 
 /** The most changes that a commit may have. */
@@ -59,4 +58,23 @@ async function commitGroup(storage: Storage, { members: group, changes: all }: G
     if (result?.ok) return group.forEach(({ resolve }) => resolve(result));
   }
   await Promise.all(group.map(({ changes, resolve, reject }) => storage.commit(changes).then(resolve, reject)));
+}
+
+/**
+ * Returns the function that adds an item. `work` takes from the front of the queue as many items as it does at once, one at least; it
+ * never rejects, and runs once at a time.
+ */
+export function createBatches<T>(work: (queue: T[]) => Promise<void>): (item: T) => void {
+  const queue: T[] = [];
+  let busy = false;
+  const run = async (): Promise<void> => {
+    busy = true;
+    await Promise.resolve(); // what is added in this turn goes together
+    while (queue.length > 0) await work(queue);
+    busy = false;
+  };
+  return (item) => {
+    queue.push(item);
+    if (!busy) void run();
+  };
 }

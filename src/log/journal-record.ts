@@ -2,7 +2,7 @@
 
 import type { Key } from '../base/key.ts';
 import type { Change, Entry, Storage } from '../contracts/storage.ts';
-import { readHead } from './head.ts';
+import { commitHead, readHead } from './commits.ts';
 
 /** The head of a journal: one small value, checked by every commit. */
 export interface JournalHead<S> {
@@ -67,7 +67,7 @@ function itemsOf({ key, value }: Entry): { seq: number; item: string }[] {
 }
 
 /** What a new journal starts with. */
-export interface NewJournal<S> {
+interface NewJournal<S> {
   readonly state: S;
   readonly at: number;
   readonly ttlMs: number;
@@ -109,4 +109,34 @@ export function chunkChanges(
 
 function chunksKey(prefix: Key): Key {
   return [...prefix, 'j'];
+}
+
+/** Which journal to take over, and when. */
+interface TakeOverOptions<S> {
+  readonly storage: Storage;
+  readonly prefix: Key;
+  readonly now: () => number;
+  readonly ttlMs: number;
+  /** Whether to take over a journal with this head; always when absent. */
+  readonly when?: (head: JournalHead<S>) => boolean;
+  /** The state of the new owner; unchanged when absent. */
+  readonly next?: (state: S) => S;
+}
+
+/**
+ * Takes a journal over; the former owner's next commit then fails. Returns `undefined` when there is no journal, when another owner
+ * was first, or when `when` returns false.
+ */
+export async function takeOver<S>(options: TakeOverOptions<S>): Promise<StoredJournal<S> | undefined> {
+  const { storage, prefix, now, ttlMs, when = () => true, next = (state) => state } = options;
+  const found = await readJournal<S>(storage, prefix);
+  if (!found || !when(found.head)) return undefined;
+  const { head: before } = found;
+  const owned = { state: next(before.state), fence: before.fence + 1, owner: crypto.randomUUID(), at: now() };
+  const head = { ...before, ...owned };
+  const own = ({ owner }: JournalHead<S>): boolean => owner === head.owner;
+  const result = await commitHead(storage, { key: headKey(prefix), value: head, before: found, ttlMs, own });
+  if (!result.ok) return undefined;
+  // The former owner can add no more, so what is read now is all.
+  return { head: { ...head, seq: await readLastSeq(storage, prefix, head.seq) }, version: result.version };
 }

@@ -4,14 +4,21 @@
  */
 
 import { PinnaceError } from '../base/errors.ts';
-import { createCommitSchedule } from './commit-schedule.ts';
-import { type CommitTick, createCommitTick } from './commit-tick.ts';
-import { createJournalCommit, type JournalOwner } from './journal-commit.ts';
-import { chunkLength, chunksPerCommit } from './journal-record.ts';
-import type { Change } from '../contracts/storage.ts';
+import type { Key } from '../base/key.ts';
+import type { Change, Storage } from '../contracts/storage.ts';
+import { defaultGraceMs, outlast } from './commits.ts';
+import {
+  chunkChanges,
+  chunkLength,
+  chunksPerCommit,
+  headKey,
+  type JournalHead,
+  readJournal,
+  type StoredJournal,
+} from './journal-record.ts';
 
 /** What goes with appended items into their commit. */
-export interface AppendOptions<S> {
+interface AppendOptions<S> {
   /** The state after them. */
   readonly state?: S;
   /** Changes of other keys. Where two appends of one commit change the same key, the later one counts. */
@@ -32,7 +39,7 @@ export interface Journal<S> {
 }
 
 /** What an owner needs to hold a journal. */
-export interface JournalOptions<S> extends JournalOwner<S> {
+interface JournalOptions<S> extends JournalOwner<S> {
   /** When commits are made that no caller waits for; at the end of the current turn when absent. */
   readonly tick?: CommitTick | undefined;
   /** Everything up to this number is committed. */
@@ -118,4 +125,203 @@ function takeCommit<S>(pending: readonly Group<S>[]) {
     taken++;
   }
   return { items, state, changes: [...changes.values()], rest: pending.slice(taken) };
+}
+
+/** What an owner holds of a journal. */
+interface JournalOwner<S> {
+  readonly storage: Storage;
+  readonly prefix: Key;
+  readonly head: JournalHead<S>;
+  /** The version of the head in the storage. */
+  readonly version: string;
+  readonly now: () => number;
+  readonly ttlMs: number;
+  /**
+   * How long commits of items alone leave the head as it is, where the storage can check a version; 0 when absent. Until then the
+   * head's `seq` and `at` are behind.
+   */
+  readonly headMs?: number;
+  /** How long a commit is repeated while the storage is out of reach; 10 s when absent. */
+  readonly graceMs?: number | undefined;
+}
+
+/** What goes into one commit. */
+interface JournalWrite<S> {
+  readonly items: readonly string[];
+  readonly state: S | undefined;
+  readonly changes: readonly Change[];
+}
+
+/** Returns the function that commits, and resolves to the number of the last item. One call at a time. */
+function createJournalCommit<S>(owner: JournalOwner<S>): (write: JournalWrite<S>) => Promise<number> {
+  const { storage, prefix, now, ttlMs, headMs = 0, graceMs = defaultGraceMs } = owner;
+  let { head, version } = owner;
+  let headAt = head.at;
+  return async ({ items, state, changes }) => {
+    const next = { ...head, seq: head.seq + items.length, at: now(), state: state ?? head.state };
+    const chunks = chunkChanges(prefix, items, { seq: head.seq, ttlMs });
+    const key = headKey(prefix);
+    const last = chunks.at(-1);
+    const access = { storage, prefix, graceMs };
+    if (storage.checks && last && state === undefined && next.at - headAt < headMs) {
+      const checked: Change = { key, ifVersion: version, keep: true };
+      // Only the owner of the head writes chunks.
+      const isOwn = async (found: StoredJournal<unknown>): Promise<boolean> =>
+        found.version === version && await storage.get(last.key) !== undefined;
+      await commitSurely(access, [checked, ...chunks, ...changes], isOwn);
+    } else {
+      const own: Change = { key, value: next, ifVersion: version, ttlMs };
+      // Its fence and owner are this owner's alone.
+      const isOwn = ({ head: { fence, owner: name }, version: found }: StoredJournal<unknown>): boolean =>
+        found !== version && fence === next.fence && name === next.owner;
+      version = await commitSurely(access, [own, ...chunks, ...changes], isOwn);
+      headAt = next.at;
+    }
+    head = next;
+    return next.seq;
+  };
+}
+
+/** A journal, and how long its commits are repeated while its storage is out of reach. */
+interface JournalAccess {
+  readonly storage: Storage;
+  readonly prefix: Key;
+  readonly graceMs: number;
+}
+
+/**
+ * Commits changes of which the first is the head's, and returns the head's version. When the answer does not arrive, or the storage
+ * reports a conflict, `isWritten` finds out whether they were written. When they were not, the very same changes are committed
+ * again, until the grace is over.
+ */
+async function commitSurely(
+  { storage, prefix, graceMs }: JournalAccess,
+  changes: readonly [Change, ...Change[]],
+  isWritten: (found: StoredJournal<unknown>) => boolean | Promise<boolean>,
+): Promise<string> {
+  const [{ ifVersion }] = changes;
+  let conflicts = 0;
+  return await outlast(async () => {
+    const result = await storage.commit(changes).catch((error: unknown) => ({ ok: undefined, error }));
+    if (result.ok) return result.version;
+    const found = await readJournal(storage, prefix);
+    if (found && await isWritten(found)) return found.version;
+    if (found?.version === ifVersion) {
+      if (result.ok === undefined) throw result.error;
+      if (conflicts++ === 0) throw contradiction();
+    }
+    throw takenOver();
+  }, graceMs);
+}
+
+function takenOver(): PinnaceError {
+  return new PinnaceError('conflict', 'Cannot write the journal: another owner has it');
+}
+
+function contradiction(): PinnaceError {
+  return new PinnaceError(
+    'unavailable',
+    'Cannot write the journal: the storage reports a conflict, but its head is unchanged',
+    {
+      details: { reason: 'storage_failed' },
+    },
+  );
+}
+
+/** A schedule of one log's commits. At most one runs at a time. */
+interface CommitSchedule {
+  /**
+   * Lets the work run at the next tick; at the end of the task where `soon` is set, or where it has not run for a spacing.
+   */
+  request(options?: { readonly soon?: boolean | undefined }): void;
+  /** Runs the work now, unless it is running. Resolves when it has run. */
+  run(): Promise<void>;
+  /** The run in progress. */
+  readonly running: Promise<void> | undefined;
+}
+
+/** What a schedule runs, and when. */
+interface CommitScheduleOptions {
+  /** Never rejects. */
+  readonly work: () => Promise<void>;
+  /** Whether there is work left after a run. */
+  readonly isDue: () => boolean;
+  readonly tick: CommitTick;
+  readonly now: () => number;
+}
+
+/** What is added in one task goes together: an end is never committed in two parts. */
+function atEndOfTask(run: () => unknown): () => void {
+  const timer = setTimeout(run);
+  return () => clearTimeout(timer);
+}
+
+const turn = Promise.resolve();
+
+/** Creates a schedule. */
+function createCommitSchedule({ work, isDue, tick, now }: CommitScheduleOptions): CommitSchedule {
+  let lastAt = -Infinity;
+  let requested = false;
+  let cancel: (() => void) | undefined;
+  let running: Promise<void> | undefined;
+  const execute = async (): Promise<void> => {
+    lastAt = now();
+    await turn; // the calls of a step are added one after the other, and go into one commit
+    await work();
+    running = undefined;
+    if (isDue()) request();
+  };
+  const run = (): Promise<void> => {
+    requested = false;
+    cancel?.();
+    cancel = undefined;
+    return running ??= execute();
+  };
+  const request = ({ soon = false } = {}): void => {
+    if (running || (requested && !soon)) return;
+    cancel?.();
+    requested = true;
+    const mayWait = !soon && now() - lastAt < tick.spacingMs;
+    cancel = mayWait || tick.spacingMs === 0 ? tick.wait(run) : atEndOfTask(run);
+  };
+  return {
+    request,
+    run,
+    get running() {
+      return running;
+    },
+  };
+}
+
+/** A tick. */
+export interface CommitTick {
+  /** The time between two ticks in milliseconds; 0: each turn is one. */
+  readonly spacingMs: number;
+  /** Calls back at the next tick. Returns the function that no longer waits. */
+  wait(run: () => unknown): () => void;
+}
+
+/** Creates a tick. It has one timer, and only while something waits. */
+export function createCommitTick(spacingMs: number, now: () => number): CommitTick {
+  let waiting = new Set<() => unknown>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const tick = (): void => {
+    const due = waiting;
+    waiting = new Set();
+    for (const run of due) run();
+  };
+  const cancel = (run: () => unknown): void => {
+    if (waiting.delete(run) && waiting.size === 0) clearTimeout(timer);
+  };
+  return {
+    spacingMs,
+    wait(run) {
+      if (waiting.size === 0) {
+        if (spacingMs === 0) queueMicrotask(tick);
+        else timer = setTimeout(tick, spacingMs - (now() % spacingMs));
+      }
+      waiting.add(run);
+      return () => cancel(run);
+    },
+  };
 }

@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../base/errors.ts';
 import type { Key } from '../base/key.ts';
-import { commitOwn } from './own-commit.ts';
+import { commitOwn } from './commits.ts';
 import type { Storage } from '../contracts/storage.ts';
 
 /** A limit and its key. */

@@ -7,7 +7,7 @@ import type { McpServer } from '../base/schema.ts';
 import type { McpInputResponses } from '../contracts/mcp/answers.ts';
 import type { McpCall, McpCallResult, McpConnection } from '../contracts/mcp/mcp-connector.ts';
 import { type Span, within } from '../events/span.ts';
-import { toTraceparent } from '../events/traceparent.ts';
+import { toTraceparent } from '../events/trace-ids.ts';
 import { toolError } from '../tools/call-ends.ts';
 import { checkBy, compileJsonSchema } from '../tools/json-schema/json-schema.ts';
 import { createRunScope } from '../tools/run-scope.ts';

@@ -4,12 +4,16 @@ import type { Principal } from '../base/principal.ts';
 import type { McpServer, SecretRef } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Catalog } from '../contracts/catalog.ts';
-import type { McpAnswer, McpInputRequired, McpInputResponses } from '../contracts/mcp/answers.ts';
-import type { AskWhileOpen, Interaction } from '../contracts/mcp/interaction.ts';
+import type {
+  AskWhileOpen,
+  Interaction,
+  McpAnswer,
+  McpInputRequired,
+  McpInputResponses,
+} from '../contracts/mcp/answers.ts';
 import type { McpAuthorization } from '../contracts/mcp/mcp-connector.ts';
-import type { McpSignIn } from '../contracts/mcp/sign-in.ts';
-import type { McpSignIns } from '../contracts/mcp/sign-ins.ts';
-import type { SecretSource } from '../contracts/secret-source.ts';
+import type { McpSignIn, McpSignIns } from '../contracts/mcp/sign-in.ts';
+import type { SecretSource } from '../contracts/egress.ts';
 import type { Storage } from '../contracts/storage.ts';
 import type { Emit } from '../events/events.ts';
 import { type Report, unreported } from '../events/report.ts';

@@ -6,15 +6,16 @@ import { canonicalJson } from '../base/json.ts';
 import type { Key } from '../base/key.ts';
 import type { Principal } from '../base/principal.ts';
 import type { McpServer } from '../base/schema.ts';
-import { waitAtMost } from '../base/timer.ts';
+import { waitAtMost } from '../base/until-aborted.ts';
 import type {
   AnsweredQuestions,
+  AskWhileOpen,
+  Interaction,
   McpAnswer,
   McpAnswers,
   McpInputRequired,
   McpInputResponses,
 } from '../contracts/mcp/answers.ts';
-import type { AskWhileOpen, Interaction } from '../contracts/mcp/interaction.ts';
 import type { Storage } from '../contracts/storage.ts';
 import type { Report } from '../events/report.ts';
 import { owns } from '../permission/ownership.ts';

@@ -3,9 +3,15 @@
 import { PinnaceError } from '../base/errors.ts';
 import { asRecord } from '../base/is-record.ts';
 import type { McpSelection, McpServer, PinnedApp, PinnedContent } from '../base/schema.ts';
-import type { McpApp } from '../contracts/mcp/apps.ts';
-import type { ContentReader, ContentTarget, McpContent } from '../contracts/mcp/content-reader.ts';
-import type { McpPromptEntry, McpResourceEntry, McpTemplateEntry } from '../contracts/mcp/content.ts';
+import type {
+  ContentReader,
+  ContentTarget,
+  McpApp,
+  McpContent,
+  McpPromptEntry,
+  McpResourceEntry,
+  McpTemplateEntry,
+} from '../contracts/mcp/content.ts';
 import type { McpConnection, McpContentKind } from '../contracts/mcp/mcp-connector.ts';
 import { appLabel } from './candidate.ts';
 import { readTemplate, toCompletion, toPromptMessages, toResourceContents } from './content-results.ts';

@@ -7,14 +7,14 @@ import type { McpAuthPin, McpServer } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Catalog } from '../contracts/catalog.ts';
 import type { McpAuthorization } from '../contracts/mcp/mcp-connector.ts';
-import type { McpChallenge } from '../contracts/mcp/sign-in.ts';
 import type {
+  McpChallenge,
   McpGrant,
   McpSignInCallback,
   McpSignInRequest,
   McpSignIns,
   McpSignInStart,
-} from '../contracts/mcp/sign-ins.ts';
+} from '../contracts/mcp/sign-in.ts';
 import type { Storage } from '../contracts/storage.ts';
 import type { Emit } from '../events/events.ts';
 import { createTraceId } from '../events/trace-ids.ts';

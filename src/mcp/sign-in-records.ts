@@ -7,10 +7,10 @@ import { canonicalJson } from '../base/json.ts';
 import type { Key } from '../base/key.ts';
 import type { Principal } from '../base/principal.ts';
 import type { McpAuthPin, McpServer, SecretRef } from '../base/schema.ts';
-import { requireDestination } from '../base/secret-origins.ts';
-import type { Interaction } from '../contracts/mcp/interaction.ts';
+import { requireDestination } from '../base/origins.ts';
+import type { Interaction } from '../contracts/mcp/answers.ts';
 import type { McpSignIn } from '../contracts/mcp/sign-in.ts';
-import type { SecretSource } from '../contracts/secret-source.ts';
+import type { SecretSource } from '../contracts/egress.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { fromBase64, toBase64 } from '../base/base64.ts';
 

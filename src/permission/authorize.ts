@@ -1,7 +1,7 @@
 /** Asks the host's permission hook. It fails closed: an error, a timeout or an invalid answer denies. */
 
 import { PinnaceError } from '../base/errors.ts';
-import type { Authorization, Authorize } from '../contracts/authorize.ts';
+import type { Authorization, Authorize } from '../contracts/authenticator.ts';
 import { approverName } from './ownership.ts';
 
 /** The action to authorize. */

@@ -2,7 +2,7 @@
 
 import { PinnaceError, toPinnaceError } from '../base/errors.ts';
 import type { Principal } from '../base/principal.ts';
-import type { Authorize } from '../contracts/authorize.ts';
+import type { Authorize } from '../contracts/authenticator.ts';
 import { type ApprovalTerms, requestPermission, type Ruling } from './authorize.ts';
 import { requireDecider } from './ownership.ts';
 

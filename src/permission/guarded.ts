@@ -3,7 +3,7 @@
 import type { Recorder, SideEffect } from '../events/audit.ts';
 import { toData } from '../base/errors.ts';
 import { requirePermission, type Wish } from './authorize.ts';
-import type { Authorize } from '../contracts/authorize.ts';
+import type { Authorize } from '../contracts/authenticator.ts';
 import { type SpanContext, type SpanEnd, statusOfError } from '../events/span.ts';
 
 /** A guarded side effect, its principal, and the span context of its events. */

@@ -6,8 +6,7 @@
 import { PinnaceError } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { Key } from '../base/key.ts';
-import { outlast } from '../log/outage.ts';
-import { commitOwn } from '../log/own-commit.ts';
+import { commitOwn, outlast } from '../log/commits.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
 import type { Principal } from '../base/principal.ts';
 import { readJournal } from '../log/journal-record.ts';

@@ -1,7 +1,7 @@
 /** A condition of a rule on one value of the input. */
 
 import * as v from 'valibot';
-import { pointerForm, readPointer } from '../base/json-pointer.ts';
+import { pointerForm, readPointer } from '../base/json.ts';
 import { findMatch } from './regex/find.ts';
 import { parseRegex } from './regex/program.ts';
 

@@ -4,7 +4,7 @@ import { checkOptions } from '../base/check-options.ts';
 import * as v from 'valibot';
 import { PinnaceError, toPinnaceError } from '../base/errors.ts';
 import { parse } from '../base/parse.ts';
-import type { Authorization, Authorize } from '../contracts/authorize.ts';
+import type { Authorization, Authorize } from '../contracts/authenticator.ts';
 import { compileCondition, type Finding, RuleCondition } from './rule-condition.ts';
 import type { Principal } from '../base/principal.ts';
 import { type ApprovalTerms, mostApprovers } from './authorize.ts';

@@ -3,7 +3,7 @@
 import { PinnaceError } from '../base/errors.ts';
 import { callHook } from '../permission/authorize.ts';
 import { createPrincipal } from '../base/principal.ts';
-import type { Authorization, Authorize } from '../contracts/authorize.ts';
+import type { Authorization, Authorize } from '../contracts/authenticator.ts';
 import type { SpanContext } from '../events/span.ts';
 import type { ActionInput, TaskInput } from './action.ts';
 import type { PlanOwner, StepOutcome } from './run-agent.ts';

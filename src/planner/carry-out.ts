@@ -5,7 +5,7 @@ import { isUsedUp, lacks } from './account.ts';
 import { nextAddress } from './agent-changes.ts';
 import type { Action, AskAction, CallAction, CreateAction, ReviseAction, SendAction, Task } from './action.ts';
 import { cancel, type Draft, dropped, nextAskId } from './draft.ts';
-import { visibleLines } from '../base/visible-text.ts';
+import { visibleLines } from '../base/text.ts';
 import { failure } from './failure.ts';
 import type { ActionOutcome, CallSpec, EventOf } from './plan-event.ts';
 import { type AgentState, childOf, hasEnded, type PlanState, stepId } from './plan-state.ts';

@@ -1,7 +1,7 @@
 /** What a failure of an activity means: its code, and whether and when trying again may help. */
 
 import { type ErrorCode, type ErrorData, PinnaceError, toData } from '../base/errors.ts';
-import { isNetworkError } from '../base/network/network-error.ts';
+import { isNetworkError } from '../base/network.ts';
 
 const retryableStatuses = new Set([408, 425, 429]);
 

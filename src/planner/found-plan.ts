@@ -1,12 +1,11 @@
 /** Creates the journal of a new plan, and takes over existing ones. */
 
 import { fromData, PinnaceError } from '../base/errors.ts';
-import { creation, readJournal } from '../log/journal-record.ts';
-import { takeOver } from '../log/take-over.ts';
+import { creation, readJournal, takeOver } from '../log/journal-record.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { Key } from '../base/key.ts';
 import { haveOneOwner } from '../permission/ownership.ts';
-import { commitOwn } from '../log/own-commit.ts';
+import { commitOwn } from '../log/commits.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
 import type { Task } from './action.ts';
 import { create } from './carry-out.ts';

@@ -9,7 +9,7 @@
  */
 
 import type { PinnaceError } from '../base/errors.ts';
-import { longestTimeoutMs } from '../base/timer.ts';
+import { longestTimeoutMs } from '../base/until-aborted.ts';
 import type { Change } from '../contracts/storage.ts';
 import { unobserved } from '../events/events.ts';
 import { Reservations } from './account.ts';

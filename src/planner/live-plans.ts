@@ -2,7 +2,7 @@
 
 import { reportHidden } from '../events/report.ts';
 import { readJournal } from '../log/journal-record.ts';
-import { watchKey } from '../log/news.ts';
+import { watchKey } from '../log/bulletin.ts';
 import { claimPlan } from './found-plan.ts';
 import { LivePlan } from './live-plan.ts';
 import { type PlanHost, ProviderPlaces } from './plan-host.ts';

@@ -5,8 +5,16 @@ import { type ErrorData, PinnaceError, toData } from '../base/errors.ts';
 import { jsonSchemaOf } from '../base/json-schema-of.ts';
 import { parse } from '../base/parse.ts';
 import type { JsonSchema } from '../base/schema.ts';
-import type { ActRequest, AgentSteps, StepInput, StepOf, StepUsage, Thought, ThoughtCall } from '../contracts/steps.ts';
-import type { ToolOutcome } from '../contracts/tool-outcome.ts';
+import type {
+  ActRequest,
+  AgentSteps,
+  StepInput,
+  StepOf,
+  StepUsage,
+  Thought,
+  ThoughtCall,
+  ToolOutcome,
+} from '../contracts/steps.ts';
 import { type Action, type ActionInput, AskAction, CreateAction, ReviseAction, SendAction } from './action.ts';
 import { toFailure } from './failure.ts';
 import type { AgentContext, AgentTask, Delivered, InboxItem, RunAgent, StepOutcome, Usage } from './run-agent.ts';

@@ -8,7 +8,7 @@ import type { Change } from '../contracts/storage.ts';
 import { unobserved } from '../events/events.ts';
 import { unreported } from '../events/report.ts';
 import { actorOf, traceAt } from '../events/span.ts';
-import { steadyStorage } from '../log/outage.ts';
+import { steadyStorage } from '../log/commits.ts';
 import { answerInterruption, ownerOfInterruption } from '../permission/interruption.ts';
 import { owns } from '../permission/ownership.ts';
 import { compileJsonSchema } from '../tools/json-schema/json-schema.ts';

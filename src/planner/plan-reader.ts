@@ -6,7 +6,7 @@ import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { FollowOptions, PlanCallFacts, PlanEnd } from '../contracts/plans.ts';
 import type { Storage, Watchable } from '../contracts/storage.ts';
 import { headKey } from '../log/journal-record.ts';
-import { createNews, type News, watchKey } from '../log/news.ts';
+import { createNews, type News, watchKey } from '../log/bulletin.ts';
 import type { LivePlan, Release } from './live-plan.ts';
 import { type PlanHead, planPrefix, readPlan, readPlanEvents, readValue } from './plan-record.ts';
 import { type AskFacts, type PlanEvent, refOf } from './plan-event.ts';

@@ -3,7 +3,7 @@
 import { type ErrorData, toData } from '../base/errors.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
-import type { SpanContext, SpanEvent, SummaryValue } from '../contracts/span.ts';
+import type { SpanContext, SpanEvent, SummaryValue } from '../contracts/event-sink.ts';
 import type { AgentSteps } from '../contracts/steps.ts';
 import type { Storage, Watchable } from '../contracts/storage.ts';
 import type { Emit } from '../events/events.ts';

@@ -1,7 +1,6 @@
 /** What can be done with the records of one kind. */
 
-import type { AgentRegistration } from '../base/agent/agent-input.ts';
-import type { ProviderRegistration } from '../base/agent/provider-input.ts';
+import type { AgentRegistration, ProviderRegistration } from '../base/agent-input.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { isRecord } from '../base/is-record.ts';
 import { limitOf, type Page, type PageOptions } from '../base/page.ts';

@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
-import { commitOwn } from '../log/own-commit.ts';
+import { commitOwn } from '../log/commits.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
 import type { CatalogRecords, RecordKind } from './record-kinds.ts';
 import { type Author, differencesOf, type RegistryAction, type StoredEntry } from './history.ts';

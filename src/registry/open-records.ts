@@ -1,16 +1,14 @@
 /** What people and services do with records: listings, writes, exports and imports. A runtime that only reads does not load this file. */
 
-import type { PrivateOrigins } from '../base/private-origins.ts';
+import type { PrivateOrigins } from '../base/origins.ts';
 import type { ToolDefinition } from '../base/schema.ts';
-import type { Authorize } from '../contracts/authorize.ts';
+import type { Authorize } from '../contracts/authenticator.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { type Audit, createRecorder } from '../events/audit.ts';
 import type { EventRing } from '../events/event-ring.ts';
 import { createEmit } from '../events/events.ts';
-import type { OnError } from '../events/on-error.ts';
-import { createReport } from '../events/report.ts';
-import { reportedHook } from '../events/reported-port.ts';
+import { createReport, type OnError, reportedHook } from '../events/report.ts';
 import type { Handlers } from '../tools/define-tool.ts';
 import {
   type CatalogExport,

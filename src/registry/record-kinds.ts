@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import { checkUrl, type UrlRule } from '../base/check-url.ts';
 import { type Issue, parse, toIssue } from '../base/parse.ts';
-import { isPrivateOriginAllowed, type PrivateOrigins } from '../base/private-origins.ts';
+import { isPrivateOriginAllowed, type PrivateOrigins } from '../base/origins.ts';
 import {
   Agent,
   type AgentInput,

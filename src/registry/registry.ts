@@ -5,7 +5,7 @@ import type { Storage } from '../contracts/storage.ts';
 import { type CatalogRecords, kindNames, type RecordKind } from './record-kinds.ts';
 import { checkOptions } from '../base/check-options.ts';
 import { loadOnce } from '../base/load-once.ts';
-import { checkPrivateOrigins } from '../base/private-origins.ts';
+import { checkPrivateOrigins } from '../base/origins.ts';
 import { untilAborted } from '../base/until-aborted.ts';
 import type { Collection } from './collection.ts';
 import type { KnownParts } from './fields.ts';

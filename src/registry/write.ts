@@ -1,13 +1,13 @@
 /** One write: check the permission, draft and commit, then emit it. */
 
 import { PinnaceError, toData } from '../base/errors.ts';
-import type { Authorize } from '../contracts/authorize.ts';
+import type { Authorize } from '../contracts/authenticator.ts';
 import type { Storage } from '../contracts/storage.ts';
 import type { Emit } from '../events/events.ts';
 import { summaryOf } from '../events/payload-summary.ts';
 import { statusOfError, traceAt } from '../events/span.ts';
 import { createTraceId } from '../events/trace-ids.ts';
-import { createInvalidations } from '../log/invalidations.ts';
+import { createInvalidations } from '../log/cache-key.ts';
 import { guarded, type GuardedEffect, type Guards } from '../permission/guarded.ts';
 import { type Changed, commitDraft, type Draft } from './draft.ts';
 import type { Author, RegistryAction } from './history.ts';

@@ -3,8 +3,7 @@
 import type { JSONValue, ModelMessage } from '../contracts/ai-types.ts';
 import { fromData, PinnaceError, toData } from '../base/errors.ts';
 import type { AgentSteps, StepInput, StepOf, ThinkRequest, Thought, ThoughtCall } from '../contracts/steps.ts';
-import { reportAt, reportHidden } from '../events/report.ts';
-import { reportedHook } from '../events/reported-port.ts';
+import { reportAt, reportedHook, reportHidden } from '../events/report.ts';
 import { traceAt } from '../events/span.ts';
 import { describedText } from '../tools/call-approval.ts';
 import { codeRunId, createReserves, createRunScope, type Delegation } from '../tools/run-scope.ts';
@@ -30,7 +29,7 @@ import { createPrincipal, requireScope } from '../base/principal.ts';
 import { createRunRedaction, redactedContext, redactedEmit } from '../permission/redaction/run-redaction.ts';
 import type { RuntimeParts } from './runtime-options.ts';
 import { createStepTools } from './step-tools.ts';
-import { type EgressList, narrowEgress } from '../base/egress-list.ts';
+import { type EgressList, narrowEgress } from '../base/origins.ts';
 import { type ContextWindowOptions, type FitPrompt, valueTokens } from './estimate-prompt.ts';
 import { createContextWindow } from './context-window.ts';
 

@@ -1,8 +1,7 @@
 /** The tools of an agent without its model: for a person or a program that calls them through a client of its own. */
 
 import { type ErrorData, PinnaceError, toData } from '../base/errors.ts';
-import { reportAt, reportHidden } from '../events/report.ts';
-import { reportedHook } from '../events/reported-port.ts';
+import { reportAt, reportedHook, reportHidden } from '../events/report.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 import { actorOf, type CallerTrace, type Span, type SpanContext, statusOfError, traceAt } from '../events/span.ts';
 import { codeRunId, unboundDelegation } from '../tools/run-scope.ts';

@@ -3,7 +3,7 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4ToolCall, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import { PinnaceError } from '../base/errors.ts';
 import { isRecord } from '../base/is-record.ts';
-import { wellFormed } from '../base/well-formed.ts';
+import { wellFormed } from '../base/text.ts';
 import { toBase64 } from '../base/base64.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 

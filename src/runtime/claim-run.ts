@@ -5,7 +5,7 @@ import type { Principal } from '../base/principal.ts';
 import type { NonceUse } from '../contracts/authenticator.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
 import { creation, readJournal } from '../log/journal-record.ts';
-import { commitOwn } from '../log/own-commit.ts';
+import { commitOwn } from '../log/commits.ts';
 import {
   chatKey,
   claimedAtOnce,

@@ -2,7 +2,7 @@
 
 import type { Key } from '../base/key.ts';
 import type { Principal } from '../base/principal.ts';
-import { readPages, removeKeys } from '../log/pages.ts';
+import { readPages, removeKeys } from '../log/commits.ts';
 import { chatKey, runPrefix } from './run-record.ts';
 import { readRun } from './stored-run.ts';
 import {

@@ -2,8 +2,8 @@
 
 import { PinnaceError, toPinnaceError } from '../base/errors.ts';
 import { canonicalJson, parseRepairedJson } from '../base/json.ts';
-import { sha256Sync } from '../base/sha256-sync.ts';
-import type { Delivery, FromCell, ProgramCell } from '../contracts/program-sandbox.ts';
+import { sha256Sync } from '../base/hash.ts';
+import type { Delivery, FromCell, ProgramCell } from '../contracts/sandbox.ts';
 import type { ProgramJournal, ProgramPast } from './program-record.ts';
 
 /** The most calls of a program, waits included. */

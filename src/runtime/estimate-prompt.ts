@@ -1,6 +1,6 @@
 /** How many tokens a message takes, about. */
 
-import { charactersPerToken } from '../base/estimate-tokens.ts';
+import { charactersPerToken } from '../base/text.ts';
 import type { LanguageModelV4FilePart, LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import { type MessageOrigin, originOf } from './message-parts.ts';
 import type { ContextStrategy } from '../contracts/context-strategy.ts';

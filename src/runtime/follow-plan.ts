@@ -2,7 +2,7 @@
 
 import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
 import type { PlanEnd, Plans, PlanStart, PlanUpdate } from '../contracts/plans.ts';
-import { waitAtMost } from '../base/timer.ts';
+import { waitAtMost } from '../base/until-aborted.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { isRecord } from '../base/is-record.ts';
 import type { Principal } from '../base/principal.ts';

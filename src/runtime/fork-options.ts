@@ -1,6 +1,6 @@
 /** Forks of runs as their callers see them. Types only. */
 
-import { ModelSettings } from '../base/agent/model-settings.ts';
+import { ModelSettings } from '../base/model-settings.ts';
 import type { PageOptions } from '../base/page.ts';
 import type { Agent } from '../base/schema.ts';
 import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';

@@ -2,8 +2,7 @@
 
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import { type ErrorData, PinnaceError, toData } from '../base/errors.ts';
-import type { CommitTick } from '../log/commit-tick.ts';
-import { type Journal, openJournal } from '../log/journal.ts';
+import { type CommitTick, type Journal, openJournal } from '../log/journal.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
 import { closingChunks } from './run-chunks.ts';

@@ -5,12 +5,18 @@ import { checkData } from '../base/json.ts';
 import { limitOf, pageNumber, readPagePlace, writePageToken } from '../base/page.ts';
 import { parse } from '../base/parse.ts';
 import {
+  type ContentReader,
+  type ContentTarget,
+  McpAppCallRequest,
+  type McpAppCallResult,
+  McpAppRequest,
   McpCompletionRequest,
   McpPromptRequest,
   type McpResourceEntry,
   type McpResourceQuery,
   McpResourceRequest,
   type McpTemplateEntry,
+  type RuntimeApps,
   type RuntimePrompts,
   type RuntimeResources,
 } from '../contracts/mcp/content.ts';
@@ -18,14 +24,11 @@ import type { RuntimeContent, RuntimeParts } from './runtime-options.ts';
 import type { InferOutput } from 'valibot';
 import { loadOnce } from '../base/load-once.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
-import { McpAppCallRequest, type McpAppCallResult, McpAppRequest, type RuntimeApps } from '../contracts/mcp/apps.ts';
 import type { Tool } from '../tools/tool.ts';
 import { ruleOnTool, type SelectedServer } from './tool-sets.ts';
-import { egressDenied, isWithinEgress } from '../base/egress-list.ts';
+import { egressDenied, isWithinEgress } from '../base/origins.ts';
 import type { Agent } from '../base/schema.ts';
-import type { ContentReader, ContentTarget } from '../contracts/mcp/content-reader.ts';
-import { reportAt } from '../events/report.ts';
-import { reportedHook } from '../events/reported-port.ts';
+import { reportAt, reportedHook } from '../events/report.ts';
 import { actorOf, traceAt } from '../events/span.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 import { createRunRedaction, type RunRedaction } from '../permission/redaction/run-redaction.ts';

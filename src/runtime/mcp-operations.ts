@@ -5,7 +5,7 @@ import { checkData } from '../base/json.ts';
 import { parse } from '../base/parse.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import { McpAnswers } from '../contracts/mcp/answers.ts';
-import { McpSignInCallback, McpSignInRequest, type RuntimeSignIns } from '../contracts/mcp/sign-ins.ts';
+import { McpSignInCallback, McpSignInRequest, type RuntimeSignIns } from '../contracts/mcp/sign-in.ts';
 import type { ErrorContext, Report } from '../events/report.ts';
 import type { RuntimeParts } from './runtime-options.ts';
 import type { HostedRuntime } from './runtime.ts';

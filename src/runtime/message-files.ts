@@ -10,7 +10,7 @@ import type { McpResource } from '../contracts/mcp/content.ts';
 import type { RunScope } from '../tools/run-scope.ts';
 import type { RunRedaction } from '../permission/redaction/run-redaction.ts';
 import type { Egress } from '../contracts/egress.ts';
-import type { SpanContext } from '../contracts/span.ts';
+import type { SpanContext } from '../contracts/event-sink.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import type { Budgets } from './budgets.ts';
 import { PinnaceError } from '../base/errors.ts';

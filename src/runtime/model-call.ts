@@ -14,7 +14,7 @@ import type { Report } from '../events/report.ts';
 import type { Limits } from './limits.ts';
 import type { Answer } from './step-content.ts';
 import { leaveProvider } from './model-prompt.ts';
-import { charactersPerToken } from '../base/estimate-tokens.ts';
+import { charactersPerToken } from '../base/text.ts';
 import type { CallHold, ModelBudget } from './model-budget.ts';
 import type { ModelChain, ModelClock } from './model-chain.ts';
 import {

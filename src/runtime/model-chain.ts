@@ -1,6 +1,6 @@
 /** The models of an agent: the one that answers, and the fallbacks that take over when it cannot. */
 
-import { raceAbort } from '../base/until-aborted.ts';
+import { raceAbort, setBoundedTimeout } from '../base/until-aborted.ts';
 import { PinnaceError, toData } from '../base/errors.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { type Span, type SpanContext, type SpanEnd, statusOfError } from '../events/span.ts';
@@ -8,7 +8,6 @@ import type { FallbackModel, ResolvedModel } from './resolver.ts';
 import { cut, reportedError, toModelError } from './model-error.ts';
 import { requirePrice } from './model-budget.ts';
 import type { LanguageModelV4, LanguageModelV4Usage } from '@ai-sdk/provider';
-import { setBoundedTimeout } from '../base/timer.ts';
 import type { Limits } from './limits.ts';
 
 /** A model that is being used, with the record of its provider. */

@@ -2,7 +2,7 @@
 
 import { isRecord } from '../base/is-record.ts';
 import { isErrorCode, PinnaceError } from '../base/errors.ts';
-import { isNetworkError } from '../base/network/network-error.ts';
+import { isNetworkError } from '../base/network.ts';
 import type { PinnaceDataParts } from './ui-message.ts';
 
 interface Cause {

@@ -14,7 +14,7 @@ import {
   withoutInnerCalls,
 } from './message-parts.ts';
 import type { IssuedMetadata } from './issued-metadata.ts';
-import { wellFormed } from '../base/well-formed.ts';
+import { wellFormed } from '../base/text.ts';
 import * as v from 'valibot';
 import { blobIdOf, resourceOf } from './message-files.ts';
 

@@ -2,11 +2,11 @@
 
 import { PinnaceError } from '../base/errors.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
-import { waitAtMost } from '../base/timer.ts';
+import { waitAtMost } from '../base/until-aborted.ts';
 import type { Plans } from '../contracts/plans.ts';
 import type { AgentSteps } from '../contracts/steps.ts';
-import { reportedHook } from '../events/reported-port.ts';
-import { steadyStorage } from '../log/outage.ts';
+import { reportedHook } from '../events/report.ts';
+import { steadyStorage } from '../log/commits.ts';
 import { createInterruptions } from '../permission/interruption.ts';
 import { createSlots } from '../tools/run-scope.ts';
 import { createChats } from './chats.ts';
@@ -32,10 +32,9 @@ import { actorOf, traceAt } from '../events/span.ts';
 import { keysOfTenant } from '../log/cache-key.ts';
 import { guarded } from '../permission/guarded.ts';
 import { ownerOfRun } from './run-record.ts';
-import type { EventBlocks } from '../events/event-blocks.ts';
-import type { EventFeed } from '../events/event-feed.ts';
-import { ringFeed } from '../events/ring-feed.ts';
-import type { RuntimeSignIns } from '../contracts/mcp/sign-ins.ts';
+import type { EventBlocks } from '../events/event-chain.ts';
+import { type EventFeed, ringFeed } from '../events/event-feed.ts';
+import type { RuntimeSignIns } from '../contracts/mcp/sign-in.ts';
 import type { createStoredFiles } from './stored-files.ts';
 import type { StepParts } from './agent-steps.ts';
 import type { StoredFiles } from './message-files.ts';

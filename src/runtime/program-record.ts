@@ -5,10 +5,10 @@
 
 import type { PinnaceError } from '../base/errors.ts';
 import type { Key } from '../base/key.ts';
-import { sha256Sync } from '../base/sha256-sync.ts';
-import type { Delivery } from '../contracts/program-sandbox.ts';
+import { sha256Sync } from '../base/hash.ts';
+import type { Delivery } from '../contracts/sandbox.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
-import { createCommitTick } from '../log/commit-tick.ts';
+import { createCommitTick, type Journal, openJournal } from '../log/journal.ts';
 import {
   creation,
   headKey,
@@ -17,8 +17,7 @@ import {
   readJournal,
   type StoredJournal,
 } from '../log/journal-record.ts';
-import { type Journal, openJournal } from '../log/journal.ts';
-import { commitOwn } from '../log/own-commit.ts';
+import { commitOwn } from '../log/commits.ts';
 import { runPrefix } from './run-record.ts';
 import type { SpentDecision, Unspendable } from '../permission/interruption.ts';
 import type { ProgramHost } from '../tools/tool.ts';

@@ -13,10 +13,9 @@
  */
 
 import { type ErrorData, PinnaceError, toData, toPinnaceError } from '../base/errors.ts';
-import { sha256Sync } from '../base/sha256-sync.ts';
+import { sha256Sync } from '../base/hash.ts';
 import { type Span, type SpanContext, statusOfError } from '../events/span.ts';
-import { type JournalHead, readJournal } from '../log/journal-record.ts';
-import { takeOver } from '../log/take-over.ts';
+import { type JournalHead, readJournal, takeOver } from '../log/journal-record.ts';
 import { askedBy, type SpentDecision, type Unspendable } from '../permission/interruption.ts';
 import { type OwnedRecord, reach } from '../permission/ownership.ts';
 import { maxProgramLength, maxProgramOutput } from '../tools/builtin/code-run.ts';

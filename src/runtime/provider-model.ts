@@ -12,8 +12,8 @@ import { PinnaceError } from '../base/errors.ts';
 import { loadOnce } from '../base/load-once.ts';
 import type { AnyLanguageModel, JSONValue } from '../contracts/ai-types.ts';
 import { isRecord } from '../base/is-record.ts';
-import { sha256Sync } from '../base/sha256-sync.ts';
-import { wellFormed } from '../base/well-formed.ts';
+import { sha256Sync } from '../base/hash.ts';
+import { wellFormed } from '../base/text.ts';
 import { providerCallId } from './call-ids.ts';
 
 /** Returns the model, to be called with any history. The code for files is loaded with the first file. */

@@ -9,7 +9,7 @@
 import { PinnaceError } from '../base/errors.ts';
 import type { Key } from '../base/key.ts';
 import type { Storage } from '../contracts/storage.ts';
-import { commitOwn } from '../log/own-commit.ts';
+import { commitOwn } from '../log/commits.ts';
 
 /** What is counted. Money is in millionths. */
 export const measures = ['tokens', 'micros', 'runs', 'bytes'] as const;

@@ -3,7 +3,7 @@
 import { checkOptions } from '../base/check-options.ts';
 import { type ErrorData, fromData, PinnaceError } from '../base/errors.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
-import type { StandardSchema } from '../base/agent/standard-schema.ts';
+import type { StandardSchema } from '../base/model-settings.ts';
 
 /** A value of which parts may not have arrived. */
 export type Partially<T> = T extends readonly (infer Item)[] ? readonly Partially<Item>[]

@@ -10,7 +10,7 @@ import { type ParentRun, readParent } from './parent-run.ts';
 import type { LostProgram, RunOrigin } from './run-context.ts';
 import { onChecked } from '../tools/define-tool.ts';
 import { type ErrorData, fromData, PinnaceError } from '../base/errors.ts';
-import { sha256Sync } from '../base/sha256-sync.ts';
+import { sha256Sync } from '../base/hash.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import { isRecord } from '../base/is-record.ts';

@@ -1,14 +1,13 @@
 /** From the agent's id to everything that its run needs, through the two-layer cache. */
 
-import { readCacheKey } from '../log/cache-key.ts';
-import { narrowEgress } from '../base/egress-list.ts';
+import { createInvalidations, readCacheKey } from '../log/cache-key.ts';
+import { narrowEgress } from '../base/origins.ts';
 import { PinnaceError } from '../base/errors.ts';
 import type { Emit } from '../events/events.ts';
-import { createInvalidations } from '../log/invalidations.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Catalog } from '../contracts/catalog.ts';
 import type { ModelSource } from '../contracts/model-source.ts';
-import type { SecretScope, SecretSource } from '../contracts/secret-source.ts';
+import type { SecretScope, SecretSource } from '../contracts/egress.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
 import type { Agent, Fallback, Provider, SecretRef, ToolDefinition } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';

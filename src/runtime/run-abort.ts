@@ -1,6 +1,6 @@
 /** What can stop a run from outside: its caller, the runtime that closes, its deadline. */
 
-import { setBoundedTimeout } from '../base/timer.ts';
+import { setBoundedTimeout } from '../base/until-aborted.ts';
 import { PinnaceError } from '../base/errors.ts';
 
 /** The one signal of a run. Composed by hand: `AbortSignal.any` costs more than all else that a run sets up. */

@@ -8,7 +8,7 @@ import type { Limits } from './limits.ts';
 import type { RunRequest } from './run-request.ts';
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import type { Money } from '../base/record-fields.ts';
-import { sha256OfText } from '../base/sha256-sync.ts';
+import { sha256OfText } from '../base/hash.ts';
 import type { RunRedaction } from '../permission/redaction/run-redaction.ts';
 import type { ResumedRun } from './run-context.ts';
 import type { Usage } from './model-budget.ts';

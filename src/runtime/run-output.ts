@@ -1,6 +1,6 @@
 /** The structured answer of one run: the instructions for the model, and the parsing of its answer. */
 
-import type { OutputSpec } from '../base/agent/output-spec.ts';
+import type { OutputSpec } from '../base/model-settings.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { parseRepairedJson } from '../base/json.ts';
 import type { Report } from '../events/report.ts';

@@ -2,7 +2,7 @@
 
 import { type ErrorData, PinnaceError } from '../base/errors.ts';
 import type { Key } from '../base/key.ts';
-import { sha256Sync } from '../base/sha256-sync.ts';
+import { sha256Sync } from '../base/hash.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
 import { readJournal } from '../log/journal-record.ts';

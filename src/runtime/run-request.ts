@@ -3,11 +3,9 @@
 import * as v from 'valibot';
 import type { UIMessage } from '../contracts/ai-types.ts';
 import { PinnaceError } from '../base/errors.ts';
-import { OutputSpec } from '../base/agent/output-spec.ts';
-import { RunSettings } from '../base/agent/run-settings.ts';
+import { otherNames, OutputSpec, RunSettings } from '../base/model-settings.ts';
 import { readData } from '../base/json.ts';
 import { Money } from '../base/record-fields.ts';
-import { otherNames } from '../base/agent/other-names.ts';
 import { parse } from '../base/parse.ts';
 import { LimitOverrides } from '../base/schema.ts';
 import { requireOutputSchema } from '../tools/json-schema/json-schema.ts';

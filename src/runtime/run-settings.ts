@@ -1,6 +1,6 @@
 /** What a request sets of its agent. Callers may set what the record of the agent names, its authors everything. Loaded on demand. */
 
-import type { RunSettings } from '../base/agent/run-settings.ts';
+import type { RunSettings } from '../base/model-settings.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { mayChange, type Principal } from '../base/principal.ts';
 import type { Agent } from '../base/schema.ts';

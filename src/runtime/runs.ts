@@ -3,9 +3,9 @@
 import type { PinnaceError } from '../base/errors.ts';
 import type { Emit } from '../events/events.ts';
 import type { Metrics } from '../base/metrics.ts';
-import { type CommitTick, createCommitTick } from '../log/commit-tick.ts';
+import { type CommitTick, createCommitTick } from '../log/journal.ts';
 import { groupCommits } from '../log/group-commit.ts';
-import { steadyStorage } from '../log/outage.ts';
+import { steadyStorage } from '../log/commits.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { createRunSignals, type RunSignals, type Sending, type SentMessage } from './steering.ts';
 import type { acceptRequested } from './send-message.ts';

@@ -2,14 +2,13 @@
 
 import type { Metrics } from '../base/metrics.ts';
 import type { Fallback } from '../base/schema.ts';
-import type { Authorize } from '../contracts/authorize.ts';
+import type { Authorize } from '../contracts/authenticator.ts';
 import type { BlobStore } from '../contracts/blob-store.ts';
 import type { Catalog } from '../contracts/catalog.ts';
 import type { ContextStrategy } from '../contracts/context-strategy.ts';
-import type { Egress } from '../contracts/egress.ts';
+import type { Egress, SecretSource } from '../contracts/egress.ts';
 import type { ModelSource } from '../contracts/model-source.ts';
 import type { Plans } from '../contracts/plans.ts';
-import type { SecretSource } from '../contracts/secret-source.ts';
 import type { AgentSteps } from '../contracts/steps.ts';
 import type { Storage } from '../contracts/storage.ts';
 import type { Audit, Recorder } from '../events/audit.ts';
@@ -31,8 +30,7 @@ import type { Limits } from './limits.ts';
 import type { McpSource, ToolSetOf } from './tool-sets.ts';
 import type { Resolver } from './resolver.ts';
 import type { StartGate } from './start-gate.ts';
-import type { RuntimeApps } from '../contracts/mcp/apps.ts';
-import type { RuntimePrompts, RuntimeResources } from '../contracts/mcp/content.ts';
+import type { RuntimeApps, RuntimePrompts, RuntimeResources } from '../contracts/mcp/content.ts';
 import type { ReadInRun } from './message-files.ts';
 import type { Discovery } from '../discovery/discovery-tools.ts';
 import type { DataSources } from '../grounding/agent-grounding.ts';

@@ -2,18 +2,16 @@
 
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { EventFeed } from '../events/event-feed.ts';
-import type { EventLog } from '../events/event-log.ts';
+import type { EventLog } from '../events/audit.ts';
 import type { RingEvent, WatchOptions } from '../events/event-ring.ts';
 import type { Report } from '../events/report.ts';
 import type { GuardedEffect } from '../permission/guarded.ts';
 import type { Decision } from '../permission/interruption.ts';
-import type { RuntimeApps } from '../contracts/mcp/apps.ts';
-import type { RuntimePrompts, RuntimeResources } from '../contracts/mcp/content.ts';
-import type { RuntimeSignIns } from '../contracts/mcp/sign-ins.ts';
+import type { RuntimeApps, RuntimePrompts, RuntimeResources } from '../contracts/mcp/content.ts';
+import type { RuntimeSignIns } from '../contracts/mcp/sign-in.ts';
 import type { McpValidation, McpValidationInput } from '../contracts/mcp/mcp-validation.ts';
 import type { Metrics } from '../base/metrics.ts';
-import type { NonceUse } from '../contracts/authenticator.ts';
-import type { Authorize } from '../contracts/authorize.ts';
+import type { Authorize, NonceUse } from '../contracts/authenticator.ts';
 import type { CallerTrace, SpanContext } from '../events/span.ts';
 import type { AgentSteps } from '../contracts/steps.ts';
 import type { AgentTools } from './agent-tools.ts';

@@ -6,11 +6,11 @@ import { PinnaceError } from '../base/errors.ts';
 import type { Emit } from '../events/events.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 import type { Metrics } from '../base/metrics.ts';
-import type { SecretScope, SecretSource } from '../contracts/secret-source.ts';
+import type { SecretScope, SecretSource } from '../contracts/egress.ts';
 import { isRedactable } from '../permission/redaction/redactor.ts';
 import type { Agent, Provider, SecretRef } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
-import { originOf, requireDestination } from '../base/secret-origins.ts';
+import { originOf, requireDestination } from '../base/origins.ts';
 import { type SpanContext, within } from '../events/span.ts';
 
 /** What secrets are looked up with. */

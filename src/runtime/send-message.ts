@@ -1,7 +1,7 @@
 /** Sends a message to a run: to its inbox, or through the storage to the instance that executes it. */
 
 import { fromData, PinnaceError, toData } from '../base/errors.ts';
-import { createNews, watchKey } from '../log/news.ts';
+import { createNews, watchKey } from '../log/bulletin.ts';
 import type { LiveRun } from './live-run.ts';
 import { readRun, type StoredRunOptions, watchRun } from './stored-run.ts';
 import {

@@ -32,7 +32,7 @@ import {
   titleOf,
 } from './chat-record.ts';
 import { finishDelete } from './delete-chat.ts';
-import { readPages } from '../log/pages.ts';
+import { readPages } from '../log/commits.ts';
 
 /**
  * Opens the chat of a request. A chat that this instance has answered last is not read: the claim conflicts where it has changed. A plan

@@ -11,7 +11,7 @@ import type {
 import { toBase64 } from '../base/base64.ts';
 import type { JSONValue, UIMessageChunk } from '../contracts/ai-types.ts';
 import { PinnaceError } from '../base/errors.ts';
-import { wellFormed, WholeTexts } from '../base/well-formed.ts';
+import { wellFormed, WholeTexts } from '../base/text.ts';
 import { type CallIds, StepCallIds } from './call-ids.ts';
 import { cut, reportedError, toStreamError } from './model-error.ts';
 import {

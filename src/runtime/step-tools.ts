@@ -1,7 +1,7 @@
 /** Which tools the model sees in its next step: all of the run's, or with discovery those that are active. */
 
 import { PinnaceError } from '../base/errors.ts';
-import { toolTokens } from '../base/estimate-tokens.ts';
+import { toolTokens } from '../base/text.ts';
 import type { UIMessage } from '../contracts/ai-types.ts';
 import type { Agent } from '../base/schema.ts';
 import type { Tool } from '../tools/tool.ts';

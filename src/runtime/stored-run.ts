@@ -4,8 +4,7 @@ import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { ErrorData, PinnaceError } from '../base/errors.ts';
 import type { Emit } from '../events/events.ts';
 import { openJournal } from '../log/journal.ts';
-import { headKey, type JournalHead, readItems, readJournal, readLastSeq } from '../log/journal-record.ts';
-import { takeOver } from '../log/take-over.ts';
+import { headKey, type JournalHead, readItems, readJournal, readLastSeq, takeOver } from '../log/journal-record.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { type LiveRun, workerLost } from './live-run.ts';
 import {
@@ -25,7 +24,7 @@ import { closingChunks } from './run-chunks.ts';
 import { createOpenCalls, lostChunks, lostError, type OpenCall } from '../tools/call-ends.ts';
 import { recordChange, undeliveredChunk, waitingMessages } from './steering.ts';
 import { statusOfError } from '../events/span.ts';
-import { createNews, type News, watchKey } from '../log/news.ts';
+import { createNews, type News, watchKey } from '../log/bulletin.ts';
 
 /** What reading a stored run needs. */
 export interface StoredRunOptions {

@@ -11,7 +11,7 @@ import { toPrompt } from './model-prompt.ts';
 import type { ModelBudget, Usage } from './model-budget.ts';
 import { callModelOnce, type ModelTurnOptions } from './model-turn.ts';
 import type { Limits } from './limits.ts';
-import { wellFormed } from '../base/well-formed.ts';
+import { wellFormed } from '../base/text.ts';
 import { originOf } from './message-parts.ts';
 import { isSummary, valueTokens } from './estimate-prompt.ts';
 

@@ -8,7 +8,7 @@ import type { AnyLanguageModel } from '../contracts/ai-types.ts';
 import type { Catalog } from '../contracts/catalog.ts';
 import type { McpConnection, McpConnector } from '../contracts/mcp/mcp-connector.ts';
 import type { ModelSource } from '../contracts/model-source.ts';
-import type { SecretSource } from '../contracts/secret-source.ts';
+import type { SecretSource } from '../contracts/egress.ts';
 import type { Change, CommitResult, Entry, Storage, Watchable } from '../contracts/storage.ts';
 import type { CreateRuntimeOptions } from '../create-runtime.ts';
 import { isToolSource, type ToolSource } from '../tools/implement.ts';

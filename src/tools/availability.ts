@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../base/errors.ts';
 import type { Agent, ToolDefinition } from '../base/schema.ts';
-import { suggest } from '../base/suggest.ts';
+import { suggest } from '../base/check-options.ts';
 
 /** Why an agent cannot use a definition: the first reason that applies. */
 export type Unavailable = 'not_allowed' | 'disabled' | 'hidden';

@@ -13,7 +13,7 @@ import { isRecord } from '../base/is-record.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Agent, ToolDefinition } from '../base/schema.ts';
-import { visible } from '../base/visible-text.ts';
+import { visible } from '../base/text.ts';
 import type {
   EarlierClaim,
   SpendClaim,

@@ -1,13 +1,12 @@
 /** Calls tools of type `http`: builds the request, sends it through the egress, and shapes the answer. Loaded with the first call. */
 
-import { narrowEgress } from '../base/egress-list.ts';
+import { narrowEgress } from '../base/origins.ts';
 import { type ErrorCode, PinnaceError } from '../base/errors.ts';
-import { readText } from '../base/read-text.ts';
+import { readText } from '../base/text.ts';
 import { type RetryOptions, withRetries } from '../base/with-retries.ts';
-import type { Egress } from '../contracts/egress.ts';
-import type { SecretText } from '../contracts/secret-source.ts';
+import type { Egress, SecretText } from '../contracts/egress.ts';
 import { type SpanContext, within } from '../events/span.ts';
-import { toTraceparent } from '../events/traceparent.ts';
+import { toTraceparent } from '../events/trace-ids.ts';
 import {
   fillTemplate,
   type HttpToolConfig,

@@ -1,7 +1,7 @@
 /** Makes tools of a schema of any library, or a JSON Schema, and a function: of this package, of the AI SDK, and of extension modules. */
 
 import * as v from 'valibot';
-import type { StandardResult, StandardSchema } from '../base/agent/standard-schema.ts';
+import type { StandardResult, StandardSchema } from '../base/model-settings.ts';
 import { checkOptions, wrongArgument } from '../base/check-options.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { isRecord } from '../base/is-record.ts';

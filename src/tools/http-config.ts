@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { checkUrl } from '../base/check-url.ts';
 import { PinnaceError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
-import type { SecretText } from '../contracts/secret-source.ts';
+import type { SecretText } from '../contracts/egress.ts';
 
 /** An origin that a request may reach: public by its name, with or without a port of its own. */
 const Origin = v.pipe(

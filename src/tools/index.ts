@@ -1,6 +1,6 @@
 /** `pinnace/tools`: tools as code, as HTTP requests and as extensions, and the one way to call them. */
 
-export { type EgressList, narrowEgress } from '../base/egress-list.ts';
+export { type EgressList, narrowEgress } from '../base/origins.ts';
 export type {
   AnswersTo,
   CallingClient,

@@ -1,9 +1,8 @@
 /** Which fields of an input its JSON Schema declares, and what events say of an input: never a value. */
 
-import { readPointer } from '../base/json-pointer.ts';
-import { canonicalJson } from '../base/json.ts';
-import { visible } from '../base/visible-text.ts';
-import type { SummaryValue } from '../contracts/span.ts';
+import { canonicalJson, readPointer } from '../base/json.ts';
+import { visible } from '../base/text.ts';
+import type { SummaryValue } from '../contracts/event-sink.ts';
 import type { DigestOf } from '../events/input-digests.ts';
 
 /** What the schemas that apply to one object say of its fields. */

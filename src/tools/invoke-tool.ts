@@ -10,9 +10,9 @@
 
 import { PinnaceError, toData } from '../base/errors.ts';
 import { invalid, pathText } from '../base/parse.ts';
-import { setBoundedTimeout } from '../base/timer.ts';
-import { wellFormed } from '../base/well-formed.ts';
-import type { Authorize } from '../contracts/authorize.ts';
+import { setBoundedTimeout } from '../base/until-aborted.ts';
+import { wellFormed } from '../base/text.ts';
+import type { Authorize } from '../contracts/authenticator.ts';
 import { type ErrorContext, type Report, reportHidden } from '../events/report.ts';
 import { refusal } from '../permission/authorize.ts';
 import {

@@ -1,7 +1,7 @@
 /** Makes tools of definitions, schemas and functions, for every way to read a schema. */
 
 import * as v from 'valibot';
-import type { StandardSchema } from '../base/agent/standard-schema.ts';
+import type { StandardSchema } from '../base/model-settings.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { jsonSchemaOf } from '../base/json-schema-of.ts';
 import { parse, toIssue } from '../base/parse.ts';

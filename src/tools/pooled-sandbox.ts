@@ -5,8 +5,7 @@
  */
 
 import { PinnaceError } from '../base/errors.ts';
-import type { ProgramOptions, ProgramSandbox } from '../contracts/program-sandbox.ts';
-import type { Sandbox, SandboxOptions } from '../contracts/sandbox.ts';
+import type { ProgramOptions, ProgramSandbox, Sandbox, SandboxOptions } from '../contracts/sandbox.ts';
 import type { ToolContext } from './tool.ts';
 
 /** How many sandboxes run at once. */

@@ -13,7 +13,7 @@
 
 import { type ErrorData, PinnaceError, toData } from '../base/errors.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
-import type { Interaction } from '../contracts/mcp/interaction.ts';
+import type { Interaction } from '../contracts/mcp/answers.ts';
 import { reportAt } from '../events/report.ts';
 import type { SpanContext } from '../events/span.ts';
 import { askedBy, type Interruption, type Interruptions } from '../permission/interruption.ts';

@@ -16,16 +16,16 @@
  * A new facility for tools is a field of `ToolContext` (`tool.ts`) and a line here, or in `run-calls.ts` where only runs have it.
  */
 
-import { egressDenied, isWithinEgress } from '../base/egress-list.ts';
+import { egressDenied, isWithinEgress } from '../base/origins.ts';
 import { type ErrorData, isErrorCode, PinnaceError, toData } from '../base/errors.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Agent, SecretRef } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
-import type { Authorize } from '../contracts/authorize.ts';
+import type { Authorize } from '../contracts/authenticator.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
-import type { Interaction } from '../contracts/mcp/interaction.ts';
-import type { SecretScope } from '../contracts/secret-source.ts';
+import type { Interaction } from '../contracts/mcp/answers.ts';
+import type { SecretScope } from '../contracts/egress.ts';
 import type { Storage } from '../contracts/storage.ts';
 import type { Recorder, SideEffect } from '../events/audit.ts';
 import type { InputDigests } from '../events/input-digests.ts';

@@ -1,18 +1,18 @@
 /** What a tool is: a definition, a check of its input, and the work. */
 
-import type { EgressList } from '../base/egress-list.ts';
+import type { EgressList } from '../base/origins.ts';
 import type { PinnaceError } from '../base/errors.ts';
 import type { Issue } from '../base/parse.ts';
 import type { Principal } from '../base/principal.ts';
 import type { JsonSchema, ToolDefinition } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
-import type { McpAppRef } from '../contracts/mcp/apps.ts';
-import type { AskWhileOpen, Interaction } from '../contracts/mcp/interaction.ts';
-import type { ErrorContext } from '../events/on-error.ts';
+import type { McpAppRef } from '../contracts/mcp/content.ts';
+import type { AskWhileOpen, Interaction } from '../contracts/mcp/answers.ts';
+import type { ErrorContext } from '../events/report.ts';
 import type { Span } from '../events/span.ts';
 import type { Closable, Delegation, RunScope } from './run-scope.ts';
 
-export type { ToolOutcome } from '../contracts/tool-outcome.ts';
+export type { ToolOutcome } from '../contracts/steps.ts';
 
 /** How much a line of a tool's log matters. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';

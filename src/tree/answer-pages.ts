@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { PinnaceError } from '../base/errors.ts';
-import { sha256Sync } from '../base/sha256-sync.ts';
+import { sha256Sync } from '../base/hash.ts';
 import type { Payload } from './node-store.ts';
 import { byteLength, canonicalJson, type Projection } from './properties.ts';
 import type { Cursor, Layout } from './sequence.ts';

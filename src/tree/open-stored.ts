@@ -3,8 +3,7 @@
 import { checkOptions } from '../base/check-options.ts';
 import { PinnaceError } from '../base/errors.ts';
 import type { Storage, Watchable } from '../contracts/storage.ts';
-import type { OnError } from '../events/on-error.ts';
-import { createReport, type Report } from '../events/report.ts';
+import { createReport, type OnError, type Report } from '../events/report.ts';
 import type { TreeOp } from './ops.ts';
 import type { TreeRow } from './payload-types.ts';
 import { StoredTree } from './stored-tree.ts';

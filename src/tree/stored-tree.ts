@@ -5,7 +5,7 @@
 
 import { PinnaceError } from '../base/errors.ts';
 import type { Key } from '../base/key.ts';
-import { sha256Sync } from '../base/sha256-sync.ts';
+import { sha256Sync } from '../base/hash.ts';
 import type { Change, CommitResult, Storage, Watchable } from '../contracts/storage.ts';
 import {
   type BlockOptions,
@@ -17,10 +17,14 @@ import {
   sweepGarbage,
   writeBlocks,
 } from '../log/checkpoint.ts';
-import { commitHead, type Head as StoredHead, readHead as readStoredHead } from '../log/head.ts';
-import { watchKey } from '../log/news.ts';
-import { commitOwn } from '../log/own-commit.ts';
-import { removeKeys } from '../log/pages.ts';
+import {
+  commitHead,
+  commitOwn,
+  type Head as StoredHead,
+  readHead as readStoredHead,
+  removeKeys,
+} from '../log/commits.ts';
+import { watchKey } from '../log/bulletin.ts';
 import { answerTtlMs } from './desk.ts';
 import type { Payload } from './node-store.ts';
 import type { TreeOp } from './ops.ts';

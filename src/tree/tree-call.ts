@@ -16,7 +16,7 @@ import { PinnaceError } from '../base/errors.ts';
 import { isRecord } from '../base/is-record.ts';
 import { checkData } from '../base/json.ts';
 import { parse } from '../base/parse.ts';
-import { sha256Sync } from '../base/sha256-sync.ts';
+import { sha256Sync } from '../base/hash.ts';
 import { hidesCause } from '../events/report.ts';
 import { statusOfError } from '../events/span.ts';
 import type { ToolSourceCall } from '../tools/implement.ts';

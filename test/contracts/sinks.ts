@@ -6,8 +6,7 @@
  * for (const { name, run } of queuedSinkContract) it(name, () => run(freshSubject()));
  */
 
-import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
-import type { EventSink } from '../../src/contracts/event-sink.ts';
+import type { EventSink, ObservedEvent } from '../../src/contracts/event-sink.ts';
 import { assertEqual } from './assert.ts';
 
 /** A sink, and its receiver. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkedLookup, type Lookup } from '../../adapters/egress/checked-lookup.ts';
-import { isPublicAddress } from '../../src/base/network/public-address.ts';
+import { isPublicAddress } from '../../src/base/network.ts';
 import cases from '../fixtures/vectors/ssrf-cases.json' with { type: 'json' };
 
 /** What a socket would be given: addresses, or the reason why it is not opened. */

@@ -2,8 +2,7 @@
 
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { Principal } from '../../../src/base/principal.ts';
-import type { RuntimeApps } from '../../../src/contracts/mcp/apps.ts';
-import type { RuntimePrompts, RuntimeResources } from '../../../src/contracts/mcp/content.ts';
+import type { RuntimeApps, RuntimePrompts, RuntimeResources } from '../../../src/contracts/mcp/content.ts';
 import type { RemoteApps, RemotePrompts, RemoteResources } from '../client/mcp-content.ts';
 
 /** A call on its way to the worker: what is called, the agent, and the request. */

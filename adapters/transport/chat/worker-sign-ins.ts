@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { Principal } from '../../../src/base/principal.ts';
-import type { RuntimeSignIns } from '../../../src/contracts/mcp/sign-ins.ts';
+import type { RuntimeSignIns } from '../../../src/contracts/mcp/sign-in.ts';
 import type { RemoteMcpSignIns } from '../client/mcp-sign-ins.ts';
 
 /** A call on its way to the worker: the method, and its arguments without the options. */

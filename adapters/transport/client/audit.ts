@@ -1,9 +1,9 @@
 /** The audit of an endpoint, as in process. */
 
 import type { CallOptions } from './call-options.ts';
-import type { EventLog, LoggedEvent } from '../../../src/events/event-log.ts';
+import type { EventLog, LoggedEvent } from '../../../src/events/audit.ts';
 import type { EventQuery } from '../../../src/events/event-query.ts';
-import type { Verification } from '../../../src/events/verify-chain.ts';
+import type { Verification } from '../../../src/events/event-chain.ts';
 import type { Page } from '../../../src/base/page.ts';
 import { queryOf } from './query.ts';
 

@@ -6,7 +6,7 @@ import type {
   McpSignInCallback,
   McpSignInRequest,
   McpSignInStart,
-} from '../../../src/contracts/mcp/sign-ins.ts';
+} from '../../../src/contracts/mcp/sign-in.ts';
 import type { CallOptions } from './call-options.ts';
 import { runPath } from './connection.ts';
 

@@ -5,7 +5,7 @@ import { PinnaceError } from '../../../src/base/errors.ts';
 import { parseRepairedJson } from '../../../src/base/json.ts';
 import { parse } from '../../../src/base/parse.ts';
 import { readBody } from '../signed/body.ts';
-import { sha256OfText } from '../../../src/base/sha256-sync.ts';
+import { sha256OfText } from '../../../src/base/hash.ts';
 
 /** A body that was parsed. */
 export interface JsonBody {

@@ -1,8 +1,7 @@
 /** The trace of a request, from its headers to the response's. */
 
 import type { MiddlewareHandler } from 'hono';
-import { createTraceId } from '../../../src/events/trace-ids.ts';
-import { parseTraceparent } from '../../../src/events/traceparent.ts';
+import { createTraceId, parseTraceparent } from '../../../src/events/trace-ids.ts';
 import type { SignedEnv } from './env.ts';
 
 /** The header that names the trace in every response. */

@@ -2,7 +2,7 @@
 
 import { type PinnaceError, toData } from '../../../src/base/errors.ts';
 import type { AgentTools } from '../../../src/runtime/agent-tools.ts';
-import { parseTraceparent } from '../../../src/events/traceparent.ts';
+import { parseTraceparent } from '../../../src/events/trace-ids.ts';
 import type { LogLevel, Progress, Tool } from '../../../src/tools/tool.ts';
 import { requireCapabilities } from './capabilities.ts';
 import type { Asking } from './questions/asking.ts';

@@ -1,9 +1,7 @@
 /** What an MCP server needs: the tools of a caller, and a storage for the loaded ones. */
 
 import type { Rerank } from '../../../src/discovery/definitions.ts';
-import { createReport } from '../../../src/events/report.ts';
-import { reportedHook, reportedPort } from '../../../src/events/reported-port.ts';
-import type { OnError } from '../../../src/events/on-error.ts';
+import { createReport, type OnError, reportedHook, reportedPort } from '../../../src/events/report.ts';
 import type { Storage } from '../../../src/contracts/storage.ts';
 import type { AgentTools } from '../../../src/runtime/agent-tools.ts';
 import type { Principal } from '../../../src/base/principal.ts';

@@ -14,7 +14,7 @@ import {
 import { canonicalJson } from '../../../src/base/json.ts';
 import { isRecord } from '../../../src/base/is-record.ts';
 import type { Principal } from '../../../src/base/principal.ts';
-import { parseTraceparent } from '../../../src/events/traceparent.ts';
+import { parseTraceparent } from '../../../src/events/trace-ids.ts';
 import type { AgentTools, ClientRead } from '../../../src/runtime/agent-tools.ts';
 import { linearValidator } from '../../linear-validator.ts';
 import type { CallContext } from './call.ts';

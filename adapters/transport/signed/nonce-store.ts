@@ -3,7 +3,7 @@
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { BoundedMap } from '../../../src/base/bounded-map.ts';
 import { groupCommits } from '../../../src/log/group-commit.ts';
-import { commitOwn } from '../../../src/log/own-commit.ts';
+import { commitOwn } from '../../../src/log/commits.ts';
 import type { NonceUse } from '../../../src/contracts/authenticator.ts';
 import type { CommitResult, Storage } from '../../../src/contracts/storage.ts';
 import { clockSkewSeconds, maxSignatureSeconds } from './profile.ts';

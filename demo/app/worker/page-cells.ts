@@ -4,7 +4,7 @@ import { type Remote, wrap } from 'comlink';
 import { type ErrorData, fromData, PinnaceError } from '../../../src/base/errors.ts';
 import { createSandbox, type ProbedSandbox } from '../../../adapters/sandbox/sandbox.ts';
 import { workerSandbox } from '../../../adapters/sandbox/worker.ts';
-import type { ProgramSandbox } from '../../../src/contracts/program-sandbox.ts';
+import type { ProgramSandbox } from '../../../src/contracts/sandbox.ts';
 import { loadOnce } from '../../../src/base/load-once.ts';
 import { linesBefore } from '../../../adapters/sandbox/worker-cells.ts';
 import type { PreludeSettings } from '../../../adapters/sandbox/prelude.ts';

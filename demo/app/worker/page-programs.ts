@@ -4,7 +4,7 @@ import { type Remote, transfer } from 'comlink';
 import { openProgram } from '../../../adapters/sandbox/bridge.ts';
 import { linesBefore } from '../../../adapters/sandbox/worker-cells.ts';
 import { type ErrorData, fromData } from '../../../src/base/errors.ts';
-import type { ProgramCell, ProgramOptions } from '../../../src/contracts/program-sandbox.ts';
+import type { ProgramCell, ProgramOptions } from '../../../src/contracts/sandbox.ts';
 import type { PageCells } from './page-cells.ts';
 
 /** What the page sends: a message of the cell, or why it failed. */

@@ -13,9 +13,9 @@ import {
   type Tool,
 } from '../../../src/index.ts';
 import { parse } from '../../../src/base/parse.ts';
-import { readText } from '../../../src/base/read-text.ts';
+import { readText } from '../../../src/base/text.ts';
 import { ToolDefinition } from '../../../src/base/schema.ts';
-import { requireDestination } from '../../../src/base/secret-origins.ts';
+import { requireDestination } from '../../../src/base/origins.ts';
 import { createCodeTool } from '../../../src/tools/implement.ts';
 import { answer } from '../../registry/worker/answer.ts';
 import type { ToolTrial, TrialControl } from './control.ts';

@@ -1,7 +1,7 @@
 /** The fields of the settings of a chat, checked as they are typed by the checks of the library. */
 
 import * as v from 'valibot';
-import { RunSettings } from '../../../src/base/agent/run-settings.ts';
+import { RunSettings } from '../../../src/base/model-settings.ts';
 import { LimitOverrides } from '../../../src/base/schema.ts';
 import type { ChatSettings } from './chat-settings.ts';
 

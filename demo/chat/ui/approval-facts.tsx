@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import { canonicalJson } from '../../../src/base/json.ts';
-import { visible } from '../../../src/base/visible-text.ts';
+import { visible } from '../../../src/base/text.ts';
 import type { Approval, AskedCall } from '../state/run-data.ts';
 
 interface ApprovalFactsProps {

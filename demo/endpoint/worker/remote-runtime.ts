@@ -3,10 +3,9 @@
 import type { Client } from '../../../adapters/transport/client.ts';
 import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
 import type { McpAnswers } from '../../../src/contracts/mcp/answers.ts';
-import type { McpAppCallRequest, McpAppRequest } from '../../../src/contracts/mcp/apps.ts';
-import type { McpSignInCallback, McpSignInRequest, RuntimeSignIns } from '../../../src/contracts/mcp/sign-ins.ts';
+import type { McpAppCallRequest, McpAppRequest, McpCompletionRequest, McpPromptRequest, McpResourceRequest } from '../../../src/contracts/mcp/content.ts';
+import type { McpSignInCallback, McpSignInRequest, RuntimeSignIns } from '../../../src/contracts/mcp/sign-in.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
-import type { McpCompletionRequest, McpPromptRequest, McpResourceRequest } from '../../../src/contracts/mcp/content.ts';
 import type { HostedRuntime, RunCall, Runtime } from '../../../src/runtime/runtime.ts';
 import type { StoredFiles } from '../../../src/runtime/message-files.ts';
 

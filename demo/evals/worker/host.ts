@@ -22,7 +22,7 @@ import {
   toJsonLines,
 } from '../../../src/evals/index.ts';
 import type { HostedRuntime } from '../../../src/runtime/runtime.ts';
-import { readPages, removeKeys } from '../../../src/log/pages.ts';
+import { readPages, removeKeys } from '../../../src/log/commits.ts';
 import type { Answered, CaseHead, EvalsControl, EvalSetting, StoredReport } from './control.ts';
 
 /** What cases are run with. */

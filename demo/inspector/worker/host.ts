@@ -3,7 +3,7 @@
 import { toData } from '../../../src/base/errors.ts';
 import type { EventSink } from '../../../src/contracts/event-sink.ts';
 import type { ModelSource } from '../../../src/contracts/model-source.ts';
-import type { SecretSource } from '../../../src/contracts/secret-source.ts';
+import type { SecretSource } from '../../../src/contracts/egress.ts';
 import type { Storage } from '../../../src/contracts/storage.ts';
 import { localPrincipal } from '../../../src/base/principal.ts';
 import type { HostedRuntime } from '../../../src/runtime/runtime.ts';

@@ -3,7 +3,7 @@
 import type { LanguageModel } from '../../../src/contracts/ai-types.ts';
 import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
 import type { ModelSource } from '../../../src/contracts/model-source.ts';
-import type { SecretSource } from '../../../src/contracts/secret-source.ts';
+import type { SecretSource } from '../../../src/contracts/egress.ts';
 import { createRunRedaction } from '../../../src/permission/redaction/run-redaction.ts';
 import { adaptModel } from '../../../src/runtime/provider-model.ts';
 import type { Secret } from '../../../src/base/secret.ts';

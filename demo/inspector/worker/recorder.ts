@@ -1,8 +1,7 @@
 /** Records runs from a runtime's events: in memory while they run, in storage, and to the page as news. */
 
 import { PinnaceError } from '../../../src/base/errors.ts';
-import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
-import type { EventSink } from '../../../src/contracts/event-sink.ts';
+import type { EventSink, ObservedEvent } from '../../../src/contracts/event-sink.ts';
 import { readSummary } from '../../../src/events/payload-summary.ts';
 import type { RunHead, RunList, RunNews, RunRecord, RunTools } from './control.ts';
 import { createDelay } from './delay.ts';

@@ -1,6 +1,6 @@
 /** The document of an app: its HTML behind a policy that is made of approved origins alone. */
 
-import type { McpApp } from '../../../src/contracts/mcp/apps.ts';
+import type { McpApp } from '../../../src/contracts/mcp/content.ts';
 
 /** Returns the document. The policy comes before everything that it governs. */
 export function appDocument({ html, csp }: Pick<McpApp, 'html' | 'csp'>): string {

@@ -1,6 +1,6 @@
 /** The way from the callback page of a sign-in to the page that started it. Both are pages of this origin. */
 
-import type { McpSignInCallback } from '../../../src/contracts/mcp/sign-ins.ts';
+import type { McpSignInCallback } from '../../../src/contracts/mcp/sign-in.ts';
 
 /** The name of the `BroadcastChannel`. */
 export const channelName = 'pinnace-sign-in';

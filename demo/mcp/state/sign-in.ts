@@ -1,7 +1,7 @@
 /** One attempt of a person to sign in to an MCP server: the window, the way back, and what went wrong in plain words. */
 
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { McpSignInCallback, McpSignInStart } from '../../../src/contracts/mcp/sign-ins.ts';
+import type { McpSignInCallback, McpSignInStart } from '../../../src/contracts/mcp/sign-in.ts';
 import { channelName, type Outcome, readCallback } from './callback-channel.ts';
 import { signInProblem } from './sign-in-words.ts';
 

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import type { Playground } from '../../app/state/playground.ts';
 import type { ToolPart } from '../../chat/state/message.ts';
 import type { AppRef } from '../../chat/state/run-data.ts';
-import type { McpApp } from '../../../src/contracts/mcp/apps.ts';
+import type { McpApp } from '../../../src/contracts/mcp/content.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { AppFrame } from './app-frame.tsx';
 

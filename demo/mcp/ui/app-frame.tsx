@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import type { Playground } from '../../app/state/playground.ts';
 import type { ToolPart } from '../../chat/state/message.ts';
-import type { McpApp } from '../../../src/contracts/mcp/apps.ts';
+import type { McpApp } from '../../../src/contracts/mcp/content.ts';
 import { type AppBridge, connectApp } from '../state/app-bridge.ts';
 import { appDocument } from '../state/app-document.ts';
 import { type AppQuestion, createAppHost } from '../state/app-host.ts';

@@ -2,7 +2,7 @@
 
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { fromData } from '../../../src/base/errors.ts';
-import type { McpGrant } from '../../../src/contracts/mcp/sign-ins.ts';
+import type { McpGrant } from '../../../src/contracts/mcp/sign-in.ts';
 import { createSignIn, type SignInAttempt } from '../../mcp/state/sign-in.ts';
 import { signInProblem } from '../../mcp/state/sign-in-words.ts';
 import type { SignInControl } from '../worker/control.ts';

@@ -11,7 +11,7 @@ import type {
   RecordKind,
   RegistryQuery,
 } from '../../../src/registry/index.ts';
-import type { McpGrant, McpSignInCallback, McpSignInStart } from '../../../src/contracts/mcp/sign-ins.ts';
+import type { McpGrant, McpSignInCallback, McpSignInStart } from '../../../src/contracts/mcp/sign-in.ts';
 import type { Manifest } from '../../../src/index.ts';
 import type { Page } from '../../../src/runtime/index.ts';
 import type { TrialControl, VariantControl } from '../../builder/worker/control.ts';

@@ -3,7 +3,7 @@
  * https://openrouter.ai/docs/use-cases/oauth-pkce).
  */
 
-import { sha256Sync } from '../../../src/base/sha256-sync.ts';
+import { sha256Sync } from '../../../src/base/hash.ts';
 import { asRecord } from '../../../src/base/is-record.ts';
 import { refusal, type ServerReply } from './ask-server.ts';
 import { pageFetch } from './page-fetch.ts';

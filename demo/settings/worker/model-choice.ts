@@ -6,7 +6,7 @@ import type { Catalog, McpServerWriter } from '../../../src/contracts/catalog.ts
 import type { CustomModel } from '../../../adapters/models/source.ts';
 import type { LanguageModel } from '../../../src/contracts/ai-types.ts';
 import { loadOnce } from '../../../src/base/load-once.ts';
-import { originOf } from '../../../src/base/secret-origins.ts';
+import { originOf } from '../../../src/base/origins.ts';
 import type { Endpoint } from '../../app/worker/control.ts';
 
 /** The provider that the sample agents name. */

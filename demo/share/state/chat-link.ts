@@ -1,7 +1,7 @@
 /** A chat as a link, and a chat from a link. */
 
 import * as v from 'valibot';
-import { visible } from '../../../src/base/visible-text.ts';
+import { visible } from '../../../src/base/text.ts';
 import { type Chat, createChat, titleOf } from '../../chat/state/chat.ts';
 import { createAnswer, createTextPart, createToolPart, type Message, type Part } from '../../chat/state/message.ts';
 import { withoutHidden } from './hidden-text.ts';

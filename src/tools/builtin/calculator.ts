@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { PinnaceError } from '../../base/errors.ts';
 import { defineValibotTool } from '../make-tool.ts';
 import type { Tool } from '../tool.ts';
-import { suggest } from '../../base/suggest.ts';
+import { suggest } from '../../base/check-options.ts';
 
 const Input = v.strictObject({
   expression: v.pipe(

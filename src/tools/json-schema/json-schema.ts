@@ -5,7 +5,7 @@ import { PinnaceError } from '../../base/errors.ts';
 import { isRecord } from '../../base/is-record.ts';
 import type { Issue } from '../../base/parse.ts';
 import type { JsonSchema } from '../../base/schema.ts';
-import { yieldTurn } from '../../base/yield-turn.ts';
+import { yieldTurn } from '../../base/turns.ts';
 import { createWork, tooMuchWork } from '../../permission/regex/work.ts';
 import type { InputCheck, Tool } from '../tool.ts';
 import { addressOf, compilePatterns, evaluate, type Matchers } from './evaluate-schema.ts';

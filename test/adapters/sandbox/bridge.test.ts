@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openProgram, type WireListener } from '../../../adapters/sandbox/bridge.ts';
-import type { FromCell, ProgramCell, ProgramOptions } from '../../../src/contracts/program-sandbox.ts';
+import type { FromCell, ProgramCell, ProgramOptions } from '../../../src/contracts/sandbox.ts';
 import { programTerms } from '../../fixtures/sandbox/program-sandbox.ts';
 import { outcomeOf } from '../../fixtures/sandbox/sandbox.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { httpSecrets, type HttpSecretsOptions } from '../../../adapters/secrets/http.ts';
-import type { SecretScope } from '../../../src/contracts/secret-source.ts';
+import type { SecretScope } from '../../../src/contracts/egress.ts';
 import { type DeniableSecrets, remoteSecretsContract, type WaitingSecrets } from '../../contracts/secrets.ts';
 import { textsIn } from '../../contracts/secrets/printing.ts';
 import { endlessBody, fakeFetch, json } from '../remote/fake-fetch.ts';

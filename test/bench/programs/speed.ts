@@ -1,7 +1,7 @@
 /** The time of programs on Deno: from the start of a process to its end, and of each call inside. All variants take turns. */
 
 import { denoSandbox } from '../../../adapters/sandbox/deno.ts';
-import type { Delivery, ProgramSandbox } from '../../../src/contracts/program-sandbox.ts';
+import type { Delivery, ProgramSandbox } from '../../../src/contracts/sandbox.ts';
 import { median, report, type Row } from '../measure.ts';
 import { double } from '../../fixtures/programs.ts';
 import { program, run } from './subject.ts';

@@ -1,6 +1,6 @@
 /** Checks of filters: every hit matches them, and every match can be found. */
 
-import type { Filter } from '../../../src/contracts/filter.ts';
+import type { Filter } from '../../../src/contracts/grounding-source.ts';
 import { assertEqual, assertRejects } from '../assert.ts';
 import { acmeDocuments, type ContractDocument, type GroundingCheck, openBoth, retrieve } from './check.ts';
 

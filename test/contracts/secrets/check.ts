@@ -1,7 +1,7 @@
 /** Types and helpers of the secrets checks. */
 
 import { PinnaceError } from '../../../src/base/errors.ts';
-import type { SecretScope, SecretSource } from '../../../src/contracts/secret-source.ts';
+import type { SecretScope, SecretSource } from '../../../src/contracts/egress.ts';
 import type { Secret } from '../../../src/base/secret.ts';
 import { assert } from '../assert.ts';
 

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { describe, expect, it, vi } from 'vitest';
 import { PinnaceError } from '../../../src/base/errors.ts';
-import type { McpAppCallResult } from '../../../src/contracts/mcp/apps.ts';
+import type { McpAppCallResult } from '../../../src/contracts/mcp/content.ts';
 import { type AppHost, connectApp } from '../../../demo/mcp/state/app-bridge.ts';
 import { appDocument, appPolicy } from '../../../demo/mcp/state/app-document.ts';
 import { type AppQuestion, createAppHost } from '../../../demo/mcp/state/app-host.ts';

@@ -2,10 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as v from 'valibot';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import type { Fallback as FallbackInput, McpSelection as McpInput } from '../../../src/base/agent/agent-input.ts';
-import { ModelSettings } from '../../../src/base/agent/model-settings.ts';
-import { OutputSpec } from '../../../src/base/agent/output-spec.ts';
-import type { Prices } from '../../../src/base/agent/provider-input.ts';
+import type { Fallback as FallbackInput, McpSelection as McpInput, Prices } from '../../../src/base/agent-input.ts';
+import { ModelSettings, OutputSpec } from '../../../src/base/model-settings.ts';
 import {
   Agent,
   type AgentInput,
@@ -31,17 +29,17 @@ function fieldsIn(source: string, name: string): ReadonlyMap<string, string> {
   return new Map([...(parent ? fieldsIn(source, parent) : []), ...own]);
 }
 
-const inputs = 'src/base/agent/agent-input.ts';
+const inputs = 'src/base/agent-input.ts';
 const documented = [
   ['AgentInput', inputs, Agent],
   ['SecretRef', inputs, SecretRef],
   ['LimitOverrides', inputs, LimitOverrides],
   ['McpSelection', inputs, McpSelection],
   ['Fallback', inputs, Fallback],
-  ['ModelSettings', 'src/base/agent/model-settings.ts', ModelSettings],
-  ['OutputSpec', 'src/base/agent/output-spec.ts', OutputSpec],
-  ['ProviderInput', 'src/base/agent/provider-input.ts', Provider],
-  ['Prices', 'src/base/agent/provider-input.ts', Provider.entries.prices.wrapped],
+  ['ModelSettings', 'src/base/model-settings.ts', ModelSettings],
+  ['OutputSpec', 'src/base/model-settings.ts', OutputSpec],
+  ['ProviderInput', 'src/base/agent-input.ts', Provider],
+  ['Prices', 'src/base/agent-input.ts', Provider.entries.prices.wrapped],
 ] as const;
 
 describe('the input types', () => {

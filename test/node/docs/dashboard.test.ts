@@ -12,7 +12,7 @@ import { developmentAuthenticator } from '../../../adapters/transport/developmen
 import { createHandler } from '../../../adapters/transport/http.ts';
 import { encodeSse } from '../../../adapters/transport/http/sse.ts';
 import { createEventRing, createRuntime, defineTool, localPrincipal, PinnaceError } from '../../../src/index.ts';
-import { metricCatalog } from '../../../src/base/metric-catalog.ts';
+import { metricCatalog } from '../../../src/base/metrics.ts';
 import { programRuntime, take } from '../../fixtures/programs.ts';
 import { type Family, readPrometheus } from '../../tools/prometheus.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkEgressList, isEgressEntry, isWithinEgress, narrowEgress } from '../../../src/base/egress-list.ts';
+import { checkEgressList, isEgressEntry, isWithinEgress, narrowEgress } from '../../../src/base/origins.ts';
 
 describe('isEgressEntry', () => {
   it.each([

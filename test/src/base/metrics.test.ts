@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { metricCatalog } from '../../../src/base/metric-catalog.ts';
-import { createMetrics, type MetricsObserver } from '../../../src/base/metrics.ts';
+import { createMetrics, metricCatalog, type MetricsObserver } from '../../../src/base/metrics.ts';
 import { readPrometheus } from '../../tools/prometheus.ts';
 
 describe('metrics', () => {

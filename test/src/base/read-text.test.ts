@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readText } from '../../../src/base/read-text.ts';
+import { readText } from '../../../src/base/text.ts';
 
 /** A body in pieces of this many bytes. */
 function inPieces(text: string, size: number): ReadableStream<Uint8Array<ArrayBuffer>> {

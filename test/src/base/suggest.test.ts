@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { suggest } from '../../../src/base/suggest.ts';
+import { suggest } from '../../../src/base/check-options.ts';
 
 const ropes = ['halyard', 'sheet', 'painter', 'painted', 'stay'];
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { waitAtMost } from '../../../src/base/timer.ts';
+import { waitAtMost } from '../../../src/base/until-aborted.ts';
 
 describe('waitAtMost', () => {
   it('resolves with the work, or when its time is over', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseRepairedJson, readData } from '../../../src/base/json.ts';
-import { wellFormed, WholeTexts } from '../../../src/base/well-formed.ts';
+import { wellFormed, WholeTexts } from '../../../src/base/text.ts';
 import { budget } from '../../fixtures/budget.ts';
 
 const anyText = fc.array(fc.constantFrom('a', 'é', '🚣', '\ud83d', '\ude00', '水'), { maxLength: 8 }).map((parts) =>

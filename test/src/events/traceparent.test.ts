@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseTraceparent } from '../../../src/events/traceparent.ts';
+import { parseTraceparent } from '../../../src/events/trace-ids.ts';
 import vectors from '../../fixtures/vectors/traceparent-cases.json' with { type: 'json' };
 
 /** Halves of surrogate pairs too. */

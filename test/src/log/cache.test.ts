@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { type Cache, type CacheOptions, createCache } from '../../../src/log/cache.ts';
+import { type Cache, type CacheOptions, createCache, createSourceHealth } from '../../../src/log/cache.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { createMetrics } from '../../../src/base/metrics.ts';
-import { createSourceHealth } from '../../../src/log/source-health.ts';
 import { virtualTime } from '../../../src/simulation/virtual-time.ts';
 import { runs } from '../../fixtures/budget.ts';
 

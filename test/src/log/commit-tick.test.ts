@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createCommitTick } from '../../../src/log/commit-tick.ts';
+import { createCommitTick } from '../../../src/log/journal.ts';
 
 describe('createCommitTick', () => {
   it('calls back all that wait in one turn, at a multiple of the spacing', async () => {

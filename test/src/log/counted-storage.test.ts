@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createMetrics } from '../../../src/base/metrics.ts';
 import { localPrincipal } from '../../../src/index.ts';
-import { countedStorage } from '../../../src/log/counted-storage.ts';
+import { countedStorage } from '../../../src/log/answering-storage.ts';
 import { says, scriptedModel, streamOf } from '../../fixtures/model.ts';
 import { readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
 

@@ -3,8 +3,7 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { answeringStorage } from '../../../src/log/answering-storage.ts';
 import { PinnaceError, type Storage } from '../../../src/index.ts';
 import { type Journal, openJournal } from '../../../src/log/journal.ts';
-import { creation, readItems, readJournal, readLastSeq } from '../../../src/log/journal-record.ts';
-import { takeOver } from '../../../src/log/take-over.ts';
+import { creation, readItems, readJournal, readLastSeq, takeOver } from '../../../src/log/journal-record.ts';
 import { virtualTime } from '../../../src/simulation/virtual-time.ts';
 
 const prefix = ['log', 'a'];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import type { Storage } from '../../../src/contracts/storage.ts';
-import { createNews, watchKey } from '../../../src/log/news.ts';
+import { createNews, watchKey } from '../../../src/log/bulletin.ts';
 
 /** News by hand, and whether they are still watched. */
 function byHand() {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createRules, type RuleInput } from '../../../src/permission/rules.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
-import type { Authorization } from '../../../src/contracts/authorize.ts';
+import type { Authorization } from '../../../src/contracts/authenticator.ts';
 import { createPrincipal, type Principal, type Scope } from '../../../src/base/principal.ts';
 import { runs } from '../../fixtures/budget.ts';
 

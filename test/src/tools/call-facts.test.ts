@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../../src/base/json.ts';
 import { defineTool } from '../../../src/index.ts';
 import { callFacts, describeCall, describedText } from '../../../src/tools/call-approval.ts';
-import { visible } from '../../../src/base/visible-text.ts';
+import { visible } from '../../../src/base/text.ts';
 import { randomNumbers } from '../../fixtures/chance/random.ts';
 
 const payment = defineTool({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hmacSha256Sync } from '../../../src/base/sha256-sync.ts';
+import { hmacSha256Sync } from '../../../src/base/hash.ts';
 import { inputSummary } from '../../../src/tools/input-fields.ts';
 
 const schemaOf = (...names: string[]) => ({

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createTree, type TreeTools } from '../../../src/index.ts';
-import { sha256Sync } from '../../../src/base/sha256-sync.ts';
+import { sha256Sync } from '../../../src/base/hash.ts';
 import { payloadTypes, randomFrom, randomRows, row } from './fixtures.ts';
 import { Oracle } from './oracle.ts';
 import { company, editor, fails, ok, version as latest } from './tool-fixtures.ts';

@@ -3,7 +3,7 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { McpAnswers } from '../../../../src/contracts/mcp/answers.ts';
-import { McpSignInCallback, McpSignInRequest } from '../../../../src/contracts/mcp/sign-ins.ts';
+import { McpSignInCallback, McpSignInRequest } from '../../../../src/contracts/mcp/sign-in.ts';
 import type { HostedRuntime } from '../../../../src/runtime/runtime.ts';
 import type { Signed } from '../authentication.ts';
 import { readAs } from '../body.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, inject, it } from 'vitest';
-import { isNetworkError } from '../../../../src/base/network/network-error.ts';
+import { isNetworkError } from '../../../../src/base/network.ts';
 
 const thrownBy = async (work: () => unknown): Promise<unknown> => {
   try {

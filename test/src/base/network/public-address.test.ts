@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isIpv4, isPublicAddress } from '../../../../src/base/network/public-address.ts';
+import { isIpv4, isPublicAddress } from '../../../../src/base/network.ts';
 import { runs } from '../../../fixtures/budget.ts';
 
 const number = (ip: string): number => ip.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0);

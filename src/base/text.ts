@@ -1,5 +1,6 @@
 /** Text without halves of surrogate pairs: strict servers refuse a request that has one, and so every later request of its chat. */
 
+import { yieldTurn } from './turns.ts';
 import { isRecord } from './is-record.ts';
 
 /** Deeper data, and data within itself, is refused where it is read. */
@@ -72,4 +73,65 @@ export class WholeTexts {
   end(key: string): string {
     return this.#held.delete(key) ? '\ufffd' : '';
   }
+}
+
+/** Controls, format characters (bidi, tags, joiners), separators, spaces, unassigned and private ones, halves of surrogate pairs. */
+const hidden = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Zs}\p{Co}\p{Cn}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+
+/** A mark that would be drawn over a quote or a space, and more marks on one letter than a script needs. */
+const stray = /(?<=^|["\s])\p{M}|(?<=\p{M}{4})\p{M}/gu;
+
+/** Returns the text on one line, with `\uXXXX` for invisible characters. JSON text stays the same JSON. */
+export function visible(text: string): string {
+  return text.replace(hidden, (found) => found === ' ' ? found : escape(found)).replace(stray, escape);
+}
+
+/** The same for text of several lines, which keeps its line breaks. */
+export function visibleLines(text: string): string {
+  return text.split('\n').map(visible).join('\n');
+}
+
+function escape(found: string): string {
+  let escaped = '';
+  for (let at = 0; at < found.length; at++) escaped += `\\u${found.charCodeAt(at).toString(16).padStart(4, '0')}`;
+  return escaped;
+}
+
+/** So many pieces are taken in one turn: a hostile server sends single bytes. */
+const piecesPerTurn = 1_024;
+
+/**
+ * Returns the text of a body, or the error that broke it: `Response.text()` puts another in its place in some browsers. However small
+ * its pieces are, they are held in one piece of memory, and others have their turns.
+ */
+export async function readText(body: ReadableStream<Uint8Array<ArrayBuffer>> | null): Promise<string> {
+  if (body === null) return '';
+  const reader = body.getReader();
+  let bytes = new Uint8Array(4_096);
+  let length = 0;
+  for (let pieces = 1;; pieces++) {
+    const { done, value } = await reader.read();
+    if (done) return new TextDecoder().decode(bytes.subarray(0, length));
+    if (length + value.length > bytes.length) {
+      const larger = new Uint8Array(Math.max(2 * bytes.length, length + value.length));
+      larger.set(bytes.subarray(0, length));
+      bytes = larger;
+    }
+    bytes.set(value, length);
+    length += value.length;
+    if (pieces % piecesPerTurn === 0) await yieldTurn();
+  }
+}
+
+/** Models differ; about four characters of JSON make a token. */
+export const charactersPerToken = 4;
+
+/** Estimates the tokens of a text of this length, in UTF-16 code units. */
+export function estimateTokens(length: number): number {
+  return Math.ceil(length / charactersPerToken);
+}
+
+/** Estimates the tokens of a tool's definition in a prompt: its name, description and input schema in JSON. */
+export function toolTokens(name: string, description: string | undefined, parameters: unknown): number {
+  return estimateTokens(JSON.stringify({ name, description, parameters }).length);
 }
