@@ -7,7 +7,13 @@ import type { McpServer } from '../../src/base/schema.ts';
 import { raceAbort } from '../../src/base/until-aborted.ts';
 import type { Catalog } from '../../src/contracts/catalog.ts';
 import { filterOps, type GroundingItem, type GroundingSource } from '../../src/contracts/grounding-source.ts';
-import type { ContentReader, ContentTarget, McpContent, McpResource, McpResourceEntry } from '../../src/contracts/mcp/content.ts';
+import type {
+  ContentReader,
+  ContentTarget,
+  McpContent,
+  McpResource,
+  McpResourceEntry,
+} from '../../src/contracts/mcp/content.ts';
 import type { McpConnector } from '../../src/contracts/mcp/mcp-connector.ts';
 import type { SecretSource } from '../../src/contracts/egress.ts';
 import { numberedLines, piecesOf } from '../../src/grounding/ingest/pieces.ts';

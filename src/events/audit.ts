@@ -10,15 +10,8 @@ import { canonicalJson } from '../base/json.ts';
 import type { ObservedEvent, SummaryValue } from '../contracts/event-sink.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { answeringStorage } from '../log/answering-storage.ts';
-import {
-  createEventChain,
-  type Draft,
-  type EventChain,
-  type EventLogOptions,
-  type Link,
-  type RecordForm,
-  type StoredEvent,
-} from './event-chain.ts';
+import { createEventChain, type EventChain, type EventLogOptions } from './event-chain.ts';
+import { type Draft, type Link, type RecordForm, type StoredEvent } from './event-records.ts';
 import { placesOf } from './event-query.ts';
 import { createTimestamps, type Emit } from './events.ts';
 import { summaryOf } from './payload-summary.ts';

@@ -6,7 +6,7 @@ export type { EventChain, EventLogOptions } from './event-chain.ts';
 export type { EventFeed, Followed, FollowOptions, GapReason } from './event-feed.ts';
 export { createEventLog, type EventLog, type LoggedEvent } from './audit.ts';
 export type { EventFilter, EventQuery } from './event-query.ts';
-export type { StoredEvent } from './event-chain.ts';
+export type { StoredEvent } from './event-records.ts';
 export {
   createEventRing,
   type EventRing,
@@ -21,4 +21,4 @@ export type { Verification, VerifyOptions } from './event-chain.ts';
 /** @deprecated Use `RingEvent`. */
 export type { RingEvent as SeenEvent } from './event-ring.ts';
 /** @deprecated Use `StoredEvent`. */
-export type { StoredEvent as KeptEvent } from './event-chain.ts';
+export type { StoredEvent as KeptEvent } from './event-records.ts';

@@ -1,7 +1,7 @@
 /** Lists the events of a chain that match a query, page by page. */
 
 import { type EventQuery, matchesQuery, placeFor } from './event-query.ts';
-import { headOf, linkOf, numberOf, type StoredChain, type StoredEvent } from './event-chain.ts';
+import { headOf, linkOf, numberOf, type StoredChain, type StoredEvent } from './event-records.ts';
 import { limitOf, type Page, pageNumber, readPagePlace, writePageToken } from '../base/page.ts';
 
 /** Where a page starts: in the records behind number `record`, with the events behind number `seq`. */

@@ -1,6 +1,7 @@
 /** The events of a tenant, of all instances, as long as their log has them. */
 
-import { type EventBlocks, lostAction, type StoredEvent } from './event-chain.ts';
+import { type EventBlocks, lostAction } from './event-chain.ts';
+import { type StoredEvent } from './event-records.ts';
 import type { Followed, FollowOptions } from './event-feed.ts';
 import { type EventFilter, isFiltered } from './event-query.ts';
 import { readSummary } from './payload-summary.ts';

@@ -15,7 +15,7 @@ import {
   origin,
   type StoredChain,
   type StoredEvent,
-} from './event-chain.ts';
+} from './event-records.ts';
 
 interface Walk extends VerifyOptions {
   readonly head: Head;

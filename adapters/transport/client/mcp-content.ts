@@ -1,6 +1,20 @@
 /** The prompts, resources and apps of an endpoint's MCP servers. */
 
-import type { McpApp, McpAppCallRequest, McpAppCallResult, McpAppRequest, McpCompletion, McpCompletionRequest, McpPrompt, McpPromptEntry, McpPromptRequest, McpResource, McpResourcePage, McpResourceQuery, McpResourceRequest } from '../../../src/contracts/mcp/content.ts';
+import type {
+  McpApp,
+  McpAppCallRequest,
+  McpAppCallResult,
+  McpAppRequest,
+  McpCompletion,
+  McpCompletionRequest,
+  McpPrompt,
+  McpPromptEntry,
+  McpPromptRequest,
+  McpResource,
+  McpResourcePage,
+  McpResourceQuery,
+  McpResourceRequest,
+} from '../../../src/contracts/mcp/content.ts';
 import type { CallOptions } from './call-options.ts';
 import { queryOf } from './query.ts';
 

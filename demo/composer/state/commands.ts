@@ -1,7 +1,12 @@
 /** What a draft that starts with "/" may become: a prompt of an MCP server, or a resource to attach. */
 
 import { batch, type Signal, signal } from '@preact/signals';
-import type { McpPromptEntry, McpPromptMessage, McpResourceEntry, McpTemplateEntry } from '../../../src/contracts/mcp/content.ts';
+import type {
+  McpPromptEntry,
+  McpPromptMessage,
+  McpResourceEntry,
+  McpTemplateEntry,
+} from '../../../src/contracts/mcp/content.ts';
 import type { Chat } from '../../chat/state/chat.ts';
 import type { McpContent } from '../../chat/state/run.ts';
 import { withoutHidden } from '../../share/state/hidden-text.ts';

@@ -3,7 +3,13 @@
 import type { Client } from '../../../adapters/transport/client.ts';
 import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
 import type { McpAnswers } from '../../../src/contracts/mcp/answers.ts';
-import type { McpAppCallRequest, McpAppRequest, McpCompletionRequest, McpPromptRequest, McpResourceRequest } from '../../../src/contracts/mcp/content.ts';
+import type {
+  McpAppCallRequest,
+  McpAppRequest,
+  McpCompletionRequest,
+  McpPromptRequest,
+  McpResourceRequest,
+} from '../../../src/contracts/mcp/content.ts';
 import type { McpSignInCallback, McpSignInRequest, RuntimeSignIns } from '../../../src/contracts/mcp/sign-in.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { HostedRuntime, RunCall, Runtime } from '../../../src/runtime/runtime.ts';

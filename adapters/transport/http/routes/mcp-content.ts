@@ -4,7 +4,14 @@ import { Hono } from 'hono';
 import * as v from 'valibot';
 import { maxLimit } from '../../../../src/base/page.ts';
 import { parse } from '../../../../src/base/parse.ts';
-import { McpAppCallRequest, McpAppRequest, McpCompletionRequest, McpPromptRequest, type McpResourceQuery, McpResourceRequest } from '../../../../src/contracts/mcp/content.ts';
+import {
+  McpAppCallRequest,
+  McpAppRequest,
+  McpCompletionRequest,
+  McpPromptRequest,
+  type McpResourceQuery,
+  McpResourceRequest,
+} from '../../../../src/contracts/mcp/content.ts';
 import { McpAppCsp } from '../../../../src/base/schema.ts';
 import type { HostedRuntime } from '../../../../src/runtime/runtime.ts';
 import type { Signed } from '../authentication.ts';
