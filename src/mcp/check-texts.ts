@@ -56,10 +56,10 @@ function checkWords(text: string, path: string, tools: KnownTools): readonly Rem
   const mixed = mixesScripts(text)
     ? [warning('mixed_scripts', 'holds letters that look like those of another script', path)]
     : [];
-  return [
-    ...new Map([...remarks, ...encoded, ...mixed].map((remark) => [`${remark.severity}${remark.rule}`, remark]))
-      .values(),
-  ];
+  const all = [...remarks, ...encoded, ...mixed];
+  const blocking = new Set(all.filter(({ severity }) => severity === 'error').map(({ rule }) => rule));
+  const worst = all.filter(({ rule, severity }) => severity === 'error' || !blocking.has(rule));
+  return [...new Map(worst.map((remark) => [remark.rule, remark])).values()];
 }
 
 const longRun = /(?<![\w+/-])(?=[A-Za-z+/_-]*\d)(?=[\d+/_-]*[A-Za-z])[\w+/-]{80,}/;

@@ -47,6 +47,7 @@ export function openPlanner(options: OpenPlannerOptions): OpenPlanner {
   };
   const planner: OpenPlanner = {
     async start(request, principal, { idempotencyKey, bounds = [], signal } = {}) {
+      requireScope(principal, 'run:create');
       const limitsOfIt = limitsOfPlan(options.limits, { via: principal.via, bounds });
       return await startPlan(live, { request, principal, idempotencyKey, limits: limitsOfIt, signal });
     },
@@ -107,7 +108,6 @@ async function startPlan(live: LivePlans, { request, principal, idempotencyKey, 
 }): Promise<{ readonly planId: string }> {
   const { host, host: { now, authorize, emit } } = live;
   if (live.isClosed) throw closed();
-  requireScope(principal, 'run:create');
   const { terms, tasks } = await readPlanRequest(request, { limits, now: now(), signal });
   const owner = ownerOf(principal);
   const { traceId, parentSpanId } = terms;
