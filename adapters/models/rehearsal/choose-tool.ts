@@ -124,11 +124,16 @@ const conversion =
 const clockQuestion =
   /\btime\s+is\s+it\b|\bwhat(?:['’]?s|\s+is)\s+the\s+(?:current\s+)?time\b|\bwhat\s+day\s+is\s+(?:it|today)\b|\bcurrent\s+time\b/iu;
 
-/** What a tool's parameters say that it is good for, beyond words: arithmetic, conversions, the time. */
-function specialtyOf({ fields, verbs }: ActiveTool, text: string): number {
+const countQuestion = /\bhow\s+many\s+(\p{L}+)\s+(?:are\s+)?in\b/iu;
+
+/** What a tool's parameters say that it is good for, beyond words: arithmetic, conversions, counts of a text, the time. */
+function specialtyOf({ fields, verbs, description }: ActiveTool, text: string): number {
   const has = (pattern: RegExp): boolean => fields.some(({ name }) => pattern.test(name));
   if (has(/^(?:expression|formula|equation)$/iu) && expressionIn(text) !== undefined) return 2.5;
   if (has(/^from/iu) && has(/^to/iu) && conversion.test(text)) return 1.5;
+  const counted = countQuestion.exec(text)?.[1]?.toLowerCase();
+  const counts = /\bcounts?\b/iu.test(description) && fields.some(({ name, required }) => required && name === 'text');
+  if (counted !== undefined && counts && wordsOf(description).includes(counted)) return 1.5;
   const tells = (verbs.has('time') || verbs.has('tim') || verbs.has('clock')) &&
     !fields.some(({ required }) => required);
   return tells && clockQuestion.test(text) ? 1.5 : 0;

@@ -195,7 +195,7 @@ const formats: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Arithmetic, addresses and dates, by the name or the format of the property. */
-function formatted({ name, kind, schema }: Field, clause: Clause): unknown {
+function formatted({ name, kind, schema, required }: Field, clause: Clause): unknown {
   if (kind !== 'string' && kind !== 'any') return undefined;
   if (/^(?:expression|formula|equation)$/i.test(name)) {
     const expression = expressionIn(clause.text);
@@ -210,7 +210,9 @@ function formatted({ name, kind, schema }: Field, clause: Clause): unknown {
     ? 'to|until|and'
     : '';
   if (known) {
-    return (before && clause.take(`\\b(?:${before})\\s+(${known[1]})`)) || clause.take(`(?<![\\p{L}\\d])(${known[1]})`);
+    const behind = before || required ? '' : '(?<!\\b(?:until|till)\\s+)'; // "until 24 December" is for another property
+    return (before && clause.take(`\\b(?:${before})\\s+(${known[1]})`)) ||
+      clause.take(`${behind}(?<![\\p{L}\\d])(${known[1]})`);
   }
   if (typeof pattern !== 'string' || pattern.length > 60 || /[+*}]\)[+*{]/.test(pattern)) return undefined;
   const words = clause.text.split(/[\s,;!?"“”]+/u).map((one) => one.replace(/[.:]+$/u, ''));
@@ -256,7 +258,10 @@ function textual(field: Field, clause: Clause, { wanted, verbs, mayGuess }: Sour
       clause.take(`(?<=\\s)(${capitalised})`, 'u');
     return isZone ? zoneOf(place) : place?.replace(/\s+(?:today|tomorrow|now)$/iu, '');
   }
-  const rest = clause.take(`(${quoted}+)`) ?? (mayGuess && field.required ? restOf(clause, verbs) : undefined);
+  const isText = field.required && /^(?:text|content|body)$/i.test(field.name);
+  const rest = clause.take(`(${quoted}+)`) ??
+    (isText ? clause.take('^[^:\\uE000]{1,60}:\\s+([^\\uE000]+)$', 'isu') : undefined) ??
+    (mayGuess && field.required ? restOf(clause, verbs) : undefined);
   return rest?.slice(0, most);
 }
 
