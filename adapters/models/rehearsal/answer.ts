@@ -79,12 +79,13 @@ export function answer(options: ModelCallOptions, callerSeed: number): Answer {
       .join('\n\n');
     const calls = retries.map(({ why: _, ...call }) => ({
       ...call,
-      toolCallId: `${ids(call)}-retry-${call.toolCallId}`,
+      toolCallId: `call-${past.length + 1}-retry-${call.toolCallId}`,
     }));
     return { reasoning: '', text, calls };
   }
   const scene = mustCall ? undefined : treeStep(conversation, tools) ??
-    (wantsWords(message, []) || echoOf(message) !== undefined || explicitCallsOf(message).length > 0
+    (steps.length === 0 &&
+        (wantsWords(message, []) || echoOf(message) !== undefined || explicitCallsOf(message).length > 0)
       ? undefined
       : sourcesStep(conversation, tools));
   if (scene) return 'text' in scene ? step(scene.text, []) : step('', scene.calls);
@@ -192,7 +193,7 @@ function jsonAnswer(schema: unknown, { message, results }: Conversation): string
 
 /** The calls of the last step that failed for the first time and whose errors say what would have worked. */
 function retriesOf(
-  { steps }: Conversation,
+  { steps, message }: Conversation,
   tools: readonly ActiveTool[],
 ): readonly (Call & { readonly toolCallId: string; readonly why: string })[] {
   const before = steps.at(-2) ?? [];
@@ -201,10 +202,37 @@ function retriesOf(
     const tool = tools.find(({ name }) => name === toolName);
     if (outcome?.kind !== 'failure' || !tool || before.some((failed) => isRetryOf(call, failed))) return [];
     const input = asRecord(call.input);
-    const changes = correctionOf(tool, input, outcome);
+    const changes = {
+      ...correctionOf(tool, input, outcome),
+      ...schemaCorrectionOf(tool, input, { ...outcome, message }),
+    };
     if (Object.entries(changes).every(([name, value]) => input[name] === value)) return [];
-    return [{ ...callOf(toolName, { ...input, ...changes }), toolCallId, why: sayFailure(call) }];
+    const corrected = Object.entries({ ...input, ...changes }).filter(([, value]) => value !== undefined);
+    return [{ ...callOf(toolName, Object.fromEntries(corrected)), toolCallId, why: sayFailure(call) }];
   });
+}
+
+/** What a check of the input said: a value of another type, a property that is missing, or one that is not known. */
+function schemaCorrectionOf(
+  { fields, verbs }: ActiveTool,
+  input: Readonly<Record<string, unknown>>,
+  { text, message }: { text: string; message: string },
+): Readonly<Record<string, unknown>> {
+  const named = (name: string): boolean => text.includes(`"${name}"`);
+  if (/not known here/u.test(text)) {
+    return Object.fromEntries(Object.keys(input).filter(named).map((name) => [name, undefined]));
+  }
+  const blamed = fields.filter(({ name }) => named(name));
+  if (/is missing/u.test(text)) {
+    const words = message.replaceAll(/[{[][^]*[}\]]/gu, ' '); // not the input that was spelled out
+    const filled = fillInput(fields, words, { results: [], verbs, mayGuess: true }).input;
+    return Object.fromEntries(blamed.flatMap(({ name, schema }) => {
+      const value = own(filled, name) ?? schema['default'] ?? asList(schema['examples'])[0];
+      return input[name] === undefined && value !== undefined ? [[name, value]] : [];
+    }));
+  }
+  const texts = blamed.filter(({ name, kind }) => kind === 'string' && typeof input[name] === 'number');
+  return Object.fromEntries(texts.map(({ name }) => [name, String(input[name])]));
 }
 
 /** The latest version, one of the values that the error lists, or a bound. */
@@ -228,9 +256,10 @@ function correctionOf(
   const [, bound, limit] = /(at most|at least|no more than|no less than)\s+(-?\d+(?:\.\d+)?)/iu.exec(text) ?? [];
   if (typeof value === 'number') return limit === undefined ? {} : { [blamed.name]: Number(limit) || bound };
   const listed =
-    /\b(?:one of|did you mean|must be|such as|there (?:is|are)|available|allowed)\b[:\s]*([^\n]{1,800})/iu.exec(
-      text.replaceAll('\\"', '"'),
-    )?.[1] ?? '';
+    /\b(?:one of|did you mean|must be|such as|there (?:is|are)|(?:units|values|options) are|available|allowed)\b[:\s]*([^\n]{1,800})/iu
+      .exec(
+        text.replaceAll('\\"', '"'),
+      )?.[1] ?? '';
   const quotedOptions = [...listed.matchAll(/["'`“]([^"'`”]{1,100})["'`”]/gu)].map(([, option = '']) => option);
   const plain = listed.replace(/[.)\]].*$/u, '').split(/\s*(?:,|\bor\b|\band\b)\s*/u).filter((one) =>
     /^[\w/-]+$/u.test(one)

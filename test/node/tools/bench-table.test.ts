@@ -48,10 +48,10 @@ describe('tableOf', () => {
   });
 
   it('says why a bar is missed where a profile has shown it, and nothing of a bar that is met', () => {
-    const row = { figure: 'Pinnace, every result on record', value: '7 us', bar: '<= 6 us' };
-    const title = '10,000 tasks, 16 at once: CPU per task';
+    const row = { figure: 'CPU of a run with keep', value: '1.07', bar: '<= 1.05' };
+    const title = 'Recorded inputs';
     expect(tableOf([reportOf(title, { ...row, met: false })])).toMatch(
-      /^- Missed: Pinnace, every result on record\. \S/m,
+      /^- Missed: CPU of a run with keep\. \S/m,
     );
     expect(tableOf([reportOf(title, { ...row, met: true })])).not.toContain('Missed');
     expect(tableOf([reportOf('Others', { ...row, met: false })])).not.toContain('Missed');
