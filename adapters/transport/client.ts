@@ -3,7 +3,6 @@
 import { checkOptions } from '../../src/base/check-options.ts';
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/contracts/ai-types.ts';
 import type { McpValidation, McpValidationInput } from '../../src/contracts/mcp/mcp-validation.ts';
-import type { CallOptions } from './client/call-options.ts';
 import type { ErasedPerson } from '../person-data.ts';
 import type { PlanReply } from '../../src/contracts/plans.ts';
 import type { BudgetView } from '../../src/runtime/budgets.ts';
@@ -12,24 +11,29 @@ import type { ForkEntry, ForkListOptions, ForkOptions } from '../../src/runtime/
 import type { Page } from '../../src/base/page.ts';
 import type { SentMessage, SteeringMessageInput } from '../../src/runtime/steering.ts';
 import { type ChatDefaults, type ChatLink, createChatTransport, type Opened } from './chat/chat-transport.ts';
-import { createRemoteAudit, type RemoteAudit } from './client/audit.ts';
-import { createRemoteChats, type RemoteChats } from './client/chats.ts';
-import { createRemoteBlobs, type RemoteBlobs } from './client/blobs.ts';
-import { callRoute, type Connection, joinRun, readBase, runPath, startRun } from './client/connection.ts';
+import { type Call, type CallOptions, callPath, createCall } from './client/call.ts';
+import { type Connection, joinRun, readBase, runPath, startRun } from './client/connection.ts';
 import { type ClientCredentials, credentialsOf, type HeaderSource } from './client/client-credentials.ts';
 import type { CertificateSource } from './client/credential.ts';
 import { parseEventId, type Position } from './client/follow.ts';
-import { createRemoteGrounding, type RemoteGrounding } from './client/grounding.ts';
+import { type RemoteGrounding, remoteGrounding } from './client/grounding.ts';
+import { type RemoteRegistry, remoteRegistry } from './client/registry.ts';
 import {
-  createRemoteContent,
   type RemoteApps,
+  type RemoteAudit,
+  remoteAudit,
+  type RemoteBlobs,
+  remoteBlobs,
+  type RemoteChats,
+  remoteChats,
+  remoteContent,
+  type RemoteMcpSignIns,
+  remoteMcpSignIns,
+  type RemotePlans,
+  remotePlans,
   type RemotePrompts,
   type RemoteResources,
-} from './client/mcp-content.ts';
-import { createRemoteMcpSignIns, type RemoteMcpSignIns } from './client/mcp-sign-ins.ts';
-import { createRemotePlans, type RemotePlans } from './client/plans.ts';
-import { createRemoteRegistry, type RemoteRegistry } from './client/registry.ts';
-import { queryOf } from './client/query.ts';
+} from './client/rooms.ts';
 import { createSend } from './client/send.ts';
 import { type Watched, watchEvents, type WatchOptions } from './client/watch.ts';
 import { type Wait, wait as platformWait } from './client/wait.ts';
@@ -37,7 +41,7 @@ import { type Wait, wait as platformWait } from './client/wait.ts';
 export { withStoredFiles } from './chat/with-stored-files.ts';
 export { readOutput } from '../../src/runtime/read-output.ts';
 export type { PinnaceDataParts, PinnaceUIMessage } from '../../src/runtime/ui-message.ts';
-export type { CallOptions } from './client/call-options.ts';
+export type { CallOptions } from './client/call.ts';
 
 /** The endpoint, the caller's credentials, and replacements of the platform for tests. */
 export interface ClientOptions extends ChatDefaults {
@@ -174,56 +178,47 @@ export function createClient(options: ClientOptions): Client {
   const connection = connect(options);
   const join = (path: string, { signal = never(), position }: CallOptions & { readonly position?: Position }) =>
     joinRun(connection, { path, signal, ...(position && { position }) });
-  const call: Client['call'] = (method, path, { signal = never(), body } = {}) =>
-    callRoute(connection, { method, path, body, signal });
+  const call = createCall(connection);
   return {
-    call,
-    ...createRemoteContent(call),
-    mcpSignIns: createRemoteMcpSignIns(call),
-    plans: createRemotePlans(call),
-    registry: createRemoteRegistry((request) => callRoute(connection, request)),
-    grounding: createRemoteGrounding(connection),
-    blobs: createRemoteBlobs(connection),
-    chats: createRemoteChats((request) => callRoute(connection, request)),
+    call: (method, path, given) => callPath(connection, { method, path }, given),
+    ...remoteContent(call),
+    mcpSignIns: remoteMcpSignIns(call),
+    plans: remotePlans(call),
+    registry: remoteRegistry(connection, call),
+    grounding: remoteGrounding(connection, call),
+    blobs: remoteBlobs(connection),
+    chats: remoteChats(call),
+    audit: remoteAudit(call),
     run: (request, { signal = never(), idempotencyKey = crypto.randomUUID() } = {}) =>
       startRun(connection, { request, idempotencyKey, signal }),
     fork: (runId, request = {}, { signal = never(), idempotencyKey = crypto.randomUUID() } = {}) =>
       startRun(connection, { path: `${runPath(runId)}/forks`, request, idempotencyKey, signal }),
-    async forks(runId, { signal, ...wanted } = {}) {
-      const page = await call('GET', `${runPath(runId)}/forks${queryOf({ ...wanted })}`, signal && { signal });
-      const { items, ...more } = page as Page<ForkEntry & { readonly startedAt: string & number }>; // as `status`
+    async forks(id, { signal, ...query } = {}) {
+      const { items, ...more } = await call('GET /v1/runs/:id/forks', { id }, { signal, query: { ...query } });
       return { items: items.map((fork) => ({ ...fork, startedAt: Date.parse(fork.startedAt) })), ...more };
     },
     resume: async (runId, { signal, lastEventId } = {}) =>
       await join(`${runPath(runId)}/stream`, { signal, ...(lastEventId && { position: parseEventId(lastEventId) }) }),
-    cancel: async (runId, given) => void await call('DELETE', runPath(runId), given),
-    send: async (runId, { id = crypto.randomUUID(), parts }, given) =>
-      await call('POST', `${runPath(runId)}/messages`, { ...given, body: { id, parts } }) as SentMessage, // safe: as `status`
-    status: async (runId, given) => await call('GET', runPath(runId), given) as RunStatus, // safe: the endpoint's schema says so
-    approve: async (runId, approvalId, body, given) =>
-      void await call('POST', `${runPath(runId)}/approvals/${encodeURIComponent(approvalId)}`, { ...given, body }),
-    reply: async (runId, body, given) => void await call('POST', `${runPath(runId)}/replies`, { ...given, body }),
+    cancel: (id, given) => call('DELETE /v1/runs/:id', { id }, given),
+    send: (id, { id: messageId = crypto.randomUUID(), parts }, given) =>
+      call('POST /v1/runs/:id/messages', { id }, { ...given, body: { id: messageId, parts } }),
+    status: (id, given) => call('GET /v1/runs/:id', { id }, given),
+    approve: (id, approvalId, body, given) =>
+      call('POST /v1/runs/:id/approvals/:approvalId', { id, approvalId }, { ...given, body }),
+    reply: (id, body, given) => call('POST /v1/runs/:id/replies', { id }, { ...given, body }),
     async budgets(given) {
-      const { items } = await call('GET', '/v1/budgets', given) as {
-        readonly items: readonly (BudgetView & { readonly resetsAt: string & number })[];
-      };
-      return items.map((one) => ({ ...one, resetsAt: Date.parse(one.resetsAt) })); // as `status`
+      const { items } = await call('GET /v1/budgets', {}, given);
+      return items.map((one) => ({ ...one, resetsAt: Date.parse(one.resetsAt) }));
     },
-    validateMcpServer: async (serverId, body = {}, given) =>
-      await call('POST', `/v1/mcp-servers/${encodeURIComponent(serverId)}/validate`, {
-        ...given,
-        body,
-      }) as McpValidation, // safe: as `status`
-    erasePerson: async (subject, given) =>
-      await call('DELETE', `/v1/subjects/${encodeURIComponent(subject)}`, given) as ErasedPerson, // safe: as `status`
-    audit: createRemoteAudit((request) => callRoute(connection, request)),
+    validateMcpServer: (id, body = {}, given) => call('POST /v1/mcp-servers/:id/validate', { id }, { ...given, body }),
+    erasePerson: (subject, given) => call('DELETE /v1/subjects/:subject', { subject }, given),
     events: ({ signal = never(), ...wanted } = {}) => watchEvents(connection, { ...wanted, signal }),
     ...createChatTransport(chatLink(connection, call), options),
   };
 }
 
 /** Leaving a stream over HTTP does not stop its run: `stop` cancels it. */
-function chatLink(connection: Connection, call: Client['call']): ChatLink {
+function chatLink(connection: Connection, call: Call): ChatLink {
   const opened = (open: (signal: AbortSignal) => Promise<ReadableStream<UIMessageChunk> | null>): Opened => {
     const reading = new AbortController();
     return {
@@ -232,7 +227,7 @@ function chatLink(connection: Connection, call: Client['call']): ChatLink {
       async stop(found) {
         const runId = await found;
         if (runId === undefined) return reading.abort();
-        await call('DELETE', runPath(runId));
+        await call('DELETE /v1/runs/:id', { id: runId });
       },
     };
   };
@@ -241,8 +236,7 @@ function chatLink(connection: Connection, call: Client['call']): ChatLink {
       opened((signal) => startRun(connection, { request, idempotencyKey: crypto.randomUUID(), signal })),
     join: (chatId) =>
       opened((signal) => joinRun(connection, { path: `/v1/chats/${encodeURIComponent(chatId)}/stream`, signal })),
-    decide: async (runId, approvalId, body) =>
-      void await call('POST', `${runPath(runId)}/approvals/${encodeURIComponent(approvalId)}`, { body }),
+    decide: (id, approvalId, body) => call('POST /v1/runs/:id/approvals/:approvalId', { id, approvalId }, { body }),
   };
 }
 

@@ -6,22 +6,21 @@ import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/contrac
 import { type ErrorData, fromData, PinnaceError, toData } from '../../src/base/errors.ts';
 import { type Report, reportHidden, unreported } from '../../src/events/report.ts';
 import type { RingEvent, WatchOptions } from '../../src/events/event-ring.ts';
-import type { Decision } from '../../src/permission/interruption.ts';
-import type { PlanReply } from '../../src/contracts/plans.ts';
-import type { RemoteChats } from './client/chats.ts';
-import type { RemoteMcpSignIns } from './client/mcp-sign-ins.ts';
 import type { StoredBlob } from '../../src/contracts/blob-store.ts';
 import { localPrincipal, type Principal } from '../../src/base/principal.ts';
-import { callContent, type ContentCall, workerContent } from './chat/worker-content.ts';
-import type { RemoteApps, RemotePrompts, RemoteResources } from './client/mcp-content.ts';
-import { callChats, type ChatCall, workerChats } from './chat/worker-chats.ts';
-import { callSignIns, type SignInCall, workerSignIns } from './chat/worker-sign-ins.ts';
+import {
+  callOperation,
+  type OperationCall,
+  type ServedRooms,
+  type WorkerRooms,
+  workerRooms,
+} from './chat/worker-operations.ts';
 import { type ChatDefaults, type ChatLink, createChatTransport, type Opened } from './chat/chat-transport.ts';
 import { orNotStarted } from './chat/or-not-started.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import type { ForkOptions } from '../../src/runtime/fork-options.ts';
 import type { HostedRuntime, Manifest, RunCall, Runtime } from '../../src/runtime/runtime.ts';
-import type { SentMessage, SteeringMessageInput } from '../../src/runtime/steering.ts';
+import type { SentMessage } from '../../src/runtime/steering.ts';
 
 export { withStoredFiles } from './chat/with-stored-files.ts';
 export type { PinnaceDataParts, PinnaceUIMessage } from '../../src/runtime/ui-message.ts';
@@ -39,25 +38,20 @@ interface Wire {
   /** The message that the chat's running run writes, from its start; `null` when there is none. */
   join(callId: string, chatId: string): Promise<Answer<ReadableStream<UIMessageChunk> | null>>;
   cancel(callId: string, reason: string): void;
-  send(runId: string, message: SteeringMessageInput): Promise<Answer<SentMessage>>;
-  manifest(agentId: string): Promise<Answer<Manifest>>;
-  decide(runId: string, approvalId: string, decision: Decision): Promise<Answer<void>>;
-  reply(runId: string, reply: PlanReply): Promise<Answer<void>>;
+  call(call: OperationCall): Promise<Answer<unknown>>;
   invalidate(keys: readonly string[]): Promise<Answer<void>>;
   close(drainMs: number): Promise<Answer<void>>;
   events(options: Omit<WatchOptions, 'signal'>): Answer<ReadableStream<RingEvent>>;
   readFile(id: string): Promise<Answer<StoredBlob>>;
-  chats(call: ChatCall): Promise<Answer<unknown>>;
-  content(call: ContentCall): Promise<Answer<unknown>>;
-  signIns(call: SignInCall): Promise<Answer<unknown>>;
 }
 
 /** A runtime, with what it has of the operations that a page calls. */
 type ExposedRuntime =
   & Runtime
   & Partial<
-    Pick<HostedRuntime, 'events' | 'report' | 'runs' | 'chats' | 'prompts' | 'resources' | 'apps' | 'mcpSignIns'>
+    Pick<HostedRuntime, 'events' | 'report' | 'runs'>
   >
+  & ServedRooms
   & { readonly blobs?: Pick<HostedRuntime['blobs'], 'get'> };
 
 /**
@@ -106,16 +100,10 @@ export function exposeRuntime(
       );
     },
     cancel: (callId, reason) => runs.get(callId)?.abort(reason),
-    send: (runId, message) => answerOf(() => runtime.send(runId, message, principal)),
-    manifest: (agentId) => answerOf(() => runtime.manifest(agentId, principal)),
-    decide: (runId, approvalId, decision) => answerOf(() => runtime.decide(runId, approvalId, decision, principal)),
-    reply: (runId, reply) => answerOf(() => runtime.reply(runId, reply, principal)),
+    call: (call) => answerOf(() => callOperation(runtime, principal, call)),
     invalidate: (keys) => answerOf(() => runtime.invalidate(keys)),
     close: (drainMs) => answerOf(() => runtime.close({ drainMs })),
     readFile: (id) => answerOf(async () => await (runtime.blobs ?? noFiles()).get(id, principal)),
-    chats: (call) => answerOf(async () => await callChats(runtime.chats, principal, call)),
-    content: (call) => answerOf(async () => await callContent(runtime, principal, call)),
-    signIns: (call) => answerOf(async () => await callSignIns(runtime.mcpSignIns, principal, call)),
     events(options) {
       if (!runtime.events) return { ok: false, error: toData(unwatched()) };
       const value = runtime.events(principal, options);
@@ -199,21 +187,11 @@ function whenEnded<T>(stream: ReadableStream<T>, ended: () => void): ReadableStr
  * A runtime in a worker, which is also a transport for AI SDK chats: `body.agentId` names the agent, `body.output` its answer,
  * `body.planner` says how it plans.
  */
-export type ConnectedRuntime = Runtime & ChatTransport<UIMessage> & {
+export type ConnectedRuntime = Runtime & ChatTransport<UIMessage> & WorkerRooms & {
   /** Streams the worker's events until the stream is canceled or the signal aborts. Rejects with `unavailable` where it emits none. */
   events(options?: WatchOptions): Promise<ReadableStream<RingEvent>>;
   /** Reads a stored file by its id or its `pinnace-blob:` address. Rejects with `not_found`. */
   readFile(id: string): Promise<Blob>;
-  /** The page's chats that the worker has stored: those of requests with `chat.store`. */
-  readonly chats: RemoteChats;
-  /** The prompts of the MCP servers that an agent of the worker selects. */
-  readonly prompts: RemotePrompts;
-  /** Their resources. */
-  readonly resources: RemoteResources;
-  /** Their apps (MCP Apps). */
-  readonly apps: RemoteApps;
-  /** Signs the page's user in to MCP servers, and answers their questions. */
-  readonly mcpSignIns: RemoteMcpSignIns;
 };
 
 /**
@@ -237,6 +215,7 @@ export function connectRuntime(
     );
   }
   const wire = orNotStarted(wrap<Wire>('port' in worker ? started(worker.port) : worker), worker);
+  const callWorker = async (one: OperationCall): Promise<unknown> => valueOf(await wire.call(one));
   return {
     run: (request, _principal, call = {}) =>
       streamOver(wire, call, (callId) => wire.run(callId, request, call.idempotencyKey)),
@@ -248,19 +227,18 @@ export function connectRuntime(
       cancelOn(signal, { wire, callId });
       return valueOf(await resumed);
     },
-    send: async (runId, message) => valueOf(await wire.send(runId, message)),
-    manifest: async (agentId) => valueOf(await wire.manifest(agentId)),
-    decide: async (runId, approvalId, decision) => valueOf(await wire.decide(runId, approvalId, decision)),
-    reply: async (runId, reply) => valueOf(await wire.reply(runId, reply)),
+    send: async (runId, message) => await callWorker(['runtime', 'send', runId, message]) as SentMessage, // safe: what the method of this name returns
+    manifest: async (agentId) => await callWorker(['runtime', 'manifest', agentId]) as Manifest, // as above
+    decide: async (...[runId, approvalId, decision]) =>
+      void await callWorker(['runtime', 'decide', runId, approvalId, decision]),
+    reply: async (runId, reply) => void await callWorker(['runtime', 'reply', runId, reply]),
     invalidate: async (keys) => valueOf(await wire.invalidate(keys)),
     close: async ({ drainMs = 0 } = {}) => valueOf(await wire.close(drainMs)),
     async readFile(id) {
       const { bytes, mediaType } = valueOf(await wire.readFile(id.replace(/^pinnace-blob:/, '')));
       return new Blob([bytes], { type: mediaType });
     },
-    chats: workerChats(async (call) => valueOf(await wire.chats(call))),
-    ...workerContent(async (call) => valueOf(await wire.content(call))),
-    mcpSignIns: workerSignIns(async (call) => valueOf(await wire.signIns(call))),
+    ...workerRooms(callWorker),
     async events({ signal, ...options } = {}) {
       const stream = valueOf(await wire.events(options));
       return signal ? stopped(stream, signal) : stream;
@@ -287,7 +265,8 @@ function chatLink(wire: Remote<Wire>): ChatLink {
   return {
     start: (request) => opened(async (callId) => await wire.run(callId, request)),
     join: (chatId) => opened(async (callId) => await wire.join(callId, chatId)),
-    decide: async (runId, approvalId, decision) => valueOf(await wire.decide(runId, approvalId, decision)),
+    decide: async (runId, approvalId, decision) =>
+      void valueOf(await wire.call(['runtime', 'decide', runId, approvalId, decision])),
   };
 }
 

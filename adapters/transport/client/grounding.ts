@@ -1,11 +1,11 @@
 /** The data sources of an endpoint: queried as in process, and filled with files while the caller reads the progress. */
 
-import type { CallOptions } from './call-options.ts';
+import type { Call, CallOptions } from './call.ts';
 import { type ErrorData, fromData } from '../../../src/base/errors.ts';
 import { toBase64 } from '../../../src/base/base64.ts';
 import type { IngestProgress, IngestReport } from '../../../src/grounding/ingest/ingest.ts';
 import type { GroundingAnswer, RetrieveInput } from '../../../src/grounding/request.ts';
-import { callRoute, type Connection, openEvents } from './connection.ts';
+import { type Connection, openEvents } from './connection.ts';
 import { readEvents } from './events.ts';
 import { unreachable } from './problem.ts';
 import { unexpected } from './send.ts';
@@ -44,13 +44,10 @@ export interface RemoteGrounding {
   ): AsyncGenerator<IngestProgress, IngestReport>;
 }
 
-/** Creates the data sources of a remote endpoint. */
-export function createRemoteGrounding(connection: Connection): RemoteGrounding {
+/** Returns the data sources of an endpoint. */
+export function remoteGrounding(connection: Connection, call: Call): RemoteGrounding {
   return {
-    async retrieve(dataSourceId, body, { signal = new AbortController().signal } = {}) {
-      const path = `/v1/grounding/${encodeURIComponent(dataSourceId)}/retrieve`;
-      return await callRoute(connection, { method: 'POST', path, body, signal }) as GroundingAnswer; // the endpoint's schema says so
-    },
+    retrieve: (source, body, given) => call('POST /v1/grounding/:source/retrieve', { source }, { ...given, body }),
     ingest: (dataSourceId, files, { signal = new AbortController().signal } = {}) =>
       ingest(connection, { path: `/v1/data-sources/${encodeURIComponent(dataSourceId)}/ingest`, files, signal }),
   };

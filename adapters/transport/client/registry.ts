@@ -1,6 +1,7 @@
 /** The registries of an endpoint: records are registered, read, changed and disabled over signed requests, as in process. */
 
-import type { CallOptions } from './call-options.ts';
+import { type Call, type CallInput, type CallOptions, callPath } from './call.ts';
+import type { Connection } from './connection.ts';
 import type { FoundRecords, Patch, Registration } from '../../../src/registry/collection.ts';
 import type { CatalogExport, ImportReport } from '../../../src/registry/catalog-document.ts';
 import type { HistoryEntry } from '../../../src/registry/history.ts';
@@ -8,7 +9,6 @@ import type { RegistryQuery } from '../../../src/registry/list.ts';
 import type { Page, PageOptions } from '../../../src/base/page.ts';
 import type { CatalogRecords, RecordKind } from '../../../src/registry/record-kinds.ts';
 import type { ToolDefinition } from '../../../src/base/schema.ts';
-import { queryOf } from './query.ts';
 
 /** A call that changes a version that the caller has read: the record's `revision`. */
 interface VersionOptions extends CallOptions {
@@ -42,57 +42,36 @@ export interface RemoteRegistry {
   import(document: unknown, options?: CallOptions & { readonly dryRun?: boolean }): Promise<ImportReport>;
 }
 
-/** Sends one request and returns the JSON of the response. */
-export type CallRoute = (request: {
-  readonly method: string;
-  readonly path: string;
-  readonly body?: unknown;
-  readonly signal: AbortSignal;
-  readonly ifMatch?: number | undefined;
-}) => Promise<unknown>;
-
-/** Creates the registries of a remote endpoint. */
-export function createRemoteRegistry(callRoute: CallRoute): RemoteRegistry {
-  const call: Call = async (method, path, { signal = new AbortController().signal, body, version } = {}) =>
-    await callRoute({ method, path, body, signal, ifMatch: version }) as never; // the endpoint's schema says what it is
+/** Returns the registries of an endpoint. */
+export function remoteRegistry(connection: Connection, call: Call): RemoteRegistry {
+  const collection = <Kind extends RecordKind>(name: string) => remoteCollection<Kind>(connection, name);
   return {
-    agents: createCollection('agents', call),
-    tools: createCollection('tools', call),
-    mcpServers: createCollection('mcp-servers', call),
-    providers: createCollection('providers', call),
-    dataSources: createCollection('data-sources', call),
-    async availableTools(agentId, given) {
-      const path = `/v1/agents/${encodeURIComponent(agentId)}/tools`;
-      const { items } = await call<Page<ToolDefinition>>('GET', path, given);
-      return items;
-    },
-    export: async (given) => await call('GET', '/v1/export', given),
-    import: async (body, { dryRun = false, signal } = {}) =>
-      await call('POST', `/v1/import?dryRun=${dryRun}`, { signal, body }),
+    agents: collection('agents'),
+    tools: collection('tools'),
+    mcpServers: collection('mcp-servers'),
+    providers: collection('providers'),
+    dataSources: collection('data-sources'),
+    availableTools: async (id, given) => (await call('GET /v1/agents/:id/tools', { id }, given)).items,
+    export: (given) => call('GET /v1/export', {}, given),
+    import: (body, { dryRun = false, signal } = {}) => call('POST /v1/import', {}, { signal, body, query: { dryRun } }),
   };
 }
 
-type Call = <T>(
-  method: string,
-  path: string,
-  options?: CallOptions & { readonly body?: unknown; readonly version?: number | undefined },
-) => Promise<T>;
-
-function createCollection<Kind extends RecordKind>(name: string, call: Call): RemoteCollection<Kind> {
-  const base = `/v1/${name}`;
-  const pathOf = (id: string): string => `${base}/${encodeURIComponent(id)}`;
+function remoteCollection<Kind extends RecordKind>(connection: Connection, name: string): RemoteCollection<Kind> {
+  const one = (id: string): string => `/${encodeURIComponent(id)}`;
+  const call = async (method: string, path: string, given?: CallInput): Promise<never> =>
+    await callPath(connection, { method, path: `/v1/${name}${path}` }, given) as never; // safe: the table of the collection says what it returns
   return {
     // The client chooses the id, so a retry is the same record.
-    register: async (record, given) => await call('POST', base, { ...given, body: { id: newId(name), ...record } }),
-    get: async (id, given) => await call('GET', pathOf(id), given),
-    list: async (query = {}, given = {}) => await call('GET', `${base}${queryOf(query)}`, given),
-    update: async (id, body, given) => await call('PATCH', pathOf(id), { ...given, body }),
-    replace: async (id, body, given) => await call('PUT', pathOf(id), { ...given, body }),
-    disable: async (id, given) => await call('POST', `${pathOf(id)}/disable`, given),
-    enable: async (id, given) => await call('POST', `${pathOf(id)}/enable`, given),
-    remove: async (id, given) => await call('DELETE', pathOf(id), given),
-    history: async (id, page = {}, given = {}) =>
-      await call('GET', `${pathOf(id)}/history${queryOf({ ...page })}`, given),
+    register: (record, given) => call('POST', '', { ...given, body: { id: newId(name), ...record } }),
+    get: (id, given) => call('GET', one(id), given),
+    list: (query = {}, given = {}) => call('GET', '', { ...given, query }),
+    update: (id, body, given) => call('PATCH', one(id), { ...given, body }),
+    replace: (id, body, given) => call('PUT', one(id), { ...given, body }),
+    disable: (id, given) => call('POST', `${one(id)}/disable`, given),
+    enable: (id, given) => call('POST', `${one(id)}/enable`, given),
+    remove: (id, given) => call('DELETE', one(id), given),
+    history: (id, page = {}, given = {}) => call('GET', `${one(id)}/history`, { ...given, query: { ...page } }),
   };
 }
 

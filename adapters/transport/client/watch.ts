@@ -5,7 +5,7 @@ import type { EventFilter } from '../../../src/events/event-query.ts';
 import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
 import { type Connection, resolvePath } from './connection.ts';
 import { readEvents } from './events.ts';
-import { queryOf } from './query.ts';
+import { queryOf } from './call.ts';
 import { unexpected } from './send.ts';
 import { pauseMs } from './wait.ts';
 

@@ -42,6 +42,7 @@ import { createQuotas, type QuotaLimits } from './quotas.ts';
 import { requireAddress, setTarget } from './require-address.ts';
 import { registryRoutes } from './routes/registry.ts';
 import { runRoutes } from './routes/runs.ts';
+import { type Served, serveOn } from './served.ts';
 import { storedChatRoutes } from './routes/stored-chats.ts';
 import { subjectRoutes } from './routes/subjects.ts';
 import { createSubjectWatch } from './subject-watch.ts';
@@ -174,32 +175,31 @@ export function createApp(
   const { startObjectiveMs = defaultStartObjectiveMs } = options;
   const { metrics } = runtime;
   const { maxBodyBytes } = options;
-  const { authenticate, signed, signedOnce } = createAuthentication({ authenticator, metrics, intake, maxBodyBytes });
+  const authentication = createAuthentication({ authenticator, metrics, intake, maxBodyBytes });
+  const { authenticate } = authentication;
   const watchSession = createSessionWatch(authenticator);
   const quotas = createQuotas(options.quotas);
   const admission = createAdmission({ objectiveMs: startObjectiveMs, now });
   runtime.metrics.gauge('pinnace_starting_runs', () => admission.starting);
   const app = createBase(runtime, options);
-  const describe = () => describeApp(app);
-  const withFiles = { runtime, signed };
-  const watchSubject = createSubjectWatch({ report: runtime.report, now });
-  const starting = { ...withFiles, signedOnce, watchSession, watchSubject, quotas, admission, keepAliveMs };
-  for (const routes of [runRoutes, forkRoutes, chatRoutes, aguiRoutes]) app.route('/v1', routes(starting));
-  app.route('/v1', storedChatRoutes({ runtime, signed }));
-  app.route('/v1', subjectRoutes({ runtime, signed, grounding: grounding?.grounding }));
-  app.route('/v1', blobRoutes(withFiles));
-  app.route('/v1', budgetRoutes({ runtime, signed }));
-  app.route('/v1', messageRoutes({ runtime, signed }));
-  app.route('/v1', approvalRoutes({ runtime, signed }));
-  app.route('/v1', signInRoutes({ runtime, signed }));
-  const metricsToken = options.metricsToken === undefined ? undefined : createMetricsToken(options.metricsToken);
-  app.route(
-    '/v1',
-    operationRoutes({ runtime, signed, authenticate, capabilities, describe, metricsToken }),
-  );
-  app.route('/v1', mcpContentRoutes({ runtime, signed }));
-  app.route('/v1', eventRoutes({ runtime, signed, watchSession, keepAliveMs, now }));
-  app.route('/v1', auditRoutes({ runtime, signed }));
+  const endpoint: Served = {
+    runtime,
+    serve: serveOn(app, authentication),
+    authenticate,
+    watchSession,
+    watchSubject: createSubjectWatch({ report: runtime.report, now }),
+    quotas,
+    admission,
+    keepAliveMs,
+    now,
+    capabilities,
+    describe: () => describeApp(app),
+  };
+  for (const routes of [runRoutes, forkRoutes, chatRoutes, aguiRoutes, storedChatRoutes]) routes(endpoint);
+  subjectRoutes(endpoint, grounding?.grounding);
+  for (const routes of [blobRoutes, budgetRoutes, messageRoutes, approvalRoutes, signInRoutes]) routes(endpoint);
+  operationRoutes(endpoint, options.metricsToken === undefined ? undefined : createMetricsToken(options.metricsToken));
+  for (const routes of [mcpContentRoutes, eventRoutes, auditRoutes]) routes(endpoint);
   const authenticateMcp = mcp?.auth
     ? createAuthentication({
       authenticator: withAccessTokens(authenticator, mcp.auth, now),
@@ -213,10 +213,10 @@ export function createApp(
   if (host) app.route('/mcp', mcpRoutes({ mcp: host, ...forMcp }));
   if (mcp?.auth) app.get(`${wellKnownPath}/*`, protectedResource(mcp.auth));
   const clientMetadata = options.mcpSignIn?.clientMetadata;
-  if (clientMetadata) app.route('/oauth', clientMetadataRoutes(clientMetadata));
-  if (registry) app.route('/v1', registryRoutes({ registry, runtime, signed }));
-  if (grounding) app.route('/v1', groundingRoutes({ ...grounding, runtime, signed }));
-  if (planner) app.route('/v1', planRoutes({ planner, signed }));
+  if (clientMetadata) clientMetadataRoutes(endpoint, clientMetadata);
+  if (registry) registryRoutes(endpoint, registry);
+  if (grounding) groundingRoutes(endpoint, grounding);
+  if (planner) planRoutes(endpoint, planner);
   return app;
 }
 

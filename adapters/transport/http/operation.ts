@@ -14,12 +14,23 @@ export type Json = Readonly<Record<string, unknown>>;
 /** Returns a JSON Schema. Called when the document is generated; adds the schemas that it refers to by name to the components. */
 export type Shape = (components: Record<string, Json>) => Json;
 
-/** One response of a route. */
-export interface Answer {
+/** One response of a route; `T` is what a client reads from its JSON. */
+export interface Answer<T = unknown> {
   readonly description: string;
   /** The schema of each media type; absent for a response without a body. */
   readonly content?: Readonly<Record<string, Shape>>;
+  /** Only in types. */
+  readonly json?: T;
 }
+
+/** What a client reads from the successful response of an operation. */
+export type OutputOf<O> = O extends { readonly responses: infer R } ? JsonOf<R[keyof R & (200 | 201 | 202 | 204)]>
+  : never;
+
+type JsonOf<A> = A extends Answer<infer T> ? T : never;
+
+/** A value whose times are texts on the wire. */
+export type WithTimes<T, Times extends keyof T> = Omit<T, Times> & { readonly [K in Times]: string };
 
 /** A parameter in the query or in a header. Those in the path come from the path. */
 export interface Parameter {
@@ -50,11 +61,22 @@ export interface Operation {
   readonly problems?: readonly number[];
 }
 
+/** An operation is named by its verb and its path. */
+export type Route = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`;
+
+/** The path of a route. */
+export type PathOf<R extends string> = R extends `${string} ${infer Path}` ? Path : never;
+
+/** A table of operations. */
+export type Operations = Readonly<Record<Route, Operation | SignedOperation>>;
+
 /** What a route declares that serves verified callers only. */
 export interface SignedOperation extends Operation {
   readonly scope: Scope;
   /** The runtime checks the scope itself: it reads the request first, or emits an event when it rejects. */
   readonly checkedBy?: 'runtime';
+  /** The route uses up the request's nonce in a commit of its own; what it leaves is used up before the response. */
+  readonly usesNonce?: true;
 }
 
 const operations = new WeakMap<object, Operation | SignedOperation>();
@@ -98,7 +120,7 @@ export function pageOf(item: Shape): Shape {
 }
 
 /** A response with a JSON body. */
-export function json(description: string, shape: Shape): Answer {
+export function json<T = unknown>(description: string, shape: Shape): Answer<T> {
   return { description, content: { 'application/json': shape } };
 }
 
@@ -106,7 +128,7 @@ export function json(description: string, shape: Shape): Answer {
 export const fileShape: Shape = () => ({ type: 'string', contentMediaType: 'application/octet-stream' });
 
 /** A response without a body. */
-export function empty(description: string): Answer {
+export function empty(description: string): Answer<undefined> {
   return { description };
 }
 

@@ -1,17 +1,17 @@
 /** The routes of the audit: who changed what, and whether the stored audit is complete. */
 
-import { type Context, Hono } from 'hono';
+import type { Context } from 'hono';
 import * as v from 'valibot';
 import { PinnaceError } from '../../../../src/base/errors.ts';
 import { parse } from '../../../../src/base/parse.ts';
-import type { EventLog } from '../../../../src/events/audit.ts';
-import { breakReasons } from '../../../../src/events/event-chain.ts';
-import type { HostedRuntime } from '../../../../src/runtime/runtime.ts';
-import type { Signed } from '../authentication.ts';
+import type { EventLog, LoggedEvent } from '../../../../src/events/audit.ts';
+import { breakReasons, type Verification as ChainVerification } from '../../../../src/events/event-chain.ts';
 import type { SignedEnv } from '../env.ts';
 import { filterFields } from './events.ts';
-import { json, named, pageOf, shapeOf, type SignedOperation } from '../operation.ts';
+import { json, named, type Operations, pageOf, shapeOf } from '../operation.ts';
 import { ObservedEvent } from '../schemas.ts';
+import type { Served } from '../served.ts';
+import type { Page } from '../../../../src/base/page.ts';
 
 const QueryTime = v.optional(
   v.pipe(v.string(), v.isoTimestamp('must be a time as 2026-11-21T08:00:00Z'), v.transform(Date.parse)),
@@ -50,52 +50,52 @@ const Verification = v.object({
   anchorExpired: v.optional(v.literal(true)),
 });
 
-const listAudit: SignedOperation = {
-  operationId: 'listAudit',
-  summary: 'Who did what',
-  scope: 'admin',
-  query: AuditQuery,
-  responses: { 200: json('A page of entries, the oldest first', pageOf(named('AuditEntry', shapeOf(Entry)))) },
-  problems: [404],
-};
-
-const verifyAudit: SignedOperation = {
-  operationId: 'verifyAudit',
-  summary: 'Whether the audit is complete, and still contains the anchor `seq` and `hash`',
-  scope: 'admin',
-  query: VerificationQuery,
-  responses: {
-    200: json('The result; where the audit is broken, the number of the entry and the reason', shapeOf(Verification)),
+/** The operations of these routes. */
+export const auditOperations = {
+  'GET /v1/audit': {
+    operationId: 'listAudit',
+    summary: 'Who did what',
+    scope: 'admin',
+    query: AuditQuery,
+    responses: {
+      200: json<Page<LoggedEvent>>('A page of entries, the oldest first', pageOf(named('AuditEntry', shapeOf(Entry)))),
+    },
+    problems: [404],
   },
-  problems: [404],
-};
-
-/** What the routes need. */
-export interface AuditRoutesOptions {
-  readonly runtime: Pick<HostedRuntime, 'audit'>;
-  readonly signed: Signed;
-}
+  'GET /v1/audit/verification': {
+    operationId: 'verifyAudit',
+    summary: 'Whether the audit is complete, and still contains the anchor `seq` and `hash`',
+    scope: 'admin',
+    query: VerificationQuery,
+    responses: {
+      200: json<ChainVerification>(
+        'The result; where the audit is broken, the number of the entry and the reason',
+        shapeOf(Verification),
+      ),
+    },
+    problems: [404],
+  },
+} satisfies Operations;
 
 /** Creates the routes. They show the caller's tenant only. */
-export function auditRoutes({ runtime, signed }: AuditRoutesOptions): Hono<SignedEnv> {
-  const app = new Hono<SignedEnv>();
+export function auditRoutes({ runtime, serve: table }: Served): void {
+  const serve = table(auditOperations);
   const auditOf = (c: Context<SignedEnv>): EventLog => {
     const log = runtime.audit(c.var.principal);
     if (log) return log;
     throw new PinnaceError('not_found', 'This endpoint keeps no audit', { details: { reason: 'no_audit' } });
   };
-  app.get('/audit', signed(listAudit), async (c) => {
+  serve('GET /v1/audit', async (c) => {
     const log = auditOf(c);
     const { limit, ...query } = parse(AuditQuery, c.req.query(), { what: 'the question to the audit' });
     return c.json(await log.list({ ...query, ...(limit !== undefined && { limit }) }));
   });
-  app.get('/audit/verification', signed(verifyAudit), async (c) => {
+  serve('GET /v1/audit/verification', async (c) => {
     const log = auditOf(c);
     const { seq, hash } = parse(VerificationQuery, singleFields(c.req.queries()), { what: 'the anchor of the audit' });
     const anchor = seq === undefined || hash === undefined ? undefined : { seq, hash };
     return c.json(await log.verify({ signal: c.req.raw.signal, anchor }));
   });
-  return app;
 }
 
 /** A repeated field stays a list, which no schema of single values accepts. */

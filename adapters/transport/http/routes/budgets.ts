@@ -1,12 +1,10 @@
 /** The route of budgets: what the caller may use in a period, and what is used of it. */
 
-import { Hono } from 'hono';
 import * as v from 'valibot';
-import type { HostedRuntime } from '../../../../src/runtime/runtime.ts';
-import type { Signed } from '../authentication.ts';
-import type { SignedEnv } from '../env.ts';
-import { json, named, shapeOf, type SignedOperation } from '../operation.ts';
+import { json, named, type Operations, shapeOf, type WithTimes } from '../operation.ts';
 import { Time } from '../schemas.ts';
+import type { Served } from '../served.ts';
+import type { BudgetView } from '../../../../src/runtime/budgets.ts';
 
 const Amounts = v.object({
   tokens: v.optional(v.number()),
@@ -27,26 +25,26 @@ const Budget = v.object({
   used: v.optional(Amounts),
 });
 
-const listBudgets: SignedOperation = {
-  operationId: 'listBudgets',
-  summary: "The caller's budgets, and what is used of them",
-  scope: 'run:read',
-  responses: {
-    200: json(
-      'The budgets, in the order of the composition',
-      named('Budgets', shapeOf(v.object({ items: v.array(Budget) }))),
-    ),
+/** The operations of these routes. */
+export const budgetOperations = {
+  'GET /v1/budgets': {
+    operationId: 'listBudgets',
+    summary: "The caller's budgets, and what is used of them",
+    scope: 'run:read',
+    responses: {
+      200: json<{ readonly items: readonly WithTimes<BudgetView, 'resetsAt'>[] }>(
+        'The budgets, in the order of the composition',
+        named('Budgets', shapeOf(v.object({ items: v.array(Budget) }))),
+      ),
+    },
   },
-};
+} satisfies Operations;
 
 /** Creates the route. */
-export function budgetRoutes(
-  { runtime, signed }: { readonly runtime: Pick<HostedRuntime, 'budgets'>; readonly signed: Signed },
-): Hono<SignedEnv> {
-  const app = new Hono<SignedEnv>();
-  app.get('/budgets', signed(listBudgets), async (c) => {
+export function budgetRoutes({ runtime, serve: table }: Served): void {
+  const serve = table(budgetOperations);
+  serve('GET /v1/budgets', async (c) => {
     const budgets = await runtime.budgets(c.var.principal);
     return c.json({ items: budgets.map((one) => ({ ...one, resetsAt: new Date(one.resetsAt).toISOString() })) });
   });
-  return app;
 }

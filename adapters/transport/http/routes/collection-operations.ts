@@ -2,12 +2,13 @@
 
 import * as v from 'valibot';
 import { jsonSchemaOf } from '../../../../src/base/json-schema-of.ts';
-import { kindNames, type RecordKind, recordSchemas } from '../../../../src/registry/record-kinds.ts';
+import { collectionNames, kindNames, type RecordKind, recordSchemas } from '../../../../src/registry/record-kinds.ts';
 import {
   empty,
   type Json,
   json,
   named,
+  type Operations,
   pageOf,
   type Parameter,
   type Shape,
@@ -16,27 +17,26 @@ import {
 } from '../operation.ts';
 import { Time } from '../schemas.ts';
 
-type Declared<Names extends string> = Readonly<Record<Names, SignedOperation>>;
-
 /** Returns the operations of one kind of record. */
-export function collectionOperations(
-  kind: RecordKind,
-): Declared<'list' | 'get' | 'history' | 'register' | 'replace' | 'update' | 'remove' | 'disable' | 'enable'> {
+export function collectionOperations(kind: RecordKind): Operations {
   return { ...readOperations(kind), ...writeOperations(kind) };
 }
 
-function readOperations(kind: RecordKind): Declared<'list' | 'get' | 'history'> {
+type Rows = Readonly<Record<string, SignedOperation>>;
+
+function readOperations(kind: RecordKind): Rows {
+  const base = `/v1/${collectionNames[kind]}` as const;
   const [one, many] = idNames[kind];
   const record = recordShape(kind);
   return {
-    list: {
+    [`GET ${base}`]: {
       operationId: `list${many}`,
       summary: `List: ${kindNames[kind]}`,
       scope: 'registry:read',
       parameters: filterParameters,
       responses: { 200: json('A page of records', pageOf(record)) },
     },
-    get: {
+    [`GET ${base}/:id`]: {
       operationId: `get${one}`,
       summary: `Read: ${kindNames[kind]}`,
       scope: 'registry:read',
@@ -44,7 +44,7 @@ function readOperations(kind: RecordKind): Declared<'list' | 'get' | 'history'> 
       responses: { 200: json(recordText, record) },
       problems: [404],
     },
-    history: {
+    [`GET ${base}/:id/history`]: {
       operationId: `get${one}History`,
       summary: `Changes, the last first: ${kindNames[kind]}`,
       scope: 'registry:read',
@@ -55,9 +55,8 @@ function readOperations(kind: RecordKind): Declared<'list' | 'get' | 'history'> 
   };
 }
 
-function writeOperations(
-  kind: RecordKind,
-): Declared<'register' | 'replace' | 'update' | 'remove' | 'disable' | 'enable'> {
+function writeOperations(kind: RecordKind): Rows {
+  const base = `/v1/${collectionNames[kind]}` as const;
   const [one] = idNames[kind];
   const name = kindNames[kind];
   const shown = json(recordText, recordShape(kind));
@@ -69,7 +68,7 @@ function writeOperations(
     problems: [404, 409, 412, 413, 415, 428],
   } as const;
   return {
-    register: {
+    [`POST ${base}`]: {
       ...change,
       operationId: `register${one}`,
       summary: `Register: ${name}`,
@@ -77,9 +76,14 @@ function writeOperations(
       responses: { 201: shown },
       problems: [409, 413, 415],
     },
-    replace: { ...versioned, operationId: `replace${one}`, summary: `Replace: ${name}`, body: inputOf(kind) },
-    update: { ...versioned, operationId: `update${one}`, summary: `Change: ${name}`, body: mergePatch },
-    remove: {
+    [`PUT ${base}/:id`]: {
+      ...versioned,
+      operationId: `replace${one}`,
+      summary: `Replace: ${name}`,
+      body: inputOf(kind),
+    },
+    [`PATCH ${base}/:id`]: { ...versioned, operationId: `update${one}`, summary: `Change: ${name}`, body: mergePatch },
+    [`DELETE ${base}/:id`]: {
       ...change,
       operationId: `remove${one}`,
       summary: `Remove, when nothing is bound: ${name}`,
@@ -87,8 +91,8 @@ function writeOperations(
       responses: { 204: empty('Removed') },
       problems: [404, 409, 412],
     },
-    disable: { ...change, operationId: `disable${one}`, summary: `Disable: ${name}` },
-    enable: { ...change, operationId: `enable${one}`, summary: `Enable: ${name}` },
+    [`POST ${base}/:id/disable`]: { ...change, operationId: `disable${one}`, summary: `Disable: ${name}` },
+    [`POST ${base}/:id/enable`]: { ...change, operationId: `enable${one}`, summary: `Enable: ${name}` },
   };
 }
 

@@ -1,20 +1,17 @@
 /** The route that streams events to observers as they happen. */
 
-import { Hono } from 'hono';
 import * as v from 'valibot';
 import { PinnaceError } from '../../../../src/base/errors.ts';
 import { parse } from '../../../../src/base/parse.ts';
 import type { Principal } from '../../../../src/base/principal.ts';
 import type { EventFeed, FollowOptions } from '../../../../src/events/event-feed.ts';
-import type { HostedRuntime } from '../../../../src/runtime/runtime.ts';
-import type { Signed, WatchSession } from '../authentication.ts';
-import type { SignedEnv } from '../env.ts';
-import { lastEventId, named, shapeOf, type SignedOperation } from '../operation.ts';
+import { lastEventId, named, type Operations, shapeOf } from '../operation.ts';
 import { createQuotas } from '../quotas.ts';
 import { ObservedEvent } from '../schemas.ts';
 import { sseHeaders } from '../sse.ts';
 import { encodeEvents } from '../sse-events.ts';
 import { eventsOf } from '../stream-parts.ts';
+import type { Served } from '../served.ts';
 
 const Id = v.pipe(v.string(), v.minLength(1), v.maxLength(300));
 /** The fields of a query that select events. */
@@ -26,44 +23,37 @@ export const filterFields = {
 };
 const EventQuery = v.strictObject({ ...filterFields, after: v.optional(v.pipe(v.string(), v.maxLength(100))) });
 
-const watchEvents: SignedOperation = {
-  operationId: 'watchEvents',
-  summary: 'Observe events as they happen',
-  scope: 'admin',
-  query: EventQuery,
-  parameters: [lastEventId],
-  responses: {
-    200: eventsOf(
-      'Events, each with its id: `ready` first, `gap` where some are missing, and `live` before those that happen now',
-      named('ObservedEvent', shapeOf(ObservedEvent)),
-    ),
-  },
-};
-
 /** The most observers at once. */
 export const observerLimits = { runsPerTenant: 8, runsPerSubject: 8, runs: 100 };
 
-/** What the route needs. */
-export interface EventRoutesOptions {
-  readonly runtime: Pick<HostedRuntime, 'feed' | 'metrics'>;
-  readonly signed: Signed;
-  readonly watchSession: WatchSession;
-  readonly keepAliveMs: number;
-  readonly now: () => number;
-}
+/** The operations of these routes. */
+export const eventOperations = {
+  'GET /v1/events': {
+    operationId: 'watchEvents',
+    summary: 'Observe events as they happen',
+    scope: 'admin',
+    query: EventQuery,
+    parameters: [lastEventId],
+    responses: {
+      200: eventsOf(
+        'Events, each with its id: `ready` first, `gap` where some are missing, and `live` before those that happen now',
+        named('ObservedEvent', shapeOf(ObservedEvent)),
+      ),
+    },
+  },
+} satisfies Operations;
 
 /** Creates the route. It shows events of the caller's tenant only. */
-export function eventRoutes(options: EventRoutesOptions): Hono<SignedEnv> {
-  const app = new Hono<SignedEnv>();
+export function eventRoutes(endpoint: Served): void {
+  const serve = endpoint.serve(eventOperations);
   const quotas = createQuotas(observerLimits, 'event streams');
-  app.get('/events', options.signed(watchEvents), async (c) => {
+  serve('GET /v1/events', async (c) => {
     const { principal } = c.var;
-    const feed = options.runtime.feed(principal);
+    const feed = endpoint.runtime.feed(principal);
     const { after: given, ...filter } = parse(EventQuery, c.req.query(), { what: 'what to watch' });
     const after = positionOf(c.req.header('last-event-id') ?? given, feed);
-    return await streamEvents(options, { principal, feed, filter, after, leave: quotas.enter(principal) });
+    return await streamEvents(endpoint, { principal, feed, filter, after, leave: quotas.enter(principal) });
   });
-  return app;
 }
 
 /** Reads `<origin>:<seq>`, or `0` for everything that is still stored. A number of another origin means nothing here. */
@@ -86,7 +76,7 @@ interface Observation extends Pick<FollowOptions, 'after' | 'filter'> {
 
 /** The stream ends with its reader, the runtime, and the session, by expiry or revocation; a client that still may, resumes it. */
 async function streamEvents(
-  { runtime, watchSession, keepAliveMs, now }: EventRoutesOptions,
+  { runtime, watchSession, keepAliveMs, now }: Served,
   { principal, feed, filter, after, leave }: Observation,
 ): Promise<Response> {
   const stop = new AbortController();

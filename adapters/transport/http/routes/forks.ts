@@ -1,14 +1,14 @@
 /** The routes of forks: start one, list them. */
 
-import { Hono } from 'hono';
 import * as v from 'valibot';
 import { parse } from '../../../../src/base/parse.ts';
-import { ForkRequest } from '../../../../src/runtime/fork-options.ts';
-import type { SignedEnv } from '../env.ts';
-import { json, named, pageOf, shapeOf, type SignedOperation } from '../operation.ts';
+import { type ForkEntry, ForkRequest } from '../../../../src/runtime/fork-options.ts';
+import { json, named, type Operations, pageOf, shapeOf, type WithTimes } from '../operation.ts';
 import { Time } from '../schemas.ts';
 import { runStream } from '../stream-parts.ts';
-import { answerStart, readStart, type RunRoutesOptions, startWith } from './runs.ts';
+import { answerStart, readStart, startWith } from './runs.ts';
+import type { Served } from '../served.ts';
+import type { Page } from '../../../../src/base/page.ts';
 
 /** A fork in a listing. */
 const Fork = v.object({
@@ -25,45 +25,49 @@ const ForksQuery = v.strictObject({
   pageToken: v.optional(v.pipe(v.string(), v.maxLength(1000))),
 });
 
-const forkRun: SignedOperation = {
-  operationId: 'forkRun',
-  hasLargeBody: true,
-  summary: 'Start a run that goes on from a step of this one, or continue a lost one',
-  scope: 'run:create',
-  checkedBy: 'runtime',
-  parameters: [{ name: 'Idempotency-Key', in: 'header', required: true, schema: { type: 'string' } }],
-  body: shapeOf(ForkRequest),
-  responses: { 200: runStream },
-  problems: [404, 409, 410, 413, 415, 422],
-};
-
-const listForks: SignedOperation = {
-  operationId: 'listForks',
-  summary: 'The forks of a run',
-  scope: 'run:read',
-  query: ForksQuery,
-  responses: { 200: json('A page of forks', pageOf(named('Fork', shapeOf(Fork)))) },
-  problems: [404, 410],
-};
+/** The operations of these routes. */
+export const forkOperations = {
+  'POST /v1/runs/:id/forks': {
+    operationId: 'forkRun',
+    hasLargeBody: true,
+    summary: 'Start a run that goes on from a step of this one, or continue a lost one',
+    scope: 'run:create',
+    checkedBy: 'runtime',
+    parameters: [{ name: 'Idempotency-Key', in: 'header', required: true, schema: { type: 'string' } }],
+    body: shapeOf(ForkRequest),
+    responses: { 200: runStream },
+    problems: [404, 409, 410, 413, 415, 422],
+    usesNonce: true,
+  },
+  'GET /v1/runs/:id/forks': {
+    operationId: 'listForks',
+    summary: 'The forks of a run',
+    scope: 'run:read',
+    query: ForksQuery,
+    responses: {
+      200: json<Page<WithTimes<ForkEntry, 'startedAt'>>>('A page of forks', pageOf(named('Fork', shapeOf(Fork)))),
+    },
+    problems: [404, 410],
+  },
+} satisfies Operations;
 
 /** Creates the routes under `/runs`. */
-export function forkRoutes(options: RunRoutesOptions): Hono<SignedEnv> {
-  const { runtime, signed, signedOnce } = options;
-  const app = new Hono<SignedEnv>();
-  app.post('/runs/:id/forks', signedOnce(forkRun), async (c) => {
+export function forkRoutes(endpoint: Served): void {
+  const { runtime } = endpoint;
+  const serve = endpoint.serve(forkOperations);
+  serve('POST /v1/runs/:id/forks', async (c) => {
     const { data: request, idempotency } = await readStart(c);
     return await answerStart(
       c,
-      options,
-      await startWith(c, { request, idempotency, forkOf: c.req.param('id') }, options),
+      endpoint,
+      await startWith(c, { request, idempotency, forkOf: c.req.param('id') }, endpoint),
     );
   });
-  app.get('/runs/:id/forks', signed(listForks), async (c) => {
+  serve('GET /v1/runs/:id/forks', async (c) => {
     const { limit, pageToken } = parse(ForksQuery, c.req.query(), { what: 'the query' });
     const wanted = { ...(limit !== undefined && { limit }), pageToken };
     const { items, ...more } = await runtime.forks(c.req.param('id'), c.var.principal, wanted);
     const shown = items.map((fork) => ({ ...fork, startedAt: new Date(fork.startedAt).toISOString() }));
     return c.json({ items: shown, ...more });
   });
-  return app;
 }

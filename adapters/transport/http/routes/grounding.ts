@@ -1,6 +1,6 @@
 /** The routes of grounding: query a data source, and ingest files into one. */
 
-import { type Context, Hono } from 'hono';
+import type { Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import * as v from 'valibot';
 import { PinnaceError, toData } from '../../../../src/base/errors.ts';
@@ -17,15 +17,19 @@ import {
   type IngestOptions,
   type IngestReport,
 } from '../../../../src/grounding/ingest/ingest.ts';
-import { type RetrieveInput, RetrieveRequest } from '../../../../src/grounding/request.ts';
+import {
+  type GroundingAnswer as Answered,
+  type RetrieveInput,
+  RetrieveRequest,
+} from '../../../../src/grounding/request.ts';
 import { fromBase64 } from '../../../../src/base/base64.ts';
 import type { HostedRuntime } from '../../../../src/runtime/runtime.ts';
-import type { Signed } from '../authentication.ts';
 import { readAs } from '../body.ts';
 import type { RequestTrace, SignedEnv } from '../env.ts';
-import { json, shapeOf, type SignedOperation } from '../operation.ts';
+import { json, type Operations, shapeOf } from '../operation.ts';
 import { ErrorData } from '../schemas.ts';
 import { eventsOf } from '../stream-parts.ts';
+import type { Served } from '../served.ts';
 
 /** The grounding that the routes serve. */
 export interface GroundingRouteOptions {
@@ -96,50 +100,48 @@ const Progress = v.object({
 });
 const Report = v.object({ files: v.array(Progress), written: v.number() });
 
-const retrieve: SignedOperation = {
-  operationId: 'retrieve',
-  summary: 'Query a data source',
-  scope: 'grounding:read',
-  body: shapeOf(v.omit(RetrieveRequest, ['dataSourceId', 'dataSourceIds'])),
-  responses: { 200: json('The hits, the best first', shapeOf(GroundingAnswer)) },
-  problems: [404, 413, 415],
-};
-
-const ingestFiles: SignedOperation = {
-  operationId: 'ingest',
-  hasLargeBody: true,
-  summary: 'Ingest files of at most 16 MiB; with Accept: text/event-stream the response streams the progress',
-  scope: 'registry:write',
-  body: shapeOf(IngestRequest),
-  responses: {
-    200: {
-      description: 'The report. As a stream: events `progress`, then one `report` or one `error`',
-      content: {
-        ...json('', shapeOf(Report)).content,
-        ...eventsOf('', shapeOf(v.union([Progress, Report, ErrorData]))).content,
+/** The operations of these routes. */
+export const groundingOperations = {
+  'POST /v1/grounding/:source/retrieve': {
+    operationId: 'retrieve',
+    summary: 'Query a data source',
+    scope: 'grounding:read',
+    body: shapeOf(v.omit(RetrieveRequest, ['dataSourceId', 'dataSourceIds'])),
+    responses: { 200: json<Answered>('The hits, the best first', shapeOf(GroundingAnswer)) },
+    problems: [404, 413, 415],
+  },
+  'POST /v1/data-sources/:id/ingest': {
+    operationId: 'ingest',
+    hasLargeBody: true,
+    summary: 'Ingest files of at most 16 MiB; with Accept: text/event-stream the response streams the progress',
+    scope: 'registry:write',
+    body: shapeOf(IngestRequest),
+    responses: {
+      200: {
+        description: 'The report. As a stream: events `progress`, then one `report` or one `error`',
+        content: {
+          ...json('', shapeOf(Report)).content,
+          ...eventsOf('', shapeOf(v.union([Progress, Report, ErrorData]))).content,
+        },
       },
     },
+    problems: [404, 413, 415],
   },
-  problems: [404, 413, 415],
-};
-
-/** What the routes need. */
-export interface GroundingRoutesOptions extends GroundingRouteOptions {
-  readonly runtime: Pick<HostedRuntime, 'authorize' | 'place' | 'guard' | 'pay' | 'report'>;
-  readonly signed: Signed;
-}
+} satisfies Operations;
 
 /** Creates the routes. */
-export function groundingRoutes(options: GroundingRoutesOptions): Hono<SignedEnv> {
-  const { grounding, storage, runtime, signed } = options;
-  const app = new Hono<SignedEnv>();
-  app.post('/grounding/:source/retrieve', signed(retrieve), async (c) => {
+export function groundingRoutes(
+  { runtime, serve: table }: Served,
+  { grounding, storage }: GroundingRouteOptions,
+): void {
+  const serve = table(groundingOperations);
+  serve('POST /v1/grounding/:source/retrieve', async (c) => {
     const dataSourceId = requireSource(c.req.param('source'), grounding);
     const query = await readAs(c.req.raw, Query, { what: 'the question' });
     const request = { ...query, dataSourceId } as RetrieveInput; // parsed by `retrieve`
     return c.json(await grounding.retrieve(request, callOf(c, runtime)));
   });
-  app.post('/data-sources/:id/ingest', signed(ingestFiles), async (c) => {
+  serve('POST /v1/data-sources/:id/ingest', async (c) => {
     const dataSourceId = requireSource(c.req.param('id'), grounding);
     const body = await readAs(c.req.raw, IngestRequest, { what: 'the files' });
     const files = body.files.map(toFile);
@@ -152,16 +154,12 @@ export function groundingRoutes(options: GroundingRoutesOptions): Hono<SignedEnv
     const streams = c.req.header('accept')?.includes('text/event-stream') === true;
     return streams ? streamIngestion(c, ingestion) : c.json(await ingestGuarded(ingestion));
   });
-  return app;
 }
 
 /** Passes the runtime's permission hook, and a span in the caller's trace. */
 function callOf(
   c: Context<SignedEnv>,
-  { authorize, place, pay, report: send }: Pick<
-    GroundingRoutesOptions['runtime'],
-    'authorize' | 'place' | 'pay' | 'report'
-  >,
+  { authorize, place, pay, report: send }: Pick<HostedRuntime, 'authorize' | 'place' | 'pay' | 'report'>,
 ): Call {
   const { principal, trace } = c.var;
   const report: Call['report'] = (cause, more) =>

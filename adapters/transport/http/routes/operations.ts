@@ -1,17 +1,20 @@
 /** The routes of operation: health, readiness, metrics, caches, manifests, the check of MCP servers, the OpenAPI document. */
 
-import { type Context, Hono } from 'hono';
+import type { Context } from 'hono';
 import * as v from 'valibot';
 import { PinnaceError } from '../../../../src/base/errors.ts';
 import { McpFinding } from '../../../../src/base/schema.ts';
-import { McpValidationRequest } from '../../../../src/contracts/mcp/mcp-validation.ts';
+import {
+  type McpValidation as Validation,
+  McpValidationRequest,
+} from '../../../../src/contracts/mcp/mcp-validation.ts';
 import { cacheKeyForms } from '../../../../src/log/cache-key.ts';
 import type { HostedRuntime, Manifest } from '../../../../src/runtime/runtime.ts';
-import type { Authenticate, Signed } from '../authentication.ts';
 import { readAs } from '../body.ts';
 import type { SignedEnv } from '../env.ts';
 import { type MetricsToken, orMetricsToken } from '../metrics-token.ts';
-import { empty, type Json, json, open, type Operation, shapeOf, type SignedOperation } from '../operation.ts';
+import { empty, type Json, json, type Operations, shapeOf } from '../operation.ts';
+import type { Served } from '../served.ts';
 
 const Invalidation: v.GenericSchema<unknown, { keys: string[] }> = v.strictObject({
   keys: v.pipe(v.array(v.pipe(v.string(), v.minLength(1), v.maxLength(300))), v.minLength(1), v.maxLength(1000)),
@@ -77,102 +80,82 @@ const McpValidation = v.object({
   findings: v.array(McpFinding),
 });
 
-const getHealth: Operation = {
-  operationId: 'getHealth',
-  summary: 'Alive',
-  responses: { 200: json('The process answers', shapeOf(v.object({ status: v.literal('ok') }))) },
-};
-
-const getReadiness: Operation = {
-  operationId: 'getReadiness',
-  summary: 'Ready; checks and capabilities are for principals with the scope admin, and for the token of the metrics',
-  responses: {
-    200: json('Every check passes', shapeOf(Readiness)),
-    503: json('A check fails', shapeOf(Readiness)),
+/** The operations of these routes. */
+export const operatingOperations = {
+  'GET /v1/healthz': {
+    operationId: 'getHealth',
+    summary: 'Alive',
+    responses: { 200: json('The process answers', shapeOf(v.object({ status: v.literal('ok') }))) },
   },
-};
-
-const getOpenApi: Operation = {
-  operationId: 'getOpenApi',
-  summary: 'This description',
-  responses: { 200: json('The OpenAPI document', () => ({ type: 'object' })) },
-};
-
-const getMetrics: SignedOperation = {
-  operationId: 'getMetrics',
-  summary: 'Metrics for Prometheus',
-  scope: 'admin',
-  responses: { 200: { description: 'The metrics', content: { 'text/plain': () => ({ type: 'string' }) } } },
-};
-
-const invalidate: SignedOperation = {
-  operationId: 'invalidate',
-  summary: `Invalidate cached definitions on every instance. Keys: ${cacheKeyForms}`,
-  scope: 'registry:write',
-  body: shapeOf(Invalidation),
-  responses: { 204: empty('Invalidated from the next request on') },
-  problems: [413, 415],
-};
-
-const prewarm: SignedOperation = {
-  operationId: 'prewarm',
-  summary: 'Load what the first runs of agents need',
-  scope: 'registry:read',
-  body: shapeOf(Prewarm),
-  responses: {
-    200: json(
-      'What is loaded, and the code of each agent that cannot be resolved',
-      shapeOf(v.object({ warmed: v.array(v.string()), failed: v.record(v.string(), v.string()) })),
-    ),
+  'GET /v1/readyz': {
+    operationId: 'getReadiness',
+    summary: 'Ready; checks and capabilities are for principals with the scope admin, and for the token of the metrics',
+    responses: {
+      200: json('Every check passes', shapeOf(Readiness)),
+      503: json('A check fails', shapeOf(Readiness)),
+    },
   },
-  problems: [413, 415],
-};
-
-const validateMcpServer: SignedOperation = {
-  operationId: 'validateMcpServer',
-  summary: 'Check what an MCP server offers, and pin it on approval',
-  scope: 'registry:write',
-  body: shapeOf(McpValidationRequest),
-  responses: { 200: json('What the server offers, and the findings', shapeOf(McpValidation)) },
-  problems: [404, 409, 413, 415],
-};
-
-const getManifest: SignedOperation = {
-  operationId: 'getManifest',
-  summary: 'The tool set of an agent',
-  scope: 'registry:read',
-  parameters: [
-    { name: 'limit', in: 'query', description: '1 to 1000', schema: { type: 'integer', default: 100 } },
-    { name: 'pageToken', in: 'query', schema: { type: 'string' } },
-  ],
-  responses: { 200: json('A page of the tools, each excluded one with its reason', shapeOf(ManifestPage)) },
-  problems: [404],
-};
-
-/** What the routes need. */
-export interface OperationRoutesOptions {
-  readonly runtime: Pick<
-    HostedRuntime,
-    'ready' | 'report' | 'metrics' | 'invalidate' | 'prewarm' | 'validateMcpServer' | 'manifest'
-  >;
-  readonly signed: Signed;
-  readonly authenticate: Authenticate;
-  /** What the platform can do, for the readiness. */
-  readonly capabilities: () => Promise<Readonly<Record<string, unknown>>>;
-  /** The token of Prometheus; absent, only principals with the scope `admin` read the metrics. */
-  readonly metricsToken?: MetricsToken | undefined;
-  /** Generates the OpenAPI document; called once. */
-  readonly describe: () => Json;
-}
+  'GET /v1/openapi.json': {
+    operationId: 'getOpenApi',
+    summary: 'This description',
+    responses: { 200: json('The OpenAPI document', () => ({ type: 'object' })) },
+  },
+  'GET /v1/metrics': {
+    operationId: 'getMetrics',
+    summary: 'Metrics for Prometheus',
+    scope: 'admin',
+    responses: { 200: { description: 'The metrics', content: { 'text/plain': () => ({ type: 'string' }) } } },
+  },
+  'POST /v1/invalidations': {
+    operationId: 'invalidate',
+    summary: `Invalidate cached definitions on every instance. Keys: ${cacheKeyForms}`,
+    scope: 'registry:write',
+    body: shapeOf(Invalidation),
+    responses: { 204: empty('Invalidated from the next request on') },
+    problems: [413, 415],
+  },
+  'POST /v1/prewarm': {
+    operationId: 'prewarm',
+    summary: 'Load what the first runs of agents need',
+    scope: 'registry:read',
+    body: shapeOf(Prewarm),
+    responses: {
+      200: json(
+        'What is loaded, and the code of each agent that cannot be resolved',
+        shapeOf(v.object({ warmed: v.array(v.string()), failed: v.record(v.string(), v.string()) })),
+      ),
+    },
+    problems: [413, 415],
+  },
+  'POST /v1/mcp-servers/:id/validate': {
+    operationId: 'validateMcpServer',
+    summary: 'Check what an MCP server offers, and pin it on approval',
+    scope: 'registry:write',
+    body: shapeOf(McpValidationRequest),
+    responses: { 200: json<Validation>('What the server offers, and the findings', shapeOf(McpValidation)) },
+    problems: [404, 409, 413, 415],
+  },
+  'GET /v1/agents/:id/manifest': {
+    operationId: 'getManifest',
+    summary: 'The tool set of an agent',
+    scope: 'registry:read',
+    parameters: [
+      { name: 'limit', in: 'query', description: '1 to 1000', schema: { type: 'integer', default: 100 } },
+      { name: 'pageToken', in: 'query', schema: { type: 'string' } },
+    ],
+    responses: { 200: json('A page of the tools, each excluded one with its reason', shapeOf(ManifestPage)) },
+    problems: [404],
+  },
+} satisfies Operations;
 
 /** Creates the routes. Health, readiness and the document are open: they show nothing of a tenant. */
-export function operationRoutes(options: OperationRoutesOptions): Hono<SignedEnv> {
-  const { runtime, signed, capabilities, describe, metricsToken: hasToken } = options;
-  const app = new Hono<SignedEnv>();
+export function operationRoutes(endpoint: Served, hasToken: MetricsToken | undefined): void {
+  const { runtime, capabilities, describe } = endpoint;
+  const serve = endpoint.serve(operatingOperations);
   let document: Json | undefined;
-  app.get('/healthz', open(getHealth), (c) => c.json({ status: 'ok' }));
-  app.get('/readyz', open(getReadiness), async (c) => {
-    const hasDetails = await isOperator(c, options);
+  serve('GET /v1/healthz', (c) => c.json({ status: 'ok' }));
+  serve('GET /v1/readyz', async (c) => {
+    const hasDetails = await isOperator(c, endpoint, hasToken);
     const [checks, known] = await Promise.all([
       runtime.ready(hasDetails ? {} : { writeEveryMs: writeForStrangersMs }),
       hasDetails ? inTime(capabilities, runtime) : undefined,
@@ -183,31 +166,32 @@ export function operationRoutes(options: OperationRoutesOptions): Hono<SignedEnv
       ready ? 200 : 503,
     );
   });
-  app.get('/openapi.json', open(getOpenApi), (c) => c.json(document ??= describe()));
-  app.get('/metrics', orMetricsToken(signed(getMetrics), { operation: getMetrics, hasToken }), (c) => {
+  serve('GET /v1/openapi.json', (c) => c.json(document ??= describe()));
+  const metricsGuard: Parameters<typeof serve>[2] = (usual) =>
+    orMetricsToken(usual, { operation: operatingOperations['GET /v1/metrics'], hasToken });
+  serve('GET /v1/metrics', (c) => {
     const deployment = c.var.isScrape ?? c.var.principal.deployment ?? false;
     const text = runtime.metrics.text();
     return c.text(deployment ? text : withoutNames(text), 200, { 'content-type': 'text/plain; version=0.0.4' });
-  });
-  app.post('/invalidations', signed(invalidate), async (c) => {
+  }, metricsGuard);
+  serve('POST /v1/invalidations', async (c) => {
     const { keys } = await readAs(c.req.raw, Invalidation, { what: 'the invalidation' });
     await runtime.invalidate(keys, c.var.principal);
     return c.body(null, 204);
   });
-  app.post('/prewarm', signed(prewarm), async (c) => {
+  serve('POST /v1/prewarm', async (c) => {
     const { agentIds } = await readAs(c.req.raw, Prewarm, { what: 'the agents to prewarm' });
     return c.json(await runtime.prewarm(agentIds, c.var.principal));
   });
-  app.post('/mcp-servers/:id/validate', signed(validateMcpServer), async (c) => {
+  serve('POST /v1/mcp-servers/:id/validate', async (c) => {
     const request = await readAs(c.req.raw, McpValidationRequest, { what: 'the check of an MCP server' });
     const { signal } = c.req.raw;
     return c.json(await runtime.validateMcpServer(c.req.param('id'), request, c.var.principal, { signal }));
   });
-  app.get('/agents/:id/manifest', signed(getManifest), async (c) => {
+  serve('GET /v1/agents/:id/manifest', async (c) => {
     const manifest = await runtime.manifest(c.req.param('id'), c.var.principal);
     return c.json(pageOf(manifest, c.req.query('limit'), c.req.query('pageToken')));
   });
-  return app;
 }
 
 /** How often a probe without credentials may write to the storage. */
@@ -216,7 +200,8 @@ const writeForStrangersMs = 10_000;
 /** Whether the caller may see more than ready or not: a principal with the scope `admin`, or the token of the metrics. */
 async function isOperator(
   c: Context<SignedEnv>,
-  { authenticate, metricsToken: hasToken }: OperationRoutesOptions,
+  { authenticate }: Served,
+  hasToken: MetricsToken | undefined,
 ): Promise<boolean> {
   if (c.req.header('authorization') === undefined) return false;
   if (await hasToken?.(c.req.raw)) return true;
@@ -232,9 +217,9 @@ const verificationMs = 900;
 
 /** Readiness does not depend on the capabilities: they are left out when they fail or take long. */
 async function inTime(
-  capabilities: OperationRoutesOptions['capabilities'],
+  capabilities: Served['capabilities'],
   { report }: Pick<HostedRuntime, 'report'>,
-): ReturnType<OperationRoutesOptions['capabilities']> {
+): ReturnType<Served['capabilities']> {
   const failed = (cause: unknown): Record<string, never> => {
     report(cause, { kind: 'hook', id: 'capabilities' });
     return {};

@@ -1,13 +1,12 @@
 /** The routes of plans: read, pause, resume, cancel. A plan that does not belong to the caller is not found. */
 
-import { Hono } from 'hono';
 import * as v from 'valibot';
 import type { Planner } from '../../../../src/planner/planner.ts';
-import type { Signed } from '../authentication.ts';
 import { readAs } from '../body.ts';
-import type { SignedEnv } from '../env.ts';
-import { empty, json, shapeOf, type SignedOperation } from '../operation.ts';
+import { empty, json, type Operations, shapeOf } from '../operation.ts';
 import { planShape } from '../stream-parts.ts';
+import type { Served } from '../served.ts';
+import type { PlanView } from '../../../../src/planner/plan-view.ts';
 
 /** The body of a cancellation: one agent of the plan with its sub-agents, or without `address` the whole plan. */
 const PlanCancellation = v.strictObject({
@@ -15,48 +14,44 @@ const PlanCancellation = v.strictObject({
   reason: v.optional(v.pipe(v.string(), v.maxLength(500))),
 });
 
-/** What the routes need. */
-export interface PlanRoutesOptions {
-  readonly planner: Pick<Planner, 'view' | 'pause' | 'resume' | 'cancel'>;
-  readonly signed: Signed;
-}
-
-const getPlan: SignedOperation = {
-  operationId: 'getPlan',
-  summary: 'State of a plan, with its tasks as data-plan shows them',
-  scope: 'run:read',
-  responses: { 200: json('The plan', planShape) },
-  problems: [404],
-};
-
 const steering = { scope: 'run:cancel', responses: { 202: empty('Accepted') }, problems: [404] } as const;
-const pausePlan: SignedOperation = {
-  ...steering,
-  operationId: 'pausePlan',
-  summary: 'Start no more activities of a plan',
-};
-const resumePlan: SignedOperation = { ...steering, operationId: 'resumePlan', summary: 'Resume a paused plan' };
-const cancelPlan: SignedOperation = {
-  ...steering,
-  operationId: 'cancelPlan',
-  summary: 'Cancel a plan, or one of its agents with all its sub-agents',
-  body: shapeOf(PlanCancellation),
-  bodyIsOptional: true,
-};
+/** The operations of these routes. */
+export const planOperations = {
+  'GET /v1/plans/:id': {
+    operationId: 'getPlan',
+    summary: 'State of a plan, with its tasks as data-plan shows them',
+    scope: 'run:read',
+    responses: { 200: json<PlanView>('The plan', planShape) },
+    problems: [404],
+  },
+  'POST /v1/plans/:id/pause': {
+    ...steering,
+    operationId: 'pausePlan',
+    summary: 'Start no more activities of a plan',
+  },
+  'POST /v1/plans/:id/resume': { ...steering, operationId: 'resumePlan', summary: 'Resume a paused plan' },
+  'POST /v1/plans/:id/cancel': {
+    ...steering,
+    operationId: 'cancelPlan',
+    summary: 'Cancel a plan, or one of its agents with all its sub-agents',
+    body: shapeOf(PlanCancellation),
+    bodyIsOptional: true,
+  },
+} satisfies Operations;
 
 /** Creates the routes. Repeating a request changes nothing. */
-export function planRoutes({ planner, signed }: PlanRoutesOptions): Hono<SignedEnv> {
-  const app = new Hono<SignedEnv>();
-  app.get('/plans/:id', signed(getPlan), async (c) => c.json(await planner.view(c.req.param('id'), c.var.principal)));
-  app.post('/plans/:id/pause', signed(pausePlan), async (c) => {
+export function planRoutes({ serve: table }: Served, planner: Planner): void {
+  const serve = table(planOperations);
+  serve('GET /v1/plans/:id', async (c) => c.json(await planner.view(c.req.param('id'), c.var.principal)));
+  serve('POST /v1/plans/:id/pause', async (c) => {
     await planner.pause(c.req.param('id'), c.var.principal);
     return c.body(null, 202);
   });
-  app.post('/plans/:id/resume', signed(resumePlan), async (c) => {
+  serve('POST /v1/plans/:id/resume', async (c) => {
     await planner.resume(c.req.param('id'), c.var.principal);
     return c.body(null, 202);
   });
-  app.post('/plans/:id/cancel', signed(cancelPlan), async (c) => {
+  serve('POST /v1/plans/:id/cancel', async (c) => {
     const { address, reason } = c.req.header('content-type') === undefined
       ? {}
       : await readAs(c.req.raw, PlanCancellation, { what: 'the cancellation' });
@@ -66,5 +61,4 @@ export function planRoutes({ planner, signed }: PlanRoutesOptions): Hono<SignedE
     });
     return c.body(null, 202);
   });
-  return app;
 }

@@ -1,41 +1,24 @@
 /** The routes of runs: start, resume, read, cancel. */
 
-import { type Context, Hono } from 'hono';
+import type { Context } from 'hono';
 import * as v from 'valibot';
 import { PinnaceError } from '../../../../src/base/errors.ts';
 import type { Principal } from '../../../../src/base/principal.ts';
-import type { HostedRuntime, Started, StartOptions } from '../../../../src/runtime/runtime.ts';
+import type { Started, StartOptions } from '../../../../src/runtime/runtime.ts';
 import type { RunCursor } from '../../../../src/runtime/stored-run.ts';
 import type { RunStatus } from '../../../../src/runtime/run-record.ts';
 import { RunRequest } from '../../../../src/runtime/run-request.ts';
 import { countRefusedRun } from '../../../../src/runtime/run-methods.ts';
 import { parseIdempotencyKey } from '../../idempotency-key.ts';
-import type { Admission } from '../admission.ts';
-import type { Signed, WatchSession } from '../authentication.ts';
 import { readJson } from '../body.ts';
 import type { SignedEnv } from '../env.ts';
-import { empty, json, lastEventId, named, shapeOf, type SignedOperation } from '../operation.ts';
+import { empty, json, lastEventId, named, type Operations, shapeOf } from '../operation.ts';
 import { runInProgress } from '../problem.ts';
-import type { Quotas } from '../quotas.ts';
-import type { WatchSubject } from '../subject-watch.ts';
 import { ErrorData, Time, Usage } from '../schemas.ts';
 import { encodeSse, type SseDialect, sseHeaders, uiStreamHeaders } from '../sse.ts';
 import { runStream } from '../stream-parts.ts';
 import { traceHeader } from '../trace.ts';
-
-/** What the routes need. */
-export interface RunRoutesOptions {
-  readonly runtime: Pick<HostedRuntime, 'runs' | 'start' | 'startFork' | 'forks' | 'cancel' | 'metrics'>;
-  readonly signed: Signed;
-  readonly signedOnce: Signed;
-  readonly watchSession: WatchSession;
-  readonly watchSubject: WatchSubject;
-  /** How many runs may be in progress at once. */
-  readonly quotas: Quotas;
-  /** How many may start at once. */
-  readonly admission: Admission;
-  readonly keepAliveMs: number;
-}
+import type { Served } from '../served.ts';
 
 /** The state of a run, as `GET /v1/runs/:id` returns it. */
 const RunAnswer = v.object({
@@ -58,82 +41,82 @@ const RunAnswer = v.object({
 /** The response of a stream that has nothing to send. */
 export const nothingLeft = empty('Nothing is left to stream');
 
-const createRun: SignedOperation = {
-  operationId: 'createRun',
-  hasLargeBody: true,
-  summary: 'Start a run',
-  scope: 'run:create',
-  checkedBy: 'runtime',
-  parameters: [{ name: 'Idempotency-Key', in: 'header', required: true, schema: { type: 'string' } }],
-  body: shapeOf(RunRequest),
-  responses: { 200: runStream },
-  problems: [409, 413, 415, 422],
-};
-
-const streamRun: SignedOperation = {
-  operationId: 'streamRun',
-  summary: 'Resume or replay a run',
-  scope: 'run:read',
-  parameters: [lastEventId],
-  responses: { 200: runStream, 204: nothingLeft },
-  problems: [404, 410],
-};
-
-const streamChat: SignedOperation = {
-  operationId: 'streamChat',
-  summary: "Replay the message of the chat's running run",
-  scope: 'run:read',
-  responses: { 200: runStream, 204: nothingLeft },
-};
-
-const getRun: SignedOperation = {
-  operationId: 'getRun',
-  summary: 'State of a run',
-  scope: 'run:read',
-  responses: { 200: json('The run', named('Run', shapeOf(RunAnswer))) },
-  problems: [404, 410],
-};
-
-const cancelRun: SignedOperation = {
-  operationId: 'cancelRun',
-  summary: 'Cancel a run',
-  scope: 'run:cancel',
-  responses: { 202: empty('The run is asked to stop, or has ended') },
-  problems: [404, 410],
-};
+/** The operations of these routes. */
+export const runOperations = {
+  'POST /v1/runs': {
+    operationId: 'createRun',
+    hasLargeBody: true,
+    summary: 'Start a run',
+    scope: 'run:create',
+    checkedBy: 'runtime',
+    parameters: [{ name: 'Idempotency-Key', in: 'header', required: true, schema: { type: 'string' } }],
+    body: shapeOf(RunRequest),
+    responses: { 200: runStream },
+    problems: [409, 413, 415, 422],
+    usesNonce: true,
+  },
+  'GET /v1/runs/:id/stream': {
+    operationId: 'streamRun',
+    summary: 'Resume or replay a run',
+    scope: 'run:read',
+    parameters: [lastEventId],
+    responses: { 200: runStream, 204: nothingLeft },
+    problems: [404, 410],
+  },
+  'GET /v1/chats/:id/stream': {
+    operationId: 'streamChat',
+    summary: "Replay the message of the chat's running run",
+    scope: 'run:read',
+    responses: { 200: runStream, 204: nothingLeft },
+  },
+  'GET /v1/runs/:id': {
+    operationId: 'getRun',
+    summary: 'State of a run',
+    scope: 'run:read',
+    responses: {
+      200: json<Readonly<Record<string, unknown>> & { readonly state: string }>(
+        'The run',
+        named('Run', shapeOf(RunAnswer)),
+      ),
+    },
+    problems: [404, 410],
+  },
+  'DELETE /v1/runs/:id': {
+    operationId: 'cancelRun',
+    summary: 'Cancel a run',
+    scope: 'run:cancel',
+    responses: { 202: empty('The run is asked to stop, or has ended') },
+    problems: [404, 410],
+  },
+} satisfies Operations;
 
 /** Creates the routes under `/runs` and `/chats`. */
-export function runRoutes(options: RunRoutesOptions): Hono<SignedEnv> {
-  const { runtime, signed } = options;
+export function runRoutes(endpoint: Served): void {
+  const { runtime } = endpoint;
+  const serve = endpoint.serve(runOperations);
   const { runs } = runtime;
-  const app = new Hono<SignedEnv>();
-  app.post('/runs', options.signedOnce(createRun), async (c) => {
+  serve('POST /v1/runs', async (c) => {
     const { idempotency, data: request } = await readStart(c);
-    return await answerStart(c, options, await startWith(c, { request, idempotency }, options));
+    return await answerStart(c, endpoint, await startWith(c, { request, idempotency }, endpoint));
   });
-  app.get('/runs/:id/stream', signed(streamRun), async (c) => {
+  serve('GET /v1/runs/:id/stream', async (c) => {
     const runId = c.req.param('id');
     const { principal } = c.var;
     const after = afterOf(c, runId);
     const { status: { state, lastSeq, traceId }, cursor } = await runs.follow(principal, runId, after);
-    if (state === 'running' || after !== lastSeq) return streamResponse(options, { cursor, runId, traceId });
+    if (state === 'running' || after !== lastSeq) return streamResponse(endpoint, { cursor, runId, traceId });
     cursor.close();
     return c.body(null, 204);
   });
-  app.get('/chats/:id/stream', signed(streamChat), async (c) => {
-    return await streamChatOf(c.var.principal, c.req.param('id'), options);
+  serve('GET /v1/chats/:id/stream', async (c) => {
+    return await streamChatOf(c.var.principal, c.req.param('id'), endpoint);
   });
-  app.get(
-    '/runs/:id',
-    signed(getRun),
-    async (c) => c.json(toAnswer(await runs.status(c.var.principal, c.req.param('id')))),
-  );
-  app.delete('/runs/:id', signed(cancelRun), async (c) => {
+  serve('GET /v1/runs/:id', async (c) => c.json(toAnswer(await runs.status(c.var.principal, c.req.param('id')))));
+  serve('DELETE /v1/runs/:id', async (c) => {
     const { principal, trace } = c.var;
     await runtime.cancel(c.req.param('id'), principal, { trace });
     return c.body(null, 202);
   });
-  return app;
 }
 
 /** Reads the key and the body of a request that starts a run. */
@@ -148,28 +131,28 @@ export async function readStart(
 /** Responds with the stream of a run that was started, or with that of its key once it has ended. */
 export async function answerStart(
   c: Context<SignedEnv>,
-  options: RunRoutesOptions,
+  endpoint: Served,
   { runId, known }: Started,
 ): Promise<Response> {
   if (known) await c.var.nonce?.commit(); // a replay must not learn that the run exists
   if (known?.state === 'running') throw runInProgress(runId, known.lastSeq);
   const { traceId } = known ?? c.var.trace;
-  const cursor = await options.runtime.runs.answer(c.var.principal, runId);
-  return streamResponse(options, { cursor, runId, traceId, replayed: known !== undefined });
+  const cursor = await endpoint.runtime.runs.answer(c.var.principal, runId);
+  return streamResponse(endpoint, { cursor, runId, traceId, replayed: known !== undefined });
 }
 
 /** The message of the chat's running run as a stream from its start; 204 when no run is running. */
 export async function streamChatOf(
   principal: Principal,
   chatId: string,
-  options: Pick<RunRoutesOptions, 'runtime' | 'keepAliveMs'>,
+  endpoint: Served,
 ): Promise<Response> {
-  const { runs } = options.runtime;
+  const { runs } = endpoint.runtime;
   const status = await runs.ofChat(principal, chatId);
   if (!status) return new Response(null, { status: 204 });
   const { runId, traceId } = status;
   const earlier = await runs.earlier(principal, runId);
-  return streamResponse(options, { cursor: await runs.cursor(principal, runId, 0), runId, traceId, earlier });
+  return streamResponse(endpoint, { cursor: await runs.cursor(principal, runId, 0), runId, traceId, earlier });
 }
 
 /** A request that is to start a run, and for a fork the run that it goes on from. */
@@ -183,7 +166,7 @@ interface RunToStart {
 export async function startWith(
   c: Context<SignedEnv>,
   { request, idempotency, forkOf }: RunToStart,
-  { runtime, quotas, admission, watchSession, watchSubject }: RunRoutesOptions,
+  { runtime, quotas, admission, watchSession, watchSubject }: Served,
 ): Promise<Started> {
   const { principal, trace, nonce } = c.var;
   const leave = await enter(c, { quotas, runtime, idempotency });
@@ -220,7 +203,7 @@ function chatIdOf(request: unknown): string | undefined {
 /** Counts the run against the quotas; a known run needs no place. @throws PinnaceError as `Quotas.enter`. */
 async function enter(
   { var: { principal, nonce } }: Context<SignedEnv>,
-  { quotas, runtime, idempotency }: Pick<RunRoutesOptions, 'quotas' | 'runtime'> & {
+  { quotas, runtime, idempotency }: Pick<Served, 'quotas' | 'runtime'> & {
     readonly idempotency: NonNullable<StartOptions['idempotency']>;
   },
 ): Promise<(() => void) | Started> {
@@ -237,7 +220,7 @@ async function enter(
 
 /** Counts the start, before its key is claimed. @throws PinnaceError as `Admission.enter`. */
 function admit(
-  { admission, runtime }: Pick<RunRoutesOptions, 'admission' | 'runtime'>,
+  { admission, runtime }: Pick<Served, 'admission' | 'runtime'>,
   leaveQuota: () => void,
 ): () => void {
   try {
@@ -264,7 +247,7 @@ interface StreamedRun {
 
 /** The response that streams a run. */
 export function streamResponse(
-  { runtime, keepAliveMs }: Pick<RunRoutesOptions, 'runtime' | 'keepAliveMs'>,
+  { runtime, keepAliveMs }: Pick<Served, 'runtime' | 'keepAliveMs'>,
   { cursor, runId, traceId, earlier = [], replayed = false, dialect }: StreamedRun,
 ): Response {
   return new Response(encodeSse(cursor, { runId, earlier, keepAliveMs, metrics: runtime.metrics, dialect }), {

@@ -1,23 +1,25 @@
 /** The routes of stored chats: list, read, rename, delete. */
 
-import { type Context, Hono } from 'hono';
+import type { Context } from 'hono';
 import * as v from 'valibot';
-import { maxLimit, type PageOptions } from '../../../../src/base/page.ts';
+import { maxLimit, type Page, type PageOptions } from '../../../../src/base/page.ts';
 import { parse } from '../../../../src/base/parse.ts';
-import type { HostedRuntime } from '../../../../src/runtime/runtime.ts';
-import type { Signed } from '../authentication.ts';
+import type { ChatSummary, DeletedChat, StoredChat } from '../../../../src/runtime/chat-record.ts';
 import { readJson } from '../body.ts';
 import type { SignedEnv } from '../env.ts';
-import { json, named, pageOf, type Parameter, type Shape, shapeOf, type SignedOperation } from '../operation.ts';
+import {
+  json,
+  named,
+  type Operations,
+  pageOf,
+  type Parameter,
+  type Shape,
+  shapeOf,
+  type WithTimes,
+} from '../operation.ts';
 import { Time } from '../schemas.ts';
 import { requireVersion } from './registry-request.ts';
-import type { ChatSummary } from '../../../../src/runtime/chat-record.ts';
-
-/** What the routes need. */
-export interface StoredChatRoutesOptions {
-  readonly runtime: Pick<HostedRuntime, 'chats'>;
-  readonly signed: Signed;
-}
+import type { Served } from '../served.ts';
 
 const ChatAnswer = v.object({
   chatId: v.string(),
@@ -43,6 +45,8 @@ const ChatsQuery = v.strictObject({
   pageToken: v.optional(v.pipe(v.string(), v.maxLength(4_000))),
 });
 
+type ChatOnWire<T extends ChatSummary> = WithTimes<T, 'createdAt' | 'updatedAt'>;
+
 const summary = named('ChatSummary', shapeOf(ChatAnswer));
 
 /** The messages are those of the AI SDK. */
@@ -59,52 +63,50 @@ const chatShape: Shape = (components) => ({
 
 const ifMatch: Parameter = { name: 'If-Match', in: 'header', required: true, schema: { type: 'string' } };
 
-const listChats: SignedOperation = {
-  operationId: 'listChats',
-  summary: 'List stored chats, the newest first',
-  scope: 'run:read',
-  query: ChatsQuery,
-  responses: { 200: json('A page of chats', pageOf(summary)) },
-};
-
-const readChat: SignedOperation = {
-  operationId: 'readChat',
-  summary: 'Read a stored chat with a page of its messages',
-  scope: 'run:read',
-  query: ChatsQuery,
-  responses: { 200: json('The chat', named('StoredChat', chatShape)) },
-  problems: [404],
-};
-
-const renameChat: SignedOperation = {
-  operationId: 'renameChat',
-  summary: 'Rename a stored chat',
-  scope: 'run:create',
-  parameters: [ifMatch],
-  query: ChatQuery,
-  body: shapeOf(TitleBody),
-  responses: { 200: json('The chat', summary) },
-  problems: [404, 409, 413, 415, 428],
-};
-
-const deleteChat: SignedOperation = {
-  operationId: 'deleteChat',
-  summary: 'Delete a stored chat with its messages and the logs of its runs',
-  scope: 'run:create',
-  query: ChatQuery,
-  responses: { 200: json('What was removed', shapeOf(DeletedAnswer)) },
-};
+/** The operations of these routes. */
+export const storedChatOperations = {
+  'GET /v1/chats': {
+    operationId: 'listChats',
+    summary: 'List stored chats, the newest first',
+    scope: 'run:read',
+    query: ChatsQuery,
+    responses: { 200: json<Page<ChatOnWire<ChatSummary>>>('A page of chats', pageOf(summary)) },
+  },
+  'GET /v1/chats/:id': {
+    operationId: 'readChat',
+    summary: 'Read a stored chat with a page of its messages',
+    scope: 'run:read',
+    query: ChatsQuery,
+    responses: { 200: json<ChatOnWire<StoredChat>>('The chat', named('StoredChat', chatShape)) },
+    problems: [404],
+  },
+  'PATCH /v1/chats/:id': {
+    operationId: 'renameChat',
+    summary: 'Rename a stored chat',
+    scope: 'run:create',
+    parameters: [ifMatch],
+    query: ChatQuery,
+    body: shapeOf(TitleBody),
+    responses: { 200: json<ChatOnWire<ChatSummary>>('The chat', summary) },
+    problems: [404, 409, 413, 415, 428],
+  },
+  'DELETE /v1/chats/:id': {
+    operationId: 'deleteChat',
+    summary: 'Delete a stored chat with its messages and the logs of its runs',
+    scope: 'run:create',
+    query: ChatQuery,
+    responses: { 200: json<DeletedChat>('What was removed', shapeOf(DeletedAnswer)) },
+  },
+} satisfies Operations;
 
 /** Creates the routes under `/chats`. */
-export function storedChatRoutes(
-  { runtime: { chats }, signed }: StoredChatRoutesOptions,
-): Hono<SignedEnv> {
-  const app = new Hono<SignedEnv>();
-  app.get('/chats', signed(listChats), async (c) => {
+export function storedChatRoutes({ runtime: { chats }, serve: table }: Served): void {
+  const serve = table(storedChatOperations);
+  serve('GET /v1/chats', async (c) => {
     const { items, ...page } = await chats.list(c.var.principal, pageQueryOf(c));
     return c.json({ items: items.map(toAnswer), ...page }, 200, privately);
   });
-  app.get('/chats/:id', signed(readChat), async (c) => {
+  serve('GET /v1/chats/:id', async (c) => {
     const { messages, runId, nextPageToken, ...chat } = await chats.get(
       c.req.param('id'),
       c.var.principal,
@@ -113,7 +115,7 @@ export function storedChatRoutes(
     const answer = { ...toAnswer(chat), messages, runId, nextPageToken };
     return c.json(answer, 200, { ...privately, ...etagOf(chat) });
   });
-  app.patch('/chats/:id', signed(renameChat), async (c) => {
+  serve('PATCH /v1/chats/:id', async (c) => {
     const { principal, trace } = c.var;
     const { subject } = parse(ChatQuery, c.req.query(), { what: 'the query' });
     const version = requireVersion(c);
@@ -121,12 +123,11 @@ export function storedChatRoutes(
     const chat = await chats.rename(c.req.param('id'), { title, version }, principal, { subject, trace });
     return c.json(toAnswer(chat), 200, etagOf(chat));
   });
-  app.delete('/chats/:id', signed(deleteChat), async (c) => {
+  serve('DELETE /v1/chats/:id', async (c) => {
     const { principal, trace } = c.var;
     const { subject } = parse(ChatQuery, c.req.query(), { what: 'the query' });
     return c.json(await chats.delete(c.req.param('id'), principal, { subject, trace }));
   });
-  return app;
 }
 
 const privately = { 'cache-control': 'private, no-store' };

@@ -120,6 +120,12 @@ function refsOf(value: unknown): string[] {
 }
 
 describe('the OpenAPI document', () => {
+  it('is the document on record, byte for byte', async () => {
+    const { send } = await setup();
+    const text = await (await send('GET', '/v1/openapi.json')).text();
+    await expect(text).toMatchFileSnapshot('../../../fixtures/openapi.txt');
+  });
+
   it('is OpenAPI 3.1: every operation has an id of its own, parameters for its path and described responses', async () => {
     const { document } = await setup();
     expect(document).toMatchObject({ openapi: '3.1.0', info: { title: 'Pinnace', version: '1' } });
