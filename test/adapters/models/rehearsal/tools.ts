@@ -62,23 +62,7 @@ export const issues = toolOf('list_issues', 'Lists the issues of a repository', 
   state: { enum: ['open', 'closed', 'all'] },
   limit: { ...integer, default: 20, maximum: 100 },
 }, []);
-export const registry = toolOf('registry_list', 'Lists tasks', {
-  sortBy: { enum: ['title', 'due', 'priority'] },
-  order: { enum: ['asc', 'desc'] },
-  includeArchived: flag,
-}, []);
-export const flight = toolOf('book_flight', 'Books a flight', {
-  origin: text,
-  destination: text,
-  date,
-  passengers: integer,
-});
 export const sales = toolOf('sales_report', 'Sums up sales in a period', { to: date, from: date });
-export const meeting = toolOf('schedule_meeting', 'Schedules a meeting in the calendar', {
-  attendee: text,
-  start: { ...text, format: 'date-time' },
-  durationMinutes: { ...integer, description: 'Length in minutes' },
-});
 export const move = toolOf('tree_move', 'Moves a node to another parent', {
   nodeId: text,
   newParentId: text,
@@ -91,92 +75,33 @@ export const update = toolOf('tree_update', 'Updates the title of a node', {
   versionToken: text,
 });
 export const ping = toolOf('ping', 'Pings a host', { host: { ...text, format: 'ipv4' } });
-export const countedPing = toolOf('ping', 'Pings a host', { host: { ...text, format: 'ipv4' }, count: integer });
 export const average = toolOf('average', 'Gives the mean of numbers', { numbers: listOf(number) });
-export const shopping = toolOf('add_items', 'Adds items to the shopping list', { items: listOf(text) });
 export const order = toolOf('create_order', 'Creates an order', {
   order: { type: 'object', properties: { sku: text, count: integer }, required: ['sku'] },
-});
-export const draw = toolOf('draw', 'Draws a shape', {
-  shape: {
-    oneOf: [
-      { type: 'object', properties: { kind: { const: 'square' }, side: number }, required: ['kind', 'side'] },
-      { type: 'object', properties: { kind: { const: 'circle' }, radius: number }, required: ['kind', 'radius'] },
-    ],
-  },
 });
 export const thermostat = toolOf('set_thermostat', 'Sets the temperature of a room', {
   room: text,
   temperature: number,
 });
-export const light = toolOf('set_light', 'Switches a light on or off', { room: text, on: flag });
-export const song = toolOf('play_song', 'Plays music', {
-  title: text,
-  artist: text,
-  volume: { ...integer, minimum: 0, maximum: 100 },
-}, ['title']);
 export const capital = toolOf('lookup_capital', 'Gives the capital city of a country', { country: text });
 export const stock = toolOf('stock_price', 'Gives the price of a stock', {
   symbol: { ...text, pattern: '^[A-Z]{1,5}$' },
 });
-export const rate = toolOf('exchange_rate', 'Gives the exchange rate of two currencies', {
-  base: currency,
-  quote: currency,
-});
-export const reminder = toolOf('create_reminder', 'Creates a reminder', {
-  text,
-  time: { ...text, format: 'time' },
-}, ['text']);
-export const docs = toolOf('search_docs', 'Searches the documentation', { query: text, maxResults: integer }, [
-  'query',
-]);
-export const resize = toolOf('resize_image', 'Resizes an image', { file: text, width: integer, height: integer });
 export const random = toolOf('random_number', 'Gives a random integer', { min: integer, max: integer });
 export const tag = toolOf('tag_post', 'Tags a post', {
   postId: text,
   tags: listOf({ enum: ['red', 'green', 'blue'] }),
-});
-export const transfer = toolOf('transfer_money', 'Moves money between accounts', {
-  amount: number,
-  to_account: { enum: ['savings', 'checking'] },
-  from_account: { enum: ['savings', 'checking'] },
 });
 export const code = toolOf('run_code', 'Runs code in a sandbox', {
   code: text,
   language: { enum: ['python', 'javascript'] },
 });
 export const file = toolOf('write_file', 'Writes a file', { path: text, content: text });
-export const echo = toolOf('slow_echo', 'Waits and then echoes a text', { delayMs: integer, text }, []);
 export const node = toolOf('get_node', 'Gives one node', { nodeId: text });
 export const children = toolOf('list_children', 'Lists the children of a node', { nodeId: text, limit: integer }, [
   'nodeId',
 ]);
-export const child = toolOf('add_child', 'Adds a child to a node', {
-  parentNodeId: text,
-  payloadType: text,
-  payloadProps: { type: 'object' },
-});
-export const property = toolOf('update_payload_property', 'Sets one property of the payload of a node', {
-  nodeId: text,
-  propertyName: text,
-  newValue: {},
-});
-export const search = toolOf('search', 'Finds nodes by their properties', {
-  rootNodeId: text,
-  filters: listOf({
-    type: 'object',
-    properties: { path: text, op: { enum: ['eq', 'contains'] }, value: text },
-    required: ['path', 'op', 'value'],
-  }),
-});
-export const send = toolOf('send', 'Sends a message to a sub-agent', { address: text, message: text });
-export const human = toolOf('ask_human', 'Asks the person a question and waits for the reply', {
-  question: text,
-  choices: listOf(text),
-}, ['question']);
 export const fail = toolOf('fail', 'Always fails with the given code', { code: { enum: ['internal', 'not_found'] } });
-export const chinese = toolOf('tianqi', '查询一个城市的天气', { city: text });
-
 /** Tools that are active together in most tests. */
 export const several = [
   calculator,
