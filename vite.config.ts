@@ -109,6 +109,9 @@ function browserProject(
 /** The readers of files: several workers load them, each with the first such file. */
 const ofFiles =
   /[\\/](?:node_modules[\\/](?:htmlparser2|entities|dom[a-z-]+|papaparse|unzipit|saxes|xmlchars)[\\/]|(?:src[\\/]grounding[\\/]ingest|adapters[\\/]grounding[\\/]office)[\\/]|adapters[\\/]grounding[\\/]zip\.ts$)/;
+/** The libraries of MCP and what imports them by name. */
+const ofMcp =
+  /node_modules[\\/](?:@modelcontextprotocol|eventsource-parser)[\\/]|adapters[\\/](?:mcp[\\/](?:sdk|sdk-2026|oauth|session|failures|notices)|linear-validator)\.ts$|src[\\/]mcp[\\/](?!servers-on-use)/;
 /** What cells of code are made of: it is loaded with the first of them. */
 const ofCells = /adapters[\\/]sandbox[\\/](bridge|prelude|program-prelude)\.ts$/;
 
@@ -138,7 +141,7 @@ export default defineConfig(async ({ mode }) => ({
             // The libraries of models and MCP servers share zod; the worker loads neither at its start.
             { name: 'worker-zod', test: /node_modules[\\/]zod[\\/]/, priority: 2 },
             // Connections to MCP servers and sign-ins to them share their library.
-            { name: 'worker-mcp', test: /node_modules[\\/]@modelcontextprotocol[\\/]|[\\/]sdk-2026\.ts$/, priority: 1 },
+            { name: 'worker-mcp', test: ofMcp, priority: 1, includeDependenciesRecursively: false },
             // What the worker shares with what it loads later is one file, not one for each set of sharers.
             { name: 'worker-shared', minShareCount: 2, test: (id: string) => !ofCells.test(id) && !ofFiles.test(id) },
           ],

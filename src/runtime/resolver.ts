@@ -39,7 +39,7 @@ interface ResolverOptions {
 }
 
 /** An agent that may run, and what its tool set is made of. The same objects for as long as nothing has changed. */
-interface Equipped {
+export interface Equipped {
   readonly agent: Agent;
   /** The definitions that are shared, and those of the agent's tenant. */
   readonly tools: readonly ToolDefinition[];

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { textSource } from '../../../adapters/grounding/text.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
@@ -7,6 +5,7 @@ import { sha256 } from '../../../src/base/hash.ts';
 import type { Storage } from '../../../src/index.ts';
 import { randomNumbers } from '../../fixtures/chance/random.ts';
 import { neverAborted } from '../../fixtures/grounding.ts';
+import entriesBefore from '../../fixtures/kept/grounding-2.json' with { type: 'json' };
 
 const size = 5_200;
 const random = randomNumbers(5);
@@ -174,9 +173,8 @@ describe('textSource, reopened', () => {
 
 /** A source of version 0.2: its log, with an idempotency key and a removed item, and a snapshot of its index. */
 async function storedBefore(): Promise<Storage> {
-  const text = await readFile(join(import.meta.dirname, '../../fixtures/kept/grounding-2.json'), 'utf8');
   const storage = memoryStorage();
-  for (const { key, value } of JSON.parse(text) as { key: string[]; value: unknown }[]) {
+  for (const { key, value } of entriesBefore as readonly { key: string[]; value: unknown }[]) {
     const bytes = (value as { bytes?: string }).bytes;
     await storage.commit([{
       key,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readText } from '../../../src/base/text.ts';
+import { yieldTurn } from '../../../src/base/turns.ts';
 
 /** A body in pieces of this many bytes. */
 function inPieces(text: string, size: number): ReadableStream<Uint8Array<ArrayBuffer>> {
@@ -22,13 +23,13 @@ describe('readText', () => {
   it('lets others have their turns between single bytes', async () => {
     let turns = 0;
     let isOver = false;
-    const count = (): void => {
-      turns++;
-      if (!isOver) setImmediate(count);
+    const count = async (): Promise<void> => {
+      for (; !isOver; turns++) await yieldTurn();
     };
-    setImmediate(count);
+    const counted = count();
     await readText(inPieces('x'.repeat(100_000), 1));
     isOver = true;
+    await counted;
     expect(turns).toBeGreaterThan(50);
   });
 
