@@ -27,7 +27,7 @@ const installed = join(folder, 'node_modules');
 
 /** One turn: the Group Controller of the examples calls the endpoint of the examples. */
 const turn = `
-import { askAgent, openIssuer } from '../../demo/examples/group-controller.ts';
+import { askAgent, openIssuer } from './group-controller.ts';
 const issuer = await openIssuer();
 Deno.env.set('ISSUERS', JSON.stringify([issuer.trusted]));
 Deno.env.set('AUTHORITIES', 'agents.example');

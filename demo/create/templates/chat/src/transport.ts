@@ -3,7 +3,7 @@
 import type { PinnaceUIMessage, ToolsOf } from 'pinnace';
 import { createClient } from 'pinnace/transport/client';
 import { connectRuntime } from 'pinnace/transport/comlink';
-import type { tools } from '../../agent/src/agent.ts';
+import type { tools } from './agent.ts';
 
 export type Message = PinnaceUIMessage<ToolsOf<typeof tools>>;
 

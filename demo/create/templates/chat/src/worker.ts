@@ -5,7 +5,7 @@ import { staticCatalog } from 'pinnace/catalog/static';
 import { consoleErrors } from 'pinnace/console-errors';
 import { memorySecrets } from 'pinnace/secrets/memory';
 import { exposeRuntime } from 'pinnace/transport/comlink';
-import { agents, providers, tools } from '../../agent/src/agent.ts';
+import { agents, providers, tools } from './agent.ts';
 
 exposeRuntime(createBrowserRuntime({
   name: 'helper', // the IndexedDB database

@@ -4,7 +4,7 @@ import { staticCatalog } from 'pinnace/catalog/static';
 import { createDenoEndpoint } from 'pinnace/deno';
 import { denoEnvSecrets } from 'pinnace/secrets/deno-env';
 import { bearerAuthenticator, digestOfToken } from 'pinnace/transport/bearer-authenticator';
-import { agents, providers, tools } from '../../agent/src/agent.ts';
+import { agents, providers, tools } from './agent.ts';
 
 const token = Deno.env.get('TOKEN');
 if (!token) throw new Error('Set TOKEN in .env');

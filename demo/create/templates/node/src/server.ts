@@ -6,7 +6,7 @@ import { staticCatalog } from 'pinnace/catalog/static';
 import { createNodeEndpoint, nodeEnvSecrets } from 'pinnace/node';
 import { memoryStorage } from 'pinnace/storage/memory';
 import { bearerAuthenticator, digestOfToken } from 'pinnace/transport/bearer-authenticator';
-import { agents, providers, tools } from '../../agent/src/agent.ts';
+import { agents, providers, tools } from './agent.ts';
 
 const { DATABASE_URL: databaseUrl, ORIGINS = '', PORT = '8000', TOKEN } = process.env;
 if (!TOKEN) throw new Error('Set TOKEN in .env');

@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { App } from '../../chat/src/app.tsx';
+import { App } from './app.tsx';
 import './style.css';
 
 render(<App />, document.querySelector('#app')!);
