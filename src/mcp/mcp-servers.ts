@@ -2,7 +2,7 @@
 
 import type { Emit } from '../events/events.ts';
 import type { Report } from '../events/report.ts';
-import type { McpValidation } from '../contracts/mcp/mcp-validation.ts';
+import type { McpValidating, McpValidation } from '../contracts/mcp/mcp-validation.ts';
 import type { Catalog } from '../contracts/catalog.ts';
 import type { McpConnector } from '../contracts/mcp/mcp-connector.ts';
 import type { McpContent } from '../contracts/mcp/content.ts';
@@ -20,7 +20,6 @@ import { PinWatch, recordDrift } from './pin-watch.ts';
 import { createMcpTool, type McpToolOptions } from './mcp-tool.ts';
 import { type PinnedDefinition, pinnedDefinitions } from './pinned-tools.ts';
 import { createServerLog, openSession } from './run-session.ts';
-import type { Validation } from './validate-server.ts';
 
 /** What the servers are reached with. */
 export interface McpServersOptions {
@@ -59,7 +58,7 @@ export interface McpServers {
   /** The tools of the server's pin. */
   toolsOf(server: McpServer): Promise<readonly KnownMcpTool[]>;
   /** Looks at what a server offers, and pins it on approval. Rejects as `validateServer` does. */
-  validate(serverId: string, validation: Validation): Promise<McpValidation>;
+  validate(serverId: string, validation: McpValidating): Promise<McpValidation>;
   /** The sign-ins of callers. @throws PinnaceError `not_found` where the composition has no sign-ins. */
   signIns(): Promise<McpSignIns>;
   /** Prompts and resources. @throws PinnaceError `unavailable` without a connector. */

@@ -1,12 +1,11 @@
 /** Looks at what an MCP server offers, and pins it when a person approves. */
 
 import { PinnaceError, toData } from '../base/errors.ts';
-import type { Principal } from '../base/principal.ts';
 import type { McpAuthPin, McpServer } from '../base/schema.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Catalog } from '../contracts/catalog.ts';
 import type { McpAuthorization, McpConnection, McpConnector, McpContentKind } from '../contracts/mcp/mcp-connector.ts';
-import type { McpValidation, McpValidationRequest } from '../contracts/mcp/mcp-validation.ts';
+import type { McpValidating, McpValidation, McpValidationRequest } from '../contracts/mcp/mcp-validation.ts';
 import type { Emit } from '../events/events.ts';
 import { summaryOf } from '../events/payload-summary.ts';
 import { createTraceId } from '../events/trace-ids.ts';
@@ -37,24 +36,8 @@ interface ValidateOptions {
   readonly now: () => number;
 }
 
-/** The caller, and the state of the runtime. */
-export interface Validation {
-  readonly request: McpValidationRequest;
-  /** The approver and its tenant. */
-  readonly principal: Principal;
-  readonly subject: string;
-  readonly tenant: string;
-  /** Whether the caller speaks for the deployment, and so checks the shared servers. */
-  readonly deployment: boolean;
-  readonly signal: AbortSignal;
-  /** The server's secret. */
-  readonly secret: (server: McpServer) => Promise<Secret | undefined>;
-  /** The names of the tools that are known besides. */
-  readonly toolNames: (server: McpServer) => Promise<readonly string[]>;
-}
-
 /** The tenant whose servers the caller checks; `undefined`: the shared ones. */
-export function ownerOf({ tenant, deployment }: Pick<Validation, 'tenant' | 'deployment'>): string | undefined {
+export function ownerOf({ tenant, deployment }: Pick<McpValidating, 'tenant' | 'deployment'>): string | undefined {
   return deployment ? undefined : tenant;
 }
 
@@ -68,7 +51,7 @@ export function ownerOf({ tenant, deployment }: Pick<Validation, 'tenant' | 'dep
  */
 export async function validateServer(
   serverId: string,
-  validation: Validation,
+  validation: McpValidating,
   options: ValidateOptions,
 ): Promise<McpValidation> {
   const startedAt = options.now();
@@ -97,7 +80,7 @@ export async function validateServer(
 
 async function validate(
   serverId: string,
-  validation: Validation,
+  validation: McpValidating,
   { catalog, connector, watch, people, now }: ValidateOptions,
 ): Promise<McpValidation> {
   const { request, signal, toolNames } = validation;
@@ -136,7 +119,7 @@ async function observe(server: McpServer, offer: Looked, watch: PinWatch): Promi
 }
 
 /** A tenant checks its own servers. What is shared it can read: that it may not check it is no secret. */
-async function findServer(serverId: string, validation: Validation, catalog: Catalog): Promise<McpServer> {
+async function findServer(serverId: string, validation: McpValidating, catalog: Catalog): Promise<McpServer> {
   const { signal } = validation;
   const owner = ownerOf(validation);
   const own = await catalogOf(catalog, owner)?.mcpServer?.(serverId, signal);
@@ -154,7 +137,7 @@ interface Looked extends Offered {
 
 async function lookAt(
   server: McpServer,
-  { principal, signal, secret }: Validation,
+  { principal, signal, secret }: McpValidating,
   { connector, people }: { readonly connector: McpConnector; readonly people: ValidateOptions['people'] },
 ): Promise<Looked> {
   const questions = people !== undefined; // as runs declare: the list may depend on it

@@ -1,7 +1,7 @@
 /**
  * The state of a plan as it is folded from its events.
  *
- * - Only `reduce` changes it, and only by events: whoever reads the journal has the same state.
+ * - Only `reduce` changes it, and only by events: a reader of the journal gets the same state.
  * - An agent's address is its parent's and its number among the children, so none is used twice. Agents are never removed.
  * - `open`, `awaited`, `blockers` and `pending` count what others still owe an agent. They are counted, not looked up: looking up ten
  *   thousand siblings at the end of each would be quadratic.

@@ -211,7 +211,7 @@ class StartingRun implements RunIdentity {
   async #resolve(requested: RunRequest): Promise<Resolution> {
     const { runtime, principal, redaction, span } = this;
     const { settings } = requested;
-    // A run that goes on from another one has the recorded agent, with the settings of then.
+    // A run that continues another one has the recorded agent, with the settings of that record.
     const as = this.#origin?.agent ?? (settings && await agentWith(settings, principal));
     const { tools, servers, ...found } = await runtime.resolver.resolve(requested.agentId, principal, span, as);
     const { agent, provider, contextTokens } = found;

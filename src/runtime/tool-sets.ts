@@ -18,12 +18,10 @@ import type { Plans } from '../contracts/plans.ts';
 import { isWithinEgress } from '../base/origins.ts';
 import type { ContextItem } from './run-request.ts';
 import { sha256 } from '../base/hash.ts';
-import type { McpValidation, McpValidationRequest } from '../contracts/mcp/mcp-validation.ts';
+import type { McpValidating, McpValidation } from '../contracts/mcp/mcp-validation.ts';
 import type { AnsweredQuestions } from '../contracts/mcp/answers.ts';
 import type { McpContent } from '../contracts/mcp/content.ts';
 import type { McpSignIns } from '../contracts/mcp/sign-in.ts';
-import type { Principal } from '../base/principal.ts';
-import type { Secret } from '../base/secret.ts';
 import { BoundedMap } from '../base/bounded-map.ts';
 import type { Discovery } from '../discovery/discovery-tools.ts';
 import type { DataSources } from '../grounding/agent-grounding.ts';
@@ -280,16 +278,7 @@ export interface McpSource {
   /** The tools of the server's pin. */
   toolsOf(server: McpServer): Promise<readonly PinnedMcpTool[]>;
   /** Looks at what a server offers, and pins it on approval. */
-  validate(serverId: string, validation: {
-    readonly request: McpValidationRequest;
-    readonly principal: Principal;
-    readonly subject: string;
-    readonly tenant: string;
-    readonly deployment: boolean;
-    readonly signal: AbortSignal;
-    readonly secret: (server: McpServer) => Promise<Secret | undefined>;
-    readonly toolNames: (server: McpServer) => Promise<readonly string[]>;
-  }): Promise<McpValidation>;
+  validate(serverId: string, validation: McpValidating): Promise<McpValidation>;
   /** Prompts and resources. Rejects with `unavailable` where the composition has no connector. */
   content(): Promise<McpContent>;
   /** The sign-ins of callers. Rejects with `not_found` where the composition has no sign-ins. */

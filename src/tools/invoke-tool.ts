@@ -89,7 +89,7 @@ async function checkInput(tool: Tool, input: unknown): Promise<unknown> {
   throw invalid(what, [{ path: pathText(undeclared), message: 'is not declared by the tool' }], 'undeclared_field');
 }
 
-/** What bounds the execution of a call, and is told of it. */
+/** The limits of the execution of a call, and the functions that receive its progress. */
 export interface CallBounds {
   /** The answer of `prepareCall` for this very call. It is good for one call. */
   readonly prepared: PreparedCall | Promise<PreparedCall>;

@@ -1,7 +1,9 @@
 /** Request and result of the check of an MCP server. */
 
 import * as v from 'valibot';
+import type { Principal } from '../../base/principal.ts';
 import type { McpAppCsp, McpAuthPin, McpFinding, McpServer, PinnedTool } from '../../base/schema.ts';
+import type { Secret } from '../../base/secret.ts';
 
 const Name = v.pipe(v.string(), v.minLength(1), v.maxLength(128));
 
@@ -113,4 +115,20 @@ export interface McpValidation {
   /** The apps that its tools name; absent where there are none, and where its record does not want `apps`. */
   readonly apps?: readonly OfferedApp[];
   readonly findings: readonly McpFinding[];
+}
+
+/** A check of a server: the request, its caller, and what the runtime knows besides. */
+export interface McpValidating {
+  readonly request: McpValidationRequest;
+  /** The approver and its tenant. */
+  readonly principal: Principal;
+  readonly subject: string;
+  readonly tenant: string;
+  /** Whether the caller speaks for the deployment, and so checks the shared servers. */
+  readonly deployment: boolean;
+  readonly signal: AbortSignal;
+  /** The server's secret. */
+  readonly secret: (server: McpServer) => Promise<Secret | undefined>;
+  /** The names of the tools that are known besides. */
+  readonly toolNames: (server: McpServer) => Promise<readonly string[]>;
 }

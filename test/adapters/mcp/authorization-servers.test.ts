@@ -95,7 +95,7 @@ describe('an issuer', () => {
 });
 
 describe('a client that the authorization server has forgotten', () => {
-  it('is registered again after a revocation, and nobody else loses a grant of a client that is still known', async () => {
+  it('is registered again after a revocation, and other callers keep the grants of a client that is still known', async () => {
     const options = forgetful();
     const world = await signInWorld(options);
     await world.prepare();
@@ -107,7 +107,7 @@ describe('a client that the authorization server has forgotten', () => {
     expect((await world.run({}, person('bob'))).some(({ type }) => type === 'tool-output-available')).toBe(true);
   });
 
-  it('is registered again when a code cannot be exchanged, when nobody finishes for ten minutes, and once for an interruption', async () => {
+  it('is registered again when a code cannot be exchanged, when no sign-in finishes within ten minutes, and once for an interruption', async () => {
     let now = Date.now();
     const options = forgetful();
     const world = await signInWorld({ ...options, now: () => now });
