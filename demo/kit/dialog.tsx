@@ -28,6 +28,10 @@ export function Dialog({ class: className, label, testId, onClose, children }: D
       class={`dialog ${className}`}
       data-testid={testId}
       aria-label={label}
+      onCancel={(event) => {
+        event.preventDefault(); // it closes by its removal, at once: its own close event comes after the next key
+        onClose();
+      }}
       onClose={() => isRemoved.current || onClose()}
       onMouseDown={(event) => event.target === dialog.current && onClose()}
     >

@@ -10,7 +10,7 @@ import { createNews, type News, watchKey } from '../log/bulletin.ts';
 import type { LivePlan, Release } from './live-plan.ts';
 import { type PlanHead, planPrefix, readPlan, readPlanEvents, readValue } from './plan-record.ts';
 import { type AskFacts, type PlanEvent, refOf } from './plan-event.ts';
-import type { PlanState } from './plan-state.ts';
+import { createPlanState, type PlanState } from './plan-state.ts';
 import { openQuestions, type PlanView, viewOf } from './plan-view.ts';
 import { reduce } from './reduce.ts';
 import { readState } from './snapshots.ts';
@@ -48,14 +48,17 @@ export async function* followPlan(options: FollowedPlanOptions): AsyncGenerator<
 
 type Following = FollowedPlanOptions & { readonly signal: AbortSignal };
 
-/** Yields views until the plan has ended or is suspended. */
+/** Yields the plan as it began, however late its reader comes, then views until it has ended or is suspended. */
 async function* views(
   { storage, planId, principal, signal, throughWaits = false }: Following,
   { news, unknownCalls }: { readonly news: News; readonly unknownCalls: PlanCallFacts[] },
 ): AsyncGenerator<PlanStep, void> {
+  await readPlan(storage, planId, principal); // it throws for a stranger
+  const first = await firstView(storage, planId);
+  if (first) yield { type: 'view', view: first };
   const read = await readState(storage, planId);
   const { state } = read;
-  let shown = -1;
+  let shown = first?.seq ?? -1;
   for (let { seq } = read; !signal.aborted;) {
     const { seq: last, state: { status } } = await readPlan(storage, planId, principal);
     while (seq < last) {
@@ -75,6 +78,17 @@ async function* views(
     await pause(1000 / viewsPerSecond, signal);
     await news.next();
   }
+}
+
+/** The plan as it began. A reader who comes late sees it too, so that it has a history. */
+async function firstView(storage: Storage, planId: string): Promise<PlanView | undefined> {
+  const state = createPlanState();
+  for (const { seq, event } of await readPlanEvents(storage, planId, 0)) {
+    reduce(state, event);
+    const view = viewOf(state, { seq });
+    if (view) return view;
+  }
+  return undefined;
 }
 
 function toEnd(outcome: PlanOutcome, unknownCalls: readonly PlanCallFacts[]): PlanEnd {

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type Playground, showBeside } from '../state/playground.ts';
 import { isCovered, uncover } from './over-chat.ts';
 
@@ -11,7 +11,7 @@ interface ScreenFailureProps {
 /** Replaces a screen whose code could not be loaded: reports it, retries, or returns to the chat. */
 export function ScreenFailure({ playground, onRetry }: ScreenFailureProps): JSX.Element {
   const retry = useRef<HTMLButtonElement>(null);
-  useEffect(() => retry.current?.focus(), []);
+  useLayoutEffect(() => retry.current?.focus(), []);
   const goBack = (): void => {
     uncover(playground);
     showBeside(playground, 'tree', false);

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { type Builder, createBuilder, type Step, steps } from '../state/builder.ts';
 import { followInside } from '../../app/state/inside.ts';
 import type { Playground } from '../../app/state/playground.ts';
@@ -76,7 +76,7 @@ function Steps({ builder, step, playground }: {
 }): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null);
   const isFirst = useRef(true);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isFirst.current) heading.current?.focus();
     isFirst.current = false;
   }, [step]);

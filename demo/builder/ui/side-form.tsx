@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { McpServer } from '../../../src/registry/index.ts';
 import type { Builder, Side } from '../state/builder.ts';
 import { Problem } from '../../kit/problem.tsx';
@@ -18,8 +18,10 @@ const fieldsOf: Readonly<Record<Side['kind'], readonly string[]>> = {
 export function SideForm({ builder, side }: { builder: Builder; side: Side }): JSX.Element {
   const { kind, form, server } = side;
   const element = useRef<HTMLFormElement>(null);
-  useEffect(() => element.current?.querySelector('input')?.focus({ preventScroll: true }), []);
-  useEffect(() => element.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(), [form.refusals.value]);
+  useLayoutEffect(() => element.current?.querySelector('input')?.focus({ preventScroll: true }), []);
+  useLayoutEffect(() => element.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(), [
+    form.refusals.value,
+  ]);
   if (server) return <Approval builder={builder} server={server} />;
   const shown = (names: readonly string[]) =>
     form.fields.filter(({ name }) => names.some((each) => name === each || name.startsWith(`${each}.`)));

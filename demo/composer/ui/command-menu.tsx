@@ -90,7 +90,7 @@ function factsOf({ kind, entry }: Command): string {
 
 function Form({ commands, form: { command, fields } }: { commands: Commands; form: CommandForm }): JSX.Element {
   const first = useRef<HTMLInputElement>(null);
-  useEffect(() => first.current?.focus(), [command]);
+  useLayoutEffect(() => first.current?.focus(), [command]);
   const isPrompt = command.kind === 'prompt';
   return (
     <div

@@ -127,7 +127,8 @@ export function createTravel(options: TravelOptions): Travel {
     wrong,
     isStarting,
     fork,
-    comparison: computed(() => run.value && fork.value && compareRuns(run.value, fork.value)),
+    // Until the fork says from which step, nothing of it is known to be shared.
+    comparison: computed(() => run.value && fork.value?.fork && compareRuns(run.value, fork.value)),
     figures,
     refresh,
     edit(atStep) {

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { summarize } from '../../kit/format.ts';
 import { editableCalls, type ForkDraft } from '../state/fork-draft.ts';
 import type { Travel } from '../state/travel.ts';
@@ -12,7 +12,7 @@ interface ForkFormProps {
 /** What to change before the fork starts. What stays as it is, is as in the run. */
 export function ForkForm({ travel, onFork }: ForkFormProps): JSX.Element | null {
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => form.current?.querySelector<HTMLElement>('textarea, input')?.focus(), []);
+  useLayoutEffect(() => form.current?.querySelector<HTMLElement>('textarea, input')?.focus(), []);
   const draft = travel.draft.value;
   if (!draft) return null;
   const { isStarting: { value: isStarting } } = travel;

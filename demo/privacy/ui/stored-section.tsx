@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Holding, Inventory } from '../state/inventory.ts';
 import type { PrivacyPage } from '../state/privacy-page.ts';
 import { formatBytes, formatCount } from '../../kit/format.ts';
@@ -33,7 +33,7 @@ export function StoredSection({ page }: { page: PrivacyPage }): JSX.Element {
 
 function Question({ page }: { page: PrivacyPage }): JSX.Element {
   const keep = useRef<HTMLButtonElement>(null);
-  useEffect(() => keep.current?.focus(), []);
+  useLayoutEffect(() => keep.current?.focus(), []);
   const isErasing = page.busy.value === 'erase';
   return (
     <div class='callout is-warning privacy-question' role='alert' data-testid='erase-question'>

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import type { FieldSpec } from '../state/record-fields.ts';
 import type { RecordForm } from '../state/record-form.ts';
 import { kinds } from '../state/record-forms.ts';
@@ -15,7 +15,7 @@ export function RecordEdit({ pages, form }: { pages: RegistryPages; form: Record
   const { refusals, problem, isDirty, isSaving, conflict, isNew } = form;
   const at = form.fields.findIndex(({ name }) => name === 'paramsSchema'); // the tool work is shown before it
   const work = at < 0 ? form.fields.length : at;
-  useEffect(() => element.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(), [refusals.value]);
+  useLayoutEffect(() => element.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(), [refusals.value]);
   return (
     <form
       ref={element}
