@@ -1,11 +1,16 @@
-/** Reads the text of PDF files (ISO 32000) with pdf.js, as unpdf packs it. */
+/**
+ * Reads the text of PDF files in a worker, so that a file can neither hold the event loop nor work longer than it may.
+ *
+ * - A worker reads one file and ends. What pdf.js has done to its globals ends with it.
+ * - The time limit and the signal end the worker at once, whatever it does.
+ * - Where no worker can start, the file is read here, and the limits hold between turns alone.
+ */
 
-import { PinnaceError } from '../../src/base/errors.ts';
-import { loadOnce } from '../../src/base/load-once.ts';
-import { createTurns, requireRunning, type Turns } from '../../src/base/turns.ts';
-import { TextBudget } from '../../src/grounding/ingest/pieces.ts';
-import { createMarkdown, type Markdown } from './office/markdown.ts';
-import { checkPdf } from './pdf-check.ts';
+import { fromData } from '../../src/base/errors.ts';
+import { requireRunning } from '../../src/base/turns.ts';
+import { untilAborted } from '../../src/base/until-aborted.ts';
+import { cancelledPdf, damagedPdf, readPdf, slowPdf } from './pdf-reader.ts';
+import type { PdfAnswer, PdfRequest } from './pdf-worker.ts';
 
 /** Options of {@link pdfText}. */
 export interface PdfTextOptions {
@@ -15,26 +20,18 @@ export interface PdfTextOptions {
   readonly timeoutMs?: number;
 }
 
-/** What pdf.js returns, as far as it is used. */
-interface PdfDocument {
-  readonly numPages: number;
-  getPage(number: number): Promise<PdfPage>;
-  destroy(): Promise<void>;
-}
-
-interface PdfPage {
-  streamTextContent(options: object): ReadableStream<{ readonly items: readonly PdfItem[] }>;
-  cleanup(): unknown;
-}
-
-interface PdfItem {
-  readonly str?: string;
-  readonly hasEOL?: boolean;
-}
+/** Files that are read at a time: each worker may need a processor and 512 MiB. */
+const mostAtOnce = 2;
+let reading = 0;
+const waiting = new Set<() => void>();
+/** False once a worker could not start: its script is elsewhere, or a policy of the page forbids it. */
+let hasWorkers = true;
 
 /**
  * Returns the text of a PDF as Markdown, with a heading for each page. `ingest` reads it under the file's own name. Lines come as they
- * stand on the page, and a word that is divided at the end of a line is one again. Nothing in the file runs or loads.
+ * stand on the page, and a word that is divided at the end of a line is one again. Nothing in the file runs or loads. Each file is read
+ * in a worker of its own (a thread on Node), two at a time. Where none can start, the file is read in turns that a hostile one can make
+ * long.
  *
  * @throws PinnaceError `invalid_argument` with the reason `unsupported_type` for an encrypted file, `no_text` for one of pictures,
  * `character_map` where all text is in fonts with a predefined CMap (a first line says where a part of it is),
@@ -47,145 +44,101 @@ export async function pdfText(
   { signal, timeoutMs = 60_000 }: PdfTextOptions = {},
 ): Promise<string> {
   requireRunning(signal);
-  const turns = createTurns(signal);
-  await checkPdf(file, turns);
-  const markdown = createMarkdown(new TextBudget());
-  const maps = new Set<string>();
-  const task = (await loadPdfJs()).getDocument({
-    BinaryDataFactory: noDataFor(maps),
-    data: file.slice(), // it is transferred
-    useSystemFonts: true,
-    disableFontFace: true,
-    useWasm: false,
-    useWorkerFetch: false,
-    isOffscreenCanvasSupported: false,
-    isImageDecoderSupported: false,
-    verbosity: 0,
+  while (reading >= mostAtOnce) {
+    await untilAborted(() => new Promise<void>((wake) => void waiting.add(wake)), { signal, action: 'read the PDF' });
+  }
+  reading++;
+  try {
+    const text = hasWorkers ? await readInWorker(file, { signal, timeoutMs }) : undefined;
+    if (text !== undefined) return text;
+    hasWorkers = false;
+    return await readPdf(file, { signal, timeoutMs });
+  } finally {
+    reading--;
+    for (const wake of waiting) wake();
+    waiting.clear();
+  }
+}
+
+/** Returns `undefined` where no worker can start. */
+async function readInWorker(
+  file: Uint8Array<ArrayBuffer>,
+  { signal, timeoutMs }: { readonly signal: AbortSignal | undefined; readonly timeoutMs: number },
+): Promise<string | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
+  let isReady = false;
+  const worker = startWorker({
+    onAnswer(answer) {
+      if (answer.type === 'ready') isReady = true;
+      else if (answer.type === 'text') resolve(answer.text);
+      else if (answer.type === 'error') reject(fromData(answer.error)); // a tool for development may send more
+    },
+    onEnd: () => isReady ? reject(damagedPdf()) : resolve(undefined),
   });
-  const ended = Promise.withResolvers<never>();
-  ended.promise.catch(() => undefined); // it may end after the reading
-  const stop = (): void => ended.reject(signal?.aborted ? cancelled() : tooSlow(timeoutMs));
+  if (!worker) return undefined;
+  const stop = (): void => reject(signal?.aborted ? cancelledPdf() : slowPdf(timeoutMs));
   const timer = setTimeout(stop, timeoutMs);
   signal?.addEventListener('abort', stop);
   try {
-    const document = await Promise.race([task.promise, ended.promise]);
-    await Promise.race([readPages(document, markdown, turns), ended.promise]);
-  } catch (error) {
-    throw error instanceof PinnaceError ? error : explain(error);
+    worker.post({ file: file.slice(), timeoutMs });
+    return await promise;
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', stop);
-    await task.destroy().catch(() => undefined); // what is left of a file that cannot be read
-  }
-  const text = markdown.text();
-  const [map] = maps;
-  if (!/^(?!## Page \d+$)./m.test(text)) throw map === undefined ? noText() : noCharacterMap(map);
-  return map === undefined ? text : `${missingText(map)}\n\n${text}`;
-}
-
-async function readPages(document: PdfDocument, markdown: Markdown, turns: Turns): Promise<void> {
-  for (let number = 1; number <= document.numPages; number++) {
-    await turns.next();
-    markdown.budget.part = `page ${number}`;
-    const page = await document.getPage(number);
-    const text = await textOf(page, markdown.budget);
-    page.cleanup();
-    if (text.trim() === '') continue;
-    markdown.heading(2, `Page ${number}`);
-    markdown.paragraph(text);
+    worker.end();
   }
 }
 
-async function textOf(page: PdfPage, budget: TextBudget): Promise<string> {
-  const parts: string[] = [];
-  let length = 0;
-  const reader = page.streamTextContent({ includeMarkedContent: false, disableNormalization: false }).getReader();
-  for (;;) { // not every browser can iterate a stream
-    const { done, value } = await reader.read();
-    if (done) break;
-    for (const { str = '', hasEOL } of value.items) {
-      parts.push(hasEOL ? `${str}\n` : str);
-      length += str.length + 1;
-    }
-    budget.require(length);
+/** A worker that starts. */
+interface PdfWorker {
+  post(request: PdfRequest): void;
+  end(): void;
+}
+
+interface PdfWorkerListener {
+  readonly onAnswer: (answer: PdfAnswer) => void;
+  /** The worker could not start, or has ended by itself. */
+  readonly onEnd: () => void;
+}
+
+function startWorker({ onAnswer, onEnd }: PdfWorkerListener): PdfWorker | undefined {
+  try {
+    if (typeof globalThis.Worker !== 'function') return startThread({ onAnswer, onEnd });
+    const worker = new Worker(new URL('./pdf-worker.ts', import.meta.url), { type: 'module' }); // bundlers look for these words
+    worker.addEventListener('message', ({ data }: MessageEvent<PdfAnswer>) => onAnswer(data));
+    worker.addEventListener('error', (event) => {
+      event.preventDefault();
+      onEnd();
+    });
+    return { post: (request) => worker.postMessage(request, [request.file.buffer]), end: () => worker.terminate() };
+  } catch {
+    return undefined;
   }
-  // A soft hyphen: the word is found, and a hyphen of the word is not lost for ever.
-  return parts.join('').replace(/(\p{Ll})-\n(?=\p{Ll})/gu, '$1\u00ad');
 }
 
-interface PdfJs {
-  getDocument(options: object): { readonly promise: Promise<PdfDocument>; destroy(): Promise<void> };
-}
-
-/** pdf.js adds names to the platform. All but its worker, which it looks for there, go again: others test for them. */
-const loadPdfJs = /* @__PURE__ */ loadOnce(async (): Promise<PdfJs> => {
-  const before = new Set(Reflect.ownKeys(globalThis));
-  const { getResolvedPDFJS } = await import('unpdf');
-  const pdfJs = await getResolvedPDFJS();
-  for (const name of Reflect.ownKeys(globalThis)) {
-    if (!before.has(name) && name !== 'pdfjsWorker') Reflect.deleteProperty(globalThis, name);
-  }
-  return pdfJs as unknown as PdfJs; // the part of its types that is used
-});
-
-function explain(error: unknown): PinnaceError {
-  if (error instanceof Error && error.name === 'PasswordException') return encryptedPdf();
-  return new PinnaceError('invalid_argument', 'Cannot read the PDF: it is damaged', {
-    details: { reason: 'invalid_document' },
-    cause: error,
-  });
-}
-
-function encryptedPdf(): PinnaceError {
-  return new PinnaceError('invalid_argument', 'Cannot read the PDF: it is encrypted; save it without a password', {
-    details: { reason: 'unsupported_type' },
-  });
-}
-
-/**
- * Returns the class by which pdf.js loads its data. It loads none, and notes the predefined character maps that fonts ask for: those of
- * all languages take megabytes, and no package has them as data that bundles cleanly.
- */
-function noDataFor(maps: Set<string>) {
-  return class {
-    fetch({ kind, filename }: { readonly kind: string; readonly filename: string }): Promise<never> {
-      const [, name] = /^([\w-]{1,40})(?:\.bcmap)?$/.exec(filename) ?? [];
-      if (kind === 'cMapUrl') maps.add(name ?? 'unknown');
-      return Promise.reject(new Error(`Not available: ${kind}`));
-    }
+/** The part of `node:worker_threads` that is used. */
+interface NodeThreads {
+  readonly Worker: new (url: URL, options: object) => {
+    on(event: string, listener: (answer: PdfAnswer) => void): unknown;
+    postMessage(request: PdfRequest, transfer: readonly ArrayBuffer[]): void;
+    terminate(): Promise<number>;
   };
 }
 
-function missingText(map: string): string {
-  return `Text may be missing: fonts of this PDF use the predefined character map ${map}, which cannot be read.`;
-}
-
-function noCharacterMap(map: string): PinnaceError {
-  return new PinnaceError(
-    'invalid_argument',
-    `Cannot read the PDF: its fonts use the predefined character map "${map}"; save it with Unicode maps (as PDF/A-2u), or recognize the text with another tool`,
-    { details: { reason: 'character_map', map } },
-  );
-}
-
-function noText(): PinnaceError {
-  return new PinnaceError(
-    'invalid_argument',
-    'Cannot read the PDF: its pages are pictures without text; recognize the text with another tool first',
-    { details: { reason: 'no_text' } },
-  );
-}
-
-function tooSlow(timeoutMs: number): PinnaceError {
-  return new PinnaceError(
-    'invalid_argument',
-    `Cannot read the PDF: it takes longer than ${timeoutMs} ms; split the file`,
-    {
-      details: { reason: 'invalid_document' },
-    },
-  );
-}
-
-function cancelled(): PinnaceError {
-  return new PinnaceError('cancelled', 'The reading of the PDF was stopped');
+/** Node has its workers in a module, which bundles for browsers cannot import. */
+function startThread({ onAnswer, onEnd }: PdfWorkerListener): PdfWorker | undefined {
+  const { process } = globalThis as { process?: { getBuiltinModule?(name: string): NodeThreads | undefined } };
+  const threads = process?.getBuiltinModule?.('node:worker_threads');
+  if (!threads) return undefined;
+  const worker = new threads.Worker(new URL('./pdf-worker.ts', import.meta.url), {
+    resourceLimits: { maxOldGenerationSizeMb: 512 },
+    env: {},
+    execArgv: [],
+    stdout: true,
+    stderr: true,
+  });
+  worker.on('message', onAnswer);
+  worker.on('error', onEnd);
+  worker.on('exit', onEnd);
+  return { post: (request) => worker.postMessage(request, [request.file.buffer]), end: () => void worker.terminate() };
 }

@@ -98,7 +98,7 @@ describe('imports', () => {
       'papaparse': /^src\/grounding\/ingest\/csv\.ts$/,
       'htmlparser2': /^src\/grounding\/ingest\/read-html\.ts$/,
       'unzipit': /^adapters\/grounding\/zip\.ts$/,
-      'unpdf': /^adapters\/grounding\/pdf-text\.ts$/,
+      'unpdf': /^adapters\/grounding\/pdf-reader\.ts$/,
       'stemmer': /^src\/search\/terms\.ts$/,
       'structured-headers': /^adapters\/transport\//,
       'eventsource-parser': /^adapters\/(transport\/client|mcp\/relay|models\/model-answer)/,

@@ -1,6 +1,6 @@
 /**
- * Points the dynamic imports of `dist/`, or of the folder that is named, to `.js` files: the compiler rewrites static ones, and leaves
- * those within closures.
+ * Points the dynamic imports and the workers of `dist/`, or of the folder that is named, to `.js` files: the compiler rewrites static
+ * imports, and leaves those within closures.
  */
 
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,10 +11,13 @@ const dist = process.argv[2] ?? join(import.meta.dirname, '../../dist');
 let rewritten = 0;
 for (const path of globSync('**/*.js', { cwd: dist })) {
   const code = readFileSync(join(dist, path), 'utf8');
-  const changed = code.replaceAll(/\bimport\((['"])(\.{1,2}\/[^'"]+)\.ts\1\)/g, (_, quote: string, name: string) => {
-    rewritten++;
-    return `import(${quote}${name}.js${quote})`;
-  });
+  const changed = code.replaceAll(
+    /\b(import\(|new URL\()(['"])(\.{1,2}\/[^'"]+)\.ts\2/g,
+    (_, call: string, quote: string, name: string) => {
+      rewritten++;
+      return `${call}${quote}${name}.js${quote}`;
+    },
+  );
   if (changed !== code) writeFileSync(join(dist, path), changed);
 }
 if (rewritten === 0) {

@@ -1,11 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { decodeText } from '../../../adapters/grounding/decode-text.ts';
 import { fileText } from '../../../adapters/grounding/file-text.ts';
+import { readPdf } from '../../../adapters/grounding/pdf-reader.ts';
 import { pdfText } from '../../../adapters/grounding/pdf-text.ts';
 import { zipOf } from '../../fixtures/code.ts';
 import { flate, linesOfPdf, pdfOf } from '../../fixtures/pdf.ts';
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
+
+/** A font of a few bytes whose map of characters takes seconds and gigabytes. */
+const wideFont =
+  '/F2 << /Type /Font /Subtype /Type0 /BaseFont /A /Encoding /Identity-H /DescendantFonts [<< /Type /Font ' +
+  '/Subtype /CIDFontType2 /BaseFont /A /CIDSystemInfo << /Registry (A) /Ordering (Identity) /Supplement 0 >> ' +
+  `/W [${'0 16000000 500 '.repeat(4)}] >>] >>`;
 
 describe('fileText', () => {
   it('reads a file by its content, whatever its name', async () => {
@@ -66,10 +73,33 @@ describe('pdfText', () => {
     await expect(reading).rejects.toMatchObject({ code: 'cancelled' });
   });
 
-  it('leaves no names on the platform but the one of its worker', async () => {
+  it.each([
+    ['has a font that maps millions of codes', 'BT /F2 9 Tf <41> Tj ET', wideFont],
+    ['has a picture without an end', `BI /W 1 /H 1 /BPC 8 /CS /G ID ${'EI '.repeat(10_000_000)}`, ''],
+    ['shows an endless text', `BT /F1 9 Tf ${'[(a) -900 (b)] TJ '.repeat(2_500_000)} ET`, ''],
+    ['shows nothing', '/F1 9 Tf '.repeat(6_000_000), ''],
+  ])('ends with its time and holds no turn where a page %s', async (_, content, fonts) => {
+    const file = pdfOf(await flate(content), { filter: '/FlateDecode', fonts });
+    let turns = 0;
+    const timer = setInterval(() => void turns++, 10);
+    await expect(pdfText(file, { timeoutMs: 400 })).rejects.toThrow('longer than 400 ms');
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(3);
+  }, 60_000);
+
+  it('reads files that are passed at once, each in a worker that ends', async () => {
+    const texts = ['Berth one', 'Berth two', 'Berth three', 'Berth four', 'Berth five'];
+    const files = texts.map((text) => pdfOf(linesOfPdf(text)));
+    expect(await Promise.all(files.map((file) => pdfText(file)))).toEqual(texts.map((text) => `## Page 1\n\n${text}`));
+    expect(files.every(({ byteLength }) => byteLength > 0)).toBe(true); // the caller's bytes stay
+  }, 60_000);
+
+  it('leaves no names on the platform, and but one where no worker can start', async () => {
+    const names = () => Reflect.ownKeys(globalThis).filter((name) => /pdfjs/i.test(String(name)));
     await pdfText(pdfOf(linesOfPdf('a')));
-    const names = Reflect.ownKeys(globalThis).filter((name) => /pdfjs/i.test(String(name)));
-    expect(names).toEqual(['pdfjsWorker']);
+    expect(names()).toEqual([]);
+    await readPdf(pdfOf(linesOfPdf('a')), { timeoutMs: 60_000 });
+    expect(names()).toEqual(['pdfjsWorker']);
   });
 });
 

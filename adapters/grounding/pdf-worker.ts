@@ -1,0 +1,49 @@
+/** The script of the worker in which `pdfText` reads one file. */
+
+import { type ErrorData, toData } from '../../src/base/errors.ts';
+import { readPdf } from './pdf-reader.ts';
+
+/** What the worker is sent, once. */
+export interface PdfRequest {
+  readonly file: Uint8Array<ArrayBuffer>;
+  readonly timeoutMs: number;
+}
+
+/** What the worker sends: that it has started, and then what it has read. */
+export type PdfAnswer =
+  | { readonly type: 'ready' }
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'error'; readonly error: ErrorData };
+
+/** A thread of Node listens at a port, and a worker of other platforms at its global object. */
+interface ThreadPort {
+  on(event: 'message', listener: (request: PdfRequest) => void): unknown;
+  postMessage(answer: PdfAnswer): void;
+}
+
+const port = 'postMessage' in globalThis ? undefined : threadPort();
+if (port) port.on('message', (request) => void answer(request));
+else {
+  addEventListener('message', (event) => void answer((event as MessageEvent<PdfRequest>).data)); // safe: its starter sends no other
+}
+send({ type: 'ready' });
+
+async function answer({ file, timeoutMs }: PdfRequest): Promise<void> {
+  try {
+    send({ type: 'text', text: await readPdf(file, { timeoutMs }) });
+  } catch (error) {
+    send({ type: 'error', error: toData(error) });
+  }
+}
+
+function send(message: PdfAnswer): void {
+  if (port) port.postMessage(message);
+  else postMessage(message);
+}
+
+function threadPort(): ThreadPort | undefined {
+  const { process } = globalThis as {
+    process?: { getBuiltinModule?(name: string): { readonly parentPort: ThreadPort | null } };
+  };
+  return process?.getBuiltinModule?.('node:worker_threads').parentPort ?? undefined;
+}
