@@ -6,11 +6,10 @@
  * - Where no worker can start, the file is read here, and the limits hold between turns alone.
  */
 
-import { fromData } from '../../src/base/errors.ts';
+import { type ErrorData, fromData } from '../../src/base/errors.ts';
 import { requireRunning } from '../../src/base/turns.ts';
 import { untilAborted } from '../../src/base/until-aborted.ts';
 import { cancelledPdf, damagedPdf, readPdf, slowPdf } from './pdf-reader.ts';
-import type { PdfAnswer, PdfRequest } from './pdf-worker.ts';
 
 /** Options of {@link pdfText}. */
 export interface PdfTextOptions {
@@ -88,6 +87,18 @@ async function readInWorker(
     worker.end();
   }
 }
+
+/** What the worker is sent, once. */
+export interface PdfRequest {
+  readonly file: Uint8Array<ArrayBuffer>;
+  readonly timeoutMs: number;
+}
+
+/** What the worker sends: that it has started, and then what it has read. */
+export type PdfAnswer =
+  | { readonly type: 'ready' }
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'error'; readonly error: ErrorData };
 
 /** A worker that starts. */
 interface PdfWorker {

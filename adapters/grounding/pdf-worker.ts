@@ -1,19 +1,8 @@
 /** The script of the worker in which `pdfText` reads one file. */
 
-import { type ErrorData, toData } from '../../src/base/errors.ts';
+import { toData } from '../../src/base/errors.ts';
 import { readPdf } from './pdf-reader.ts';
-
-/** What the worker is sent, once. */
-export interface PdfRequest {
-  readonly file: Uint8Array<ArrayBuffer>;
-  readonly timeoutMs: number;
-}
-
-/** What the worker sends: that it has started, and then what it has read. */
-export type PdfAnswer =
-  | { readonly type: 'ready' }
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'error'; readonly error: ErrorData };
+import type { PdfAnswer, PdfRequest } from './pdf-text.ts';
 
 /** A thread of Node listens at a port, and a worker of other platforms at its global object. */
 interface ThreadPort {

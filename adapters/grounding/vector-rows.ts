@@ -14,7 +14,6 @@
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Turns } from '../../src/base/turns.ts';
-import { createTop } from './vector/top.ts';
 
 /** How vectors are stored: as 32-bit floats, or as one byte a dimension, which needs less memory. */
 export type VectorFormat = 'float32' | 'int8';
@@ -282,4 +281,41 @@ export function requireDimensions(length: number, dimensions: number): void {
 
 function invalidVector(why: string, reason: string): PinnaceError {
   return new PinnaceError('invalid_argument', `Cannot use a vector: ${why}`, { details: { reason } });
+}
+
+/** The best rows so far. */
+interface Top {
+  /** What a row must reach; more than that, or as much and a smaller id. */
+  least(): number;
+  offer(score: number, row: number): void;
+  /** The rows with their scores, the best first. */
+  entries(): { readonly row: number; readonly score: number }[];
+}
+
+/** Creates a list of at most `size` rows; of equal scores the row comes first that `before` says. */
+function createTop(size: number, before: (a: number, b: number) => boolean): Top {
+  const scores = new Float64Array(size).fill(-Infinity);
+  const rows = new Int32Array(size).fill(-1);
+  let count = 0;
+  const last = size - 1;
+  return {
+    least: () => scores[last]!,
+    offer(score, row) {
+      const isBetter = (at: number): boolean => {
+        const other = scores[at] ?? 0;
+        return other < score || (other === score && before(row, rows[at]!));
+      };
+      if (count === size && !isBetter(last)) return;
+      let at = Math.min(count, last);
+      while (at > 0 && isBetter(at - 1)) {
+        scores[at] = scores[at - 1]!;
+        rows[at] = rows[at - 1]!;
+        at--;
+      }
+      scores[at] = score;
+      rows[at] = row;
+      if (count < size) count++;
+    },
+    entries: () => Array.from({ length: count }, (_, at) => ({ row: rows[at]!, score: scores[at]! })),
+  };
 }
