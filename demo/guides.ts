@@ -89,6 +89,7 @@ export const guideGroups: readonly GuideGroup[] = [
         title: 'Callers and owners',
         words: 'identity subject person group actor delegation jwt token',
       },
+      { page: 'sign-by-hand', title: 'Sign requests by hand', words: 'python go curl openssl certificate rfc 9421' },
       { page: 'watching', title: 'Observability', words: 'watching events metrics traces audit opentelemetry' },
       { page: 'opentelemetry', title: 'OpenTelemetry', words: 'traces spans langfuse otlp tempo jaeger sdk' },
       {

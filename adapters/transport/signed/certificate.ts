@@ -64,15 +64,15 @@ export async function readCertificate(token: string, options: CertificateOptions
   const { agents, iat, nbf, exp, iss } = claims;
   if (claims.aud !== options.audience) throw invalid('certificate_for_other_audience');
   requireLifetime(claims, options);
-  const tenant = textOf(claims['tenant']);
+  const tenant = textOf(claims['tenant'], 'tenant');
   if (root.issuer.tenants?.includes(tenant) === false) throw invalid('certificate_for_other_tenant');
   const scopes = scopesOf(claims['scope']);
   return Object.freeze({
     issuer: iss,
-    certificateId: textOf(claims.jti),
+    certificateId: textOf(claims.jti, 'jti'),
     ...personsOf(claims, options),
-    roles: claimOf(claims['roles'], isRoles),
-    actFor: claimOf(claims['act_for'], isActFor),
+    roles: listOf(claims['roles'], 'roles', isRoles),
+    actFor: listOf(claims['act_for'], 'act_for', isActFor),
     tenant,
     agents: agentsOf(agents),
     scopes,
@@ -141,12 +141,28 @@ async function verifiedClaims(token: string, { key, issuer }: Root, options: Cer
     const { nowSeconds } = options;
     if (error instanceof errors.JWTExpired) throw refusal('certificate_expired', { nowSeconds, cause: error });
     const reason = reasonOf(error);
+    if (reason === 'certificate_claims_invalid') throw wrongClaim(error);
     throw invalid(reason, { cause: error, ...(reason === 'certificate_from_future' && { nowSeconds }) });
   }
 }
 
 function invalid(reason: RefusalReason, more: Omit<RefusalOptions, 'reason'> = {}): PinnaceError {
   return refusal('certificate_invalid', { reason, ...more });
+}
+
+/** Names the claim, where the library does. */
+function wrongClaim(cause: unknown): PinnaceError {
+  const { claim, reason } = cause instanceof errors.JWTClaimValidationFailed ? cause : {};
+  const isMissing = reason === 'missing';
+  return invalid('certificate_claims_invalid', {
+    cause,
+    claim: claim === 'unspecified' ? undefined : claim,
+    isMissing,
+  });
+}
+
+function invalidClaim(claim: string, more: Omit<RefusalOptions, 'reason'> = {}): PinnaceError {
+  return invalid('certificate_claims_invalid', { claim, ...more });
 }
 
 /** Returns which check of the library failed. */
@@ -166,44 +182,49 @@ function requireLifetime({ iat, exp }: Claims, { nowSeconds }: CertificateOption
   if (iat > nowSeconds + clockSkewSeconds) throw invalid('certificate_from_future', { nowSeconds });
 }
 
-function textOf(claim: unknown): string {
-  if (!isPrincipalName(claim)) throw invalid('certificate_claims_invalid');
-  return claim;
+function textOf(value: unknown, claim: string): string {
+  if (!isPrincipalName(value)) throw invalidClaim(claim);
+  return value;
 }
 
 /** Who is called what by a certificate: its session, the owner of what it creates, and who speaks for the owner. */
 function personsOf(claims: Claims, { subjectOf }: CertificateOptions): Pick<Certificate, 'sub' | 'subject' | 'actor'> {
-  const sub = textOf(claims.sub);
+  const sub = textOf(claims.sub, 'sub');
   const { act, subject = sub } = claims;
   const named = subjectOf ? subjectFrom(subjectOf, { ...claims, sub }) : subject;
-  if (act === undefined) return { sub, subject: textOf(named) };
+  const owner = textOf(named, 'subject');
+  if (act === undefined) return { sub, subject: owner };
   const actor: unknown = typeof act === 'object' && act !== null && 'sub' in act ? act.sub : undefined;
-  return { sub, subject: textOf(named), actor: textOf(actor) };
+  return { sub, subject: owner, actor: textOf(actor, 'act') };
 }
 
 function subjectFrom(subjectOf: SubjectOf, claims: Parameters<SubjectOf>[0]): string | undefined {
   try {
     return subjectOf(claims);
   } catch (cause) {
-    throw invalid('certificate_claims_invalid', { cause });
+    throw invalidClaim('subject', { cause });
   }
 }
 
 /** A list of names; none when absent. */
-function claimOf(claim: unknown, isList: (value: unknown) => value is readonly string[]): readonly string[] {
-  if (claim !== undefined && !isList(claim)) throw invalid('certificate_claims_invalid');
-  return Object.freeze([...claim ?? []]);
+function listOf(
+  value: unknown,
+  claim: string,
+  isList: (value: unknown) => value is readonly string[],
+): readonly string[] {
+  if (value !== undefined && !isList(value)) throw invalidClaim(claim);
+  return Object.freeze([...value ?? []]);
 }
 
 function agentsOf(claim: unknown): '*' | readonly string[] {
   if (claim === '*') return claim;
-  if (!Array.isArray(claim)) throw invalid('certificate_claims_invalid');
-  return Object.freeze(claim.map(textOf));
+  if (!Array.isArray(claim)) throw invalidClaim('agents');
+  return Object.freeze(claim.map((agent) => textOf(agent, 'agents')));
 }
 
 /** Unknown scopes grant nothing. */
 function scopesOf(claim: unknown): readonly Scope[] {
-  if (typeof claim !== 'string') throw invalid('certificate_claims_invalid');
+  if (typeof claim !== 'string') throw invalidClaim('scope');
   const granted = claim.split(' ');
   return Object.freeze(knownScopes.filter((scope) => granted.includes(scope)));
 }

@@ -49,7 +49,23 @@ const reasons = {
   signature_lifetime_too_long:
     `The signature is valid for too long: sign for at most ${maxSignatureSeconds} s, from "created" to "expires"`,
   signature_lifetime_negative: 'The signature ends before it starts: "expires" must be after "created"',
+  signature_nonce_invalid: 'Cannot accept the signature: its nonce must have 16 to 64 letters, digits, "-" or "_"',
+  signature_parameter_missing: 'Cannot accept the signature: a parameter is missing',
 } as const;
+
+/** What claims of a certificate must be. */
+const claimForms: Readonly<Record<string, string>> = {
+  iss: 'the name of the issuer whose root key signed it',
+  iat: 'whole seconds since 1970',
+  nbf: 'whole seconds since 1970',
+  exp: 'whole seconds since 1970',
+  scope: 'one text, with spaces between the scopes',
+  agents: '"*", or an array of agent ids',
+  act: 'an object with "sub", who speaks for the subject',
+  act_for: 'an array of subjects, or of prefixes that end with "*"',
+  roles: 'an array of names',
+};
+const otherForm = 'a text of 1 to 256 characters without control characters';
 
 /** Every cause. */
 export type RefusalReason = keyof typeof reasons;
@@ -57,16 +73,38 @@ export type RefusalReason = keyof typeof reasons;
 /** What a rejection carries besides its code. */
 export interface RefusalOptions {
   readonly reason?: RefusalReason;
+  /** The claim that is wrong; with `isMissing`, one that is not there. */
+  readonly claim?: string | undefined;
+  readonly isMissing?: boolean;
+  /** What the signature lacks: the names of components or of a parameter. */
+  readonly lacks?: readonly string[];
   /** The time of the endpoint, when the cause may be a clock; sent as `details.serverTime`. */
   readonly nowSeconds?: number;
   readonly cause?: unknown;
 }
 
 /** Returns the error of a rejected request. It contains nothing that was received. */
-export function refusal(code: RefusalCode, { reason, nowSeconds, ...caused }: RefusalOptions = {}): PinnaceError {
-  const serverTime = nowSeconds === undefined ? {} : { serverTime: new Date(nowSeconds * 1000).toISOString() };
-  return new PinnaceError(code, reason === undefined ? refusals[code] : reasons[reason], {
-    ...((reason ?? nowSeconds) !== undefined && { details: { reason: reason ?? code, ...serverTime } }),
-    ...caused,
+export function refusal(code: RefusalCode, options: RefusalOptions = {}): PinnaceError {
+  const { reason, nowSeconds, claim, lacks, cause } = options;
+  const details = {
+    ...((reason ?? nowSeconds ?? lacks) !== undefined && { reason: reason ?? code }),
+    ...(claim !== undefined && { claim }),
+    ...(lacks && { missing: lacks }),
+    ...(nowSeconds !== undefined && { serverTime: new Date(nowSeconds * 1000).toISOString() }),
+  };
+  return new PinnaceError(code, textOf(code, options), {
+    ...(Object.keys(details).length > 0 && { details }),
+    ...(cause !== undefined && { cause }),
   });
+}
+
+function textOf(code: RefusalCode, { reason, claim, isMissing = false, lacks }: RefusalOptions): string {
+  const names = lacks?.map((name) => `"${name}"`).join(', ');
+  if (claim !== undefined) {
+    const must = isMissing ? 'is missing' : `must be ${claimForms[claim] ?? otherForm}`;
+    return `Cannot accept the certificate: its claim "${claim}" ${must}`;
+  }
+  if (reason === 'signature_parameter_missing') return `Cannot accept the signature: add its parameter ${names}`;
+  if (names !== undefined) return `The signature must also cover ${names}: see Accept-Signature`;
+  return reason === undefined ? refusals[code] : reasons[reason];
 }

@@ -15,7 +15,8 @@ import {
   signatureLabel,
   signatureTag,
 } from './profile.ts';
-import { refusal, type RefusalCode } from './refusal.ts';
+import type { PinnaceError } from '../../../src/base/errors.ts';
+import { refusal } from './refusal.ts';
 
 /** A request to sign, complete but for the signature. */
 export interface UnsignedRequest {
@@ -103,16 +104,15 @@ export async function verifyRequest(
     resolveVerifier: () => webcrypto.verifier(options.key),
   }).catch((error: unknown) => {
     const { nowSeconds } = options;
-    const code = codeOf(error, { request, requiredComponents, nowSeconds });
-    const isClock = code === 'signature_expired' || code === 'signature_from_future';
-    throw refusal(code, { cause: error, ...(isClock && { nowSeconds }) });
+    throw refusalOf(error, { request, requiredComponents, nowSeconds });
   });
   const { created = 0, expires = 0, nonce = '', keyid, tag } = parameters;
   const lifetime = expires - created;
   if (tag !== signatureTag || keyid !== options.keyThumbprint) throw refusal('signature_invalid');
   if (lifetime <= 0) throw refusal('signature_invalid', { reason: 'signature_lifetime_negative' });
   if (lifetime > maxSignatureSeconds) throw refusal('signature_invalid', { reason: 'signature_lifetime_too_long' });
-  if (!nonceForm.test(nonce) || !isSpelledSo(request, signature)) throw refusal('signature_malformed');
+  if (!nonceForm.test(nonce)) throw refusal('signature_malformed', { reason: 'signature_nonce_invalid' });
+  if (!isSpelledSo(request, signature)) throw refusal('signature_malformed');
   return { nonce };
 }
 
@@ -138,31 +138,35 @@ interface Facts {
   readonly nowSeconds: number;
 }
 
-function codeOf(error: unknown, facts: Facts): RefusalCode {
-  if (!isSignatureError(error)) return 'signature_malformed';
-  switch (error.code) {
+function refusalOf(cause: unknown, facts: Facts): PinnaceError {
+  if (!isSignatureError(cause)) return refusal('signature_malformed', { cause });
+  switch (cause.code) {
     case SignatureErrorCode.MissingField:
-      return 'component_missing';
+      return refusal('component_missing', { cause });
     case SignatureErrorCode.VerificationFailed:
     case SignatureErrorCode.AlgorithmMismatch:
-      return 'signature_invalid';
+      return refusal('signature_invalid', { cause });
     case SignatureErrorCode.PolicyViolation:
-      return violationOf(facts);
+      return violationOf(cause, facts);
     default:
-      return 'signature_malformed';
+      return refusal('signature_malformed', { cause });
   }
 }
 
 /** Returns which rule of the policy was broken: the library has only a text for it. The library could parse the header, so this can. */
-function violationOf({ request, requiredComponents, nowSeconds }: Facts): RefusalCode {
+function violationOf(cause: unknown, { request, requiredComponents, nowSeconds }: Facts): PinnaceError {
   const inputs = parseDictionary(request.headers.get('signature-input') ?? '');
   const [components, parameters] = inputs.get(signatureLabel) as InnerList; // safe: so the library found it
   const covered = components.filter(([, { size }]) => size === 0).map(([name]) => name);
-  if (requiredComponents.some((name) => !covered.includes(name))) return 'component_missing';
-  if (requiredParameters.some((name) => !parameters.has(name))) return 'signature_malformed';
+  const uncovered = requiredComponents.filter((name) => !covered.includes(name));
+  if (uncovered.length > 0) return refusal('component_missing', { cause, lacks: uncovered });
+  const absent = requiredParameters.filter((name) => !parameters.has(name));
+  if (absent.length > 0) {
+    return refusal('signature_malformed', { cause, reason: 'signature_parameter_missing', lacks: absent });
+  }
   const created = Number(parameters.get('created'));
   const oldest = nowSeconds - clockSkewSeconds;
-  if (created > nowSeconds + clockSkewSeconds) return 'signature_from_future';
-  if (Number(parameters.get('expires')) < oldest || created + maxSignatureSeconds < oldest) return 'signature_expired';
-  return 'signature_invalid';
+  if (created > nowSeconds + clockSkewSeconds) return refusal('signature_from_future', { cause, nowSeconds });
+  const isOld = Number(parameters.get('expires')) < oldest || created + maxSignatureSeconds < oldest;
+  return isOld ? refusal('signature_expired', { cause, nowSeconds }) : refusal('signature_invalid', { cause });
 }

@@ -1,5 +1,6 @@
+import type { SignatureParameters } from 'http-message-sig';
 import { describe, expect, it } from 'vitest';
-import { createSession, forgeCertificate, startSeconds } from './session.ts';
+import { createSession, forgeCertificate, type RequestParts, startSeconds } from './session.ts';
 
 const serverTime = new Date(startSeconds * 1000).toISOString();
 
@@ -60,5 +61,37 @@ describe('a refusal due to a clock or a lifetime', () => {
     ['certificate_key_invalid', { cnf: { kid: 'somewhere' } }],
   ])('is distinguished from %s', async (reason, claims) => {
     expect(await errorOfClaims(claims)).toMatchObject({ code: 'certificate_invalid', details: { reason } });
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ['nbf', { nbf: undefined }, 'its claim "nbf" is missing'],
+    ['jti', { jti: undefined }, 'its claim "jti" is missing'],
+    ['iss', { iss: 'https://other.example' }, 'must be the name of the issuer whose root key signed it'],
+    ['scope', { scope: ['run:create'] }, 'must be one text, with spaces between the scopes'],
+    ['agents', { agents: 'helper' }, 'must be "*", or an array of agent ids'],
+    ['exp', { exp: 'soon' }, 'must be whole seconds since 1970'],
+    ['roles', { roles: 'finance' }, 'must be an array of names'],
+    ['act', { act: 'bo' }, 'must be an object with "sub"'],
+  ])('names the claim "%s" that is wrong, not what it says', async (claim, claims, text) => {
+    const error = await errorOfClaims(claims);
+    expect(error).toMatchObject({ details: { reason: 'certificate_claims_invalid', claim } });
+    expect(String(error)).toContain(text);
+    expect(String(error)).not.toMatch(/other\.example|helper|finance|soon|bo"/);
+  });
+});
+
+describe('a signature that lacks something', () => {
+  it.each<[string, RequestParts, { readonly code: string; readonly details: unknown }]>([
+    ['nonce', { parameters: { nonce: undefined } as unknown as SignatureParameters }, {
+      code: 'signature_malformed',
+      details: { reason: 'signature_parameter_missing', missing: ['nonce'] },
+    }],
+    ['a nonce of the right form', { nonce: 'short' }, {
+      code: 'signature_malformed',
+      details: { reason: 'signature_nonce_invalid' },
+    }],
+  ])('is told what: %s', async (_, parts, error) => {
+    const { authenticator, request } = await createSession();
+    await expect(authenticator.authenticate(await request(parts))).rejects.toMatchObject(error);
   });
 });
