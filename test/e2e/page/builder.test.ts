@@ -32,20 +32,6 @@ async function makeTides(page: Page): Promise<void> {
 }
 
 describe('an own agent in the built playground', () => {
-  it('starts from a template, and answers beside its form before it is saved', async () => {
-    const { page, problems } = await open({ width: 1440, height: 900 });
-    await page.getByTestId('new-agent').click();
-    await page.locator('[data-template=exact]').click();
-    await page.getByTestId('preview-send').click();
-    await page.getByTestId('builder-preview').getByText('42.1').first().waitFor();
-    await shoot(page, 'builder-preview');
-    await page.getByTestId('field-name').fill('');
-    await page.getByTestId('help-name').getByText('Name').waitFor(); // checked while it is typed
-    await page.getByTestId('builder-back').click();
-    expect(await page.getByTestId('chat-item').count()).toBe(0);
-    expect(problems).toEqual([]);
-  });
-
   it('is made with an HTTP tool, tried, imported by an endpoint as it is, and taken in elsewhere by its link', async () => {
     const context = await newContext({ height: 1000 });
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);

@@ -121,39 +121,6 @@ describe('the knowledge beside the chat', () => {
     expect(await other.getByTestId('knowledge-result').count()).toBe(0);
   });
 
-  it('says of each file why it could not be read, and of what is here already that it is', async () => {
-    const { page } = await open();
-    await give(page, ['photo.png', 'no picture'], ['broken.json', '{"a":'], ['good.txt', 'All is well']);
-    await ready(page, 'good.txt');
-    await expect.poll(() => file(page, 'broken.json').getAttribute('data-state')).toBe('failed');
-    expect(await file(page, 'photo.png').textContent()).toContain('Cannot read a file of this type');
-    await shoot(page, 'knowledge-failed');
-    await give(page, ['good.txt', 'All is well'], ['copy.txt', 'All is well']);
-    const note = page.getByTestId('knowledge-note');
-    await note.getByText('1 file already here, unchanged; “copy.txt” skipped: it is the same as “good.txt”.')
-      .waitFor();
-    await page.getByTestId('knowledge-failed').click();
-    await expect.poll(() => page.getByTestId('knowledge-file').count()).toBe(2);
-    await page.getByTestId('knowledge-remove-failed').click();
-    await file(page, 'photo.png').waitFor({ state: 'detached' });
-  });
-
-  it('loads the guide with one click, and searches one file alone', async () => {
-    const { page, problems } = await open({ dark: true });
-    await page.getByTestId('knowledge-guide').click();
-    await ready(page, 'Pinnace guide/Secrets.md');
-    await shoot(page, 'knowledge-files-dark');
-    await page.getByTestId('knowledge-search').fill('what is an approval bound to');
-    await page.locator('[data-testid=knowledge-result][data-file="Pinnace guide/Approvals.md"]').first().waitFor();
-    await shoot(page, 'knowledge-found-dark');
-    await page.getByTestId('knowledge-only-file').first().click();
-    await page.getByTestId('knowledge-scope').waitFor();
-    await expect.poll(() =>
-      page.getByTestId('knowledge-result').evaluateAll((all) => [...new Set(all.map((one) => one.dataset['file']))])
-    ).toEqual(['Pinnace guide/Approvals.md']);
-    expect(problems).toEqual([]);
-  });
-
   it('takes a folder of code, without what was installed, and opens a symbol at its lines', async () => {
     const temporary = await mkdtemp(join(tmpdir(), 'knowledge-'));
     const folder = join(temporary, 'boat');

@@ -50,18 +50,6 @@ describe('a plan in the built playground', () => {
     expect(problems).toEqual([]);
   });
 
-  it('shows what failed, and why', async () => {
-    const { page } = await open();
-    await send(page, 'Call flaky with mode "error"; calculate 6 * 7');
-    await page.locator('[data-testid=plan]:is([data-state=done], [data-state=failed])').waitFor();
-    await page.getByTestId('send').waitFor();
-    await shoot(page, 'plan-failing');
-    await expect.poll(() => page.locator('[data-testid=plan-node]').count()).toBe(3);
-    await page.getByTestId('plan-view-list').click();
-    await expect.poll(() => page.locator('[data-testid=plan-task]').count()).toBe(3);
-    await shoot(page, 'plan-failing-list');
-  });
-
   it('draws parents and dependencies, and shows the chosen task', async () => {
     const { page, problems } = await open({ dark: true });
     await send(page, 'Calculate 6 * 7, then convert 5 knots to km/h, then convert 3 miles to km; calculate 8 * 9');
@@ -102,29 +90,6 @@ describe('a plan in the built playground', () => {
     await shoot(page, 'plan-two-hundred-chosen');
   });
 
-  it('is paused, and goes on when it is let', async () => {
-    const { page, problems } = await open();
-    const goals = Array.from({ length: 60 }, (_, i) => `write 60 words about tide ${i}`); // filler is paced: there is time to pause
-    await send(page, goals.join('; '));
-    const node = page.locator('[data-testid=plan-node][data-status=done]');
-    await node.first().waitFor();
-    await page.getByTestId('plan-pause').click();
-    await page.getByTestId('plan-state').getByText('Paused').waitFor();
-    await page.getByTestId('plan-cancel').waitFor(); // the plan has come to rest
-    await page.getByTestId('send').waitFor();
-    expect(await plan(page, 'done').count()).toBe(0);
-    await shoot(page, 'plan-paused');
-    await page.reload();
-    const resume = page.getByTestId('plan-pause');
-    expect(await resume.getAttribute('aria-label')).toBe('Resume the plan');
-    await resume.focus();
-    await page.keyboard.press('Enter');
-    await plan(page, 'done').waitFor({ timeout: 60_000 });
-    await expect.poll(() => node.count()).toBe(61);
-    await expect.poll(() => page.getByTestId('message').count()).toBe(2);
-    expect(problems).toEqual([]);
-  }, 120_000);
-
   it("asks before a sub-agent's call that needs a person, and calls nothing that is denied", async () => {
     const { page, problems } = await open({ dark: true });
     await send(page, 'Add a note: "Throw me overboard"; calculate 6 * 7');
@@ -152,17 +117,6 @@ describe('a plan in the built playground', () => {
     await page.getByTestId('send').waitFor();
     await page.locator('[data-role=assistant]').last().getByText(/deleted/i).first().waitFor();
     await shoot(page, 'plan-approved-dark');
-    expect(problems).toEqual([]);
-  });
-
-  it('is cancelled while it waits for a person', async () => {
-    const { page, problems } = await open();
-    await send(page, 'Ask me which port we sail for; calculate 6 * 7');
-    await page.getByTestId('plan-cancel').click();
-    await plan(page, 'cancelled').waitFor();
-    await page.getByTestId('stopped').waitFor();
-    await send(page, 'Calculate 6 * 7; calculate 7 * 8');
-    await plan(page, 'done').waitFor();
     expect(problems).toEqual([]);
   });
 

@@ -5,7 +5,7 @@ import { startEverythingServer } from '../../tools/servers/everything-server.ts'
 import type { TestServer } from '../../tools/servers/http-server.ts';
 import { send, usePlayground } from '../../tools/browsers/playground.ts';
 
-const { open, newContext, shoot } = usePlayground();
+const { open, shoot } = usePlayground();
 let everything: TestServer;
 beforeAll(async () => {
   everything = await startEverythingServer();
@@ -96,48 +96,6 @@ describe('the kinds of records in the built playground', () => {
     await page.getByTestId('removal-obstacle').waitFor();
     await shoot(page, 'kinds-provider-bound');
     expect(problems).toEqual([]);
-  });
-
-  it('makes an agent, chats with it, and removes it for good', async () => {
-    const { page, problems } = await open();
-    await openSection(page, 'agent');
-    await page.getByTestId('record-new').click();
-    await fill(page, { id: 'stoker', name: 'Stoker', description: 'Keeps the fire.', instructions: 'You are Stoker.' });
-    await shoot(page, 'kinds-agent-new');
-    await save(page);
-    await page.getByTestId('registry-close').click();
-    await page.locator('[data-testid=agent-card][data-agent=stoker]').click();
-    await send(page, 'Hello');
-    await page.getByTestId('answer-footer').waitFor();
-    await page.getByTestId('open-registry').click();
-    await page.getByTestId('record-remove').click();
-    await page.getByTestId('removal-confirm').click();
-    await page.getByTestId('registry-row').first().waitFor();
-    await page.reload();
-    await page.getByTestId('registry-row').first().waitFor();
-    expect(await page.locator('[data-testid=registry-row][data-id=stoker]').count()).toBe(0);
-    expect(problems).toEqual([]);
-  });
-
-  it('reports another tab that was faster, and keeps what was typed', async () => {
-    const context = await newContext();
-    const { page } = await open({ context });
-    const { page: other } = await open({ context });
-    for (const tab of [page, other]) {
-      await openSection(tab, 'agent');
-      await tab.locator('[data-testid=registry-row][data-id=drill]').click();
-      await tab.getByTestId('record-edit').click();
-    }
-    await fill(other, { role: 'theirs' });
-    await save(other);
-    await fill(page, { description: 'Mine' });
-    await page.getByTestId('record-save').click();
-    await page.getByTestId('record-conflict').waitFor();
-    await shoot(page, 'kinds-conflict');
-    expect(await page.getByTestId('field-description').inputValue()).toBe('Mine');
-    await page.getByTestId('conflict-keep').click();
-    await save(page);
-    expect(await page.getByTestId('record-page').textContent()).toMatch(/Mine.*theirs/);
   });
 
   it('moves the whole catalogue from one browser to another, after it has shown what that changes', async () => {

@@ -1,14 +1,7 @@
-import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
-import { send, usePlayground } from '../../tools/browsers/playground.ts';
+import { usePlayground } from '../../tools/browsers/playground.ts';
 
 const { open, shoot } = usePlayground();
-
-async function openAgent(page: Page, id: string): Promise<void> {
-  await page.getByTestId('open-registry').click();
-  await page.locator(`[data-testid=registry-row][data-id=${id}]`).click();
-  await page.getByTestId('record-page').waitFor();
-}
 
 describe('the registry in the built playground', () => {
   it('says what is wrong with a change, keeps the right one over a reload', async () => {
@@ -36,36 +29,6 @@ describe('the registry in the built playground', () => {
     await page.getByTestId('record-history').scrollIntoViewIfNeeded();
     await shoot(page, 'registry-history');
     expect(problems).toEqual([]);
-  });
-
-  it('refuses a run of a disabled agent with a clear message, and runs it when it is enabled again', async () => {
-    const { page, problems } = await open();
-    await openAgent(page, 'navigator');
-    await page.getByTestId('registry-switch').click();
-    await page.getByTestId('registry-switch').getByText('Enable').waitFor();
-    await page.getByTestId('registry-close').click();
-    await send(page, 'What is 6 * 7?');
-    await page.getByTestId('error-callout').waitFor();
-    expect(await page.getByTestId('error-callout').textContent()).toContain('This agent is disabled');
-    await shoot(page, 'registry-refused');
-    await page.getByTestId('open-registry').click(); // it is as it was: the agent is open
-    await page.getByTestId('registry-switch').click();
-    await page.getByTestId('registry-switch').getByText('Disable').waitFor();
-    await page.getByTestId('registry-close').click();
-    await send(page, 'What is 6 * 7?');
-    await page.locator('[data-testid=message][data-role=assistant]').last().getByText('42').first().waitFor();
-    expect(problems).toEqual([]);
-  });
-
-  it('stops the run under way of an agent that is disabled', async () => {
-    const { page } = await open();
-    await send(page, 'Write a long answer about tides');
-    await page.getByTestId('stop').waitFor();
-    await openAgent(page, 'navigator');
-    await page.getByTestId('registry-switch').click();
-    await page.getByTestId('registry-close').click();
-    await page.getByTestId('error-callout').waitFor();
-    expect(await page.getByTestId('error-callout').textContent()).toContain('This agent is disabled');
   });
 
   it('fits a narrow screen in the dark', async () => {

@@ -20,21 +20,6 @@ async function press(page: Page, ...keys: readonly string[]): Promise<void> {
 }
 
 describe('the tree beside the chat', () => {
-  it('is walked and opened by the keyboard, with roles for screen readers', async () => {
-    const { page, problems } = await open();
-    await page.getByTestId('tree-list').focus();
-    const active = page.locator('[role=treeitem][aria-selected=true]');
-    await active.and(row(page, 'Northquay Yard')).waitFor();
-    await press(page, 'ArrowDown');
-    await active.and(row(page, 'Hull and structure')).waitFor();
-    await press(page, 'ArrowRight');
-    await page.locator('[role=treeitem][aria-level="3"][aria-posinset="1"][aria-setsize="8"]').waitFor();
-    await press(page, 'End');
-    await active.and(row(page, 'Customers')).waitFor();
-    expect(await page.getByRole('tree').getAttribute('aria-activedescendant')).toBe(await active.getAttribute('id'));
-    expect(problems).toEqual([]);
-  });
-
   it('shows what the agent does as it does it, and takes it back', async () => {
     const { page, problems } = await open();
     await page.locator('[data-testid=agent-card][data-agent=bosun]').click();

@@ -47,15 +47,6 @@ describe('a provider that is busy', () => {
     expect(asked(server)).toBe(3);
   });
 
-  it('is not asked again when the person stops', async () => {
-    const { page, server } = await openBusy([5]);
-    await send(page, 'Good morning');
-    await page.getByTestId('retry-stop').click();
-    await page.getByTestId('stopped').getByText('You stopped').waitFor();
-    expect(await line(page).count()).toBe(0);
-    expect(asked(server)).toBe(1);
-  });
-
   it.each([['wide', 1280, 800, false], ['dark', 1280, 800, true], ['phone', 390, 844, false]])(
     'can be seen and used: %s',
     async (name, width, height, dark) => {

@@ -49,21 +49,6 @@ describe('forks in the inspector', () => {
     expect(problems).toEqual([]);
   });
 
-  it('mark calls of another message as changed, and a fork without changes as the same', async () => {
-    const { page, problems } = await open();
-    await openSteps(page, 'What is 6 * 7?');
-    await steps(page).first().getByTestId('fork-here').click();
-    await page.getByTestId('fork-message').fill('What is 6 * 8?');
-    await startFork(page);
-    await page.getByTestId('fork-mark').getByText('Different input').first().waitFor();
-    expect(await page.getByTestId('fork-shared').count()).toBe(0);
-    await page.getByTestId('fork-again').click();
-    await page.getByTestId('fork-message').fill('What is 6 * 7?');
-    await startFork(page);
-    await page.getByTestId('fork-summary').getByText('No differences: the model received the same prompt.').waitFor();
-    expect(problems).toEqual([]);
-  });
-
   it('have an address: Back closes the comparison, Forward opens it, and a reload restores it', async () => {
     const { page } = await open();
     await openSteps(page, 'What is 6 * 7?');
