@@ -97,6 +97,17 @@ export const guideGroups: readonly GuideGroup[] = [
         title: 'Errors',
         words: 'errors codes status retry causes onError stack debug development bug',
       },
+      { page: 'error-reasons', title: 'Reasons of errors', words: 'details.reason runs chats plans budgets remedy' },
+      {
+        page: 'error-reasons-tools',
+        title: 'Reasons of tools',
+        words: 'details.reason mcp secrets egress records tree',
+      },
+      {
+        page: 'error-reasons-data',
+        title: 'Reasons of data',
+        words: 'details.reason files storage grounding endpoint',
+      },
       { page: 'limits', title: 'Limits', words: 'limits defaults timeouts quotas sizes maximum' },
       { page: 'permissions', title: 'Permissions', words: 'authorize rules' },
       { page: 'egress', title: 'Egress', words: 'origins allowlist fetch_url hosts exfiltration injection network' },

@@ -179,7 +179,7 @@ function rewritten(): PinnaceError {
     'unavailable',
     'Cannot read the data source: another instance rewrote it meanwhile; try again',
     {
-      details: { reason: 'rewritten' },
+      details: { reason: 'storage_contended' },
     },
   );
 }

@@ -349,7 +349,7 @@ function createOnce(storage: Storage | undefined, prefix: Key): Once {
       if (known === undefined || known === digest) return known !== undefined;
       throw new PinnaceError('conflict', 'Cannot remember under this idempotency key: it was used for other items', {
         retryable: false,
-        details: { reason: 'idempotency_mismatch' },
+        details: { reason: 'idempotency_key_reused' },
       });
     },
     changes({ key, digest }) {

@@ -148,12 +148,12 @@ function retryAfterOf(headers: Headers, now: number): number | undefined {
 
 function unavailable(
   { kind }: Remote,
-  reason: string,
+  cause: 'headers' | 'unreachable' | 'too_large' | 'failed' | 'refused',
   message: string,
   options: { readonly retryable?: boolean; readonly retryAfterMs?: number | undefined } = {},
 ): PinnaceError {
   const { retryable = true, retryAfterMs } = options;
-  const details = { reason: `${kind}_${reason}` };
+  const details = { reason: `${kind}_${cause}` };
   return new PinnaceError('unavailable', message, {
     retryable,
     details,

@@ -370,7 +370,7 @@ function noWay(why: string, error?: PinnaceError): PinnaceError {
   const cause = error?.details?.['reason'];
   return new PinnaceError('forbidden', message, {
     cause: error,
-    details: { reason: 'egress', ...(typeof cause === 'string' && { cause }) },
+    details: { reason: 'egress_denied', ...(typeof cause === 'string' && { cause }) },
   });
 }
 

@@ -280,6 +280,6 @@ function push(stack: Step[], value: object, depth: number): void {
 
 function refusedData(why: string): PinnaceError {
   return new PinnaceError('invalid_argument', `Cannot read the data: ${why}`, {
-    details: { reason: 'data_too_large' },
+    details: { reason: 'too_large' },
   });
 }

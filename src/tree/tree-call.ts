@@ -332,7 +332,7 @@ function replayed({ digest, output }: Remembered, key: AnswerKey): Answer {
     `Cannot use idempotency key "${
       key.name.slice(0, 64)
     }" again: it belongs to a request with other arguments; take a new one`,
-    { details: { reason: 'idempotency_key_taken' } },
+    { details: { reason: 'idempotency_key_reused' } },
   );
 }
 

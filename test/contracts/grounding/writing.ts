@@ -71,7 +71,7 @@ export const writingChecks: readonly GroundingCheck<WritableSubject>[] = [
       assertEqual(await idsOf(source), ['b']);
       await assertRejects(() => source.remember({ ...call, items: [item('c')] }, neverAborted()), {
         code: 'conflict',
-        reason: 'idempotency_mismatch',
+        reason: 'idempotency_key_reused',
       });
       await source.remember({ ...call, tenant: 'globex', items: [item('c')] }, neverAborted());
       assertEqual(await idsOf(source, 'globex'), ['c']);

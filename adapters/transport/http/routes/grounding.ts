@@ -229,7 +229,7 @@ function bytesOf(base64: string | undefined): Uint8Array<ArrayBuffer> {
   const bytes = fromBase64(base64 ?? '');
   if (bytes) return bytes;
   throw new PinnaceError('invalid_argument', 'Cannot read the file: its bytes are not base64', {
-    details: { reason: 'malformed_base64' },
+    details: { reason: 'file_not_base64' },
   });
 }
 

@@ -133,12 +133,12 @@ describe('files of a message', () => {
   });
 
   it.each<[string, string, readonly (() => Response)[], string]>([
-    ['a private address', 'https://10.0.0.1/a.png', [], 'forbidden: egress'],
+    ['a private address', 'https://10.0.0.1/a.png', [], 'forbidden: egress_denied'],
     [
       'a redirect to one',
       'https://files.example.com/a',
       [redirect(302, 'https://169.254.169.254/a')],
-      'forbidden: egress',
+      'forbidden: egress_denied',
     ],
     [
       'a page',
@@ -194,7 +194,7 @@ describe('files of a message', () => {
   });
 
   it('cannot be loaded by https without an egress', async () => {
-    expect(await reasonOf([fileMessage(['https://files.example.com/a.png'])])).toBe('forbidden: egress');
+    expect(await reasonOf([fileMessage(['https://files.example.com/a.png'])])).toBe('forbidden: egress_denied');
   });
 
   it('never let the model fetch an address itself', async () => {
@@ -234,7 +234,7 @@ describe('files of older messages', () => {
 
   it.each<[string, string, string]>([
     ['is no longer stored', `pinnace-blob:${'0'.repeat(64)}`, 'attachment_missing'],
-    ['cannot be fetched', 'https://files.example.com/a.png', 'egress'],
+    ['cannot be fetched', 'https://files.example.com/a.png', 'egress_denied'],
     ['is of a type that is not allowed', dataUrl('<svg/>', 'image/svg+xml'), 'attachment_type'],
   ])('become a line of text where one %s', async (_name, url, reason) => {
     expect((await send(older(url))).files).toEqual([`[A file was left out: ${reason}]`]);
