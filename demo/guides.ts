@@ -92,11 +92,7 @@ export const guideGroups: readonly GuideGroup[] = [
       { page: 'sign-by-hand', title: 'Sign requests by hand', words: 'python go curl openssl certificate rfc 9421' },
       { page: 'watching', title: 'Observability', words: 'watching events metrics traces audit opentelemetry' },
       { page: 'opentelemetry', title: 'OpenTelemetry', words: 'traces spans langfuse otlp tempo jaeger sdk' },
-      {
-        page: 'errors',
-        title: 'Errors',
-        words: 'errors codes status retry causes onError stack debug development bug',
-      },
+      { page: 'errors', title: 'Errors', words: 'errors codes status retry causes onError stack debug bug' },
       { page: 'error-reasons', title: 'Reasons of errors', words: 'details.reason runs chats plans budgets remedy' },
       {
         page: 'error-reasons-tools',

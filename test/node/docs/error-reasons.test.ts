@@ -1,7 +1,6 @@
 /** The table of `details.reason`: each reason of the code has a row with its codes, and each row a use. */
 
-import { readFile } from 'node:fs/promises';
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseAst } from 'vite';
 import { describe, expect, it } from 'vitest';
@@ -36,9 +35,9 @@ const computed: Readonly<Record<string, string>> = {
   'adapters/mcp/grounding.ts': 'mcp_sign_in_required mcp_not_validated',
   'adapters/transport/http/quotas.ts': 'tenant_quota subject_quota',
   'adapters/transport/signed/refusal.ts': 'certificate_signature_invalid',
-  'adapters/remote/request-json.ts': ['catalog', 'secrets'].flatMap((kind) =>
-    ['headers', 'unreachable', 'too_large', 'failed', 'refused', 'invalid'].map((reason) => `${kind}_${reason}`)
-  ).join(' '),
+  'adapters/remote/request-json.ts':
+    'catalog_headers catalog_unreachable catalog_too_large catalog_failed catalog_refused catalog_invalid ' +
+    'secrets_headers secrets_unreachable secrets_too_large secrets_failed secrets_refused secrets_invalid',
 };
 
 interface Node {
@@ -82,18 +81,10 @@ function codeOf({ type, arguments: given }: Node): string | undefined {
 
 const files = globSync('{src,adapters}/**/*.{ts,tsx}', { cwd: root })
   .filter((path) => path !== 'src/simulation/faults.ts'); // faults are planted
-const trees = new Map(
-  await Promise.all(
-    files.map(async (path) =>
-      [
-        path,
-        parseAst(await readFile(join(root, path), 'utf8'), {
-          lang: path.endsWith('x') ? 'tsx' : 'ts',
-        }) as unknown as Node,
-      ] as const // safe: an ESTree has types
-    ),
-  ),
-);
+const trees = new Map(files.map((path) => {
+  const tree: unknown = parseAst(readFileSync(join(root, path), 'utf8'), { lang: path.endsWith('x') ? 'tsx' : 'ts' });
+  return [path, tree as Node] as const; // safe: an ESTree has types
+}));
 
 /** The functions with a parameter `reason`: its place, and the code of the error that they make. */
 const makers = new Map([...trees].flatMap(([path, tree]) =>
@@ -106,13 +97,8 @@ const makers = new Map([...trees].flatMap(([path, tree]) =>
   })
 ));
 
-interface Use {
-  readonly reason: string;
-  readonly code: string | undefined;
-  readonly path: string;
-}
-
-function usesIn(path: string, tree: Node): readonly Use[] {
+/** The reasons in a file, each with the code that it comes with, where that is written beside it. */
+function usesIn(path: string, tree: Node) {
   const origins = new Map(
     listOf(tree['body']).flatMap(({ specifiers, source }) =>
       listOf(specifiers).map((one) => {
@@ -143,10 +129,8 @@ const isPassedOn = (path: string, above: readonly Node[]): boolean =>
 /** The codes of each reason in the guides. */
 const rows = new Map<string, string>();
 for (const page of pages) {
-  const lines = (await readFile(join(root, `docs/${page}.md`), 'utf8')).split('\n');
-  for (
-    const [, reasons = '', codes = ''] of lines.flatMap((line) => [...line.matchAll(/^\| (`.*?) *\| (`.*?) *\|/g)])
-  ) {
+  const text = readFileSync(join(root, `docs/${page}.md`), 'utf8');
+  for (const [, reasons = '', codes = ''] of text.matchAll(/^\| (`.*?) *\| (`.*?) *\|/gm)) {
     for (const [, reason = ''] of reasons.matchAll(/`([a-z0-9_]+)`/g)) {
       rows.set(reason, `${rows.get(reason) ?? ''}${codes}`);
     }
@@ -155,10 +139,7 @@ for (const page of pages) {
 
 describe('the reasons of errors', () => {
   const uses = [...trees].flatMap(([path, tree]) => usesIn(path, tree));
-  const used = new Set([
-    ...uses.map(({ reason }) => reason),
-    ...Object.values(computed).flatMap((text) => text.split(' ')),
-  ]);
+  const used = new Set([...uses.map(({ reason }) => reason), ...Object.values(computed).join(' ').split(' ')]);
 
   it('have a row each in the guides', () => {
     expect(used.size).toBeGreaterThan(300); // the search finds them at all
