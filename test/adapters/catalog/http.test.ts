@@ -59,20 +59,6 @@ describe('httpCatalog', () => {
     );
   });
 
-  it('calls for the headers each time, follows no redirect, caches nothing and sends no cookies', async () => {
-    const { fetch, requests } = fakeFetch(() => json(agent()));
-    let made = 0;
-    const catalog = httpCatalog({ url, fetch, headers: async () => ({ authorization: `Bearer ${++made}` }) });
-    await catalog.agent('helper');
-    await catalog.agent('helper');
-    expect(requests.map(({ headers }) => headers.get('authorization'))).toEqual(['Bearer 1', 'Bearer 2']);
-    expect(requests.map(({ headers }) => headers.get('accept'))).toEqual(['application/json', 'application/json']);
-    expect(requests[0]).toMatchObject({ method: 'GET', redirect: 'error' });
-    // Deno's requests do not say the rest.
-    expect(['no-store', undefined]).toContain(requests[0]?.cache);
-    expect(['omit', undefined]).toContain(requests[0]?.credentials);
-  });
-
   it('encodes ids, so that none reaches another path', async () => {
     const { fetch, requests } = fakeFetch(() => json({}, { status: 404 }));
     const catalog = httpCatalog({ url, fetch });
@@ -115,26 +101,6 @@ describe('what httpCatalog remembers', () => {
     revision = 2;
     expect(await catalog.agent('helper')).toMatchObject({ name: 'Renamed', revision: 2 });
     expect(requests.map(({ headers }) => headers.get('if-none-match'))).toEqual([null, '"r1"', '"r1"']);
-  });
-
-  it('is separated by kind and by page', async () => {
-    const records = {
-      '/v1/agents/main': agent({ id: 'main' }),
-      '/v1/providers/main': provider(),
-      '/v1/tools': [tool()],
-    };
-    const { fetch } = controlPlane(records, () => 1);
-    const catalog = httpCatalog({ url, fetch });
-    const ask = () =>
-      Promise.all([
-        catalog.agent('main'),
-        catalog.provider('main'),
-        catalog.listTools({ limit: 5 }),
-        catalog.tool('add'),
-      ]);
-    const first = await ask();
-    expect(first).toMatchObject([{ name: 'Helper' }, { kind: 'rehearsal' }, [{ id: 'add' }], undefined]);
-    expect(await ask()).toEqual(first);
   });
 
   it('is evicted with the record', async () => {

@@ -95,21 +95,6 @@ describe('vectorSource with thousands of vectors', () => {
     expect(details).toMatchObject({ vectors: held.size });
   }, 60_000);
 
-  it('stops between two turns when its signal aborts', async () => {
-    const source = vectorSource({ id: 'v' });
-    for (let from = 0; from < 6_000; from += 1_000) {
-      await source.remember(
-        { tenant: 'local', items: Array.from({ length: 1_000 }, (_, at) => itemAt(from + at)) },
-        neverAborted(),
-      );
-    }
-    const abort = new AbortController();
-    const filters = [{ field: 'at', op: 'gte', value: 0 } as const];
-    const answer = source.retrieve({ tenant: 'local', embedding: make(), topK: 5, filters }, abort.signal);
-    abort.abort();
-    await expect(answer).rejects.toMatchObject({ code: 'cancelled' });
-  }, 60_000);
-
   it('is sure of related questions and not of unrelated ones', async () => {
     const wide = () => Array.from({ length: 384 }, gauss);
     const topics = Array.from({ length: 300 }, wide);

@@ -158,24 +158,6 @@ describe('vectorSource', () => {
     expect(await storage.list({ prefix: ['embedding'], limit: 1 })).toEqual([]);
   });
 
-  it('stops while it embeds', async () => {
-    const abort = new AbortController();
-    const hashed = hashedEmbedder();
-    const embedder: Embedder = {
-      id: 'stopping',
-      embed(texts, signal) {
-        abort.abort();
-        return hashed.embed(texts, signal);
-      },
-    };
-    const source = vectorSource({ id: 'v', embedder });
-    const items = Array.from({ length: 100 }, (_, at) => ({ text: `Text ${at}` }));
-    await expect(source.remember({ tenant: 'local', items }, abort.signal)).rejects.toMatchObject({
-      code: 'cancelled',
-    });
-    expect((await source.stats('local', neverAborted())).items).toBe(0);
-  });
-
   it('detects vectors that were changed in the storage', async () => {
     const storage = memoryStorage();
     const items = Array.from(

@@ -2,7 +2,7 @@ import { describe, expect, inject, it } from 'vitest';
 import { mcpConnector } from '../../../adapters/mcp/client.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createRegistry, localPrincipal } from '../../../src/index.ts';
-import { connectToEverything, tour } from '../../fixtures/mcp/everything.ts';
+import { connectToEverything } from '../../fixtures/mcp/everything.ts';
 import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
 import { connectorOfSdk } from '../../fixtures/mcp/mcp-peer.ts';
 import { platformEgress } from '../../fixtures/platform-egress.ts';
@@ -14,20 +14,6 @@ const egress = await platformEgress({ loopback: [url] });
 describe.each([['mcpConnector', mcpConnector], ['mcpConnector with the earlier library', connectorOfSdk]] as const)(
   '%s, with the server of the MCP project that has everything',
   (_name, make) => {
-    it('lists its tools and calls them', async () => {
-      const { server, names, results, progress } = await tour(make({ egress }), url);
-      expect(server).toBe('mcp-servers/everything');
-      // More are offered to clients that declare capabilities.
-      expect(names).toHaveLength(13);
-      expect(results).toMatchObject({
-        'echo': { content: [{ type: 'text', text: 'Echo: hello' }], isError: false },
-        'get-sum': { content: [{ text: 'The sum of 2 and 3 is 5.' }] },
-        'get-structured-content': { structuredContent: { temperature: 33, conditions: 'Cloudy' } },
-        'get-tiny-image': { content: [{ type: 'text' }, { type: 'image', mimeType: 'image/png' }, { type: 'text' }] },
-      });
-      expect(progress).toEqual([1, 2]);
-    });
-
     it('is approved without an error, but for what needs a task, and serves an agent', async () => {
       const storage = memoryStorage();
       const registry = createRegistry({ storage, privateOrigins: ['loopback'] });

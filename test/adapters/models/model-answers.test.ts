@@ -2,8 +2,6 @@ import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart as Part } fr
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openAiCompatible, type OpenAiCompatibleOptions } from '../../../adapters/models/openai-compatible.ts';
-import { modelSource } from '../../../adapters/models/source.ts';
-import type { Egress } from '../../../src/index.ts';
 import { budget } from '../../fixtures/budget.ts';
 
 const prompt: LanguageModelV4CallOptions['prompt'] = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }];
@@ -258,32 +256,6 @@ describe('a parameter that a server refuses', () => {
     });
     expect(Object.keys(seen.bodies[0] ?? {})).not.toEqual(expect.arrayContaining(['stream_options']));
     expect(seen.bodies[0]).not.toHaveProperty('temperature');
-  });
-
-  it('is remembered by a model source for the next run', async () => {
-    const bodies: Record<string, unknown>[] = [];
-    const answer = refusing((body) => 'stream_options' in body, {
-      error: { message: 'Unknown field: stream_options' },
-    });
-    const egress: Egress = {
-      async fetch(request) {
-        bodies.push(await request.json() as Record<string, unknown>);
-        return answer(bodies.at(-1) ?? {}, bodies.length);
-      },
-    };
-    const source = modelSource({ egress });
-    const provider = {
-      id: 'p',
-      kind: 'openai-compatible',
-      baseUrl: 'https://api.openai.com/v1',
-      model: 'm',
-    } as Parameters<typeof source.model>[0];
-    for (const _ of [1, 2]) {
-      const model = source.model(provider, undefined) as ReturnType<typeof openAiCompatible>;
-      const { stream } = await model.doStream({ prompt });
-      await Array.fromAsync(stream);
-    }
-    expect(bodies.map((body) => 'stream_options' in body)).toEqual([true, false, false]);
   });
 });
 

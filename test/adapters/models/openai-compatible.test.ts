@@ -33,12 +33,6 @@ describe('openAiCompatible', () => {
     expect(textOf(seen)).toBe('It is four');
   });
 
-  it('puts arguments together that come in pieces', async () => {
-    const seen = await run(fault('tool'));
-    expect(only(seen, 'tool-result')).toMatchObject([{ input: { city: 'Berlin' }, output: 'Sunny in Berlin' }]);
-    expect(textOf(seen)).toBe('The tool answered');
-  });
-
   it('asks again after a 429, when its Retry-After is over', async () => {
     const headers = { 'x-test-id': crypto.randomUUID() };
     const busy = await run({ baseUrl: aimock, model: 'any', headers }, {
@@ -49,22 +43,6 @@ describe('openAiCompatible', () => {
     const scope = `retry-${crypto.randomUUID()}`;
     expect(textOf(await run(fault('429-once', scope), { maxRetries: 1 }))).toBe('Hello from the fault server');
     expect(await statsOf(scope)).toEqual({ requests: 2, disconnects: 0 });
-  });
-
-  it.each(['stall', 'never'])('lets an abort reach an endpoint that answers with "%s"', async (model) => {
-    const scope = `abort-${crypto.randomUUID()}`;
-    const abort = new AbortController();
-    const { promise: streaming, resolve } = Promise.withResolvers<void>();
-    const running = run(fault(model, scope), {
-      signal: abort.signal,
-      onPart: ({ type }) => type === 'text-delta' && resolve(),
-    });
-    await (model === 'stall' ? streaming : statsOf(scope, { requests: 1 }));
-    abort.abort('enough');
-    const seen = await running;
-    expect(only(seen, 'abort')).toMatchObject([{ reason: 'enough' }]);
-    expect([seen.thrown, ...only(seen, 'error')]).toEqual([undefined]);
-    expect(await statsOf(scope, { disconnects: 1 })).toEqual({ requests: 1, disconnects: 1 });
   });
 
   it('stops an endpoint when the reader cancels', async () => {
@@ -133,22 +111,6 @@ describe('openAiCompatible', () => {
 
 /** What the AI SDK makes of each fault: a part of the stream, or an error that the stream throws. */
 describe('a fault of the endpoint', () => {
-  it.each([
-    ['429', 'AI_APICallError', 429, true],
-    ['500', 'AI_APICallError', 500, true],
-    ['401', 'AI_APICallError', 401, false],
-    ['nothing', 'AI_APICallError', 404, false],
-    ['no-finish', 'AI_InvalidResponseDataError', undefined, undefined],
-    ['garbage', 'AI_JSONParseError', undefined, undefined],
-    ['error-chunk', 'AI_StreamProviderError', 503, true],
-  ])('is an error part after %s', async (model, name, statusCode, isRetryable) => {
-    const seen = await run(fault(model));
-    expect(seen.thrown).toBeUndefined();
-    const [{ error } = { error: undefined }, ...others] = only(seen, 'error');
-    expect(others).toEqual([]);
-    expect(error).toMatchObject({ name, ...(statusCode !== undefined && { statusCode, isRetryable }) });
-  });
-
   it('is an error part when the endpoint breaks down', async () => {
     const [{ error } = { error: undefined }] = only(
       await run({ baseUrl: aimock, model: 'any' }, { prompt: 'Please break down' }),

@@ -1,7 +1,4 @@
-import { experimental_streamTextLowMemory as streamText, isStepCount, jsonSchema, tool } from 'ai';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { defineTool } from '../../../src/index.ts';
-import { definitionTokens } from '../../../src/runtime/step-tools.ts';
 import { rehearsal } from '../../../adapters/models/rehearsal.ts';
 import { ask, called, type Part, partsOf, stream, toolOf, user } from './rehearsal/ask.ts';
 import { calculator, several, weather } from './rehearsal/tools.ts';
@@ -71,22 +68,6 @@ describe('rehearsal', () => {
     });
   });
 
-  it.each([[[]], [[calculator]], [several]])(
-    'counts its prompt as the estimate of tool definitions does: %#',
-    async (tools) => {
-      const input = async (given: typeof tools): Promise<number> => {
-        const end = (await stream({ prompt: [user('say one two three')], tools: given })).at(-1);
-        return end?.type === 'finish' ? end.usage.inputTokens.total ?? 0 : 0;
-      };
-      const estimated = definitionTokens(
-        tools.map(({ name, description = '', inputSchema }) =>
-          defineTool({ id: name, description, input: inputSchema as Record<string, unknown>, execute: () => null })
-        ),
-      );
-      expect(await input(tools) - await input([])).toBe(estimated);
-    },
-  );
-
   it('writes hundreds of words when it is asked for a long answer, and as many as asked for', async () => {
     const { text } = await ask('Tell me a long story about a lighthouse', several);
     expect(text).toContain('filler text by a scripted demo');
@@ -98,20 +79,6 @@ describe('rehearsal', () => {
   it('stops with the reason "length" where its output is limited', async () => {
     const { text, finish } = await ask('Write a long answer', [], { maxOutputTokens: 10 });
     expect([countWords(text), finish]).toEqual([10, 'length']);
-  });
-
-  it('thinks first when it is asked to, in a block of its own', async () => {
-    const parts = await stream({ prompt: [user('Think about this: what is 2+2?')], tools: [calculator] });
-    const types = [...new Set(parts.map(({ type }) => type))];
-    expect(types.slice(0, 5)).toEqual([
-      'stream-start',
-      'response-metadata',
-      'reasoning-start',
-      'reasoning-delta',
-      'reasoning-end',
-    ]);
-    expect((await ask('Think about 2+2', [calculator])).reasoning).toContain('calculator');
-    expect((await ask('What is 2+2?', [calculator])).reasoning).toBe('');
   });
 
   it('repeats what the message asks it to say', async () => {
@@ -154,27 +121,6 @@ describe('rehearsal', () => {
     const prompt = [user('What is 2+2 and the weather in Oslo?'), ...before];
     const second = await ask([...prompt, user('What is 2+2 and the weather in Oslo?')], several);
     expect(new Set([...ids, ...second.calls.map(({ toolCallId }) => toolCallId)]).size).toBe(4);
-  });
-
-  it('carries the AI SDK through a whole loop', async () => {
-    const { stream: parts } = streamText({
-      model: rehearsal({ delayMs: 0 }),
-      prompt: 'What is 20+22?',
-      stopWhen: isStepCount(3),
-      tools: {
-        calculator: tool({
-          description: 'Evaluates an arithmetic expression',
-          inputSchema: jsonSchema<{ expression: string }>(calculator.inputSchema),
-          execute: ({ expression }) => expression.split('+').map(Number).reduce((sum, next) => sum + next),
-        }),
-      },
-    });
-    const seen: string[] = [];
-    const reader = parts.getReader();
-    for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      if (next.value.type === 'text-delta') seen.push(next.value.text);
-    }
-    expect(seen.join('')).toBe('`calculator` (20+22) returned **42**.');
   });
 });
 

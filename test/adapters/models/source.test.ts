@@ -1,10 +1,9 @@
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { modelSource } from '../../../adapters/models/source.ts';
 import { rehearsal } from '../../../adapters/models/rehearsal.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { Provider } from '../../../src/base/schema.ts';
 import { Secret } from '../../../src/base/secret.ts';
-import { adaptModel } from '../../../src/runtime/provider-model.ts';
 import { scriptedEgress } from '../../fixtures/egress.ts';
 import { platformEgress } from '../../fixtures/platform-egress.ts';
 
@@ -27,37 +26,6 @@ function refusal(make: () => unknown): PinnaceError {
 }
 
 describe('modelSource', () => {
-  it('returns a model of the endpoint for a provider of kind openai-compatible', async () => {
-    const baseUrl = `${inject('peers').faults}/source/v1`;
-    const model = modelSource({ egress, privateOrigins: ['loopback'] }).model(
-      provider({ baseUrl, model: 'text' }),
-      undefined,
-    );
-    const { stream } = await adaptModel(model).doStream({ prompt });
-    const parts = await Array.fromAsync(readAll(stream));
-    expect(model.modelId).toBe('text');
-    expect(parts.map((part) => part.type === 'text-delta' ? part.delta : '').join('')).toBe(
-      'Hello from the fault server',
-    );
-  });
-
-  it('returns the rehearsal model for a provider of kind rehearsal, with its options', async () => {
-    const options = { seed: 7, delayMs: 0 };
-    const [model, direct] = [
-      modelSource({ rehearsal: options }).model(provider({ kind: 'rehearsal' }), undefined),
-      rehearsal(options),
-    ];
-    const { specificationVersion, provider: name, modelId, supportedUrls } = direct;
-    expect(model).toMatchObject({ specificationVersion, provider: name, modelId, supportedUrls });
-    const call = {
-      prompt: [{ role: 'user' as const, content: [{ type: 'text' as const, text: '30 words about tides' }] }],
-    };
-    expect(await Array.fromAsync(readAll((await adaptModel(model).doStream(call)).stream)))
-      .toEqual(await Array.fromAsync(readAll((await direct.doStream(call)).stream)));
-    await expect(adaptModel(model).doStream({ ...call, abortSignal: AbortSignal.abort() }))
-      .rejects.toMatchObject({ name: 'AbortError' });
-  });
-
   it('reveals the secret when a request is sent, and shows it nowhere before', async () => {
     const origins = ['https://api.example.com'];
     const secret = new Secret({ id: 'acme-key', version: '1', value: 'sk-0123456789', origins });
@@ -137,8 +105,3 @@ describe('modelSource', () => {
     });
   });
 });
-
-async function* readAll<T>(stream: ReadableStream<T>): AsyncGenerator<T> {
-  const reader = stream.getReader();
-  for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
-}

@@ -38,20 +38,6 @@ function run(fake: FakeModel, tools: readonly Tool[] = [double, broken, risky], 
 }
 
 describe('fakeModel', () => {
-  it('answers with its scripts in turn, and shows what it received', async () => {
-    const fake = fakeModel(
-      { reasoning: 'Hm', text: ['One ', 'moment'], calls: [{ tool: 'double', input: { a: 4 } }] },
-      ({ prompt }) => ({ text: `Prompt of ${prompt.length}`, usage: { input: 7, output: 3 } }),
-    );
-    const { state, text, calls, data, runId } = await run(fake)();
-    expect({ state, text }).toEqual({ state: 'completed', text: 'One momentPrompt of 4' });
-    expect(calls).toEqual([{ toolCallId: 'call-0', tool: 'double', input: { a: 4 }, state: 'done', output: 8 }]);
-    expect(data['usage']).toMatchObject({ inputTokens: 17, outputTokens: 8 });
-    expect(data['run']).toMatchObject({ runId });
-    expect(JSON.stringify(fake.requests[0]?.prompt)).toContain('Be brief');
-    expect(fake.requests).toHaveLength(2);
-  });
-
   it('fails a run that calls it more often than it has answers, and says so to onError', async () => {
     const causes: unknown[] = [];
     const fake = fakeModel({ calls: [{ tool: 'double', input: { a: 1 } }] });
@@ -79,22 +65,5 @@ describe('fakeModel', () => {
     expect(await Promise.race([next, Promise.resolve('open')])).toBe('open');
     open.resolve();
     expect((await next).value).toMatchObject({ type: 'text-end' });
-  });
-});
-
-describe('readRun', () => {
-  it('shows how each call ended', async () => {
-    const calls = [
-      { tool: 'broken', input: { a: 1 }, id: 'failed' },
-      { tool: 'double', input: { a: 'x' }, id: 'invalid' },
-      { tool: 'risky', input: { a: 2 }, id: 'asked' },
-    ];
-    const { state, calls: read } = await run(fakeModel({ calls }))();
-    expect(state).toBe('awaiting_approval');
-    const byId = Object.fromEntries(read.map((call) => [call.toolCallId, call]));
-    expect(byId['failed']).toMatchObject({ tool: 'broken', state: 'failed', error: expect.any(String) });
-    expect(byId['failed']?.error).not.toContain('secret detail');
-    expect(byId['invalid']).toMatchObject({ tool: 'double', state: 'failed', error: expect.any(String) });
-    expect(byId['asked']).toMatchObject({ state: 'approval-requested', approvalId: expect.any(String) });
   });
 });

@@ -89,46 +89,6 @@ describe('a run that is going on', () => {
 const nameOf = (error: unknown) => (error as { name?: string }).name;
 
 describe('letting go', () => {
-  it('ends the stream with the reason of the signal and stops no run', async () => {
-    const { client, endpoint } = await setup();
-    const abort = new AbortController();
-    const reader = (await client.run(runRequest(), { signal: abort.signal })).getReader();
-    await reader.read();
-    abort.abort();
-    await expect((async () => {
-      for (;;) if ((await reader.read()).done) return;
-    })()).rejects.toSatisfy((error) => nameOf(error) === 'AbortError');
-    expect(endpoint.released()).toBe(1);
-    expect(endpoint.cancelled).toEqual([]);
-    expect(endpoint.requests).toHaveLength(1);
-  });
-
-  it('ends a stream that waits for a silent endpoint', async () => {
-    const { client, endpoint } = await setup();
-    endpoint.onSilence(() => abort.abort('enough'));
-    endpoint.plan({ type: 'silence', after: 2 });
-    const abort = new AbortController();
-    const stream = await client.run(runRequest(), { signal: abort.signal });
-    await expect(readAll(stream)).rejects.toBe('enough');
-    expect(endpoint.requests).toHaveLength(1);
-  });
-
-  it('ends a pause between attempts', async () => {
-    const abort = new AbortController();
-    const { client, endpoint } = await setup({
-      client: {
-        wait: (ms, signal) =>
-          new Promise((_resolve, reject) => {
-            signal.addEventListener('abort', () => reject(signal.reason as Error));
-            if (ms < 45_000) abort.abort('enough');
-          }),
-      },
-    });
-    endpoint.plan({ type: 'network' });
-    await expect(client.run(runRequest(), { signal: abort.signal })).rejects.toBe('enough');
-    expect(endpoint.requests).toHaveLength(1);
-  });
-
   it('sends nothing when it came first', async () => {
     const { client, endpoint } = await setup();
     await expect(client.run(runRequest(), { signal: AbortSignal.abort() })).rejects.toSatisfy((error) =>
@@ -149,23 +109,6 @@ describe('letting go', () => {
 });
 
 describe('the other calls', () => {
-  it('cancel a run, ask for its state, decide on a call', async () => {
-    const subject = await setup();
-    await run(subject);
-    await subject.client.cancel('run_1');
-    await subject.client.cancel('run_1');
-    expect(subject.endpoint.cancelled).toEqual(['run_1', 'run_1']);
-    expect(await subject.client.status('run_1')).toEqual({ state: 'completed', runId: 'run_1' });
-    await subject.client.approve('run_1', 'approval/1', { approved: true });
-    expect(subject.endpoint.bodies).toEqual([{ approved: true }]);
-    expect(callsOf(subject.endpoint).slice(1)).toEqual([
-      'DELETE /v1/runs/run_1',
-      'DELETE /v1/runs/run_1',
-      'GET /v1/runs/run_1',
-      'POST /v1/runs/run_1/approvals/approval%2F1',
-    ]);
-  });
-
   it('reach any route, and are made again like runs', async () => {
     const subject = await setup();
     await run(subject);

@@ -62,21 +62,6 @@ describe('connectRuntime', () => {
     await expect(connected.readFile('unknown')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('is a chat transport that sends the last 2,000 messages', async () => {
-    const { model, calls } = scriptedModel(says('Hello'));
-    const messages = Array.from({ length: 2_050 }, (_, i) => userMessage(`message ${i}`, `m${i}`));
-    const stream = await connect(testRuntime({ model })).sendMessages({
-      trigger: 'submit-message',
-      chatId: 'c1',
-      messageId: undefined,
-      messages,
-      abortSignal: undefined,
-      body: { agentId: 'helper' },
-    });
-    expect(textOf(await readAll(stream))).toBe('Hello');
-    expect(calls[0]?.prompt).toHaveLength(2_000);
-  });
-
   it('asks for the structured answer that the body names, and refuses one that is none', async () => {
     const connected = connect(testRuntime(scriptedModel(says('{"city":"Oslo"}'))));
     const send = (output: unknown) =>
@@ -90,20 +75,6 @@ describe('connectRuntime', () => {
       });
     expect(await readOutput(await send({ schema: { required: ['city'] } }))).toEqual({ city: 'Oslo' });
     await expect(send('JSON')).rejects.toMatchObject({ code: 'invalid_argument' });
-  });
-
-  it('lets an agent plan as the body says', async () => {
-    const stream = await connect(testRuntime(scriptedModel(says('Planned')))).sendMessages({
-      trigger: 'submit-message',
-      chatId: 'c1',
-      messageId: undefined,
-      messages: [userMessage('Plan')],
-      abortSignal: undefined,
-      body: { agentId: 'helper', planner: {} },
-    });
-    const chunks = await readAll(stream);
-    expect(chunks.filter(({ type }) => type === 'data-plan').length).toBeGreaterThan(0);
-    expect(textOf(chunks)).toBe('Planned');
   });
 
   it('shows what happens on the other side, until the watcher leaves', async () => {

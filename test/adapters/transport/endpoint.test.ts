@@ -50,36 +50,6 @@ describe('an endpoint and its client', () => {
     await expect(other).rejects.toMatchObject({ code: 'idempotency_key_reused', status: 422 });
   });
 
-  it('let a run survive a connection that is cut after every few bytes', async () => {
-    const model = scriptedModel(says(...Array.from({ length: 40 }, (_, i) => `w${i} `)));
-    const endpoint = await signedEndpoint(testRuntime(model));
-    let connections = 0;
-    const client = await endpoint.client({}, {
-      fetch: async (given) => (connections++, cut(await endpoint.serve(given), 700)),
-      attempts: 100,
-    });
-    const chunks = await readAll(await client.run(request));
-    expect(textOf(chunks)).toBe(Array.from({ length: 40 }, (_, i) => `w${i} `).join(''));
-    expect(connections).toBeGreaterThan(3);
-    expect(model.calls).toHaveLength(1);
-  });
-
-  it('cancel a run, which is not what leaving does', async () => {
-    const model = stalled();
-    const client = await (await signedEndpoint(testRuntime(model))).client();
-    const stream = await client.run(request);
-    const reader = stream.getReader();
-    const runId = await runIdOf(reader);
-    await reader.cancel();
-    expect(await client.status(runId)).toMatchObject({ state: 'running' });
-    await client.cancel(runId);
-    await client.cancel(runId);
-    const chunks = await readAll((await client.resume(runId))!);
-    expect(terminalChunks(chunks)).toEqual([{ type: 'abort', reason: 'cancelled' }]);
-    expect(await client.status(runId)).toMatchObject({ state: 'cancelled' });
-    expect(model.calls[0]?.abortSignal?.aborted).toBe(true);
-  });
-
   it('have nothing to resume when all was read', async () => {
     const client = await (await signedEndpoint(testRuntime(hello()))).client();
     const chunks = await readAll(await client.run(request));
@@ -273,18 +243,3 @@ describe('GET /v1/readyz', () => {
     expect((await serve(ask())).status).toBe(503);
   });
 });
-
-/** The same answer with its connection cut after this many bytes. */
-function cut(response: Response, bytes: number): Response {
-  let left = bytes;
-  const body = response.body?.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        controller.enqueue(chunk.slice(0, left));
-        left -= chunk.length;
-        if (left <= 0) controller.error(new TypeError('The connection was cut'));
-      },
-    }),
-  );
-  return new Response(body ?? null, response);
-}

@@ -57,21 +57,6 @@ describe('a request whose Host header is no host name', () => {
 });
 
 describe('a refused run', () => {
-  it('is counted by code and reason', async () => {
-    const { serve, runtime } = endpoint({ quotas: { runsPerTenant: 1 } });
-    const first = await serve(start());
-    expect((await serve(start())).status).toBe(429);
-    await first.body?.cancel();
-    expect((await serve(start({ agentId: 'nobody' }))).status).toBe(429);
-    await runtime.close();
-    expect((await serve(start())).status).toBe(503);
-    const counted = runtime.metrics.text().split('\n').filter((line) => line.startsWith('pinnace_runs_refused_total{'));
-    expect(counted.toSorted()).toEqual([
-      'pinnace_runs_refused_total{code="rate_limited",reason="tenant_quota"} 2',
-      'pinnace_runs_refused_total{code="unavailable",reason="runtime_closed"} 1',
-    ]);
-  });
-
   it.each([
     ['the quota of a tenant', { quotas: { runsPerTenant: 0 } }, 429],
     ['the quota of the instance', { quotas: { runs: 0 } }, 503],

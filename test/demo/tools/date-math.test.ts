@@ -155,25 +155,6 @@ describe('date_math, the difference', () => {
   });
 });
 
-describe('date_math, the weekday', () => {
-  it.each([
-    ['2026-11-20', 'Friday', 5, 324, 47, false],
-    ['2028-02-29', 'Tuesday', 2, 60, 9, true],
-    ['2027-01-01', 'Friday', 5, 1, 53, false],
-    ['1969-07-20', 'Sunday', 7, 201, 29, false],
-  ])('of %s is %s', async (date, weekday, dayOfWeek, dayOfYear, weekOfYear, inLeapYear) => {
-    expect(await outcomeOf(tool, { operation: 'weekday', date })).toEqual({
-      date,
-      weekday,
-      dayOfWeek,
-      dayOfYear,
-      weekOfYear,
-      inLeapYear,
-      text: `${date} is a ${weekday}`,
-    });
-  });
-});
-
 describe('date_math, working days', () => {
   it.each([
     ['2026-11-16', '2026-11-20', 5],

@@ -13,21 +13,6 @@ beforeEach(() => {
 });
 
 describe('notes_add', () => {
-  it('keeps a note with a number of its own', async () => {
-    const note = {
-      title: 'Shopping',
-      text: 'Two eggs',
-      createdAt: '2026-11-20T12:00:00.000Z',
-      updatedAt: '2026-11-20T12:00:00.000Z',
-    };
-    expect(await notes.call('notes_add', { text: 'Two eggs', title: 'Shopping' })).toEqual({
-      noteId: 'note-1',
-      ...note,
-    });
-    expect(await notes.call('notes_add', { text: 'Three eggs' })).toMatchObject({ noteId: 'note-2' });
-    expect(await notes.call('notes_read', { noteId: 'note-1' })).toEqual({ noteId: 'note-1', ...note });
-  });
-
   it.each([
     ['Two eggs', 'Two eggs'],
     ['\n  Eggs\nMilk', 'Eggs'],
@@ -36,19 +21,6 @@ describe('notes_add', () => {
     ['   ', 'Untitled'],
   ])('makes of %j a title', async (text, title) => {
     expect(await notes.call('notes_add', { text })).toMatchObject({ title });
-  });
-
-  it('continues a note', async () => {
-    await notes.addAll('Eggs');
-    notes.time += 60_000;
-    expect(await notes.call('notes_add', { text: 'Milk', noteId: 'note-1' })).toEqual({
-      noteId: 'note-1',
-      title: 'Eggs',
-      text: 'Eggs\n\nMilk',
-      createdAt: '2026-11-20T12:00:00.000Z',
-      updatedAt: '2026-11-20T12:01:00.000Z',
-    });
-    expect(await notes.call('notes_list')).toMatchObject({ total: 1 });
   });
 
   it.each(['Eggs', '', 'note-', '__proto__'])('continues no note %j', async (noteId) => {

@@ -1,6 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { notesTools } from '../../../demo/tools/notes.ts';
 import { asTenant, createNotebook, idsOf, type Notebook } from '../../fixtures/notebook.ts';
 
 /** As a call is made that a person approved. */
@@ -167,18 +165,5 @@ describe('notesTools', () => {
     await notes.addAll('Eggs');
     notes = createNotebook(notes.storage);
     expect(await notes.call('notes_read', { noteId: 'note-1' })).toMatchObject({ text: 'Eggs' });
-  });
-
-  it('says which tools only read and which destroy', () => {
-    const hints = Object.fromEntries(
-      notesTools(memoryStorage()).map(({ definition: { id, annotations } }) => [id, annotations]),
-    );
-    expect(hints).toMatchObject({
-      notes_add: { readOnlyHint: false, destructiveHint: false },
-      notes_list: { readOnlyHint: true },
-      notes_search: { readOnlyHint: true },
-      notes_read: { readOnlyHint: true },
-      notes_delete: { readOnlyHint: false, destructiveHint: true },
-    });
   });
 });

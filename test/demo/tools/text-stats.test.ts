@@ -9,26 +9,6 @@ async function measure(text: unknown, top?: number): Promise<Record<string, unkn
 }
 
 describe('text_stats', () => {
-  it('counts what a text is made of', async () => {
-    expect(await measure('The sea is calm. The sea is wide!\n\nIs the ship ready?')).toEqual({
-      characters: 53,
-      graphemes: 53,
-      words: 12,
-      sentences: 3,
-      paragraphs: 2,
-      readingSeconds: 3,
-      readingTime: '3 s',
-      frequentWords: [
-        { word: 'the', count: 3 },
-        { word: 'is', count: 3 },
-        { word: 'sea', count: 2 },
-        { word: 'calm', count: 1 },
-        { word: 'wide', count: 1 },
-      ],
-      text: '12 words, 53 characters, 3 sentences; about 3 s to read',
-    });
-  });
-
   it('finds nothing in nothing', async () => {
     const nothing = { words: 0, sentences: 0, paragraphs: 0, readingSeconds: 0, frequentWords: [] };
     expect(await measure('')).toMatchObject({ characters: 0, graphemes: 0, ...nothing });

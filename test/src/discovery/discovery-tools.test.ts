@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { createToolIndex, PinnaceError, type Storage } from '../../../src/index.ts';
+import { createToolIndex } from '../../../src/index.ts';
 import { discoveryToolNames, type Rerank } from '../../../src/discovery/index.ts';
 import { ToolDefinition } from '../../../src/registry/index.ts';
 import * as v from 'valibot';
@@ -139,32 +139,6 @@ describe('a discovery tool', () => {
 });
 
 describe('a masked tool', () => {
-  it('can be neither found, described, loaded, nor named by an old name', async () => {
-    const { discovery, active } = testDiscovery({
-      isAllowed: (name) => name !== 'registry_list',
-      active: new Set(['registry_list', 'loop_get']),
-    });
-    const { tools } = await outputOf(discovery, 'tool_find', { query: 'registry list tasks', limit: 50 });
-    expect((tools as { name: string }[]).map(({ name }) => name)).not.toContain('registry_list');
-    const errors = [
-      await errorOf(discovery, 'tool_describe', { name: 'registry_list' }),
-      await errorOf(discovery, 'tool_load', { names: ['loop_set', 'registry_list'] }),
-      await errorOf(discovery, 'tool_load', { names: ['go_ent_registry_list'] }),
-      discovery.notActive('registry_list'),
-      discovery.notActive('go_ent_registry_list'),
-    ];
-    for (const { code, details } of errors) {
-      expect(code).toBe('not_found');
-      expect(details).toMatchObject({
-        reason: 'unknown_tool',
-        suggestions: expect.not.arrayContaining(['registry_list']),
-      });
-    }
-    expect(await outputOf(discovery, 'tool_active', {})).toMatchObject({ count: 1, tools: [{ name: 'loop_get' }] });
-    expect(discovery.activeNames()).toEqual(['loop_get']);
-    expect(active.has('loop_set')).toBe(false);
-  });
-
   it('is no longer active in the next step when it is masked in the middle of a run', async () => {
     const masked = new Set<string>();
     const { discovery } = testDiscovery({ isAllowed: (name) => !masked.has(name) });
@@ -222,23 +196,6 @@ describe('the loaded set', () => {
     expect(await outputOf(testDiscovery({ ...own, handle }).discovery, 'tool_active', {})).toMatchObject({ count: 1 });
   });
 
-  it('travels by its handle where there is no chat, until it expires', async () => {
-    let now = 0;
-    const options = { storage: memoryStorage({ now: () => now }), ttlMs: 1000, chatId: undefined };
-    const first = await outputOf(testDiscovery(options).discovery, 'tool_load', { names: ['loop_get'] });
-    const handle = first.toolset as string;
-    expect(handle).toMatch(/^[0-9a-f]{32}$/); // 128 bits
-    const second = testDiscovery({ ...options, handle }).discovery;
-    expect(await outputOf(second, 'tool_load', { names: ['loop_set'] })).toMatchObject({ active: 2, toolset: handle });
-    const stranger = testDiscovery({ ...options, handle, principal: principalOf('other', 'local') }).discovery;
-    expect(await errorOf(stranger, 'tool_active', {})).toMatchObject({ code: 'not_found' });
-    now = 1001;
-    const late = testDiscovery({ ...options, handle }).discovery;
-    expect(await errorOf(late, 'tool_load', { names: ['loop_get'] })).toMatchObject({
-      details: { reason: 'unknown_toolset' },
-    });
-  });
-
   it('keeps what two instances load at the same time', async () => {
     const storage = memoryStorage();
     const instances = ['loop_get', 'loop_set', 'spec_list'].map((name) => ({ name, ...testDiscovery({ storage }) }));
@@ -247,22 +204,6 @@ describe('the loaded set', () => {
     await discovery.restore();
     expect([...active].toSorted()).toEqual(['loop_get', 'loop_set', 'spec_list']);
     expect(new Set(instances.map((instance) => instance.discovery.handle())).size).toBe(1);
-  });
-
-  it('activates nothing that it cannot remember, and works again when the storage does', async () => {
-    let broken = true;
-    const memory = memoryStorage();
-    const storage: Storage = {
-      ...memory,
-      commit: (changes) =>
-        broken ? Promise.reject(new PinnaceError('unavailable', 'The storage is full')) : memory.commit(changes),
-    };
-    const { discovery, active } = testDiscovery({ storage });
-    expect(await errorOf(discovery, 'tool_load', { names: ['loop_get'] })).toMatchObject({ code: 'unavailable' });
-    expect(active.size).toBe(0);
-    broken = false;
-    await outputOf(discovery, 'tool_load', { names: ['loop_get'] });
-    expect([...active]).toEqual(['loop_get']);
   });
 
   it('leaves out the tools that the host has made active itself', async () => {

@@ -74,22 +74,6 @@ describe('createToolIndex', () => {
     );
   });
 
-  it('explains every score by terms and rules that add up to it', () => {
-    fc.assert(
-      fc.property(fc.array(someTool, { maxLength: 20 }), someWords, (tools, query) => {
-        const index = createToolIndex(tools);
-        for (const { name, score } of index.search(query, 20)) {
-          const { terms, rules, notFound: _, ...explained } = index.explain(query, name)!;
-          expect(explained).toEqual({ name, score });
-          const parts = [...terms.map((term) => term.score), ...Object.values(rules)];
-          expect(parts.reduce((sum, part) => sum + part, 0)).toBeCloseTo(score, 9);
-          for (const term of terms) expect(term.weight * term.idf).toBeCloseTo(term.score, 9);
-        }
-      }),
-      { numRuns: runs(200) },
-    );
-  });
-
   it('returns with a smaller limit the beginning of the same list', () => {
     fc.assert(
       fc.property(fc.array(someTool, { maxLength: 30 }), someWords, fc.nat({ max: 12 }), (tools, query, limit) => {
@@ -193,26 +177,6 @@ describe('createToolIndex', () => {
     );
     const index = createToolIndex([...mail, { name: 'convert_currency', description: 'Converts money' }]);
     expect(namesOf(index, 'send a mail message to people and convert money', 3)).toContain('convert_currency');
-  });
-
-  it('prefers a tool that answers one clause to one that says a little of each', () => {
-    const index = createToolIndex([
-      { name: 'alpha', description: 'City tickets' },
-      { name: 'beta', description: 'Weather city' },
-      { name: 'gamma', description: 'Train tickets' },
-    ]);
-    expect(namesOf(index, 'city weather, then train tickets', 2).toSorted()).toEqual(['beta', 'gamma']);
-    const { rules } = index.explain('city weather, then train tickets', 'alpha')!;
-    expect(rules.clause).toBeLessThan(index.explain('city weather, then train tickets', 'beta')!.rules.clause);
-    expect(index.explain('city weather train tickets', 'beta')!.rules.clause).toBe(0);
-    expect(index.explain('weather at 3.5 km', 'beta')!.rules.clause).toBe(0);
-  });
-
-  it('leaves out what is not accepted, as if it were not there to be found', () => {
-    const index = createToolIndex([{ name: 'mail', description: 'Mail' }, { name: 'mail_all', description: 'Mail' }]);
-    expect(index.search('mail', 5, { accept: ({ name }) => name !== 'mail' }).map(({ name }) => name)).toEqual([
-      'mail_all',
-    ]);
   });
 
   it('stays whole when the filter throws', () => {

@@ -36,21 +36,6 @@ const actionsOf = (seen: readonly RingEvent[]): string[] =>
   seen.map(({ seq, event: { action } }) => `${seq} ${action}`);
 
 describe('createEventRing', () => {
-  it('returns events as they come, and with `after` earlier ones', async () => {
-    const ring = createEventRing();
-    ring.observe(event('a'), 't');
-    ring.observe(event('b'), 't');
-    const news = ring.watch(everyone);
-    const all = ring.watch(everyone, { after: 0 });
-    const last = ring.watch(everyone, { after: 1 });
-    const waiting = take(news, 1);
-    ring.observe(event('c'), 't');
-    expect(actionsOf(await waiting)).toEqual(['3 c']);
-    expect(actionsOf(await take(all, 3))).toEqual(['1 a', '2 b', '3 c']);
-    expect(actionsOf(await take(last, 2))).toEqual(['2 b', '3 c']);
-    expect(ring.lastSeq).toBe(3);
-  });
-
   it('returns only matching and visible events', async () => {
     const ring = createEventRing();
     ring.observe(event('a'), 'other');

@@ -5,19 +5,16 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import {
   createAudit,
   createGrounding,
-  createPlanner,
   createRegistry,
   createTree,
   localPrincipal,
   type OnError,
   openTree,
-  type Storage,
   treeTools,
 } from '../../../src/index.ts';
 import { createReport } from '../../../src/events/report.ts';
 import { fakeMcp, mcpCatalog, pinnedServer, rawTool } from '../../fixtures/mcp.ts';
 import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
-import { done, steps } from '../../fixtures/plan.ts';
 import { fakeSource } from '../../fixtures/grounding-source.ts';
 import { provider } from '../../fixtures/records.ts';
 import { readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
@@ -62,20 +59,6 @@ describe('onError of the tools of a tree', () => {
     expect(reports).toEqual([[cause, { kind: 'tool', id: 'update_payload_property' }]]);
     await tools.call('update_payload_property', { nodeId: 'root' });
     expect(reports).toHaveLength(1);
-  });
-
-  it('leaves it to the runtime that calls the tools, which adds the run', async () => {
-    const [alone, ofRuntime] = [recorder(), recorder()];
-    const cause = new TypeError('canary-2');
-    const tools = treeTools(brokenTree(cause), { agentId: 'helper', role: 'editor', onError: alone.onError });
-    const call = callsTools({ tool: 'update_payload_property', input: await renaming(tools) });
-    const model = scriptedModel(call, says('ok'));
-    const runtime = testRuntime({ ...model, tools: [tools], onError: ofRuntime.onError });
-    await readAll(await runtime.run(runRequest(), me));
-    expect(alone.reports).toEqual([]);
-    expect(ofRuntime.reports).toEqual([
-      [cause, expect.objectContaining({ kind: 'tool', id: 'update_payload_property', step: 1 })],
-    ]);
   });
 });
 
@@ -171,32 +154,6 @@ describe('onError of a runtime with MCP servers', () => {
 });
 
 describe('onError of a planner', () => {
-  it('receives why a plan that is due could not be claimed, and the others are claimed', async () => {
-    const { reports, onError } = recorder();
-    let now = 1_800_000_000_000;
-    const storage = memoryStorage({ now: () => now });
-    const never = new Promise<never>(() => undefined);
-    const lost = createPlanner({ storage, now: () => now, runAgent: () => never });
-    const plans = [await lost.start({ goal: 'a' }, me), await lost.start({ goal: 'b' }, me)];
-    const [broken, whole] = plans.map(({ planId }) => planId);
-    now += 60_000;
-    const cause = new TypeError('canary-7');
-    const read: Storage = {
-      ...storage,
-      list: (options) => options.prefix.includes(broken!) ? Promise.reject(cause) : storage.list(options), // there are two
-    };
-    const planner = createPlanner({
-      storage: read,
-      now: () => now,
-      runAgent: steps(() => done(1)),
-      onError,
-      limits: { storageGraceMs: 0 },
-    });
-    expect(await planner.sweep()).toBe(1);
-    expect(await planner.outcome(whole!, me)).toMatchObject({ state: 'done' });
-    expect(reports.map(([one]) => one)).toContain(cause);
-  });
-
   it('receives why a sweep failed', async () => {
     const { reports, onError } = recorder();
     const cause = new TypeError('canary-8');

@@ -145,22 +145,6 @@ describe('createCache', () => {
     expect(state.loads).toBe(3);
   });
 
-  it('asks a source that has failed again after a pause, which doubles with each failure', async () => {
-    const { state, cache } = setUp();
-    await cache.get('a');
-    state.answer = unavailable;
-    const loadsAt: number[] = [];
-    for (state.time = 200_000; state.time < 208_000; state.time += 500) {
-      const before = state.loads;
-      expect(await cache.get('a')).toBe(1);
-      if (state.loads > before) loadsAt.push(state.time - 200_000);
-    }
-    expect(loadsAt).toEqual([0, 1_000, 3_000, 7_000]);
-    state.time = 220_000;
-    state.answer = () => Promise.resolve(2);
-    expect(await cache.get('a')).toBe(2);
-  });
-
   it('leaves a source alone for all caches that share its health', async () => {
     let time = 0;
     const health = createSourceHealth(() => time);

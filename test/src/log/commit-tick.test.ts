@@ -26,19 +26,4 @@ describe('createCommitTick', () => {
     await Promise.resolve();
     expect(called).toBe(true);
   });
-
-  it('takes what a callback adds into the next tick', async () => {
-    const tick = createCommitTick(0, Date.now);
-    const order: string[] = [];
-    const done = Promise.withResolvers<void>();
-    tick.wait(() => {
-      order.push('first');
-      tick.wait(() => {
-        order.push('second');
-        done.resolve();
-      });
-    });
-    await done.promise;
-    expect(order).toEqual(['first', 'second']);
-  });
 });

@@ -14,21 +14,6 @@ function byHand() {
 }
 
 describe('createNews', () => {
-  it('counts what came before the wait', async () => {
-    const { state, watch } = byHand();
-    const news = createNews(watch);
-    state.onNews();
-    state.onNews();
-    await news.next();
-    let isWaiting = true;
-    const next = news.next().then(() => (isWaiting = false));
-    await Promise.resolve();
-    expect(isWaiting).toBe(true);
-    state.onNews();
-    await next;
-    news.stop();
-  });
-
   it('ends every wait and the watch with its signal, also with one that was aborted before', async () => {
     const stop = new AbortController();
     const { state, watch } = byHand();

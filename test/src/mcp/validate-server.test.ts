@@ -49,36 +49,6 @@ async function unvalidated(
 const stored = async (catalog: Registry) => await catalog.mcpServer?.('docs-server');
 
 describe('validateMcpServer', () => {
-  it('shows what a server offers, word for word, and writes nothing', async () => {
-    const mcp = fakeMcp({ instructions: 'Search first' });
-    const { validate, catalog, manifest } = await unvalidated(mcp);
-    expect(await validate()).toEqual({
-      serverId: 'docs-server',
-      status: 'pending',
-      revision: 1,
-      approved: false,
-      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
-      protocolVersion: '2025-11-25',
-      serverInfo: { name: 'docs', version: '1.0.0' },
-      instructions: 'Search first',
-      instructionsChanged: false,
-      tools: [{
-        name: 'search',
-        exposedAs: 'docs__search',
-        fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
-        change: 'added',
-        changedFields: [],
-        included: true,
-        definition: rawTool(),
-      }],
-      removed: [],
-      findings: [],
-    });
-    expect(await stored(catalog)).toMatchObject({ status: 'pending', revision: 1 });
-    expect(await manifest()).toEqual([{ id: 'docs__*', excluded: 'mcp_not_validated' }]);
-    expect(mcp.asked).toMatchObject({ connects: 1, closes: 1, secrets: ['mcp-SECRET-0123456789'] });
-  });
-
   it('approves what was looked at in whatever order the server lists it', async () => {
     const tools = ['a', 'b', 'c', 'd'].map((name) => rawTool({ name }));
     const mcp = fakeMcp({ tools });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PlanRequestInput, RunAgent } from '../../../src/planner/index.ts';
 import { done, eventsOf, me, resultsOf, testPlanner } from '../../fixtures/plan.ts';
-import { checkOrder } from '../../fixtures/plans/plan-order.ts';
 
 const tasks = [
   { key: 'report', goal: 'report', after: ['left', 'right'] },
@@ -13,22 +12,6 @@ const tasks = [
 const joining: RunAgent = async (task) => done([task.goal, ...Object.values(resultsOf(task))].join(' '));
 
 describe('a given plan', () => {
-  it('runs each task after those that it needs, with their results', async () => {
-    const { planner } = testPlanner(joining);
-    const outcome = await planner.run({ goal: 'g', plan: { tasks } }, me);
-    expect(outcome).toMatchObject({
-      state: 'done',
-      result: {
-        base: 'base',
-        left: 'left base',
-        right: 'right base',
-        report: 'report left base right base',
-        aside: 'aside',
-      },
-    });
-    checkOrder(await eventsOf(planner, outcome.planId));
-  });
-
   it('returns the result of the task that it names, and cites its sources', async () => {
     const { planner } = testPlanner(joining);
     const outcome = await planner.run({ goal: 'g', plan: { tasks, result: 'left' } }, me);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ActionInput, RunAgent } from '../../../src/planner/index.ts';
-import { createPlanner } from '../../../src/index.ts';
+import type { RunAgent } from '../../../src/planner/index.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { done, eventsOf, me, next, resultsOf, testClock, testPlanner } from '../../fixtures/plan.ts';
 
@@ -46,27 +45,6 @@ describe('slots', () => {
     for (const outcome of await Promise.all(goals)) expect(outcome).toMatchObject({ state: 'done', result: 9 });
     expect(most()).toBeLessThanOrEqual(2); // the first agents have no provider
   });
-
-  it('go to deeper agents first, and to continuing agents before new ones', async () => {
-    const order: string[] = [];
-    const { planner } = testPlanner(async (task, context) => {
-      order.push(`${task.address}#${task.step}`);
-      return await nested({ width: 2, depth: 2 })(task, context);
-    });
-    await planner.run({ goal: 'g', maxParallelism: 1 }, me);
-    expect(order).toEqual([
-      '1#1',
-      '1-1#1',
-      '1-1-1#1',
-      '1-1-2#1',
-      '1-1#2',
-      '1-2#1',
-      '1-2-1#1',
-      '1-2-2#1',
-      '1-2#2',
-      '1#2',
-    ]);
-  });
 });
 
 describe('limits', () => {
@@ -85,22 +63,6 @@ describe('limits', () => {
     const outcome = await planner.run({ goal: 'g', maxDepth: 1, budget: { agents: 3 } }, me);
     expect(outcome).toMatchObject({ state: 'done', result: 'did it myself' });
     expect(told.map(String).toSorted()).toEqual(['agents_limit', 'depth_limit', 'depth_limit']);
-  });
-
-  it('of steps hold over all agents', async () => {
-    let runs = 0;
-    const { planner } = testPlanner(async (task) => {
-      runs++;
-      return task.step === 1 && task.depth === 0
-        ? next(...Array.from({ length: 20 }, (): ActionInput => ({ type: 'create', goal: 'a', onFailure: 'ignore' })))
-        : done('a');
-    });
-    const outcome = await planner.run({ goal: 'g', budget: { steps: 10 } }, me);
-    expect(outcome).toMatchObject({
-      state: 'failed',
-      error: { code: 'budget_exceeded', details: { reason: 'steps_limit' } },
-    });
-    expect(runs).toBe(10);
   });
 
   it('of tokens are overrun by less than one reservation, also by calls at once', async () => {
@@ -180,23 +142,6 @@ describe('limits', () => {
       event.type === 'agent.created' ? [event.key] : []
     );
     expect(created).toEqual([undefined, 'a', 'c']); // not b: 400 were left; c: 900 were
-  });
-
-  it('of time are absolute: they continue while no instance owns the plan, and have passed when one takes it over too late', async () => {
-    const clock = testClock();
-    const runAgent: RunAgent = async (task) =>
-      task.step === 1 ? next({ type: 'ask_human', question: 'A?' }) : done('late');
-    const { planner, storage } = testPlanner(runAgent, { now: clock.now });
-    const { planId } = await planner.run({ goal: 'g', allowHumanIntervention: true, timeout: 1000 }, me);
-    await planner.close();
-    clock.advance(1000);
-    const other = createPlanner({ storage, runAgent, now: clock.now });
-    expect(await other.sweep()).toBe(1);
-    const outcome = await other.outcome(planId, me);
-    expect(outcome).toMatchObject({
-      state: 'failed',
-      error: { code: 'deadline_exceeded', details: { reason: 'plan_timeout' } },
-    });
   });
 
   it('of time bind a child by its own and all above it', async () => {

@@ -53,19 +53,4 @@ describe('LivePlans.guard', () => {
     stop();
     await Promise.all([owner.close(), live.close()]);
   });
-
-  it.each(['the returned function', 'the signal'])('ends with %s', async (how) => {
-    const { owner, planId, live, claimed } = await twoProcesses();
-    await owner.close();
-    const reader = new AbortController();
-    const others = vi.getTimerCount(); // files that share the process may have timers of their own
-    const stop = live.guard(planId, reader.signal);
-    expect(vi.getTimerCount()).toBe(others + 1);
-    if (how === 'the signal') reader.abort();
-    else stop();
-    expect(vi.getTimerCount()).toBe(others);
-    await vi.advanceTimersByTimeAsync(4 * leaseMs);
-    expect(claimed).toEqual([]);
-    await live.close();
-  });
 });

@@ -44,21 +44,6 @@ describe('the failure of a child', () => {
     ]);
   });
 
-  it("is passed to its parent, or left out, as the child's policy says", async () => {
-    const { planner } = testPlanner(
-      family([
-        child('a', 'fail', { onFailure: 'collect' }),
-        child('b', 'fail', { onFailure: 'ignore' }),
-        child('c', 'ok'),
-      ]),
-    );
-    expect(await planner.run({ goal: 'g' }, me)).toMatchObject({
-      state: 'done',
-      result: { a: 'not_found', c: 'ok' },
-      cites: ['1-3'],
-    });
-  });
-
   it('that may pass is tried again with growing pauses, which are timers on record', async () => {
     const clock = testClock();
     let attempts = 0;

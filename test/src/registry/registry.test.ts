@@ -1,13 +1,9 @@
-import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { rehearsal } from '../../../adapters/models/rehearsal.ts';
 import { memorySink } from '../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import {
   type AgentInput,
   createRegistry,
-  createRuntime,
-  defineTool,
   localPrincipal,
   PinnaceError,
   type Registry,
@@ -36,31 +32,6 @@ async function filled(options: Partial<RegistryOptions> = {}): Promise<Registry>
 }
 
 describe('a registry', () => {
-  it('returns registered records, as their schemas parse them, and no others', async () => {
-    const registry = registryOf({ now: () => 0 });
-    await registry.providers.register(provider());
-    await registry.agents.register(agent());
-    await registry.tools.register(tool());
-    await registry.mcpServers.register(mcpServer());
-    await registry.dataSources.register(dataSource());
-    const at = '1970-01-01T00:00:00.000Z';
-    expect(await registry.agents.get('helper')).toMatchObject({
-      revision: 1,
-      state: 'active',
-      createdAt: at,
-      updatedAt: at,
-    });
-    expect(await registry.providers.get('main')).toMatchObject({ kind: 'rehearsal', version: '0.1.0', revision: 1 });
-    expect(await registry.tools.get('add')).toMatchObject({ visibility: 'public', boundAgents: [], revision: 1 });
-    expect(await registry.mcpServers.get('files')).toMatchObject({ status: 'pending', revision: 1 });
-    expect(await registry.dataSources.get('manuals')).toMatchObject({ kind: 'text', state: 'active', revision: 1 });
-    for (const kind of ['agents', 'providers', 'tools', 'mcpServers', 'dataSources'] as const) {
-      await expect(registry[kind].get('nobody')).rejects.toMatchObject({ code: 'not_found' });
-      await expect(registry[kind].disable('nobody')).rejects.toMatchObject({ code: 'not_found' });
-      await expect(registry[kind].history('nobody')).rejects.toMatchObject({ code: 'not_found' });
-    }
-  });
-
   it('creates an id for a record without one', async () => {
     const registry = registryOf();
     await registry.providers.register(provider());
@@ -256,30 +227,6 @@ describe('a registry', () => {
     await expect(registry.tools.enable('add', { principal })).rejects.toMatchObject({ code: 'forbidden' });
   });
 
-  it('reports every write after it is stored, and resolves after its listeners', async () => {
-    const heard: string[] = [];
-    const storage = memoryStorage();
-    const registry = registryOf({
-      storage,
-      onChange: async (keys) => {
-        const stored = await registryOf({ storage }).agent('helper');
-        heard.push(`${keys.join()} ${stored?.revision}`);
-      },
-    });
-    await registry.providers.register(provider());
-    await registry.agents.register(agent());
-    await registry.tools.register(tool({ boundAgents: ['helper'] }));
-    await registry.mcpServers.register(mcpServer());
-    await registry.dataSources.register(dataSource());
-    expect(heard).toEqual([
-      'provider:main undefined',
-      'agent:helper 1',
-      'tools,agent:helper 2',
-      'mcp-server:files 2',
-      'data-source:manuals 2',
-    ]);
-  });
-
   it('rejects a write whose invalidation cannot be sent, although it is stored', async () => {
     const lost = new PinnaceError('unavailable', 'Cannot publish');
     const registry = registryOf({ onChange: () => Promise.reject(lost) });
@@ -444,32 +391,6 @@ describe('what is bound', () => {
     await registry.agents.register(agent({ entryTools: entryTools.slice(0, 90) }));
     await registry.agents.update('helper', { entryTools: ['tool_*'] }, { version: 1 });
     expect(await registry.availableTools('helper')).toHaveLength(120);
-  });
-});
-
-describe('availableTools', () => {
-  it('are those of the tool set that a run is assembled from', async () => {
-    const composed = ['notes_add', 'notes_list', 'other'].map((id) =>
-      defineTool({ id, description: `Does ${id}`, input: v.object({}), execute: () => id })
-    );
-    const storage = memoryStorage();
-    const handlers = { adds: () => 1 };
-    const registry = registryOf({ storage, handlers, tools: composed.map(({ definition }) => definition) });
-    await registry.providers.register(provider());
-    const named = ['add', 'subtract', 'hidden', 'unnamed'];
-    for (const id of named) {
-      await registry.tools.register(tool({ id, name: id, type: 'function', config: { handler: 'adds' } }));
-    }
-    await registry.tools.disable('subtract');
-    await registry.tools.update('hidden', { visibility: 'hidden' }, { version: 1 });
-    await registry.agents.register(agent({ entryTools: ['notes_*', 'add', 'subtract', 'hidden'] }));
-    const models = { model: () => rehearsal({ delayMs: 0 }) };
-    const runtime = createRuntime({ catalog: registry, storage, models, handlers, tools: composed });
-    const { tools: entries } = await runtime.manifest('helper', localPrincipal());
-    const included = entries.filter(({ excluded }) => excluded === undefined).map(({ id }) => id);
-    expect((await registry.availableTools('helper')).map(({ id }) => id)).toEqual(included.toSorted());
-    expect(included).toHaveLength(3);
-    await runtime.close();
   });
 });
 

@@ -35,32 +35,6 @@ describe('an export', () => {
     expect(await other.import(document)).toMatchObject({ unchanged: 7, changes: [], commits: 0 });
   });
 
-  it('returns what it would change, and changes nothing, in a dry run', async () => {
-    const registry = await filled();
-    const document = await exported(registry);
-    await registry.agents.update('helper', { description: 'Changed since' }, { version: 1 });
-    const agents = [...document.agents, agent({ id: 'new', entryTools: ['tool_0002'] })];
-    const report = await registry.import({ ...document, agents }, { dryRun: true });
-    expect(report).toEqual({
-      dryRun: true,
-      created: 1,
-      updated: 1,
-      unchanged: 6,
-      commits: 1,
-      changes: [
-        {
-          kind: 'agent',
-          id: 'helper',
-          change: 'update',
-          differences: [{ path: '/description', from: 'Changed since', to: '' }],
-        },
-        { kind: 'agent', id: 'new', change: 'create', differences: [] },
-      ],
-    });
-    expect(await registry.agent('new')).toBeUndefined();
-    expect(await registry.agent('helper')).toMatchObject({ description: 'Changed since' });
-  });
-
   it('makes MCP servers wait to be checked where they come to', async () => {
     const registry = await filled();
     await registry.put('mcpServer', mcpServer({ status: 'valid', validatedAt: '2026-01-01T00:00:00.000Z' }));

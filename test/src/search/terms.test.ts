@@ -1,13 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { porterStem, stem } from '../../../src/search/terms.ts';
-import stems from '../../fixtures/vectors/porter-stems.json' with { type: 'json' };
-
-describe('porterStem', () => {
-  // Words and stems from the paper.
-  it.each(stems)('makes %s %s', (word, expected) => {
-    expect(porterStem(word)).toBe(expected);
-  });
-});
+import { stem } from '../../../src/search/terms.ts';
 
 describe('stem', () => {
   it('keeps words of another meaning and ends with one letter', () => {

@@ -19,27 +19,6 @@ function failureOf(overrides: object): unknown {
 }
 
 describe('defineTool', () => {
-  it('fills in what a definition may leave out', () => {
-    expect(defineTool(options()).definition).toEqual({
-      id: 'add',
-      name: 'add',
-      type: 'function',
-      version: '0.1.0',
-      visibility: 'public',
-      state: 'active',
-      description: 'Adds two numbers',
-      paramsSchema: {
-        type: 'object',
-        properties: { a: { type: 'number' }, b: { type: 'number', default: 1 } },
-        required: ['a'],
-        additionalProperties: false,
-      },
-      keywords: [],
-      secrets: [],
-      revision: 1,
-    });
-  });
-
   it('keeps what a definition says', () => {
     const said = {
       name: 'sum',

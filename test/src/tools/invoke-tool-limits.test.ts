@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it, vi } from 'vitest';
 import type { Authorization } from '../../../src/contracts/index.ts';
-import { defineTool, PinnaceError, Secret, type Tool, type ToolContext } from '../../../src/index.ts';
+import { defineTool, Secret, type Tool, type ToolContext } from '../../../src/index.ts';
 import { callTool } from '../../fixtures/tools/tool-call.ts';
 
 type Execute = (input: { text: string }, context: ToolContext) => unknown;
@@ -110,26 +110,6 @@ describe('invokeTool, the failure', () => {
       expect(outcome).toMatchObject({ ok: false, error: { code: 'internal', message: 'Tool "echo" failed' } });
     },
   );
-
-  it('returns a PinnaceError with all its facts', async () => {
-    const tool = echo(() => {
-      throw new PinnaceError('rate_limited', 'Cannot echo: too many echoes', {
-        retryAfterMs: 50,
-        details: { reason: 'too_loud' },
-        cause: new Error('hunter2'),
-      });
-    });
-    expect(await callTool(tool, input)).toEqual({
-      ok: false,
-      error: {
-        code: 'rate_limited',
-        message: 'Cannot echo: too many echoes',
-        retryable: true,
-        retryAfterMs: 50,
-        details: { reason: 'too_loud' },
-      },
-    });
-  });
 });
 
 describe('invokeTool, the output', () => {

@@ -39,23 +39,6 @@ describe('a defect of the older implementation', () => {
     expect(payload).toEqual({ meta: { owner: 'Bo', budget: 10 } });
   });
 
-  it('is fixed: a filter of properties does not take the children away', async () => {
-    const tools = editor();
-    const page = await ok(tools, 'get_view', {
-      rootNodeId: 'root',
-      defaultExpanded: true,
-      includedProperties: ['name'],
-    });
-    expect(idsOf(page)).toHaveLength(8);
-    await change(tools, 'expand_all', { rootNodeId: 'root' });
-    const imported = {
-      viewJson: { RootNodeId: 'root', IncludedProperties: ['name'], View: { NodeId: 'root', PayloadType: 'unit' } },
-    };
-    await change(tools, 'import_view', imported);
-    const { view } = await ok(tools, 'export_view', { rootNodeId: 'it' });
-    expect(view.View).toMatchObject({ Payload: { name: 'IT' }, Children: [{ NodeId: 'dev' }, { NodeId: 'ops' }] });
-  });
-
   it('is fixed: an import brings back what was expanded', async () => {
     const tools = editor();
     await change(tools, 'expand_node', { nodeId: 'root' });

@@ -42,14 +42,6 @@ describe('a rehearsal model that can look for tools', () => {
     ]);
   });
 
-  it('looks again for each stage', async () => {
-    const twice = `${message}, then calculate 6 * 7`;
-    const prompt = [user(twice), ...found, ...loaded, ...converted];
-    expect(await callsFor(prompt, [...discovery, money])).toEqual([
-      ['tool_find', { query: 'calculate 6 * 7', limit: 5 }],
-    ]);
-  });
-
   it.each<[string, Prompt]>([
     ['nothing was found', called('tool_find', { query: message }, hits())],
     ['nothing fits', called('tool_find', { query: message }, json({ tools: [{ name: 'a' }], message: 'None fits' }))],

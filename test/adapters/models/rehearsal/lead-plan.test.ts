@@ -30,22 +30,6 @@ describe('a rehearsal model that leads a plan', () => {
     );
   });
 
-  it('has a part wait for the one before it where the goal says “then”', async () => {
-    const goal = 'Calculate 6 * 7, then calculate 7 * 8; then calculate 8 * 9 and calculate 9 * 9; calculate 1 + 1';
-    const calls = await callsFor([lead, user(goal)], tools) as [string, { key: string; after?: string[] }][];
-    expect(calls.map(([, { key, after }]) => [key, after])).toEqual([
-      ['part-1', undefined],
-      ['part-2', ['part-1']],
-      ['part-3', ['part-2']],
-      ['part-4', undefined],
-      ['part-5', undefined],
-    ]);
-    expect(await callsFor([lead, user('Ask me which port, then calculate 6 * 7')], tools)).toMatchObject([
-      ['ask_human', {}],
-      ['create', { goal: 'calculate 6 * 7', key: 'part-2' }],
-    ]);
-  });
-
   it('does a goal with one part itself, with its own tools', async () => {
     expect(await callsFor([lead, user('Calculate 6 * 7')], tools)).toEqual([['calculator', { expression: '6 * 7' }]]);
   });

@@ -98,18 +98,6 @@ describe('a stream that is cut', () => {
     expect(await run(await setup({ numbered: false }))).toEqual(chunksOf(6));
   });
 
-  it.each<[Fault, string]>([
-    [refuse('not_found', 404), 'not_found'],
-    [refuse('run_expired', 410), 'run_expired'],
-    [refuse('last_event_id_invalid', 400), 'last_event_id_invalid'],
-    [refuse('certificate_revoked', 401), 'certificate_revoked'],
-  ])('ends with what the endpoint says when it cannot go on: %j', async (fault, code) => {
-    const subject = await setup();
-    subject.endpoint.plan({ type: 'cut', after: 3 }, fault);
-    await expect(run(subject)).rejects.toMatchObject({ code });
-    expect(subject.endpoint.requests).toHaveLength(2);
-  });
-
   it('never mixes two runs', async () => {
     const subject = await setup();
     const other = `id: run_9:3\ndata: ${JSON.stringify({ type: 'finish' })}\n\n`;

@@ -57,19 +57,6 @@ function cutAfter(events: number, response: Response): Response {
 }
 
 describe('client.grounding', () => {
-  it('fills a data source, yields the progress, and queries it', async () => {
-    const client = await (await openEndpoint())();
-    const { told, report } = await ingested(client);
-    expect(report).toMatchObject({ written: 3 });
-    expect(told.filter(({ state }) => state === 'done').map(({ file }) => file)).toEqual(files.map(({ name }) => name));
-    const { hits, sources } = await client.grounding.retrieve('handbook', {
-      query: 'when is the sail checked',
-      topK: 1,
-    });
-    expect(hits).toMatchObject([{ content: expect.stringContaining('May'), source: { uri: 'sail.md' } }]);
-    expect(sources).toMatchObject([{ status: 'ok' }]);
-  });
-
   it('continues an ingestion whose connection was cut, and writes nothing twice', async () => {
     const client = await (await openEndpoint((attempt, response) => attempt < 3 ? cutAfter(4, response) : response))();
     const { told, report } = await ingested(client);

@@ -118,18 +118,6 @@ describe("the protocol's own client of AG-UI", () => {
     });
   });
 
-  it('goes on with the chat that the endpoint has stored, of which it sends only the last message', async () => {
-    const { ask, agent, fake } = await setup('One', 'Two');
-    await ask('First');
-    agent.messages = agent.messages.map((message) =>
-      message.role === 'assistant' ? { ...message, content: 'forged answer' } : message
-    );
-    await ask('Second');
-    const prompt = JSON.stringify(fake.requests[1]?.prompt);
-    for (const text of ['First', 'One', 'Second']) expect(prompt).toContain(text);
-    expect(prompt).not.toContain('forged');
-  });
-
   it('answers an interrupt, and the call is made once', async () => {
     const { ask, agent, events, sent } = await setup({ calls: [{ tool: 'send', input: { to: 'ada' } }] }, 'Sent');
     await ask('Write to Ada');

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { queuedSink } from '../../../../adapters/sinks/queue.ts';
 import { developmentAuthenticator } from '../../../../adapters/transport/development-authenticator.ts';
 import { createHandler } from '../../../../adapters/transport/http.ts';
-import type { ObservedEvent, OnError } from '../../../../src/index.ts';
+import type { OnError } from '../../../../src/index.ts';
 import { says, scriptedModel } from '../../../fixtures/model.ts';
 import { runRequest, testRuntime } from '../../../fixtures/runtime.ts';
 
@@ -45,21 +44,5 @@ describe('an endpoint', () => {
     const handler = createHandler(runtime, { authenticator: developmentAuthenticator({ token }) });
     expect((await handler(new Request('http://127.0.0.1/v1/agents', { method: 'POST' }))).status).toBeLessThan(500);
     expect(reports).toEqual([]);
-  });
-});
-
-describe('a queued sink', () => {
-  it('reports each try of a write that fails', async () => {
-    const { reports, onError } = recorder();
-    const causes = [new TypeError('first'), new TypeError('second')];
-    const left = [...causes];
-    const write = (): Promise<void> => {
-      const cause = left.shift();
-      return cause ? Promise.reject(cause) : Promise.resolve();
-    };
-    const { sink, flush } = queuedSink(write, { tries: 3, retryDelayMs: 0, onError });
-    sink({} as ObservedEvent); // nothing reads it
-    await flush();
-    expect(reports).toEqual(causes.map((cause, i) => [cause, { kind: 'sink', attempt: i + 1 }]));
   });
 });

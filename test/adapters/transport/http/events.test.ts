@@ -133,38 +133,6 @@ describe('GET /v1/events', () => {
     await events.cancel();
   });
 
-  it.each([
-    ['action=sample.wanted', { action: 'sample.wanted' }],
-    ['target=that', { id: 'that' }],
-    ['actor=one-ada&target=that', { id: 'that' }],
-  ])(
-    'streams only the events of the query: %s',
-    async (query, { action = 'sample.wanted', id = 'that' }: { action?: string; id?: string }) => {
-      const { get, happen } = endpoint();
-      const events = eventsOf(await get(`?${query}`));
-      happen('sample.other', 'one', 'other');
-      happen(action, 'one', id);
-      await events.next();
-      expect(read(await events.next())).toMatchObject({ action, target: { id } });
-      await events.cancel();
-    },
-  );
-
-  it('resumes after the last event that was read', async () => {
-    const { get, happen } = endpoint();
-    const first = eventsOf(await get());
-    happen('sample.1');
-    await first.next();
-    const seen = await first.next();
-    await first.cancel();
-    happen('sample.2');
-    happen('sample.3');
-    const again = eventsOf(await get('', { 'last-event-id': seen?.id ?? '' }));
-    await again.next();
-    expect([read(await again.next()).action, read(await again.next()).action]).toEqual(['sample.2', 'sample.3']);
-    await again.cancel();
-  });
-
   it('resumes from `ready` when no event had come yet', async () => {
     const { get, happen } = endpoint();
     const first = eventsOf(await get());
@@ -211,19 +179,6 @@ describe('GET /v1/events', () => {
     await late.next();
     expect(await late.next()).toMatchObject({ event: 'gap', data: '{"reason":"expired","dropped":5}' });
     await late.cancel();
-  });
-
-  it('reports when all stored events have been sent', async () => {
-    const { get, happen } = endpoint();
-    for (const action of ['sample.wanted', 'sample.other', 'sample.wanted']) happen(action);
-    const events = eventsOf(await get('?after=0&action=sample.wanted'), { withLive: true });
-    const told = [await events.next(), await events.next(), await events.next(), await events.next()];
-    expect(told.map((event) => event?.event ?? read(event).action)).toEqual(
-      ['ready', 'sample.wanted', 'sample.wanted', 'live'],
-    );
-    happen('sample.wanted');
-    expect(read(await events.next()).action).toBe('sample.wanted');
-    await events.cancel();
   });
 
   it('releases everything when the observer leaves', async () => {

@@ -54,24 +54,6 @@ describe('plans over HTTP', () => {
     expect(view).toEqual(await planner.view(planId, owner));
   });
 
-  it('pauses a plan, and resumes it', async () => {
-    const { plansOf, agent: { began, letGo }, planner, planId } = await endpoint();
-    const plans = await plansOf();
-    await plans.pause(planId);
-    await plans.pause(planId);
-    letGo();
-    await vi.waitFor(async () => expect(await plans.view(planId)).toMatchObject({ paused: true, counts: { done: 1 } }));
-    expect(began).toEqual(['1-1']);
-    await plans.resume(planId);
-    await plans.resume(planId);
-    await vi.waitFor(() => expect(began).toEqual(['1-1', '1-2']));
-    const types = (await planner.events(planId, owner)).map(({ event }) => event.type);
-    expect(types.filter((type) => type === 'run.paused' || type === 'run.resumed')).toEqual([
-      'run.paused',
-      'run.resumed',
-    ]);
-  });
-
   it('cancels one agent of a plan, or the whole, once', async () => {
     const { plansOf, planner, planId } = await endpoint();
     const plans = await plansOf();
@@ -163,20 +145,4 @@ describe('plans over HTTP', () => {
       await expect(refused).rejects.toMatchObject({ code: 'invalid_argument' });
     },
   );
-
-  it('are described where they are served', async () => {
-    const { signed } = await endpoint();
-    const paths = async (handle: (request: Request) => Promise<Response>): Promise<string[]> => {
-      const answer = await handle(new Request('https://worker.example/v1/openapi.json'));
-      return Object.keys((await answer.json() as { paths: object }).paths).filter((path) => path.includes('plans'));
-    };
-    expect(await paths(signed.serve)).toEqual([
-      '/v1/plans/{id}',
-      '/v1/plans/{id}/pause',
-      '/v1/plans/{id}/resume',
-      '/v1/plans/{id}/cancel',
-    ]);
-    const without = await signedEndpoint(testRuntime({ model: scriptedModel(says('Hi')).model }));
-    expect(await paths(without.serve)).toEqual([]);
-  });
 });

@@ -58,21 +58,6 @@ describe('the registries of an endpoint', () => {
     }
   });
 
-  it('list as available only the tools that run here, and say why the others do not', async () => {
-    const { here } = await endpoints();
-    const client = await here.client({ scopes });
-    await client.registry.providers.register(provider());
-    const paramsSchema = { type: 'object' };
-    const expert = { ...tool({ id: 'ask_expert', type: 'agent', config: { agentId: 'helper' } }), paramsSchema };
-    await client.registry.tools.register(expert);
-    await client.registry.tools.register(tool());
-    await client.registry.agents.register(agent({ entryTools: ['add', 'ask_expert'] }));
-    expect(await client.call('GET', '/v1/agents/helper/tools')).toMatchObject({
-      items: [{ id: 'ask_expert' }],
-      excluded: [{ id: 'add', reason: 'no_implementation' }],
-    });
-  });
-
   it('take back what was read, changed or not', async () => {
     const { registry } = await clientOf();
     await registry.providers.register(provider());
@@ -230,25 +215,5 @@ describe('the registries of an endpoint', () => {
     }));
     expect((await descriptionOf(without.serve)).paths).not.toHaveProperty('/v1/agents');
     expect((await without.serve(new Request('https://worker.example/v1/agents'))).status).toBe(404);
-  });
-
-  it('answer as HTTP has it: 201 with a place and an entity tag, 405, 415', async () => {
-    const { here } = await endpoints();
-    const answers: Response[] = [];
-    const client = await here.client({ scopes }, {
-      fetch: async (request) => {
-        const answer = await here.serve(request);
-        answers.push(answer.clone());
-        return answer;
-      },
-    });
-    await (await here.client({ scopes })).registry.providers.register(provider());
-    await client.registry.agents.register(agent());
-    await client.registry.agents.get('helper');
-    await client.registry.agents.update('helper', { name: 'New' }, { version: 1 });
-    await client.call('DELETE', '/v1/agents').catch(() => undefined);
-    expect(answers.map(({ status }) => status)).toEqual([201, 200, 200, 405]);
-    expect(answers.map(({ headers }) => headers.get('etag'))).toEqual(['"1"', '"1"', '"2"', null]);
-    expect(answers[0]?.headers.get('location')).toBe('/v1/agents/helper');
   });
 });

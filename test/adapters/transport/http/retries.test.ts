@@ -1,4 +1,3 @@
-import { HttpAgent } from '@ag-ui/client';
 import { describe, expect, it } from 'vitest';
 import { bearerAuthenticator, digestOfToken } from '../../../../adapters/transport/bearer-authenticator.ts';
 import { createClient } from '../../../../adapters/transport/client.ts';
@@ -41,21 +40,5 @@ describe('a model that is busy twice', () => {
     ]);
     expect(textOf(chunks)).toBe('Here');
     expect(JSON.stringify(chunks)).not.toContain('secret text');
-  });
-
-  it('is shown to clients of AG-UI as custom events', async () => {
-    const { fetch } = await setup();
-    const agent = new HttpAgent({
-      url: 'https://agents.example/v1/agents/helper/agui',
-      headers: { authorization: 'Bearer token-of-a' },
-      threadId: 'thread-1',
-      fetch,
-    });
-    const events: unknown[] = [];
-    agent.subscribe({ onCustomEvent: ({ event: { name, value } }) => void events.push([name, value]) });
-    agent.addMessage({ id: 'm1', role: 'user', content: 'Hello' });
-    await agent.runAgent();
-    expect(events).toContainEqual(['data-retry', retry(2)]);
-    expect(events).toContainEqual(['data-retry', retry(3)]);
   });
 });

@@ -224,28 +224,6 @@ describe('a tool that asks', () => {
     expect(text(await call(unbound.as('t-ann'), 'greet', { inputResponses }))).toContain('Ada');
   });
 
-  it('asks one thing after another, and keeps what was answered', async () => {
-    const tool = defineTool({
-      id: 'two_steps',
-      description: 'Asks twice',
-      input: v.strictObject({}),
-      async execute(_, { client }) {
-        const first = await client?.ask({ who });
-        const second = await client?.ask({
-          who: { ...who, message: `And after ${String(first?.who.content?.['name'])}?` },
-        });
-        return `${String(first?.who.content?.['name'])}, ${String(second?.who.content?.['name'])}`;
-      },
-    });
-    const { as } = await open({ tools: [tool] });
-    const first = await call(as('t-ann'), 'two_steps');
-    const answer = (name: string, { result }: Message) =>
-      call(as('t-ann'), 'two_steps', { inputResponses: { who: accept({ name }) }, requestState: result.requestState });
-    const second = await answer('Ada', first);
-    expect(second.result.inputRequests.who.params.message).toBe('And after Ada?');
-    expect(text(await answer('Bob', second))).toBe('Ada, Bob');
-  });
-
   it('can pass on sampling and roots, where the client declares them', async () => {
     const { as } = await open({
       tools: [

@@ -56,25 +56,6 @@ function limited(): { readonly storage: Storage; hasRoom: boolean } {
 afterEach(() => vi.useRealTimers());
 
 describe('createChatStore', () => {
-  it('returns what it stored', async () => {
-    const chatStore = createChatStore(memoryStorage());
-    await chatStore.save(head, { messages: [question, answered()], from: 0 });
-    expect(await chatStore.heads()).toEqual([head]);
-    const [first, second] = await chatStore.messages('c');
-    expect(first).toEqual(question);
-    expect(second).toMatchObject({
-      id: 'a',
-      outcome: { value: { type: 'done', finishReason: 'stop' } },
-      facts: { value: { run: { runId: 'r' } } },
-      parts: {
-        value: [{ type: 'step' }, { text: { value: 'hmm' } }, {
-          call: { value: { output: 2 } },
-          logs: { value: [{ text: 'line' }] },
-        }, { text: { value: 'Two' } }],
-      },
-    });
-  });
-
   it('writes only the messages that changed', async () => {
     const storage = memoryStorage();
     const chatStore = createChatStore(storage);

@@ -108,19 +108,6 @@ describe('createChats', () => {
     });
   });
 
-  it('asks again, and keeps the last answer as another version', async () => {
-    const chats = create();
-    chats.send('one');
-    await answer(chats, 'first');
-    chats.retry();
-    await answer(chats, 'better');
-    expect(textsOf(chats.current.value.messages.value)).toEqual(['one', 'better']);
-    expect(transport.sent[1]?.messages).toHaveLength(1);
-    expect(await stored()).toHaveLength(3);
-    const [, better] = chats.current.value.messages.value;
-    expect(chats.current.value.versions.value.get(better?.id ?? '')).toMatchObject({ at: 1, ids: { length: 2 } });
-  });
-
   it('drops an answer that failed and said nothing', async () => {
     const chats = create();
     transport.rejectNext(new Error('no way'));
@@ -187,26 +174,6 @@ describe('createChats', () => {
     await again.current.value.run.value?.ended;
     expect(textsOf(again.current.value.messages.value)).toEqual(['one', 'Half and whole']);
     expect(transport.sent).toHaveLength(0);
-  });
-
-  it('shows a run that is not known any more as it was stored', async () => {
-    const chats = create();
-    chats.send('one');
-    await vi.waitFor(() => expect(transport.sent).toHaveLength(1));
-    transport.write({ type: 'text-delta', id: 't', delta: 'Ha' }, { type: 'data-run', id: 'r', data: { runId: 'r' } });
-    await vi.waitFor(() => expect(textsOf(chats.current.value.messages.value)).toEqual(['one', 'Ha']));
-    chats.saveRunning();
-    await stored();
-    const { id } = chats.current.value;
-    transport = { ...fakeTransport(), resume: () => Promise.reject(new Error('There is no such run')) };
-    const again = create();
-    await again.restore(id);
-    await vi.waitFor(() =>
-      expect(again.current.value.messages.value[1]).toMatchObject({
-        outcome: { value: { type: 'stopped', by: 'page' } },
-      })
-    );
-    expect(textsOf(again.current.value.messages.value)).toEqual(['one', 'Ha']);
   });
 
   it('renames and pins a chat, also after a reload', async () => {

@@ -15,13 +15,6 @@ function start(transport: Transport): { run: Run; answer: AssistantMessage } {
 const opening: UIMessageChunk = { type: 'data-run', id: 'run_1', data: { runId: 'run_1' } };
 
 describe('startRun', () => {
-  it('sends the messages with the chat and the agent', async () => {
-    const transport = fakeTransport();
-    start(transport);
-    await vi.waitFor(() => expect(transport.sent).toHaveLength(1));
-    expect(transport.sent[0]).toMatchObject({ chatId: 'chat', body: { agentId: 'mate' }, messages: [{ id: 'q' }] });
-  });
-
   it('fills the answer with what comes, and has ended when the stream has', async () => {
     const transport = fakeTransport();
     const { run, answer } = start(transport);

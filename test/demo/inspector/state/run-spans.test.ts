@@ -19,27 +19,6 @@ function without(action: string, status?: ObservedEvent['status']): readonly Obs
 }
 
 describe('spansOf', () => {
-  it('makes of a run’s events the tree of what took time', () => {
-    const { roots, endMs } = spansOf(emittedRun());
-    expect(outline(roots)).toEqual([
-      'run navigator 0-1000',
-      '  step navigator 100-600',
-      '    model.call rehearsal 100-400',
-      '    tool.call calculator 400-600',
-      '    tool.call convert_units 400-500',
-      '  step navigator 600-1000',
-      '    model.call rehearsal 600-1000',
-    ]);
-    expect(endMs).toBe(1000);
-    const [step] = roots[0]?.children ?? [];
-    expect(step?.children.map(({ kind, status, error }) => [kind, status, error?.code])).toEqual([
-      ['model', 'ok', undefined],
-      ['tool', 'ok', undefined],
-      ['tool', 'error', 'invalid_argument'],
-    ]);
-    expect(step?.children[0]?.facts).toMatchObject({ inputTokens: 200, finishReason: 'tool-calls' });
-  });
-
   it('gives each event its place, once', () => {
     const events = longRun(300);
     const places = [...spansOf(events).all.values()].flatMap((span) => span.events);

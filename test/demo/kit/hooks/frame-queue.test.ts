@@ -44,20 +44,6 @@ describe('createFrameQueue', () => {
     queue.flush();
     expect(apply.mock.calls).toEqual([[[1]]]);
   });
-
-  it('keeps what is pushed while items are handed on for the next frame', () => {
-    const frames = manual();
-    const seen: number[] = [];
-    const queue = createFrameQueue<number>((items) => {
-      seen.push(...items);
-      if (items.includes(1)) queue.push(2);
-    }, frames);
-    queue.push(1);
-    frames.paint();
-    expect(seen).toEqual([1]);
-    frames.paint();
-    expect(seen).toEqual([1, 2]);
-  });
 });
 
 describe('nextFrame', () => {

@@ -52,12 +52,6 @@ describe('layoutPlan', () => {
     expect(layoutPlan(tasks.toReversed())).toEqual(layoutPlan(tasks));
   });
 
-  it('moves nothing above what is added', () => {
-    const before = layoutPlan(tasks.filter(({ address }) => address !== '1-10'));
-    const after = layoutPlan(tasks);
-    for (const { node: { task }, x, y } of before.tasks) expect(placeOf(after, task.address)).toMatchObject({ x, y });
-  });
-
   it('does not overlap, and stays in its frame', () => {
     const many = [...tasks, ...Array.from({ length: 30 }, (_, i) => planTask(`1-2-2-${i + 1}`))];
     const { tasks: placed, packs, width, height } = layoutPlan(many);

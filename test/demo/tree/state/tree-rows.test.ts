@@ -47,22 +47,6 @@ describe('createTreeRows', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('has one question under way, and then asks for the latest place alone', async () => {
-    const { rows, asked, pages } = start();
-    const here = rows.refresh({ first: 0, count: 20 });
-    for (let first = 1000; first < 9000; first += 1000) rows.look({ first, count: 20 });
-    void rows.refresh();
-    expect(asked).toHaveLength(1);
-    asked[0]?.answer();
-    await Promise.resolve();
-    await new Promise((resolve) => setTimeout(resolve, 0));
-    asked[1]?.answer();
-    await here;
-    expect(asked).toHaveLength(2);
-    expect(pages).toHaveLength(2);
-    expect(rows.at(8010)).toMatchObject({ nodeId: 'n8010' });
-  });
-
   it('gives rows that are as they were as the same objects', async () => {
     const { rows, asked } = start();
     const first = rows.refresh({ first: 0, count: 20 });

@@ -165,35 +165,6 @@ describe('createTreeHost', () => {
     expect(await names()).toEqual(before);
   });
 
-  it('lets an agent and a person change different nodes from the same version, but not the same node', async () => {
-    const { control, call, news, version } = await openHost();
-    const versionToken = await version();
-    const rename = (nodeId: string, newValue: string) => ({ nodeId, propertyName: 'name', newValue, versionToken });
-    const done = await call('bosun', { tool: 'update_payload_property', input: rename('n1', 'Mine') });
-    expect(done).toMatchObject({ ok: true });
-    expect(news).toMatchObject([{ activity: { by: 'bosun', nodeIds: ['n1'] } }]);
-    expect(await control.change('update_payload_property', rename(yardRoot, 'Yours'))).toMatchObject({ ok: true });
-    expect(await control.change('update_payload_property', rename('n1', 'Yours'))).toMatchObject({
-      ok: false,
-      error: { code: 'conflict' },
-    });
-  });
-
-  it('undoes what the agent did, and passes over what the agent has undone itself', async () => {
-    const { control, call, version, names } = await openHost();
-    const before = await names();
-    const change = async (nodeId: string, newValue: string) => {
-      const input = { nodeId, propertyName: 'name', newValue, versionToken: await version() };
-      const outcome = await call('bosun', { tool: 'update_payload_property', input });
-      return outcome.ok ? outcome.output.version : '';
-    };
-    await change('n1', 'First');
-    const second = await change(yardRoot, 'Second');
-    await call('bosun', { tool: 'undo', input: { version: second, versionToken: await version() } });
-    expect(await control.undo()).toMatchObject({ ok: true });
-    expect(await names()).toEqual(before);
-  });
-
   it('says of a removal where it was, and of several changes how many', async () => {
     const { call, news, version } = await openHost();
     await call('bosun', { tool: 'remove_node', input: { nodeId: 'n2', versionToken: await version() } });

@@ -92,18 +92,4 @@ describe('current_time', () => {
       });
     },
   );
-
-  it('is a read-only built-in tool whose input a model can read', () => {
-    expect(currentTimeTool().definition).toMatchObject({
-      id: 'current_time',
-      type: 'builtin',
-      annotations: { readOnlyHint: true, idempotentHint: true },
-      keywords: expect.arrayContaining(['today']),
-      paramsSchema: {
-        type: 'object',
-        required: [],
-        properties: { timeZone: { type: 'string', examples: expect.arrayContaining(['Asia/Tokyo']) } },
-      },
-    });
-  });
 });
