@@ -84,6 +84,7 @@ export const guideGroups: readonly GuideGroup[] = [
       { page: 'node', title: 'Node', words: 'express hono server' },
       { page: 'platforms', title: 'Bun, Cloudflare, Next.js', words: 'workers durable object route handler edge' },
       { page: 'endpoint', title: 'Endpoint', words: 'http api signed routes' },
+      { page: 'sign-in', title: 'Sign people in', words: 'oidc oauth jwt cookie session csrf cors login auth' },
       {
         page: 'callers',
         title: 'Callers and owners',

@@ -7,7 +7,13 @@ import type { HandlerOptions } from './http/handler.ts';
 
 type RequestAuthenticator = HandlerOptions['authenticator'];
 
-/** Creates an authenticator that passes each request to the authenticator of its scheme, and rejects every other scheme. */
+/**
+ * Creates an authenticator that passes each request to the authenticator of its scheme, and rejects every other scheme. A request
+ * without the header goes to `Cookie`, if there is one.
+ *
+ * @example
+ * authenticateByScheme({ 'GC-Session': createAuthenticator({ … }), Cookie: sessionAuthenticator({ lookup }) });
+ */
 export function authenticateByScheme(schemes: Readonly<Record<string, RequestAuthenticator>>): RequestAuthenticator {
   checkOptions('authenticate by scheme', { schemes }, {
     schemes: ['object', 'authenticators by scheme, such as { Bearer: … }'],
@@ -20,13 +26,14 @@ export function authenticateByScheme(schemes: Readonly<Record<string, RequestAut
   );
   const authenticators = [...byScheme.values()];
   const authenticatorOf = (request: Request): RequestAuthenticator => {
-    const [scheme = ''] = (request.headers.get('authorization') ?? '').split(' ');
+    const [scheme = ''] = (request.headers.get('authorization') ?? 'cookie').split(' ');
     const authenticator = byScheme.get(scheme.toLowerCase());
     if (authenticator) return authenticator;
     const known = Object.keys(schemes).join(' or ');
     throw new PinnaceError('authentication_required', `Send an Authorization header with the scheme ${known}`);
   };
   return {
+    usesCookies: authenticators.some(({ usesCookies }) => usesCookies === true),
     authenticate: async (request) => await authenticatorOf(request).authenticate(request),
     async verify(request) {
       const authenticator = authenticatorOf(request);

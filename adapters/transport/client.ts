@@ -48,7 +48,8 @@ export interface ClientOptions extends ChatDefaults {
   /** The address of the endpoint, without `/v1`. In a page it may be relative: `/agents`. */
   readonly url: string | URL;
   /**
-   * What proves who calls: `{ bearer }`, a token or a function that returns one, or `{ certificate, key }`, which signs every request.
+   * What proves who calls: `{ bearer }`, a token or a function that returns one, `{ cookies: true }`, the cookies of the page's session
+   * (`sessionAuthenticator`), or `{ certificate, key }`, which signs every request.
    * `certificate` and `key` beside it mean the same.
    */
   readonly credentials?: ClientCredentials;

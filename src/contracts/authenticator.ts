@@ -7,6 +7,8 @@ import type { Change, Storage } from './storage.ts';
 /** Gives the verified caller of an HTTP request, or rejects with a `PinnaceError` that carries status and code. */
 export interface Authenticator {
   authenticate(request: Request): Promise<Principal>;
+  /** Whether it reads cookies: pages of the endpoint's `origins` may then send them. It must refuse requests of other pages itself. */
+  readonly usesCookies?: boolean;
 }
 
 /** A verified caller. Where the request has a nonce, it is not used up yet. */

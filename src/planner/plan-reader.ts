@@ -53,14 +53,14 @@ async function* views(
   { storage, planId, principal, signal, throughWaits = false }: Following,
   { news, unknownCalls }: { readonly news: News; readonly unknownCalls: PlanCallFacts[] },
 ): AsyncGenerator<PlanStep, void> {
-  await readPlan(storage, planId, principal); // it throws for a stranger
-  const first = await firstView(storage, planId);
-  if (first) yield { type: 'view', view: first };
   const read = await readState(storage, planId);
   const { state } = read;
-  let shown = first?.seq ?? -1;
+  let shown = -1;
   for (let { seq } = read; !signal.aborted;) {
     const { seq: last, state: { status } } = await readPlan(storage, planId, principal);
+    const first = shown < 0 ? await firstView(storage, planId) : undefined;
+    if (first) yield { type: 'view', view: first };
+    shown = first?.seq ?? shown;
     while (seq < last) {
       const page = await readPlanEvents(storage, planId, seq);
       for (const { event } of page) {

@@ -8,9 +8,10 @@ import { type CertificateSource, createCredentials, type Credentials } from './c
 /** A value, or a function that returns a fresh one before each request. */
 type Source<T> = T | (() => T | Promise<T>);
 
-/** A token for `Authorization: Bearer …`, or a session certificate with its key. */
+/** A token for `Authorization: Bearer …`, the cookies of the page's session, or a session certificate with its key. */
 export type ClientCredentials =
   | { readonly bearer: Source<string> }
+  | { readonly cookies: true }
   | { readonly certificate: CertificateSource; readonly key?: CryptoKey };
 
 /** Headers of every request. */
@@ -22,6 +23,8 @@ export interface Authorized {
   readonly credentials: Credentials | undefined;
   /** Headers of every request. */
   readonly usualHeaders: () => Promise<Headers>;
+  /** Whether the browser adds its cookies. */
+  readonly sendsCookies: boolean;
 }
 
 /** Reads the credentials of a client. @throws PinnaceError `invalid_argument` without any. */
@@ -38,7 +41,7 @@ export function credentialsOf(
   if (!signing) {
     throw new PinnaceError(
       'invalid_argument',
-      'Cannot create the client: pass "credentials", { bearer: token } or { certificate, key }',
+      'Cannot create the client: pass "credentials", { bearer: token }, { cookies: true } or { certificate, key }',
     );
   }
   checkCredentials(signing);
@@ -49,6 +52,7 @@ export function credentialsOf(
   const bearer = 'bearer' in signing ? signing.bearer : undefined;
   return {
     credentials: 'certificate' in signing ? createCredentials(signing) : undefined,
+    sendsCookies: 'cookies' in signing,
     async usualHeaders() {
       const all = new Headers(typeof headers === 'function' ? await headers() : headers);
       if (subject !== undefined) all.set(subjectHeader, subject);
@@ -70,7 +74,14 @@ function requireToken(token: string | undefined): string {
 
 function checkCredentials(credentials: ClientCredentials): void {
   const action = 'create the client';
-  checkOptions(action, { credentials }, { credentials: ['object', '{ bearer: token } or { certificate, key }'] });
+  checkOptions(action, { credentials }, {
+    credentials: ['object', '{ bearer: token }, { cookies: true } or { certificate, key }'],
+  });
+  if ('cookies' in credentials) {
+    const { cookies }: { readonly cookies: unknown } = credentials;
+    if (cookies === true) return;
+    throw wrongArgument(action, 'cookies', '"cookies" must be true');
+  }
   const name = 'certificate' in credentials ? 'certificate' : 'bearer';
   const given: unknown = Reflect.get(credentials, name);
   if (typeof given === 'function') return;

@@ -30,6 +30,8 @@ export interface SendOptions {
   /** Signs the requests; without it, `usualHeaders` prove who calls. */
   readonly credentials: Credentials | undefined;
   readonly usualHeaders: () => Promise<Headers>;
+  /** Whether the browser adds its cookies. */
+  readonly sendsCookies: boolean;
   readonly fetch: (request: Request) => Promise<Response>;
   readonly now: () => number;
   readonly wait: Wait;
@@ -100,7 +102,7 @@ async function attempt(call: Call, options: Attempt): Promise<Response | Refused
 
 async function toRequest(
   call: Call,
-  { credentials, usualHeaders, now, clock, body }: Attempt,
+  { credentials, usualHeaders, sendsCookies, now, clock, body }: Attempt,
   signal: AbortSignal,
 ): Promise<Request> {
   const { method, url } = call;
@@ -120,7 +122,7 @@ async function toRequest(
     headers,
     signal,
     redirect: 'manual', // a signature is valid for one address
-    credentials: 'omit',
+    credentials: sendsCookies ? 'include' : 'omit',
     cache: 'no-store',
     ...(body !== undefined && { body }),
   });

@@ -223,7 +223,7 @@ export function createApp(
 /** Creates an app that serves nothing yet: problems, the trace, CORS, 404 and 405. */
 function createBase(
   runtime: Pick<HostedRuntime, 'refused' | 'report'>,
-  { now = Date.now, random = Math.random, origins = [], basePath }: HandlerOptions,
+  { now = Date.now, random = Math.random, origins = [], basePath, authenticator }: HandlerOptions,
 ): Hono<SignedEnv> {
   // Hono's default router compiles all routes into one expression with the first request: that takes 8 ms of a cold start.
   const app = new Hono<SignedEnv>({ getPath: createGetPath(basePath), router: new TrieRouter() });
@@ -252,6 +252,7 @@ function createBase(
       allowHeaders,
       exposeHeaders,
       maxAge: 600,
+      ...(authenticator.usesCookies && { credentials: true }),
     }),
   );
   app.use(

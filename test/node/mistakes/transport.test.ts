@@ -178,11 +178,15 @@ expectMistakes('createClient', [
     () => createClient(untyped({ baseUrl: 'https://a.example' })),
     `${client}: "url" is missing, but "baseUrl" is given; rename it to "url"`,
   ],
-  ['no credentials', clientWith({}), `${client}: pass "credentials", { bearer: token } or { certificate, key }`],
+  [
+    'no credentials',
+    clientWith({}),
+    `${client}: pass "credentials", { bearer: token }, { cookies: true } or { certificate, key }`,
+  ],
   [
     'the credentials of fetch',
     clientWith({ credentials: 'include' }),
-    `${client}: "credentials" is a string; pass { bearer: token } or { certificate, key }`,
+    `${client}: "credentials" is a string; pass { bearer: token }, { cookies: true } or { certificate, key }`,
   ],
   [
     'a token by another name',

@@ -1,0 +1,137 @@
+/** `pinnace/transport/session-authenticator`: people who are signed in to the app already, by its session cookie. */
+
+import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
+import { PinnaceError } from '../../src/base/errors.ts';
+import { createPrincipal, type Principal } from '../../src/base/principal.ts';
+import type { Authenticator } from '../../src/contracts/authenticator.ts';
+import { actingFor } from './acting-for.ts';
+
+/** What a session is looked up by. */
+export interface SessionRequest {
+  /** The cookies by their names, decoded. */
+  readonly cookies: Readonly<Record<string, string>>;
+  /** All headers, for libraries that read them, such as `auth.api.getSession({ headers })`. */
+  readonly headers: Headers;
+}
+
+/** Whom a session stands for. */
+export interface SessionPrincipal extends Pick<Principal, 'tenant' | 'subject' | 'roles' | 'agents' | 'scopes'> {
+  /** Who speaks for the subject, such as a member of the group that owns the chat. */
+  readonly actor?: string;
+  /** The subjects that requests may name in `Pinnace-Subject`: whole names, or prefixes (`shop:*`). None when absent. */
+  readonly actFor?: readonly string[];
+}
+
+/** How people are known by their session. */
+export interface SessionAuthenticatorOptions {
+  /**
+   * Returns whom the session of a request stands for; `undefined` where nobody is signed in. It is called for each request: look the
+   * session up in your own store, and check that it has not ended.
+   */
+  readonly lookup: (request: SessionRequest) => Promise<SessionPrincipal | undefined> | SessionPrincipal | undefined;
+  /**
+   * The origins of other pages that may use the session, such as `https://shop.example` where the endpoint is
+   * `https://agents.shop.example`. List them in `origins` of the endpoint too. The endpoint's own origin may always; others never.
+   */
+  readonly origins?: readonly string[];
+}
+
+const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+const action = 'authenticate by sessions';
+
+/**
+ * Creates an authenticator for the session cookie of an app. A browser sends cookies whatever page makes the request, so each request
+ * must come from the endpoint's own origin or from one of `origins`: what changes something needs the header `Origin`
+ * (or `Sec-Fetch-Site: same-origin`), and what another site has made is refused. Cookies should be `HttpOnly`, `Secure` and
+ * `SameSite=Lax` as well.
+ *
+ * No session is `authentication_required` (401, reason `no_session`), a foreign page `forbidden` (403, reason `foreign_origin`), and
+ * `unavailable` (reason `session_lookup_failed`) says that `lookup` threw.
+ *
+ * @throws PinnaceError `invalid_argument` for an option that is missing or wrong.
+ * @example
+ * sessionAuthenticator({
+ *   lookup: async ({ cookies }) => {
+ *     const session = await sessions.find(cookies['shop-session'] ?? '');
+ *     return session && { tenant: 'shop', subject: session.userId, agents: ['helper'], scopes: ['run:create', 'run:read'] };
+ *   },
+ * });
+ */
+export function sessionAuthenticator(options: SessionAuthenticatorOptions): Authenticator {
+  checkOptions(action, options, {
+    lookup: ['function', 'a function ({ cookies, headers }) => ({ tenant, subject, agents, scopes }) | undefined'],
+    origins: ['array?', 'an array of origins, such as ["https://shop.example"]'],
+  });
+  const { lookup, origins = [] } = options;
+  const wrong = origins.find((origin) => URL.parse(origin)?.origin !== origin);
+  if (wrong !== undefined) {
+    throw wrongArgument(action, 'origins', `"${wrong}" is no origin; list each, such as "https://shop.example"`);
+  }
+  const allowed = new Set(origins);
+  return {
+    usesCookies: true,
+    async authenticate(request) {
+      requireOwnPage(request, allowed);
+      const { headers } = request;
+      const found = await lookUp(lookup, { cookies: cookiesOf(headers), headers });
+      if (!found) {
+        throw new PinnaceError('authentication_required', 'Sign in: the request has no session of this app', {
+          details: { reason: 'no_session' },
+        });
+      }
+      const { tenant, agents, scopes, roles } = found;
+      const facts = { via: 'http', tenant, ...actingFor(request, found), agents, scopes } as const;
+      return createPrincipal({ ...facts, ...(roles && { roles }) });
+    },
+  };
+}
+
+async function lookUp(
+  lookup: SessionAuthenticatorOptions['lookup'],
+  request: SessionRequest,
+): Promise<SessionPrincipal | undefined> {
+  try {
+    return await lookup(request);
+  } catch (cause) {
+    throw new PinnaceError('unavailable', 'Cannot look up the session now', {
+      details: { reason: 'session_lookup_failed' },
+      cause,
+    });
+  }
+}
+
+/** Browsers set these headers, and pages cannot: the check holds without a token in each form (Fetch Metadata, RFC 6454). */
+function requireOwnPage({ method, url, headers }: Request, allowed: ReadonlySet<string>): void {
+  const origin = headers.get('origin');
+  if (origin !== null && allowed.has(origin)) return;
+  const site = headers.get('sec-fetch-site');
+  if (site === 'same-origin') return;
+  const isOwn = origin !== null && URL.parse(origin)?.host === new URL(url).host; // a proxy may have ended TLS
+  if (site === null && isOwn) return;
+  if (origin === null && safeMethods.has(method) && (site === null || site === 'none')) return;
+  throw new PinnaceError(
+    'forbidden',
+    'Cannot use the session from this page: list its origin in "origins" of sessionAuthenticator and of the endpoint',
+    { details: { reason: 'foreign_origin' } },
+  );
+}
+
+/** The cookies of a request (RFC 6265, section 5.4). Where a name comes twice, the first counts: it has the longer path. */
+function cookiesOf(headers: Headers): Readonly<Record<string, string>> {
+  const cookies: Record<string, string> = Object.create(null) as Record<string, string>; // names are the client's
+  for (const pair of (headers.get('cookie') ?? '').split(';')) {
+    const at = pair.indexOf('=');
+    const name = pair.slice(0, at).trim();
+    if (at >= 0 && name !== '' && !Object.hasOwn(cookies, name)) cookies[name] = decoded(pair.slice(at + 1).trim());
+  }
+  return cookies;
+}
+
+function decoded(value: string): string {
+  const bare = value.length > 1 && value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value;
+  try {
+    return decodeURIComponent(bare);
+  } catch {
+    return bare;
+  }
+}
