@@ -2,6 +2,7 @@
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { EgressOptions } from '../../src/contracts/egress.ts';
+import { requirePieces } from '../../src/base/text.ts';
 import type { Deadline } from './deadline.ts';
 import { allowedResponseHeaders } from './headers.ts';
 import { unreachable, unusable } from './refusals.ts';
@@ -64,6 +65,7 @@ function guardBody(
 ): ReadableStream<Bytes> {
   const source = body.getReader();
   let left = maxBytes;
+  let pieces = 0;
   const giveUp = async (reason: unknown): Promise<void> => {
     onEnd();
     await source.cancel(reason).catch(() => {});
@@ -78,6 +80,7 @@ function guardBody(
         if (refusal && value.byteLength > 0) throw refusal;
         left -= value.byteLength;
         if (left < 0) throw tooLarge(maxBytes);
+        requirePieces(++pieces, maxBytes - left);
         controller.enqueue(value);
       } catch (error) {
         void giveUp(error);

@@ -20,7 +20,7 @@ export async function readAnswer(response: Response): Promise<Response> {
   try {
     let start = '';
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      start += next.value;
+      start = next.value; // what comes before is space
       if (start.trim() !== '') break;
     }
     const first = start.trimStart().charAt(0);

@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import { parseJson } from '../../src/base/json.ts';
-import { readLimited } from './read-limited.ts';
+import { readBytes } from '../../src/base/text.ts';
 import { untilAborted } from '../../src/base/until-aborted.ts';
 
 /** Headers as plain data. */
@@ -67,7 +67,7 @@ async function exchange(remote: Remote, request: JsonRequest): Promise<Reply> {
   const sent = await toRequest(remote, request);
   const response = await reach(remote, request, () => remote.fetch(sent));
   if (response.status === 200) {
-    const bytes = await reach(remote, request, () => readLimited(response, remote.maxBytes));
+    const bytes = await reach(remote, request, () => readBytes(response.body, remote.maxBytes));
     return { type: 'found', data: readData(remote, request, bytes), etag: response.headers.get('etag') ?? undefined };
   }
   void response.body?.cancel().catch(() => undefined);

@@ -1,7 +1,8 @@
 /** Text without halves of surrogate pairs: strict servers refuse a request that has one, and so every later request of its chat. */
 
-import { yieldTurn } from './turns.ts';
+import { PinnaceError } from './errors.ts';
 import { isRecord } from './is-record.ts';
+import { yieldTurn } from './turns.ts';
 
 /** Deeper data, and data within itself, is refused where it is read. */
 const maxDepth = 64;
@@ -97,29 +98,52 @@ function escape(found: string): string {
   return escaped;
 }
 
-/** So many pieces are taken in one turn: a hostile server sends single bytes. */
-const piecesPerTurn = 1_024;
+/** The pieces of an answer before others have their turn, and those that it may have besides one for each 16 bytes: each costs time. */
+const [piecesPerTurn, freePieces, bytesPerPiece] = [1_024, 4_096, 16];
 
-/**
- * Returns the text of a body, or the error that broke it: `Response.text()` puts another in its place in some browsers. However small
- * its pieces are, they are held in one piece of memory, and others have their turns.
- */
-export async function readText(body: ReadableStream<Uint8Array<ArrayBuffer>> | null): Promise<string> {
-  if (body === null) return '';
+/** @throws PinnaceError `unavailable` with the reason `body_in_pieces`: hostile servers send single bytes. */
+export function requirePieces(pieces: number, length: number): void {
+  if (pieces <= freePieces + length / bytesPerPiece) return;
+  const details = { reason: 'body_in_pieces' };
+  throw new PinnaceError('unavailable', 'Cannot use the answer: its pieces are too small', {
+    retryable: false,
+    details,
+  });
+}
+
+type Body = ReadableStream<Uint8Array<ArrayBuffer>> | null;
+
+/** Returns the text of a body, or the error that broke it: `Response.text()` puts another in its place in some browsers. */
+export async function readText(body: Body): Promise<string> {
+  return new TextDecoder().decode(await readBytes(body));
+}
+
+/** Returns the bytes of a body in one piece of memory, or `undefined` when there are more than `maxBytes`. Others have their turns. */
+export async function readBytes(body: Body): Promise<Uint8Array<ArrayBuffer>>;
+export async function readBytes(body: Body, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined>;
+export async function readBytes(body: Body, maxBytes = Infinity): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  if (body === null) return new Uint8Array();
   const reader = body.getReader();
   let bytes = new Uint8Array(4_096);
   let length = 0;
-  for (let pieces = 1;; pieces++) {
-    const { done, value } = await reader.read();
-    if (done) return new TextDecoder().decode(bytes.subarray(0, length));
-    if (length + value.length > bytes.length) {
-      const larger = new Uint8Array(Math.max(2 * bytes.length, length + value.length));
-      larger.set(bytes.subarray(0, length));
-      bytes = larger;
+  try {
+    for (let pieces = 1;; pieces++) {
+      const { done, value } = await reader.read();
+      if (done) return bytes.slice(0, length); // what is stored is not larger than the body
+      const needed = length + value.length;
+      if (needed > maxBytes) return undefined;
+      requirePieces(pieces, needed);
+      if (needed > bytes.length) {
+        const larger = new Uint8Array(Math.max(2 * bytes.length, needed));
+        larger.set(bytes.subarray(0, length));
+        bytes = larger;
+      }
+      bytes.set(value, length);
+      length = needed;
+      if (pieces % piecesPerTurn === 0) await yieldTurn();
     }
-    bytes.set(value, length);
-    length += value.length;
-    if (pieces % piecesPerTurn === 0) await yieldTurn();
+  } finally {
+    void reader.cancel().catch(() => undefined); // a body that has ended is not hurt by it
   }
 }
 

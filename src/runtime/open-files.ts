@@ -9,6 +9,7 @@ import { loadOnce } from '../base/load-once.ts';
 import type { LanguageModelV4ToolResultOutput } from '@ai-sdk/provider';
 import { type MediaBlock, mediaOf, withMedia } from '../tools/content.ts';
 import { isRecord } from '../base/is-record.ts';
+import { readBytes } from '../base/text.ts';
 import {
   blobIdOf,
   blobUrl,
@@ -317,21 +318,10 @@ async function fetchFile(url: string, access: FileAccess): Promise<Uint8Array<Ar
     });
     if (!answer.ok) await answer.body?.cancel();
     requireOk(answer.status);
-    return await readAll(answer);
+    return await readBytes(answer.body); // part by part: so an error of the egress arrives as it is, on every platform
   } catch (thrown) {
     signal.throwIfAborted();
     throw refusalOf(toPinnaceError(thrown), maxBytes);
-  }
-}
-
-/** Reads the body part by part: so an error of the egress arrives as it is, on every platform. */
-async function readAll({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
-  const parts: Uint8Array<ArrayBuffer>[] = [];
-  const reader = body?.getReader();
-  for (;;) {
-    const next = await reader?.read();
-    if (!next || next.done) return new Uint8Array(await new Blob(parts).arrayBuffer());
-    parts.push(next.value);
   }
 }
 

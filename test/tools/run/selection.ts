@@ -49,6 +49,7 @@ export const measuringPlatformTests: string[] = [
 export const measuringTests: string[] = [
   ...measuringPlatformTests,
   'test/node/{fuzz,parity,regex-cpu,schema-cpu,soak}.test.ts',
+  'test/adapters/egress/answers-in-pieces.test.ts',
   'test/node/docs/docs.test.ts',
   'test/src/simulation/{planted-bugs,simulate}.test.ts',
   'test/src/runtime/{audit,readiness,start-gate}.test.ts',
