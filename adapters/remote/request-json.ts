@@ -115,8 +115,8 @@ async function reach<T>(remote: Remote, { what }: JsonRequest, call: () => Promi
   }
 }
 
-function readData(remote: Remote, { what }: JsonRequest, bytes: Uint8Array<ArrayBuffer> | undefined): unknown {
-  if (!bytes) {
+function readData(remote: Remote, { what }: JsonRequest, bytes: Uint8Array<ArrayBuffer>): unknown {
+  if (bytes.length > remote.maxBytes) {
     const why = `it answered more than the ${remote.maxBytes} bytes that are allowed`;
     throw unavailable(remote, 'too_large', `Cannot load ${what} from the ${remote.name}: ${why}`, { retryable: false });
   }

@@ -112,26 +112,20 @@ export function requirePieces(pieces: number, length: number): void {
 }
 
 type Body = ReadableStream<Uint8Array<ArrayBuffer>> | null;
-
 /** Returns the text of a body, or the error that broke it: `Response.text()` puts another in its place in some browsers. */
 export async function readText(body: Body): Promise<string> {
   return new TextDecoder().decode(await readBytes(body));
 }
 
-/** Returns the bytes of a body in one piece of memory, or `undefined` when there are more than `maxBytes`. Others have their turns. */
-export async function readBytes(body: Body): Promise<Uint8Array<ArrayBuffer>>;
-export async function readBytes(body: Body, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined>;
-export async function readBytes(body: Body, maxBytes = Infinity): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  if (body === null) return new Uint8Array();
-  const reader = body.getReader();
-  let bytes = new Uint8Array(4_096);
-  let length = 0;
+/** Returns the bytes of a body in one piece of memory; more than `maxBytes`, as soon as there are more. Others have their turns. */
+export async function readBytes(body: Body, maxBytes = Infinity): Promise<Uint8Array<ArrayBuffer>> {
+  const reader = (body ?? new Blob().stream()).getReader();
+  let [bytes, length] = [new Uint8Array(4_096), 0];
   try {
-    for (let pieces = 1;; pieces++) {
+    for (let pieces = 1; length <= maxBytes; pieces++) {
       const { done, value } = await reader.read();
-      if (done) return bytes.slice(0, length); // what is stored is not larger than the body
+      if (done) break;
       const needed = length + value.length;
-      if (needed > maxBytes) return undefined;
       requirePieces(pieces, needed);
       if (needed > bytes.length) {
         const larger = new Uint8Array(Math.max(2 * bytes.length, needed));
@@ -142,6 +136,7 @@ export async function readBytes(body: Body, maxBytes = Infinity): Promise<Uint8A
       length = needed;
       if (pieces % piecesPerTurn === 0) await yieldTurn();
     }
+    return bytes.slice(0, length); // what is stored is not larger than the body
   } finally {
     void reader.cancel().catch(() => undefined); // a body that has ended is not hurt by it
   }
