@@ -70,13 +70,3 @@ export async function ask(
     ),
   };
 }
-
-/** The calls as `[name, input]`, the input parsed. */
-export async function callsFor(
-  prompt: Prompt | string,
-  tools: readonly ActiveTool[],
-  options: Partial<CallOptions> = {},
-): Promise<[string, unknown][]> {
-  const { calls } = await ask(prompt, tools, options);
-  return calls.map(({ toolName, input }) => [toolName, JSON.parse(input) as unknown]);
-}

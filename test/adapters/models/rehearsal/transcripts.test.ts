@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { type ActiveTool, ask, type CallOptions, type Prompt } from './ask.ts';
 import recorded from '../../../fixtures/rehearsal/transcripts.json' with { type: 'json' };
 
-/** What a step was asked and answered, as recorded from the README, the docs, the tour, the templates and the page's tests. */
+/** What a step was asked and answered, as recorded from the README, the docs, the tour, the templates, the page's tests, and by topic. */
 interface Transcript {
+  /** What the step shows. */
+  readonly about?: string;
   /** The number of the tool set. */
   readonly tools: number;
   readonly prompt: Prompt;
@@ -18,14 +20,15 @@ const { tools, toolSets, transcripts } = recorded as unknown as { // safe: as re
   readonly transcripts: readonly Transcript[];
 };
 
-function messageOf({ prompt }: Transcript): string {
+function titleOf({ about, prompt }: Transcript): string {
+  if (about !== undefined) return about;
   const last = prompt.findLast(({ role }) => role === 'user');
   return JSON.stringify(last?.content.at(-1)).slice(0, 120);
 }
 
-describe('rehearsal answers as the README, the docs and the tour show', () => {
-  it.each(transcripts.map((transcript, at) => ({ at, message: messageOf(transcript), transcript })))(
-    '$at: $message',
+describe('rehearsal answers as recorded: as the README, the docs and the tour show, and by topic', () => {
+  it.each(transcripts.map((transcript, at) => ({ at, title: titleOf(transcript), transcript })))(
+    '$at: $title',
     async ({ transcript }) => {
       const { prompt, responseFormat, text, calls } = transcript;
       const active = (toolSets[transcript.tools] ?? []).map((name): ActiveTool => ({
@@ -35,6 +38,7 @@ describe('rehearsal answers as the README, the docs and the tour show', () => {
       const answer = await ask(prompt, active, { ...(responseFormat && { responseFormat }) });
       expect(answer.text).toBe(text);
       expect(answer.calls.map(({ toolName, input }) => [toolName, input])).toEqual(calls);
+      expect(answer.finish).toBe(calls.length > 0 ? 'tool-calls' : 'stop');
     },
   );
 });
