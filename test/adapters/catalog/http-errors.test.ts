@@ -131,14 +131,4 @@ describe('the errors of httpCatalog', () => {
     });
     expect(requests).toEqual([]);
   });
-
-  it('hand the signal to fetch', async () => {
-    const { fetch, requests } = fakeFetch(() => never);
-    const stop = new AbortController();
-    const call = httpCatalog({ url, fetch }).agent('a', stop.signal);
-    await Promise.resolve(); // the headers are being made
-    stop.abort();
-    await expect(call).rejects.toMatchObject({ code: 'cancelled' });
-    for (const { signal } of requests) expect(signal.aborted).toBe(true);
-  });
 });

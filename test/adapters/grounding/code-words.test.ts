@@ -47,18 +47,6 @@ async function ask(query: string): Promise<readonly SourceHit[]> {
 }
 
 describe('codeSource, asked in sentences', () => {
-  it.each([
-    ['Where is an upload refused that is too big?', 'ts/limits.ts'],
-    ['Which method adds up the cost of all products?', 'js/cart.js'],
-    ['What mails a letter to the people who subscribed?', 'py/mailer.py'],
-    ['How is the oldest entry removed?', 'go/cache.go'],
-    ['Where do we wait until a file is free?', 'rust/lock.rs'],
-    ['When does the sun rise, which hour?', 'java/Clock.java'],
-  ])('finds by comments, names and synonyms: %s', async (query, path) => {
-    const [first] = await ask(query);
-    expect(first?.source.path).toBe(path);
-  });
-
   it('takes no word of a sentence for the name of a symbol', async () => {
     const hits = await ask('Where is an upload refused that is too big?');
     expect(hits[0]?.title).toContain('requireSize');

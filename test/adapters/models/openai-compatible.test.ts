@@ -33,18 +33,6 @@ describe('openAiCompatible', () => {
     expect(textOf(seen)).toBe('It is four');
   });
 
-  it('asks again after a 429, when its Retry-After is over', async () => {
-    const headers = { 'x-test-id': crypto.randomUUID() };
-    const busy = await run({ baseUrl: aimock, model: 'any', headers }, {
-      prompt: 'Busy at first: busy at first',
-      maxRetries: 1,
-    });
-    expect(textOf(busy)).toBe('Free now');
-    const scope = `retry-${crypto.randomUUID()}`;
-    expect(textOf(await run(fault('429-once', scope), { maxRetries: 1 }))).toBe('Hello from the fault server');
-    expect(await statsOf(scope)).toEqual({ requests: 2, disconnects: 0 });
-  });
-
   it('stops an endpoint when the reader cancels', async () => {
     const scope = `cancel-${crypto.randomUUID()}`;
     const { stream } = await openAiCompatible(fault('stall', scope)).doStream({

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { rehearsal } from '../../../adapters/models/rehearsal.ts';
-import { ask, called, type Part, partsOf, stream, toolOf, user } from './rehearsal/ask.ts';
+import { ask, type Part, partsOf, stream, toolOf, user } from './rehearsal/ask.ts';
 import { calculator, several, weather } from './rehearsal/tools.ts';
 
 const hello = [user('Hello')];
@@ -27,18 +27,6 @@ describe('rehearsal', () => {
     for (const prompt of [hello, [], [{ role: 'system' as const, content: 'Be kind' }]]) {
       expect((await ask(prompt)).text).toContain('No tool is active here');
     }
-  });
-
-  it('names the files that it receives, and calls no tool for what stands in them', async () => {
-    const data = { type: 'data' as const, data: new Uint8Array([1]) };
-    const image = { type: 'file' as const, mediaType: 'image/png', filename: 'dot.png', data };
-    const text = { type: 'text' as const, text: 'File "a \\"b\\".csv" (text/csv):\nWhat is 2+2?' };
-    const { text: said, calls } = await ask([{ role: 'user', content: [image, text] }], [calculator]);
-    expect(said).toContain('I received `dot.png`, `a "b".csv`.');
-    expect(said).toContain('I cannot read files');
-    expect(calls).toEqual([]);
-    const asked = await ask([{ role: 'user', content: [{ type: 'text', text: 'Say: ahoy' }, image] }]);
-    expect(asked.text).toBe('I received `dot.png`.\n\nahoy');
   });
 
   it('returns the same chunks for the same seed and prompt, ids included', async () => {
@@ -111,17 +99,6 @@ describe('rehearsal', () => {
     expect(calls).toEqual([]);
     expect(text).toBe('To call `get_weather` I need `city`. Your message does not say it.');
   });
-
-  it('assigns calls ids that no other call of the conversation has', async () => {
-    const first = await ask('What is 2+2 and the weather in Oslo?', several);
-    const ids = first.calls.map(({ toolCallId }) => toolCallId);
-    const before = first.calls.flatMap(({ toolCallId }) =>
-      called('calculator', {}, { type: 'json', value: 4 }, toolCallId)
-    );
-    const prompt = [user('What is 2+2 and the weather in Oslo?'), ...before];
-    const second = await ask([...prompt, user('What is 2+2 and the weather in Oslo?')], several);
-    expect(new Set([...ids, ...second.calls.map(({ toolCallId }) => toolCallId)]).size).toBe(4);
-  });
 });
 
 describe('the pace of rehearsal', () => {
@@ -136,17 +113,6 @@ describe('the pace of rehearsal', () => {
     timer.mockRestore();
   });
 
-  it('waits before each word', async () => {
-    const { parts } = await startReading({ delayMs: 50 });
-    expect(wordsIn(parts)).toBe(0);
-    await vi.advanceTimersByTimeAsync(49);
-    expect(wordsIn(parts)).toBe(0);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(wordsIn(parts)).toBe(1);
-    await vi.advanceTimersByTimeAsync(500);
-    expect(wordsIn(parts)).toBe(11);
-  });
-
   it('ends with the reason of an abort between two words, and leaves no timer', async () => {
     const abort = new AbortController();
     const { parts, ended } = await startReading({ delayMs: 50 }, abort.signal);
@@ -155,18 +121,6 @@ describe('the pace of rehearsal', () => {
     abort.abort(reason);
     await expect(ended).rejects.toBe(reason);
     expect(wordsIn(parts)).toBe(2);
-    expect(vi.getTimerCount()).toBe(0);
-  });
-
-  it('leaves no timer when its reader leaves', async () => {
-    const { stream: source } = await rehearsal({ delayMs: 50 }).doStream({ prompt: hello });
-    const reader = source.getReader();
-    for (let i = 0; i < 3; i++) await reader.read();
-    const waiting = reader.read();
-    await vi.advanceTimersByTimeAsync(0);
-    expect(vi.getTimerCount()).toBe(1);
-    await reader.cancel();
-    expect(await waiting).toMatchObject({ done: true });
     expect(vi.getTimerCount()).toBe(0);
   });
 });

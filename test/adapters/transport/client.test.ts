@@ -141,17 +141,6 @@ describe('as a transport of the AI SDK', () => {
     abortSignal: undefined,
   } as const;
 
-  it('sends the last 2,000 messages to the agent that the body names', async () => {
-    const { client, endpoint } = await setup();
-    const messages = Array.from({ length: 2_050 }, (_, i) => userMessage(`${i}`, `m${i}`));
-    const stream = await client.sendMessages({ ...trigger, messages, body: { agentId: 'helper' } });
-    expect(await readAll(stream)).toEqual(chunksOf(6));
-    expect(await endpoint.requests[0]?.json()).toEqual({
-      agentId: 'helper',
-      chat: { id: 'chat-1', messages: messages.slice(50) },
-    });
-  });
-
   it('asks for the structured answer that the body names', async () => {
     const { client, endpoint } = await setup();
     const output = { schema: { type: 'object' } };

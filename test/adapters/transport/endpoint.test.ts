@@ -114,19 +114,6 @@ describe('an endpoint and its client', () => {
     await a!.cancel(await runIdOf(first.getReader()));
     await c!.run(request);
   });
-
-  it('invalidate and prewarm with the scopes for it', async () => {
-    const endpoint = await signedEndpoint(testRuntime(hello()));
-    const operator = await endpoint.client({ scopes: ['registry:read', 'registry:write', 'admin'] });
-    expect(await operator.call('POST', '/v1/prewarm', { body: { agentIds: ['helper', 'nobody'] } })).toEqual({
-      warmed: ['agent:helper', 'provider:default', 'tools'],
-      failed: { nobody: 'not_found' },
-    });
-    await operator.call('POST', '/v1/invalidations', { body: { keys: ['agent:helper'] } });
-    await expect(operator.call('POST', '/v1/invalidations', { body: { keys: [] } })).rejects.toMatchObject({
-      code: 'invalid_argument',
-    });
-  });
 });
 
 describe('the endpoint', () => {
@@ -163,17 +150,6 @@ describe('GET /v1/readyz', () => {
     new Request('https://worker.example/v1/readyz', { headers: authorization === undefined ? {} : { authorization } });
   const metricsToken = 'scrape-token-of-the-deployment-000';
   const never = (): Promise<never> => new Promise(() => undefined);
-
-  it('answers 503 within 3 s when the storage hangs, and names it', async () => {
-    using time = virtualTime();
-    const storage = { get: never, list: never, commit: never };
-    const { serve } = await signedEndpoint(testRuntime({ ...hello(), storage }), { metricsToken });
-    const answer = serve(ask(`Bearer ${metricsToken}`));
-    expect(await time.passUntil(answer, 3_000)).toBe(true);
-    const response = await answer;
-    expect(response.status).toBe(503);
-    expect(await response.json()).toMatchObject({ status: 'failed', checks: { storage: 'failed', catalog: 'ok' } });
-  });
 
   it('answers within 3 s when what the platform can do does not come', async () => {
     using time = virtualTime();

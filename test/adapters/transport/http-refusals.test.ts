@@ -57,19 +57,6 @@ describe('a request whose Host header is no host name', () => {
 });
 
 describe('a refused run', () => {
-  it.each([
-    ['the quota of a tenant', { quotas: { runsPerTenant: 0 } }, 429],
-    ['the quota of the instance', { quotas: { runs: 0 } }, 503],
-  ])('carries Retry-After when the reason is %s, spread by 20 %%', async (_name, options, status) => {
-    const waits = await Promise.all([0, 0.5, 1].map(async (chance) => {
-      const response = await endpoint({ ...options, random: () => chance }).serve(start());
-      expect(response.status).toBe(status);
-      const { retryAfterMs } = await response.json() as { retryAfterMs: number };
-      return [retryAfterMs, response.headers.get('retry-after')];
-    }));
-    expect(waits).toEqual([[800, '1'], [1000, '1'], [1200, '2']]);
-  });
-
   it('carries Retry-After when the runtime is closed, and none when a retry cannot help', async () => {
     const { serve, runtime } = endpoint();
     expect((await serve(start({ agentId: 'nobody' }))).headers.get('retry-after')).toBeNull();

@@ -14,13 +14,7 @@ import { createClient } from '../../../adapters/transport/client.ts';
 import { connectRuntime, exposeRuntime } from '../../../adapters/transport/comlink.ts';
 import { developmentAuthenticator } from '../../../adapters/transport/development-authenticator.ts';
 import { createHandler } from '../../../adapters/transport/http.ts';
-import {
-  defineTool,
-  localPrincipal,
-  type PinnaceUIMessage,
-  type PlanningRuntime,
-  type ToolsOf,
-} from '../../../src/index.ts';
+import { defineTool, type PinnaceUIMessage, type PlanningRuntime, type ToolsOf } from '../../../src/index.ts';
 import { callsTools, says, type ScriptedModel, scriptedModel, stallingStream } from '../../fixtures/model.ts';
 import { localSandbox } from '../../fixtures/program-cells.ts';
 import { testRuntime } from '../../fixtures/runtime.ts';
@@ -204,17 +198,6 @@ describe.each(Object.entries(ways))('useChat with %s', (way, connect) => {
     expect(model.calls).toHaveLength(2);
   });
 
-  it('continues without sendAutomaticallyWhen when the chat is sent again', async () => {
-    const page = await render({ transport: connect(runtimeOf(scriptedModel(asksToSend, says('Done')))) });
-    await page.chat.sendMessage({ text: 'Send' });
-    await until(() => expect(page.chat.status).toBe('ready'));
-    await page.chat.addToolApprovalResponse({ id: approvalOf(page.chat.messages.at(-1)), approved: true });
-    expect(sent).toEqual([]);
-    await page.chat.sendMessage();
-    await until(() => expect(textOf(page.chat.messages.at(-1))).toBe('Done'));
-    expect(sent).toEqual(['Ada']);
-  });
-
   it('remembers a denial in the next turn', async () => {
     const model = scriptedModel(asksToSend, says('Done'), says('Right'));
     const page = await render({ transport: connect(runtimeOf(model)), sendAutomaticallyWhen: answered });
@@ -237,19 +220,6 @@ describe.each(Object.entries(ways))('useChat with %s', (way, connect) => {
     await until(() => expect(model.calls[0]?.abortSignal?.aborted).toBe(true));
     expect(page.chat.status).toBe('ready');
     expect(statesOf(page.chat.messages.at(-1))).not.toContain('running');
-  });
-
-  it('cancels a run that is stopped before its first chunk', async () => {
-    const model = scriptedModel(stalled('Hel'));
-    const runtime = runtimeOf(model);
-    const page = await render({ transport: connect(runtime), id: 'early' });
-    const sending = page.chat.sendMessage({ text: 'Talk' });
-    await page.chat.stop();
-    await sending;
-    expect(page.chat.status).toBe('ready');
-    await vi.waitFor(async () => expect(await runtime.runs.ofChat(localPrincipal(), 'early')).toBeUndefined(), {
-      timeout: 30_000,
-    });
   });
 
   it('regenerates an answer', async () => {
@@ -332,18 +302,6 @@ describe('PinnaceUIMessage', () => {
 });
 
 describe('useChat with DefaultChatTransport', () => {
-  it('chats, decides by its messages and continues', async () => {
-    const page = await render({
-      transport: defaultTransport(runtimeOf(scriptedModel(asksToSend, says('Done')))),
-      sendAutomaticallyWhen: answered,
-    });
-    await page.chat.sendMessage({ text: 'Send' });
-    await until(() => expect(page.chat.status).toBe('ready'));
-    await page.chat.addToolApprovalResponse({ id: approvalOf(page.chat.messages.at(-1)), approved: true });
-    await until(() => expect(textOf(page.chat.messages.at(-1))).toBe('Done'));
-    expect(sent).toEqual(['Ada']);
-  });
-
   it('resumes after a reload', async () => {
     const model = talkingModel();
     const runtime = runtimeOf(model);

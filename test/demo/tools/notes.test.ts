@@ -15,18 +15,6 @@ describe('notes_list', () => {
     expect(await notes.call('notes_list')).toEqual({ notes: [], total: 0 });
   });
 
-  it('lists the newest first, without the whole text', async () => {
-    await notes.addAll('Eggs', `Log\n${'calm sea '.repeat(50)}`);
-    const { notes: found } = await notes.call('notes_list') as { notes: { preview: string }[] };
-    expect(found).toMatchObject([{ noteId: 'note-2', title: 'Log' }, {
-      noteId: 'note-1',
-      title: 'Eggs',
-      preview: 'Eggs',
-    }]);
-    expect(found[0]?.preview).toMatch(/^Log calm sea .*…$/);
-    expect(found[0]).not.toHaveProperty('text');
-  });
-
   it('gives page after page until all are listed', async () => {
     await notes.addAll(...Array.from({ length: 12 }, (_, i) => `note ${i}`));
     const seen: string[] = [];

@@ -165,18 +165,6 @@ describe('the loaded set', () => {
     expect(await outputOf(testDiscovery({ storage }).discovery, 'tool_active', {})).toMatchObject({ count: 1 });
   });
 
-  it('is filtered by what is allowed and known today, and comes back when it is allowed again', async () => {
-    const storage = memoryStorage();
-    await outputOf(testDiscovery({ storage }).discovery, 'tool_load', { names: ['loop_get', 'loop_set', 'spec_list'] });
-    const smaller = createToolIndex(goEntTools.filter(({ name }) => name !== 'spec_list'));
-    const today = testDiscovery({ storage, index: smaller, isAllowed: (name) => name !== 'loop_set' });
-    await today.discovery.restore();
-    expect([...today.active]).toEqual(['loop_get']);
-    const later = testDiscovery({ storage });
-    await later.discovery.restore();
-    expect(later.active.size).toBe(3);
-  });
-
   it('belongs to one tenant, subject and chat', async () => {
     const storage = memoryStorage();
     const own = { storage, principal: principalOf('t', 's'), chatId: 'c' };

@@ -230,32 +230,6 @@ describe('an index against hostile input', () => {
     expect(hits.every(({ score }, i) => i === 0 || score <= hits[i - 1]!.score)).toBe(true);
   });
 
-  const strange = [
-    '__proto__',
-    'constructor',
-    'toString',
-    'hasOwnProperty',
-    '🚀',
-    '天気予報',
-    '__',
-    'a__',
-    '',
-    ' ',
-    '\u0000',
-    '\uD800',
-    'x'.repeat(10_000),
-  ];
-
-  it('takes names with any characters', () => {
-    const index = createToolIndex(strange.map((name) => ({ name, description: 'Works' })));
-    expect(index.size).toBe(strange.length);
-    for (const name of ['__proto__', 'constructor', 'toString', '🚀', '天気予報']) {
-      expect(namesOf(index, name)[0]).toBe(name);
-    }
-    for (const name of strange) expect(index.remove(name)).toBe(true);
-    expect([index.size, namesOf(index, 'works')]).toEqual([0, []]);
-  });
-
   it('answers any query in bounded time, deterministically', () => {
     const index = createToolIndex([{ name: 'weather', description: 'Tells the weather' }]);
     const queries = [

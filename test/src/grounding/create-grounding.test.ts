@@ -74,17 +74,6 @@ describe('createGrounding', () => {
     expect(sources[0]).toMatchObject({ status: 'partial', candidates: 1 });
   });
 
-  it('takes no hits for a good answer, and filters by confidence after fusion', async () => {
-    const docs = fakeSource('docs', [hitOf('a', { confidence: 0.3 })]);
-    const grounding = createGrounding({ sources: [docs] });
-    expect((await grounding.retrieve({ dataSourceId: 'docs', query: 'x', minConfidence: 0.5 })).hits).toEqual([]);
-    const more = fakeSource('more', [hitOf('other', { content: 'Content of a', confidence: 0.4 })]);
-    const both = createGrounding({ sources: [docs, more] });
-    const { hits } = await both.retrieve({ dataSourceIds: ['docs', 'more'], query: 'x', minConfidence: 0.5 });
-    expect(hits).toHaveLength(1);
-    expect(hits[0]?.confidence).toBeCloseTo(1 - 0.7 * 0.6);
-  });
-
   it('asks for the tenant of the principal, with the rights that the host adds', async () => {
     const docs = fakeSource('docs', [hitOf('a')]);
     const grounding = createGrounding({

@@ -42,18 +42,6 @@ const lists = fc.uniqueArray(
 );
 
 describe('fuse', () => {
-  it('orders by the confidence of all sources together, ties by rank, source and id', () => {
-    const hits = fuse([
-      list('b', hitOf('p'), hitOf('q')),
-      list('a', hitOf('r'), hitOf('p', { content: 'Content of p' })),
-    ]);
-    expect(hits.map(({ dataSourceId, id }) => `${dataSourceId}/${id}`)).toEqual(['b/p', 'a/r', 'b/q']);
-    expect(hits[0]?.confidence).toBeCloseTo(0.75);
-    const [sure] = fuse([list('a', hitOf('r'), hitOf('s')), list('b', hitOf('t', { confidence: 0.6 }))]);
-    expect(sure?.id).toBe('t');
-    expect(hits.every(({ scoreKind }) => scoreKind === 'rrf')).toBe(true);
-  });
-
   it('takes agreement of sources, in content or in lines, for more confidence, at most 0.99', () => {
     const same = { content: 'same', confidence: 0.6 };
     expect(fuse([list('a', hitOf('1', same)), list('b', hitOf('2', same))])[0]?.confidence).toBeCloseTo(0.84);

@@ -64,18 +64,6 @@ describe('groundingTools', () => {
     });
   });
 
-  it('list the sources and their contents', () => {
-    const sources = [textSource({ id: 'notes' }), fakeSource('orders', [], 'structured')];
-    const grounding = createGrounding({ sources, descriptions: { orders: 'orders since 2020' } });
-    const [retrieve] = groundingTools(grounding, { dataSources: ['notes', 'orders', 'gone'] });
-    expect(retrieve!.definition.description).toContain(
-      'Data sources:\n- notes (search)\n- orders (structured): orders since 2020\n- gone (not there now)',
-    );
-    expect(groundingTools(grounding)[1]!.definition.paramsSchema).toMatchObject({
-      properties: { dataSourceId: { enum: ['notes'] } },
-    });
-  });
-
   it('answer in part where a source is missing, disabled or failing, and fail where none answers', async () => {
     const down = fakeSource('down', () => Promise.reject(new PinnaceError('unavailable', 'The index is away')));
     const grounding = createGrounding({

@@ -34,18 +34,6 @@ describe('files in a storage', () => {
     expect(writes).toHaveLength(before);
   });
 
-  it('expire 30 days after their last use', async () => {
-    const { blobs, pass, storage } = setup();
-    const id = await blobs.put(blob, scope);
-    for (let use = 0; use < 4; use++) {
-      pass(20 * day);
-      expect(await blobs.get(id, scope)).toEqual(blob);
-    }
-    pass(30 * day);
-    expect(await blobs.get(id, scope)).toBeUndefined();
-    expect(await storage.list({ prefix: ['blob'], limit: 10 })).toEqual([]);
-  });
-
   it('are missing as a whole when a part is missing', async () => {
     const { blobs, storage } = setup();
     const id = await blobs.put(blob, scope);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { type Cache, type CacheOptions, createCache, createSourceHealth } from '../../../src/log/cache.ts';
+import { type Cache, type CacheOptions, createCache } from '../../../src/log/cache.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { createMetrics } from '../../../src/base/metrics.ts';
 import { virtualTime } from '../../../src/simulation/virtual-time.ts';
@@ -47,18 +47,6 @@ describe('createCache', () => {
     expect(await cache.get('a')).toBe(2);
   });
 
-  it('serves an old value for ten minutes while the source is out of reach', async () => {
-    const stale: string[] = [];
-    const { state, cache } = setUp({ onStale: (id) => stale.push(id) });
-    await cache.get('a');
-    state.answer = unavailable;
-    state.time = 599_000;
-    expect(await cache.get('a')).toBe(1);
-    expect(stale).toEqual(['a']);
-    state.time = 601_000;
-    await expect(cache.get('a')).rejects.toMatchObject({ code: 'unavailable' });
-  });
-
   it.each(['forbidden', 'not_found', 'unauthenticated'] as const)(
     'does not cover up %s with an old value',
     async (code) => {
@@ -76,17 +64,6 @@ describe('createCache', () => {
     cache.invalidate('a');
     state.answer = unavailable;
     await expect(cache.get('a')).rejects.toMatchObject({ code: 'unavailable' });
-  });
-
-  it('believes a miss for five seconds', async () => {
-    const { state, cache } = setUp();
-    state.answer = () => Promise.resolve(undefined);
-    expect(await cache.get('a')).toBeUndefined();
-    state.answer = () => Promise.resolve(1);
-    state.time = 4_000;
-    expect(await cache.get('a')).toBeUndefined();
-    state.time = 6_000;
-    expect(await cache.get('a')).toBe(1);
   });
 
   it('gives up on a source that does not answer, and aborts the load', async () => {
@@ -142,28 +119,6 @@ describe('createCache', () => {
     expect(await time.passUntil(first, 20)).toBe(true);
     expect(await first).toBe(1);
     for (const id of ['a', 'b', 'a']) expect(await time.passUntil(cache.get(id), 0)).toBe(true);
-    expect(state.loads).toBe(3);
-  });
-
-  it('leaves a source alone for all caches that share its health', async () => {
-    let time = 0;
-    const health = createSourceHealth(() => time);
-    const [agents, providers] = [setUp({ health, now: () => time }), setUp({ health, now: () => time })];
-    await Promise.all([agents.cache.get('a'), providers.cache.get('p')]);
-    time = 200_000;
-    agents.state.answer = providers.state.answer = unavailable;
-    expect([await agents.cache.get('a'), await providers.cache.get('p')]).toEqual([1, 1]);
-    expect([agents.state.loads, providers.state.loads]).toEqual([2, 1]);
-  });
-
-  it('asks a source that has failed when no old value may be served', async () => {
-    const { state, cache } = setUp();
-    await cache.get('a');
-    state.time = 200_000;
-    state.answer = unavailable;
-    await cache.get('a');
-    cache.invalidate('a');
-    await expect(cache.get('a')).rejects.toMatchObject({ code: 'unavailable' });
     expect(state.loads).toBe(3);
   });
 

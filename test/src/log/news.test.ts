@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import type { Storage } from '../../../src/contracts/storage.ts';
-import { createNews, watchKey } from '../../../src/log/bulletin.ts';
+import { createNews } from '../../../src/log/bulletin.ts';
 
 /** News by hand, and whether they are still watched. */
 function byHand() {
@@ -26,18 +24,5 @@ describe('createNews', () => {
     const late = byHand();
     await createNews(late.watch, stop.signal).next();
     expect(late.state.isWatched).toBe(false);
-  });
-});
-
-describe('watchKey', () => {
-  it('calls back for storages that report changes, and polls the others', async () => {
-    const polled = { ...memoryStorage(), watch: undefined } as unknown as Storage; // as on a platform without news
-    for (const storage of [polled, memoryStorage()]) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const stop = watchKey(storage, ['k'], resolve);
-      await storage.commit([{ key: ['k'], value: 1 }]);
-      await expect(promise).resolves.toBeUndefined();
-      stop();
-    }
   });
 });

@@ -190,17 +190,6 @@ describe('validateMcpServer', () => {
     expect(await stored(catalog)).toMatchObject({ status: 'pending' });
   });
 
-  it('takes the digest of one look for every choice of what is left out', async () => {
-    const { runtime, validate, manifest } = await unvalidated(
-      fakeMcp({ tools: [rawTool({ name: 'read' }), poisoned] }),
-    );
-    const { digest } = await validate();
-    expect((await validate({ leaveOut: ['search'] })).digest).toBe(digest);
-    const request = { approve: true, digest, leaveOut: ['search'] };
-    expect(await runtime.validateMcpServer('docs-server', request, me)).toMatchObject({ approved: true });
-    expect(await manifest()).toEqual([{ id: 'docs__read' }]);
-  });
-
   it('keeps the unchanged tools of a server whose new offer is refused, and hides those that changed', async () => {
     const mcp = fakeMcp({ tools: [rawTool(), rawTool({ name: 'read' })] });
     const { validate, manifest, catalog, run, calls, events } = await unvalidated(mcp);
@@ -352,17 +341,6 @@ describe('validateMcpServer', () => {
       code: 'conflict',
     });
     expect(await stored(parts.catalog)).toMatchObject({ alias: 'other', status: 'pending' });
-  });
-
-  it('discloses nothing of the server when the answer fails', async () => {
-    const mcp = fakeMcp();
-    const { events, validate } = await unvalidated({
-      ...mcp,
-      connector: { connect: () => Promise.reject(new Error('mallory')) },
-    });
-    await expect(validate()).rejects.toThrow('mallory');
-    expect(events.at(-1)).toMatchObject({ action: 'mcp.look', status: 'error', error: { code: 'internal' } });
-    expect(JSON.stringify(events)).not.toContain('mallory');
   });
 });
 

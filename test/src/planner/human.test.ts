@@ -42,18 +42,6 @@ async function suspend(planner: Planner, more: object = {}): Promise<PlanOutcome
 const askId = (outcome: PlanOutcome & { state: 'suspended' }, i = 0): string => outcome.questions[i]?.ask ?? '';
 
 describe('a question to a person', () => {
-  it('is answered a week later on another instance', async () => {
-    const clock = testClock();
-    const runAgent = asking({ question: 'Go on?' });
-    const { planner, storage } = testPlanner(runAgent, { now: clock.now });
-    const suspended = await suspend(planner);
-    await planner.close();
-    clock.advance(7 * dayMs);
-    const other = createPlanner({ storage, runAgent, now: clock.now });
-    expect(await other.reply(suspended.planId, me, { askId: askId(suspended), answer: 'yes' })).toBe('accepted');
-    expect(await other.outcome(suspended.planId, me)).toMatchObject({ state: 'done', result: ['yes'] });
-  });
-
   it('stops the clock of a plan that wants it so, as long as any question is open', async () => {
     const clock = testClock();
     const deadlines: unknown[] = [];

@@ -63,28 +63,4 @@ describe('plannerOnUse', () => {
     expect(planner.openPlans()).toBe(0);
     expect(metrics.text()).toContain('pinnace_open_plans 0');
   });
-
-  it('streams and follows a plan, and rejects for one that is not there', async () => {
-    const { planner } = onUse();
-    await expect(planner.stream('plan_none', me).getReader().read()).rejects.toMatchObject({ code: 'not_found' });
-    const { planId } = await planner.start({ goal: 'one' }, me);
-    const types: string[] = [];
-    for await (const { type } of planner.stream(planId, me)) types.push(type);
-    expect(types).toEqual(expect.arrayContaining(['start', 'text-delta', 'finish']));
-    const ends = [];
-    for await (const step of planner.follow(planId, me)) if (step.type === 'end') ends.push(step.end);
-    expect(ends).toEqual([expect.objectContaining({ state: 'completed', text: 'ready' })]);
-  });
-
-  it('leaves a plan alone when its stream is cancelled, also while the planner is loaded', async () => {
-    const { planner } = onUse();
-    const unread = planner.stream('plan_none', me);
-    await unread.cancel();
-    const { planId } = await planner.start({ goal: 'one' }, me);
-    const reader = planner.stream(planId, me).getReader();
-    const first = reader.read();
-    await reader.cancel();
-    await first;
-    expect(await planner.outcome(planId, me)).toMatchObject({ state: 'done' });
-  });
 });

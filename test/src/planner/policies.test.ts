@@ -75,30 +75,6 @@ describe('the failure of a child', () => {
     expect(typesOf(await eventsOf(planner, planId)).filter((type) => type.startsWith('timer.'))).toHaveLength(6);
   });
 
-  it('that cannot pass is not tried again', async () => {
-    let attempts = 0;
-    const { planner } = testPlanner(async (task) => {
-      if (task.address === '1') {
-        return task.step === 1 ? next(child('a', 'g', { retry: { attempts: 4 } })) : done(resultsOf(task));
-      }
-      attempts++;
-      throw new PinnaceError('forbidden', 'No');
-    });
-    expect(await planner.run({ goal: 'g' }, me)).toMatchObject({ result: { a: 'forbidden' } });
-    expect(attempts).toBe(1);
-  });
-
-  it('of the first agent fails the plan', async () => {
-    const { planner } = testPlanner(async () => {
-      throw overloaded;
-    });
-    const outcome = await planner.run({ goal: 'g' }, me);
-    expect(outcome).toMatchObject({
-      state: 'failed',
-      error: { code: 'rate_limited', retryable: true, retryAfterMs: 5000 },
-    });
-  });
-
   it('says whether and when to try again', () => {
     const table: readonly [unknown, string, boolean][] = [
       [{ status: 408 }, 'deadline_exceeded', true],

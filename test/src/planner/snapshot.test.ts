@@ -43,17 +43,6 @@ describe('a snapshot', () => {
     }
     expect(count).toBeGreaterThan(30);
   });
-
-  it('knows what a late step has used, of an agent that had ended before', () => {
-    const ended = fold([...begin, { type: 'agent.created', at: 2, id: '1-1', goal: 'g' }, {
-      type: 'agent.cancelled',
-      at: 3,
-      id: '1-1',
-      reason: 'r',
-    }]);
-    const late = fold([{ type: 'step.late', at: 4, step: '1-1#1', usage: { tokens: 5 } }], ended);
-    expect(shown(kept(late) as PlanState)).toEqual(shown(late));
-  });
 });
 
 /** Asks a person once its many children are done. */

@@ -349,16 +349,6 @@ describe('what is bound', () => {
     await expect(registry.tools.disable('notes_add')).rejects.toMatchObject({ details: { reason: 'given_as_code' } });
   });
 
-  it('to a tool whose code is missing stays unchanged, and blocks no other change', async () => {
-    const storage = memoryStorage();
-    const given = parse(ToolDefinition, tool({ id: 'notes_add', name: 'notes_add' }), { what: 'the tool' });
-    await registryOf({ storage }).providers.register(provider());
-    await registryOf({ storage, tools: [given] }).agents.register(agent({ entryTools: ['notes_add'] }));
-    const later = registryOf({ storage });
-    await later.agents.update('helper', { name: 'Later' }, { version: 1 });
-    expect(await later.agents.get('helper')).toMatchObject({ entryTools: ['notes_add'], availableTools: [] });
-  });
-
   it('must be unbound before it is removed', async () => {
     const registry = await filled();
     await registry.mcpServers.register(mcpServer());

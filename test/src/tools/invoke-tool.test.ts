@@ -87,19 +87,6 @@ describe('invokeTool, the input', () => {
   });
 });
 
-describe('invokeTool, the permission', () => {
-  it.each([undefined, null, true, {}, { decision: 'ALLOW' }, 'allow'])(
-    'executes nothing after the answer %j',
-    async (answer) => {
-      const execute = vi.fn<Execute>();
-      // a hook written in JavaScript may answer anything
-      const authorize = () => answer as unknown as Authorization;
-      expect(await callTool(echo(execute), input, { authorize })).toMatchObject({ ok: false });
-      expect(execute).not.toHaveBeenCalled();
-    },
-  );
-});
-
 describe('invokeTool, the permit', () => {
   const prepare = (tool: Tool, given: unknown = input) => prepareCall(tool, given, caller);
 

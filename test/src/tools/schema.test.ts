@@ -202,17 +202,6 @@ describe('fromAiTool', () => {
     expect(await callTool(book, { guest: 1 })).toMatchObject({ error: { code: 'invalid_argument' } });
   });
 
-  it('types a tool that is written in place', () => {
-    const book = fromAiTool(
-      'book',
-      tool({ description: 'Books', inputSchema: z.object({ n: z.number() }), execute: ({ n }) => n }),
-    );
-    assertType<ToolsOf<[typeof book]>>({ book: { input: { n: 1 }, output: 2 } });
-    // @ts-expect-error -- a number is no text
-    assertType<ToolsOf<[typeof book]>>({ book: { input: { n: '1' }, output: 2 } });
-    expect(book.definition.name).toBe('book');
-  });
-
   it('takes over the title and the approval, and the options before them', () => {
     const options = {
       title: 'Book',

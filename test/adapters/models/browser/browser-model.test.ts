@@ -79,19 +79,6 @@ describe('browserModel', () => {
     expect(api.open()).toBe(2);
   });
 
-  it('chooses a tool on a copy, then writes its input to the tool’s schema', async () => {
-    const { model, api } = connect(
-      fakePromptApi({ reply: (one) => isChoice(one) ? '{"tool":"weather"}' : '{"place":"Oslo"}' }),
-    );
-    const { content, finishReason } = await model.doGenerate({ prompt: hello, tools: [weather] });
-    expect(content).toMatchObject([{ type: 'tool-call', toolName: 'weather', input: '{"place":"Oslo"}' }]);
-    expect(finishReason.unified).toBe('tool-calls');
-    expect(api.prompted.map(({ isCopy }) => isCopy)).toEqual([true, true]);
-    expect(api.prompted[0]?.constraint).toMatchObject({ properties: { tool: { enum: ['none', 'weather'] } } });
-    expect(api.prompted[1]?.constraint).toEqual(weather.inputSchema);
-    expect(api.prompted[0]?.messages[0]?.content).toContain('- weather: The weather at a place');
-  });
-
   it('reads the result of a tool as data, and answers in words where it needs none', async () => {
     const { model, api } = connect(fakePromptApi({ reply: (one) => isChoice(one) ? '{"tool":"none"}' : 'Rain' }));
     const call = { type: 'tool-call', toolCallId: 'c', toolName: 'weather', input: { place: 'Oslo' } } as const;

@@ -23,16 +23,6 @@ export function user(text: string): Prompt[number] {
   return { role: 'user', content: [{ type: 'text', text }] };
 }
 
-type Output = Extract<Extract<Prompt[number], { role: 'tool' }>['content'][number], { type: 'tool-result' }>['output'];
-
-/** The messages of a step that called a tool and got this output. */
-export function called(toolName: string, input: unknown, output: Output, toolCallId = `id-${toolName}`): Prompt {
-  return [
-    { role: 'assistant', content: [{ type: 'tool-call', toolCallId, toolName, input }] },
-    { role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output }] },
-  ];
-}
-
 export async function partsOf(source: ReadableStream<Part>): Promise<Part[]> {
   const parts: Part[] = [];
   const reader = source.getReader();

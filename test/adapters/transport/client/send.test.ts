@@ -23,17 +23,6 @@ describe('an attempt that fails', () => {
     expect(subject.endpoint.executions()).toBe(1);
   });
 
-  it('is followed by a pause with full jitter, doubled each time up to 2 s', async () => {
-    const most = await setup({ client: { attempts: 8 } });
-    most.endpoint.plan(...times(7, { type: 'network' } as const));
-    await run(most);
-    expect(most.pauses).toEqual([100, 200, 400, 800, 1600, 2000, 2000]);
-    const least = await setup({ client: { random: () => 0 } });
-    least.endpoint.plan(...times(3, { type: 'network' } as const));
-    await run(least);
-    expect(least.pauses).toEqual([0, 0, 0]);
-  });
-
   it.each<[string, Fault, number]>([
     ['seconds', { ...refuse('overloaded', 503, { retryable: true }), retryAfter: '7' } as Fault, 7000],
     [

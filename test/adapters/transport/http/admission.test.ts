@@ -50,17 +50,6 @@ describe('admission', () => {
     expect(admission.starting).toBe(1);
   });
 
-  it('does not count the distance of the storage: many that end together after a long time are admitted', () => {
-    let time = 0;
-    const admission = createAdmission({ objectiveMs: 1_000, now: () => time });
-    for (let round = 0; round < 20; round++) {
-      const ends = Array.from({ length: 100 }, () => admission.enter());
-      time += 400;
-      for (const end of ends) end();
-    }
-    expect(admission.starting).toBe(0);
-  });
-
   it('refuses nothing with an infinite objective', () => {
     const { admission, arrive, pass } = instance(100, Infinity);
     for (let i = 0; i < 1_000; i++) arrive();

@@ -133,18 +133,6 @@ describe('GET /v1/events', () => {
     await events.cancel();
   });
 
-  it('resumes from `ready` when no event had come yet', async () => {
-    const { get, happen } = endpoint();
-    const first = eventsOf(await get());
-    const ready = await first.next();
-    await first.cancel();
-    happen('sample.meanwhile');
-    const again = eventsOf(await get('', { 'last-event-id': ready?.id ?? '' }));
-    await again.next();
-    expect(read(await again.next()).action).toBe('sample.meanwhile');
-    await again.cancel();
-  });
-
   it('streams all stored events to a client that asks from 0', async () => {
     const { get, happen } = endpoint();
     happen('sample.before');
@@ -381,18 +369,6 @@ describe('GET /v1/events of an endpoint that stores events', () => {
     expect((await one.get()).status).toBe(503);
     expect(one.openStreams()).toBe(0);
     for (let i = 0; i < 10; i++) expect((await one.get()).status).toBe(503);
-  });
-
-  it('ends with the watcher, and with the runtime', async () => {
-    const [one] = instances();
-    const left = eventsOf(await one.get());
-    await left.next();
-    await left.cancel();
-    const events = eventsOf(await one.get());
-    await events.next();
-    await one.runtime.close();
-    expect(await events.next()).toBeUndefined();
-    expect(one.openStreams()).toBe(0);
   });
 });
 

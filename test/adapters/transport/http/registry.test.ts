@@ -3,7 +3,6 @@ import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { createRegistry, createRuntime, type Scope } from '../../../../src/index.ts';
 import { agent, dataSource, mcpServer, provider, tool, tools } from '../../../fixtures/records.ts';
 import { says, scriptedModel } from '../../../fixtures/model.ts';
-import { readAll, runRequest, textOf } from '../../../fixtures/runtime.ts';
 import { signedEndpoint } from '../../../fixtures/signed-endpoint.ts';
 
 /** Two endpoints over one storage, each with a registry and a runtime of its own. */
@@ -161,18 +160,6 @@ describe('the registries of an endpoint', () => {
     for (const path of ['/v1/agents', '/v1/tools/add', '/v1/export', '/v1/data-sources/x/history']) {
       expect((await here.serve(new Request(`https://worker.example${path}`))).status).toBe(401);
     }
-  });
-
-  it('act on the next request of every endpoint over the storage', async () => {
-    const { here, there } = await endpoints();
-    const { registry } = await here.client({ scopes });
-    const runner = await there.client();
-    await expect(runner.run(runRequest())).rejects.toMatchObject({ code: 'not_found' });
-    await registry.providers.register(provider());
-    await registry.agents.register(agent());
-    expect(textOf(await readAll(await runner.run(runRequest())))).toBe('Hello');
-    await registry.agents.disable('helper');
-    await expect(runner.run(runRequest())).rejects.toMatchObject({ code: 'forbidden' });
   });
 
   it('move a whole catalogue from one endpoint to another, of more than the usual megabyte', async () => {

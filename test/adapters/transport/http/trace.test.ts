@@ -52,17 +52,6 @@ describe('the trace of a request', () => {
     expect(events.some((event) => event.traceId === problem.traceId && event.action === 'run.end')).toBe(true);
   });
 
-  it.each([
-    ['a refusal of authentication', '/v1/runs/run_x', { authorization: '' }],
-    ['an unknown path', '/v2/x', {}],
-    ['the health route', '/v1/healthz', {}],
-  ])('is named in the answer of %s', async (_name, path, headers) => {
-    const { serve } = endpoint();
-    const response = await serve(ask(path, { traceparent, ...headers }));
-    expect(response.headers.get('x-trace-id')).toBe(traceId);
-    await response.body?.cancel();
-  });
-
   it('is named in a stream, and a replay names the trace of the run', async () => {
     const { serve, events } = endpoint();
     const key = { 'idempotency-key': '"the-key-of-this-run"' };

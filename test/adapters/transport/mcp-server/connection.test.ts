@@ -1,17 +1,9 @@
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { describe, expect, it, vi } from 'vitest';
-import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { messagePortTransport, serveMcp } from '../../../../adapters/transport/mcp-server-connection.ts';
-import { createPrincipal, type ToolSource } from '../../../../src/index.ts';
+import { createPrincipal } from '../../../../src/index.ts';
 import { connectMcp as connect, mcpClient, mcpHost as hostOf } from '../../../fixtures/mcp/mcp-connection.ts';
-import {
-  addTool,
-  endlessTool,
-  eraseTool,
-  mcpPrincipal,
-  mcpRuntime,
-  reverseTool,
-} from '../../../fixtures/mcp/mcp-host.ts';
+import { endlessTool, eraseTool, mcpPrincipal, mcpRuntime } from '../../../fixtures/mcp/mcp-host.ts';
 
 const four = ['tool_find', 'tool_describe', 'tool_load', 'tool_active'];
 
@@ -35,34 +27,12 @@ describe('serveMcp', () => {
     expect(changes.count).toBe(2);
   });
 
-  it('calls what is loaded, and of the rest says how to load it', async () => {
-    const { client, load } = await connect();
-    const call = { name: 'add_numbers', arguments: { a: 2, b: 3 } };
-    expect(await client.callTool(call)).toMatchObject({
-      isError: true,
-      content: [{ type: 'text', text: expect.stringContaining('load it with tool_load') }],
-    });
-    await load('add_numbers');
-    expect(await client.callTool(call)).toMatchObject({ structuredContent: { sum: 5 } });
-  });
-
   it('keeps the active sets of connections apart', async () => {
     const host = hostOf();
     const [a, b] = [await connect(host), await connect(host)];
     await a.load('add_numbers');
     expect(await b.names()).toEqual(four);
     expect(b.changes.count).toBe(0);
-  });
-
-  it('stops the tool when the client cancels its call', async () => {
-    const { tool, started, stopped } = endlessTool();
-    const { client } = await connect(hostOf(mcpRuntime({ tools: [tool] }), { listed: ['*'] }));
-    const abort = new AbortController();
-    const call = client.callTool({ name: 'work_endlessly' }, undefined, { signal: abort.signal });
-    await started;
-    abort.abort();
-    await expect(call).rejects.toThrow('abort');
-    await stopped;
   });
 
   it.each(['client', 'connection'] as const)('stops the tool when the %s closes', async (side) => {
@@ -81,29 +51,6 @@ describe('serveMcp', () => {
     const client = mcpClient();
     await client.connect(theirs);
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([...four, 'add_numbers']);
-  });
-
-  it('lists the tools of sources that the host adds', async () => {
-    const source: ToolSource = {
-      definitions: [{ ...reverseTool.definition, id: 'shout', name: 'shout' }],
-      call: async (_, input) => ({ ok: true, output: (input as { text: string }).text.toUpperCase() }),
-    };
-    const { client, names } = await connect(hostOf(mcpRuntime({ tools: [addTool] }), { sources: [source] }));
-    expect(await names()).toEqual([...four, 'shout']);
-    expect(await client.callTool({ name: 'shout', arguments: { text: 'ahoy' } })).toMatchObject({
-      content: [{ type: 'text', text: 'AHOY' }],
-    });
-  });
-
-  it('forgets a loaded tool that the principal may not use any more', async () => {
-    let tools = [addTool, reverseTool];
-    const open = () => mcpRuntime().tools('helper', mcpPrincipal());
-    const host = { tools: async () => ({ ...await open(), tools }), storage: memoryStorage() };
-    const { client, load, names } = await connect(host);
-    await load('add_numbers');
-    tools = [reverseTool];
-    expect(await names()).toEqual(four);
-    await expect(client.callTool({ name: 'add_numbers' })).rejects.toMatchObject({ code: -32602 });
   });
 
   it('names the new name of a renamed tool, as data', async () => {

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { memorySecrets } from '../../../../adapters/secrets/memory.ts';
-import { memorySink } from '../../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { bearerAuthenticator, digestOfToken } from '../../../../adapters/transport/bearer-authenticator.ts';
 import { contentOutput, defineTool, type Scope, type Tool } from '../../../../src/index.ts';
@@ -144,17 +143,6 @@ describe.each(eras)('an MCP client of %s over HTTP', (_, askOf) => {
     });
   });
 
-  it('may pass a tool something that is called as the handle is', async () => {
-    const tool = defineTool({
-      id: 'name_it',
-      description: 'Names a set of tools',
-      input: v.strictObject({ toolset: v.string() }),
-      execute: ({ toolset }) => `named ${toolset}`,
-    });
-    const { result } = await call(askOf(open(tool)), 'name_it', { toolset: 'mine' });
-    expect(result.content).toEqual([{ type: 'text', text: 'named mine' }]);
-  });
-
   it('is refused what a person must approve, and what authorize denies', async () => {
     const runtime = mcpRuntime({
       authorize: (_action, _principal, { id }) =>
@@ -229,19 +217,6 @@ describe.each(eras)('an MCP client of %s over HTTP', (_, askOf) => {
     const broken = await call(ask, 'break_down');
     expect(broken.result).toMatchObject({ isError: true });
     expect(JSON.stringify(broken)).not.toMatch(/SECRET|srv/);
-  });
-
-  it('leaves an event of every call, that names no input', async () => {
-    const sink = memorySink();
-    const ask = askOf(mcpEndpoint({ runtime: mcpRuntime({ sinks: [sink.sink] }), mcp: { listed: ['*'] } }));
-    await call(ask, 'reverse_text', { text: 'abracadabra' });
-    await call(ask, 'reverse_text', {});
-    const ends = sink.events.filter(({ action, status }) => action === 'tool.call' && status !== 'pending');
-    expect(ends).toMatchObject([
-      { actor: { type: 'user', id: 'developer' }, target: { type: 'tool', id: 'reverse_text' }, status: 'ok' },
-      { target: { id: 'reverse_text' }, status: 'error', error: { code: 'invalid_argument' } },
-    ]);
-    expect(JSON.stringify(sink.events)).not.toContain('abracadabra');
   });
 
   it('lists its current tools, without those that are disabled', async () => {

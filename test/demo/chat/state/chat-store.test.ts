@@ -86,17 +86,6 @@ describe('createChatStore', () => {
     });
   });
 
-  it('deletes a chat and nothing else', async () => {
-    const storage = memoryStorage();
-    const chatStore = createChatStore(storage);
-    for (const id of ['c', 'd']) await chatStore.save({ ...head, id }, { messages: [question], from: 0 });
-    await chatStore.remove('c');
-    expect((await chatStore.heads()).map(({ id }) => id)).toEqual(['d']);
-    expect(await chatStore.messages('c')).toEqual([]);
-    expect(await chatStore.messages('d')).toEqual([question]);
-    expect(await storage.list({ prefix: [], limit: 10 })).toHaveLength(2);
-  });
-
   it('lists the latest chat first', async () => {
     const chatStore = createChatStore(memoryStorage());
     for (const [i, id] of ['a', 'b', 'c'].entries()) {

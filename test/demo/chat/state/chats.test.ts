@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import { isRunning, titleOf } from '../../../../demo/chat/state/chat.ts';
+import { titleOf } from '../../../../demo/chat/state/chat.ts';
 import { saveEveryMs } from '../../../../demo/chat/state/answer-saving.ts';
 import { type Chats, createChats } from '../../../../demo/chat/state/chats.ts';
 import { type ChatStore, createChatStore } from '../../../../demo/chat/store/chat-store.ts';
@@ -97,17 +97,6 @@ describe('createChats', () => {
     expect(textsOf(chats.current.value.messages.value)).toEqual(['one', '']);
   });
 
-  it('stops the run of the open chat', async () => {
-    const chats = create();
-    chats.send('one');
-    await vi.waitFor(() => expect(transport.sent).toHaveLength(1));
-    chats.stop();
-    await chats.current.value.run.value?.ended;
-    expect(chats.current.value.messages.value[1]).toMatchObject({
-      outcome: { value: { type: 'stopped', by: 'person' } },
-    });
-  });
-
   it('drops an answer that failed and said nothing', async () => {
     const chats = create();
     transport.rejectNext(new Error('no way'));
@@ -191,18 +180,6 @@ describe('createChats', () => {
     ]]);
   });
 
-  it('lets a run go on while another chat is open', async () => {
-    const chats = create();
-    chats.send('one');
-    const [first] = chats.list.value;
-    chats.start('keeper');
-    expect(chats.current.value.agentId.value).toBe('keeper');
-    transport.write({ type: 'text-delta', id: 't', delta: 'late' });
-    await vi.waitFor(() => expect(textsOf(first?.messages.value ?? [])).toEqual(['one', 'late']));
-    await chats.open(first?.id ?? '');
-    expect(chats.current.value).toBe(first);
-  });
-
   it('keeps one empty chat, however often a new one is begun', () => {
     const chats = create();
     const before = chats.current.value;
@@ -236,18 +213,6 @@ describe('createChats', () => {
     await after.open(chat?.id ?? '');
     expect(chat?.loaded.value).toBe('ready');
     expect(chat?.messages.value).toHaveLength(2);
-  });
-
-  it('finds a run that was cut off as stopped', async () => {
-    const before = create();
-    before.send('one');
-    await stored();
-    const after = create();
-    await after.restore(before.current.value.id);
-    expect(after.current.value.messages.value[1]).toMatchObject({
-      outcome: { value: { type: 'stopped', by: 'page' } },
-    });
-    expect(isRunning(after.current.value)).toBe(false);
   });
 
   it('writes while it streams at times, not with every chunk', async () => {

@@ -1,7 +1,5 @@
-import { effect } from '@preact/signals';
 import { describe, expect, it } from 'vitest';
 import { answerText } from '../../../../demo/chat/state/message.ts';
-import { createReceiver } from '../../../../demo/chat/state/receive.ts';
 import { receive } from '../../../fixtures/page/receive.ts';
 
 const id = 't';
@@ -70,19 +68,6 @@ describe('createReceiver, text', () => {
     );
     expect(answer.parts.value.map(({ type }) => type)).toEqual(['step', 'text', 'step', 'text', 'tool']);
     expect(answerText(answer)).toBe('kept\n\nagain');
-  });
-
-  it('does not touch the list of parts for a delta', () => {
-    const answer = receive({ type: 'text-start', id });
-    let renderings = 0;
-    effect(() => {
-      void answer.parts.value;
-      renderings++;
-    });
-    const receiver = createReceiver(answer, { now: () => 0 });
-    receiver.receive({ type: 'text-delta', id: 'new', delta: 'a' });
-    for (let i = 0; i < 100; i++) receiver.receive({ type: 'text-delta', id: 'new', delta: 'a' });
-    expect(renderings).toBe(2);
   });
 });
 

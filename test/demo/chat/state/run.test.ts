@@ -15,30 +15,6 @@ function start(transport: Transport): { run: Run; answer: AssistantMessage } {
 const opening: UIMessageChunk = { type: 'data-run', id: 'run_1', data: { runId: 'run_1' } };
 
 describe('startRun', () => {
-  it('fills the answer with what comes, and has ended when the stream has', async () => {
-    const transport = fakeTransport();
-    const { run, answer } = start(transport);
-    transport.write({ type: 'text-delta', id: 't', delta: 'Good ' }, { type: 'text-delta', id: 't', delta: 'day' });
-    await vi.waitFor(() => expect(answerText(answer)).toBe('Good day'));
-    expect(answer.outcome.value.type).toBe('running');
-    transport.write({ type: 'finish', finishReason: 'stop' });
-    transport.close();
-    await run.ended;
-    expect(answer.outcome.value).toEqual({ type: 'done', finishReason: 'stop', endedAt: 7 });
-  });
-
-  it('says that the person stopped it', async () => {
-    const transport = fakeTransport();
-    const { run, answer } = start(transport);
-    transport.write({ type: 'text-delta', id: 't', delta: 'Half' });
-    await vi.waitFor(() => expect(answerText(answer)).toBe('Half'));
-    run.stop();
-    await run.ended;
-    expect(transport.sent[0]?.signal?.aborted).toBe(true);
-    expect(answer.outcome.value).toEqual({ type: 'stopped', by: 'person', endedAt: 7 });
-    expect(answerText(answer)).toBe('Half');
-  });
-
   it('reads on behind the last chunk that was taken in', async () => {
     const transport = fakeTransport();
     const { run, answer } = start(transport);
@@ -55,18 +31,6 @@ describe('startRun', () => {
     await run.ended;
     expect(answerText(answer)).toBe('Good day');
     expect(run.reading.value).toEqual({ isLeft: false, leftAt: [2] });
-  });
-
-  it('can be stopped without a reader', async () => {
-    const transport = fakeTransport();
-    const { run, answer } = start(transport);
-    transport.write(opening, { type: 'text-delta', id: 't', delta: 'Good ' });
-    await vi.waitFor(() => expect(answerText(answer)).toBe('Good'));
-    run.leave();
-    run.stop();
-    await run.ended;
-    expect(transport.resumed[0]?.signal.aborted).toBe(true);
-    expect(answer.outcome.value).toEqual({ type: 'stopped', by: 'person', endedAt: 7 });
   });
 
   it('ends in time when the runtime does not answer to the stop', async () => {
@@ -98,18 +62,5 @@ describe('startRun', () => {
     await run.ended;
     expect(answer.outcome.value).toMatchObject({ type: 'failed', error: { code: 'internal' } });
     expect(JSON.stringify(answer.outcome.value)).not.toContain('secret');
-  });
-
-  it('fails, and may be tried again, when the stream ends without an end', async () => {
-    const transport = fakeTransport();
-    const { run, answer } = start(transport);
-    transport.write({ type: 'text-delta', id: 't', delta: 'Half' });
-    transport.close();
-    await run.ended;
-    expect(answerText(answer)).toBe('Half');
-    expect(answer.outcome.value).toMatchObject({
-      type: 'failed',
-      error: { retryable: true, details: { reason: 'stream_cut' } },
-    });
   });
 });

@@ -92,19 +92,6 @@ describe('two tabs on one chat', () => {
     expect(textsOf(second)).toEqual(['Tides', 'High']);
   });
 
-  it('follow each other, and show that the other one is answering', async () => {
-    const [first, second] = await openBoth();
-    await ask(first, 'More');
-    await vi.waitFor(() => expect(isRunning(second.chats.current.value)).toBe(true));
-    second.chats.send('Thanks'); // waits while an answer is written
-    expect(second.transport.sent).toHaveLength(0);
-    await answer(first, 'There you are');
-    await vi.waitFor(() => expect(second.transport.sent).toHaveLength(1));
-    await answer(second, 'Welcome');
-    await shows(first, ['Hi', 'Hello', 'More', 'There you are', 'Thanks', 'Welcome']);
-    expect(second.transport.sent.at(-1)?.messages).toHaveLength(5);
-  });
-
   it('lose nothing when both send in the same moment, and agree on the order', async () => {
     const [first, second] = await openBoth();
     first.chats.send('From the first');

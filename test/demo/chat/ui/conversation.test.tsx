@@ -56,17 +56,6 @@ describe('a conversation', () => {
     await vi.waitFor(() => expect(page.transport.sent).toHaveLength(1));
   });
 
-  it('is stopped by the button, and says so', async () => {
-    page = await mount();
-    await send(page, 'Hi');
-    page.transport.write({ type: 'text-delta', id: 't', delta: 'Half' });
-    await page.click('stop');
-    expect((await page.find('stopped')).textContent).toBe('You stopped this answer.');
-    expect(page.transport.sent[0]?.signal?.aborted).toBe(true);
-    await page.find('send');
-    expect(page.all('message')[1]?.textContent).toContain('Half');
-  });
-
   it('is stopped by Esc', async () => {
     page = await mount();
     await send(page, 'Hi');

@@ -85,17 +85,6 @@ describe('drafts', () => {
     expect(again.current.value.draft.value).toBe('of a new one');
   });
 
-  it('of another tab are not overwritten', async () => {
-    const [one, two] = [await visit(), await visit()];
-    await answered(one, 'one');
-    one.current.value.draft.value = 'in the first tab';
-    two.current.value.draft.value = 'in the second tab';
-    expect(JSON.parse(texts.get('pinnace.drafts') ?? '{}')).toMatchObject({
-      [one.current.value.id]: { text: 'in the first tab' },
-      '': { text: 'in the second tab' },
-    });
-  });
-
   it('are forgotten with their chat', async () => {
     const chats = await visit();
     await answered(chats, 'one');

@@ -21,18 +21,6 @@ function findIn(...messages: readonly Message[]): ReturnType<typeof createChatFi
 }
 
 describe('createChatFind', () => {
-  it('finds words in questions and answers, small or large, through the marks of Markdown', () => {
-    const find = findIn(
-      question('1', 'When is High Water?'),
-      answer('2', 'At **high** water\nslack'),
-      question('3', 'Thanks'),
-    );
-    find.look('high  water');
-    expect(find.found.value).toEqual([0, 1]);
-    find.look('water slack');
-    expect(find.found.value).toEqual([1]);
-  });
-
   it('starts with the newest, goes to older ones, and on from the other end', () => {
     const find = findIn(question('1', 'tide'), question('2', 'tide'), question('3', 'tide'));
     find.look('tide');

@@ -110,18 +110,3 @@ describe('spansOf', () => {
     expect(rowsOf(deep.roots, new Set()).at(-1)?.depth).toBe(19_999);
   });
 });
-
-describe('rowsOf', () => {
-  it('leaves out what is inside a span that is collapsed', () => {
-    const { roots, all } = spansOf(emittedRun());
-    const [step] = [...all.values()].filter(({ kind }) => kind === 'step');
-    const rows = rowsOf(roots, new Set([step?.key ?? '']));
-    expect(rows.map(({ span, depth, isExpanded }) => [span.name, depth, isExpanded])).toEqual([
-      ['run', 0, true],
-      ['step', 1, false],
-      ['step', 1, true],
-      ['model.call', 2, false],
-    ]);
-    expect(rows[1]).toMatchObject({ position: 1, siblings: 2 });
-  });
-});

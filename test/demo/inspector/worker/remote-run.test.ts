@@ -48,17 +48,6 @@ const plans = (prompt: string) =>
     : callsTools({ tool: 'create', input: { goal: 'The bow' } });
 
 describe('readRemoteRun', () => {
-  it('gives every event of a run that has ended, under its head', async () => {
-    const { runtime, read, emitted } = await endpoint(scriptedModel(says('Hi')).model);
-    const chunks = await readAll(await runtime.run(runRequest(), principal));
-    await readAll(await runtime.run(runRequest({ chat: { ...runRequest().chat, id: 'other' } }), principal));
-    const { runId, traceId } = lastData(chunks, 'data-run');
-    const record = await read(String(traceId));
-    expect(record.events).toEqual(emitted(String(traceId)));
-    expect(record.head).toMatchObject({ traceId, runId, agentId: 'helper', status: 'ok', modelCalls: 1 });
-    expect(record.isPartial).toBeUndefined();
-  });
-
   it('reports a run’s progress to its end', async () => {
     const gate = Promise.withResolvers<void>();
     const { model } = scriptedModel(() =>

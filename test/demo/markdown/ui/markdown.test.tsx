@@ -67,17 +67,6 @@ describe('Markdown', () => {
     for (const link of html.querySelectorAll('a')) expect(link.href).toMatch(/^(https?|mailto):/);
   });
 
-  it('leaves the finished blocks alone while the text grows', async () => {
-    const text = signal('one\n\ntwo\n\nthree\n\nfo');
-    render(<Markdown text={text} isLive />, root);
-    const before = [...root.querySelectorAll('p')];
-    text.value += 'ur\n\nfive';
-    await vi.waitFor(() => expect(root.querySelectorAll('p')).toHaveLength(5));
-    const after = [...root.querySelectorAll('p')];
-    expect(after.slice(0, 4)).toEqual(before);
-    expect(after[3]?.textContent).toBe('four');
-  });
-
   it('copies code', async () => {
     const copied = vi.spyOn(navigator.clipboard, 'writeText').mockResolvedValue();
     show('```\na <b>\n```').querySelector<HTMLElement>('button')?.click();

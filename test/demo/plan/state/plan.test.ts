@@ -57,17 +57,6 @@ describe('createReceiver, plans', () => {
     }
   });
 
-  it('is cancelled by stopping its run, and not by closing the page', () => {
-    const view = planView(tasks, { questions: [planQuestion()] });
-    const stopped = receive(shown(view));
-    createReceiver(stopped, { now: () => 9 }).end({ type: 'stopped', by: 'person', endedAt: 9 });
-    expect(partOf(stopped).view.value).toMatchObject({ state: 'cancelled', counts: { cancelled: 2 }, questions: [] });
-    expect(planToFollow(stopped)).toBeUndefined();
-    const closed = receive(shown(view));
-    createReceiver(closed, { now: () => 9 }).end({ type: 'stopped', by: 'page', endedAt: 9 });
-    expect(planToFollow(closed)).toBeDefined();
-  });
-
   it('does not count twice what following runs report of it, except their time', () => {
     const usage = (steps: number): object => ({
       type: 'data-usage',

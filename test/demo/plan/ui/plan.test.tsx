@@ -141,17 +141,6 @@ describe('the plan of an answer', () => {
     expect(page.all('plan-way')).toHaveLength(1);
   });
 
-  it('is stored as soon as it exists, because it continues without the page', async () => {
-    const storage = memoryStorage();
-    await start(storage);
-    show(planView([root]));
-    const chatId = page.playground.chats.current.value.id;
-    await vi.waitFor(async () => {
-      const [, kept] = await storage.list({ prefix: ['message', chatId], limit: 2 });
-      expect(kept?.value).toMatchObject({ parts: [{ type: 'plan', view: { planId: 'plan_1' } }] });
-    });
-  });
-
   it('announces changes politely', async () => {
     await start();
     show(planView([root, atWork]));
@@ -236,19 +225,6 @@ describe('the plan of an answer', () => {
 });
 
 describe('a question of a plan', () => {
-  it('is answered with an option, and the answer goes on', async () => {
-    await suspend();
-    expect((await page.find('plan-asked')).textContent).toBe('Which harbour?');
-    page.all('plan-option').find(({ textContent }) => textContent === 'Rome')?.click();
-    await untilSent(2);
-    expect(page.transport.replied).toEqual([{ runId: 'run-1', askId: 'ask-1', answer: 'Rome' }]);
-    expect(page.transport.sent[1]?.body).toEqual({ agentId: 'pilot', planner: { planId: 'plan_1' } });
-    finish();
-    await vi.waitFor(() => expect(stateOf()).toBe('done'));
-    expect(page.all('message')).toHaveLength(2);
-    expect(page.all('plan-said')[0]?.textContent).toContain('You answered: Rome');
-  });
-
   it('is answered with a text', async () => {
     await suspend([planQuestion()]);
     expect(await page.find('plan-send')).toHaveProperty('disabled', true);

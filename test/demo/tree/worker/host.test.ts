@@ -181,18 +181,6 @@ describe('createTreeHost', () => {
     ]);
   });
 
-  it('finds nodes by their names, wherever they are, and shows them', async () => {
-    const { control, status } = await openHost();
-    const { found, scanned, hasMore } = await control.search('RUDDER', 50);
-    expect(found.length).toBeGreaterThan(0);
-    expect(found.every(({ name, path }) => name.includes('rudder') && path[0] === 'Northquay Yard')).toBe(true);
-    expect([scanned, hasMore]).toEqual([status.size, false]);
-    const [first] = found;
-    const rank = await control.reveal(first?.nodeId ?? '');
-    expect((await control.rows({ offset: rank, limit: 1 })).rows).toMatchObject([{ nodeId: first?.nodeId }]);
-    expect(await control.search('no such thing', 50)).toMatchObject({ found: [], hasMore: false });
-  });
-
   it('lets a newer search end the one before', async () => {
     const { control } = await openHost();
     const [older, newer] = await Promise.all([control.search('rudder', 50), control.search('anchor', 50)]);

@@ -14,17 +14,6 @@ describe('an empty page', () => {
     await page.find('settings-dialog');
   });
 
-  it('shows the agents, what the chosen one does, and suggestions for it', async () => {
-    page = await mount();
-    expect(page.all('agent-card').map(({ dataset }) => [dataset['agent'], dataset['chosen']])).toEqual([
-      ['navigator', 'true'],
-      ['mate', 'false'],
-      ['pilot', 'false'],
-    ]);
-    expect(page.all('agent-description')[0]?.textContent).toContain('1 more');
-    expect(page.all('suggestion')).toHaveLength(1);
-  });
-
   it('sends the messages to the agent that was chosen', async () => {
     page = await mount();
     page.all('agent-card')[1]?.querySelector('input')?.click();
