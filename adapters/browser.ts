@@ -5,7 +5,7 @@ import type { Egress, SecretSource } from '../src/contracts/egress.ts';
 import type { McpConnector } from '../src/contracts/mcp/mcp-connector.ts';
 import type { McpSignIn } from '../src/contracts/mcp/sign-in.ts';
 import { type PlanningRuntime, runtimeOptions } from '../src/create-runtime.ts';
-import { composeRuntime, type CompositionOptions, defined, made, type Observability } from './composition.ts';
+import { composeRuntime, type CompositionOptions, defined, made, type Observability, pick } from './composition.ts';
 import { browserEgress } from './egress/browser.ts';
 import { sweepPlans } from './plan-sweep.ts';
 import { workerSandbox } from './sandbox/worker.ts';
@@ -47,7 +47,7 @@ export function createBrowserRuntime(options: BrowserRuntimeOptions): PlanningRu
   checkPage(options);
   const { name, format, mcp, mcpSignIn, observability, storage = indexedDbStorage({ name, ...defined({ format }) }) } =
     options;
-  const egress = options.egress ?? browserEgress();
+  const egress = options.egress ?? browserEgress(pick(options, ['privateOrigins']));
   const { runtime } = composeRuntime({
     auditRetentionMs: 30 * 86_400_000,
     ...observability,

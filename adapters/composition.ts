@@ -32,6 +32,9 @@ export interface Observability {
   readonly ring: EventRing;
 }
 
+/** What a registry shares with its runtime. */
+export type RegistryParts = Observability & { readonly privateOrigins: PrivateOrigins };
+
 /** The storage of a composition. */
 export type CompositionStorage = ClosableStorage & Watchable;
 
@@ -43,7 +46,7 @@ interface MadeOptions {
    */
   readonly catalog:
     | Catalog
-    | ((storage: CompositionStorage, tools: readonly ToolDefinition[], observability: Observability) => Registry);
+    | ((storage: CompositionStorage, tools: readonly ToolDefinition[], observability: RegistryParts) => Registry);
   /** The storage; absent, that of the platform: PostgreSQL on Node, Deno KV on Deno, IndexedDB in a page. */
   readonly storage?: CompositionStorage;
   /** The tools of the agents, and sources of tools; or a function that receives the storage. None when absent. */
@@ -62,8 +65,9 @@ export interface CompositionOptions
   /** The secret that seals tokens and answers: 32 random bytes as base64url, bound to `code`. Without it, MCP servers cannot ask. */
   readonly sealKey?: SecretRef;
   /**
-   * Model servers on private networks that provider records may name, such as `['http://127.0.0.1:11434']`, for the default `models`;
-   * `loopback` means every port of this machine. None when absent. Pass the registry the same.
+   * The origins on private networks, or over plain http, that models, HTTP tools, MCP servers, sign-in, data sources and sinks may
+   * have, such as `['http://127.0.0.1:11434', 'https://stock.internal']`, each exactly; `loopback` means every port of this machine. A
+   * record or a model opens none by itself. None when absent. With an `egress` of your own, pass it the same.
    */
   readonly privateOrigins?: PrivateOrigins;
   /** How long audit entries are stored, in milliseconds; absent: forever at an endpoint, 30 days in a page. */
@@ -116,7 +120,7 @@ export function composeRuntime(options: CompositionOptions, platform: Platform):
   const tools = made(options.tools ?? [], storage, observability);
   const definitions = () => givenTools(tools).map(({ definition }) => definition);
   const registry = typeof options.catalog === 'function'
-    ? options.catalog(storage, definitions(), observability)
+    ? options.catalog(storage, definitions(), { ...observability, privateOrigins })
     : undefined;
   const grounding = options.grounding && made(options.grounding, storage, registry);
   const runtime = createRuntime({

@@ -3,7 +3,7 @@
 import type { Wanted } from '../src/base/check-options.ts';
 import { PinnaceError } from '../src/base/errors.ts';
 import { loadOnce } from '../src/base/load-once.ts';
-import { defined, type Observability } from './composition.ts';
+import { defined, type Observability, pick } from './composition.ts';
 import { denoEgress, type PinnedEgress } from './egress/deno.ts';
 import { checkEndpoint, type ComposedEndpoint, createEndpoint, type EndpointOptions } from './endpoint.ts';
 import { reportTo, sweepOnRequest } from './plan-sweep.ts';
@@ -44,7 +44,7 @@ export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
   requireDeno(options);
   const { kvPath: path, onError, sinks = [consoleSink()] } = options;
   const storage = options.storage ?? denoKvStorage(defined({ path, onError }));
-  const [egress, sandbox] = [denoEgress({ loopback: options.loopback ?? [] }), denoSandbox()];
+  const [egress, sandbox] = [denoEgress(pick(options, ['loopback', 'privateOrigins'])), denoSandbox()];
   const otel = isTraced() ? lazyOtel() : undefined;
   const endpoint = createEndpoint({ ...options, sinks: [...sinks, ...(otel ? [otel.sink] : [])] }, {
     storage,

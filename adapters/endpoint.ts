@@ -46,7 +46,7 @@ export interface EndpointOptions extends CompositionOptions, Omit<HandlerOptions
    * back end. Servers are then reached with `@modelcontextprotocol/client`.
    */
   readonly mcpSignIn?: Omit<McpSignInOptions, 'egress'> | McpSignIn | ((egress: Egress) => McpSignIn);
-  /** Origins on this machine that tools, MCP servers and authorization servers may have, as those of `denoEgress`; for development. */
+  /** Origins on this machine, by address, as `privateOrigins`; for development. */
   readonly loopback?: readonly string[];
   /**
    * How long events are stored, in milliseconds, so that observers can resume at any instance. Absent, each instance keeps its last

@@ -4,7 +4,7 @@ import process from 'node:process';
 import type { Wanted } from '../src/base/check-options.ts';
 import type { SecretSource } from '../src/contracts/egress.ts';
 import type { PlanningRuntime } from '../src/create-runtime.ts';
-import { defined } from './composition.ts';
+import { defined, pick } from './composition.ts';
 import { denoEgress } from './egress/deno.ts';
 import { checkEndpoint, createEndpoint, type EndpointOptions } from './endpoint.ts';
 import { type NodeListener, type NodeListenerOptions, toNodeListener } from './node/listener.ts';
@@ -56,7 +56,7 @@ const ownOptions: Readonly<Record<string, Wanted>> = {
 export async function createNodeEndpoint(options: NodeEndpointOptions): Promise<NodeEndpoint> {
   checkEndpoint(options, ownOptions);
   const storage = options.storage ?? await openPostgres(options.databaseUrl ?? process.env['DATABASE_URL']);
-  const own = denoEgress({ loopback: options.loopback ?? [] });
+  const own = denoEgress(pick(options, ['loopback', 'privateOrigins']));
   const { handler, runtime, close: closeEndpoint } = createEndpoint(options, {
     storage,
     egress: options.egress ?? own,

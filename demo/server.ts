@@ -51,7 +51,7 @@ const mcpAgent = { id: 'mcp', name: 'MCP', providerId: 'default', entryTools: ['
 let addSamples = async (): Promise<unknown> => undefined;
 const endpoint = createDenoEndpoint({
   catalog(storage, tools, observability) {
-    const registry = createRegistry({ storage, tools, privateOrigins, sinks: [showChanges], ...observability });
+    const registry = createRegistry({ storage, tools, sinks: [showChanges], ...observability });
     addSamples = createSamples(registry, {
       agents: [...sampleAgents, mcpAgent],
       providers: sampleProviders,

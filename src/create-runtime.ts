@@ -44,7 +44,7 @@ import { createPipeline } from './runtime/pipeline.ts';
 import type { HostedRuntime } from './runtime/runtime.ts';
 import type { RuntimeObservers } from './runtime/runtime-options.ts';
 import { requireKnownTools } from './tools/availability.ts';
-import { createBuiltins, givenTools, type ToolSource } from './tools/implement.ts';
+import { createBuiltins, givenTools, requireReachableTools, type ToolSource } from './tools/implement.ts';
 import type { Handlers } from './tools/define-tool.ts';
 import type { Tool } from './tools/tool.ts';
 
@@ -334,8 +334,11 @@ function agentsById(agents: readonly CodeAgent[]): ReadonlyMap<string, CodeAgent
   return byId;
 }
 
-/** Returns the tools of the composition, whose ids differ, and checks the names in the `entryTools` of agents that never change. */
-function toolsOf({ tools: given, agents = [], catalog }: CreateRuntimeOptions, ours: readonly Tool[]): readonly Tool[] {
+/** Returns the tools of the composition, whose ids differ, and checks the tools of agents that never change. */
+function toolsOf(
+  { tools: given, agents = [], catalog, egress }: CreateRuntimeOptions,
+  ours: readonly Tool[],
+): readonly Tool[] {
   const tools = givenTools(given);
   const ids = new Set(ours.map(({ definition }) => definition.id));
   for (const { definition: { id } } of tools) {
@@ -347,6 +350,7 @@ function toolsOf({ tools: given, agents = [], catalog }: CreateRuntimeOptions, o
   if (catalog.fixed) {
     const records = [...agents.map(({ record }) => record), ...catalog.fixed.agents];
     requireKnownTools(records, { tools: catalog.fixed.tools, shared: [...ids] });
+    if (egress) requireReachableTools(catalog.fixed.tools, egress);
   }
   return tools;
 }

@@ -30,6 +30,7 @@ export function browserEgress(options: BrowserEgressOptions = {}): Egress {
       throw unreachable('unreachable', why, { cause });
     }), options);
   return {
+    ...guarded,
     async fetch(request, terms) {
       if (terms.origins === 'any') {
         throw unreachable('egress_unpinned', 'a browser cannot check where a name leads; list the origins');

@@ -1,6 +1,6 @@
 /** The guarded fetch without its platform: checks every hop, follows redirects by hand, bounds time, size and kind. */
 
-import { checkEgressList, checkPrivateOrigins, type EgressList } from '../../src/base/origins.ts';
+import { checkEgressList, checkPrivateOrigins, type EgressList, type PrivateOrigins } from '../../src/base/origins.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Egress, EgressOptions } from '../../src/contracts/egress.ts';
 import { parseTraceparent } from '../../src/events/trace-ids.ts';
@@ -23,21 +23,29 @@ export interface GuardedFetchOptions {
   readonly circuit?: CircuitOptions;
   /** The only origins that any request of this egress may reach, redirects included; what each request allows when absent. */
   readonly origins?: EgressList;
-  /** Origins on this machine that may be reached where a request lists them; for development. `http://127.0.0.1:3001` */
+  /**
+   * Origins on private networks, or over plain http, that may be reached where a request lists them: `http://10.1.2.3:8080`,
+   * `https://stock.internal`. `loopback` means every port of this machine. None when absent.
+   */
+  readonly privateOrigins?: PrivateOrigins;
+  /** Origins on this machine, by address, that may be reached where a request lists them. `privateOrigins` does the same. */
   readonly loopback?: readonly string[];
 }
 
 /** Creates the guarded fetch over a platform's sender. */
 export function guardedFetch(send: Send, settings: GuardedFetchOptions = {}): Egress {
   const { schemes = ['https'], circuit = {}, loopback = [], origins: within } = settings;
+  const allowed = [...loopback, ...settings.privateOrigins ?? []];
   if (within !== undefined) checkEgressList(within, 'the "origins" of an egress');
   checkLoopback(loopback);
+  checkPrivateOrigins(allowed);
   const throughCircuit = createCircuits(circuit);
   return {
+    privateOrigins: allowed,
     async fetch(request, options) {
       const { origins, signal, traceparent, limits, privateOrigins = [] } = options;
       checkPrivateOrigins(privateOrigins);
-      const reach = { schemes, origins, within, privateOrigins: [...loopback, ...privateOrigins] };
+      const reach = { schemes, origins, within, privateOrigins: [...allowed, ...privateOrigins] };
       const first = await firstHop(request, reach);
       checkSecrets(first.url, options);
       if (parseTraceparent(traceparent)) first.headers.set('traceparent', traceparent ?? '');

@@ -1,6 +1,7 @@
 /** Signs people in to MCP servers, by the single OAuth functions of `@modelcontextprotocol/client`. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
+import { isPrivateOriginAllowed } from '../../src/base/origins.ts';
 import { loadOnce } from '../../src/base/load-once.ts';
 import type { Egress } from '../../src/contracts/egress.ts';
 import type { McpClientMetadata, McpSignIn } from '../../src/contracts/mcp/sign-in.ts';
@@ -38,8 +39,9 @@ export function mcpSignIn(options: McpSignInOptions): McpSignIn {
   const clientMetadata = options.clientMetadataUrl === undefined ? metadataOf(options, clientName) : undefined;
   const clientMetadataUrl = options.clientMetadataUrl ?? clientMetadata?.client_id;
   checkUrls([...redirectUris, ...(clientMetadataUrl === undefined ? [] : [clientMetadataUrl])]);
+  const allowed = [...loopback, ...egress.privateOrigins ?? []];
   const isSafe = (url: URL): boolean =>
-    url.username === '' && url.password === '' && (url.protocol === 'https:' || loopback.includes(url.origin));
+    url.username === '' && url.password === '' && (url.protocol === 'https:' || isPrivateOriginAllowed(url, allowed));
   return {
     redirectUris,
     clientMetadataUrl,

@@ -13,7 +13,7 @@ export interface GuardedSendOptions {
    * that the socket uses.
    */
   readonly egress?: Egress;
-  /** The service's origin, where it is on a private network: `['http://127.0.0.1:9000']`. */
+  /** The service's origin, where it is on a private network: `['http://127.0.0.1:9000']`. Those of the egress when absent. */
   readonly privateOrigins?: PrivateOrigins;
   /** Replaces the egress with a function that is trusted as it is, as for a proxy of your own. */
   readonly fetch?: (request: Request) => Promise<Response>;
@@ -26,7 +26,7 @@ export interface GuardedSendOptions {
  * public and not allowed.
  */
 export function guardedSend(
-  { egress, privateOrigins = [], fetch }: GuardedSendOptions,
+  { egress, privateOrigins = egress?.privateOrigins ?? [], fetch }: GuardedSendOptions,
   base: string,
 ): (request: Request) => Promise<Response> {
   checkPrivateOrigins(privateOrigins);

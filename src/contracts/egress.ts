@@ -67,6 +67,8 @@ export interface EgressOptions {
  */
 export interface Egress {
   fetch(request: Request, options: EgressOptions): Promise<Response>;
+  /** The private and plain-http origins that every request may reach that lists them, as the composition allows. */
+  readonly privateOrigins?: PrivateOrigins;
 }
 
 /**

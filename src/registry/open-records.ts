@@ -84,7 +84,7 @@ export interface RegistryOptions {
   readonly tools?: readonly ToolDefinition[];
   /** The handlers of the runtime: a tool of type `function` or `extension` must name one in `config.handler`. */
   readonly handlers?: Handlers;
-  /** Private origins that a provider's `baseUrl` may have, as `http://localhost:11434`, or `loopback`; none when absent. */
+  /** Private origins that providers, MCP servers and HTTP tools may have, as `http://localhost:11434`, or `loopback`; none when absent. */
   readonly privateOrigins?: PrivateOrigins;
   /** Ids of the composition's data sources in code: agents may name them without a record. */
   readonly sources?: readonly string[];

@@ -112,15 +112,15 @@ export interface FieldIssue extends Issue {
 export interface KnownCode {
   /** Names for `config.handler`. */
   readonly handlers: ReadonlySet<string>;
-  /** Origins on private networks that model and MCP servers may have. */
+  /** Origins on private networks that HTTP tools, model and MCP servers may have. */
   readonly privateOrigins: PrivateOrigins;
 }
 
 /** Lists what keeps a tool from ever running. */
-export function toolIssues(tool: ToolDefinition, { handlers }: Pick<KnownCode, 'handlers'>): readonly FieldIssue[] {
+export function toolIssues(tool: ToolDefinition, { handlers, privateOrigins }: KnownCode): readonly FieldIssue[] {
   switch (tool.type) {
     case 'http':
-      return httpIssues(tool);
+      return httpIssues(tool, privateOrigins);
     case 'code':
       return configIssues(CodeToolConfig, tool);
     case 'agent':
@@ -166,21 +166,18 @@ function configIssues(schema: ConfigSchema, { config }: ToolDefinition): readonl
   return issues.map(toIssue).map(({ path, message }) => issueAt(`config.${path}`, reasonOf(path, message), message));
 }
 
-function httpIssues(tool: ToolDefinition): readonly FieldIssue[] {
+function httpIssues(tool: ToolDefinition, privateOrigins: PrivateOrigins): readonly FieldIssue[] {
   const { config = {}, secrets } = tool;
-  const issues = configIssues(HttpToolConfig, tool).map((issue) => withUrlReason(issue, config));
-  const insecure = originFields(config).flatMap(([path, origin]) =>
-    URL.parse(origin)?.protocol === 'http:' && !issues.some((issue) => issue.path === path)
-      ? [issueAt(path, 'scheme_not_allowed', urlMessages.scheme_not_allowed)]
-      : []
-  );
+  const issues = configIssues(HttpToolConfig, tool);
+  const unreachable = originFields(config).flatMap(([path, origin]) => originIssues(path, origin, privateOrigins));
+  const others = issues.filter(({ path }) => !unreachable.some((issue) => issue.path === path));
   const parsed = v.safeParse(HttpToolConfig, config);
   const isUnlisted = parsed.success &&
     secretNames(parsed.output).some((name) => !secrets.some(({ id }) => id === name));
   const unlisted = isUnlisted
     ? [issueAt('secrets', 'secret_not_listed', 'must list every secret that the template uses')]
     : [];
-  return [...issues, ...insecure, ...unlisted];
+  return [...unreachable, ...others, ...unlisted];
 }
 
 function originFields(config: Readonly<Record<string, unknown>>): readonly [path: string, origin: string][] {
@@ -192,18 +189,17 @@ function originFields(config: Readonly<Record<string, unknown>>): readonly [path
   return all.flatMap(([path, origin]) => typeof origin === 'string' ? [[path, origin] satisfies [string, string]] : []);
 }
 
-function withUrlReason(issue: FieldIssue, config: Readonly<Record<string, unknown>>): FieldIssue {
-  const origin = originFields(config).find(([path]) => path === issue.path)?.[1];
-  if (origin === undefined) return issue;
+/** An origin alone, which is public and https, unless the composition lists it. */
+function originIssues(path: string, origin: string, privateOrigins: PrivateOrigins): readonly FieldIssue[] {
   if (/[{}]/.test(origin)) {
-    return issueAt(
-      issue.path,
-      'placeholder_in_origin',
-      'must have no placeholder: inputs go into path, query, headers or body',
-    );
+    return [
+      issueAt(path, 'placeholder_in_origin', 'must have no placeholder: inputs go into path, query, headers or body'),
+    ];
   }
-  const reason = urlRule(origin, ['https', 'http']) ?? 'origin_not_listed';
-  return issueAt(issue.path, reason, urlMessages[reason]);
+  const url = URL.parse(origin);
+  if (url && url.origin === origin && isPrivateOriginAllowed(url, privateOrigins)) return [];
+  const reason = urlRule(origin, ['https']) ?? (url?.origin === origin ? undefined : 'origin_not_listed');
+  return reason === undefined ? [] : [issueAt(path, reason, urlMessages[reason])];
 }
 
 /** Where the message says which rule it is. */

@@ -2,18 +2,30 @@
 
 import * as v from 'valibot';
 import { checkUrl } from '../base/check-url.ts';
+import { isPrivateOriginAllowed, type PrivateOrigins } from '../base/origins.ts';
 import { PinnaceError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import type { SecretText } from '../contracts/egress.ts';
 
-/** An origin that a request may reach: public by its name, with or without a port of its own. */
+/** An origin alone. Whether it may be reached, {@link unreachableOrigin} says: the composition lists private ones. */
 const Origin = v.pipe(
   v.string(),
   v.check(
-    (origin) => checkUrl(origin, { schemes: ['http', 'https'], origins: [origin] }).ok,
-    'must be the origin of a public host, like "https://api.example.com"',
+    (origin) => /^https?:[^{}]+$/.test(origin) && URL.parse(origin)?.origin === origin,
+    'must be an origin alone, like "https://api.example.com"',
   ),
 );
+
+/** The first origin of a template that is neither public nor listed by the composition. */
+export function unreachableOrigin(
+  { origin, redirectOrigins }: Pick<HttpToolConfig, 'origin' | 'redirectOrigins'>,
+  privateOrigins: PrivateOrigins = [],
+): string | undefined {
+  return [origin, ...redirectOrigins].find((one) =>
+    !isPrivateOriginAllowed(new URL(one), privateOrigins) &&
+    !checkUrl(one, { schemes: ['http', 'https'], origins: [one] }).ok
+  );
+}
 
 const noSecret = v.check(
   (text: string) => secretsIn(text).length === 0,

@@ -19,6 +19,7 @@ import {
   needsApproval,
   secretNames,
   type TemplateValues,
+  unreachableOrigin,
 } from './http-config.ts';
 import { checkBy } from './json-schema/json-schema.ts';
 import type { PooledSandbox } from './pooled-sandbox.ts';
@@ -69,6 +70,7 @@ export function createHttpTool(definition: HttpToolDefinition, options: HttpTool
   const parsed = parse(ToolDefinition, { name: definition.id, type: 'http', ...definition }, { what });
   const config = parse(HttpToolConfig, definition.config, { what: `the template of tool "${definition.id}"` });
   checkSecrets(parsed, config);
+  checkOrigins(parsed, config, options);
   const check = checkBy(parsed.paramsSchema);
   return {
     definition: withPolicy(parsed, config),
@@ -82,6 +84,13 @@ export function createHttpTool(definition: HttpToolDefinition, options: HttpTool
       return await callHttp(config, input as TemplateValues['input'], { ...options, ...context });
     },
   };
+}
+
+/** Checks the HTTP tools of a catalog that never changes. @throws PinnaceError `invalid_argument` for the first that cannot work. */
+export function requireReachableTools(definitions: readonly ToolDefinition[], egress: Egress): void {
+  for (const definition of definitions) {
+    if (definition.type === 'http') createHttpTool(definition as HttpToolDefinition, { egress }); // it parses the config
+  }
 }
 
 /** The method decides what a call may do, whatever else the definition says. */
@@ -98,6 +107,16 @@ function checkSecrets({ id, secrets }: ToolDefinition, config: HttpToolConfig): 
     `Cannot define tool "${id}": its template uses the secret "${missing}", which its "secrets" must list`,
     { details: { reason: 'secret_not_listed' } },
   );
+}
+
+/** What the egress would refuse at each call is refused here, once. */
+function checkOrigins({ id }: ToolDefinition, config: HttpToolConfig, { egress }: HttpToolOptions): void {
+  const origin = unreachableOrigin(config, egress.privateOrigins);
+  if (origin === undefined) return;
+  const advice = `it is not public; where it is yours, pass privateOrigins: [${JSON.stringify(origin)}]`;
+  throw new PinnaceError('invalid_argument', `Cannot define tool "${id}" for ${JSON.stringify(origin)}: ${advice}`, {
+    details: { reason: 'private_origin', origin },
+  });
 }
 
 /** The `config` of a tool of type `code`. */

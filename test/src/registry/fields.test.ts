@@ -61,6 +61,16 @@ describe('a registry that registers an HTTP tool', () => {
     );
   });
 
+  it('takes private origins that the composition lists, and plain http there', async () => {
+    const origin = 'http://10.1.2.3:8080';
+    const config = { origin, redirectOrigins: ['https://stock.internal'] };
+    await expect(registryOf().tools.register(http(config))).rejects.toMatchObject(
+      refusal(['config.origin', 'scheme_not_allowed'], ['config.redirectOrigins.0', 'host_not_public']),
+    );
+    const registry = registryOf({ privateOrigins: [origin, 'https://stock.internal'] });
+    expect(await registry.tools.register(http(config))).toMatchObject({ config: { origin } });
+  });
+
   it('refuses a broken template in an import and in an update as well', async () => {
     const registry = registryOf();
     await registry.tools.register(http({}));

@@ -9,15 +9,25 @@ describe('createHttpTool, defined', () => {
   const make = (config: object, rest: Partial<HttpToolDefinition> = {}) => () =>
     createHttpTool(definition(config, rest), { egress });
 
+  it.each<[origin: string, config: object]>([
+    ['https://localhost', { origin: 'https://localhost' }],
+    ['https://10.0.0.1', { origin: 'https://10.0.0.1' }],
+    ['http://127.0.0.1:8080', { origin: 'http://127.0.0.1:8080' }],
+    ['https://stock.internal', { redirectOrigins: ['https://stock.internal'] }],
+  ])('takes %s only where the composition lists it', (origin, config) => {
+    expect(make(config)).toThrow(`pass privateOrigins: ["${origin}"]`);
+    const listing = { ...egress, privateOrigins: [origin] };
+    expect(createHttpTool(definition(config), { egress: listing }).definition.type).toBe('http');
+    const others = { ...egress, privateOrigins: [`${origin}:1`, 'https://other.internal'] };
+    expect(() => createHttpTool(definition(config), { egress: others })).toThrow('privateOrigins');
+  });
+
   it.each([
-    { origin: 'https://localhost' },
-    { origin: 'https://10.0.0.1' },
     { origin: 'https://api.example.com/' },
     { origin: 'https://api.example.com/path' },
     { origin: 'https://{host}.example.com' },
     { origin: 'https://u:p@api.example.com' },
     { origin: 'ftp://api.example.com' },
-    { redirectOrigins: ['https://metadata'] },
     { method: 'TRACE' },
     { method: 'get' },
     { path: 'items' },
