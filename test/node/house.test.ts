@@ -12,7 +12,7 @@ const limits = {
   src: { lines: 66_440, floors: 37, knot: 3, cycles: 0, lone: 2 },
   adapters: { lines: 35_950, floors: 20, knot: 16, cycles: 0, lone: 8 },
   demo: { lines: 56_500, floors: 23, knot: 39, cycles: 0, lone: 36 },
-  test: { lines: 112_000, floors: 9, knot: 5, cycles: 0, lone: 16 },
+  test: { lines: 112_100, floors: 9, knot: 5, cycles: 0, lone: 16 },
 };
 
 async function pathsUnder(...folders: readonly string[]): Promise<readonly string[]> {
