@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { EgressOptions } from '../../src/contracts/egress.ts';
-import { requirePieces } from '../../src/base/text.ts';
+import { requirePieces } from '../../src/base/read-text.ts';
 import type { Deadline } from './deadline.ts';
 import { allowedResponseHeaders } from './headers.ts';
 import { unreachable, unusable } from './refusals.ts';

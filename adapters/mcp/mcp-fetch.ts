@@ -5,7 +5,7 @@
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import { asRecord, isRecord } from '../../src/base/is-record.ts';
-import { readText } from '../../src/base/text.ts';
+import { readText } from '../../src/base/read-text.ts';
 import type { Secret } from '../../src/base/secret.ts';
 import type { Egress } from '../../src/contracts/egress.ts';
 import type { McpAuthorization } from '../../src/contracts/mcp/mcp-connector.ts';

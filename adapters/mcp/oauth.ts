@@ -3,7 +3,7 @@
 import { isSameIssuer } from '../../src/base/check-url.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { isRecord } from '../../src/base/is-record.ts';
-import { readText } from '../../src/base/text.ts';
+import { readText } from '../../src/base/read-text.ts';
 import type { McpAuthPin } from '../../src/base/schema.ts';
 import { requireDestination } from '../../src/base/origins.ts';
 import { Secret } from '../../src/base/secret.ts';

@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import { parseJson } from '../../src/base/json.ts';
-import { readBytes } from '../../src/base/text.ts';
+import { readBytes } from '../../src/base/read-text.ts';
 import { untilAborted } from '../../src/base/until-aborted.ts';
 
 /** Headers as plain data. */

@@ -1,11 +1,6 @@
 import { BoundedMap } from '../../src/base/bounded-map.ts';
-import {
-  createEventBlocks,
-  type EventBlocks,
-  type EventLogOptions,
-  type EventStore,
-  lostAction,
-} from '../../src/events/event-chain.ts';
+import { createEventBlocks, type EventLogOptions, lostAction } from '../../src/events/event-chain.ts';
+import type { EventBlocks, EventStore } from '../../src/events/event-query.ts';
 import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
 import { createTraceId } from '../../src/events/trace-ids.ts';
 import { summaryOf } from '../../src/events/payload-summary.ts';

@@ -1,4 +1,5 @@
-import { createEventBlocks, type EventBlocks, type EventLogOptions } from '../../src/events/event-chain.ts';
+import { createEventBlocks, type EventLogOptions } from '../../src/events/event-chain.ts';
+import type { EventBlocks } from '../../src/events/event-query.ts';
 import { type QueuedSink, queuedSink, type QueueOptions } from './queue.ts';
 
 /** A sink with the log that it writes. */

@@ -1,8 +1,6 @@
 /** Text without halves of surrogate pairs: strict servers refuse a request that has one, and so every later request of its chat. */
 
-import { PinnaceError } from './errors.ts';
 import { isRecord } from './is-record.ts';
-import { yieldTurn } from './turns.ts';
 
 /** Deeper data, and data within itself, is refused where it is read. */
 const maxDepth = 64;
@@ -96,50 +94,6 @@ function escape(found: string): string {
   let escaped = '';
   for (let at = 0; at < found.length; at++) escaped += `\\u${found.charCodeAt(at).toString(16).padStart(4, '0')}`;
   return escaped;
-}
-
-/** The pieces of an answer before others have their turn, and those that it may have besides one for each 16 bytes: each costs time. */
-const [piecesPerTurn, freePieces, bytesPerPiece] = [1_024, 4_096, 16];
-
-/** @throws PinnaceError `unavailable` with the reason `body_in_pieces`: hostile servers send single bytes. */
-export function requirePieces(pieces: number, length: number): void {
-  if (pieces <= freePieces + length / bytesPerPiece) return;
-  const details = { reason: 'body_in_pieces' };
-  throw new PinnaceError('unavailable', 'Cannot use the answer: its pieces are too small', {
-    retryable: false,
-    details,
-  });
-}
-
-type Body = ReadableStream<Uint8Array<ArrayBuffer>> | null;
-/** Returns the text of a body, or the error that broke it: `Response.text()` puts another in its place in some browsers. */
-export async function readText(body: Body): Promise<string> {
-  return new TextDecoder().decode(await readBytes(body));
-}
-
-/** Returns the bytes of a body in one piece of memory; more than `maxBytes`, as soon as there are more. Others have their turns. */
-export async function readBytes(body: Body, maxBytes = Infinity): Promise<Uint8Array<ArrayBuffer>> {
-  const reader = (body ?? new Blob().stream()).getReader();
-  let [bytes, length] = [new Uint8Array(4_096), 0];
-  try {
-    for (let pieces = 1; length <= maxBytes; pieces++) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      const needed = length + value.length;
-      requirePieces(pieces, needed);
-      if (needed > bytes.length) {
-        const larger = new Uint8Array(Math.max(2 * bytes.length, needed));
-        larger.set(bytes.subarray(0, length));
-        bytes = larger;
-      }
-      bytes.set(value, length);
-      length = needed;
-      if (pieces % piecesPerTurn === 0) await yieldTurn();
-    }
-    return bytes.slice(0, length); // what is stored is not larger than the body
-  } finally {
-    void reader.cancel().catch(() => undefined); // a body that has ended is not hurt by it
-  }
 }
 
 /** Models differ; about four characters of JSON make a token. */

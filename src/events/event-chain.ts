@@ -3,46 +3,34 @@
  * events each holds: one in `event-log.ts`, many in `event-blocks.ts`.
  */
 
-import type { Draft, Head, Link, RecordForm, StoredChain, StoredEvent } from './event-records.ts';
-import { hashOf, headOf, maxPlaces, numberOf, origin } from './event-records.ts';
+import {
+  type Bounds,
+  createPlaces,
+  type EventBlocks,
+  type EventChain,
+  eventFields,
+  type Places,
+} from './event-query.ts';
+import {
+  type Draft,
+  hashOf,
+  type Head,
+  headOf,
+  type Link,
+  maxPlaces,
+  numberOf,
+  origin,
+  type RecordForm,
+  type StoredChain,
+  type StoredEvent,
+} from './event-records.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { loadOnce } from '../base/load-once.ts';
-import type { Page } from '../base/page.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 import type { Change, Storage, Watchable } from '../contracts/storage.ts';
 import { watchKey } from '../log/bulletin.ts';
 import { commitHead, type Head as StoredHead, readHead } from '../log/commits.ts';
 import { createBatches } from '../log/group-commit.ts';
-import { createPlaces, eventFields, type EventQuery, type Places } from './event-query.ts';
-
-/** A chain of events. */
-export interface EventChain<Kept extends StoredEvent> {
-  /**
-   * Adds events in this order, and resolves when they are stored. Calls at the same time share a commit. Rejects as the storage does,
-   * and with `unavailable` when too many instances write at the same time; then none of these events is stored, or only the first
-   * ones where they take several commits.
-   */
-  append(events: readonly ObservedEvent[]): Promise<void>;
-  /** Returns a page, the oldest event first. @throws PinnaceError `invalid_argument` for an invalid limit or page token. */
-  list(query?: EventQuery): Promise<Page<Kept>>;
-  /** The numbers of the first stored event and of the last event; where none is stored, `first` is `last + 1`. */
-  bounds(): Promise<Bounds>;
-  /** Calls back after events may have been added, here or elsewhere, until the returned function is called. */
-  watch(onNews: () => void): () => void;
-  /**
-   * Reads the whole chain, from the oldest event that is stored, computes it again and compares its indexes. A writer of the storage
-   * can also write another chain, or an older one: store the `head` of an earlier verification elsewhere, and pass it as `anchor`.
-   *
-   * @throws PinnaceError `invalid_argument` with the reason `anchor_invalid` for an anchor that no chain can have.
-   */
-  verify(options?: VerifyOptions): Promise<Verification>;
-}
-
-/** The first and the last number of a chain. */
-interface Bounds {
-  readonly first: number;
-  readonly last: number;
-}
 
 /** The options of a chain. */
 export interface EventLogOptions {
@@ -168,9 +156,6 @@ async function link({ prefix, ttl, form }: StoredChain<StoredEvent>, from: Head,
   return { head, changes };
 }
 
-/** A log of blocks. */
-export type EventBlocks = EventChain<StoredEvent>;
-
 /** Opens the log. All instances over one storage write one chain. Each `append` writes blocks of its own. */
 export function createEventBlocks(options: EventLogOptions): EventBlocks {
   return createEventChain(inBlocks, options);
@@ -247,72 +232,5 @@ function eventsOf(text: string): readonly StoredEvent[] {
   }
 }
 
-/**
- * Stores the events of each tenant in a log of its own, which all instances over the same storage write. Events without a tenant are
- * not stored. An event with the action `lostAction` replaces events that could not be stored.
- */
-export interface EventStore {
-  /** Takes an event without waiting for its commit. */
-  readonly observe: (event: ObservedEvent, tenant: string | undefined) => void;
-  readonly log: (tenant: string) => EventBlocks;
-}
-
 /** The action of an event that replaces lost events; its payload has their number. */
 export const lostAction = 'events.lost';
-
-/** The result of checking a chain. */
-export interface Verification extends Partial<Break> {
-  readonly ok: boolean;
-  /** How many events were checked before the break. */
-  readonly checked: number;
-  /** The current end of the chain: store it elsewhere and pass it as `anchor` later. */
-  readonly head: ChainAnchor;
-  /** The number of the event where the chain is broken; where one record has several, of the first. 0: an index row without a number. */
-  readonly brokenAt?: number;
-  /** Present where the chain is broken. */
-  readonly reason?: BreakReason;
-  /** The retention has removed the entry at the anchor, so only the length of the chain was compared. */
-  readonly anchorExpired?: true;
-}
-
-/** How a chain is checked. */
-export interface VerifyOptions {
-  /** Stops the check. */
-  readonly signal?: AbortSignal | undefined;
-  /** What the chain must still contain. */
-  readonly anchor?: ChainAnchor | undefined;
-}
-
-/** One of them. */
-export type BreakReason = (typeof breakReasons)[number];
-
-export interface Break {
-  readonly brokenAt: number;
-  readonly reason: BreakReason;
-}
-
-/** The end of a chain at some time, stored outside of the storage. */
-export interface ChainAnchor {
-  readonly seq: number;
-  readonly hash: string;
-}
-
-/** Why a chain can be broken. */
-export const breakReasons = [
-  /** An entry does not exist, though later ones or the head name it. */
-  'entry_missing',
-  /** An entry was changed, or is in the wrong place. */
-  'entry_mismatch',
-  /** The head has another hash than the last entry, or is not a head. */
-  'head_mismatch',
-  /** Entries exist behind the head: it was rolled back or removed. */
-  'entries_beyond_head',
-  /** An entry lacks an index row: queries do not find it. */
-  'index_missing',
-  /** An index row names an entry that does not exist or does not match. */
-  'index_mismatch',
-  /** The chain ends before the anchor. */
-  'anchor_missing',
-  /** The chain has another hash at the anchor. */
-  'anchor_mismatch',
-] as const;

@@ -1,8 +1,10 @@
 /** `pinnace/events`: events as they happen, event logs in a hash chain, and their verification. */
 
 export { type Audit, type AuditOptions, createAudit } from './audit.ts';
-export { createEventBlocks, type EventBlocks } from './event-chain.ts';
-export type { EventChain, EventLogOptions } from './event-chain.ts';
+export { createEventBlocks } from './event-chain.ts';
+export { type EventBlocks } from './event-query.ts';
+export type { EventLogOptions } from './event-chain.ts';
+export type { EventChain } from './event-query.ts';
 export type { EventFeed, Followed, FollowOptions, GapReason } from './event-feed.ts';
 export { createEventLog, type EventLog, type LoggedEvent } from './audit.ts';
 export type { EventFilter, EventQuery } from './event-query.ts';
@@ -14,9 +16,9 @@ export {
   type RingEvent,
   type WatchOptions,
 } from './event-ring.ts';
-export type { EventStore } from './event-chain.ts';
-export type { BreakReason, ChainAnchor } from './event-chain.ts';
-export type { Verification, VerifyOptions } from './event-chain.ts';
+export type { EventStore } from './event-query.ts';
+export type { BreakReason, ChainAnchor } from './event-query.ts';
+export type { Verification, VerifyOptions } from './event-query.ts';
 
 /** @deprecated Use `RingEvent`. */
 export type { RingEvent as SeenEvent } from './event-ring.ts';

@@ -1,9 +1,9 @@
 /** The events of a tenant, of all instances, as long as their log has them. */
 
-import { type EventBlocks, lostAction } from './event-chain.ts';
-import { type StoredEvent } from './event-records.ts';
+import { lostAction } from './event-chain.ts';
+import { type EventBlocks, type EventFilter, isFiltered } from './event-query.ts';
+import type { StoredEvent } from './event-records.ts';
 import type { Followed, FollowOptions } from './event-feed.ts';
-import { type EventFilter, isFiltered } from './event-query.ts';
 import { readSummary } from './payload-summary.ts';
 import type { ObservedEvent } from '../contracts/event-sink.ts';
 import { createNews, type News } from '../log/bulletin.ts';

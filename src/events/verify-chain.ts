@@ -1,11 +1,16 @@
 /** Checking a chain of events: its hashes, its head, its indexes, and an anchor that the caller stored elsewhere. */
 
-import type { Break, ChainAnchor } from './event-chain.ts';
-import type { Verification, VerifyOptions } from './event-chain.ts';
+import {
+  type Break,
+  type ChainAnchor,
+  createPlaces,
+  eventFields,
+  type Verification,
+  type VerifyOptions,
+} from './event-query.ts';
 import { PinnaceError } from '../base/errors.ts';
 import type { Key } from '../base/key.ts';
 import type { Entry } from '../contracts/storage.ts';
-import { createPlaces, eventFields } from './event-query.ts';
 import {
   hashOf,
   type Head,

@@ -1,5 +1,8 @@
 /** Grounding: one question to every kind of source, one list of hits with a confidence that means something. */
 
+import { type AccessHooks, type GroundingCallOptions, ownerOf, requireAccess } from './access.ts';
+import type { Calibration } from './calibration.ts';
+import type { Citation } from './context.ts';
 import { checkOptions } from '../base/check-options.ts';
 import { type ErrorData, PinnaceError } from '../base/errors.ts';
 import { loadOnce } from '../base/load-once.ts';
@@ -7,9 +10,7 @@ import { parse } from '../base/parse.ts';
 import type { GroundingSource, WritableGroundingSource } from '../contracts/grounding-source.ts';
 import { createReport, type OnError } from '../events/report.ts';
 import { type InnerFacts, type SpanEvent, statusOfError, within } from '../events/span.ts';
-import { type GroundingCallOptions, ownerOf, requireAccess } from './access.ts';
 import { ForgetInput, type GroundingAnswer, RememberInput, type RetrieveInput, RetrieveRequest } from './request.ts';
-import type { RetrieveOptions } from './retrieve.ts';
 
 const load = /* @__PURE__ */ loadOnce(() => import('./retrieve.ts'));
 
@@ -191,4 +192,23 @@ export function perSubject(source: GroundingSource, { retentionMs }: PerSubjectO
     forget: (request, signal) => source.forget(request, signal),
   };
   return writing;
+}
+
+/** A cached answer. */
+export interface RetrievalRecord {
+  readonly tenant: string;
+  readonly dataSourceIds: readonly string[];
+  readonly hits: readonly Citation[];
+}
+
+/** What answers are made with. */
+export interface RetrieveOptions extends AccessHooks {
+  /** What each source counts for in the common order, by id; the `quality` of the source when absent. */
+  readonly weights?: Readonly<Record<string, number>>;
+  /** What `fitCalibration` returned, by source id. */
+  readonly calibrations?: Readonly<Record<string, Calibration>>;
+  /** Keeps which hits were given, contents by their hash; it is waited for, and an error in it fails the call. */
+  readonly record?: (retrieval: RetrievalRecord) => void | Promise<void>;
+  /** Milliseconds since any time. */
+  readonly now?: () => number;
 }

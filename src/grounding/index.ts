@@ -26,4 +26,4 @@ export {
   type SourceReport,
 } from './request.ts';
 export { perSubject, type PerSubjectOptions } from './create-grounding.ts';
-export type { RetrievalRecord } from './retrieve.ts';
+export type { RetrievalRecord } from './create-grounding.ts';

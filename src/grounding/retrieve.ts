@@ -1,33 +1,15 @@
 /** Asks the sources all at once, and makes one list of what they give. */
 
+import type { RetrieveOptions } from './create-grounding.ts';
 import { PinnaceError, toData } from '../base/errors.ts';
 import { untilAborted } from '../base/until-aborted.ts';
 import type { GroundingRequest, GroundingSource, SourceHit } from '../contracts/grounding-source.ts';
 import { hidesCause } from '../events/report.ts';
-import { type AccessHooks, type GroundingCallOptions, ownerOf, requireAccess, tenantOf } from './access.ts';
-import { calibrated, type Calibration } from './calibration.ts';
-import { type Citation, citationsOf } from './context.ts';
+import { type GroundingCallOptions, ownerOf, requireAccess, tenantOf } from './access.ts';
+import { calibrated } from './calibration.ts';
+import { citationsOf } from './context.ts';
 import { fuse, type SourceHits } from './fuse.ts';
 import type { GroundingAnswer, GroundingHit, RetrieveRequest, SourceReport } from './request.ts';
-
-/** A cached answer. */
-export interface RetrievalRecord {
-  readonly tenant: string;
-  readonly dataSourceIds: readonly string[];
-  readonly hits: readonly Citation[];
-}
-
-/** What answers are made with. */
-export interface RetrieveOptions extends AccessHooks {
-  /** What each source counts for in the common order, by id; the `quality` of the source when absent. */
-  readonly weights?: Readonly<Record<string, number>>;
-  /** What `fitCalibration` returned, by source id. */
-  readonly calibrations?: Readonly<Record<string, Calibration>>;
-  /** Keeps which hits were given, contents by their hash; it is waited for, and an error in it fails the call. */
-  readonly record?: (retrieval: RetrievalRecord) => void | Promise<void>;
-  /** Milliseconds since any time. */
-  readonly now?: () => number;
-}
 
 /** How sources are queried, and for which caller. */
 interface Circumstances extends RetrieveOptions {

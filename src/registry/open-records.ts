@@ -6,8 +6,7 @@ import type { Authorize } from '../contracts/authenticator.ts';
 import type { EventSink } from '../contracts/event-sink.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { type Audit, createRecorder } from '../events/audit.ts';
-import type { EventRing } from '../events/event-ring.ts';
-import { createEmit } from '../events/events.ts';
+import { createEmit, type EventRing } from '../events/event-ring.ts';
 import { createReport, type OnError, reportedHook } from '../events/report.ts';
 import type { Handlers } from '../tools/define-tool.ts';
 import {

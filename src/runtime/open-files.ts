@@ -9,7 +9,7 @@ import { loadOnce } from '../base/load-once.ts';
 import type { LanguageModelV4ToolResultOutput } from '@ai-sdk/provider';
 import { type MediaBlock, mediaOf, withMedia } from '../tools/content.ts';
 import { isRecord } from '../base/is-record.ts';
-import { readBytes } from '../base/text.ts';
+import { readBytes } from '../base/read-text.ts';
 import {
   blobIdOf,
   blobUrl,

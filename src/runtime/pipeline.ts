@@ -32,7 +32,7 @@ import { actorOf, traceAt } from '../events/span.ts';
 import { keysOfTenant } from '../log/cache-key.ts';
 import { guarded } from '../permission/guarded.ts';
 import { ownerOfRun } from './run-record.ts';
-import type { EventBlocks } from '../events/event-chain.ts';
+import type { EventBlocks } from '../events/event-query.ts';
 import { type EventFeed, ringFeed } from '../events/event-feed.ts';
 import type { RuntimeSignIns } from '../contracts/mcp/sign-in.ts';
 import type { createStoredFiles } from './stored-files.ts';

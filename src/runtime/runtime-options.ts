@@ -33,7 +33,7 @@ import type { StartGate } from './start-gate.ts';
 import type { RuntimeApps, RuntimePrompts, RuntimeResources } from '../contracts/mcp/content.ts';
 import type { ReadInRun } from './message-files.ts';
 import type { Discovery } from '../discovery/discovery-tools.ts';
-import type { DataSources } from '../grounding/agent-grounding.ts';
+import type { DataSources } from '../grounding/grounding-tools.ts';
 
 /** The platform. */
 interface RuntimePorts {

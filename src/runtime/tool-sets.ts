@@ -24,7 +24,7 @@ import type { McpContent } from '../contracts/mcp/content.ts';
 import type { McpSignIns } from '../contracts/mcp/sign-in.ts';
 import { BoundedMap } from '../base/bounded-map.ts';
 import type { Discovery } from '../discovery/discovery-tools.ts';
-import type { DataSources } from '../grounding/agent-grounding.ts';
+import type { DataSources } from '../grounding/grounding-tools.ts';
 
 /** Returns an agent's tool set, of the catalog's definitions and the MCP servers that the agent selects. */
 export type ToolSetOf = (

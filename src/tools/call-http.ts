@@ -2,7 +2,7 @@
 
 import { narrowEgress } from '../base/origins.ts';
 import { type ErrorCode, PinnaceError } from '../base/errors.ts';
-import { readText } from '../base/text.ts';
+import { readText } from '../base/read-text.ts';
 import { type RetryOptions, withRetries } from '../base/with-retries.ts';
 import type { Egress, SecretText } from '../contracts/egress.ts';
 import { type SpanContext, within } from '../events/span.ts';

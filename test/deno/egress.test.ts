@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { denoEgress, type DenoEgressOptions } from '../../adapters/egress/deno.ts';
 import { canary, reasonOf, terms } from '../fixtures/egress.ts';
 import { serve } from '../fixtures/loopback.ts';
-import { readText } from '../../src/base/text.ts';
+import { readText } from '../../src/base/read-text.ts';
 
 const hello: RequestListener = (_request, response) => {
   response.writeHead(200, { 'content-type': 'text/plain', 'set-cookie': 'a=b' }).end('hello');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentTask, StepOutcome } from '../../src/planner/index.ts';
 import type { ObservedEvent } from '../../src/index.ts';
-import { createEmit } from '../../src/events/events.ts';
+import { createEmit } from '../../src/events/event-ring.ts';
 import { done, me, next, resultsOf, testPlanner } from '../fixtures/plan.ts';
 
 const request = {

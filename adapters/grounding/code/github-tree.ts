@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { type ErrorCode, PinnaceError } from '../../../src/base/errors.ts';
 import { parse } from '../../../src/base/parse.ts';
 import type { Egress } from '../../../src/contracts/egress.ts';
-import { readText } from '../../../src/base/text.ts';
+import { readText } from '../../../src/base/read-text.ts';
 import type { Secret } from '../../../src/base/secret.ts';
 import { type CodeFile, type CodeTree, isWanted } from './tree.ts';
 

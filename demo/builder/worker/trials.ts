@@ -13,7 +13,7 @@ import {
   type Tool,
 } from '../../../src/index.ts';
 import { parse } from '../../../src/base/parse.ts';
-import { readText } from '../../../src/base/text.ts';
+import { readText } from '../../../src/base/read-text.ts';
 import { ToolDefinition } from '../../../src/base/schema.ts';
 import { requireDestination } from '../../../src/base/origins.ts';
 import { createCodeTool } from '../../../src/tools/implement.ts';

@@ -6,7 +6,7 @@ import type { ErrorData } from '../../../src/base/errors.ts';
 import type { LoggedEvent } from '../../../src/events/audit.ts';
 import type { PlanView } from '../../../src/planner/plan-view.ts';
 import type { BudgetView } from '../../../src/runtime/budgets.ts';
-import type { Verification } from '../../../src/events/event-chain.ts';
+import type { Verification } from '../../../src/events/event-query.ts';
 import type { Activity, ConsoleControl, Readiness } from '../worker/control.ts';
 import type { PlanSteering } from '../../app/worker/control.ts';
 import type { Answer } from '../../registry/worker/answer.ts';

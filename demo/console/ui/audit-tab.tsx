@@ -1,8 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { LoggedEvent } from '../../../src/events/audit.ts';
-import type { BreakReason } from '../../../src/events/event-chain.ts';
-import type { Verification } from '../../../src/events/event-chain.ts';
+import type { BreakReason, Verification } from '../../../src/events/event-query.ts';
 import type { AuditFilter, Console } from '../state/console.ts';
 import { formatCount } from '../../kit/format.ts';
 import { Asking, Refusal } from './refusal.tsx';

@@ -1,11 +1,10 @@
 /** The console interface of an endpoint, through the worker that signs. */
 
-import type { EventQuery } from '../../../src/events/event-query.ts';
+import type { EventQuery, Verification } from '../../../src/events/event-query.ts';
 import type { LoggedEvent } from '../../../src/events/audit.ts';
 import type { Page } from '../../../src/runtime/index.ts';
 import type { PlanView } from '../../../src/planner/plan-view.ts';
 import type { BudgetView } from '../../../src/runtime/budgets.ts';
-import type { Verification } from '../../../src/events/event-chain.ts';
 import type { PlanSteering } from '../../app/worker/control.ts';
 import type { RegistryControl } from '../../registry/worker/control.ts';
 import type { Answer } from '../../registry/worker/answer.ts';

@@ -5,7 +5,7 @@ import { wrongArgument } from '../../base/check-options.ts';
 import { checkEgressList, egressDenied, type EgressList, isWithinEgress, narrowEgress } from '../../base/origins.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import type { Egress } from '../../contracts/egress.ts';
-import { readText } from '../../base/text.ts';
+import { readText } from '../../base/read-text.ts';
 import { defineValibotTool } from '../make-tool.ts';
 import { withinRequest } from '../call-http.ts';
 import type { Tool, ToolContext } from '../tool.ts';

@@ -6,7 +6,7 @@ import { httpCatalog } from '../../../adapters/catalog/http.ts';
 import { mcpConnector } from '../../../adapters/mcp/client.ts';
 import { modelSource } from '../../../adapters/models/source.ts';
 import { httpSecrets } from '../../../adapters/secrets/http.ts';
-import { readText } from '../../../src/base/text.ts';
+import { readText } from '../../../src/base/read-text.ts';
 import { server } from '../../contracts/mcp/check.ts';
 import { egressTo } from '../../fixtures/mcp/mcp-peer.ts';
 import { get, home, terms } from '../../fixtures/egress.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readText } from '../../../src/base/text.ts';
+import { readText } from '../../../src/base/read-text.ts';
 import {
   both,
   canary,

@@ -4,7 +4,8 @@ import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor, TracerPro
 import { describe, expect, it } from 'vitest';
 import { eventIds } from '../../../adapters/sinks/otel-ids.ts';
 import { otelSink } from '../../../adapters/sinks/otel.ts';
-import { createEmit, type Emit } from '../../../src/events/events.ts';
+import type { Emit } from '../../../src/events/events.ts';
+import { createEmit } from '../../../src/events/event-ring.ts';
 import { type SpanFacts, startSpan } from '../../../src/events/span.ts';
 import { collectMetrics } from './otel-fixture.ts';
 

@@ -17,7 +17,8 @@ import {
   defineTool,
   localPrincipal,
 } from '../../../src/index.ts';
-import { createEmit, type Emit } from '../../../src/events/events.ts';
+import type { Emit } from '../../../src/events/events.ts';
+import { createEmit } from '../../../src/events/event-ring.ts';
 import { startSpan } from '../../../src/events/span.ts';
 import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
 import { cpuRounds, median, ratioOf, report, type Row } from '../measure.ts';

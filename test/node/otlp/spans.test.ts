@@ -3,7 +3,7 @@ import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@open
 import { describe, expect, it } from 'vitest';
 import { eventIds } from '../../../adapters/sinks/otel-ids.ts';
 import { otelSink } from '../../../adapters/sinks/otel.ts';
-import { createEmit } from '../../../src/events/events.ts';
+import { createEmit } from '../../../src/events/event-ring.ts';
 import { startSpan } from '../../../src/events/span.ts';
 import { readSpans } from '../../tools/otlp.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
-import { createEmit } from '../../../src/events/events.ts';
+import { createEmit } from '../../../src/events/event-ring.ts';
 import { readSummary, summaryOf } from '../../../src/events/payload-summary.ts';
 import { startSpan, traceAt, within } from '../../../src/events/span.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { createEmit } from '../../../src/events/events.ts';
+import { createEmit } from '../../../src/events/event-ring.ts';
 import type { Authorization } from '../../../src/contracts/index.ts';
 import { createPlanner, type ObservedEvent, type Storage } from '../../../src/index.ts';
 import type { RunAgent } from '../../../src/planner/index.ts';

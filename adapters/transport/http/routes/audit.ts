@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { PinnaceError } from '../../../../src/base/errors.ts';
 import { parse } from '../../../../src/base/parse.ts';
 import type { EventLog, LoggedEvent } from '../../../../src/events/audit.ts';
-import { breakReasons, type Verification as ChainVerification } from '../../../../src/events/event-chain.ts';
+import { breakReasons, type Verification as ChainVerification } from '../../../../src/events/event-query.ts';
 import type { SignedEnv } from '../env.ts';
 import { filterFields } from './events.ts';
 import { json, named, type Operations, pageOf, shapeOf } from '../operation.ts';
