@@ -42,7 +42,7 @@ import type { Budgets, BudgetsOptions } from './runtime/budgets.ts';
 import { budgetsOnUse, paysBytes } from './runtime/budgets-on-use.ts';
 import { createPipeline } from './runtime/pipeline.ts';
 import type { HostedRuntime } from './runtime/runtime.ts';
-import type { RuntimeObservers } from './runtime/runtime-options.ts';
+import type { RuntimeObservers } from './runtime/run-context.ts';
 import { requireKnownTools } from './tools/availability.ts';
 import { createBuiltins, givenTools, requireReachableTools, type ToolSource } from './tools/implement.ts';
 import type { Handlers } from './tools/define-tool.ts';

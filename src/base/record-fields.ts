@@ -1,7 +1,6 @@
 /** The fields that several kinds of records share, as valibot schemas. */
 
 import * as v from 'valibot';
-import { egressForm, isEgressEntry } from './origins.ts';
 
 /** The id of an agent, provider, tool or source: letters, digits, `_`, `.` and `-`. */
 export const Id = v.pipe(
@@ -23,9 +22,6 @@ export const McpToolPattern = v.pipe(
     'must be the name of a tool, or a prefix with "*"',
   ),
 );
-
-/** An entry of an egress list. */
-export const EgressEntry = v.pipe(v.string(), v.maxLength(300), v.check(isEgressEntry, egressForm));
 
 /** Semantic Versioning 2.0.0, for people; caches use `revision`. */
 export const Semver = v.pipe(

@@ -1,11 +1,11 @@
 /** Shared data as valibot schemas: the agents, providers and tools of a catalog. */
 
+import { egressForm, isEgressEntry } from './origins.ts';
 import * as v from 'valibot';
 import type * as Input from './agent-input.ts';
 import { CallerSettings, ModelSettings, otherNames, OutputSpec } from './model-settings.ts';
 import {
   Currency,
-  EgressEntry,
   Id,
   JsonSchema,
   listOf,
@@ -25,6 +25,9 @@ import {
 export type { AgentInput } from './agent-input.ts';
 export type { ProviderInput } from './agent-input.ts';
 export { JsonSchema, ToolName } from './record-fields.ts';
+
+/** An entry of an egress list. */
+const EgressEntry = v.pipe(v.string(), v.maxLength(300), v.check(isEgressEntry, egressForm));
 
 /** The name of a secret, never its value. */
 export const SecretRef = v.strictObject(

@@ -15,7 +15,7 @@ import { withInstructions } from './compose-loop.ts';
 import { leaveProvider, toPrompt } from './model-prompt.ts';
 import { withContext } from './model-messages.ts';
 import { minLimits } from './limits.ts';
-import type { ResolvedModel } from './resolver.ts';
+import type { ResolvedModel } from './provider-model.ts';
 import { createModelBudget, type ModelUsage, requirePrice } from './model-budget.ts';
 import {
   callModelOnce,
@@ -27,7 +27,7 @@ import {
 } from './model-turn.ts';
 import { createPrincipal, requireScope } from '../base/principal.ts';
 import { createRunRedaction, redactedContext, redactedEmit } from '../permission/redaction/run-redaction.ts';
-import type { RuntimeParts } from './runtime-options.ts';
+import type { RuntimeParts } from './run-context.ts';
 import { createStepTools } from './step-tools.ts';
 import { type EgressList, narrowEgress } from '../base/origins.ts';
 import { type ContextWindowOptions, type FitPrompt, valueTokens } from './estimate-prompt.ts';

@@ -10,7 +10,7 @@ import { type CallFacilities, type CallHost, ToolCall } from '../tools/tool-call
 import { minLimits } from './limits.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import { createRunRedaction, redactedEmit } from '../permission/redaction/run-redaction.ts';
-import type { RuntimeParts } from './runtime-options.ts';
+import type { RuntimeParts } from './run-context.ts';
 import { takeToken } from '../log/rate-limit.ts';
 import { type ApprovalTerms, requestPermission, requirePermission } from '../permission/authorize.ts';
 import { decide } from '../permission/decide.ts';

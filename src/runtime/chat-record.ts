@@ -5,7 +5,7 @@ import type { Key } from '../base/key.ts';
 import { type Principal, requireScope, type Scope } from '../base/principal.ts';
 import { namedOwner } from '../permission/ownership.ts';
 import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
-import type { RuntimeParts } from './runtime-options.ts';
+import type { RuntimeParts } from './run-context.ts';
 import * as v from 'valibot';
 import type { Page, PageOptions } from '../base/page.ts';
 import type { CallerTrace } from '../events/span.ts';

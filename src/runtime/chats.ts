@@ -4,7 +4,7 @@ import { loadOnce } from '../base/load-once.ts';
 import type { Principal } from '../base/principal.ts';
 import { owns } from '../permission/ownership.ts';
 import type { HostedRuntime } from './runtime.ts';
-import type { RuntimeParts } from './runtime-options.ts';
+import type { RuntimeParts } from './run-context.ts';
 import type { Chats, OpenedChat, Owner } from './chat-record.ts';
 import type { LiveRun } from './live-run.ts';
 import type { RunRequest } from './run-request.ts';

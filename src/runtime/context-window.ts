@@ -14,7 +14,7 @@ import type { ModelBudget, Usage } from './model-budget.ts';
 import type { ModelChain } from './model-chain.ts';
 import type { ModelRetry } from './model-error.ts';
 import { definitionTokens, type StepTools } from './step-tools.ts';
-import type { ResolvedModel } from './resolver.ts';
+import type { ResolvedModel } from './provider-model.ts';
 import { lastCitation } from './message-parts.ts';
 
 /** The context window of a run. */

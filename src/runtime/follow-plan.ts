@@ -8,10 +8,9 @@ import { isRecord } from '../base/is-record.ts';
 import type { Principal } from '../base/principal.ts';
 import { type Loss, lostChunks, lostError } from '../tools/call-ends.ts';
 import { endOfAbort, failed } from './loop.ts';
-import { lossAt, type RunEnd } from './run-record.ts';
+import { type Loop, lossAt, type RunEnd } from './run-record.ts';
 import type { RunRequest } from './run-request.ts';
 import { type FollowedPlan, type FollowingRun, noPlan, type PlanOwner } from './followed-plan.ts';
-import type { Loop } from './run-chunks.ts';
 
 /** How long an aborted run waits for its plan to be cancelled. */
 const settleMs = 2000;

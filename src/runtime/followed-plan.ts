@@ -5,7 +5,7 @@ import type { Principal } from '../base/principal.ts';
 import type { Agent, LimitOverrides } from '../base/schema.ts';
 import type { Span } from '../events/span.ts';
 import type { Usage } from './model-budget.ts';
-import type { Loop } from './run-chunks.ts';
+import type { Loop } from './run-record.ts';
 
 /** A plan that a run follows. */
 export interface FollowedPlan {

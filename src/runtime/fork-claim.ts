@@ -4,13 +4,12 @@ import { PinnaceError } from '../base/errors.ts';
 import type { Key } from '../base/key.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
-import { openingChunks } from './run-chunks.ts';
+import { openingChunks } from './run.ts';
 import { type ForkedFrom, ownerOfRun, placeOf, runPrefix, type Segment } from './run-record.ts';
-import type { RuntimeParts } from './runtime-options.ts';
+import type { Resolution, ResumedRun, RunIdentity, RuntimeParts } from './run-context.ts';
 import { approvalsRequestedIn } from './decided-calls.ts';
 import type { ForkEntry } from './fork-options.ts';
 import type { ForkPlan } from './parent-run.ts';
-import type { Resolution, ResumedRun, RunIdentity } from './run-context.ts';
 import type { StepNote } from './run-basis.ts';
 
 /** A deeper fork copies what it shares. */

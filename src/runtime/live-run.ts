@@ -5,8 +5,14 @@ import { type ErrorData, PinnaceError, toData } from '../base/errors.ts';
 import { type CommitTick, type Journal, openJournal } from '../log/journal.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
-import { closingChunks } from './run-chunks.ts';
-import { type ReportedUsage, type RunEnd, type RunEvent, runPrefix, type RunState } from './run-record.ts';
+import {
+  closingChunks,
+  type ReportedUsage,
+  type RunEnd,
+  type RunEvent,
+  runPrefix,
+  type RunState,
+} from './run-record.ts';
 import { createInbox, type Inbox } from './steering.ts';
 
 /** The limits of one run's stream, in UTF-16 code units: of what it says, and of one event as JSON. */

@@ -10,7 +10,7 @@ import type { JSONValue, UIMessageChunk } from '../contracts/ai-types.ts';
 import { reportAt } from '../events/report.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import { toolErrorPart } from '../tools/call-ends.ts';
-import type { FinishReason, RunEnd } from './run-record.ts';
+import type { FinishReason, Loop, RunEnd } from './run-record.ts';
 import { CallIds, callIdsIn } from './call-ids.ts';
 import { toPrompt, toPromptTools } from './model-prompt.ts';
 import { openCall } from './model-call.ts';
@@ -26,7 +26,6 @@ import type { SettledCall } from '../tools/run-calls.ts';
 import type { ParsedCall } from './answer-chunks.ts';
 import type { Issue } from '../base/parse.ts';
 import type { Limits } from './limits.ts';
-import type { Loop } from './run-chunks.ts';
 
 /**
  * The loop of a run. Each chunk batch that it yields is recorded before the loop goes on, so a call is made after it was announced.

@@ -20,7 +20,7 @@ import {
   type RuntimePrompts,
   type RuntimeResources,
 } from '../contracts/mcp/content.ts';
-import type { RuntimeContent, RuntimeParts } from './runtime-options.ts';
+import type { RuntimeContent, RuntimeParts } from './run-context.ts';
 import type { InferOutput } from 'valibot';
 import { loadOnce } from '../base/load-once.ts';
 import { type Principal, requireScope } from '../base/principal.ts';

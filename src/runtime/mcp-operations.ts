@@ -7,7 +7,7 @@ import { type Principal, requireScope } from '../base/principal.ts';
 import { McpAnswers } from '../contracts/mcp/answers.ts';
 import { McpSignInCallback, McpSignInRequest, type RuntimeSignIns } from '../contracts/mcp/sign-in.ts';
 import type { ErrorContext, Report } from '../events/report.ts';
-import type { RuntimeParts } from './runtime-options.ts';
+import type { RuntimeParts } from './run-context.ts';
 import type { HostedRuntime } from './runtime.ts';
 import { type McpValidation, McpValidationRequest } from '../contracts/mcp/mcp-validation.ts';
 

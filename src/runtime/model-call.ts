@@ -16,7 +16,8 @@ import type { Answer } from './step-content.ts';
 import { leaveProvider } from './model-prompt.ts';
 import { charactersPerToken } from '../base/text.ts';
 import type { CallHold, ModelBudget } from './model-budget.ts';
-import type { ModelChain, ModelClock } from './model-chain.ts';
+import type { ModelChain } from './model-chain.ts';
+import type { ModelClock } from './run-spans.ts';
 import {
   cut,
   type ModelRetry,

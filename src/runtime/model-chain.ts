@@ -1,14 +1,14 @@
 /** The models of an agent: the one that answers, and the fallbacks that take over when it cannot. */
 
-import { raceAbort, setBoundedTimeout } from '../base/until-aborted.ts';
+import type { ModelClock } from './run-spans.ts';
+import { raceAbort } from '../base/until-aborted.ts';
 import { PinnaceError, toData } from '../base/errors.ts';
 import type { Metrics } from '../base/metrics.ts';
 import { type Span, type SpanContext, type SpanEnd, statusOfError } from '../events/span.ts';
-import type { FallbackModel, ResolvedModel } from './resolver.ts';
+import type { FallbackModel, ResolvedModel } from './provider-model.ts';
 import { cut, reportedError, toModelError } from './model-error.ts';
 import { requirePrice } from './model-budget.ts';
 import type { LanguageModelV4, LanguageModelV4Usage } from '@ai-sdk/provider';
-import type { Limits } from './limits.ts';
 
 /** A model that is being used, with the record of its provider. */
 interface ModelInUse extends ModelWatch, Pick<ResolvedModel, 'provider'> {
@@ -226,117 +226,4 @@ function watchModel(
 function errorOfFinish(finishReason: string): PinnaceError | undefined {
   if (finishReason === 'interrupted') return cut();
   return finishReason === 'error' ? reportedError() : undefined;
-}
-
-/** The limits of a model's silence. */
-export type SilenceLimit = 'firstChunkMs' | 'reasoningMs' | 'chunkMs';
-
-/** The clock of a model. */
-export interface ModelClock {
-  /** Aborts with the run, and with `deadline_exceeded` when the model takes too long; `details.reason` names the limit. */
-  readonly signal: AbortSignal;
-  /** Makes another model's request possible after a late first chunk: with a new `signal`. Returns whether it is. */
-  readonly restart: () => boolean;
-  /** A step starts. */
-  readonly startStep: () => void;
-  /** The step has ended: nothing is due until the next. */
-  readonly endStep: () => void;
-  /** A request is sent: the first chunk of its answer is due, with its headers. The time restarts with each retry. */
-  readonly requested: () => void;
-  /** The model has sent something: its next chunk is due within this limit. */
-  readonly received: (within: SilenceLimit) => void;
-  /** The request has failed, or the model has said all that it says in this step. */
-  readonly saidAll: () => void;
-  /** Nothing is due any more. */
-  readonly stop: () => void;
-}
-
-/** Creates the clock of one run, whose signal stops it. */
-export function createModelClock(
-  limits: Pick<Limits, 'stepMs' | SilenceLimit>,
-  run: AbortSignal,
-): ModelClock {
-  let own = new AbortController();
-  let [stepDue, chunkDue] = [Infinity, Infinity];
-  /** What is due of the answer; `undefined` while no request is open. */
-  let awaited: SilenceLimit | undefined;
-  let alarm = createAlarm(() => look());
-  const abort = (reason: unknown): void => {
-    alarm.stop();
-    own.abort(reason);
-  };
-  const look = (): void => {
-    const now = performance.now();
-    if (awaited && now >= chunkDue) return abort(tooLate[awaited](limits[awaited]));
-    if (now >= stepDue) return abort(tooLate.stepMs(limits.stepMs));
-    alarm.set(Math.min(stepDue, chunkDue));
-  };
-  const expect = (within: SilenceLimit): void => {
-    awaited = within;
-    chunkDue = performance.now() + limits[within];
-    alarm.set(chunkDue);
-  };
-  const follow = (): void => abort(run.reason);
-  if (run.aborted) follow();
-  else run.addEventListener('abort', follow, { once: true });
-  return {
-    get signal() {
-      return own.signal;
-    },
-    restart() {
-      if (run.aborted || awaited !== 'firstChunkMs' || performance.now() >= stepDue) return false;
-      own = new AbortController();
-      alarm = createAlarm(() => look());
-      [awaited, chunkDue] = [undefined, Infinity];
-      alarm.set(stepDue);
-      return true;
-    },
-    startStep() {
-      stepDue = performance.now() + limits.stepMs;
-      alarm.set(stepDue);
-    },
-    endStep: () => void (stepDue = Infinity),
-    requested: () => expect('firstChunkMs'),
-    received: (within) => awaited && expect(within),
-    saidAll() {
-      awaited = undefined;
-      chunkDue = Infinity;
-    },
-    stop() {
-      run.removeEventListener('abort', follow);
-      alarm.stop();
-    },
-  };
-}
-
-/** Calls back at the earliest time set. A later time sets no timer: the callback sets the next one, so that a chunk costs none. */
-function createAlarm(onDue: () => void) {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let goesOffAt = Infinity;
-  return {
-    set(due: number): void {
-      if (due >= goesOffAt) return;
-      clearTimeout(timer);
-      goesOffAt = due;
-      timer = setBoundedTimeout(() => {
-        goesOffAt = Infinity;
-        onDue();
-      }, Math.ceil(due - performance.now()));
-    },
-    stop(): void {
-      clearTimeout(timer);
-      goesOffAt = -Infinity; // no timer is set after this
-    },
-  };
-}
-
-const tooLate = {
-  firstChunkMs: (ms: number) => late(`The model did not start its answer within ${ms} ms`, 'first_chunk_timeout'),
-  reasoningMs: (ms: number) => late(`The model was silent for ${ms} ms while it reasoned`, 'reasoning_timeout'),
-  chunkMs: (ms: number) => late(`The model stopped in the middle of its answer for ${ms} ms`, 'chunk_timeout'),
-  stepMs: (ms: number) => late(`The step did not end within ${ms} ms: the model call and its tools`, 'step_timeout'),
-};
-
-function late(message: string, reason: string): PinnaceError {
-  return new PinnaceError('deadline_exceeded', message, { details: { reason } });
 }

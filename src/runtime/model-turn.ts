@@ -9,14 +9,15 @@ import type { SpanContext } from '../events/span.ts';
 import type { Limits } from './limits.ts';
 import { type ModelCallOptions, openCall, type OpenedCall } from './model-call.ts';
 import type { ModelBudget } from './model-budget.ts';
-import { createModelChain, createModelClock, type ModelChainOptions } from './model-chain.ts';
+import { createModelChain, type ModelChainOptions } from './model-chain.ts';
+import { createModelClock } from './run-spans.ts';
 import { CallIds, callIdsIn } from './call-ids.ts';
 import { leaveProvider, toPromptTools } from './model-prompt.ts';
 import type { ParsedCall } from './answer-chunks.ts';
 import { createStepContent, incomplete, mayExecute } from './step-content.ts';
 import { isRecord } from '../base/is-record.ts';
 import type { ModelMessage } from '../contracts/ai-types.ts';
-import type { FallbackModel, ResolvedModel } from './resolver.ts';
+import type { FallbackModel, ResolvedModel } from './provider-model.ts';
 import type { FitPrompt } from './estimate-prompt.ts';
 
 /** The text of the model and the tool calls that it requests. */

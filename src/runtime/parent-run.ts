@@ -6,10 +6,9 @@ import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import { readJournal } from '../log/journal-record.ts';
 import { runPrefix, type RunState, type StartedCalls } from './run-record.ts';
 import { readEvents } from './stored-run.ts';
-import type { RuntimeParts } from './runtime-options.ts';
+import type { LostProgram, RuntimeParts } from './run-context.ts';
 import { readBasis, readStepNote, type RunBasis, type StepNote } from './run-basis.ts';
 import { isSuspended } from './message-parts.ts';
-import type { LostProgram } from './run-context.ts';
 import type { ForkOptions } from './fork-options.ts';
 
 /** A recorded chunk and its number. */

@@ -1,7 +1,7 @@
 /** Reads a model's stream in batches: what is at hand is read at once, so that it costs one append to the log. */
 
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import type { ModelClock, SilenceLimit } from './model-chain.ts';
+import type { ModelClock, SilenceLimit } from './run-spans.ts';
 
 /** A stream that is read in batches. */
 export interface PartReader<Part> {

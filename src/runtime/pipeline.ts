@@ -16,13 +16,7 @@ import { createReadiness } from './readiness.ts';
 import { createRequestRefusals, createRunMethods } from './run-methods.ts';
 import { createResolver, type Resolver } from './resolver.ts';
 import { createToolSets } from './tool-sets.ts';
-import type {
-  PipelineOptions,
-  RuntimeContent,
-  RuntimeObservers,
-  RuntimeOptions,
-  RuntimeParts,
-} from './runtime-options.ts';
+import type { PipelineOptions, RuntimeContent, RuntimeObservers, RuntimeOptions, RuntimeParts } from './run-context.ts';
 import { paysBytes } from './budgets-on-use.ts';
 import type { HostedRuntime } from './runtime.ts';
 import { createStartGate } from './start-gate.ts';

@@ -1,5 +1,9 @@
 /** A model that is called with what its provider takes: history in its form, and files of its kinds in their places. */
 
+import type { Fallback, Provider } from '../base/schema.ts';
+import type { Secret } from '../base/secret.ts';
+import type { SpanContext } from '../events/span.ts';
+import type { AnyLanguageModel, JSONValue, LanguageModel } from '../contracts/ai-types.ts';
 import type {
   LanguageModelV2,
   LanguageModelV3,
@@ -7,10 +11,8 @@ import type {
   LanguageModelV4Message,
   LanguageModelV4Prompt,
 } from '@ai-sdk/provider';
-import type { Provider } from '../base/schema.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { loadOnce } from '../base/load-once.ts';
-import type { AnyLanguageModel, JSONValue } from '../contracts/ai-types.ts';
 import { isRecord } from '../base/is-record.ts';
 import { sha256Sync } from '../base/hash.ts';
 import { wellFormed } from '../base/text.ts';
@@ -328,4 +330,21 @@ class SentIds {
       if (id !== undefined && !this.#used.has(id)) return id;
     }
   }
+}
+
+/** A model, ready to be called. */
+export interface ResolvedModel {
+  readonly model: LanguageModel;
+  /** The provider's record, with the name of this model. */
+  readonly provider: Provider;
+  /** The provider's secret, which the model sends. */
+  readonly secret: Secret | undefined;
+  /** How many tokens it takes. */
+  readonly contextTokens: number;
+}
+
+/** A model that may take over. */
+export interface FallbackModel extends Fallback {
+  /** @throws PinnaceError as `Resolver.resolve` does for the first model. */
+  readonly resolve: (spanContext?: SpanContext) => Promise<ResolvedModel>;
 }

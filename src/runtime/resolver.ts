@@ -1,5 +1,6 @@
 /** From the agent's id to everything that its run needs, through the two-layer cache. */
 
+import { adaptModel, type FallbackModel, type ResolvedModel, withProviderRules } from './provider-model.ts';
 import { createInvalidations, readCacheKey } from '../log/cache-key.ts';
 import { narrowEgress } from '../base/origins.ts';
 import { PinnaceError } from '../base/errors.ts';
@@ -17,8 +18,6 @@ import { type CatalogCaches, createCatalogCaches, createInvalidationFeed } from 
 import type { SelectedServer } from './tool-sets.ts';
 import type { Principal } from '../base/principal.ts';
 import { createSecretLookup, type SecretLookup } from './secret-lookup.ts';
-import type { LanguageModel } from '../contracts/ai-types.ts';
-import { adaptModel, withProviderRules } from './provider-model.ts';
 import { defaultContextTokens } from './estimate-prompt.ts';
 
 /** Where things are looked up. */
@@ -242,23 +241,6 @@ function mergeTools(shared: Definitions, own: Definitions): Definitions {
   const all = [...shared.filter(({ id }) => !ids.has(id)), ...own].toSorted((a, b) => (a.id < b.id ? -1 : 1));
   byOwn.set(own, all);
   return all;
-}
-
-/** A model, ready to be called. */
-export interface ResolvedModel {
-  readonly model: LanguageModel;
-  /** The provider's record, with the name of this model. */
-  readonly provider: Provider;
-  /** The provider's secret, which the model sends. */
-  readonly secret: Secret | undefined;
-  /** How many tokens it takes. */
-  readonly contextTokens: number;
-}
-
-/** A model that may take over. */
-export interface FallbackModel extends Fallback {
-  /** @throws PinnaceError as `Resolver.resolve` does for the first model. */
-  readonly resolve: (spanContext?: SpanContext) => Promise<ResolvedModel>;
 }
 
 /** What a model is resolved for. */

@@ -9,9 +9,8 @@ import type { RunRequest } from './run-request.ts';
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import type { Money } from '../base/record-fields.ts';
 import { sha256OfText } from '../base/hash.ts';
-import type { RunRedaction } from '../permission/redaction/run-redaction.ts';
-import type { ResumedRun } from './run-context.ts';
-import type { Usage } from './model-budget.ts';
+import type { LiveRun } from './live-run.ts';
+import type { LoopTerms, Resolution, RunContext, RunIdentity } from './run-context.ts';
 
 /** The record. Secrets are in it by their names only. */
 export interface RunBasis {
@@ -29,26 +28,41 @@ export interface RunBasis {
 /** UTF-16 code units of one entry: a storage takes values of up to 4 MiB. */
 const pieceLength = 524_288;
 
-/** Returns the changes that record a basis: the first is small enough for the commit of the run's claim. */
-export function basisChanges(
-  runId: string,
-  basis: RunBasis,
-  { redact, ttlMs }: { readonly redact: (text: string) => string; readonly ttlMs: number },
-): readonly [Change, ...Change[]] {
-  const text = redact(JSON.stringify(basis));
+/**
+ * Returns the changes that record the basis of a run, for the commit of its claim: the request as it came, without what its tools and
+ * an earlier run add to it. A basis of several entries is large: all but the first are committed here.
+ */
+export async function recordBasis(
+  { runtime: { storage, ttlMs }, runId, redaction }: Pick<RunIdentity, 'runtime' | 'runId' | 'redaction'>,
+  { request, resolution }: { readonly request: RunRequest; readonly resolution: Resolution },
+): Promise<readonly Change[]> {
+  const { agent, provider, model: { modelId }, toolSet, limits, stepTools } = resolution;
+  const active = await stepTools.discovered();
+  const basis: RunBasis = {
+    v: 1,
+    request,
+    agent,
+    providerId: provider.id,
+    modelId,
+    toolSetDigest: toolSet.digest,
+    limits,
+    ...(active && { active }),
+  };
+  const text = redaction.text(JSON.stringify(basis));
   const count = Math.ceil(text.length / pieceLength);
   const piece = (n: number): Change => {
     const value = text.slice(n * pieceLength, (n + 1) * pieceLength);
     return { key: pieceKey(runId, n), value: n === 0 ? { count, text: value } : value, ttlMs };
   };
-  return [piece(0), ...Array.from({ length: count - 1 }, (_, n) => piece(n + 1))];
+  for (let n = 1; n < count; n++) await storage.commit([piece(n)]);
+  return [piece(0)];
 }
 
 /** Reads the basis of a run; `undefined` where none was recorded, or it has expired. */
 export async function readBasis(runId: string, storage: Pick<Storage, 'get'>): Promise<RunBasis | undefined> {
   const first = await storage.get(pieceKey(runId, 0));
   if (!first) return undefined;
-  const { count, text } = first.value as { readonly count: number; readonly text: string }; // only `basisChanges` writes it
+  const { count, text } = first.value as { readonly count: number; readonly text: string }; // only `recordBasis` writes it
   const rest = await Promise.all(
     Array.from({ length: count - 1 }, async (_, n) => (await storage.get(pieceKey(runId, n + 1)))?.value),
   );
@@ -69,25 +83,18 @@ export interface StepNote {
   readonly cost?: Money;
 }
 
-/** Returns the function that returns the change which records a step of a run, from 1 on. */
-export function stepNotes(
-  { runId, ttlMs, resumed, request, redaction }: {
-    readonly runId: string;
-    readonly ttlMs: number;
-    readonly resumed: Pick<ResumedRun, 'used'> | undefined;
-    readonly request: RunRequest;
-    readonly redaction: Pick<RunRedaction, 'text'>;
-  },
-): (
-  step: { readonly step: number; readonly prompt: Prompt; readonly usage: Pick<Usage, 'totalTokens' | 'cost'> },
-) => Promise<Change> {
+/** Returns the function that records each prompt of a run with the first chunk of its step. Steps count from 1. */
+export function keepPrompts(
+  { runtime: { ttlMs }, runId, resolution: { resumed }, request, redaction, usage }: RunContext,
+  live: Pick<LiveRun, 'note'>,
+): NonNullable<LoopTerms['onPrompt']> {
   const digestOf = promptDigests(request, (text) => redaction.text(text) === text);
   const before = resumed?.used; // what the steps of an earlier run have used
-  return async ({ step, prompt, usage }) => {
+  return async (prompt, step) => {
     const cost = addCosts(before?.cost, usage.cost);
     const tokens = (before?.tokens ?? 0) + usage.totalTokens;
     const value: StepNote = { prompt: await digestOf(prompt), tokens, ...(cost && { cost }) };
-    return { key: [...runPrefix(runId), 'step', step], value, ttlMs };
+    live.note({ key: [...runPrefix(runId), 'step', step], value, ttlMs });
   };
 }
 
@@ -102,7 +109,7 @@ export async function readStepNote(
   step: number,
   storage: Pick<Storage, 'get'>,
 ): Promise<StepNote | undefined> {
-  return (await storage.get([...runPrefix(runId), 'step', step]))?.value as StepNote | undefined; // only `stepNote` writes it
+  return (await storage.get([...runPrefix(runId), 'step', step]))?.value as StepNote | undefined; // only `keepPrompts` writes it
 }
 
 type Prompt = readonly LanguageModelV4Message[];

@@ -12,7 +12,7 @@ import { ownerOfInterruption } from '../permission/interruption.ts';
 import type { OwnedRecord } from '../permission/ownership.ts';
 import { chunksOf } from './stored-run.ts';
 import { runPrefix, type RunState } from './run-record.ts';
-import type { RuntimeParts } from './runtime-options.ts';
+import type { RuntimeParts } from './run-context.ts';
 import type { HostedRuntime, RunCall, Started, StartOptions } from './runtime.ts';
 import { startRun } from './start-run.ts';
 import { parseSteeringMessage, runFollowsPlan } from './steering.ts';

@@ -285,3 +285,37 @@ export function spanOfRun(
     payload: { runId, messages, runtimeId, settings },
   }, options);
 }
+
+/** The chunks after all others, the last of them terminal. */
+export function closingChunks(
+  end: RunEnd,
+  { runId, traceId, usage }: Pick<RunFacts, 'runId' | 'traceId'> & { readonly usage: ReportedUsage },
+): readonly UIMessageChunk[] {
+  const error = 'error' in end ? { error: end.error } : {};
+  return [
+    { type: 'data-usage', data: usage },
+    { type: 'data-run', id: runId, data: { runId, traceId, state: end.type, ...error } },
+    terminalChunk(end),
+  ];
+}
+
+function terminalChunk(end: RunEnd): UIMessageChunk {
+  switch (end.type) {
+    case 'completed':
+    case 'awaiting_approval':
+    case 'suspended':
+    case 'stopped':
+      return { type: 'finish', finishReason: end.finishReason };
+    case 'cancelled':
+      return { type: 'abort', reason: end.reason };
+    case 'failed':
+      return { type: 'error', errorText: `${end.error.code}: ${end.error.message}` };
+    default:
+      return end satisfies never;
+  }
+}
+
+/** A running loop. */
+export interface Loop {
+  read(): Promise<{ readonly chunks: readonly UIMessageChunk[] } | { readonly end: RunEnd }>;
+}

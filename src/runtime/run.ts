@@ -17,7 +17,9 @@
  *    `continues` adds to the message of an earlier run: that run's metadata goes back to the model, and `toolChoice` was used by it.
  */
 
+import { countExcluded, type ToolSet } from './tool-sets.ts';
 import { toPinnaceError } from '../base/errors.ts';
+import { loadOnce } from '../base/load-once.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Agent } from '../base/schema.ts';
 import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
@@ -34,7 +36,6 @@ import {
   settleDecided,
   spendApprovals,
 } from './decided-calls.ts';
-import { keepPrompts } from './keep-inputs.ts';
 import { type IssuedMetadata, readIssued } from './issued-metadata.ts';
 import type { Limits } from './limits.ts';
 import type { LiveRun } from './live-run.ts';
@@ -47,14 +48,15 @@ import type { ModelRetry } from './model-error.ts';
 import { toModelMessages, withContext } from './model-messages.ts';
 import { programsOnUse } from './run-programs.ts';
 import type { RunAbort } from './run-abort.ts';
-import { closingChunks, type Loop, openingChunks, retryChunk } from './run-chunks.ts';
-import type { Resolution, RunContext, RunIdentity } from './run-context.ts';
+import { callStart, closingChunks, type Loop, lossAt, type RunEnd } from './run-record.ts';
+import type { Resolution, RunContext, RunIdentity, RuntimeParts } from './run-context.ts';
 import { createRunFiles } from './run-files.ts';
-import { callStart, lossAt, type RunEnd } from './run-record.ts';
 import type { RunRequest } from './run-request.ts';
 import { createLoopSpans, type LoopSpans } from './run-spans.ts';
-import type { RuntimeParts } from './runtime-options.ts';
 import { createSteering, type Steering } from './steering.ts';
+
+/** Loaded where the composition has `keep: 'inputs'`. */
+const loadBasis = /* @__PURE__ */ loadOnce(() => import('./run-basis.ts'));
 
 /** What a run was claimed with. */
 interface ClaimedRun {
@@ -226,7 +228,7 @@ export class Run implements RunContext {
       messages: await this.files.load(messages),
       otherCallIds: this.#otherCallIds,
       contextWindow: createRunContextWindow(this, { models, onRetry }),
-      onPrompt: keepPrompts(this, this.#live),
+      onPrompt: this.runtime.keep === 'inputs' ? (await loadBasis()).keepPrompts(this, this.#live) : undefined,
       onRetry,
     });
   }
@@ -349,3 +351,29 @@ const statuses: Record<RunEnd['type'], SpanEnd['status']> = {
   cancelled: 'cancelled',
   failed: 'error',
 };
+
+/** So many names of tools a stream has: each run records them, and an agent may have thousands. */
+const mostNames = 64;
+
+/** The chunks before all others. */
+export function openingChunks(
+  { runId, traceId, messageId }: { readonly runId: string; readonly traceId: string; readonly messageId: string },
+  toolSet: ToolSet,
+): readonly UIMessageChunk[] {
+  const { digest, tools } = toolSet;
+  const included = tools.slice(0, mostNames).map(({ definition }) => definition.name);
+  const more = tools.length - included.length;
+  return [
+    { type: 'start', messageId },
+    { type: 'data-run', id: runId, data: { runId, traceId, state: 'running' } },
+    {
+      type: 'data-manifest',
+      data: { digest, included, ...(more > 0 && { more }), excluded: countExcluded(toolSet) },
+    },
+  ];
+}
+
+/** The chunk before a model call that is tried again. Stored messages do not have it. */
+function retryChunk(retry: ModelRetry, now: number): UIMessageChunk {
+  return { type: 'data-retry', data: { ...retry, retryAt: now + retry.delayMs }, transient: true };
+}

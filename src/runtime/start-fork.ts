@@ -6,13 +6,12 @@ import { type Principal, requireScope } from '../base/principal.ts';
 import { statusOfError } from '../events/span.ts';
 import { ownerOfRun, type RunState, startedCalls } from './run-record.ts';
 import type { RunRequest } from './run-request.ts';
-import type { RuntimeParts } from './runtime-options.ts';
+import type { RunOrigin, RuntimeParts } from './run-context.ts';
 import type { HostedRuntime, Started, StartOptions } from './runtime.ts';
 import { type Cut, cutBefore, cutLost, type ForkPlan, type ParentRun, readParent } from './parent-run.ts';
 import { changedFields, type ForkEntry, type ForkListOptions, parseForkRequest } from './fork-options.ts';
 import { changesRecord, forkOrigin } from './fork-origin.ts';
 import { findLostPrograms } from './recorded-tools.ts';
-import type { RunOrigin } from './run-context.ts';
 
 export { readRecorded, recordedOrigin } from './recorded-tools.ts';
 

@@ -31,18 +31,16 @@ import { type ChatOfRun, openChatOf, settleWhenEnded } from './chats.ts';
 import type { ClaimOptions } from './claim-run.ts';
 import { approvalsRequestedIn } from './decided-calls.ts';
 import { type FollowedPlan, noPlan, type PlanOwner } from './followed-plan.ts';
-import { keepBasis } from './keep-inputs.ts';
 import { minLimits } from './limits.ts';
 import { requirePrice } from './model-budget.ts';
 import { toModelMessages, withContext } from './model-messages.ts';
 import { createRunAbort, type RunAbort } from './run-abort.ts';
-import type { Resolution, RunIdentity, RunOrigin } from './run-context.ts';
+import type { Resolution, RunIdentity, RunOrigin, RuntimeParts } from './run-context.ts';
 import { checkInlineFiles } from './run-files.ts';
 import { lastRunOf, type RunState, type RunStatus, spanOfRun } from './run-record.ts';
 import { parseRunRequest, type RunRequest } from './run-request.ts';
 import { Run } from './run.ts';
 import type { Started, StartOptions } from './runtime.ts';
-import type { RuntimeParts } from './runtime-options.ts';
 import { createStepTools } from './step-tools.ts';
 
 const startingIt = 'start the run';
@@ -183,7 +181,7 @@ class StartingRun implements RunIdentity {
       const request = chat?.request ?? this.#request;
       const named = await this.#resolve(request);
       const resolution = await this.#origin?.resume(named, this) ?? named;
-      const basis = await keepBasis(this, { request, resolution });
+      const basis = await this.#recordBasis(request, resolution);
       if (runtime.budgets && chat && stale === 0) await chat.opened.pay();
       const claimed = await this.#claim(resolution, { check: check ?? undefined, basis, chat });
       if ('isStale' in claimed) {
@@ -244,6 +242,12 @@ class StartingRun implements RunIdentity {
       ? await lastRunOf(runtime.storage, principal, chat.id)
       : undefined;
     return { ...found, toolSet, stepTools, messages, limits, request, plan, continues };
+  }
+
+  /** Records what the run is started from, where the composition keeps it. A plan has no steps of its own to go back to. */
+  async #recordBasis(request: RunRequest, resolution: Resolution): Promise<readonly Change[]> {
+    if (this.runtime.keep !== 'inputs' || resolution.plan) return [];
+    return await (await loadBasis()).recordBasis(this, { request, resolution });
   }
 
   async #claim(
@@ -320,7 +324,8 @@ function requireAnotherTry(tries: number, { plan }: Resolution): void {
   });
 }
 
-/* Most requests have no settings and no plan. */
+/* Most requests have no settings and no plan, and most compositions keep no inputs. */
+const loadBasis = /* @__PURE__ */ loadOnce(() => import('./run-basis.ts'));
 const loadSettings = /* @__PURE__ */ loadOnce(() => import('./run-settings.ts'));
 const loadPlans = /* @__PURE__ */ loadOnce(() => import('./follow-plan.ts'));
 

@@ -3,7 +3,7 @@
 import { PinnaceError } from '../base/errors.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import type { HostedRuntime } from './runtime.ts';
-import type { RuntimeParts } from './runtime-options.ts';
+import type { RuntimeParts } from './run-context.ts';
 import { namedOwner, owns } from '../permission/ownership.ts';
 import { blobUrl, type OwnedFileCall, requireLength, type StoredFiles } from './message-files.ts';
 import { fileTypeOf } from './file-types.ts';

@@ -8,6 +8,7 @@ import { headKey, type JournalHead, readItems, readJournal, readLastSeq, takeOve
 import type { Storage } from '../contracts/storage.ts';
 import { type LiveRun, workerLost } from './live-run.ts';
 import {
+  closingChunks,
   expired,
   type ForkedFrom,
   lossAt,
@@ -20,7 +21,6 @@ import {
   spanOfRun,
   startedCalls,
 } from './run-record.ts';
-import { closingChunks } from './run-chunks.ts';
 import { createOpenCalls, lostChunks, lostError, type OpenCall } from '../tools/call-ends.ts';
 import { recordChange, undeliveredChunk, waitingMessages } from './steering.ts';
 import { statusOfError } from '../events/span.ts';

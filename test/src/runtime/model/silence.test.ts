@@ -1,6 +1,6 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { describe, expect, it } from 'vitest';
-import type { SilenceLimit } from '../../../../src/runtime/model-chain.ts';
+import type { SilenceLimit } from '../../../../src/runtime/run-spans.ts';
 import { createSilenceWatch } from '../../../../src/runtime/part-reader.ts';
 
 /** The limits that hold after each of these batches; none where the batch is no sign of life. */
