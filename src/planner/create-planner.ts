@@ -8,8 +8,7 @@ import { createReport, reportedHook, reportedPort } from '../events/report.ts';
 import { outlast } from '../log/commits.ts';
 import { defaultPlanLimits } from './plan-limits.ts';
 import { duePlans } from './due-plans.ts';
-import type { CreatePlannerOptions, OpenPlanner, Planner } from './planner.ts';
-import type { RuntimePlannerOptions } from './runtime-planner.ts';
+import type { CreatePlannerOptions, OpenPlanner, Planner, RuntimePlannerOptions } from './planner.ts';
 
 const loadPlanner = /* @__PURE__ */ loadOnce(() => import('./open-planner.ts'));
 

@@ -14,7 +14,7 @@ export type {
   Usage,
   ValueRef,
 } from './run-agent.ts';
-export type { NumberedEvent } from './plan-journal.ts';
+export type { NumberedEvent } from './plan-event.ts';
 export type {
   Action,
   ActionInput,
@@ -33,5 +33,5 @@ export { defaultPlanLimits, type PlanLimits } from './plan-limits.ts';
 export type { PlanRequestInput } from './plan-request.ts';
 export { createPlanner } from './create-planner.ts';
 export type { CreatePlannerOptions, Planner } from './planner.ts';
-export type { PlanOutcome } from './plan-reader.ts';
-export type { PlanTaskView, PlanView } from './plan-view.ts';
+export type { PlanOutcome } from './planner.ts';
+export type { PlanTaskView, PlanView } from './planner.ts';

@@ -17,7 +17,8 @@ import { foundPlan } from './found-plan.ts';
 import { LivePlans } from './live-plans.ts';
 import type { AskFacts } from './plan-event.ts';
 import { defaultPlanLimits, limitsOfPlan, type PlanLimits } from './plan-limits.ts';
-import { followPlan, type PlanOutcome, readOutcome, streamPlan } from './plan-reader.ts';
+import { followPlan, readOutcome, streamPlan } from './plan-reader.ts';
+import type { OpenPlanner, OpenPlannerOptions, PlanOutcome } from './planner.ts';
 import {
   askKey,
   bellKey,
@@ -31,7 +32,6 @@ import {
 } from './plan-record.ts';
 import { readPlanRequest } from './plan-request.ts';
 import { openQuestions, readView } from './plan-view.ts';
-import type { OpenPlanner, OpenPlannerOptions } from './planner.ts';
 import type { PlanOwner } from './run-agent.ts';
 
 /** Creates a planner. Its requests may come from callers: it parses them. */

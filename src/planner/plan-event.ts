@@ -200,3 +200,9 @@ export function deliveredOf(event: PlanEvent, field: string): Delivered {
   if (ref) return { ref };
   return { value: (event as unknown as Record<string, unknown>)[field] }; // a field that is not there has no value
 }
+
+/** An event with its number. */
+export interface NumberedEvent {
+  readonly seq: number;
+  readonly event: PlanEvent;
+}

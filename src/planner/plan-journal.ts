@@ -21,12 +21,6 @@ import type { PlanLimits } from './plan-limits.ts';
 import type { PlanState } from './plan-state.ts';
 import { type SnapshotRecord, Snapshots } from './snapshots.ts';
 
-/** An event with its number. */
-export interface NumberedEvent {
-  readonly seq: number;
-  readonly event: PlanEvent;
-}
-
 /** A plan that this process owns. */
 export interface OwnedPlan {
   readonly planId: string;

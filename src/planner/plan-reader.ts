@@ -1,6 +1,6 @@
 /** Follows a plan from any instance: yields what its journal records. */
 
-import type { ErrorData } from '../base/errors.ts';
+import type { PlanOutcome, PlanStep } from './planner.ts';
 import type { Principal } from '../base/principal.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { FollowOptions, PlanCallFacts, PlanEnd } from '../contracts/plans.ts';
@@ -9,9 +9,9 @@ import { headKey } from '../log/journal-record.ts';
 import { createNews, type News, watchKey } from '../log/bulletin.ts';
 import type { LivePlan, Release } from './live-plan.ts';
 import { type PlanHead, planPrefix, readPlan, readPlanEvents, readValue } from './plan-record.ts';
-import { type AskFacts, type PlanEvent, refOf } from './plan-event.ts';
+import { type PlanEvent, refOf } from './plan-event.ts';
 import { createPlanState, type PlanState } from './plan-state.ts';
-import { openQuestions, type PlanView, viewOf } from './plan-view.ts';
+import { openQuestions, viewOf } from './plan-view.ts';
 import { reduce } from './reduce.ts';
 import { readState } from './snapshots.ts';
 
@@ -24,11 +24,6 @@ interface FollowedPlanOptions extends FollowOptions {
   readonly planId: string;
   readonly principal: Principal;
 }
-
-/** A change of the plan, or its end. */
-export type PlanStep =
-  | { readonly type: 'view'; readonly view: PlanView }
-  | { readonly type: 'end'; readonly end: PlanEnd };
 
 /** Yields the plan with every change, at most four times a second, then its end. After an abort it yields nothing more. */
 export async function* followPlan(options: FollowedPlanOptions): AsyncGenerator<PlanStep, void> {
@@ -196,20 +191,6 @@ function callsLeftOpen(state: PlanState, event: PlanEvent): readonly PlanCallFac
   const calls = state.agents.get(event.id)?.calls?.values() ?? [];
   return [...calls].filter(({ started }) => started).map(({ id, spec: { tool, input } }) => ({ id, tool, input }));
 }
-
-/** What became of a plan, so far or for good. */
-export type PlanOutcome =
-  /** `cites` are the addresses of the agents whose work the result rests on. */
-  | { readonly planId: string; readonly state: 'done'; readonly result: unknown; readonly cites: readonly string[] }
-  | { readonly planId: string; readonly state: 'failed'; readonly error: ErrorData }
-  | { readonly planId: string; readonly state: 'cancelled'; readonly reason: string }
-  /** Nothing can go on until a question is answered or a time comes. */
-  | {
-    readonly planId: string;
-    readonly state: 'suspended';
-    readonly questions: readonly AskFacts[];
-    readonly dueAt?: number;
-  };
 
 /** Where to look. */
 interface OutcomeOptions {

@@ -1,65 +1,12 @@
 /** A plan as people see it: the data of `data-plan` parts, a projection of the journal. */
 
+import type { PlanTaskView, PlanView } from './planner.ts';
 import { type ErrorData, PinnaceError } from '../base/errors.ts';
 import type { Storage } from '../contracts/storage.ts';
-import type { Amount } from './account.ts';
-import {
-  type AgentState,
-  hasEnded,
-  livingAgents,
-  planDeadlineAt,
-  type PlanPhase,
-  type PlanState,
-  rootOf,
-} from './plan-state.ts';
+import { type AgentState, hasEnded, livingAgents, planDeadlineAt, type PlanState, rootOf } from './plan-state.ts';
 import type { AskFacts } from './plan-event.ts';
 import type { PlanHead } from './plan-record.ts';
 import { readState } from './snapshots.ts';
-
-/** One agent as people see it. */
-export interface PlanTaskView {
-  readonly address: string;
-  readonly key?: string;
-  /** The first 200 characters. */
-  readonly goal: string;
-  readonly agentId?: string;
-  readonly role?: string;
-  readonly status: AgentState['status'];
-  /** Addresses of agents that it comes after. */
-  readonly after: readonly string[];
-  readonly attempt: number;
-  /** Milliseconds since 1970. */
-  readonly startedAt: number;
-  readonly endedAt?: number;
-  /** What its own steps and calls have used; absent where that is nothing. */
-  readonly used?: { readonly tokens: number; readonly cost: number };
-  readonly error?: Pick<ErrorData, 'code' | 'retryable' | 'retryAfterMs'>;
-}
-
-/** A plan as people see it. */
-export interface PlanView {
-  readonly planId: string;
-  readonly traceId: string;
-  readonly state: PlanPhase | 'suspended';
-  readonly paused: boolean;
-  readonly goal: string;
-  /** The number of the last event that it shows. */
-  readonly seq: number;
-  readonly revision: number;
-  readonly outline: readonly string[];
-  readonly facts: readonly string[];
-  /** How many agents there are in each state. */
-  readonly counts: Readonly<Record<AgentState['status'], number>>;
-  /** Those at work first; as many as fit. */
-  readonly tasks: readonly PlanTaskView[];
-  /** How many more there are. */
-  readonly omitted: number;
-  readonly questions: readonly Omit<AskFacts, 'schema'>[];
-  readonly used: Amount;
-  /** The currency of the cost; absent where part of it has no price, or another currency. */
-  readonly currency?: string;
-  readonly deadlineAt: number;
-}
 
 /** The most that a view takes, in bytes of JSON. */
 const mostViewBytes = 65_536;

@@ -1,7 +1,12 @@
 /** The planner: takes goals, makes plans of agents, and keeps them running in any process that shares the storage. */
 
+import type { AgentSteps } from '../contracts/steps.ts';
+import type { Guards } from '../permission/guarded.ts';
+import type { Amount } from './account.ts';
+import type { AgentState, PlanPhase } from './plan-state.ts';
+import type { ErrorData } from '../base/errors.ts';
+import type { FollowOptions, PlanBounds, PlanEnd } from '../contracts/plans.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
-import type { FollowOptions, PlanBounds } from '../contracts/plans.ts';
 import type { Storage, Watchable } from '../contracts/storage.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Principal } from '../base/principal.ts';
@@ -9,13 +14,10 @@ import type { Emit } from '../events/events.ts';
 import type { OnError, Report } from '../events/report.ts';
 import type { AuthorizeCreate } from './authorize-create.ts';
 import type { RunAgent, ValueRef } from './run-agent.ts';
-import type { NumberedEvent } from './plan-journal.ts';
+import type { AskFacts, NumberedEvent } from './plan-event.ts';
 import type { PlanHead } from './plan-record.ts';
-import type { AskFacts } from './plan-event.ts';
 import type { PlanLimits } from './plan-limits.ts';
 import type { PlanRequestInput } from './plan-request.ts';
-import type { PlanOutcome, PlanStep } from './plan-reader.ts';
-import type { PlanView } from './plan-view.ts';
 
 /** What a planner is composed of. */
 export interface CreatePlannerOptions {
@@ -141,4 +143,86 @@ export interface OpenPlanner extends Omit<Planner, 'start'> {
   stop(planId: string, principal: Principal, options: { readonly reason: string }): Promise<void>;
   /** Returns how many plans this process runs. */
   openPlans(): number;
+}
+
+/** A change of the plan, or its end. */
+export type PlanStep =
+  | { readonly type: 'view'; readonly view: PlanView }
+  | { readonly type: 'end'; readonly end: PlanEnd };
+
+/** What became of a plan, so far or for good. */
+export type PlanOutcome =
+  /** `cites` are the addresses of the agents whose work the result rests on. */
+  | { readonly planId: string; readonly state: 'done'; readonly result: unknown; readonly cites: readonly string[] }
+  | { readonly planId: string; readonly state: 'failed'; readonly error: ErrorData }
+  | { readonly planId: string; readonly state: 'cancelled'; readonly reason: string }
+  /** Nothing can go on until a question is answered or a time comes. */
+  | {
+    readonly planId: string;
+    readonly state: 'suspended';
+    readonly questions: readonly AskFacts[];
+    readonly dueAt?: number;
+  };
+
+/** One agent as people see it. */
+export interface PlanTaskView {
+  readonly address: string;
+  readonly key?: string;
+  /** The first 200 characters. */
+  readonly goal: string;
+  readonly agentId?: string;
+  readonly role?: string;
+  readonly status: AgentState['status'];
+  /** Addresses of agents that it comes after. */
+  readonly after: readonly string[];
+  readonly attempt: number;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly endedAt?: number;
+  /** What its own steps and calls have used; absent where that is nothing. */
+  readonly used?: { readonly tokens: number; readonly cost: number };
+  readonly error?: Pick<ErrorData, 'code' | 'retryable' | 'retryAfterMs'>;
+}
+
+/** A plan as people see it. */
+export interface PlanView {
+  readonly planId: string;
+  readonly traceId: string;
+  readonly state: PlanPhase | 'suspended';
+  readonly paused: boolean;
+  readonly goal: string;
+  /** The number of the last event that it shows. */
+  readonly seq: number;
+  readonly revision: number;
+  readonly outline: readonly string[];
+  readonly facts: readonly string[];
+  /** How many agents there are in each state. */
+  readonly counts: Readonly<Record<AgentState['status'], number>>;
+  /** Those at work first; as many as fit. */
+  readonly tasks: readonly PlanTaskView[];
+  /** How many more there are. */
+  readonly omitted: number;
+  readonly questions: readonly Omit<AskFacts, 'schema'>[];
+  readonly used: Amount;
+  /** The currency of the cost; absent where part of it has no price, or another currency. */
+  readonly currency?: string;
+  readonly deadlineAt: number;
+}
+
+/** What the planner of a runtime is composed of. */
+export interface RuntimePlannerOptions extends GuardPlannerOptions {
+  readonly storage: Storage & Partial<Watchable>;
+  /** The steps of the runtime's agents. */
+  readonly steps: AgentSteps;
+  readonly metrics: Pick<Metrics, 'count' | 'gauge'>;
+  readonly report: Report;
+  readonly limits: Partial<PlanLimits>;
+}
+
+/** The permission hook, the audit, and where events are emitted. */
+export interface GuardPlannerOptions extends Guards {
+  /** The planner's. */
+  readonly storage: Storage;
+  readonly emit: Emit;
+  readonly now: () => number;
 }

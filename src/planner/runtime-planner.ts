@@ -1,36 +1,21 @@
 /** The planner of a runtime: agents work by the runtime's steps, and changes of plans need a permission. */
 
+import type { GuardPlannerOptions, OpenPlanner, OpenPlannerOptions, RuntimePlannerOptions } from './planner.ts';
 import { type ErrorData, toData } from '../base/errors.ts';
-import type { Metrics } from '../base/metrics.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import type { SpanContext, SpanEvent, SummaryValue } from '../contracts/event-sink.ts';
-import type { AgentSteps } from '../contracts/steps.ts';
-import type { Storage, Watchable } from '../contracts/storage.ts';
-import type { Emit } from '../events/events.ts';
-import type { Report } from '../events/report.ts';
+import type { Storage } from '../contracts/storage.ts';
 import { actorOf, statusOfError, traceAt } from '../events/span.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 import { readJournal } from '../log/journal-record.ts';
 import { decide } from '../permission/decide.ts';
-import { guarded, type Guards } from '../permission/guarded.ts';
+import { guarded } from '../permission/guarded.ts';
 import { ownerOfInterruption } from '../permission/interruption.ts';
 import { authorizeByHook } from './authorize-create.ts';
 import { modelAgent } from './model-agent.ts';
 import { openPlanner, runToOutcome } from './open-planner.ts';
-import type { PlanLimits } from './plan-limits.ts';
 import { isOver, type PlanHead, planPrefix, readPlan } from './plan-record.ts';
-import type { OpenPlanner, OpenPlannerOptions } from './planner.ts';
 import { spanIdOf } from './emit-plan.ts';
-
-/** What the planner of a runtime is composed of. */
-export interface RuntimePlannerOptions extends GuardPlannerOptions {
-  readonly storage: Storage & Partial<Watchable>;
-  /** The steps of the runtime's agents. */
-  readonly steps: AgentSteps;
-  readonly metrics: Pick<Metrics, 'count' | 'gauge'>;
-  readonly report: Report;
-  readonly limits: Partial<PlanLimits>;
-}
 
 /** Creates the planner. */
 export function openRuntimePlanner({ steps, ...options }: RuntimePlannerOptions): OpenPlanner {
@@ -42,14 +27,6 @@ export function openRuntimePlanner({ steps, ...options }: RuntimePlannerOptions)
     authorize: authorize && authorizeByHook(authorize),
   });
   return guardPlanner(planner, options);
-}
-
-/** The permission hook, the audit, and where events are emitted. */
-export interface GuardPlannerOptions extends Guards {
-  /** The planner's. */
-  readonly storage: Storage;
-  readonly emit: Emit;
-  readonly now: () => number;
 }
 
 /**

@@ -4,7 +4,7 @@ import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { proxy } from 'comlink';
 import type { ErrorData } from '../../../src/base/errors.ts';
 import type { LoggedEvent } from '../../../src/events/audit.ts';
-import type { PlanView } from '../../../src/planner/plan-view.ts';
+import type { PlanView } from '../../../src/planner/planner.ts';
 import type { BudgetView } from '../../../src/runtime/budgets.ts';
 import type { Verification } from '../../../src/events/event-query.ts';
 import type { Activity, ConsoleControl, Readiness } from '../worker/control.ts';

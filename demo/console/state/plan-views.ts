@@ -1,7 +1,7 @@
 /** What the plans of a list are for and how they are: their events do not say. */
 
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { PlanView } from '../../../src/planner/plan-view.ts';
+import type { PlanView } from '../../../src/planner/planner.ts';
 import type { Answer } from '../../registry/worker/answer.ts';
 import type { SeenPlan } from '../worker/control.ts';
 

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { PlanView } from '../../../src/planner/plan-view.ts';
+import type { PlanView } from '../../../src/planner/planner.ts';
 import type { Console } from '../state/console.ts';
 import type { SeenPlan } from '../worker/control.ts';
 import { Fact } from '../../chat/ui/fact.tsx';

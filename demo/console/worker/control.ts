@@ -3,7 +3,7 @@
 import type { EventQuery, Verification } from '../../../src/events/event-query.ts';
 import type { LoggedEvent } from '../../../src/events/audit.ts';
 import type { Page } from '../../../src/runtime/index.ts';
-import type { PlanView } from '../../../src/planner/plan-view.ts';
+import type { PlanView } from '../../../src/planner/planner.ts';
 import type { BudgetView } from '../../../src/runtime/budgets.ts';
 import type { PlanSteering } from '../../app/worker/control.ts';
 import type { RegistryControl } from '../../registry/worker/control.ts';

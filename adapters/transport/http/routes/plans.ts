@@ -1,12 +1,11 @@
 /** The routes of plans: read, pause, resume, cancel. A plan that does not belong to the caller is not found. */
 
 import * as v from 'valibot';
-import type { Planner } from '../../../../src/planner/planner.ts';
+import type { Planner, PlanView } from '../../../../src/planner/planner.ts';
 import { readAs } from '../body.ts';
 import { empty, json, type Operations, shapeOf } from '../operation.ts';
 import { planShape } from '../stream-parts.ts';
 import type { Served } from '../served.ts';
-import type { PlanView } from '../../../../src/planner/plan-view.ts';
 
 /** The body of a cancellation: one agent of the plan with its sub-agents, or without `address` the whole plan. */
 const PlanCancellation = v.strictObject({

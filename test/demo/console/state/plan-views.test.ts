@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createPlanViews } from '../../../../demo/console/state/plan-views.ts';
-import type { PlanView } from '../../../../src/planner/plan-view.ts';
+import type { PlanView } from '../../../../src/planner/planner.ts';
 
 const plan = (planId: string) =>
   ({ planId, traceId: 't', state: 'running', by: 'ada', startedAt: '2026-11-25T10:00:00Z' }) as const;
