@@ -5,6 +5,7 @@ import type { Rerank } from './discovery/definitions.ts';
 import { createRunDiscovery } from './discovery/discovery-tools.ts';
 import { checkKnownOptions, type Wanted, wrongArgument } from './base/check-options.ts';
 import { PinnaceError } from './base/errors.ts';
+import { loadOnce } from './base/load-once.ts';
 import { type Audit, createRecorder } from './events/audit.ts';
 import { createEmit, createEventRing, type EventRing } from './events/event-ring.ts';
 import { unobserved } from './events/events.ts';
@@ -256,11 +257,17 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     keep: options.keep ?? 'stream',
     contextStrategy: options.contextStrategy,
     fallbacks: options.fallbacks ?? [],
+    programs: loadPrograms,
+    forks: loadForks,
     ...observers,
     now,
   });
   return { ...runtime, planner };
 }
+
+/* The optional rooms: nothing below imports them. */
+const loadForks = /* @__PURE__ */ loadOnce(() => import('./forks/start-fork.ts'));
+const loadPrograms = /* @__PURE__ */ loadOnce(() => import('./programs/programs.ts'));
 
 function budgetsOf(
   { budgets = [], budgetFor }: CreateRuntimeOptions,

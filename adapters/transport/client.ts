@@ -7,7 +7,7 @@ import type { ErasedPerson } from '../person-data.ts';
 import type { PlanReply } from '../../src/contracts/plans.ts';
 import type { BudgetView } from '../../src/runtime/budgets.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
-import type { ForkEntry, ForkListOptions, ForkOptions } from '../../src/runtime/fork-options.ts';
+import type { ForkEntry, ForkListOptions, ForkOptions } from '../../src/runtime/runtime.ts';
 import type { Page } from '../../src/base/page.ts';
 import type { SentMessage, SteeringMessageInput } from '../../src/runtime/steering.ts';
 import { type ChatDefaults, type ChatLink, createChatTransport, type Opened } from './chat/chat-transport.ts';

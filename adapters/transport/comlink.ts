@@ -18,8 +18,7 @@ import {
 import { type ChatDefaults, type ChatLink, createChatTransport, type Opened } from './chat/chat-transport.ts';
 import { orNotStarted } from './chat/or-not-started.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
-import type { ForkOptions } from '../../src/runtime/fork-options.ts';
-import type { HostedRuntime, Manifest, RunCall, Runtime } from '../../src/runtime/runtime.ts';
+import type { ForkOptions, HostedRuntime, Manifest, RunCall, Runtime } from '../../src/runtime/runtime.ts';
 import type { SentMessage } from '../../src/runtime/steering.ts';
 
 export { withStoredFiles } from './chat/with-stored-files.ts';

@@ -13,10 +13,10 @@ import { createChats } from './chats.ts';
 import { createLiveTexts } from '../tools/agent-tool.ts';
 import { createRuns, type RunningAgent, type Runs, type RunsOptions } from './runs.ts';
 import { createReadiness } from './readiness.ts';
-import { createRequestRefusals, createRunMethods } from './run-methods.ts';
+import { createRequestRefusals, createRunMethods, type LoadForks } from './run-methods.ts';
 import { createResolver, type Resolver } from './resolver.ts';
-import { createToolSets } from './tool-sets.ts';
-import type { PipelineOptions, RuntimeContent, RuntimeObservers, RuntimeOptions, RuntimeParts } from './run-context.ts';
+import { createToolSets, type McpSource } from './tool-sets.ts';
+import type { RuntimeContent, RuntimeObservers, RuntimeOptions, RuntimeParts } from './run-context.ts';
 import { paysBytes } from './budgets-on-use.ts';
 import type { HostedRuntime } from './runtime.ts';
 import { createStartGate } from './start-gate.ts';
@@ -32,6 +32,16 @@ import type { RuntimeSignIns } from '../contracts/mcp/sign-in.ts';
 import type { createStoredFiles } from './stored-files.ts';
 import type { StepParts } from './agent-steps.ts';
 import type { StoredFiles } from './message-files.ts';
+
+/** What a runtime is created with. The parts that need the runtime are functions of what they need. */
+export interface PipelineOptions<P extends Plans> extends Omit<RuntimeOptions, 'mcp' | 'plans'> {
+  /** Creates the MCP servers. `invalidate` removes records from the caches. */
+  readonly mcp: (invalidate: Resolver['invalidate']) => McpSource;
+  /** Creates the plans, whose agents work by these steps. */
+  readonly plans: (steps: AgentSteps) => P;
+  /** Loads the room of forks. */
+  readonly forks: LoadForks;
+}
 
 /** Creates the runtime over its ports. */
 export function createPipeline<P extends Plans>(options: PipelineOptions<P>): HostedRuntime & { readonly plans: P } {
@@ -49,7 +59,7 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
   });
   metrics.gauge('pinnace_open_runs', () => parts.runs.open);
   return {
-    ...createRunMethods(parts, access),
+    ...createRunMethods(parts, { ...access, forks: options.forks }),
     ...createOperations(parts, access),
     ...createWatching(options, closing.signal),
     ...access,

@@ -20,7 +20,6 @@ import type { Egress, SecretSource } from '../contracts/egress.ts';
 import type { RuntimeApps, RuntimePrompts, RuntimeResources } from '../contracts/mcp/content.ts';
 import type { ModelSource } from '../contracts/model-source.ts';
 import type { Plans } from '../contracts/plans.ts';
-import type { AgentSteps } from '../contracts/steps.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
 import type { Discovery } from '../discovery/discovery-tools.ts';
 import type { Audit, Recorder } from '../events/audit.ts';
@@ -38,7 +37,8 @@ import type { Builtin } from '../tools/implement.ts';
 import type { PooledPrograms, PooledSandbox } from '../tools/pooled-sandbox.ts';
 import type { RunCalls, RunOfCalls } from '../tools/run-calls.ts';
 import type { Slots } from '../tools/run-scope.ts';
-import type { Tool } from '../tools/tool.ts';
+import type { ProgramHost, Tool } from '../tools/tool.ts';
+import type { CallForApproval } from './decided-calls.ts';
 import type { Budgets } from './budgets.ts';
 import type { CodeAgent } from './code-agent.ts';
 import type { ContextWindow } from './context-window.ts';
@@ -48,7 +48,6 @@ import type { ReadInRun, RunFiles } from './message-files.ts';
 import type { ModelBudget, Usage } from './model-budget.ts';
 import type { ModelChain } from './model-chain.ts';
 import type { ModelRetry } from './model-error.ts';
-import type { ProgramHome } from './program-record.ts';
 import type { ResolvedModel } from './provider-model.ts';
 import type { Resolved, Resolver } from './resolver.ts';
 import type { RunAbort } from './run-abort.ts';
@@ -115,14 +114,18 @@ export interface RuntimeOptions extends RuntimePorts, RuntimeTools, RuntimeObser
   readonly contextStrategy?: ContextStrategy | undefined;
   /** The models that take over for agents whose records name none. */
   readonly fallbacks: readonly Fallback[];
+  /** Loads the room of programs: the core imports no optional room, the composition hands it in. */
+  readonly programs: () => Promise<{
+    readonly openPrograms: (
+      place: { readonly run: RunContext; readonly sandbox: PooledPrograms },
+    ) => RunPrograms;
+  }>;
 }
 
-/** What a runtime is created with. The parts that need the runtime are functions of what they need. */
-export interface PipelineOptions<P extends Plans> extends Omit<RuntimeOptions, 'mcp' | 'plans'> {
-  /** Creates the MCP servers. `invalidate` removes records from the caches. */
-  readonly mcp: (invalidate: Resolver['invalidate']) => McpSource;
-  /** Creates the plans, whose agents work by these steps. */
-  readonly plans: (steps: AgentSteps) => P;
+/** The programs of one run. */
+export interface RunPrograms extends ProgramHost {
+  /** Returns the calls of `code_run` that go on with the programs of the chat's last message, and of a run that was lost. */
+  resumed(): Promise<readonly CallForApproval[]>;
 }
 
 /** What the modules of one runtime share. */
@@ -286,4 +289,10 @@ export interface ResumedRun {
 export interface LostProgram {
   readonly toolCallId: string;
   readonly home: ProgramHome;
+}
+
+/** Where a program is stored: the run that started it, and its id there. */
+export interface ProgramHome {
+  readonly runId: string;
+  readonly id: string;
 }

@@ -2,7 +2,6 @@
 
 import { PinnaceError, toData, toPinnaceError } from '../base/errors.ts';
 import { sha256 } from '../base/hash.ts';
-import { loadOnce } from '../base/load-once.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import { actorOf, statusOfError } from '../events/span.ts';
 import { createTraceId } from '../events/trace-ids.ts';
@@ -12,8 +11,19 @@ import { ownerOfInterruption } from '../permission/interruption.ts';
 import type { OwnedRecord } from '../permission/ownership.ts';
 import { chunksOf } from './stored-run.ts';
 import { runPrefix, type RunState } from './run-record.ts';
-import type { RuntimeParts } from './run-context.ts';
-import type { HostedRuntime, RunCall, Started, StartOptions } from './runtime.ts';
+import type { RunOrigin, RuntimeParts } from './run-context.ts';
+import type {
+  ForkEntry,
+  ForkListOptions,
+  HostedRuntime,
+  RecordedCalls,
+  RecordedRun,
+  RunCall,
+  Started,
+  StartOptions,
+} from './runtime.ts';
+import type { Page } from '../base/page.ts';
+import type { RunRequest } from './run-request.ts';
 import { startRun } from './start-run.ts';
 import { parseSteeringMessage, runFollowsPlan } from './steering.ts';
 import type { Metrics } from '../base/metrics.ts';
@@ -36,10 +46,36 @@ type RunMethods = Pick<
   | 'reply'
 >;
 
-const loadForks = /* @__PURE__ */ loadOnce(() => import('./start-fork.ts'));
+/** Starts a counted run, from where an earlier one has come. */
+type StartFrom = (request: RunRequest, options: StartOptions & { readonly origin: RunOrigin }) => Promise<Started>;
+
+/** Loads the room of forks: the core imports no optional room, the composition hands it in. */
+export type LoadForks = () => Promise<{
+  readonly startFork: (
+    runtime: RuntimeParts,
+    forking: {
+      readonly runId: string;
+      readonly input: unknown;
+      readonly principal: Principal;
+      readonly options: StartOptions;
+    },
+    services: { readonly guard: HostedRuntime['guard']; readonly start: StartFrom },
+  ) => Promise<Started>;
+  readonly readRecorded: (runtime: RuntimeParts, principal: Principal, runId: string) => Promise<RecordedRun>;
+  readonly recordedOrigin: (runtime: RuntimeParts, how: RecordedCalls) => RunOrigin;
+  readonly listForks: (
+    runtime: RuntimeParts,
+    runId: string,
+    principal: Principal,
+    options: ForkListOptions,
+  ) => Promise<Page<ForkEntry>>;
+}>;
 
 /** Creates the methods. */
-export function createRunMethods(parts: RuntimeParts, { guard }: Pick<HostedRuntime, 'guard'>): RunMethods {
+export function createRunMethods(
+  parts: RuntimeParts,
+  { guard, forks: loadForks }: Pick<HostedRuntime, 'guard'> & { readonly forks: LoadForks },
+): RunMethods {
   const { runs } = parts;
   const start: RunMethods['start'] = (input, principal, given) => startCounted(parts, input, { ...given, principal });
   const cancel = cancelOf(parts, guard);

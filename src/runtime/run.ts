@@ -41,15 +41,16 @@ import type { Limits } from './limits.ts';
 import type { LiveRun } from './live-run.ts';
 import { endOfAbort, failed, ModelLoop } from './loop.ts';
 import type { RunFiles } from './message-files.ts';
-import { createCitations } from './message-parts.ts';
+import { createCitations, programsIn } from './message-parts.ts';
+import { programHostKey } from '../tools/run-scope.ts';
+import type { ProgramHost } from '../tools/tool.ts';
 import { createModelBudget, type ModelBudget } from './model-budget.ts';
 import { createModelChain, type ModelChain } from './model-chain.ts';
 import type { ModelRetry } from './model-error.ts';
 import { toModelMessages, withContext } from './model-messages.ts';
-import { programsOnUse } from './run-programs.ts';
 import type { RunAbort } from './run-abort.ts';
 import { callStart, closingChunks, type Loop, lossAt, type RunEnd } from './run-record.ts';
-import type { Resolution, RunContext, RunIdentity, RuntimeParts } from './run-context.ts';
+import type { Resolution, RunContext, RunIdentity, RunPrograms, RuntimeParts } from './run-context.ts';
 import { createRunFiles } from './run-files.ts';
 import type { RunRequest } from './run-request.ts';
 import { createLoopSpans, type LoopSpans } from './run-spans.ts';
@@ -207,9 +208,8 @@ export class Run implements RunContext {
     const { plan, resumed } = resolution;
     if (plan) return plan.follow({ signal, traceId, usage });
     const { agent, output, isEnough } = await composeLoop(resolution, this);
-    const programs = programsOnUse(this);
     const [spent, past, issued] = await this.#restore();
-    const decided = [...spent, ...await programs.resumed()];
+    const decided = [...spent, ...await this.#resumedPrograms()];
     const settled = await settleDecided(past, { decided, calls, push, signal, traceId });
     if (resumed?.programs.length) push({ type: 'finish-step' }); // the lost run has not ended the step of its programs
     if (settled.waiting > 0) return waitingLoop;
@@ -242,6 +242,27 @@ export class Run implements RunContext {
       throw toPinnaceError(error); // of the storage: no model was called yet
     });
     return [spent, past, issued];
+  }
+
+  /**
+   * Returns the calls of `code_run` that go on with earlier programs. The code of programs is loaded with the first one that runs, for
+   * most runs have none.
+   */
+  async #resumedPrograms(): Promise<readonly CallForApproval[]> {
+    const { runtime: { sandbox, programs }, request: { chat }, resolution: { resumed }, calls } = this;
+    if (!sandbox || !('open' in sandbox)) return [];
+    let opened: RunPrograms | undefined;
+    const open = async (): Promise<RunPrograms> => {
+      const { openPrograms } = await programs();
+      return opened ??= openPrograms({ run: this, sandbox });
+    };
+    const host: ProgramHost = {
+      run: async (code, context) => await (await open()).run(code, context),
+      close: () => Promise.resolve(),
+    };
+    calls.scope.keep(programHostKey, () => host);
+    if (!resumed?.programs.length && !programsIn(chat.messages.at(-1)).isWaiting) return [];
+    return await (await open()).resumed();
   }
 
   /** Reads what the continued message needs to go back to the model. */

@@ -1,6 +1,10 @@
 /** The Agents Worker's interface. `pipeline.ts` composes it; `start-run.ts` shows the steps of one request. */
 
-import type { UIMessageChunk } from '../contracts/ai-types.ts';
+import { ModelSettings } from '../base/model-settings.ts';
+import type { Page, PageOptions } from '../base/page.ts';
+import type { Agent } from '../base/schema.ts';
+import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
+import type { RunRequest, RunRequestInput } from './run-request.ts';
 import type { EventFeed } from '../events/event-feed.ts';
 import type { EventLog } from '../events/audit.ts';
 import type { RingEvent, WatchOptions } from '../events/event-ring.ts';
@@ -17,11 +21,8 @@ import type { AgentSteps } from '../contracts/steps.ts';
 import type { AgentTools } from './agent-tools.ts';
 import type { ManifestEntry } from './tool-sets.ts';
 import type { PlanReply } from '../contracts/plans.ts';
-import type { ForkEntry, ForkListOptions, ForkOptions, RecordedCalls, RecordedRun } from './fork-options.ts';
-import type { Page } from '../base/page.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Readiness, ReadyOptions } from './readiness.ts';
-import type { RunRequestInput } from './run-request.ts';
 import type { Runs } from './runs.ts';
 import type { RunStatus } from './run-record.ts';
 import type { BudgetView } from './budgets.ts';
@@ -280,4 +281,67 @@ export interface Started {
   readonly ended?: Promise<void>;
   /** Resolves when its plan has ended as well, or waits for a person: it counts as a run until then. */
   readonly settled?: Promise<void>;
+}
+
+/** What a fork changes. */
+export interface ForkChanges {
+  /** Another model. Needs the scope `registry:write`. */
+  readonly model?: { readonly providerId: string; readonly modelId?: string | undefined } | undefined;
+  /** In place of the agent's. Needs the scope `registry:write`. */
+  readonly modelSettings?: ModelSettings | undefined;
+  /** In place of the agent's. Needs the scope `registry:write`. */
+  readonly instructions?: string | undefined;
+  /** The record of the agent: as it was when the run started (the default), or as it is now. */
+  readonly agent?: 'recorded' | 'current' | undefined;
+  /** A message of the user. At step 1 it replaces the last one of the request; later it goes before the step. */
+  readonly message?: UIMessage | undefined;
+  /** Outputs of calls before the step, by `toolCallId`. */
+  readonly toolOutputs?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** How a run is forked. */
+export interface ForkOptions {
+  /**
+   * The first step that is made again, from 1 to one more than the run has. Everything before it is shared. Absent: the run is
+   * continued where its instance was lost.
+   */
+  readonly atStep?: number | undefined;
+  readonly changes?: ForkChanges | undefined;
+  /**
+   * `dry` (the default): calls that may change something are answered from the run's record, others of them with `forbidden`
+   * (`fork_dry`). `live`: they are made. A continued run is always `live`.
+   */
+  readonly effects?: 'dry' | 'live' | undefined;
+  /** The chat of the fork; a new one when absent. A continued run stays in its chat. */
+  readonly chatId?: string | undefined;
+}
+
+/** A fork in a listing. */
+export interface ForkEntry {
+  readonly runId: string;
+  readonly chatId: string;
+  readonly atStep: number;
+  /** The names of what it changes. */
+  readonly changed: readonly string[];
+  readonly effects: 'dry' | 'live';
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+}
+
+/** Which forks to list. */
+export type ForkListOptions = PageOptions;
+
+/** What a run was started from, and what it made of it. */
+export interface RecordedRun {
+  readonly request: RunRequest;
+  readonly agent: Agent;
+  readonly chunks: readonly UIMessageChunk[];
+}
+
+/** How the tools of a run answer from the chunks of recorded calls. */
+export interface RecordedCalls {
+  readonly calls: readonly UIMessageChunk[];
+  /** Which tools do: all, those that may act, or none. */
+  readonly effects: 'recorded' | 'reads' | 'live';
+  readonly signal?: AbortSignal | undefined;
 }

@@ -5,7 +5,7 @@ import type { ConnectedRuntime } from '../../../adapters/transport/comlink.ts';
 import { type ErrorData, toData } from '../../../src/base/errors.ts';
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../../src/contracts/ai-types.ts';
 import type { Decision } from '../../../src/permission/interruption.ts';
-import type { ForkOptions } from '../../../src/runtime/fork-options.ts';
+import type { ForkOptions } from '../../../src/runtime/runtime.ts';
 import type { SteeringMessageInput } from '../../../src/runtime/steering.ts';
 import { comingBack } from '../../../src/runtime/stored-run.ts';
 import type { StoredAttachment } from '../../files/state/attached-file.ts';

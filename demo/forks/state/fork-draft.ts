@@ -1,7 +1,7 @@
 /** What a person changes of a run before they fork it, as texts in fields. */
 
 import type { UIMessage } from '../../../src/contracts/ai-types.ts';
-import type { ForkChanges, ForkOptions } from '../../../src/runtime/fork-options.ts';
+import type { ForkChanges, ForkOptions } from '../../../src/runtime/runtime.ts';
 import type { RunInputs } from '../../inspector/worker/control.ts';
 import type { RunSteps, StepCall } from './run-steps.ts';
 

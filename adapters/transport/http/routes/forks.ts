@@ -2,7 +2,8 @@
 
 import * as v from 'valibot';
 import { parse } from '../../../../src/base/parse.ts';
-import { type ForkEntry, ForkRequest } from '../../../../src/runtime/fork-options.ts';
+import { ForkRequest } from '../../../../src/forks/start-fork.ts';
+import type { ForkEntry } from '../../../../src/runtime/runtime.ts';
 import { json, named, type Operations, pageOf, shapeOf, type WithTimes } from '../operation.ts';
 import { Time } from '../schemas.ts';
 import { runStream } from '../stream-parts.ts';

@@ -5,15 +5,15 @@ import { isRecord } from '../base/is-record.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { SpanContext } from '../events/span.ts';
 import type { SpentDecision, Unspendable } from '../permission/interruption.ts';
+import type { CallMaker, CallResult, MadeCall, ProgramCall } from './drive-program.ts';
+import type { RunContext } from '../runtime/run-context.ts';
 import { isCallable } from '../tools/builtin/code-run.ts';
 import { notApproved } from '../tools/call-approval.ts';
 import { mayAct, outcomeChunks, outcomeUnknown } from '../tools/call-ends.ts';
 import { signatureOf } from '../tools/declaration.ts';
 import type { ToolCall } from '../tools/tool-call.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
-import type { CallMaker, CallResult, MadeCall, ProgramCall } from './drive-program.ts';
 import type { ProgramJournal } from './program-record.ts';
-import type { RunContext } from './run-context.ts';
 
 /** A call that a person must approve. */
 export interface ProgramAsk {

@@ -4,11 +4,11 @@
  */
 
 import type { PinnaceError } from '../base/errors.ts';
-import type { Key } from '../base/key.ts';
 import { sha256Sync } from '../base/hash.ts';
+import type { Key } from '../base/key.ts';
 import type { Delivery } from '../contracts/sandbox.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
-import { createCommitTick, type Journal, openJournal } from '../log/journal.ts';
+import { commitOwn } from '../log/commits.ts';
 import {
   creation,
   headKey,
@@ -17,10 +17,10 @@ import {
   readJournal,
   type StoredJournal,
 } from '../log/journal-record.ts';
-import { commitOwn } from '../log/commits.ts';
-import { runPrefix } from './run-record.ts';
+import { createCommitTick, type Journal, openJournal } from '../log/journal.ts';
 import type { SpentDecision, Unspendable } from '../permission/interruption.ts';
-import type { ProgramHost } from '../tools/tool.ts';
+import type { ProgramHome } from '../runtime/run-context.ts';
+import { runPrefix } from '../runtime/run-record.ts';
 
 /** The state of a program, in the head of its journal. */
 export interface ProgramState {
@@ -43,12 +43,6 @@ export interface ProgramState {
   readonly status: 'running' | 'suspended' | 'ended';
   /** The run that executes it, or has suspended it. Absent in records of earlier versions. */
   readonly driver?: string;
-}
-
-/** Where a program is stored: the run that started it, and its id there. */
-export interface ProgramHome {
-  readonly runId: string;
-  readonly id: string;
 }
 
 /** An outcome as it was delivered. */
@@ -236,12 +230,6 @@ function open(
 ): Journal<ProgramState> {
   const tick = createCommitTick(spacingMs, options.now);
   return openJournal<ProgramState>({ ...options, head, version, tick, onCommit: () => undefined });
-}
-
-/** The host of a run's programs. */
-export interface RunPrograms extends ProgramHost {
-  /** How the next call of `code_run` with this id goes on, or why it cannot. */
-  resume(toolCallId: string, how: Resumed | PinnaceError): void;
 }
 
 /** A program to run from its start, with what it did before. */

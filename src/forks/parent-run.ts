@@ -4,12 +4,12 @@ import { PinnaceError } from '../base/errors.ts';
 import type { Principal, Scope } from '../base/principal.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import { readJournal } from '../log/journal-record.ts';
-import { runPrefix, type RunState, type StartedCalls } from './run-record.ts';
-import { readEvents } from './stored-run.ts';
-import type { LostProgram, RuntimeParts } from './run-context.ts';
-import { readBasis, readStepNote, type RunBasis, type StepNote } from './run-basis.ts';
-import { isSuspended } from './message-parts.ts';
-import type { ForkOptions } from './fork-options.ts';
+import { isSuspended } from '../runtime/message-parts.ts';
+import { readBasis, readStepNote, type RunBasis, type StepNote } from '../runtime/run-basis.ts';
+import type { LostProgram, RuntimeParts } from '../runtime/run-context.ts';
+import { runPrefix, type RunState, type StartedCalls } from '../runtime/run-record.ts';
+import type { ForkOptions } from '../runtime/runtime.ts';
+import { readEvents } from '../runtime/stored-run.ts';
 
 /** A recorded chunk and its number. */
 interface Item {

@@ -1,23 +1,23 @@
 /** Runs whose tools answer from recorded calls, and what recorded runs were started from. */
 
-import type { Principal } from '../base/principal.ts';
-import { mayAct } from '../tools/call-ends.ts';
-import type { Tool } from '../tools/tool.ts';
-import { createStepTools } from './step-tools.ts';
-import type { LostProgram, RunOrigin, RuntimeParts } from './run-context.ts';
-import type { RecordedCalls, RecordedRun } from './fork-options.ts';
-import { type ParentRun, readParent } from './parent-run.ts';
-import { onChecked } from '../tools/define-tool.ts';
 import { type ErrorData, fromData, PinnaceError } from '../base/errors.ts';
 import { sha256Sync } from '../base/hash.ts';
-import { canonicalJson } from '../base/json.ts';
-import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import { isRecord } from '../base/is-record.ts';
+import { canonicalJson } from '../base/json.ts';
+import type { Principal } from '../base/principal.ts';
+import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { readJournal } from '../log/journal-record.ts';
+import { programId, programPrefix, type ProgramState, readPast } from '../programs/program-record.ts';
+import type { LostProgram, ProgramHome, RunOrigin, RuntimeParts } from '../runtime/run-context.ts';
+import type { ForkedFrom } from '../runtime/run-record.ts';
+import type { RecordedCalls, RecordedRun } from '../runtime/runtime.ts';
+import { createStepTools } from '../runtime/step-tools.ts';
+import { mayAct } from '../tools/call-ends.ts';
+import { onChecked } from '../tools/define-tool.ts';
 import { codeRunId } from '../tools/run-scope.ts';
-import type { ForkedFrom } from './run-record.ts';
-import { type ProgramHome, programId, programPrefix, type ProgramState, readPast } from './program-record.ts';
+import type { Tool } from '../tools/tool.ts';
+import { type ParentRun, readParent } from './parent-run.ts';
 
 /** Returns the inputs and the chunks of a run. @throws PinnaceError as `readParent`. */
 export async function readRecorded(parts: RuntimeParts, principal: Principal, runId: string): Promise<RecordedRun> {

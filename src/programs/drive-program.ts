@@ -1,8 +1,8 @@
 /** Connects a cell with its calls: receives each call, delivers outcomes one by one, and finds out when nothing can go on. */
 
 import { PinnaceError, toPinnaceError } from '../base/errors.ts';
-import { canonicalJson, parseRepairedJson } from '../base/json.ts';
 import { sha256Sync } from '../base/hash.ts';
+import { canonicalJson, parseRepairedJson } from '../base/json.ts';
 import type { Delivery, FromCell, ProgramCell } from '../contracts/sandbox.ts';
 import type { ProgramJournal, ProgramPast } from './program-record.ts';
 

@@ -18,19 +18,20 @@ import { type Span, type SpanContext, statusOfError } from '../events/span.ts';
 import { type JournalHead, readJournal, takeOver } from '../log/journal-record.ts';
 import { askedBy, type SpentDecision, type Unspendable } from '../permission/interruption.ts';
 import { type OwnedRecord, reach } from '../permission/ownership.ts';
+import { approvalsRequestedIn, type CallForApproval } from '../runtime/decided-calls.ts';
+import { driveProgram } from './drive-program.ts';
+import { programsIn } from '../runtime/message-parts.ts';
+import { createProgramCalls, createProgramView, type ProgramAsk, type ProgramView } from './program-calls.ts';
+import type { ProgramHome, RunContext, RunPrograms } from '../runtime/run-context.ts';
+import { ownerOfRun, runPrefix, type RunState } from '../runtime/run-record.ts';
 import { maxProgramLength, maxProgramOutput } from '../tools/builtin/code-run.ts';
 import { claimOn, describedText, earlierClaim } from '../tools/call-approval.ts';
 import { outcomeUnknown, waitingOutput } from '../tools/call-ends.ts';
+import type { PooledPrograms } from '../tools/pooled-sandbox.ts';
 import { codeRunId } from '../tools/run-scope.ts';
 import type { ToolContext } from '../tools/tool.ts';
-import { ownerOfRun, runPrefix, type RunState } from './run-record.ts';
-import { approvalsRequestedIn, type CallForApproval } from './decided-calls.ts';
-import { programsIn } from './message-parts.ts';
-import { driveProgram } from './drive-program.ts';
-import { createProgramCalls, createProgramView, type ProgramAsk, type ProgramView } from './program-calls.ts';
 import {
   openProgramJournal,
-  type ProgramHome,
   programId,
   type ProgramJournal,
   type ProgramPast,
@@ -38,10 +39,7 @@ import {
   type ProgramState,
   readPast,
   type Resumed,
-  type RunPrograms,
 } from './program-record.ts';
-import type { PooledPrograms } from '../tools/pooled-sandbox.ts';
-import type { RunContext } from './run-context.ts';
 
 /** A run, and where its programs run. */
 interface ProgramRun {
@@ -52,8 +50,8 @@ interface ProgramRun {
 /** The time that the code of a program itself may take. */
 const codeMs = 5_000;
 
-/** Creates the host of a run's programs. */
-export function createProgramHost(place: ProgramRun): RunPrograms {
+/** Opens the programs of a run. */
+export function openPrograms(place: ProgramRun): RunPrograms {
   const resumed = new Map<string, Resumed | PinnaceError>();
   const ordinals = new Map<string, number>();
   const begin = (code: string, toolCallId: string): Resumed => {
@@ -66,7 +64,11 @@ export function createProgramHost(place: ProgramRun): RunPrograms {
     return newProgram(place, { code, toolCallId, id: programId(toolCallId, ordinal) });
   };
   return {
-    resume: (toolCallId, how) => void resumed.set(toolCallId, how),
+    async resumed() {
+      const found = await resumePrograms(place);
+      for (const { call: { toolCallId }, how } of found) resumed.set(toolCallId, how);
+      return found.map(({ call }) => call);
+    },
     close: () => Promise.resolve(), // the signal of its call ends a program
     async run(code, context) {
       const program = begin(code, context.toolCallId);
@@ -256,26 +258,26 @@ function refused(why: string, reason: string): PinnaceError {
   return new PinnaceError('invalid_argument', `Cannot run the program: ${why}`, { details: { reason } });
 }
 
-/**
- * Prepares the waiting programs of the chat's last message and those of a lost run, and returns the calls of `code_run` that go on with
- * them.
- */
-export async function resumePrograms(
-  run: RunContext,
-  { host, timeZone }: { readonly host: RunPrograms; readonly timeZone: string },
-): Promise<readonly CallForApproval[]> {
+/** How a call of `code_run` goes on with a program, or why it cannot. */
+interface ResumedCall {
+  readonly call: CallForApproval;
+  readonly how: Resumed | PinnaceError;
+}
+
+/** Prepares the waiting programs of the chat's last message and those of a lost run. */
+async function resumePrograms({ run, sandbox: { timeZone } }: ProgramRun): Promise<readonly ResumedCall[]> {
   const tool = run.resolution.toolSet.tools.find(({ definition: { id } }) => id === codeRunId);
   if (!tool) return [];
   const found = await findPrograms(run);
   return await Promise.all(
-    [...found].map(async ([toolCallId, { approvalId = '', home, isLost }]): Promise<CallForApproval> => {
+    [...found].map(async ([toolCallId, { approvalId = '', home, isLost }]): Promise<ResumedCall> => {
       const how = await resume(run, home, { toolCallId, timeZone, isLost }).catch((error: unknown) =>
         isLost ? outcomeUnknown(codeRunId, 'worker_lost', error) : toPinnaceError(error)
       );
-      host.resume(toolCallId, how);
       const code = how instanceof PinnaceError ? '//' : how.past.code;
       // A person or the hook has let the program start; its calls are decided one by one.
-      return { toolCallId, tool, input: { code }, approvalId, decision: { kind: 'approval', approved: true } };
+      const decision = { kind: 'approval', approved: true } as const;
+      return { call: { toolCallId, tool, input: { code }, approvalId, decision }, how };
     }),
   );
 }
