@@ -1,8 +1,7 @@
 /** Composes a runtime: the one file that knows every room. */
 
 import { answeringStorage, countedStorage } from './log/answering-storage.ts';
-import type { Rerank } from './discovery/definitions.ts';
-import { createRunDiscovery } from './discovery/discovery-tools.ts';
+import { createRunDiscovery, type Rerank } from './discovery/discovery-tools.ts';
 import { checkKnownOptions, type Wanted, wrongArgument } from './base/check-options.ts';
 import { PinnaceError } from './base/errors.ts';
 import { loadOnce } from './base/load-once.ts';

@@ -4,4 +4,4 @@ export { type DiscoveryOptions, discoveryToolNames, type DiscoveryTools, discove
 export { type Field, type IndexedTool, toIndexedTool } from './tool-fields.ts';
 export { commonSynonyms, createThesaurus, type Thesaurus } from '../search/thesaurus.ts';
 export { createToolIndex, type Explanation, type TermScore, type ToolHit, type ToolIndex } from './tool-index.ts';
-export type { FoundTool, Rerank } from './definitions.ts';
+export type { FoundTool, Rerank } from './discovery-tools.ts';

@@ -1,5 +1,6 @@
 /** Forks of runs: a run that goes on from a step of an earlier one. */
 
+import type { Guard } from '../permission/guarded.ts';
 import * as v from 'valibot';
 import { PinnaceError, toData } from '../base/errors.ts';
 import { readData } from '../base/json.ts';
@@ -16,20 +17,13 @@ import { findLostPrograms } from './recorded-tools.ts';
 import type { RunOrigin, RuntimeParts } from '../runtime/run-context.ts';
 import { ownerOfRun, type RunState, startedCalls } from '../runtime/run-record.ts';
 import { checkSize, type RunRequest } from '../runtime/run-request.ts';
-import type {
-  ForkEntry,
-  ForkListOptions,
-  ForkOptions,
-  HostedRuntime,
-  Started,
-  StartOptions,
-} from '../runtime/runtime.ts';
+import type { ForkEntry, ForkListOptions, ForkOptions, Started, StartOptions } from '../runtime/runtime.ts';
 
 export { readRecorded, recordedOrigin } from './recorded-tools.ts';
 
 /** What forks need besides the parts of the runtime. */
 interface ForkServices {
-  readonly guard: HostedRuntime['guard'];
+  readonly guard: Guard;
   readonly start: (request: RunRequest, options: StartOptions & { readonly origin: RunOrigin }) => Promise<Started>;
 }
 

@@ -1,10 +1,11 @@
 /** Runs a side effect: calls the permission hook, and writes the audit before and after. */
 
+import { type CallerTrace, type SpanContext, type SpanEnd, statusOfError } from '../events/span.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Recorder, SideEffect } from '../events/audit.ts';
 import { toData } from '../base/errors.ts';
 import { requirePermission, type Wish } from './authorize.ts';
 import type { Authorize } from '../contracts/authenticator.ts';
-import { type SpanContext, type SpanEnd, statusOfError } from '../events/span.ts';
 
 /** A guarded side effect, its principal, and the span context of its events. */
 export interface GuardedEffect extends Pick<SideEffect, 'actor' | 'action' | 'target' | 'payload'> {
@@ -73,3 +74,14 @@ export async function guarded<T>(
     throw thrown;
   }
 }
+
+/** What a principal does outside runs. */
+export interface OutsideEffect
+  extends Pick<GuardedEffect, 'action' | 'target' | 'subject' | 'payload' | 'context' | 'attempt'> {
+  readonly principal: Principal;
+  /** A trace of its own when absent. */
+  readonly trace?: CallerTrace;
+}
+
+/** Guards a side effect outside of runs, at the place of its principal. Rejects as {@link guarded} does. */
+export type Guard = <T>(effect: OutsideEffect, work: (spanContext: SpanContext) => Promise<T>) => Promise<T>;

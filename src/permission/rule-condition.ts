@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import { pointerForm, readPointer } from '../base/json.ts';
 import { findMatch } from './regex/find.ts';
-import { parseRegex } from './regex/program.ts';
+import { parseRegex } from './regex/matcher.ts';
 
 const Scalar = v.union([v.string(), v.number(), v.boolean(), v.null()]);
 const Bound = v.optional(v.pipe(v.number(), v.finite()));

@@ -1,9 +1,9 @@
 /** The stored chats of a runtime. Their code is loaded on first use. */
 
+import type { Guard } from '../permission/guarded.ts';
 import { loadOnce } from '../base/load-once.ts';
 import type { Principal } from '../base/principal.ts';
 import { owns } from '../permission/ownership.ts';
-import type { HostedRuntime } from './runtime.ts';
 import type { RuntimeParts } from './run-context.ts';
 import type { Chats, OpenedChat, Owner } from './chat-record.ts';
 import type { LiveRun } from './live-run.ts';
@@ -15,7 +15,7 @@ const loadChats = /* @__PURE__ */ loadOnce(() => import('./open-chats.ts'));
 /** Lets an administrator read another's chats: asks the hook, and audits it. Their owner is not asked. */
 async function readAs(
   { principal, owner, chatId }: { readonly principal: Principal; readonly owner: Owner; readonly chatId: string },
-  guard: HostedRuntime['guard'],
+  guard: Guard,
 ): Promise<void> {
   if (owns(principal, owner)) return;
   const facts = { action: 'chat.read', target: { type: 'chat', id: chatId } };
@@ -26,7 +26,7 @@ async function readAs(
 }
 
 /** Creates the stored chats of a runtime. */
-export function createChats(parts: RuntimeParts, { guard }: Pick<HostedRuntime, 'guard'>): Chats {
+export function createChats(parts: RuntimeParts, { guard }: { readonly guard: Guard }): Chats {
   return {
     async list(principal, { subject, ...page } = {}) {
       const { listChats, ownerOf } = await loadChats();

@@ -1,5 +1,6 @@
 /** Keeps the prompt of a run within the context window of its model. Short chats only cost an estimate. */
 
+import type { Tool } from '../tools/tool.ts';
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
 import type { Metrics } from '../base/metrics.ts';
@@ -8,12 +9,17 @@ import type { ContextStrategy } from '../contracts/context-strategy.ts';
 import { type Report, reportedHook } from '../events/report.ts';
 import type { RunRedaction } from '../permission/redaction/run-redaction.ts';
 import type { Limits } from './limits.ts';
-import { type ContextWindowOptions, type FitPrompt, promptTokens, roomOf } from './estimate-prompt.ts';
+import {
+  type ContextWindowOptions,
+  definitionTokens,
+  type FitPrompt,
+  promptTokens,
+  roomOf,
+} from './estimate-prompt.ts';
 import type { LoopSpans } from './run-spans.ts';
 import type { ModelBudget, Usage } from './model-budget.ts';
 import type { ModelChain } from './model-chain.ts';
 import type { ModelRetry } from './model-error.ts';
-import { definitionTokens, type StepTools } from './step-tools.ts';
 import type { ResolvedModel } from './provider-model.ts';
 import { lastCitation } from './message-parts.ts';
 
@@ -77,7 +83,7 @@ export function createContextWindow(options: ContextWindowOptions): ContextWindo
 /** What the window reads of its run. */
 interface WindowedRun {
   readonly runtime: { readonly contextStrategy?: ContextStrategy | undefined };
-  readonly resolution: { readonly contextTokens: number; readonly stepTools: Pick<StepTools, 'current'> };
+  readonly resolution: { readonly contextTokens: number; readonly stepTools: { current(): readonly Tool[] } };
   readonly runId: string;
   readonly agent: Agent;
   readonly request: { readonly chat: { readonly messages: readonly UIMessage[] } };

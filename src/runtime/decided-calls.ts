@@ -1,31 +1,15 @@
 /** The calls of a chat that a person was asked about: finds them, spends the decisions, and settles them. */
 
+import type { CallForApproval } from './run-context.ts';
 import { toData } from '../base/errors.ts';
 import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
-import type {
-  EarlierClaim,
-  Interruption,
-  Interruptions,
-  SpentDecision,
-  Unspendable,
-} from '../permission/interruption.ts';
+import type { EarlierClaim, Interruption, Interruptions } from '../permission/interruption.ts';
 import { type ClaimHost, claimOn, earlierClaim, notApproved } from '../tools/call-approval.ts';
 import { outcomeChunks } from '../tools/call-ends.ts';
 import type { RunCalls } from '../tools/run-calls.ts';
 import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import { denied, leftWaiting, unknownOutcome, withError } from './model-messages.ts';
 import { programsIn } from './message-parts.ts';
-
-/** A call of an earlier run that needed an approval. */
-export interface CallForApproval {
-  readonly toolCallId: string;
-  readonly tool: Tool;
-  readonly input: unknown;
-  /** What was decided, or why the approval allows nothing. */
-  readonly decision: SpentDecision | Unspendable;
-  /** The interruption that was decided on. */
-  readonly approvalId: string;
-}
 
 /** A run whose chat may have such calls. */
 interface DecidingRun extends ClaimHost {

@@ -1,6 +1,7 @@
 /** How many tokens a message takes, about. */
 
-import { charactersPerToken } from '../base/text.ts';
+import type { Tool } from '../tools/tool.ts';
+import { charactersPerToken, toolTokens } from '../base/text.ts';
 import type { LanguageModelV4FilePart, LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import { type MessageOrigin, originOf } from './message-parts.ts';
 import type { ContextStrategy } from '../contracts/context-strategy.ts';
@@ -203,4 +204,21 @@ export interface FitOptions extends ContextWindowOptions {
   readonly tokensOf: (messages: readonly LanguageModelV4Message[]) => number;
   /** How many tokens one of an estimate is, as the model has counted. */
   readonly scale: number;
+}
+
+const ofTool = new WeakMap<Tool, number>();
+const ofTools = new WeakMap<readonly Tool[], number>();
+
+/** About how many tokens these definitions take in one step, as name, description and input schema in JSON. */
+export function definitionTokens(tools: readonly Tool[]): number {
+  const known = ofTools.get(tools) ?? tools.reduce((sum, tool) => sum + tokensOf(tool), 0);
+  ofTools.set(tools, known);
+  return known;
+}
+
+function tokensOf(tool: Tool): number {
+  const { name, description, paramsSchema } = tool.definition;
+  const known = ofTool.get(tool) ?? toolTokens(name, description, paramsSchema);
+  ofTool.set(tool, known);
+  return known;
 }

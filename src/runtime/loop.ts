@@ -19,7 +19,7 @@ import type { Usage } from './model-budget.ts';
 import type { Agent } from '../base/schema.ts';
 import type { LoopSpans } from './run-spans.ts';
 import { type Answer, createStepContent, incomplete, mayExecute } from './step-content.ts';
-import { definitionTokens } from './step-tools.ts';
+import { definitionTokens } from './estimate-prompt.ts';
 import { raceAbort } from '../base/until-aborted.ts';
 import { describedText } from '../tools/call-approval.ts';
 import type { SettledCall } from '../tools/run-calls.ts';

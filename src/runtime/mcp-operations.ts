@@ -1,5 +1,6 @@
 /** The runtime's methods of sign-ins to MCP servers. Each is a side effect that the hook decides on and the audit records. */
 
+import type { Guard } from '../permission/guarded.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { checkData } from '../base/json.ts';
 import { parse } from '../base/parse.ts';
@@ -17,7 +18,7 @@ export function createRuntimeSignIns(
     RuntimeParts,
     'mcp' | 'interruptions' | 'report' | 'closing' | 'requireOpen'
   >,
-  { guard }: Pick<HostedRuntime, 'guard'>,
+  { guard }: { readonly guard: Guard },
 ): RuntimeSignIns {
   const attempt = 'Cannot sign in to the MCP server';
   const targetOf = (id: string) => ({ type: 'mcp-server', id });
@@ -84,7 +85,7 @@ function reportUnlessOver(report: Report, context: ErrorContext): (error: unknow
 /** Compares what an MCP server offers with its pin. An approval is a side effect: the hook decides on it, and the audit records it. */
 export async function validateMcpServer(
   { mcp, tools, dataSources, resolver, closing }: RuntimeParts,
-  guard: HostedRuntime['guard'],
+  guard: Guard,
   [serverId, input, principal, { signal = closing } = {}]: Parameters<HostedRuntime['validateMcpServer']>,
 ): Promise<McpValidation> {
   const request = parse(McpValidationRequest, input, { what: 'the check of an MCP server' });

@@ -1,5 +1,6 @@
 /** Composes the Agents Worker. */
 
+import { type Guard, guarded } from '../permission/guarded.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import { waitAtMost } from '../base/until-aborted.ts';
@@ -24,7 +25,6 @@ import { loadOnce } from '../base/load-once.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 import { actorOf, traceAt } from '../events/span.ts';
 import { keysOfTenant } from '../log/cache-key.ts';
-import { guarded } from '../permission/guarded.ts';
 import { ownerOfRun } from './run-record.ts';
 import type { EventBlocks } from '../events/event-query.ts';
 import { type EventFeed, ringFeed } from '../events/event-feed.ts';
@@ -92,7 +92,7 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
 
 function createParts<P extends Plans>(
   options: PipelineOptions<P>,
-  { guard, ...lifecycle }: Pick<RuntimeParts, 'closing' | 'requireOpen'> & Pick<HostedRuntime, 'guard'>,
+  { guard, ...lifecycle }: Pick<RuntimeParts, 'closing' | 'requireOpen'> & { readonly guard: Guard },
 ): { readonly parts: RuntimeParts; readonly steps: AgentSteps; readonly plans: P } {
   const { storage, limits: { retentionMs, commitSpacingMs, storageGraceMs, totalMs, approvalMs }, now } = options;
   // Twice the retention: for half of it the run is expired, and its record still says that there was one.
@@ -160,7 +160,7 @@ const loadValidation = /* @__PURE__ */ loadOnce(() => import('./mcp-operations.t
 type Operations = Pick<HostedRuntime, 'manifest' | 'tools' | 'invalidate' | 'prewarm' | 'validateMcpServer'>;
 
 /** Creates the methods. */
-function createOperations(parts: RuntimeParts, { guard }: Pick<HostedRuntime, 'guard'>): Operations {
+function createOperations(parts: RuntimeParts, { guard }: { readonly guard: Guard }): Operations {
   const { resolver, toolSetOf, requireOpen } = parts;
   return {
     async manifest(agentId, principal) {
@@ -219,7 +219,7 @@ function createGuard(
 }
 
 /** Lets an administrator read the run of another: asks the hook for `run.read`, and audits it. */
-function readRunAs(guard: HostedRuntime['guard']): RunsOptions['readAs'] {
+function readRunAs(guard: Guard): RunsOptions['readAs'] {
   return async (runId, principal, state) => {
     const { agentId, traceId } = state;
     const facts = { action: 'run.read', target: { type: 'run', id: runId } };
@@ -332,7 +332,7 @@ function contentOnUse(parts: () => RuntimeParts): RuntimeContent {
 const loadSignIns = /* @__PURE__ */ loadOnce(() => import('./mcp-operations.ts'));
 
 /** Returns the methods. */
-function signInsOnUse(parts: RuntimeParts, access: Pick<HostedRuntime, 'guard'>): RuntimeSignIns {
+function signInsOnUse(parts: RuntimeParts, access: { readonly guard: Guard }): RuntimeSignIns {
   const made = loadOnce(async () => (await loadSignIns()).createRuntimeSignIns(parts, access));
   return {
     start: async (...given) => await (await made()).start(...given),

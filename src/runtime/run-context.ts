@@ -1,5 +1,6 @@
 /** What the files of a runtime share, and what the collaborators of a run read of it. Types only: `Run` is the one object behind `RunContext`, and nothing copies it. */
 
+import type { Interruptions, SpentDecision, Unspendable } from '../permission/interruption.ts';
 import type {
   LanguageModelV4CallOptions,
   LanguageModelV4Message,
@@ -29,7 +30,6 @@ import type { InputDigests } from '../events/input-digests.ts';
 import type { Report } from '../events/report.ts';
 import type { Span } from '../events/span.ts';
 import type { DataSources } from '../grounding/grounding-tools.ts';
-import type { Interruptions } from '../permission/interruption.ts';
 import type { RunRedaction } from '../permission/redaction/run-redaction.ts';
 import type { LiveTexts } from '../tools/agent-tool.ts';
 import type { Handlers } from '../tools/define-tool.ts';
@@ -38,7 +38,6 @@ import type { PooledPrograms, PooledSandbox } from '../tools/pooled-sandbox.ts';
 import type { RunCalls, RunOfCalls } from '../tools/run-calls.ts';
 import type { Slots } from '../tools/run-scope.ts';
 import type { ProgramHost, Tool } from '../tools/tool.ts';
-import type { CallForApproval } from './decided-calls.ts';
 import type { Budgets } from './budgets.ts';
 import type { CodeAgent } from './code-agent.ts';
 import type { ContextWindow } from './context-window.ts';
@@ -295,4 +294,15 @@ export interface LostProgram {
 export interface ProgramHome {
   readonly runId: string;
   readonly id: string;
+}
+
+/** A call of an earlier run that needed an approval. */
+export interface CallForApproval {
+  readonly toolCallId: string;
+  readonly tool: Tool;
+  readonly input: unknown;
+  /** What was decided, or why the approval allows nothing. */
+  readonly decision: SpentDecision | Unspendable;
+  /** The interruption that was decided on. */
+  readonly approvalId: string;
 }

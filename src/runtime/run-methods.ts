@@ -1,5 +1,6 @@
 /** The runtime's methods about runs: start, read, cancel, send, decide and reply. */
 
+import type { Guard } from '../permission/guarded.ts';
 import { PinnaceError, toData, toPinnaceError } from '../base/errors.ts';
 import { sha256 } from '../base/hash.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
@@ -59,7 +60,7 @@ export type LoadForks = () => Promise<{
       readonly principal: Principal;
       readonly options: StartOptions;
     },
-    services: { readonly guard: HostedRuntime['guard']; readonly start: StartFrom },
+    services: { readonly guard: Guard; readonly start: StartFrom },
   ) => Promise<Started>;
   readonly readRecorded: (runtime: RuntimeParts, principal: Principal, runId: string) => Promise<RecordedRun>;
   readonly recordedOrigin: (runtime: RuntimeParts, how: RecordedCalls) => RunOrigin;
@@ -74,7 +75,7 @@ export type LoadForks = () => Promise<{
 /** Creates the methods. */
 export function createRunMethods(
   parts: RuntimeParts,
-  { guard, forks: loadForks }: Pick<HostedRuntime, 'guard'> & { readonly forks: LoadForks },
+  { guard, forks: loadForks }: { readonly guard: Guard } & { readonly forks: LoadForks },
 ): RunMethods {
   const { runs } = parts;
   const start: RunMethods['start'] = (input, principal, given) => startCounted(parts, input, { ...given, principal });
@@ -154,7 +155,7 @@ async function startCounted(
   }
 }
 
-function cancelOf({ runs }: RuntimeParts, guard: HostedRuntime['guard']): RunMethods['cancel'] {
+function cancelOf({ runs }: RuntimeParts, guard: Guard): RunMethods['cancel'] {
   return async (runId, principal, { trace } = {}) => {
     const { state, subject, agentId, traceId } = await runs.status(principal, runId, 'run:cancel');
     if (state !== 'running') return;
@@ -168,7 +169,7 @@ function cancelOf({ runs }: RuntimeParts, guard: HostedRuntime['guard']): RunMet
 }
 
 /** A message is input for the agent, as the request was that started the run: a caller who may run the agent may send one. */
-function sendOf({ runs, metrics }: RuntimeParts, guard: HostedRuntime['guard']): RunMethods['send'] {
+function sendOf({ runs, metrics }: RuntimeParts, guard: Guard): RunMethods['send'] {
   return async (runId, input, principal, { trace, signal } = {}) => {
     const message = parseSteeringMessage(input);
     const { state, subject, agentId, traceId, planId } = await runs.status(principal, runId, 'run:create');

@@ -29,13 +29,8 @@ import type { RunRedaction } from '../permission/redaction/run-redaction.ts';
 import { RunCalls } from '../tools/run-calls.ts';
 import { composeLoop } from './compose-loop.ts';
 import { createRunContextWindow } from './context-window.ts';
-import {
-  approvalsRequestedIn,
-  type CallForApproval,
-  endLeftCalls,
-  settleDecided,
-  spendApprovals,
-} from './decided-calls.ts';
+import { approvalsRequestedIn, endLeftCalls, settleDecided, spendApprovals } from './decided-calls.ts';
+import type { CallForApproval, Resolution, RunContext, RunIdentity, RunPrograms, RuntimeParts } from './run-context.ts';
 import { type IssuedMetadata, readIssued } from './issued-metadata.ts';
 import type { Limits } from './limits.ts';
 import type { LiveRun } from './live-run.ts';
@@ -50,7 +45,6 @@ import type { ModelRetry } from './model-error.ts';
 import { toModelMessages, withContext } from './model-messages.ts';
 import type { RunAbort } from './run-abort.ts';
 import { callStart, closingChunks, type Loop, lossAt, type RunEnd } from './run-record.ts';
-import type { Resolution, RunContext, RunIdentity, RunPrograms, RuntimeParts } from './run-context.ts';
 import { createRunFiles } from './run-files.ts';
 import type { RunRequest } from './run-request.ts';
 import { createLoopSpans, type LoopSpans } from './run-spans.ts';

@@ -1,5 +1,6 @@
 /** The Agents Worker's interface. `pipeline.ts` composes it; `start-run.ts` shows the steps of one request. */
 
+import type { Guard } from '../permission/guarded.ts';
 import { ModelSettings } from '../base/model-settings.ts';
 import type { Page, PageOptions } from '../base/page.ts';
 import type { Agent } from '../base/schema.ts';
@@ -9,7 +10,6 @@ import type { EventFeed } from '../events/event-feed.ts';
 import type { EventLog } from '../events/audit.ts';
 import type { RingEvent, WatchOptions } from '../events/event-ring.ts';
 import type { Report } from '../events/report.ts';
-import type { GuardedEffect } from '../permission/guarded.ts';
 import type { Decision } from '../permission/interruption.ts';
 import type { RuntimeApps, RuntimePrompts, RuntimeResources } from '../contracts/mcp/content.ts';
 import type { RuntimeSignIns } from '../contracts/mcp/sign-in.ts';
@@ -230,7 +230,7 @@ export interface HostedRuntime extends Runtime {
    * Rejects as the work does, with `forbidden` or `approval_required` as the hook decides, and with `unavailable` when the audit
    * cannot record it.
    */
-  readonly guard: <T>(effect: OutsideEffect, work: (spanContext: SpanContext) => Promise<T>) => Promise<T>;
+  readonly guard: Guard;
   /** Emits that a request was refused before anything was done for it. Bounded: a flood of refusals emits few events. */
   readonly refused: (error: unknown, request: RefusedRequest) => void;
   /** Probes whether the storage takes a write and the catalog answers. Never rejects; answers within two seconds. */
@@ -243,14 +243,6 @@ export interface Prewarmed {
   /** Keys as those of invalidations: `agent:<id>`, `provider:<id>`, `mcp-server:<id>`, `tools`. */
   readonly warmed: readonly string[];
   readonly failed: Readonly<Record<string, string>>;
-}
-
-/** What a principal does outside runs. */
-interface OutsideEffect
-  extends Pick<GuardedEffect, 'action' | 'target' | 'subject' | 'payload' | 'context' | 'attempt'> {
-  readonly principal: Principal;
-  /** A trace of its own when absent. */
-  readonly trace?: CallerTrace;
 }
 
 /** A request that was refused. */

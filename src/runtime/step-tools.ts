@@ -1,7 +1,7 @@
 /** Which tools the model sees in its next step: all of the run's, or with discovery those that are active. */
 
+import { definitionTokens } from './estimate-prompt.ts';
 import { PinnaceError } from '../base/errors.ts';
-import { toolTokens } from '../base/text.ts';
 import type { UIMessage } from '../contracts/ai-types.ts';
 import type { Agent } from '../base/schema.ts';
 import type { Tool } from '../tools/tool.ts';
@@ -149,21 +149,4 @@ function toolByName(tools: readonly Tool[], further: readonly Tool[]): (name: st
   const known = byName.get(tools) ?? new Map(tools.map((tool) => [tool.definition.name, tool]));
   byName.set(tools, known);
   return (name) => known.get(name) ?? further.find(({ definition }) => definition.name === name);
-}
-
-const ofTool = new WeakMap<Tool, number>();
-const ofTools = new WeakMap<readonly Tool[], number>();
-
-/** About how many tokens these definitions take in one step, as name, description and input schema in JSON. */
-export function definitionTokens(tools: readonly Tool[]): number {
-  const known = ofTools.get(tools) ?? tools.reduce((sum, tool) => sum + tokensOf(tool), 0);
-  ofTools.set(tools, known);
-  return known;
-}
-
-function tokensOf(tool: Tool): number {
-  const { name, description, paramsSchema } = tool.definition;
-  const known = ofTool.get(tool) ?? toolTokens(name, description, paramsSchema);
-  ofTool.set(tool, known);
-  return known;
 }

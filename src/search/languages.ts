@@ -1,6 +1,6 @@
 /** What texts in several languages need: words of grammar by language, and words of everyday talk. */
 
-import { formOf } from './fold.ts';
+import { formOf } from './words.ts';
 import { englishStopWords } from './terms.ts';
 
 const german =

@@ -1,7 +1,7 @@
 /** Searches the nodes of a subtree in pre-order, whatever is expanded. Indexes are in range by construction, hence the `!`. */
 
 import { BoundedMap } from '../base/bounded-map.ts';
-import { foldText } from '../search/fold.ts';
+import { foldText } from '../search/words.ts';
 import type { Payload } from './node-store.ts';
 import { canonicalJson, parsePath, type PropertyPath, valuesAt } from './properties.ts';
 import type { Cursor, Span } from './sequence.ts';

@@ -1,7 +1,7 @@
 /** A regular expression that is searched for in lines of code. Loaded with the first query that has one. */
 
 import { findMatch } from '../../../src/permission/regex/find.ts';
-import { parseRegex } from '../../../src/permission/regex/program.ts';
+import { parseRegex } from '../../../src/permission/regex/matcher.ts';
 
 /** A regular expression for lines. */
 export interface LinePattern {

@@ -1,6 +1,6 @@
 /** What an MCP server needs: the tools of a caller, and a storage for the loaded ones. */
 
-import type { Rerank } from '../../../src/discovery/definitions.ts';
+import type { Rerank } from '../../../src/discovery/discovery-tools.ts';
 import { createReport, type OnError, reportedHook, reportedPort } from '../../../src/events/report.ts';
 import type { Storage } from '../../../src/contracts/storage.ts';
 import type { AgentTools } from '../../../src/runtime/agent-tools.ts';

@@ -1,7 +1,7 @@
 /** Runs a machine over a text: all its threads at once, so that time grows with the text and not with what it could mean. */
 
-import { type Assertion, isWord } from './node.ts';
-import type { Program, Step } from './program.ts';
+import { type Assertion, isWord } from './parse.ts';
+import type { Program, Step } from './matcher.ts';
 
 /** Returns the first match, the longest at its start; `undefined` when there is none. */
 export function findMatch({ steps }: Program, text: string, from = 0): readonly [from: number, to: number] | undefined {

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { foldText, formOf } from '../../../src/search/fold.ts';
-import { isOneSlipAway, isSegmented, partsOf, visitWords, wordsOf } from '../../../src/search/words.ts';
+import {
+  foldText,
+  formOf,
+  isOneSlipAway,
+  isSegmented,
+  partsOf,
+  visitWords,
+  wordsOf,
+} from '../../../src/search/words.ts';
 
 describe('partsOf', () => {
   it.each([

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { globTest, parseCodeQuery } from '../../../../adapters/grounding/code/query.ts';
 import { findMatch } from '../../../../src/permission/regex/find.ts';
-import { parseRegex } from '../../../../src/permission/regex/program.ts';
+import { parseRegex } from '../../../../src/permission/regex/matcher.ts';
 import { runs } from '../../../fixtures/budget.ts';
 
 const find = (pattern: string, text: string, ignoreCase = false) =>
