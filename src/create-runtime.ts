@@ -4,14 +4,13 @@ import { answeringStorage, countedStorage } from './log/answering-storage.ts';
 import { createRunDiscovery, type Rerank } from './discovery/discovery-tools.ts';
 import { checkKnownOptions, type Wanted, wrongArgument } from './base/check-options.ts';
 import { PinnaceError } from './base/errors.ts';
-import { loadOnce } from './base/load-once.ts';
+import { loadOnce, onUse } from './base/load-once.ts';
 import { type Audit, createRecorder } from './events/audit.ts';
 import { createEmit, createEventRing, type EventRing } from './events/event-ring.ts';
 import { unobserved } from './events/events.ts';
 import { createReport, type OnError, type Report, reportedHook, reportedPort } from './events/report.ts';
 import { createInputDigests, noInputDigests } from './events/input-digests.ts';
-import type { McpServersOptions } from './mcp/mcp-servers.ts';
-import { mcpServersOnUse } from './mcp/servers-on-use.ts';
+import type { McpServers, McpServersOptions } from './mcp/mcp-servers.ts';
 import { createMetrics, type Metrics } from './base/metrics.ts';
 import { createAgentGrounding } from './grounding/grounding-tools.ts';
 import type { Grounding } from './grounding/create-grounding.ts';
@@ -32,14 +31,12 @@ import type { ProgramSandbox, Sandbox } from './contracts/sandbox.ts';
 import { pooledSandbox } from './tools/pooled-sandbox.ts';
 import type { Storage } from './contracts/storage.ts';
 import { cacheKeyOf } from './registry/record-kinds.ts';
-import { blobsOnUse } from './log/blobs-on-use.ts';
 import { steadyStorage } from './log/commits.ts';
 import { type Limits, limitsOf } from './runtime/limits.ts';
 import { localPrincipal } from './base/principal.ts';
 import type { CodeAgent } from './runtime/code-agent.ts';
-import { type BudgetFor, parseBudgets, type PeriodBudgetInput } from './runtime/budget-terms.ts';
+import { type BudgetFor, parseBudgets, paysBytes, type PeriodBudgetInput } from './runtime/budget-terms.ts';
 import type { Budgets, BudgetsOptions } from './runtime/budgets.ts';
-import { budgetsOnUse, paysBytes } from './runtime/budgets-on-use.ts';
 import { createPipeline } from './runtime/pipeline.ts';
 import type { HostedRuntime } from './runtime/runtime.ts';
 import type { RuntimeObservers } from './runtime/run-context.ts';
@@ -227,7 +224,8 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     models,
     storage,
     isSameStorage: (other) => other === options.storage,
-    blobs: blobs ?? blobsOnUse({ storage: steady, ttlMs, now }),
+    blobs: blobs ??
+      onUse(async () => (await loadBlobs()).storageBlobs({ storage: steady, ttlMs, now }), 'get', 'put', 'delete'),
     secrets,
     egress: options.egress,
     sandbox: options.sandbox && pooledSandbox(options.sandbox, { atOnce: sandboxesOf(options) }),
@@ -264,15 +262,26 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
   return { ...runtime, planner };
 }
 
+/* Most chats have no files, and most agents select no MCP server. */
+const loadBlobs = /* @__PURE__ */ loadOnce(() => import('./log/blobs.ts'));
+const loadMcp = /* @__PURE__ */ loadOnce(() => import('./mcp/mcp-servers.ts'));
+
 /* The optional rooms: nothing below imports them. */
 const loadForks = /* @__PURE__ */ loadOnce(() => import('./forks/start-fork.ts'));
 const loadPrograms = /* @__PURE__ */ loadOnce(() => import('./programs/programs.ts'));
 
+/** Opens the budgets with their first use; `undefined` where there are none, so that nothing of them is in the way of a run. */
 function budgetsOf(
   { budgets = [], budgetFor }: CreateRuntimeOptions,
   parts: Omit<BudgetsOptions, 'budgets' | 'budgetFor'>,
 ): Budgets | undefined {
-  return budgetsOnUse({ ...parts, budgets: parseBudgets(budgets), budgetFor });
+  const parsed = parseBudgets(budgets);
+  if (parsed.length === 0) return undefined;
+  let opened: Budgets | undefined;
+  const open = loadOnce(async () =>
+    opened = (await import('./runtime/budgets.ts')).createBudgets({ ...parts, budgets: parsed, budgetFor })
+  );
+  return { ...onUse(open, 'startRun', 'hold', 'write', 'list'), close: async () => await opened?.close() };
 }
 
 function createObservers(
@@ -313,14 +322,18 @@ function mcpServersOf(
   { mcp: connector, mcpSignIn: signIn, sealKey }: CreateRuntimeOptions,
   parts: Omit<McpServersOptions, 'connector' | 'onWritten'>,
 ): Parameters<typeof createPipeline>[0]['mcp'] {
-  return (invalidate) =>
-    mcpServersOnUse({
-      ...parts,
-      connector,
-      signIn,
-      sealKey,
-      onWritten: ({ id, tenant }) => invalidate([cacheKeyOf('mcpServer', id, tenant)]),
-    });
+  return (invalidate) => {
+    const onWritten: McpServersOptions['onWritten'] = ({ id, tenant }) =>
+      invalidate([cacheKeyOf('mcpServer', id, tenant)]);
+    let opened: McpServers | undefined;
+    const open = loadOnce(async () =>
+      opened = (await loadMcp()).createMcpServers({ ...parts, connector, signIn, sealKey, onWritten })
+    );
+    return {
+      current: (server) => opened?.current(server) ?? server, // no drift is observed before it is loaded
+      ...onUse(open, 'toolsOf', 'answer', 'content', 'signIns', 'validate'),
+    };
+  };
 }
 
 function agentsById(agents: readonly CodeAgent[]): ReadonlyMap<string, CodeAgent> {

@@ -58,7 +58,7 @@ export { createRegistry, type Registry } from './registry/registry.ts';
 export type { RunStatus } from './runtime/run-record.ts';
 export type { CodeAgent } from './runtime/code-agent.ts';
 export { defineAgent } from './runtime/code-agent.ts';
-export type { PinnaceUIMessage } from './runtime/ui-message.ts';
+export type { PinnaceUIMessage } from './runtime/message-parts.ts';
 export { readOutput } from './runtime/read-output.ts';
 export { defaultLimits, type Limits } from './runtime/limits.ts';
 export type { RunRequestInput } from './runtime/run-request.ts';

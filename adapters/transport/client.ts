@@ -40,7 +40,7 @@ import { type Wait, wait as platformWait } from './client/wait.ts';
 
 export { withStoredFiles } from './chat/with-stored-files.ts';
 export { readOutput } from '../../src/runtime/read-output.ts';
-export type { PinnaceDataParts, PinnaceUIMessage } from '../../src/runtime/ui-message.ts';
+export type { PinnaceDataParts, PinnaceUIMessage } from '../../src/runtime/message-parts.ts';
 export type { CallOptions } from './client/call.ts';
 
 /** The endpoint, the caller's credentials, and replacements of the platform for tests. */

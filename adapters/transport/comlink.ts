@@ -22,7 +22,7 @@ import type { ForkOptions, HostedRuntime, Manifest, RunCall, Runtime } from '../
 import type { SentMessage } from '../../src/runtime/steering.ts';
 
 export { withStoredFiles } from './chat/with-stored-files.ts';
-export type { PinnaceDataParts, PinnaceUIMessage } from '../../src/runtime/ui-message.ts';
+export type { PinnaceDataParts, PinnaceUIMessage } from '../../src/runtime/message-parts.ts';
 
 /** Comlink drops an error's code, so calls return errors as data. */
 type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: ErrorData };

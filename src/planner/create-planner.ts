@@ -1,7 +1,7 @@
 /** Creates planners. */
 
 import { checkOptions } from '../base/check-options.ts';
-import { loadOnce } from '../base/load-once.ts';
+import { loadOnce, onUse } from '../base/load-once.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { Plans } from '../contracts/plans.ts';
 import { createReport, reportedHook, reportedPort } from '../events/report.ts';
@@ -60,22 +60,25 @@ export function plannerOnUse(
   const { planner, loaded, close } = closable(load);
   metrics?.gauge('pinnace_open_plans', () => loaded()?.openPlans() ?? 0);
   return {
-    start: async (...args) => await (await planner()).start(...args),
-    run: async (...args) => await (await planner()).run(...args),
-    outcome: async (...args) => await (await planner()).outcome(...args),
-    events: async (...args) => await (await planner()).events(...args),
+    ...onUse(
+      planner,
+      'start',
+      'run',
+      'outcome',
+      'events',
+      'view',
+      'questions',
+      'reply',
+      'cancel',
+      'stop',
+      'pause',
+      'resume',
+      'read',
+    ),
     stream: (...args) => streamOnUse(async () => (await planner()).stream(...args)),
     async *follow(...args) {
       yield* (await planner()).follow(...args);
     },
-    view: async (...args) => await (await planner()).view(...args),
-    questions: async (...args) => await (await planner()).questions(...args),
-    reply: async (...args) => await (await planner()).reply(...args),
-    cancel: async (...args) => await (await planner()).cancel(...args),
-    stop: async (...args) => await (await planner()).stop(...args),
-    pause: async (...args) => await (await planner()).pause(...args),
-    resume: async (...args) => await (await planner()).resume(...args),
-    read: async (...args) => await (await planner()).read(...args),
     async sweep() {
       if (loaded()) return await (await planner()).sweep();
       // Processes without plans sweep as well: they need not load what continues them.

@@ -1,5 +1,6 @@
 /** The budgets of a period: their terms, whose they are, and the periods by the calendar of a time zone. */
 
+import { localPrincipal, type Principal } from '../base/principal.ts';
 import * as v from 'valibot';
 import { wrongArgument } from '../base/check-options.ts';
 import { PinnaceError } from '../base/errors.ts';
@@ -172,4 +173,14 @@ function calendarOf(timeZone: string): Intl.DateTimeFormat {
   const calendar = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
   calendars.set(timeZone, calendar);
   return calendar;
+}
+
+/** Pays for the bytes that callers write outside of chats: memories, and files that a data source receives. */
+export function paysBytes(
+  budgets: { write(spender: { readonly tenant: string; readonly subject: string }, bytes: number): Promise<void> },
+): (principal: Principal | undefined, bytes: number) => Promise<void> {
+  return async (principal, bytes) => {
+    const { tenant, subject } = principal ?? localPrincipal();
+    await budgets.write({ tenant, subject }, bytes);
+  };
 }

@@ -16,7 +16,7 @@ import {
   promptTokens,
   roomOf,
 } from './estimate-prompt.ts';
-import type { LoopSpans } from './run-spans.ts';
+import type { LoopSpans } from './run-clock.ts';
 import type { ModelBudget, Usage } from './model-budget.ts';
 import type { ModelChain } from './model-chain.ts';
 import type { ModelRetry } from './model-error.ts';
@@ -122,7 +122,7 @@ export function createRunContextWindow(
     toolTokens: () => definitionTokens(stepTools.current()),
     async summarize(messages, { mostTokens }) {
       if (!maySummarize()) return undefined;
-      const { summarize } = await import('./summarize.ts'); // most chats do without
+      const { summarize } = await import('./fit-context.ts'); // most chats do without
       const chain = {
         first: models.current.resolved,
         fallbacks: models.left,

@@ -10,7 +10,8 @@ import { type Loss, lostChunks, lostError } from '../tools/call-ends.ts';
 import { endOfAbort, failed } from './loop.ts';
 import { type Loop, lossAt, type RunEnd } from './run-record.ts';
 import type { RunRequest } from './run-request.ts';
-import { type FollowedPlan, type FollowingRun, noPlan, type PlanOwner } from './followed-plan.ts';
+import type { FollowedPlan, FollowingRun } from './run-context.ts';
+import { noPlan, type PlanOwner } from './start-run.ts';
 
 /** How long an aborted run waits for its plan to be cancelled. */
 const settleMs = 2000;

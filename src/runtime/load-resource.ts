@@ -3,8 +3,8 @@
 import { PinnaceError } from '../base/errors.ts';
 import type { McpResource } from '../contracts/mcp/content.ts';
 import { fromBase64, toBase64 } from '../base/base64.ts';
-import { type FileAccess, type LoadedFile, requireLength } from './message-files.ts';
-import { fileTypeOf } from './file-types.ts';
+import { type FileAccess, type LoadedFile, requireLength } from './run-files.ts';
+import { fileTypeOf } from './stored-files.ts';
 
 /**
  * Loads it.

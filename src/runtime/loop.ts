@@ -17,13 +17,13 @@ import { openCall } from './model-call.ts';
 import type { LoopTerms, RunContext } from './run-context.ts';
 import type { Usage } from './model-budget.ts';
 import type { Agent } from '../base/schema.ts';
-import type { LoopSpans } from './run-spans.ts';
+import type { LoopSpans } from './run-clock.ts';
 import { type Answer, createStepContent, incomplete, mayExecute } from './step-content.ts';
 import { definitionTokens } from './estimate-prompt.ts';
 import { raceAbort } from '../base/until-aborted.ts';
 import { describedText } from '../tools/call-approval.ts';
 import type { SettledCall } from '../tools/run-calls.ts';
-import type { ParsedCall } from './answer-chunks.ts';
+import type { ParsedCall } from './model-stream.ts';
 import type { Issue } from '../base/parse.ts';
 import type { Limits } from './limits.ts';
 

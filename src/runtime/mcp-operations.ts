@@ -1,16 +1,17 @@
-/** The runtime's methods of sign-ins to MCP servers. Each is a side effect that the hook decides on and the audit records. */
+/** What an administrator asks of a runtime: to fill its caches, to check MCP servers, and the sign-ins of callers to them. */
 
-import type { Guard } from '../permission/guarded.ts';
-import { PinnaceError } from '../base/errors.ts';
+import { PinnaceError, toData } from '../base/errors.ts';
 import { checkData } from '../base/json.ts';
 import { parse } from '../base/parse.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import { McpAnswers } from '../contracts/mcp/answers.ts';
+import { type McpValidation, McpValidationRequest } from '../contracts/mcp/mcp-validation.ts';
 import { McpSignInCallback, McpSignInRequest, type RuntimeSignIns } from '../contracts/mcp/sign-in.ts';
 import type { ErrorContext, Report } from '../events/report.ts';
+import type { Guard } from '../permission/guarded.ts';
+import type { Caller, Resolver } from './resolver.ts';
 import type { RuntimeParts } from './run-context.ts';
-import type { HostedRuntime } from './runtime.ts';
-import { type McpValidation, McpValidationRequest } from '../contracts/mcp/mcp-validation.ts';
+import type { HostedRuntime, Prewarmed } from './runtime.ts';
 
 /** Creates the methods. */
 export function createRuntimeSignIns(
@@ -109,4 +110,23 @@ export async function validateMcpServer(
   if (!request.approve) return await check();
   const target = { type: 'mcp-server', id: serverId };
   return await guard({ principal, action: 'mcp.approve', target, attempt: 'Cannot approve the MCP server' }, check);
+}
+
+/** Loads what the first run of each agent needs: the agent, its provider and secret, its MCP servers and the list of tools. */
+export async function prewarm(resolver: Resolver, agentIds: readonly string[], caller: Caller): Promise<Prewarmed> {
+  await resolver.refresh();
+  const results = await Promise.allSettled(agentIds.map((agentId) => warm(resolver, agentId, caller)));
+  const warmed = new Set<string>();
+  const failed: [string, string][] = [];
+  for (const [i, result] of results.entries()) {
+    if (result.status === 'fulfilled') { for (const key of result.value) warmed.add(key); }
+    else failed.push([agentIds[i] ?? '', toData(result.reason).code]);
+  }
+  return { warmed: [...warmed].toSorted(), failed: Object.fromEntries(failed) };
+}
+
+async function warm(resolver: Resolver, agentId: string, caller: Caller): Promise<readonly string[]> {
+  const { agent, servers } = await resolver.resolve(agentId, caller);
+  const found = servers.filter(({ server }) => server !== undefined).map(({ id }) => `mcp-server:${id}`);
+  return [`agent:${agentId}`, `provider:${agent.providerId}`, 'tools', ...found];
 }

@@ -17,7 +17,7 @@ import { leaveProvider } from './model-prompt.ts';
 import { charactersPerToken } from '../base/text.ts';
 import type { CallHold, ModelBudget } from './model-budget.ts';
 import type { ModelChain } from './model-chain.ts';
-import type { ModelClock } from './run-spans.ts';
+import type { ModelClock } from './run-clock.ts';
 import {
   cut,
   type ModelRetry,
@@ -28,7 +28,7 @@ import {
   toStreamError,
   withModelRetries,
 } from './model-error.ts';
-import { createPartReader, createSilenceWatch, type PartReader } from './part-reader.ts';
+import { createPartReader, createSilenceWatch, type PartReader } from './model-stream.ts';
 import type { FitPrompt } from './estimate-prompt.ts';
 
 /** What a model is called with. */

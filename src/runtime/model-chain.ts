@@ -1,6 +1,6 @@
 /** The models of an agent: the one that answers, and the fallbacks that take over when it cannot. */
 
-import type { ModelClock } from './run-spans.ts';
+import type { ModelClock } from './run-clock.ts';
 import { raceAbort } from '../base/until-aborted.ts';
 import { PinnaceError, toData } from '../base/errors.ts';
 import type { Metrics } from '../base/metrics.ts';

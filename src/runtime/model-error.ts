@@ -3,7 +3,7 @@
 import { isRecord } from '../base/is-record.ts';
 import { isErrorCode, PinnaceError } from '../base/errors.ts';
 import { isNetworkError } from '../base/network.ts';
-import type { PinnaceDataParts } from './ui-message.ts';
+import type { PinnaceDataParts } from './message-parts.ts';
 
 interface Cause {
   readonly name?: unknown;

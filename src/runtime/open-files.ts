@@ -21,8 +21,8 @@ import {
   resourceOf,
   type RunFiles,
   type RunFilesOptions,
-} from './message-files.ts';
-import { fileTypeOf, isTextType, sniffType } from './file-types.ts';
+} from './run-files.ts';
+import { fileTypeOf, isTextType, sniffType } from './stored-files.ts';
 
 /** Creates the files of a run. */
 export function openFiles(options: RunFilesOptions): Required<RunFiles> {

@@ -18,20 +18,16 @@ import { createRequestRefusals, createRunMethods, type LoadForks } from './run-m
 import { createResolver, type Resolver } from './resolver.ts';
 import { createToolSets, type McpSource } from './tool-sets.ts';
 import type { RuntimeContent, RuntimeObservers, RuntimeOptions, RuntimeParts } from './run-context.ts';
-import { paysBytes } from './budgets-on-use.ts';
+import { paysBytes } from './budget-terms.ts';
 import type { HostedRuntime } from './runtime.ts';
 import { createStartGate } from './start-gate.ts';
-import { loadOnce } from '../base/load-once.ts';
+import { loadOnce, onUse } from '../base/load-once.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 import { actorOf, traceAt } from '../events/span.ts';
 import { keysOfTenant } from '../log/cache-key.ts';
 import { ownerOfRun } from './run-record.ts';
 import type { EventBlocks } from '../events/event-query.ts';
 import { type EventFeed, ringFeed } from '../events/event-feed.ts';
-import type { RuntimeSignIns } from '../contracts/mcp/sign-in.ts';
-import type { createStoredFiles } from './stored-files.ts';
-import type { StepParts } from './agent-steps.ts';
-import type { StoredFiles } from './message-files.ts';
 
 /** What a runtime is created with. The parts that need the runtime are functions of what they need. */
 export interface PipelineOptions<P extends Plans> extends Omit<RuntimeOptions, 'mcp' | 'plans'> {
@@ -57,15 +53,17 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
       if (isClosed) throw closed();
     },
   });
+  const signIns = loadOnce(async () => (await loadSignIns()).createRuntimeSignIns(parts, access));
+  const blobs = loadOnce(async () => (await loadStoredFiles()).createStoredFiles(parts, access));
   metrics.gauge('pinnace_open_runs', () => parts.runs.open);
   return {
     ...createRunMethods(parts, { ...access, forks: options.forks }),
     ...createOperations(parts, access),
     ...createWatching(options, closing.signal),
     ...access,
-    mcpSignIns: signInsOnUse(parts, access),
+    mcpSignIns: onUse(signIns, 'start', 'finish', 'grant', 'answer', 'revoke'),
     ...parts.content,
-    blobs: storedFilesOnUse(parts, access),
+    blobs: onUse(blobs, 'put', 'get', 'delete'),
     chats: createChats(parts, access),
     budgets: async (principal) => {
       requireScope(principal, 'run:read');
@@ -127,7 +125,8 @@ function createParts<P extends Plans>(
     ttlMs,
     answers: new Set<Promise<void>>(),
   };
-  const steps = stepsOnUse(shared);
+  const openSteps = loadOnce(async () => (await loadSteps()).createAgentSteps(shared));
+  const steps = onUse(openSteps, 'think', 'act');
   const plans = options.plans(steps);
   const parts = { ...shared, plans };
   return { parts, steps, plans };
@@ -154,7 +153,7 @@ function closed(): PinnaceError {
 /** Loaded with the first client that calls tools without a model. */
 const agentTools = /* @__PURE__ */ loadOnce(() => import('./agent-tools.ts'));
 
-const loadPrewarm = /* @__PURE__ */ loadOnce(() => import('./prewarm.ts'));
+const loadPrewarm = /* @__PURE__ */ loadOnce(() => import('./mcp-operations.ts'));
 const loadValidation = /* @__PURE__ */ loadOnce(() => import('./mcp-operations.ts'));
 
 type Operations = Pick<HostedRuntime, 'manifest' | 'tools' | 'invalidate' | 'prewarm' | 'validateMcpServer'>;
@@ -308,64 +307,16 @@ function isDismissed(error: unknown): error is PinnaceError {
 
 const loadContent = /* @__PURE__ */ loadOnce(() => import('./mcp-content.ts'));
 
-/** Returns the methods. */
 function contentOnUse(parts: () => RuntimeParts): RuntimeContent {
   const made = loadOnce(async () => (await loadContent()).createRuntimeContent(parts()));
   return {
-    prompts: {
-      list: async (...given) => await (await made()).prompts.list(...given),
-      get: async (...given) => await (await made()).prompts.get(...given),
-      complete: async (...given) => await (await made()).prompts.complete(...given),
-    },
-    resources: {
-      list: async (...given) => await (await made()).resources.list(...given),
-      read: async (...given) => await (await made()).resources.read(...given),
-    },
-    apps: {
-      read: async (...given) => await (await made()).apps.read(...given),
-      call: async (...given) => await (await made()).apps.call(...given),
-    },
-    readInRun: async (...given) => await (await made()).readInRun(...given),
+    prompts: onUse(async () => (await made()).prompts, 'list', 'get', 'complete'),
+    resources: onUse(async () => (await made()).resources, 'list', 'read'),
+    apps: onUse(async () => (await made()).apps, 'read', 'call'),
+    ...onUse(made, 'readInRun'),
   };
 }
 
 const loadSignIns = /* @__PURE__ */ loadOnce(() => import('./mcp-operations.ts'));
-
-/** Returns the methods. */
-function signInsOnUse(parts: RuntimeParts, access: { readonly guard: Guard }): RuntimeSignIns {
-  const made = loadOnce(async () => (await loadSignIns()).createRuntimeSignIns(parts, access));
-  return {
-    start: async (...given) => await (await made()).start(...given),
-    finish: async (...given) => await (await made()).finish(...given),
-    grant: async (...given) => await (await made()).grant(...given),
-    answer: async (...given) => await (await made()).answer(...given),
-    revoke: async (...given) => await (await made()).revoke(...given),
-  };
-}
-
 const loadStoredFiles = /* @__PURE__ */ loadOnce(() => import('./stored-files.ts'));
-
-/** Creates the stored files of a runtime. */
-function storedFilesOnUse(...parts: Parameters<typeof createStoredFiles>): StoredFiles {
-  const files = async (): Promise<StoredFiles> => (await loadStoredFiles()).createStoredFiles(...parts);
-  return {
-    put: async (...args) => await (await files()).put(...args),
-    get: async (...args) => await (await files()).get(...args),
-    delete: async (...args) => await (await files()).delete(...args),
-  };
-}
-
 const loadSteps = /* @__PURE__ */ loadOnce(() => import('./agent-steps.ts'));
-
-/** Creates the steps of a runtime's agents. */
-function stepsOnUse(parts: StepParts): AgentSteps {
-  let created: AgentSteps | undefined;
-  const steps = async (): Promise<AgentSteps> => {
-    const { createAgentSteps } = await loadSteps();
-    return created ??= createAgentSteps(parts);
-  };
-  return {
-    think: async (request) => await (await steps()).think(request),
-    act: async (request) => await (await steps()).act(request),
-  };
-}

@@ -41,18 +41,16 @@ import type { ProgramHost, Tool } from '../tools/tool.ts';
 import type { Budgets } from './budgets.ts';
 import type { CodeAgent } from './code-agent.ts';
 import type { ContextWindow } from './context-window.ts';
-import type { FollowedPlan } from './followed-plan.ts';
+import type { Loop, RunState } from './run-record.ts';
 import type { Limits } from './limits.ts';
-import type { ReadInRun, RunFiles } from './message-files.ts';
+import type { ReadInRun, RunFiles } from './run-files.ts';
 import type { ModelBudget, Usage } from './model-budget.ts';
 import type { ModelChain } from './model-chain.ts';
 import type { ModelRetry } from './model-error.ts';
 import type { ResolvedModel } from './provider-model.ts';
 import type { Resolved, Resolver } from './resolver.ts';
-import type { RunAbort } from './run-abort.ts';
-import type { RunState } from './run-record.ts';
+import type { LoopSpans, RunAbort } from './run-clock.ts';
 import type { RunRequest } from './run-request.ts';
-import type { LoopSpans } from './run-spans.ts';
 import type { Runs } from './runs.ts';
 import type { StartGate } from './start-gate.ts';
 import type { Steering } from './steering.ts';
@@ -305,4 +303,25 @@ export interface CallForApproval {
   readonly decision: SpentDecision | Unspendable;
   /** The interruption that was decided on. */
   readonly approvalId: string;
+}
+
+/** A plan that a run follows. */
+export interface FollowedPlan {
+  readonly planId: string;
+  /** Returns the run's loop, which adds up what the plan uses. */
+  follow(run: FollowingRun): Loop;
+  /**
+   * Cancels the plan of an aborted run. A plan whose reader has left goes on in process, and over HTTP where its request had
+   * `background`. Resolves when the run may end: the cancellation is recorded and the loop has shown it, or it took too long.
+   */
+  abandon(reason: unknown): Promise<void>;
+  /** Resolves when the plan has ended or waits for a person, also after its run: it counts as a run until then. */
+  settled(signal: AbortSignal): Promise<void>;
+}
+
+/** The run that follows a plan. */
+export interface FollowingRun {
+  readonly signal: AbortSignal;
+  readonly traceId: string;
+  readonly usage: Pick<Usage, 'steps' | 'totalTokens' | 'cost'>;
 }

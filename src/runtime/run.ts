@@ -35,7 +35,7 @@ import { type IssuedMetadata, readIssued } from './issued-metadata.ts';
 import type { Limits } from './limits.ts';
 import type { LiveRun } from './live-run.ts';
 import { endOfAbort, failed, ModelLoop } from './loop.ts';
-import type { RunFiles } from './message-files.ts';
+import { createRunFiles, type RunFiles } from './run-files.ts';
 import { createCitations, programsIn } from './message-parts.ts';
 import { programHostKey } from '../tools/run-scope.ts';
 import type { ProgramHost } from '../tools/tool.ts';
@@ -43,11 +43,9 @@ import { createModelBudget, type ModelBudget } from './model-budget.ts';
 import { createModelChain, type ModelChain } from './model-chain.ts';
 import type { ModelRetry } from './model-error.ts';
 import { toModelMessages, withContext } from './model-messages.ts';
-import type { RunAbort } from './run-abort.ts';
+import { createLoopSpans, type LoopSpans, type RunAbort } from './run-clock.ts';
 import { callStart, closingChunks, type Loop, lossAt, type RunEnd } from './run-record.ts';
-import { createRunFiles } from './run-files.ts';
 import type { RunRequest } from './run-request.ts';
-import { createLoopSpans, type LoopSpans } from './run-spans.ts';
 import { createSteering, type Steering } from './steering.ts';
 
 /** Loaded where the composition has `keep: 'inputs'`. */

@@ -30,12 +30,12 @@ import { createRunRedaction, redactedEmit, type RunRedaction } from '../permissi
 import { type ChatOfRun, openChatOf, settleWhenEnded } from './chats.ts';
 import type { ClaimOptions } from './claim-run.ts';
 import { approvalsRequestedIn } from './decided-calls.ts';
-import { type FollowedPlan, noPlan, type PlanOwner } from './followed-plan.ts';
+import type { FollowedPlan, Resolution, RunIdentity, RunOrigin, RuntimeParts } from './run-context.ts';
+import type { Agent, LimitOverrides } from '../base/schema.ts';
 import { minLimits } from './limits.ts';
 import { requirePrice } from './model-budget.ts';
 import { toModelMessages, withContext } from './model-messages.ts';
-import { createRunAbort, type RunAbort } from './run-abort.ts';
-import type { Resolution, RunIdentity, RunOrigin, RuntimeParts } from './run-context.ts';
+import { createRunAbort, type RunAbort } from './run-clock.ts';
 import { checkInlineFiles } from './run-files.ts';
 import { lastRunOf, type RunState, type RunStatus, spanOfRun } from './run-record.ts';
 import { parseRunRequest, type RunRequest } from './run-request.ts';
@@ -338,6 +338,20 @@ async function agentWith(
   return (today) => withSettings(today, settings, principal);
 }
 
+/** Who starts or follows a plan, and where. */
+export interface PlanOwner {
+  readonly principal: Principal;
+  /** The agent that plans: its record allows plans over HTTP, and bounds them. */
+  readonly agent: Pick<Agent, 'id' | 'plans' | 'limits'>;
+  /** The limits of runs that the composition has set, which bound plans over HTTP. */
+  readonly limits: LimitOverrides | undefined;
+  /** The idempotency key of the run. */
+  readonly key: string | undefined;
+  readonly span: Pick<Span, 'traceId' | 'spanId'>;
+  /** Aborts when the caller leaves before the run has started. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * Starts the plan that a request defines, or finds the one that it names; `undefined` for a request without a plan.
  *
@@ -356,6 +370,11 @@ async function takePlan(
   if (!plans) throw noPlan('this runtime has no planner', 'no_planner');
   const { findPlan } = await loadPlans();
   return await findPlan(plans, { ...owner, request, planner });
+}
+
+/** The error for a request whose plan cannot be started. */
+export function noPlan(why: string, reason: string): PinnaceError {
+  return new PinnaceError('invalid_argument', `Cannot plan: ${why}`, { details: { reason } });
 }
 
 /** A plan is many model calls for one request, so strangers need the record's permission. */

@@ -24,7 +24,7 @@ import {
   resultChunk,
   sourceChunk,
   type StreamPart,
-} from './answer-chunks.ts';
+} from './model-stream.ts';
 
 type Content = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
 type Block = Extract<Content[number], { type: 'text' | 'reasoning' }>;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { defaultLimits } from '../../../../src/index.ts';
-import { createModelClock } from '../../../../src/runtime/run-spans.ts';
+import { createModelClock } from '../../../../src/runtime/run-clock.ts';
 
 const limits = { stepMs: 1000, firstChunkMs: 300, reasoningMs: 200, chunkMs: 100 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPartReader } from '../../../../src/runtime/part-reader.ts';
+import { createPartReader } from '../../../../src/runtime/model-stream.ts';
 
 function streamOf(...parts: readonly number[]): ReadableStream<number> {
   return new ReadableStream({

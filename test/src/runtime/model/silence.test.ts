@@ -1,7 +1,7 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { describe, expect, it } from 'vitest';
-import type { SilenceLimit } from '../../../../src/runtime/run-spans.ts';
-import { createSilenceWatch } from '../../../../src/runtime/part-reader.ts';
+import type { SilenceLimit } from '../../../../src/runtime/run-clock.ts';
+import { createSilenceWatch } from '../../../../src/runtime/model-stream.ts';
 
 /** The limits that hold after each of these batches; none where the batch is no sign of life. */
 function limitsAfter(
