@@ -31,6 +31,7 @@ import type { ProgramSandbox, Sandbox } from './contracts/sandbox.ts';
 import { pooledSandbox } from './tools/pooled-sandbox.ts';
 import type { Storage } from './contracts/storage.ts';
 import { cacheKeyOf } from './registry/record-kinds.ts';
+import type { StorageBlobsOptions } from './log/blobs.ts';
 import { steadyStorage } from './log/commits.ts';
 import { type Limits, limitsOf } from './runtime/limits.ts';
 import { localPrincipal } from './base/principal.ts';
@@ -224,8 +225,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     models,
     storage,
     isSameStorage: (other) => other === options.storage,
-    blobs: blobs ??
-      onUse(async () => (await loadBlobs()).storageBlobs({ storage: steady, ttlMs, now }), 'get', 'put', 'delete'),
+    blobs: blobs ?? blobsIn({ storage: steady, ttlMs, now }),
     secrets,
     egress: options.egress,
     sandbox: options.sandbox && pooledSandbox(options.sandbox, { atOnce: sandboxesOf(options) }),
@@ -262,7 +262,12 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
   return { ...runtime, planner };
 }
 
-/* Most chats have no files, and most agents select no MCP server. */
+/** Opens the store of files with the first file: most chats have none. */
+function blobsIn(options: StorageBlobsOptions): BlobStore {
+  return onUse(async () => (await loadBlobs()).storageBlobs(options), 'get', 'put', 'delete');
+}
+
+/* Most agents select no MCP server. */
 const loadBlobs = /* @__PURE__ */ loadOnce(() => import('./log/blobs.ts'));
 const loadMcp = /* @__PURE__ */ loadOnce(() => import('./mcp/mcp-servers.ts'));
 

@@ -13,7 +13,7 @@ export type {
   StopCondition,
 } from './code-agent.ts';
 export { type AgentOptions, defineAgent } from './code-agent.ts';
-export type { StoredFile, StoredFileCall, StoredFiles } from './run-files.ts';
+export type { StoredFile, StoredFileCall, StoredFiles } from './message-files.ts';
 export type { ChatChange, ChatOwner, Chats, ChatSummary, DeletedChat, StoredChat } from './chat-record.ts';
 export type { RunCursor } from './stored-run.ts';
 export type { RunStatus } from './run-record.ts';

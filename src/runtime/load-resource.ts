@@ -3,7 +3,7 @@
 import { PinnaceError } from '../base/errors.ts';
 import type { McpResource } from '../contracts/mcp/content.ts';
 import { fromBase64, toBase64 } from '../base/base64.ts';
-import { type FileAccess, type LoadedFile, requireLength } from './run-files.ts';
+import { type FileAccess, type LoadedFile, requireLength } from './message-files.ts';
 import { fileTypeOf } from './stored-files.ts';
 
 /**

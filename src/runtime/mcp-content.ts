@@ -34,7 +34,7 @@ import { createTraceId } from '../events/trace-ids.ts';
 import { createRunRedaction, type RunRedaction } from '../permission/redaction/run-redaction.ts';
 import { type ClientRead, readForClient } from './agent-tools.ts';
 import { minLimits } from './limits.ts';
-import type { ReadInRun } from './run-files.ts';
+import type { ReadInRun } from './message-files.ts';
 
 /** Creates the methods. */
 export function createRuntimeContent(parts: RuntimeParts): RuntimeContent {

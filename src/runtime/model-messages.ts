@@ -16,7 +16,7 @@ import {
 import type { IssuedMetadata } from './issued-metadata.ts';
 import { wellFormed } from '../base/text.ts';
 import * as v from 'valibot';
-import { blobIdOf, resourceOf } from './run-files.ts';
+import { blobIdOf, resourceOf } from './message-files.ts';
 
 /**
  * Converts the chat's messages to the model's: those that its newest compaction covers as their summary. `issued` returns the parts of

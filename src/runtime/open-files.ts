@@ -21,7 +21,7 @@ import {
   resourceOf,
   type RunFiles,
   type RunFilesOptions,
-} from './run-files.ts';
+} from './message-files.ts';
 import { fileTypeOf, isTextType, sniffType } from './stored-files.ts';
 
 /** Creates the files of a run. */

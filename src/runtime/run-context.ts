@@ -43,7 +43,7 @@ import type { CodeAgent } from './code-agent.ts';
 import type { ContextWindow } from './context-window.ts';
 import type { Loop, RunState } from './run-record.ts';
 import type { Limits } from './limits.ts';
-import type { ReadInRun, RunFiles } from './run-files.ts';
+import type { ReadInRun, RunFiles } from './message-files.ts';
 import type { ModelBudget, Usage } from './model-budget.ts';
 import type { ModelChain } from './model-chain.ts';
 import type { ModelRetry } from './model-error.ts';

@@ -29,7 +29,7 @@ import type { BudgetView } from './budgets.ts';
 import type { ClaimOptions } from './claim-run.ts';
 import type { SentMessage, SteeringMessageInput } from './steering.ts';
 import type { Chats } from './chat-record.ts';
-import type { StoredFiles } from './run-files.ts';
+import type { StoredFiles } from './message-files.ts';
 
 /** A tool set as data. */
 export interface Manifest {

@@ -4,7 +4,7 @@ import { PinnaceError } from '../base/errors.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
 import { namedOwner, owns } from '../permission/ownership.ts';
 import type { RuntimeParts } from './run-context.ts';
-import { blobUrl, type OwnedFileCall, requireLength, type StoredFiles } from './run-files.ts';
+import { blobUrl, type OwnedFileCall, requireLength, type StoredFiles } from './message-files.ts';
 import type { HostedRuntime } from './runtime.ts';
 
 /** Creates the stored files of a runtime. */

@@ -26,7 +26,7 @@ import type {
 import type { EventLog, LoggedEvent } from '../../../src/events/audit.ts';
 import type { EventQuery } from '../../../src/events/event-query.ts';
 import type { PlanView } from '../../../src/planner/planner.ts';
-import type { StoredFile } from '../../../src/runtime/run-files.ts';
+import type { StoredFile } from '../../../src/runtime/message-files.ts';
 import type { ChatOwner, ChatSummary, DeletedChat, StoredChat } from '../../../src/runtime/chat-record.ts';
 import type { WithTimes } from '../http/operation.ts';
 import type { Call, CallOptions } from './call.ts';

@@ -13,7 +13,7 @@ import type {
 import type { McpSignInCallback, McpSignInRequest, RuntimeSignIns } from '../../../src/contracts/mcp/sign-in.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { HostedRuntime, RunCall, Runtime } from '../../../src/runtime/runtime.ts';
-import type { StoredFiles } from '../../../src/runtime/run-files.ts';
+import type { StoredFiles } from '../../../src/runtime/message-files.ts';
 
 /** Returns the runtime. Aborting a run's signal cancels the run at the endpoint; its stream then says so. */
 export function remoteRuntime(

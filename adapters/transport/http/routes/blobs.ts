@@ -5,7 +5,7 @@ import { parse } from '../../../../src/base/parse.ts';
 import { readBody } from '../../signed/body.ts';
 import { empty, fileShape, json, named, type Operations, shapeOf } from '../operation.ts';
 import type { Served } from '../served.ts';
-import type { StoredFile as BlobFile } from '../../../../src/runtime/run-files.ts';
+import type { StoredFile as BlobFile } from '../../../../src/runtime/message-files.ts';
 
 const StoredFile = v.object({ id: v.string(), url: v.string(), mediaType: v.string(), size: v.number() });
 
