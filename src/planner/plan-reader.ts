@@ -1,6 +1,6 @@
 /** Follows a plan from any instance: yields what its journal records. */
 
-import type { PlanOutcome, PlanStep } from './planner.ts';
+import type { PlanOutcome, PlanStep, PlanView } from './planner.ts';
 import type { Principal } from '../base/principal.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { FollowOptions, PlanCallFacts, PlanEnd } from '../contracts/plans.ts';
