@@ -12,7 +12,14 @@ type VisitWord = (word: string, from: number, to: number) => void;
 /** Says whether a word is worth visiting by where it starts. */
 type WantWord = (text: string, from: number) => boolean;
 
-const [other, lower, upper, digit, unspaced, joiner, invisible, sign] = [0, 1, 2, 3, 4, 5, 6, 7];
+const other = 0;
+const lower = 1;
+const upper = 2;
+const digit = 3;
+const unspaced = 4;
+const joiner = 5;
+const invisible = 6;
+const sign = 7;
 const unknown = 255;
 
 /** The kinds of the characters of the Basic Multilingual Plane, found as they are met. */
