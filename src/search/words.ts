@@ -23,11 +23,15 @@ const sign = 7;
 const unknown = 255;
 
 /** The kinds of the characters of the Basic Multilingual Plane, found as they are met. */
-const kinds = new Uint8Array(65_536).fill(unknown);
+const kinds = /* @__PURE__ */ createKinds();
 
 /** Their marks stand with them, and a mark of kana that was not composed. */
 const unspacedScripts =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー\u3099\u309a]/u;
+
+function createKinds(): Uint8Array {
+  return new Uint8Array(65_536).fill(unknown);
+}
 
 function kindOf(text: string, at: number): number {
   const code = text.charCodeAt(at);
