@@ -122,14 +122,14 @@ export function createRunContextWindow(
     toolTokens: () => definitionTokens(stepTools.current()),
     async summarize(messages, { mostTokens }) {
       if (!maySummarize()) return undefined;
-      const { summarize } = await import('./fit-context.ts'); // most chats do without
+      const { summarizeMessages } = await import('./fit-context.ts'); // most chats do without
       const chain = {
         first: models.current.resolved,
         fallbacks: models.left,
         onResolved: ({ secret }: ResolvedModel) => secret && redaction.add(secret),
       };
       const redact = (text: string): string => redaction.text(text);
-      return await summarize(messages, {
+      return await summarizeMessages(messages, {
         agent,
         limits,
         metrics,

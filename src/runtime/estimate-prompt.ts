@@ -211,14 +211,14 @@ const ofTools = new WeakMap<readonly Tool[], number>();
 
 /** About how many tokens these definitions take in one step, as name, description and input schema in JSON. */
 export function definitionTokens(tools: readonly Tool[]): number {
-  const known = ofTools.get(tools) ?? tools.reduce((sum, tool) => sum + tokensOf(tool), 0);
-  ofTools.set(tools, known);
-  return known;
+  const counted = ofTools.get(tools) ?? tools.reduce((sum, tool) => sum + tokensOf(tool), 0);
+  ofTools.set(tools, counted);
+  return counted;
 }
 
 function tokensOf(tool: Tool): number {
   const { name, description, paramsSchema } = tool.definition;
-  const known = ofTool.get(tool) ?? toolTokens(name, description, paramsSchema);
-  ofTool.set(tool, known);
-  return known;
+  const counted = ofTool.get(tool) ?? toolTokens(name, description, paramsSchema);
+  ofTool.set(tool, counted);
+  return counted;
 }

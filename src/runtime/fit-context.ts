@@ -271,7 +271,7 @@ const longestSummary = 8_192;
 const mostOutputTokens = 16_384;
 
 /** Returns the summary of these messages. Rejects with the error of the last model; one that says nothing is `unavailable`. */
-export async function summarize(
+export async function summarizeMessages(
   messages: readonly LanguageModelV4Message[],
   { redact, usage, ...options }: SummarizeOptions,
 ): Promise<string> {
@@ -359,7 +359,7 @@ function textOf({ content }: Message): string {
 }
 
 function callOf({ toolName, input }: Extract<Part, { type: 'tool-call' }>): object {
-  return { tool: toolName, input: shortened(input) };
+  return { tool: toolName, input: excerptOf(input) };
 }
 
 function resultOf({ toolName, output }: Extract<Part, { type: 'tool-result' }>): object {
@@ -368,11 +368,11 @@ function resultOf({ toolName, output }: Extract<Part, { type: 'tool-result' }>):
     : 'value' in output
     ? output.value
     : output.type;
-  return { tool: toolName, output: shortened(value) };
+  return { tool: toolName, output: excerptOf(value) };
 }
 
 /** JSON as it is where it is short, else the start of its text. */
-function shortened(value: unknown): unknown {
+function excerptOf(value: unknown): unknown {
   const text = typeof value === 'string' ? value : JSON.stringify(value) ?? '';
   return text.length <= longestOutput ? value : `${text.slice(0, longestOutput)}…`;
 }

@@ -1,7 +1,7 @@
 /** The Agents Worker's interface. `pipeline.ts` composes it; `start-run.ts` shows the steps of one request. */
 
 import type { Guard } from '../permission/guarded.ts';
-import { ModelSettings } from '../base/model-settings.ts';
+import type { ModelSettings } from '../base/model-settings.ts';
 import type { Page, PageOptions } from '../base/page.ts';
 import type { Agent } from '../base/schema.ts';
 import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';

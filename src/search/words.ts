@@ -268,7 +268,7 @@ export function foldText(text: string): string {
   );
   if (!/[\u0590-\u07ff\u0966-\u096f]/.test(folded)) return folded.normalize('NFC');
   return folded.normalize('NFD').replace(optionalMarks, '$1').normalize('NFC')
-    .replace(arabicToMap, (letter) => arabicLetters[letter]!).replace(otherDigits, (digit) => String(digitOf(digit)));
+    .replace(arabicToMap, (letter) => arabicLetters[letter]!).replace(otherDigits, (one) => String(digitOf(one)));
 }
 
 /** Words repeat: most are looked up. */
@@ -287,8 +287,8 @@ export function formOf(word: string): string {
 }
 
 /** The value of a digit: each script has its ten in a row, from a multiple of 16 or six after it. */
-function digitOf(digit: string): number {
-  const code = digit.charCodeAt(0);
+function digitOf(one: string): number {
+  const code = one.charCodeAt(0);
   return (code & 15) - (code >= 0x966 && code <= 0x96f ? 6 : 0);
 }
 

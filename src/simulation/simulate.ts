@@ -234,18 +234,18 @@ const recoveryMs = 60_000;
 async function runIn<W, R extends SimulatedRuntime>(parts: ScenarioParts<W, R>): Promise<ScenarioResult<W>> {
   const { plan, given, time, observed, world, problems } = parts;
   const schedule = createSchedule(given.faults, plan.faults);
-  const first = await launch(parts, schedule);
-  const requests = first.runtime ? await drive(parts, first, 'first') : noClient;
+  const first = await launchInstance(parts, schedule);
+  const requests = first.runtime ? await driveClient(parts, first, 'first') : noClient;
   schedule.endLasting();
   await time.pass(restMs);
   schedule.end();
   const steps = [...first.instance.steps];
-  const second = await launch(parts);
+  const second = await launchInstance(parts);
   await checkUnknown(parts, second);
-  const retried = await drive(parts, second, 'retry');
+  const retried = await driveClient(parts, second, 'retry');
   const isKilled = first.instance.isDead();
   if (!isKilled) await time.pass(recoveryMs);
-  const after = isKilled ? noClient : await drive(parts, first, 'after');
+  const after = isKilled ? noClient : await driveClient(parts, first, 'after');
   const outcome: ScenarioOutcome<W> = {
     world,
     seed: given.seed,
@@ -270,7 +270,7 @@ async function runIn<W, R extends SimulatedRuntime>(parts: ScenarioParts<W, R>):
 const noClient = { requests: [], principals: new Map() };
 
 /** Composes an instance. One that a fault keeps from starting counts as killed. */
-async function launch<W, R extends SimulatedRuntime>(
+async function launchInstance<W, R extends SimulatedRuntime>(
   { plan, given: { seed }, time, observed, world }: ScenarioParts<W, R>,
   schedule?: Schedule,
 ): Promise<Launched<R>> {
@@ -295,7 +295,7 @@ async function launch<W, R extends SimulatedRuntime>(
 }
 
 /** Sends the requests of a client, until they are answered, the client has left or the instance is dead. */
-async function drive<W, R extends SimulatedRuntime>(
+async function driveClient<W, R extends SimulatedRuntime>(
   { plan, given, time, observed, world, problems }: ScenarioParts<W, R>,
   { instance, runtime }: Launched<R>,
   phase: Phase,

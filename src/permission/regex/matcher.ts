@@ -370,15 +370,15 @@ function isEmpty(node: Node): boolean {
 function literalOf(node: Node): string {
   if (node.type === 'char') return node.literal ?? '';
   if (node.type !== 'all') return node.type === 'repeat' && node.least > 0 ? literalOf(node.node) : '';
-  let [best, run] = ['', ''];
+  let [best, row] = ['', ''];
   for (const one of node.nodes) {
-    if (one.type === 'char' && one.literal !== undefined) run += one.literal;
+    if (one.type === 'char' && one.literal !== undefined) row += one.literal;
     else {
-      if (run.length > best.length) best = run;
-      run = '';
+      if (row.length > best.length) best = row;
+      row = '';
       const inside = literalOf(one);
       if (inside.length > best.length) best = inside;
     }
   }
-  return run.length > best.length ? run : best;
+  return row.length > best.length ? row : best;
 }
