@@ -61,7 +61,7 @@ async function readAll(reader: TextReader, start: string): Promise<string> {
 /** A document where a stream was requested: an error, a whole completion, or chunks without the marks of events, one a line. */
 function readDocument(text: string, response: Response): Response {
   const documents = parsedAll(text);
-  const events = documents?.map(toEvent).filter((event) => event !== undefined);
+  const events = documents?.flatMap(toEvents);
   if (!events?.length) throw noAnswer(response);
   const [failed] = events.flatMap(({ error }) => isRecord(error) ? [error] : []);
   if (failed) return failedResponse(failed, response);
@@ -90,11 +90,26 @@ class EventReader {
   readonly #reader: TextReader;
   readonly #parser: EventSourceParser;
   #ready: string[] = [];
+  #hasAnswer = false;
+  #hasCall = false;
+  #hasFinish = false;
 
   constructor(reader: TextReader, start: string) {
     this.#reader = reader;
-    this.#parser = createParser({ onEvent: ({ data }) => void this.#ready.push(...normalized(data)) });
+    this.#parser = createParser({ onEvent: ({ data }) => normalized(data).forEach((event) => this.#take(event)) });
     this.#parser.feed(start);
+  }
+
+  /** An answer that is said to be done has finished, also where the server never said why. */
+  #take(event: string): void {
+    if (event === done) {
+      if (this.#hasAnswer && !this.#hasFinish) this.#ready.push(finishAs(this.#hasCall ? 'tool_calls' : 'stop'));
+    } else {
+      this.#hasAnswer ||= event.includes('"delta":');
+      this.#hasCall ||= event.includes('"tool_calls":[{');
+      this.#hasFinish ||= /"finish_reason":\s*"\w|"error":/.test(event);
+    }
+    this.#ready.push(event);
   }
 
   /** The events at hand, at least one; `undefined` at the end. */
@@ -122,65 +137,106 @@ class EventReader {
   }
 }
 
+const done = '[DONE]';
+
+function finishAs(reason: string): string {
+  return JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: reason }] });
+}
+
 /** What nearly all events are: their JSON needs no second look. */
 function isPlain(data: string): boolean {
   return data.startsWith('{') && !data.includes('\n') && data.includes('"choices":[{') && data.includes('"delta":{') &&
-    !data.includes('"error"') && !data.includes('"arguments":{') &&
-    (!data.includes('"role"') || data.includes('"role":"assistant"'));
+    (!data.includes('"role"') || data.includes('"role":"assistant"')) && !unusual.test(data);
 }
+
+/** Fields that some servers write otherwise than OpenAI does. */
+const unusual =
+  /"error"|"(?:arguments|tool_calls|function_call|usage)":\s*\{|"reasoning(?:_content)?":\s*\[|"created":\s*"|"id":\s*\d|"index":\s*"|"finish_reason":\s*"error/;
 
 function normalized(data: string): readonly string[] {
   if (isPlain(data)) return [data];
   const text = data.trim();
-  if (text === '[DONE]') return [text];
+  if (text.toUpperCase() === done) return [done];
   if (!text.startsWith('{') && !text.startsWith('[')) return []; // empty, null, or a word
   const json = parsed(text);
-  if (!json.ok) return [text.replaceAll('\n', ' ')]; // an answer that was cut: its reader says so
-  return [json.value].flat().map(toEvent).filter((event) => event !== undefined).map((event) => JSON.stringify(event));
+  if (json.ok) return [json.value].flat().flatMap(toEvents).map((event) => JSON.stringify(event));
+  const lines = text.split('\n'); // of a server that ends events without a blank line
+  if (lines.length > 1 && lines.every((line) => line.trim().toUpperCase() === done || parsed(line).ok)) {
+    return lines.flatMap(normalized);
+  }
+  return [lines.join(' ')]; // an answer that was cut: its reader says so
 }
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The chunk of a completion, or the error, that an object is; `undefined` for what is neither. */
-function toEvent(value: unknown): JsonObject | undefined {
-  if (!isRecord(value)) return undefined;
-  const { error: _, ...rest } = value;
+/** The chunk of a completion, or the error, that an object is; none for what is neither. An error may follow the last words. */
+function toEvents(value: unknown): readonly JsonObject[] {
+  if (!isRecord(value)) return [];
+  const { error: _, id, created, model, usage, choices, ...others } = value;
   const reported = errorIn(value);
-  if (reported) return { error: reported };
-  if (Array.isArray(rest['choices'])) return { ...rest, choices: rest['choices'].map(toChoice) };
-  return isRecord(rest['usage']) ? { ...rest, choices: [] } : undefined;
+  const rest = {
+    ...others,
+    ...(typeof id === 'string' && { id }),
+    ...(typeof created === 'number' && { created }),
+    ...(typeof model === 'string' && { model }),
+    ...(isRecord(usage) && { usage: toUsage(usage) }),
+  };
+  const answers = Array.isArray(choices) ? choices.map(toChoice) : [];
+  if (!reported) return answers.length > 0 || isRecord(usage) ? [{ ...rest, choices: answers }] : [];
+  const said = answers.filter(({ delta }) => isRecord(delta) && Object.values(delta).some(Boolean));
+  return said.length > 0 ? [{ ...rest, choices: said }, { error: reported }] : [{ error: reported }];
 }
 
-/** A whole message counts as its own delta, and is complete. */
-function toChoice(choice: unknown): unknown {
-  const { message, delta = message, finish_reason: reason = isRecord(message) ? 'stop' : null, ...others } = asRecord(
-    choice,
-  );
-  const rest = { ...others, finish_reason: reason };
-  if (!isRecord(delta)) return rest;
-  const { role, tool_calls: calls, ...said } = delta;
+/** Counts that are no numbers say nothing. */
+function toUsage(usage: JsonObject): JsonObject {
+  const counts = Object.entries(usage).filter(([, value]) => isRecord(value) || typeof value === 'number');
+  return Object.fromEntries(counts.map(([name, value]) => [name, isRecord(value) ? toUsage(value) : value]));
+}
+
+/** A whole message counts as its own delta, and is complete; so does the text of a completion without roles. */
+function toChoice(choice: unknown): JsonObject {
+  const { message, text, error: _, ...others } = asRecord(choice);
+  const whole = message ?? (typeof text === 'string' ? { content: text } : undefined);
+  const { delta = whole, finish_reason: reason = isRecord(message) ? 'stop' : null, ...rest } = others;
+  if (!isRecord(delta)) return { ...rest, finish_reason: reason };
+  const { role, tool_calls: calls, function_call: only, reasoning, reasoning_content: thoughts, ...said } = delta;
+  const called = calls ?? (isRecord(only) ? { function: only } : []);
   return {
     ...rest,
+    finish_reason: reason === 'error' ? null : reason,
     delta: {
       ...said,
       ...(role === 'assistant' && { role }),
-      ...(Array.isArray(calls) && { tool_calls: calls.map(toCallDelta) }),
+      ...(reasoning !== undefined && { reasoning: textOf(reasoning) }),
+      ...(thoughts !== undefined && { reasoning_content: textOf(thoughts) }),
+      ...((calls || isRecord(only)) && { tool_calls: [called].flat().map(toCallDelta) }),
     },
   };
+}
+
+/** The text of what may be in parts. */
+function textOf(value: unknown): unknown {
+  return Array.isArray(value)
+    ? value.map((part) => typeof part === 'string' ? part : asRecord(part)['text']).join('')
+    : value;
 }
 
 function toCallDelta(call: unknown, at: number): unknown {
   const { index = at, function: given, ...rest } = asRecord(call);
   const { arguments: input, ...named } = asRecord(given);
   const text = isRecord(input) ? JSON.stringify(input) : input;
-  return { ...rest, index, function: { ...named, ...(text !== undefined && { arguments: text }) } };
+  const place = typeof index === 'string' ? Number(index) : index;
+  return { ...rest, index: place, function: { ...named, ...(text !== undefined && { arguments: text }) } };
 }
 
 /** The error that an object reports, in OpenAI's form. Servers also write a text, `detail`, or the error itself. */
 function errorIn(value: JsonObject): JsonObject | undefined {
   const { error, choices, detail } = value;
   const isBare = value['object'] === 'error' || value['type'] === 'error';
-  const found = error ?? (isBare || !choices ? detail : undefined) ?? (isBare ? value : undefined);
+  const [choice] = Array.isArray(choices) ? choices.map(asRecord) : [];
+  const found = error ?? choice?.['error'] ?? (isBare || !choices ? detail : undefined) ??
+    (isBare ? value : undefined) ??
+    (choice?.['finish_reason'] === 'error' ? 'The provider ended its answer with an error' : undefined);
   if (found === undefined || found === null || found === false) return undefined;
   const { message, type, code, status, param } = asRecord(found);
   const text = typeof found === 'string' ? found : typeof message === 'string' ? message : JSON.stringify(found);

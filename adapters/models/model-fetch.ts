@@ -41,10 +41,16 @@ export function modelFetch(options: ModelFetchOptions = {}): typeof fetch {
       const name = refusedParameter(error, request);
       if (name !== undefined && !refused.has(name) && mayRemove(name, request) && tries < mostRefusals) {
         refused.add(name);
-      } else return new Response(error, { status: response.status, headers: response.headers });
+      } else {
+        const status = failedCall.test(error) ? 500 : response.status;
+        return new Response(error, { status, headers: response.headers });
+      }
     }
   };
 }
+
+/** A call that the server could not read is its model's failure, and no fault of the request: another try may succeed. */
+const failedCall = /"code":\s*"tool_use_failed"/;
 
 /** By its last fields: a long chat is not parsed for it. */
 function isStreamed(body: RequestInit['body']): boolean {

@@ -22,19 +22,41 @@ export function providerText(cause: unknown): string | undefined {
   return text.replace(/\p{C}+/gu, ' ').trim().slice(0, longest).toWellFormed() || undefined;
 }
 
-function messageIn(value: unknown): string | undefined {
+/** The fields in which servers say what is wrong, the most telling first: gateways put the error of the server behind them into `raw`. */
+const fields = [
+  'raw',
+  'metadata',
+  'error',
+  'errors',
+  'detail',
+  'message',
+  'msg',
+  'error_msg',
+  'error_message',
+  'reason',
+];
+
+function messageIn(value: unknown, depth = 0): string | undefined {
+  if (typeof value === 'string') {
+    return (/^\s*[{[]/.test(value) ? messageIn(parsed(value), depth + 1) : undefined) ?? value;
+  }
+  if (depth > 5) return undefined;
+  if (Array.isArray(value)) return messageIn(value[0], depth + 1);
   const record = asRecord(value);
-  const inner = record['error'] ?? record['detail'] ?? record['message'];
-  if (typeof inner === 'string') return inner;
-  const { message } = asRecord(inner) as { readonly message?: unknown }; // of any provider
-  return typeof message === 'string' ? message : undefined;
+  for (const field of fields) {
+    const inner = record[field];
+    const text = inner === undefined || inner === null ? undefined : messageIn(inner, depth + 1);
+    if (text !== undefined && text !== '') return text;
+  }
+  return undefined;
 }
 
+/** A short text without marks is a server's own words; an HTML page says nothing that helps. */
 function parsed(text: unknown): unknown {
   try {
     return typeof text === 'string' ? JSON.parse(text) : undefined;
   } catch {
-    return undefined; // an HTML page says nothing that helps
+    return typeof text === 'string' && !text.includes('<') ? { message: text } : undefined;
   }
 }
 

@@ -99,12 +99,19 @@ function toCallError(facts: Cause, cause: unknown): PinnaceError {
       details: { reason: 'provider_auth', status },
     });
   }
+  if (status === 402 || (status === 429 && outOfCredit.test(String(facts.responseBody).slice(0, 65_536)))) {
+    return new PinnaceError('unavailable', `The account at the model endpoint has no credit left (status ${status})`, {
+      cause,
+      retryable: false,
+      details: { reason: 'provider_quota', status },
+    });
+  }
   if (status === 429) return rateLimited(facts, cause);
   if (status === 408 || status >= 500) {
     return new PinnaceError('unavailable', `The model endpoint failed (status ${status})`, {
       cause,
       details: { reason: 'provider_unavailable' },
-      ...retryAfter(facts.responseHeaders),
+      ...retryAfter(facts),
     });
   }
   if (status < 400) return cut(cause);
@@ -121,6 +128,9 @@ function toCallError(facts: Cause, cause: unknown): PinnaceError {
     details: { reason: 'provider_invalid_request', status, ...(parameter !== undefined && { parameter }) },
   });
 }
+
+/** What a later try cannot change, though servers answer 429. */
+const outOfCredit = /insufficient_(?:quota|balance|credits?)|credit_balance|billing_(?:hard_limit|not_active)/i;
 
 /** The parameter that the endpoint's error names, by its name in the request: nothing else of the error is repeated. */
 function parameterIn({ responseBody, requestBodyValues }: Cause): string | undefined {
@@ -148,27 +158,45 @@ function hostOf({ url }: Cause): string {
   return host === undefined ? '' : ` at ${JSON.stringify(host)}`;
 }
 
-function rateLimited({ responseHeaders }: Cause, cause: unknown): PinnaceError {
+function rateLimited(facts: Cause, cause: unknown): PinnaceError {
   return new PinnaceError('rate_limited', 'The model endpoint takes no more requests for now', {
     cause,
     details: { reason: 'provider_rate_limited' },
-    ...retryAfter(responseHeaders),
+    ...retryAfter(facts),
   });
 }
 
-function retryAfter(headers: Cause['responseHeaders']): { readonly retryAfterMs?: number } {
-  const ms = retryAfterIn(headers);
+function retryAfter(facts: Cause): { readonly retryAfterMs?: number } {
+  const ms = retryAfterIn(facts);
   return ms === undefined ? {} : { retryAfterMs: Math.round(ms) };
 }
 
 /**
- * The pause that a provider asks for: `retry-after-ms`, or `retry-after` as seconds or as an HTTP date (RFC 9110, section 10.2.3).
- * `undefined` where no header has a usable value.
+ * The pause that a provider asks for: `retry-after-ms`, or `retry-after` as seconds or as an HTTP date (RFC 9110, section 10.2.3); else
+ * what its error says. `undefined` where nothing has a usable value.
  */
-function retryAfterIn(headers: Readonly<Record<string, string>> = {}): number | undefined {
+function retryAfterIn({ responseHeaders: headers = {}, responseBody }: Cause): number | undefined {
   const after = headers['retry-after']?.trim() ?? '';
-  const ms = numberIn(headers['retry-after-ms']) ?? scaled(numberIn(after), 1000) ?? untilDate(after);
+  const ms = numberIn(headers['retry-after-ms']) ?? scaled(numberIn(after), 1000) ?? untilDate(after) ??
+    (typeof responseBody === 'string' ? pauseIn(responseBody.slice(0, 65_536)) : undefined) ??
+    durationIn(headers['x-ratelimit-reset-requests'] ?? headers['x-ratelimit-reset-tokens']);
   return ms !== undefined && ms >= 0 ? ms : undefined;
+}
+
+/** The pause in an error: `"retryDelay": "34s"` (Google), "try again in 7m12.5s", or a time since 1970 in milliseconds (OpenRouter). */
+function pauseIn(text: string): number | undefined {
+  const [, reset] = /"x-ratelimit-reset":\s*"?(\d{13})\b/i.exec(text) ?? [];
+  const [, delay] = /"retry_?delay":\s*"([\d.]+s)"|$/i.exec(text) ?? [];
+  const [, words] = /\b(?:try again|retry) (?:in|after) ((?:\d+h ?)?(?:\d+m(?!s) ?)?(?:[\d.]+ ?m?s)?)/i.exec(text) ??
+    [];
+  return durationIn(delay) ?? durationIn(words) ?? (reset === undefined ? undefined : Number(reset) - Date.now());
+}
+
+function durationIn(text = ''): number | undefined {
+  const pieces = [...text.matchAll(/([\d.]+) ?(ms|h|m|s)/gi)].map(([, value, unit = '']) =>
+    Number(value) * { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[unit.toLowerCase() as 'ms' | 's' | 'm' | 'h'] // as matched
+  );
+  return pieces.length === 0 || pieces.some(Number.isNaN) ? undefined : pieces.reduce((sum, ms) => sum + ms, 0);
 }
 
 function numberIn(text = ''): number | undefined {
@@ -246,23 +274,21 @@ export async function withModelRetries<T>(
   }
 }
 
-interface Failure {
-  readonly name?: unknown;
+interface Failure extends Cause {
   readonly isRetryable?: unknown;
-  readonly responseHeaders?: Readonly<Record<string, string>>;
 }
 
 function mayRetry(thrown: unknown): boolean {
   if (thrown instanceof ReportedError) return toStreamError(thrown.cause).retryable;
   if (thrown instanceof PinnaceError) return thrown.details?.['reason'] === cut().details?.['reason'];
   const { name, isRetryable } = failureOf(thrown);
-  if (name === 'AI_APICallError') return isRetryable === true;
+  if (name === 'AI_APICallError') return isRetryable === true && toModelError(thrown).retryable;
   return isNetworkError(thrown);
 }
 
 /** The pause that the provider requests, if runs wait that long. */
 function retryAfterOf(error: unknown, delayMs: number): number | undefined {
-  const pauseMs = retryAfterIn(failureOf(error).responseHeaders);
+  const pauseMs = retryAfterIn(failureOf(error));
   return pauseMs !== undefined && (pauseMs < longestPauseMs || pauseMs < delayMs) ? pauseMs : undefined;
 }
 

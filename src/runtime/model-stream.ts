@@ -159,6 +159,16 @@ interface ParseOptions<Tool> {
   readonly isRepeated: boolean;
 }
 
+/** Returns the name of the tool that is meant. Servers leave control words of the model behind a name, and words or spaces around it. */
+export function calledName(name: string, isTool: (name: string) => boolean): string {
+  if (isTool(name)) return name;
+  const bare = name.split('<|', 1)[0]!.trim().replace(/^(?:functions?|tools?|default_api)[.:]/, '').replace(
+    /:\d+$/,
+    '',
+  );
+  return isTool(bare) ? bare : name;
+}
+
 /** Parses a call. A call that cannot be made has an `error`, which the model receives as its result. */
 export function parseCall<Tool>(
   { toolCallId, toolName, input: text, providerExecuted, dynamic, providerMetadata }: LanguageModelV4ToolCall,
@@ -199,7 +209,8 @@ function parseInput(text: string): { readonly ok: true; readonly value: unknown 
   try {
     // A key that reaches a prototype must not become part of an input; an escape may spell it.
     const isPlain = !/__proto__|constructor|\\u/.test(text);
-    return { ok: true, value: isPlain ? JSON.parse(text) : wellFormed(JSON.parse(text, refuseReservedKey)) };
+    const value: unknown = isPlain ? JSON.parse(text) : wellFormed(JSON.parse(text, refuseReservedKey));
+    return typeof value === 'string' && /^\s*\{/.test(value) ? parseInput(value) : { ok: true, value }; // encoded twice
   } catch {
     return { ok: false };
   }

@@ -16,6 +16,7 @@ import { type CallIds, StepCallIds } from './call-ids.ts';
 import { cut, reportedError, toStreamError } from './model-error.ts';
 import {
   callChunk,
+  calledName,
   fileChunk,
   inputStartChunk,
   metadataOf,
@@ -135,13 +136,13 @@ class Step<Tool> implements StepContent<Tool> {
       case 'reasoning-end':
         return this.#close(part);
       case 'tool-input-start':
-        return [this.#startInput(part)];
+        return [this.#startInput(this.#named(part))];
       case 'tool-input-delta':
         return this.#extendInput(part.id, (toolCallId) => this.#texts.next(toolCallId, part.delta));
       case 'tool-input-end':
         return this.#extendInput(part.id, (toolCallId) => this.#texts.end(toolCallId)).filter(hasText);
       case 'tool-call':
-        return this.#call(part);
+        return this.#call(this.#named(part));
       case 'tool-result':
         return [this.#result(part)];
       case 'tool-approval-request':
@@ -218,6 +219,11 @@ class Step<Tool> implements StepContent<Tool> {
     const opened = this.#open.get(keyOf({ type, id }));
     if (!opened) throw invalidAnswer();
     return opened;
+  }
+
+  #named<Call extends StreamPart<'tool-input-start' | 'tool-call'>>(part: Call): Call {
+    const toolName = calledName(part.toolName, (name) => this.#options.find(name) !== undefined);
+    return toolName === part.toolName || part.providerExecuted === true ? part : { ...part, toolName };
   }
 
   #startInput(part: StreamPart<'tool-input-start'>): UIMessageChunk {

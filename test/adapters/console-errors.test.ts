@@ -59,6 +59,22 @@ describe('consoleErrors', () => {
     expect(printed(apiError(said, request), model)).toContain(`The provider said: ${shown}\n`);
   });
 
+  it.each([
+    ['a list', '[{"error":{"code":400,"message":"Say it again"}}]'],
+    ['details', '{"detail":[{"loc":["body"],"msg":"Say it again","type":"value_error"}]}'],
+    ['a message at the top', '{"object":"error","message":"Say it again","code":400}'],
+    ['several errors', '{"success":false,"errors":[{"code":5006,"message":"Say it again"}]}'],
+    [
+      'the error of a server behind it',
+      '{"error":{"message":"Provider returned error","metadata":{"raw":"{\\"error\\":{\\"message\\":\\"Say it again\\"}}"}}}',
+    ],
+    ['fields of its own', '{"error_code":336100,"error_msg":"Say it again"}'],
+    ['words without JSON', 'Say it again'],
+  ])('prints what a provider said in %s', (_, responseBody) => {
+    const error = Object.assign(new Error('Bad request'), { name: 'AI_APICallError', responseBody });
+    expect(printed(error, model)).toContain('The provider said: Say it again\n');
+  });
+
   it('shows at most 500 characters of the provider', () => {
     const [, said] = printed(apiError('long '.repeat(1000), {}), model).split('\n');
     expect(said?.length).toBeLessThan(540);

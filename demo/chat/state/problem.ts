@@ -23,6 +23,11 @@ const byReason: Readonly<Record<string, Problem>> = {
     advice: 'Check that the key is complete, valid, and allowed to use this model.',
     remedies: ['settings', 'retry'],
   },
+  provider_quota: {
+    title: 'The account at the provider has no credit left',
+    advice: 'Add credit there, or choose another provider.',
+    remedies: settings,
+  },
   provider_unreachable: {
     title: 'The model server cannot be reached',
     advice: 'Check the address and your connection. The server must also allow requests from web pages (CORS).',

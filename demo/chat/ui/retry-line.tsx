@@ -48,6 +48,7 @@ const causes: Readonly<Record<string, string>> = {
   provider_unreachable: 'The provider cannot be reached.',
   provider_stream_cut: 'The connection closed before the answer.',
   provider_auth: 'The provider refused the key.',
+  provider_quota: 'The account has no credit left.',
   first_chunk_timeout: 'The model did not start its answer in time.',
 };
 

@@ -125,6 +125,101 @@ describe('an answer of a chat completion server', () => {
     expect(seen.parts.find(({ type }) => type === 'tool-call')).toMatchObject({ toolName: 'look', input: '{"at":1}' });
   });
 
+  const piece = (call: object) => chunk({ tool_calls: [{ type: 'function', ...call }] });
+  const look = { name: 'look', arguments: '{"at":7}' };
+  const called = (...chunks: unknown[]) => [...chunks, chunk({}, {}, 'tool_calls')];
+
+  it.each<[string, unknown[]]>([
+    ['a list of calls that is empty or null in the texts', [
+      chunk({ content: 'hel', tool_calls: [] }),
+      chunk({ content: 'lo', tool_calls: null }),
+      chunk({}, {}, 'stop'),
+    ]],
+    ['ids and times of other types', [
+      { ...chunk({ content: 'hello' }), id: 12, created: '1718000000', model: null },
+      chunk({}, {}, 'stop'),
+    ]],
+    ['counts that are no numbers', [...plain, { usage: { ...usage, total_tokens: '5', prompt_tokens_details: [] } }]],
+    ['the field of completions without roles', [
+      { choices: [{ index: 0, text: 'hel' }] },
+      { choices: [{ index: 0, text: 'lo', finish_reason: 'stop' }] },
+    ]],
+    ['thoughts in parts', [chunk({ reasoning_content: [{ type: 'text', text: 'hm' }] }), ...plain]],
+    ['an end without a reason', plain.slice(0, 2)],
+    ['an end with an empty reason', [...plain.slice(0, 2), chunk({}, {}, '')]],
+    ['a delta that is null at the end', [...plain.slice(0, 2), { choices: [{ delta: null, finish_reason: 'stop' }] }]],
+  ])('may have %s', async (_, all) => {
+    for (
+      const body of [
+        events(...all, '[DONE]'),
+        `${all.map((one) => `data: ${JSON.stringify(one)}\n`).join('')}data: [done]\n`,
+      ]
+    ) {
+      const seen = await call(() => sent(body));
+      expect(textOf(seen)).toBe('hello');
+      expect(seen.parts.at(-1)).toMatchObject({
+        type: 'finish',
+        finishReason: { unified: expect.stringMatching(/stop|other/) },
+      });
+      expect(seen.parts.filter(({ type }) => type === 'error')).toEqual([]);
+    }
+  });
+
+  it.each<[string, unknown[], number]>([
+    ['fields that are null at first', [
+      piece({ index: 0, id: null, function: { name: null, arguments: null } }),
+      piece({ index: 0, id: 'a', function: { ...look, arguments: '' } }),
+      piece({ index: 0, id: null, function: { name: null, arguments: look.arguments } }),
+    ], 1],
+    ['its name in every piece', [
+      piece({ index: 0, id: 'a', function: { ...look, arguments: '{"at"' } }),
+      piece({ index: 0, id: 'a', function: { ...look, arguments: ':7}' } }),
+    ], 1],
+    ['the field before there were several', [
+      chunk({ content: null, function_call: { name: 'look', arguments: '' } }),
+      chunk({ function_call: { arguments: look.arguments } }),
+    ], 1],
+    ['no list around it', [chunk({ tool_calls: { index: 0, id: 'a', function: look } })], 1],
+    ['a place that is a text', [
+      piece({ index: '0', id: 'a', function: look }),
+      piece({ index: '1', id: 'b', function: look }),
+    ], 2],
+    ['no place, and one after the other', [piece({ id: 'a', function: look }), piece({ id: 'b', function: look })], 2],
+    ['the same place for all', [
+      piece({ index: 0, id: 'a', function: look }),
+      piece({ index: 0, id: 'b', function: look }),
+    ], 2],
+    ['no ids', [piece({ index: 0, function: look }), piece({ index: 1, id: '', function: look })], 2],
+  ])('may have a call with %s', async (_, chunks, count) => {
+    const seen = await call(() => sent(events(...called(...chunks), '[DONE]')), { request: { tools } });
+    expect(seen.parts.filter(({ type }) => type === 'tool-call')).toEqual(
+      Array.from({ length: count }, () => expect.objectContaining({ toolName: 'look', input: look.arguments })),
+    );
+    expect(seen.parts.at(-1)).toMatchObject({ finishReason: { unified: 'tool-calls' } });
+  });
+
+  it.each<[string, unknown]>([
+    ['beside its last words', {
+      ...chunk({ content: 'lo' }, {}, 'error'),
+      error: { code: 502, message: 'Upstream left' },
+    }],
+    ['in the choice', {
+      choices: [{ index: 0, delta: {}, finish_reason: 'error', error: { code: 502, message: 'Upstream left' } }],
+    }],
+    ['by its finish alone', chunk({ content: '' }, {}, 'error')],
+  ])('may end with an error %s', async (_, last) => {
+    const { parts } = await call(() => sent(events(plain[0], last, '[DONE]')));
+    expect(parts.filter(({ type }) => type === 'error')).toHaveLength(1);
+    expect(parts.at(-1)).toMatchObject({ finishReason: { unified: 'error' } });
+    expect(parts.some((part) => part.type === 'text-delta' && part.delta === 'hel')).toBe(true);
+  });
+
+  it('is tried again where the server could not read the call of its model', async () => {
+    const error = { message: "See 'failed_generation'", type: 'invalid_request_error', code: 'tool_use_failed' };
+    await expect(call(() => sent(JSON.stringify({ error }), { status: 400, type: 'application/json' }))).rejects
+      .toMatchObject({ isRetryable: true });
+  });
+
   it.each<[string, string, object]>([
     ['a number', JSON.stringify({ error: { code: 429, message: 'slow down' } }), {
       statusCode: 429,

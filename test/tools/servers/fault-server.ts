@@ -41,7 +41,7 @@ const faults: Readonly<Record<string, (exchange: Exchange) => void>> = {
   // A browser that reads the cut together with the text forgets the text.
   'cut': ({ response }) =>
     write(response, [text('Hello'), text(' wor')], () => setTimeout(() => response.destroy(), 50)),
-  'no-finish': (exchange) => end(exchange, [text('Hello')]),
+  'no-finish': ({ response }) => write(response, [text('Hello')], () => response.end()),
   'garbage': ({ response }) =>
     response.end(frame(text('Hello')) + 'data: {"choices": [}\n\n' + frame(finish('stop')) + done),
   'html': ({ response }) => response.setHeader('content-type', 'text/html; charset=utf-8').end('<h1>Welcome</h1>'),

@@ -281,3 +281,28 @@ describe('an answer that ends with `stop` beside calls', () => {
     expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'stopped', error });
   });
 });
+
+describe('a call whose name or input a server wraps', () => {
+  it.each([
+    ['spaces', ' act ', '{"n":1}'],
+    ['control words of the model', 'act<|channel|>commentary', '{"n":1}'],
+    ['the name of a list', 'functions.act', '{"n":1}'],
+    ['a list and a number', 'functions.act:0', '{"n":1}'],
+    ['an input that is encoded twice', 'act', '"{\\"n\\":1}"'],
+  ])('is made: %s', async (_, toolName, input) => {
+    const inputs: unknown[] = [];
+    const act = defineTool({
+      id: 'act',
+      description: 'Acts',
+      input: v.object({ n: v.number() }),
+      execute: (one) => (inputs.push(one), 'done'),
+    });
+    const script = callsTools({ tool: toolName, input: {} }).map((part) =>
+      part.type === 'tool-call' ? { ...part, input } : part
+    );
+    const model = scriptedModel(script, says('Done'));
+    await run(testRuntime({ ...model, tools: [act] }));
+    expect(inputs).toEqual([{ n: 1 }]);
+    expect(JSON.stringify(model.calls[1])).toContain('"toolName":"act"');
+  });
+});

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { cut, ReportedError, withModelRetries } from '../../../../src/runtime/model-error.ts';
+import { cut, ReportedError, toModelError, withModelRetries } from '../../../../src/runtime/model-error.ts';
 
 interface Call {
   readonly isRetryable: boolean;
@@ -58,6 +58,31 @@ describe('withModelRetries', () => {
     ['no pause that is negative', { 'retry-after': '-1', 'retry-after-ms': '-5' }, 2_000],
   ])('follows %s', async (_name, responseHeaders, at) => {
     expect((await run([callError({ isRetryable: true, responseHeaders })])).triedAt).toEqual([0, at]);
+  });
+
+  it.each([
+    ['the delay of Google', '{"error":{"details":[{"@type":"RetryInfo","retryDelay":"34s"}]}}', {}, 34_000],
+    ['words with seconds', '{"error":{"message":"Please try again in 20.5s. Visit us"}}', {}, 20_500],
+    ['words with milliseconds', '{"error":{"message":"Rate limit. Please try again in 86ms."}}', {}, 86],
+    ['a time of a gateway', '{"error":{"metadata":{"headers":{"X-RateLimit-Reset":"0000000005000"}}}}', {}, 5_000],
+    ['the reset of a limit', '{}', { 'x-ratelimit-reset-requests': '6s' }, 6_000],
+    ['a header before words', '{"error":{"message":"try again in 20s"}}', { 'retry-after': '3' }, 3_000],
+    ['no pause of minutes in words', '{"error":{"message":"Please try again in 7m12.5s."}}', {}, 2_000],
+    ['no words without a time', '{"error":{"message":"Please try again in a moment."}}', {}, 2_000],
+  ])('follows %s in the error', async (_name, responseBody, responseHeaders, at) => {
+    const error = Object.assign(callError({ isRetryable: true, statusCode: 429, responseHeaders }), { responseBody });
+    expect((await run([error])).triedAt).toEqual([0, at]);
+  });
+
+  it.each([
+    [429, '{"error":{"code":"insufficient_quota","message":"You exceeded your current quota"}}'],
+    [429, '{"error":{"type":"insufficient_balance"}}'],
+    [402, '{"error":{"message":"Insufficient credits"}}'],
+  ])('does not try again without credit: %i %s', async (statusCode, responseBody) => {
+    const error = Object.assign(callError({ isRetryable: true, statusCode }), { responseBody });
+    const { outcome, triedAt } = await run([error]);
+    expect(triedAt).toEqual([0]);
+    expect(toModelError(outcome)).toMatchObject({ retryable: false, details: { reason: 'provider_quota' } });
   });
 
   it.each([
