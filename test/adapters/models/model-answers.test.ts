@@ -125,7 +125,7 @@ describe('an answer of a chat completion server', () => {
     expect(seen.parts.find(({ type }) => type === 'tool-call')).toMatchObject({ toolName: 'look', input: '{"at":1}' });
   });
 
-  const piece = (call: object) => chunk({ tool_calls: [{ type: 'function', ...call }] });
+  const piece = (given: object) => chunk({ tool_calls: [{ type: 'function', ...given }] });
   const look = { name: 'look', arguments: '{"at":7}' };
   const called = (...chunks: unknown[]) => [...chunks, chunk({}, {}, 'tool_calls')];
 
