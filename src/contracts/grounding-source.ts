@@ -233,12 +233,13 @@ function testOf({ field, op, value }: Condition): (actual: unknown) => boolean {
     case 'in': {
       if (!Array.isArray(value)) throw unfit(field, op, 'a list');
       const allowed = new Set<unknown>(value);
-      return (actual) => someOf(actual, (one) => allowed.has(one) || allowed.has(written(one)));
+      return (actual) => someOf(actual, (one) => [one, written(one), trimmed(one)].some((form) => allowed.has(form)));
     }
     case 'eq':
     case 'ne': {
       if (value === undefined || Array.isArray(value)) throw unfit(field, op, 'one value');
-      const isSame = (one: unknown): boolean => one === value || (typeof value !== 'string' && written(one) === value);
+      const isSame = (one: unknown): boolean =>
+        one === value || (typeof value === 'string' ? trimmed(one) : written(one)) === value;
       return (actual) => someOf(actual, isSame) === (op === 'eq');
     }
     case 'contains': {
@@ -258,6 +259,11 @@ function testOf({ field, op, value }: Condition): (actual: unknown) => boolean {
         });
     }
   }
+}
+
+/** A text as it is compared: spaces around it are no part of what it says. */
+function trimmed(value: unknown): unknown {
+  return typeof value === 'string' ? value.trim() : value;
 }
 
 /** The number or the boolean that a text writes, as values of files are text. */

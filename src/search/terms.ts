@@ -31,15 +31,18 @@ organic`.split('\n').flatMap((line) => {
 
 /**
  * Returns the stem of an English word in lower case (M. F. Porter, 1980); any other text stays as it is. Porter turns the last letter
- * of "deploy" into an "i", but not that of "deployment": here both end in "y".
+ * of "deploy" into an "i", but not that of "deployment": here both end in "y". Arabic words lose their article.
  */
 export function stem(word: string): string {
   const known = stems.get(word);
   if (known !== undefined) return known;
-  const term = exceptions.get(word) ?? porterStem(word).replace(/(?<=[aeou])i$/, 'y');
+  const term = exceptions.get(word) ?? porterStem(word).replace(/(?<=[aeou])i$/, 'y').replace(arabicArticle, '');
   stems.set(word, term);
   return term;
 }
+
+/** With the prefixes that are written before it: and, in, like, for. */
+const arabicArticle = /^[وف]?(?:[بك]?ال|لل)(?=[ء-ي]{3})/;
 
 /** Words repeat: most are looked up. */
 const stems = new BoundedMap<string, string>(50_000);

@@ -25,9 +25,9 @@ const unknown = 255;
 /** The kinds of the characters of the Basic Multilingual Plane, found as they are met. */
 const kinds = /* @__PURE__ */ createKinds();
 
-/** Their marks stand with them, and a mark of kana that was not composed. */
+/** Their marks stand with them, also those of half width, and a mark of kana that was not composed. */
 const unspacedScripts =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー\u3099\u309a]/u;
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー\uff70\uff9e\uff9f\u3099\u309a]/u;
 
 function createKinds(): Uint8Array {
   return new Uint8Array(65_536).fill(unknown);
@@ -46,9 +46,11 @@ function classify(character: string): number {
   if (/\p{Default_Ignorable_Code_Point}/u.test(character)) return invisible;
   // Numbers of a script are digits; those of Chinese are letters.
   if (unspacedScripts.test(character) && !/\p{Nd}/u.test(character)) return unspaced;
+  if (/[\u02b9-\u02bd]/.test(character)) return other; // apostrophes, which most write as marks
   if (/\p{Lu}/u.test(character)) return upper;
   if (/[\p{L}\p{M}]/u.test(character)) return lower;
   if (/\p{N}/u.test(character)) return digit;
+  if (/\p{So}/u.test(character) && /^\p{L}+$/u.test(character.normalize('NFKC'))) return lower; // ㎏, ⓒ
   return /\p{Extended_Pictographic}/u.test(character) ? sign : other;
 }
 
@@ -148,7 +150,7 @@ function isPlural(text: string, from: number, at: number): boolean {
 
 /** What a reader sees as one character: a syllable of Hangul, whether or not it is composed, or a letter with its marks. */
 const characters =
-  /(?:[\u1100-\u115f\ua960-\ua97c]+[\u1160-\u11a7\ud7b0-\ud7c6]*[\u11a8-\u11ff\ud7cb-\ud7fb]*|[^])[\p{M}\p{Default_Ignorable_Code_Point}]*/gu;
+  /(?:[\u1100-\u115f\ua960-\ua97c]+[\u1160-\u11a7\ud7b0-\ud7c6]*[\u11a8-\u11ff\ud7cb-\ud7fb]*|[^])[\p{M}\uff9e\uff9f\p{Default_Ignorable_Code_Point}]*/gu;
 
 /** Each two neighbors are a word, and one alone is one too. */
 function visitUnspaced(text: string, start: number, { visit, wholes }: Visitor): number {
@@ -230,7 +232,8 @@ export function isOneSlipAway(a: string, b: string): boolean {
 const showsNothing = /\p{Default_Ignorable_Code_Point}+/gu;
 /** Vowel marks of Arabic and Hebrew, which most texts leave out, with what is written on a letter in some spellings. */
 const optionalMarks = /([\p{Script=Arabic}\p{Script=Hebrew}])[\p{M}\u0640]+|\u0640/gu;
-const accents = /([\p{Script=Latin}\p{Script=Greek}])\p{M}+/gu;
+/** Also the dot of Devanagari, which most texts leave out. */
+const accents = /([\p{Script=Latin}\p{Script=Greek}])\p{M}+|\u093c/gu;
 /** Stress marks, and the dots of ё; those of й and ї make another letter. */
 const cyrillicMarks = /([аеиоуыэюяіє])[\u0300\u0301]+|(е)\u0308/gu;
 /** Letters that are one for who searches, and have no decomposition. */

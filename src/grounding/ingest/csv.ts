@@ -35,16 +35,36 @@ export function* csvRecords(text: string, { separator }: CsvOptions = {}): Gener
   const lines = text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
   const stated = /^"?sep=([^\n])"?\n/i.exec(lines);
   const content = stated ? lines.slice(stated[0].length) : lines;
+  const delimiter = separator ?? stated?.[1] ?? separatorOf(content);
   let names: string[] | undefined;
-  for (const rows of rowsOf(content, separator ?? stated?.[1] ?? separatorOf(content))) {
+  for (const rows of rowsOf(withoutSpaces(content, delimiter), delimiter)) {
     const records: TextRecord[] = [];
+    const width = names ? 0 : commonWidth(rows);
     for (const cells of rows) {
       if (cells.every((cell) => cell.trim() === '')) continue;
+      if (!names && width > 2 && cells.length === 1) { // a title above the names
+        records.push(toRecord(cells, []));
+        continue;
+      }
       if (names) records.push(toRecord(cells, names));
       else names = namesOf(cells);
     }
     yield records;
   }
+}
+
+/** The fields that nearly all lines have; 0 where they differ. */
+function commonWidth(rows: readonly string[][]): number {
+  const filled = rows.filter((cells) => cells.length > 1);
+  const width = filled[0]?.length ?? 0;
+  return filled.filter(({ length }) => length === width).length >= filled.length * 0.9 ? width : 0;
+}
+
+/** Some programs write a space behind each separator, and then the quote. */
+function withoutSpaces(text: string, delimiter: string): string {
+  const sample = text.slice(0, sampleLength);
+  if (!sample.includes(`${delimiter} "`) || sample.includes(`${delimiter}"`)) return text;
+  return text.replaceAll(`${delimiter} "`, `${delimiter}"`);
 }
 
 function toRecord(cells: readonly string[], names: string[]): TextRecord {

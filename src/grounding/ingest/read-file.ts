@@ -12,6 +12,7 @@ const readText: Read = (text, options) => piecesOf(numberedLines(text), options)
 const readHtml: Read = async (text, options) => await (await loadHtml()).readHtml(text, options);
 const readCsv: Read = async (text, options) => await (await loadRecords()).readCsv(text, options);
 const readJson: Read = async (text, options) => await (await loadRecords()).readJson(text, options);
+const readJsonLines: Read = async (text, options) => await (await loadRecords()).readJsonLines(text, options);
 const loadHtml = /* @__PURE__ */ loadOnce(() => import('./read-html.ts'));
 const loadRecords = /* @__PURE__ */ loadOnce(() => import('./read-records.ts'));
 
@@ -39,6 +40,7 @@ const readers: readonly (readonly [types: readonly string[], endings: readonly s
   [['text/markdown'], ['md', 'markdown'], readMarkdown],
   [['text/html', 'application/xhtml+xml'], ['html', 'htm', 'xhtml'], readHtml],
   [['application/json'], ['json'], readJson],
+  [['application/jsonl', 'application/x-ndjson'], ['jsonl', 'ndjson'], readJsonLines],
   [['text/csv', 'text/tab-separated-values'], ['csv', 'tsv'], readCsv],
   [officeTypes, ['docx', 'xlsx', 'pptx', 'odt', 'ods', 'odp'], readDocument],
   [['application/pdf'], ['pdf'], readDocument],

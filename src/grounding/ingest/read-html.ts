@@ -32,7 +32,7 @@ export async function htmlText(
     onopentagname: (name) => page.open(name),
     onclosetag: (name) => page.close(name),
     ontext: (text) => page.add(text),
-  });
+  }, { recognizeSelfClosing: /^\s*<\?xml/.test(html) });
   for (let at = 0; at < html.length; at += chunkLength) {
     parser.write(html.slice(at, at + chunkLength));
     await turns.next();
@@ -68,6 +68,8 @@ class PageText {
   #cells = 0;
   /** Whether the row that is open has a cell. */
   #isInRow = false;
+  /** How many `pre` are open: their lines stay. */
+  #plain = 0;
   /** Ends of lines that are written before what comes next. */
   #lineEnds = 0;
 
@@ -82,6 +84,7 @@ class PageText {
       this.#unread.depth++;
       return;
     }
+    if (name === 'pre') this.#plain++;
     if (unread.has(name)) this.#unread = { name, depth: 1 };
     else if (cells.has(name)) this.#openCell();
     else this.#break(name);
@@ -93,7 +96,10 @@ class PageText {
       if (--this.#unread.depth > 0) return;
       if (name === 'title') this.#hasTitle = true;
       this.#unread = undefined;
-    } else if (cells.has(name)) this.#cells = Math.max(0, this.#cells - 1);
+      return;
+    }
+    if (name === 'pre') this.#plain--;
+    if (cells.has(name)) this.#cells = Math.max(0, this.#cells - 1);
     else if (name !== 'br') this.#break(name);
   }
 
@@ -101,8 +107,8 @@ class PageText {
     if (this.#unread?.name === 'title' && !this.#hasTitle) this.#title += text.slice(0, longestTitle);
     if (this.#unread) return;
     this.#budget.take(text.length);
-    const words = text.replace(/\s+/g, ' ');
-    if (words !== ' ' && words !== '') this.#endLines();
+    const words = text.replace(this.#plain > 0 ? /[^\S\n]+/g : /\s+/g, ' ');
+    if (words.trim() !== '') this.#endLines();
     this.#parts.push(words);
   }
 

@@ -19,10 +19,19 @@ export async function readCsv(text: string, options: ReadOptions): Promise<Piece
   return pieces;
 }
 
+/** Returns a piece for each line of JSON. A line that is none is text. */
+export async function readJsonLines(text: string, options: ReadOptions): Promise<Piece[]> {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/).filter((line) => line.trim() !== '');
+  return await piecesOfAll(lines.map(recordOf), options);
+}
+
 /** Returns a piece for each member of a list, of any other JSON those of its text. */
 export async function readJson(text: string, options: ReadOptions): Promise<Piece[]> {
   const data = parseRepairedJson(text, { numbers: 'as-written' });
-  if (!Array.isArray(data)) return piecesOfText(data, options);
+  return Array.isArray(data) ? await piecesOfAll(data, options) : piecesOfText(data, options);
+}
+
+async function piecesOfAll(data: readonly unknown[], options: ReadOptions): Promise<Piece[]> {
   const pieces: Piece[] = [];
   for (const [at, item] of data.entries()) {
     options.budget.part = `record ${at + 1}`;
@@ -30,6 +39,14 @@ export async function readJson(text: string, options: ReadOptions): Promise<Piec
     await options.turns.next();
   }
   return pieces;
+}
+
+function recordOf(line: string): unknown {
+  try {
+    return parseRepairedJson(line, { numbers: 'as-written' });
+  } catch {
+    return line;
+  }
 }
 
 /** Longer values are in the text alone: no filter can name one. */

@@ -172,6 +172,16 @@ describe('ingest of what the world sends', () => {
     expect((await filtered(grounding, 'column constructor', 'eq', 'Lotus')).length).toBeGreaterThan(0);
   });
 
+  it('reads lines of JSON, and what is none as text, and compares values without the spaces around them', async () => {
+    const { run, find, grounding } = setUp();
+    const lines =
+      '{"port": "Kiel ", "crane": "green"}\n\n{"port": broken\n{"port": "Kiel", "port": "twice"}\n{"port": "Lübeck"}\n';
+    await run([fileOf('a.jsonl', lines), fileOf('b.ndjson', '{"port": "Riga"}')]);
+    expect(await find('green')).toMatchObject({ metadata: { port: 'Kiel ', crane: 'green' } });
+    expect(await filtered(grounding, 'port', 'eq', 'Kiel')).toHaveLength(1);
+    for (const word of ['broken', 'twice', 'Lübeck', 'Riga']) expect(await find(word)).toBeDefined();
+  });
+
   it('keeps numbers of JSON that would lose digits', async () => {
     const { run, find } = setUp();
     await run([fileOf('a.json', '[{"order": 12345678901234567890, "version": 1.10, "weight": 40}]')]);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { stem } from '../../../src/search/terms.ts';
 import {
   foldText,
   formOf,
@@ -88,6 +89,9 @@ describe('formOf', () => {
     ['stress marks and ё', 'зелёный замо\u0301к', 'зеленый замок'],
     ['letters that marks make', 'й ї', 'й ї'],
     ['vowels of Indic scripts', 'हिन्दी', 'हिन्दी'],
+    ['the dot of Devanagari', 'फ़ाइल', 'फाइल'],
+    ['letters in circles and squares', 'Ⓟⓘⓔⓡ', 'pier'],
+    ['kana of half width', 'ﾎﾟｰﾄ', 'ポート'],
   ])('writes %s in one way', (_, word, form) => {
     expect(formOf(word)).toBe(form);
     expect(formOf(word.normalize('NFD'))).toBe(form);
@@ -97,6 +101,29 @@ describe('formOf', () => {
   it('keeps accents where only case and composition are folded', () => {
     expect(foldText('E\u0301T\u00c9')).toBe('été');
     expect(foldText('ΣΊΣΥΦΟΣ')).toBe('σίσυφοσ');
+  });
+});
+
+describe('a word that is written in two ways', () => {
+  it.each([
+    ['apostrophes that are letters', 'зʼєднання', 'з’єднання'],
+    ['kana of half width', '港のﾎﾟｰﾄ番号', '港のポート番号'],
+    ['units in one character', '5 ㎞ ㏄', '5 km cc'],
+  ])('has the same parts: %s', (_, one, other) => {
+    expect(partsOf(one)).toEqual(partsOf(other));
+  });
+
+  it.each([
+    ['الميناء', 'ميناء'],
+    ['والسفينة', 'سفينة'],
+    ['بالبحر', 'بحر'],
+    ['للقبطان', 'قبطان'],
+  ])('has the same term with the article of Arabic: %s', (one, other) => {
+    expect(stem(formOf(one))).toBe(stem(formOf(other)));
+  });
+
+  it.each(['الله', 'الى', 'ولد'])('keeps what only looks like the article: %s', (word) => {
+    expect(stem(formOf(word))).toBe(formOf(word));
   });
 });
 

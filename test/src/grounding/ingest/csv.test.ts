@@ -10,12 +10,28 @@ describe('parseCsv', () => {
     ['a line that names the separator', 'sep=^\nschiff^tiefgang\nMöwe^3,20\nKormoran^4,75\n'],
     ['carriage returns alone', 'schiff;tiefgang\rMöwe;3,20\rKormoran;4,75\r'],
     ['ends of lines of two kinds', 'schiff;tiefgang\r\nMöwe;3,20\nKormoran;4,75'],
+    ['spaces before its quotes', 'schiff, tiefgang\n"Möwe", "3,20"\n"Kormoran", "4,75"\n'],
     ['blank columns and lines', ';;\nschiff;tiefgang;;\nMöwe;3,20;;\n;;\nKormoran;4,75;;\n'],
   ])('finds the separator of a file with %s', (_, text) => {
     expect(parseCsv(text)).toEqual([
       { schiff: 'Möwe', tiefgang: '3,20' },
       { schiff: 'Kormoran', tiefgang: '4,75' },
     ]);
+  });
+
+  it.each([
+    ['one line', 'Ships\nname,draft,port\nGull,3,Kiel\n', [{ 'column 1': 'Ships' }]],
+    ['lines and a gap', 'Ships\nof 2026\n\nname,draft,port\nGull,3,Kiel\n', [{ 'column 1': 'Ships' }, {
+      'column 1': 'of 2026',
+    }]],
+    ['no line', 'name,draft,port\nGull,3,Kiel\n', []],
+  ])('takes no title above the names for a name: %s', (_, text, titles) => {
+    expect(parseCsv(text)).toEqual([...titles, { name: 'Gull', draft: '3', port: 'Kiel' }]);
+  });
+
+  it('takes one column of sentences for what it is', () => {
+    const text = 'note\nFog, no wind\nRain, wind, cold and hail\nSun\n';
+    expect(parseCsv(text).map(({ note }) => note)).toEqual(['Fog', 'Rain', 'Sun']);
   });
 
   it('loses no value that has no name, and none whose name is there before', () => {

@@ -36,6 +36,8 @@ describe('htmlText', () => {
       'seen',
     ],
     ['pictures that are never closed', '<svg><path d="M0"><p>after the picture', 'after the picture'],
+    ['code whose lines stay', '<pre>a  = 1\n\nif x</pre><p>a\nb', 'a = 1\n\nif x\n\na b'],
+    ['elements that XML closes', '<?xml version="1.0"?><html><script src="a"/><title/><p>shown</p></html>', 'shown'],
     ['signs in attributes', '<p title="a>b" data-x=\'<p>\'>shown</p>', 'shown'],
     ['ends without a start', '</td></div></tr>text</p></table>', 'text'],
   ])('reads a page with %s', async (_, html, expected) => {
