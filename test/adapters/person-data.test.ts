@@ -89,6 +89,17 @@ describe('a memory per subject', () => {
     await expect(run({ open })).resolves.toBeUndefined();
   });
 
+  it('shows each person only the items of the same person', async () => {
+    const { tell, recall, person, grounding } = setup();
+    await tell(person('ada'), 'Ada drops anchor at noon');
+    await tell(person('bo'), 'Bo weighs anchor at dusk');
+    expect(await recall(person('ada'))).toEqual(['Ada drops anchor at noon']);
+    expect(await recall(person('bo'))).toEqual(['Bo weighs anchor at dusk']);
+    expect(await recall(person('ada', 'other'))).toEqual([]);
+    const everyId = { dataSourceId: 'memory', filters: [{ field: 'id', op: 'exists' as const, value: false }] };
+    expect(await grounding.forget(everyId, { principal: person('eve') })).toEqual({ forgotten: 0 });
+  });
+
   it.each([
     ['a subject that imitates an owner', '["acme","ada"]', 'acme'],
     ['a tenant that imitates an owner', 'x', '["acme","ada"]'],

@@ -3,7 +3,7 @@ import { httpCatalog, type HttpCatalogOptions } from '../../../adapters/catalog/
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { textsIn } from '../../contracts/secrets/printing.ts';
 import { endlessBody, fakeFetch, json } from '../remote/fake-fetch.ts';
-import { agent, tool } from '../../fixtures/records.ts';
+import { agent } from '../../fixtures/records.ts';
 
 const url = 'https://control.example/v1';
 const token = 'control-token-42';
@@ -69,14 +69,6 @@ describe('the errors of httpCatalog', () => {
     expect(error).toMatchObject({ details: { issues: [{ path: 'name' }] } });
   });
 
-  it('say that a tool whose parameters are no JSON Schema is a bad record', async () => {
-    const { fetch } = fakeFetch(() => json(tool({ paramsSchema: { type: 'nonsense' } })));
-    await expect(httpCatalog({ url, fetch }).tool('add')).rejects.toMatchObject({
-      code: 'unavailable',
-      details: { reason: 'catalog_invalid' },
-    });
-  });
-
   it('come before more than 1 MiB of an answer has been read', async () => {
     const { body, taken } = endlessBody(256 * 1024);
     const error = await errorFor(() => new Response(body));
@@ -122,13 +114,5 @@ describe('the errors of httpCatalog', () => {
         for (const call of calls) await expect(call).rejects.toMatchObject(expected as object);
       }
     }
-  });
-
-  it('come before anything is asked when the signal has aborted', async () => {
-    const { fetch, requests } = fakeFetch(() => json(agent()));
-    await expect(httpCatalog({ url, fetch }).agent('a', AbortSignal.abort())).rejects.toMatchObject({
-      code: 'cancelled',
-    });
-    expect(requests).toEqual([]);
   });
 });

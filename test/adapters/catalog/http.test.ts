@@ -59,6 +59,32 @@ describe('httpCatalog', () => {
     );
   });
 
+  it('calls for the headers each time, follows no redirect, caches nothing and sends no cookies', async () => {
+    const { fetch, requests } = fakeFetch(() => json(agent()));
+    let made = 0;
+    const catalog = httpCatalog({ url, fetch, headers: async () => ({ authorization: `Bearer ${++made}` }) });
+    await catalog.agent('helper');
+    await catalog.agent('helper');
+    expect(requests.map(({ headers }) => headers.get('authorization'))).toEqual(['Bearer 1', 'Bearer 2']);
+    expect(requests.map(({ headers }) => headers.get('accept'))).toEqual(['application/json', 'application/json']);
+    expect(requests[0]).toMatchObject({ method: 'GET', redirect: 'error' });
+    // Deno's requests do not say the rest.
+    expect(['no-store', undefined]).toContain(requests[0]?.cache);
+    expect(['omit', undefined]).toContain(requests[0]?.credentials);
+  });
+
+  it('encodes ids, so that none reaches another path', async () => {
+    const { fetch, requests } = fakeFetch(() => json({}, { status: 404 }));
+    const catalog = httpCatalog({ url, fetch });
+    for (const id of ['a/../b', 'a?b#c', 'ä 漢', '%2e%2e']) expect(await catalog.agent(id)).toBeUndefined();
+    expect(requests.map((request) => request.url.slice(url.length))).toEqual([
+      '/agents/a%2F..%2Fb',
+      '/agents/a%3Fb%23c',
+      '/agents/%C3%A4%20%E6%BC%A2',
+      '/agents/%252e%252e',
+    ]);
+  });
+
   it.each(['', '.', '..', '\ud800'])('has nothing under the id %j, which can be no part of a path', async (id) => {
     const { fetch, requests } = fakeFetch(() => json(agent()));
     const catalog = httpCatalog({ url, fetch });

@@ -111,13 +111,6 @@ describe('codeSource', () => {
     expect(await ask(tree, '/RETURN \\w+\\(DAY\\)/i')).toHaveLength(1);
   });
 
-  it('counts columns in UTF-16 code units, also after an emoji, and lines whatever ends them', async () => {
-    const tree = treeOf({ 'a.txt': 'one\r\ntwo 😀 needle\rthree\nfour' });
-    const [hit] = await ask(tree, '"needle"');
-    expect(hit?.metadata).toMatchObject({ line: 2, startCol: 7, endCol: 13 });
-    expect(hit?.content).toBe('one\ntwo 😀 needle\nthree\nfour');
-  });
-
   it('keeps to paths, languages and filters', async () => {
     const tree = treeOf(files);
     const pathsOf = async (

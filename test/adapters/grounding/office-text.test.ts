@@ -83,16 +83,6 @@ describe('officeText of packages', () => {
     ).toBe('### Top');
   });
 
-  it('finds parts by their relationships and without regard to case', async () => {
-    const text = '<row><c t="s"><v>0</v></c></row>';
-    const parts: Record<string, string> = { ...sheetOf(text), 'xl/Texts/ALL.xml': '<sst><si><t>Crane</t></si></sst>' };
-    parts['xl/_rels/workbook.xml.rels'] = parts['xl/_rels/workbook.xml.rels']!.replace(
-      '</R>',
-      '<Relationship Id="r2" Type="x/sharedStrings" Target="texts/all.xml"/></R>',
-    );
-    expect(await textOf(parts)).toBe('## Tides\n\n| Crane |');
-  });
-
   it('reads documents within a document where they stand, and diagrams', async () => {
     const chunk = async (path: string, content: string) =>
       await textOf({
@@ -188,6 +178,17 @@ describe('officeText of OpenDocument files', () => {
         '<text:list><text:list-item><text:p>c</text:p></text:list-item></text:list></office:text>',
     );
     expect(text).toBe('a b\n\n- c');
+  });
+
+  it('writes a row that repeats a million times a hundred times, and no empty ones', async () => {
+    const row = (repeats: number, cell: string) =>
+      `<table:table-row table:number-rows-repeated="${repeats}"><table:table-cell table:number-columns-repeated="16384">${cell}</table:table-cell></table:table-row>`;
+    const text = await content(
+      `<office:spreadsheet><table:table table:name="T">${row(1_048_576, '')}${
+        row(1_048_576, '<text:p>x</text:p>')
+      }</table:table></office:spreadsheet>`,
+    );
+    expect(text.split('\n').filter((line) => line.includes('x'))).toHaveLength(100);
   });
 });
 

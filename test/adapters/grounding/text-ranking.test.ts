@@ -13,25 +13,6 @@ const item = (id: string, text: string, more: Partial<GroundingItem> = {}): Grou
 const idsOf = (hits: readonly SourceHit[]): string[] => hits.map(({ id }) => id);
 
 describe('textSource ranks', () => {
-  it('by stems and by words that say the same, the word itself first', async () => {
-    const items = [
-      item('same', 'Repayment reminders are sent by mail.'),
-      item('other', 'A notification is shown.'),
-      item('none', 'Bread'),
-    ];
-    expect(idsOf(await found(items, 'remind me'))).toEqual(['same', 'other']);
-  });
-
-  it('with title and path as evidence beside the text', async () => {
-    const items = [
-      item('text', 'Timeouts end a run.'),
-      item('title', 'A run ends after a minute.', { title: 'Timeouts' }),
-      item('path', 'A run ends.', { uri: 'docs/timeouts.md' }),
-      item('none', 'A run ends.', { uri: 'docs/other.md' }),
-    ];
-    expect(idsOf(await found(items, 'timeouts')).toSorted()).toEqual(['path', 'text', 'title']);
-  });
-
   it('words that are near each other before the same words far apart', async () => {
     const far = `gold ${'filler '.repeat(12)} card`;
     expect(idsOf(await found([item('far', far), item('near', `gold card ${'filler '.repeat(12)}`)], 'gold card'))[0])
@@ -41,22 +22,6 @@ describe('textSource ranks', () => {
   it('words of everyday talk below the words that the talk is about', async () => {
     const items = [item('a', 'Hello sailors'), item('b', 'Stolen sailors')]; // of equal ones the smaller id is first
     expect(idsOf(await found(items, 'Hello, it was stolen'))).toEqual(['b', 'a']);
-  });
-
-  it('other words for the words of a question below those for few words', async () => {
-    const items = [item('same', 'The invoice'), item('other', 'The bill'), item('more', 'Sails, masts and ropes')];
-    const long = `bill sail mast rope ${'abcdefghijklmnop'.split('').map((letter) => letter.repeat(4)).join(' ')}`;
-    const scoreOf = async (query: string) => (await found(items, query)).find(({ id }) => id === 'same')?.score ?? 0;
-    expect(await scoreOf('bill')).toBeGreaterThan(0);
-    expect(await scoreOf(long)).toBeLessThan(0.7 * await scoreOf('bill'));
-  });
-
-  it('words of everyday talk below those of a short question where a story has them', async () => {
-    const items = [item('talk', 'Hello'), item('more', 'Sails, masts and ropes')];
-    const story = `hello ${'abcdefghijklmnopqrst'.split('').map((letter) => letter.repeat(4)).join(' ')}`;
-    const scoreOf = async (query: string) => (await found(items, query)).find(({ id }) => id === 'talk')?.score ?? 0;
-    expect(await scoreOf('hello')).toBeGreaterThan(0);
-    expect(await scoreOf(story)).toBeLessThan(0.7 * await scoreOf('hello'));
   });
 
   it('another word of the question before two that the items have together', async () => {
@@ -136,14 +101,5 @@ describe('textSource finds', () => {
     }`;
     const [hit] = await found([item('long', text), item('short', 'Another card')], 'how is a lost card replaced');
     expect(hit?.content).toContain('replaced within a week');
-  });
-});
-
-describe('confidence of textSource', () => {
-  it('is lower where an item has the parts of a name that no item has', async () => {
-    const items = [item('parts', 'The press prints words every day'), item('other', 'The paper is sold on the corner')];
-    const answered = async (all: readonly GroundingItem[]) => (await found(all, 'WordPress hosting'))[0]?.answered ?? 0;
-    expect(await answered(items)).toBeLessThan(0.8);
-    expect(await answered([...items, item('name', 'Hosting of WordPress')])).toBeGreaterThan(0.9);
   });
 });

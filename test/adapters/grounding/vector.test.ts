@@ -72,31 +72,6 @@ describe('vectorSource', () => {
     expect((await other.stats('local', neverAborted())).items).toBe(1);
   });
 
-  it('orders equal scores by id, whatever the order in which they came', async () => {
-    const source = vectorSource({ id: 'v' });
-    const items = ['d', 'b', 'e', 'a', 'c'].map((id) => item(id, [1, 1]));
-    await source.remember({ tenant: 'local', items }, neverAborted());
-    const hits = await source.retrieve({ tenant: 'local', embedding: [1, 1], topK: 3, filters: [] }, neverAborted());
-    expect(hits.map(({ id }) => id)).toEqual(['a', 'b', 'c']);
-  });
-
-  it('does not find what has no feature in common with the question', async () => {
-    const source = vectorSource({ id: 'v', storage: memoryStorage(), embedder: hashedEmbedder() });
-    await source.remember({ tenant: 'local', items: [{ id: 'a', text: 'The harbour is open' }] }, neverAborted());
-    const find = (query: string) => source.retrieve({ tenant: 'local', query, topK: 3, filters: [] }, neverAborted());
-    expect(await find('lighthouse closed')).toEqual([]);
-    expect((await find('harbour')).map(({ id }) => id)).toEqual(['a']);
-  });
-
-  it('has the same confidence for a hit whether it is the last one asked for or not', async () => {
-    const source = withEmbedder({ id: 'v', storage: memoryStorage() });
-    const items = ['red tea', 'green tea', 'black tea with milk'].map((text) => ({ id: text, text }));
-    await source.remember({ tenant: 'local', items }, neverAborted());
-    const ask = (topK: number) =>
-      source.retrieve({ tenant: 'local', query: 'green tea', topK, filters: [] }, neverAborted());
-    expect((await ask(1))[0]?.confidence).toBe((await ask(3))[0]?.confidence);
-  });
-
   it('embeds each text once, in batches, also after it was reopened', async () => {
     const storage = memoryStorage();
     const embedder = countingEmbedder();

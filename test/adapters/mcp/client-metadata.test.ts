@@ -50,15 +50,6 @@ describe('the client ID metadata document', () => {
     expect(oauth.to('/register')).toHaveLength(1);
   });
 
-  it('is not served without the URL of the endpoint', async () => {
-    const { runtime } = await signInWorld();
-    const serve = createHandler(runtime, {
-      authenticator,
-      mcpSignIn: mcpSignIn({ egress, redirectUris: [redirectUri] }),
-    });
-    expect((await serve(new Request('https://agents.example/oauth/client.json'))).status).toBe(404);
-  });
-
   it.each([
     'http://agents.example',
     'agents.example',

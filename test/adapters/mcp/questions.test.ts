@@ -3,6 +3,7 @@ import { memorySecrets } from '../../../adapters/secrets/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createRegistry, localPrincipal, type UIMessageChunk } from '../../../src/index.ts';
 import { mcpConnector } from '../../../adapters/mcp/client.ts';
+import { echoing, secret, server } from '../../contracts/mcp/check.ts';
 import { createPeer, event, failure, type Peer, type PeerMessage, result } from '../../contracts/mcp/peer.ts';
 import { egressTo } from '../../fixtures/mcp/mcp-peer.ts';
 import { continued, person, sealKey, signInWorld } from '../../fixtures/mcp/oauth-peer.ts';
@@ -362,5 +363,15 @@ describe('a question of a server of 2025-11-25, inside an open call', () => {
     expect(await answered).toEqual({ action: 'cancel' });
     expect(reported).toContainEqual(expect.objectContaining({ details: { reason: 'mcp_secret_asked' } }));
     expect(chunks.some(({ type }) => type === 'data-interruption')).toBe(false);
+  });
+
+  it('is canceled where no person can be asked', async () => {
+    const { peer, answered } = askingLegacy();
+    const connector = mcpConnector({ egress: egressTo(peer.handle) });
+    const { signal } = new AbortController();
+    const connection = await connector.connect(server, { secret, questions: true, signal });
+    await connection.callTool(echoing('Hi'));
+    await connection.close();
+    expect(await answered).toEqual({ action: 'cancel' });
   });
 });

@@ -26,27 +26,12 @@ describe('memoryStorage', () => {
     expect(await storage.list({ prefix: [], limit: 10 })).toMatchObject([{ key: ['a'], value: 1 }]);
   });
 
-  it('replaces and deletes while it is full', async () => {
-    const storage = memoryStorage({ maxEntries: 2 });
-    await storage.commit([{ key: ['a'], value: 1 }, { key: ['b'], value: 1 }]);
-    expect(await storage.commit([{ key: ['a'], value: 2 }])).toMatchObject({ ok: true });
-    expect(await storage.commit([{ key: ['a'] }, { key: ['c'], value: 3 }])).toMatchObject({ ok: true });
-    await expect(storage.commit([{ key: ['d'], value: 4 }])).rejects.toMatchObject(full);
-  });
-
   it('reuses the room of expired entries', async () => {
     const clock = createTestClock();
     const storage = memoryStorage({ now: clock.now, maxEntries: 2 });
     await storage.commit([{ key: ['a'], value: 1, ttlMs: 10 }, { key: ['b'], value: 1, ttlMs: 10 }]);
     clock.advance(10);
     expect(await storage.commit([{ key: ['c'], value: 2 }, { key: ['d'], value: 2 }])).toMatchObject({ ok: true });
-  });
-
-  it('answers a conflict before it complains about room', async () => {
-    const storage = memoryStorage({ maxEntries: 1 });
-    await storage.commit([{ key: ['a'], value: 1 }]);
-    expect(await storage.commit([{ key: ['a'], value: 2, ifVersion: null }, { key: ['b'], value: 2 }]))
-      .toEqual({ ok: false, conflicts: [['a']] });
   });
 
   it('matches no version of an earlier store', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readAll, runRequest, userMessage } from '../../fixtures/runtime.ts';
+import { readAll, runRequest } from '../../fixtures/runtime.ts';
 import { chunksOf, url } from './client/fake-endpoint.ts';
 import { callsOf, refuse, run, setup } from './client/setup.ts';
 
@@ -52,16 +52,6 @@ describe('run', () => {
 });
 
 describe('a run that is going on', () => {
-  it('is joined where the endpoint says, from its beginning', async () => {
-    const subject = await setup({ joins: 1 });
-    subject.endpoint.plan({ type: 'cut', after: 2 });
-    const first = (await subject.client.run(runRequest(), { idempotencyKey: 'one-key-for-both' })).getReader();
-    await first.read();
-    expect(await run(subject, { idempotencyKey: 'one-key-for-both' })).toEqual(chunksOf(6));
-    expect(callsOf(subject.endpoint)).toEqual(['POST /v1/runs', 'POST /v1/runs', 'GET /v1/runs/run_1/stream']);
-    expect(subject.endpoint.executions()).toBe(1);
-  });
-
   it('is joined when the answer to its start was lost', async () => {
     const subject = await setup({ joins: 1 });
     let lost = false;
@@ -96,28 +86,9 @@ describe('letting go', () => {
     );
     expect(endpoint.requests).toHaveLength(0);
   });
-
-  it('by cancelling the stream opens no further connection', async () => {
-    const { client, endpoint } = await setup();
-    endpoint.plan({ type: 'cut', after: 2 });
-    const reader = (await client.run(runRequest())).getReader();
-    await reader.read();
-    await reader.cancel();
-    expect(endpoint.requests).toHaveLength(1);
-    expect(endpoint.cancelled).toEqual([]);
-  });
 });
 
 describe('the other calls', () => {
-  it('reach any route, and are made again like runs', async () => {
-    const subject = await setup();
-    await run(subject);
-    subject.endpoint.plan({ type: 'network' }, refuse('overloaded', 503, { retryable: true }));
-    expect(await subject.client.call('GET', '/v1/runs/run_1?x=1')).toMatchObject({ state: 'completed' });
-    expect(subject.endpoint.requests.at(-1)?.url).toBe(`${url}/v1/runs/run_1?x=1`);
-    await expect(subject.client.status('run_7')).rejects.toMatchObject({ code: 'not_found', status: 404 });
-  });
-
   it('resume a run from its beginning, or from behind an event', async () => {
     const subject = await setup();
     await run(subject);
@@ -140,14 +111,6 @@ describe('as a transport of the AI SDK', () => {
     messageId: undefined,
     abortSignal: undefined,
   } as const;
-
-  it('asks for the structured answer that the body names', async () => {
-    const { client, endpoint } = await setup();
-    const output = { schema: { type: 'object' } };
-    const messages = [userMessage('Hello')];
-    await readAll(await client.sendMessages({ ...trigger, messages, body: { agentId: 'helper', output } }));
-    expect(await endpoint.requests[0]?.json()).toMatchObject({ agentId: 'helper', output });
-  });
 
   it('refuses messages without an agent', async () => {
     const { client } = await setup();

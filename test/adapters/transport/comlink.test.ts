@@ -3,7 +3,6 @@ import { type ConnectedRuntime, connectRuntime, exposeRuntime } from '../../../a
 import {
   type HostedRuntime,
   localPrincipal,
-  PinnaceError,
   readOutput,
   type Runtime,
   type UIMessageChunk,
@@ -25,13 +24,6 @@ function connect(runtime: Runtime): ConnectedRuntime {
 const stalled = () => scriptedModel(() => stallingStream(says('Hel').slice(0, 3)));
 
 describe('connectRuntime', () => {
-  it('runs an agent on the other side and returns its stream', async () => {
-    const connected = connect(testRuntime(scriptedModel(says('Hel', 'lo'))));
-    const chunks = await readAll(await connected.run(runRequest(), localPrincipal()));
-    expect(textOf(chunks)).toBe('Hello');
-    expect(terminalChunks(chunks)).toHaveLength(1);
-  });
-
   it('rejects every call of a worker that did not start, also those that wait already', async () => {
     const worker = Object.assign(new EventTarget(), { postMessage: () => undefined });
     const connected = connectRuntime(worker);
@@ -95,15 +87,6 @@ describe('connectRuntime', () => {
     const silent: Runtime & Partial<Pick<HostedRuntime, 'events'>> = { ...testRuntime(scriptedModel(says('hi'))) };
     delete silent.events;
     await expect(connect(silent).events()).rejects.toMatchObject({ code: 'unavailable', retryable: false });
-  });
-
-  it('passes errors with their codes', async () => {
-    const connected = connect(testRuntime(scriptedModel(says('hi'))));
-    const error = await connected.run({ ...runRequest(), agentId: 'nobody' }, localPrincipal()).catch((e: unknown) =>
-      e
-    );
-    expect(error).toBeInstanceOf(PinnaceError);
-    expect(error).toMatchObject({ code: 'not_found', details: { reason: 'agent_not_found' } });
   });
 
   it('stops the run when the signal aborts', async () => {

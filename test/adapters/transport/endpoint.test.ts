@@ -50,6 +50,36 @@ describe('an endpoint and its client', () => {
     await expect(other).rejects.toMatchObject({ code: 'idempotency_key_reused', status: 422 });
   });
 
+  it('let a run survive a connection that is cut after every few bytes', async () => {
+    const model = scriptedModel(says(...Array.from({ length: 40 }, (_, i) => `w${i} `)));
+    const endpoint = await signedEndpoint(testRuntime(model));
+    let connections = 0;
+    const client = await endpoint.client({}, {
+      fetch: async (given) => (connections++, cut(await endpoint.serve(given), 700)),
+      attempts: 100,
+    });
+    const chunks = await readAll(await client.run(request));
+    expect(textOf(chunks)).toBe(Array.from({ length: 40 }, (_, i) => `w${i} `).join(''));
+    expect(connections).toBeGreaterThan(3);
+    expect(model.calls).toHaveLength(1);
+  });
+
+  it('cancel a run, which is not what leaving does', async () => {
+    const model = stalled();
+    const client = await (await signedEndpoint(testRuntime(model))).client();
+    const stream = await client.run(request);
+    const reader = stream.getReader();
+    const runId = await runIdOf(reader);
+    await reader.cancel();
+    expect(await client.status(runId)).toMatchObject({ state: 'running' });
+    await client.cancel(runId);
+    await client.cancel(runId);
+    const chunks = await readAll((await client.resume(runId))!);
+    expect(terminalChunks(chunks)).toEqual([{ type: 'abort', reason: 'cancelled' }]);
+    expect(await client.status(runId)).toMatchObject({ state: 'cancelled' });
+    expect(model.calls[0]?.abortSignal?.aborted).toBe(true);
+  });
+
   it('have nothing to resume when all was read', async () => {
     const client = await (await signedEndpoint(testRuntime(hello()))).client();
     const chunks = await readAll(await client.run(request));
@@ -114,6 +144,19 @@ describe('an endpoint and its client', () => {
     await a!.cancel(await runIdOf(first.getReader()));
     await c!.run(request);
   });
+
+  it('invalidate and prewarm with the scopes for it', async () => {
+    const endpoint = await signedEndpoint(testRuntime(hello()));
+    const operator = await endpoint.client({ scopes: ['registry:read', 'registry:write', 'admin'] });
+    expect(await operator.call('POST', '/v1/prewarm', { body: { agentIds: ['helper', 'nobody'] } })).toEqual({
+      warmed: ['agent:helper', 'provider:default', 'tools'],
+      failed: { nobody: 'not_found' },
+    });
+    await operator.call('POST', '/v1/invalidations', { body: { keys: ['agent:helper'] } });
+    await expect(operator.call('POST', '/v1/invalidations', { body: { keys: [] } })).rejects.toMatchObject({
+      code: 'invalid_argument',
+    });
+  });
 });
 
 describe('the endpoint', () => {
@@ -150,6 +193,17 @@ describe('GET /v1/readyz', () => {
     new Request('https://worker.example/v1/readyz', { headers: authorization === undefined ? {} : { authorization } });
   const metricsToken = 'scrape-token-of-the-deployment-000';
   const never = (): Promise<never> => new Promise(() => undefined);
+
+  it('answers 503 within 3 s when the storage hangs, and names it', async () => {
+    using time = virtualTime();
+    const storage = { get: never, list: never, commit: never };
+    const { serve } = await signedEndpoint(testRuntime({ ...hello(), storage }), { metricsToken });
+    const answer = serve(ask(`Bearer ${metricsToken}`));
+    expect(await time.passUntil(answer, 3_000)).toBe(true);
+    const response = await answer;
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({ status: 'failed', checks: { storage: 'failed', catalog: 'ok' } });
+  });
 
   it('answers within 3 s when what the platform can do does not come', async () => {
     using time = virtualTime();
@@ -219,3 +273,18 @@ describe('GET /v1/readyz', () => {
     expect((await serve(ask())).status).toBe(503);
   });
 });
+
+/** The same answer with its connection cut after this many bytes. */
+function cut(response: Response, bytes: number): Response {
+  let left = bytes;
+  const body = response.body?.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        controller.enqueue(chunk.slice(0, left));
+        left -= chunk.length;
+        if (left <= 0) controller.error(new TypeError('The connection was cut'));
+      },
+    }),
+  );
+  return new Response(body ?? null, response);
+}

@@ -66,16 +66,6 @@ describe('a refused run', () => {
   });
 });
 
-describe('a refused authentication', () => {
-  it('is counted by its code', async () => {
-    const { serve, runtime } = endpoint();
-    await serve(new Request('http://127.0.0.1/v1/runs/run_x'));
-    await serve(new Request('http://127.0.0.1/v1/runs/run_x', { headers: { authorization: 'Bearer wrong' } }));
-    expect(runtime.metrics.text()).toContain('pinnace_authentication_refused_total{code="authentication_required"} 1');
-    expect(runtime.metrics.text()).toContain('pinnace_authentication_refused_total{code="token_invalid"} 1');
-  });
-});
-
 describe('the events of refused requests', () => {
   const look = (headers: Record<string, string> = {}): Request =>
     new Request('http://127.0.0.1/v1/runs/run_x', { headers });

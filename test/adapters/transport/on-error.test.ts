@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { connectRuntime, exposeRuntime } from '../../../adapters/transport/comlink.ts';
 import { developmentAuthenticator } from '../../../adapters/transport/development-authenticator.ts';
 import { createHandler } from '../../../adapters/transport/http.ts';
-import { createGrounding, type OnError } from '../../../src/index.ts';
+import { createGrounding, localPrincipal, type OnError } from '../../../src/index.ts';
 import { fakeSource } from '../../fixtures/grounding-source.ts';
 import { connectMcp, mcpHost } from '../../fixtures/mcp/mcp-connection.ts';
 import { says, scriptedModel } from '../../fixtures/model.ts';
@@ -66,6 +67,20 @@ describe('onError of an endpoint', () => {
     const response = await endpointOf(recorded, cause)('/v1/readyz');
     expect(await response.json()).toMatchObject({ status: 'ok', capabilities: {} });
     expect(recorded.reports).toEqual([[cause, { kind: 'hook', id: 'capabilities' }]]);
+  });
+});
+
+describe('onError of a runtime in a worker', () => {
+  it('receives what a call threw, of which the page gets the code alone', async () => {
+    const { runtime, reports } = recorder();
+    const cause = new TypeError('canary-4');
+    const { port1, port2 } = new MessageChannel();
+    onTestFinished(() => [port1, port2].forEach((port) => port.close()));
+    exposeRuntime({ ...runtime, manifest: () => Promise.reject(cause) }, port1);
+    await expect(connectRuntime(port2).manifest('helper', localPrincipal())).rejects.toMatchObject({
+      code: 'internal',
+    });
+    expect(reports).toEqual([[cause, { kind: 'run' }]]);
   });
 });
 

@@ -141,16 +141,6 @@ function talkingModel(
 afterEach(() => void sent.splice(0));
 
 describe.each(Object.entries(ways))('useChat with %s', (way, connect) => {
-  it('streams an answer with a tool call, and names no agent in its calls', async () => {
-    const runtime = runtimeOf(scriptedModel(callsTools({ tool: 'add', input: { a: 1, b: 2 } }), says('It is ', '3')));
-    const page = await render({ transport: connect(runtime) });
-    await page.chat.sendMessage({ text: 'Add' });
-    await until(() => expect(page.chat.status).toBe('ready'));
-    expect(textOf(page.chat.messages.at(-1))).toBe('It is 3');
-    expect(toolOf(page.chat.messages.at(-1))).toMatchObject({ type: 'tool-add', state: 'output-available', output: 3 });
-    expect(statesOf(page.chat.messages.at(-1))).toEqual(['completed']);
-  });
-
   it.each([true, false])('decides and continues when approved: %s', async (approved) => {
     const model = scriptedModel(asksToSend, says('Done'));
     const page = await render({ transport: connect(runtimeOf(model)), sendAutomaticallyWhen: answered });
@@ -220,15 +210,6 @@ describe.each(Object.entries(ways))('useChat with %s', (way, connect) => {
     await until(() => expect(model.calls[0]?.abortSignal?.aborted).toBe(true));
     expect(page.chat.status).toBe('ready');
     expect(statesOf(page.chat.messages.at(-1))).not.toContain('running');
-  });
-
-  it('regenerates an answer', async () => {
-    const page = await render({ transport: connect(runtimeOf(scriptedModel(says('One'), says('Two')))) });
-    await page.chat.sendMessage({ text: 'Count' });
-    await until(() => expect(page.chat.status).toBe('ready'));
-    await page.chat.regenerate();
-    await until(() => expect(textOf(page.chat.messages.at(-1))).toBe('Two'));
-    expect(page.chat.messages).toHaveLength(2);
   });
 
   it.each([false, true])('joins a run after a reload, also in strict mode: %s', async (strict) => {
@@ -302,6 +283,18 @@ describe('PinnaceUIMessage', () => {
 });
 
 describe('useChat with DefaultChatTransport', () => {
+  it('chats, decides by its messages and continues', async () => {
+    const page = await render({
+      transport: defaultTransport(runtimeOf(scriptedModel(asksToSend, says('Done')))),
+      sendAutomaticallyWhen: answered,
+    });
+    await page.chat.sendMessage({ text: 'Send' });
+    await until(() => expect(page.chat.status).toBe('ready'));
+    await page.chat.addToolApprovalResponse({ id: approvalOf(page.chat.messages.at(-1)), approved: true });
+    await until(() => expect(textOf(page.chat.messages.at(-1))).toBe('Done'));
+    expect(sent).toEqual(['Ada']);
+  });
+
   it('resumes after a reload', async () => {
     const model = talkingModel();
     const runtime = runtimeOf(model);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dayOf, formatBytes, formatCount, formatDuration, summarize } from '../../../demo/kit/format.ts';
+import { dayOf, formatCount, formatDuration, summarize } from '../../../demo/kit/format.ts';
 
 describe('formatDuration', () => {
   it.each([[0, '0 ms'], [-5, '0 ms'], [999, '999 ms'], [4210, '4.2 s'], [59_949, '59.9 s'], [59_950, '1 min 0 s'], [
@@ -15,18 +15,6 @@ describe('formatCount', () => {
   it('gives one and many', () => {
     expect([0, 1, 1234].map((count) => formatCount(count, 'step'))).toEqual(['0 steps', '1 step', '1,234 steps']);
   });
-});
-
-describe('formatBytes', () => {
-  it.each([
-    [1, '1 byte'],
-    [999, '999 bytes'],
-    [1_400, '1.4 kB'],
-    [999_499, '999 kB'],
-    [999_500, '1.0 MB'],
-    [999_499_999, '999 MB'],
-    [5_368_709_120, '5.4 GB'],
-  ])('returns %i bytes in words', (bytes, words) => expect(formatBytes(bytes)).toBe(words));
 });
 
 describe('dayOf', () => {

@@ -9,15 +9,6 @@ const Screen = () => <p>The screen</p>;
 const Failure = ({ onRetry }: { onRetry: () => void }) => <button type='button' onClick={onRetry}>Again</button>;
 
 describe('lazy', () => {
-  it('shows the stand-in, then what was fetched', async () => {
-    const { promise, resolve } = Promise.withResolvers<typeof Screen>();
-    const Lazy = lazy(() => promise, { StandIn: () => <p>Soon</p> });
-    render(<Lazy />, root);
-    expect(root.textContent).toBe('Soon');
-    resolve(Screen);
-    await vi.waitFor(() => expect(root.textContent).toBe('The screen'));
-  });
-
   it('says that it could not be fetched, and tries again when asked', async () => {
     const load = vi.fn<() => Promise<typeof Screen>>().mockResolvedValue(Screen).mockRejectedValueOnce(
       new Error('offline'),

@@ -1,6 +1,6 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { flakySecret, flakyTool } from '../../../demo/tools/flaky.ts';
-import { createPrincipal, defaultLimits, localPrincipal, type ToolContext } from '../../../src/index.ts';
+import { createPrincipal, defaultLimits, localPrincipal } from '../../../src/index.ts';
 import { outcomeOf } from '../../fixtures/tools/tool-call.ts';
 
 const well = { mode: 'ok', text: 'All is well' };
@@ -8,16 +8,6 @@ const well = { mode: 'ok', text: 'All is well' };
 describe('flaky', () => {
   it('answers on request', async () => {
     expect(await outcomeOf(flakyTool(), { mode: 'ok' })).toEqual(well);
-  });
-
-  it('fails with a message that the model may read', async () => {
-    const log = vi.fn<ToolContext['log']>();
-    expect(await outcomeOf(flakyTool(), { mode: 'error' }, { log })).toEqual({
-      code: 'unavailable',
-      message: 'The flaky tool failed, as requested',
-      retryable: true,
-    });
-    expect(log).toHaveBeenCalledExactlyOnceWith('Misbehaving as requested: error (always)', 'warn');
   });
 
   it('fails with a secret that stays hidden', async () => {
@@ -49,13 +39,6 @@ describe('flaky', () => {
     expect(await outcomeOf(flakyTool(), { mode: 'slow' }, { timeoutMs: 5 })).toMatchObject({
       code: 'deadline_exceeded',
     });
-  });
-
-  it('stops being slow with its run', async () => {
-    const run = new AbortController();
-    const outcome = outcomeOf(flakyTool(), { mode: 'slow' }, { signal: run.signal });
-    run.abort();
-    expect(await outcome).toMatchObject({ code: 'cancelled' });
   });
 
   it('fails always where no number is given', async () => {

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { mostNotes } from '../../../demo/tools/note-store.ts';
 import { createNotebook, type Notebook } from '../../fixtures/notebook.ts';
 
@@ -75,15 +74,5 @@ describe('notes_add', () => {
   it('gives up when others never stop writing', async () => {
     notes = createNotebook({ ...notes.storage, commit: async () => ({ ok: false, conflicts: [] }) });
     expect(await notes.call('notes_add', { text: 'Eggs' })).toMatchObject({ code: 'conflict', retryable: true });
-  });
-
-  it('passes on that the storage is full', async () => {
-    notes = createNotebook(memoryStorage({ maxEntries: 3 })); // the note, the count, and the mark of the commit
-    await notes.addAll('Eggs');
-    expect(await notes.call('notes_add', { text: 'Milk' })).toMatchObject({
-      code: 'unavailable',
-      details: { reason: 'storage_full' },
-    });
-    expect(await notes.call('notes_list')).toMatchObject({ total: 1, notes: { length: 1 } });
   });
 });

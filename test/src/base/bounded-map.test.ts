@@ -14,16 +14,6 @@ describe('BoundedMap', () => {
     expect([...filled().set('a', 4).set('c', 3)]).toEqual([['a', 4], ['c', 3]]);
   });
 
-  it('keeps an entry that was used, and not one that was only read', () => {
-    const map = filled();
-    expect([map.get('a'), map.use('a'), map.use('missing')]).toEqual([1, 1, undefined]);
-    map.set('c', 3);
-    expect([...map.keys()]).toEqual(['a', 'c']);
-    map.get('a');
-    map.set('d', 4);
-    expect([...map.keys()]).toEqual(['c', 'd']);
-  });
-
   it('creates a value once and marks it as used', () => {
     const map = filled();
     expect(map.getOrCreate('a', () => 9)).toBe(1);

@@ -59,6 +59,10 @@ function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return (a[at] ?? 0) < (b[at] ?? -1) ? -1 : 1;
 }
 
+function begins(prefix: Key, whole: Key): boolean {
+  return prefix.length <= whole.length && compareKeys(prefix, whole.slice(0, prefix.length)) === 0;
+}
+
 describe('encodeKey', () => {
   it('returns bytes that sort as the keys do', () => {
     fc.assert(
@@ -114,6 +118,17 @@ describe('encodeKey', () => {
 });
 
 describe('afterPrefix', () => {
+  it('bounds, together with the prefix, exactly the keys with this prefix', () => {
+    fc.assert(
+      fc.property(key, fc.array(part, { maxLength: 3 }), key, (prefix, rest, other) => {
+        for (const whole of [[...prefix, ...rest], other, [...prefix.slice(0, -1), ...other]]) {
+          expect(isWithin(prefix, whole)).toBe(begins(prefix, whole));
+        }
+      }),
+      { numRuns: runs(2000) },
+    );
+  });
+
   it('bounds every key where the prefix is empty', () => {
     fc.assert(fc.property(key, (whole) => {
       expect(isWithin([], whole)).toBe(true);

@@ -33,6 +33,14 @@ describe('createPrincipal', () => {
     }
   });
 
+  it.each(['a', 'x'.repeat(256), 'group:42', 'Ünï@example.com', 'Undefined', '__proto__', 'a b', '0'])(
+    'accepts %j',
+    (name) => {
+      const given = { ...facts, tenant: name, subject: name, actor: name, roles: [name] };
+      expect(createPrincipal(given)).toEqual(given);
+    },
+  );
+
   it('cannot be changed by a list of roles that its caller keeps', () => {
     const roles = ['reader'];
     const principal = createPrincipal({ ...facts, roles });

@@ -139,6 +139,32 @@ describe('a discovery tool', () => {
 });
 
 describe('a masked tool', () => {
+  it('can be neither found, described, loaded, nor named by an old name', async () => {
+    const { discovery, active } = testDiscovery({
+      isAllowed: (name) => name !== 'registry_list',
+      active: new Set(['registry_list', 'loop_get']),
+    });
+    const { tools } = await outputOf(discovery, 'tool_find', { query: 'registry list tasks', limit: 50 });
+    expect((tools as { name: string }[]).map(({ name }) => name)).not.toContain('registry_list');
+    const errors = [
+      await errorOf(discovery, 'tool_describe', { name: 'registry_list' }),
+      await errorOf(discovery, 'tool_load', { names: ['loop_set', 'registry_list'] }),
+      await errorOf(discovery, 'tool_load', { names: ['go_ent_registry_list'] }),
+      discovery.notActive('registry_list'),
+      discovery.notActive('go_ent_registry_list'),
+    ];
+    for (const { code, details } of errors) {
+      expect(code).toBe('not_found');
+      expect(details).toMatchObject({
+        reason: 'unknown_tool',
+        suggestions: expect.not.arrayContaining(['registry_list']),
+      });
+    }
+    expect(await outputOf(discovery, 'tool_active', {})).toMatchObject({ count: 1, tools: [{ name: 'loop_get' }] });
+    expect(discovery.activeNames()).toEqual(['loop_get']);
+    expect(active.has('loop_set')).toBe(false);
+  });
+
   it('is no longer active in the next step when it is masked in the middle of a run', async () => {
     const masked = new Set<string>();
     const { discovery } = testDiscovery({ isAllowed: (name) => !masked.has(name) });
@@ -165,6 +191,18 @@ describe('the loaded set', () => {
     expect(await outputOf(testDiscovery({ storage }).discovery, 'tool_active', {})).toMatchObject({ count: 1 });
   });
 
+  it('is filtered by what is allowed and known today, and comes back when it is allowed again', async () => {
+    const storage = memoryStorage();
+    await outputOf(testDiscovery({ storage }).discovery, 'tool_load', { names: ['loop_get', 'loop_set', 'spec_list'] });
+    const smaller = createToolIndex(goEntTools.filter(({ name }) => name !== 'spec_list'));
+    const today = testDiscovery({ storage, index: smaller, isAllowed: (name) => name !== 'loop_set' });
+    await today.discovery.restore();
+    expect([...today.active]).toEqual(['loop_get']);
+    const later = testDiscovery({ storage });
+    await later.discovery.restore();
+    expect(later.active.size).toBe(3);
+  });
+
   it('belongs to one tenant, subject and chat', async () => {
     const storage = memoryStorage();
     const own = { storage, principal: principalOf('t', 's'), chatId: 'c' };
@@ -184,6 +222,23 @@ describe('the loaded set', () => {
     expect(await outputOf(testDiscovery({ ...own, handle }).discovery, 'tool_active', {})).toMatchObject({ count: 1 });
   });
 
+  it('travels by its handle where there is no chat, until it expires', async () => {
+    let now = 0;
+    const options = { storage: memoryStorage({ now: () => now }), ttlMs: 1000, chatId: undefined };
+    const first = await outputOf(testDiscovery(options).discovery, 'tool_load', { names: ['loop_get'] });
+    const handle = first.toolset as string;
+    expect(handle).toMatch(/^[0-9a-f]{32}$/); // 128 bits
+    const second = testDiscovery({ ...options, handle }).discovery;
+    expect(await outputOf(second, 'tool_load', { names: ['loop_set'] })).toMatchObject({ active: 2, toolset: handle });
+    const stranger = testDiscovery({ ...options, handle, principal: principalOf('other', 'local') }).discovery;
+    expect(await errorOf(stranger, 'tool_active', {})).toMatchObject({ code: 'not_found' });
+    now = 1001;
+    const late = testDiscovery({ ...options, handle }).discovery;
+    expect(await errorOf(late, 'tool_load', { names: ['loop_get'] })).toMatchObject({
+      details: { reason: 'unknown_toolset' },
+    });
+  });
+
   it('keeps what two instances load at the same time', async () => {
     const storage = memoryStorage();
     const instances = ['loop_get', 'loop_set', 'spec_list'].map((name) => ({ name, ...testDiscovery({ storage }) }));
@@ -192,15 +247,6 @@ describe('the loaded set', () => {
     await discovery.restore();
     expect([...active].toSorted()).toEqual(['loop_get', 'loop_set', 'spec_list']);
     expect(new Set(instances.map((instance) => instance.discovery.handle())).size).toBe(1);
-  });
-
-  it('leaves out the tools that the host has made active itself', async () => {
-    const storage = memoryStorage();
-    const { discovery } = testDiscovery({ storage, active: new Set(['spec_show']) });
-    expect(await outputOf(discovery, 'tool_load', { names: ['spec_show', 'loop_get'] })).toMatchObject({ active: 2 });
-    const next = testDiscovery({ storage });
-    await next.discovery.restore();
-    expect([...next.active]).toEqual(['loop_get']);
   });
 
   it('holds no more tools than may be active', async () => {
@@ -213,14 +259,6 @@ describe('the loaded set', () => {
 });
 
 describe('notActive', () => {
-  it('says how to load a tool that is known', () => {
-    const { discovery } = testDiscovery({ index });
-    expect(discovery.notActive('loop_get').message).toContain('tool_load');
-    expect(discovery.notActive('loop_gett').details).toMatchObject({
-      suggestions: expect.arrayContaining(['loop_get']),
-    });
-  });
-
   it('repeats nothing hostile of a name', () => {
     const { message } = testDiscovery({ index }).discovery.notActive(`a"\n\u202E${'x'.repeat(1000)}`);
     expect(message).not.toMatch(/[\n\u202E]|x{101}/);

@@ -37,10 +37,6 @@ const someChange = fc.oneof(
   fc.nat().map((pick) => ({ remove: pick })),
 );
 
-function refuse(): never {
-  throw new Error('no');
-}
-
 describe('createToolIndex', () => {
   it('returns the same answers after any additions and removals as a rebuilt index', () => {
     fc.assert(
@@ -81,15 +77,6 @@ describe('createToolIndex', () => {
         expect(index.search(query, limit)).toEqual(index.search(query, 30).slice(0, limit));
       }),
     );
-  });
-
-  it('answers with scores that do not rise, equal ones in the order of registration', () => {
-    const index = createToolIndex(['c', 'a', 'b'].map((name) => ({ name: `${name}1`, description: 'Sends mail' })));
-    expect(namesOf(index, 'send mail')).toEqual(['c1', 'a1', 'b1']);
-    expect(index.remove('c1')).toBe(true);
-    index.add({ name: 'c1', description: 'Sends mail' });
-    index.add({ name: 'a1', description: 'Sends mail' });
-    expect(namesOf(index, 'send mail')).toEqual(['a1', 'b1', 'c1']);
   });
 
   it('returns the same scores in every runtime', () => {
@@ -162,30 +149,6 @@ describe('createToolIndex', () => {
     expect(namesOf(createToolIndex(tools, { thesaurus }), 'boats')).toEqual(['find_vessel']);
   });
 
-  it('prefers the tool that the query names in full', () => {
-    const index = createToolIndex([
-      { name: 'get_weather_station_owner', description: 'Weather stations and weather owners' },
-      { name: 'get_weather', description: 'Tells the weather of a place' },
-    ]);
-    expect(namesOf(index, 'weather')[0]).toBe('get_weather');
-  });
-
-  it('finds both tools of a request that needs two', () => {
-    const mail = Array.from(
-      { length: 4 },
-      (_, i) => ({ name: `send_mail_${i}`, description: 'Sends a mail message to people' }),
-    );
-    const index = createToolIndex([...mail, { name: 'convert_currency', description: 'Converts money' }]);
-    expect(namesOf(index, 'send a mail message to people and convert money', 3)).toContain('convert_currency');
-  });
-
-  it('stays whole when the filter throws', () => {
-    const index = createToolIndex([{ name: 'mail', description: 'Mail' }]);
-    const before = index.search('mail', 5);
-    expect(() => index.search('mail', 5, { accept: refuse })).toThrow('no');
-    expect(index.search('mail', 5)).toEqual(before);
-  });
-
   it('knows former names for as long as the tool is there', () => {
     const index = createToolIndex([{ name: 'new', renamedFrom: ['old', 'older'] }]);
     expect(index.renamed('old')).toEqual(['new']);
@@ -193,16 +156,6 @@ describe('createToolIndex', () => {
     expect([index.renamed('old'), index.renamed('older')]).toEqual([[], ['new']]);
     index.remove('new');
     expect(index.renamed('older')).toEqual([]);
-  });
-
-  it('covers a query better when a tool says its words', () => {
-    const index = createToolIndex([{ name: 'get_weather', description: 'Tells the weather' }, {
-      name: 'add',
-      description: 'Adds',
-    }]);
-    expect(index.fit('weather')).toBeGreaterThan(0.5);
-    expect(index.fit('weather on the moon base alpha')).toBeLessThan(index.fit('weather'));
-    expect([index.fit('xylophone'), index.fit(''), createToolIndex([]).fit('weather')]).toEqual([0, 0, 0]);
   });
 
   it('explains which words of the query no tool says', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createEventLog } from '../../../src/events/index.ts';
-import type { Storage } from '../../../src/index.ts';
+import type { ObservedEvent, Storage } from '../../../src/index.ts';
 import { at, start } from '../../fixtures/kept-events.ts';
 
 describe('createEventLog', () => {
@@ -31,6 +31,46 @@ describe('createEventLog', () => {
     await Promise.all(Array.from({ length: 190 }, (_, ms) => log.append([at(ms)])));
     expect(commits).toBeLessThanOrEqual(12);
     expect(await log.verify()).toMatchObject({ ok: true, checked: 190 });
+  });
+
+  it.each<[string, (event: ObservedEvent) => unknown]>([
+    ['the time', (one) => ({ ...one, timestamp: '2026-01-01T00:00:00.000Z' })],
+    ['the actor', (one) => ({ ...one, actor: { type: 'agent', id: 'other' } })],
+    ['the action', (one) => ({ ...one, action: 'tool.list' })],
+    ['the target', (one) => ({ ...one, target: { type: 'tool', id: 'sub' } })],
+    ['the status', (one) => ({ ...one, status: 'denied' })],
+    ['the error', (one) => ({ ...one, error: { code: 'internal', message: '', retryable: false } })],
+    ['an addition', (one) => ({ ...one, more: true })],
+  ])('sees a change of %s', async (_, change) => {
+    const storage = memoryStorage();
+    const log = createEventLog({ storage });
+    await log.append([at(0), at(1), at(2)]);
+    const key = ['event-log', 'events', 'event', 2];
+    const logged = (await storage.get(key))?.value as { event: ObservedEvent };
+    await storage.commit([{ key, value: { ...logged, event: change(logged.event) } }]);
+    expect(await log.verify()).toMatchObject({ ok: false, checked: 1, brokenAt: 2 });
+  });
+
+  it('detects a rollback or a rewrite of everything by an anchor that was stored elsewhere', async () => {
+    const logOf = async (...events: readonly ObservedEvent[]) => {
+      const log = createEventLog({ storage: memoryStorage() });
+      await log.append(events);
+      return log;
+    };
+    const whole = await logOf(at(0), at(1), at(2));
+    const { items } = await whole.list();
+    const [, , last] = items;
+    if (!last) throw new Error('No last entry');
+    const anchor = { seq: last.seq, hash: last.hash };
+    expect(await whole.verify({ anchor })).toMatchObject({ ok: true, checked: 3 });
+    const older = await logOf(at(0), at(1));
+    expect(await older.verify()).toMatchObject({ ok: true });
+    expect(await older.verify({ anchor })).toMatchObject({ ok: false, checked: 0, brokenAt: 3 });
+    expect(await (await logOf(at(0), at(1), at(3))).verify({ anchor })).toMatchObject({
+      ok: false,
+      checked: 2,
+      brokenAt: 3,
+    });
   });
 
   it.each([[1, 0], [2, 1], [3, 2]])('sees that number %i was taken out', async (seq, checked) => {

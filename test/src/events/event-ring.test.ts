@@ -36,6 +36,18 @@ const actionsOf = (seen: readonly RingEvent[]): string[] =>
   seen.map(({ seq, event: { action } }) => `${seq} ${action}`);
 
 describe('createEventRing', () => {
+  it('returns only matching and visible events', async () => {
+    const ring = createEventRing();
+    ring.observe(event('a'), 'other');
+    ring.observe(event('a', { target: { type: 'tool', id: 'sub' } }), 't');
+    ring.observe(event('a', { actor: { type: 'agent', id: 'helper' } }), 't');
+    ring.observe(event('a'), undefined);
+    const seen = await take(ring.watch((tenant) => tenant === 't', { after: 0 }), 2);
+    expect(seen.map(({ seq }) => seq)).toEqual([2, 3]);
+    const [mine] = await take(ring.watch(everyone, { after: 0, filter: { actor: 'helper', target: 'add' } }), 1);
+    expect(mine?.seq).toBe(3);
+  });
+
   it('reports dropped events to a slow subscriber, and waits for none', async () => {
     const ring = createEventRing({ capacity: 3 });
     const slow = ring.watch(everyone);

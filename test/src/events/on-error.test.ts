@@ -195,21 +195,6 @@ describe('onError', () => {
     expect(left).not.toContain(canary);
   });
 
-  it('receives the first cause of an error that the thrower has wrapped', async () => {
-    const { reports, onError } = recorder();
-    const cause = bug();
-    const wrapped = new PinnaceError('unavailable', 'No', { cause: new PinnaceError('internal', 'No', { cause }) });
-    await leftBy(scriptedModel(callsLook, says('ok')), { tools: [look(throwIt(wrapped))], onError });
-    expect(reports.map((report) => report.cause)).toEqual([cause]);
-  });
-
-  it('is not called for an error that says everything itself', async () => {
-    const { reports, onError } = recorder();
-    const refused = new PinnaceError('not_found', 'Cannot find the note');
-    await leftBy(scriptedModel(callsLook, says('ok')), { tools: [look(throwIt(refused))], onError });
-    expect(reports).toEqual([]);
-  });
-
   it('is not called for a run that its caller stops', async () => {
     const { reports, onError } = recorder();
     const stop = new AbortController();

@@ -3,7 +3,6 @@ import { fitCalibration, type JudgedHit } from '../../../src/grounding/index.ts'
 import {
   calibrated,
   calibrationError,
-  cosineConfidence,
   logit,
   normalQuantile,
   sigmoid,
@@ -56,13 +55,6 @@ describe('confidence', () => {
       expect(normalQuantile(p)).toBeCloseTo(z, 5);
     }
     expect([normalQuantile(0), normalQuantile(1)]).toEqual([-Infinity, Infinity]);
-  });
-
-  it('takes a cosine that chance would reach for little, and more documents for more chance', () => {
-    const spread = { mean: 0.7, deviation: 0.02 };
-    expect(cosineConfidence(0.7 + 0.02 * 3.1, spread, 1_000)).toBeLessThan(0.1);
-    expect(cosineConfidence(0.9, spread, 1_000)).toBeGreaterThan(0.92);
-    expect(cosineConfidence(0.8, spread, 100_000)).toBeLessThan(cosineConfidence(0.8, spread, 100));
   });
 
   it('takes half of the words for little, and all of them for much', () => {

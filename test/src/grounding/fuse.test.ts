@@ -64,13 +64,6 @@ describe('fuse', () => {
     expect(first?.id).toBe('2');
   });
 
-  it('keeps the order of equals in a strong source against a weak one', () => {
-    const strong = list('a', hitOf('p', { confidence: 0.5 }), hitOf('q', { confidence: 0.5 }));
-    const weak = { ...list('b', hitOf('q', { confidence: 0.4 })), weight: 0.005 };
-    expect(fuse([strong, weak]).map(({ id }) => id)).toEqual(['p', 'q']);
-    expect(fuse([strong, { ...weak, weight: 1 }]).map(({ id }) => id)).toEqual(['q', 'p']);
-  });
-
   it('takes an item that two sources show in different parts for one hit', () => {
     const part = (id: string, uri: string, content: string) => hitOf(id, { content, source: { uri, version: '1' } });
     const hash = '0123456789abcdef0123456789abcdef';

@@ -56,6 +56,23 @@ describe('groundingTools', () => {
     });
   });
 
+  it('reach only the sources that they were given, and name those', async () => {
+    const call = setUp({ dataSources: ['notes'] });
+    expect(await call('retrieve', { query: 'x', dataSourceIds: ['other'] })).toMatchObject({
+      ok: false,
+      error: { code: 'not_found', details: { suggestions: ['notes'] } },
+    });
+    for (const [tool, input] of [['remember', { items: [{ text: 'x' }] }], ['forget', { ids: ['x'] }]] as const) {
+      expect(await call(tool, { ...input, dataSourceId: 'other' })).toMatchObject({
+        ok: false,
+        error: { code: 'invalid_argument', message: expect.stringContaining('notes') },
+      });
+    }
+    expect(await setUp()('retrieve', { query: 'x' })).toMatchObject({
+      output: { sources: [{ dataSourceId: 'notes' }, { dataSourceId: 'other' }] },
+    });
+  });
+
   it('wait for a person before they write', async () => {
     const call = setUp({ dataSources: ['notes'] });
     const items = [{ text: 'x' }];

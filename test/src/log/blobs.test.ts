@@ -34,6 +34,18 @@ describe('files in a storage', () => {
     expect(writes).toHaveLength(before);
   });
 
+  it('expire 30 days after their last use', async () => {
+    const { blobs, pass, storage } = setup();
+    const id = await blobs.put(blob, scope);
+    for (let use = 0; use < 4; use++) {
+      pass(20 * day);
+      expect(await blobs.get(id, scope)).toEqual(blob);
+    }
+    pass(30 * day);
+    expect(await blobs.get(id, scope)).toBeUndefined();
+    expect(await storage.list({ prefix: ['blob'], limit: 10 })).toEqual([]);
+  });
+
   it('are missing as a whole when a part is missing', async () => {
     const { blobs, storage } = setup();
     const id = await blobs.put(blob, scope);
@@ -45,5 +57,19 @@ describe('files in a storage', () => {
     const { blobs, storage } = setup();
     await blobs.delete(await blobs.put(blob, scope), scope);
     expect(await storage.list({ prefix: [], limit: 10 })).toEqual([]);
+  });
+
+  it('do not exist until all of their parts are written', async () => {
+    const storage = memoryStorage();
+    let commits = 0;
+    const failing = {
+      get: (key: Parameters<typeof storage.get>[0]) => storage.get(key),
+      commit: (changes: Parameters<typeof storage.commit>[0]) =>
+        ++commits === 2 ? Promise.reject(new Error('lost')) : storage.commit(changes),
+    };
+    const blobs = storageBlobs({ storage: failing, ttlMs: day, now: Date.now });
+    await expect(blobs.put(blob, scope)).rejects.toThrow('lost');
+    const id = await blobs.put(blob, scope); // the second time it works, over what the first has left
+    expect(await blobs.get(id, scope)).toEqual(blob);
   });
 });

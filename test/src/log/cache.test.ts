@@ -39,14 +39,6 @@ describe('createCache', () => {
     expect(await cache.get('a')).toBe(2);
   });
 
-  it('waits for a new value when the old one is too old', async () => {
-    const { state, cache } = setUp();
-    await cache.get('a');
-    state.time = 121_000;
-    state.answer = () => Promise.resolve(2);
-    expect(await cache.get('a')).toBe(2);
-  });
-
   it.each(['forbidden', 'not_found', 'unauthenticated'] as const)(
     'does not cover up %s with an old value',
     async (code) => {
@@ -120,13 +112,6 @@ describe('createCache', () => {
     expect(await first).toBe(1);
     for (const id of ['a', 'b', 'a']) expect(await time.passUntil(cache.get(id), 0)).toBe(true);
     expect(state.loads).toBe(3);
-  });
-
-  it('goes on without the shared layer when the storage is away', async () => {
-    const storage = memoryStorage();
-    await storage.close();
-    const { cache } = setUp({ shared: { storage, source: 'test', position: () => 0 } });
-    expect(await cache.get('a')).toBe(1);
   });
 
   it('never returns an older value to a read that starts after an invalidation', async () => {

@@ -17,13 +17,4 @@ describe('createCommitTick', () => {
     await done.promise;
     expect(new Set(turns).size).toBe(1);
   });
-
-  it('calls back at the end of the turn when the spacing is 0', async () => {
-    const tick = createCommitTick(0, Date.now);
-    let called = false;
-    tick.wait(() => (called = true));
-    expect(called).toBe(false);
-    await Promise.resolve();
-    expect(called).toBe(true);
-  });
 });

@@ -3,7 +3,7 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { answeringStorage } from '../../../src/log/answering-storage.ts';
 import { PinnaceError, type Storage } from '../../../src/index.ts';
 import { type Journal, openJournal } from '../../../src/log/journal.ts';
-import { creation, readItems, readJournal, takeOver } from '../../../src/log/journal-record.ts';
+import { creation, readItems, readJournal, readLastSeq, takeOver } from '../../../src/log/journal-record.ts';
 import { virtualTime } from '../../../src/simulation/virtual-time.ts';
 
 const prefix = ['log', 'a'];
@@ -66,6 +66,18 @@ describe.each([
   { mode: 'that only checks its head', leavesHeadMs: 60_000 },
 ])('a journal $mode', ({ leavesHeadMs }) => {
   beforeEach(() => void (headMs = leavesHeadMs));
+
+  it('commits what one turn appends together, at its end and without a timer', async () => {
+    const storage = memoryStorage();
+    const { journal, seen } = await create(storage);
+    journal.append(['a']);
+    journal.append(['b', 'c'], { state: 'later', changes: [{ key: ['beside'], value: 1 }] });
+    await journal.flush();
+    expect(seen[0]).toBe(3);
+    expect(await itemsOf(storage)).toEqual(['a', 'b', 'c']);
+    expect(await readJournal(storage, prefix)).toMatchObject({ head: { seq: 3, state: 'later' } });
+    expect((await storage.get(['beside']))?.value).toBe(1);
+  });
 
   it('never lets a reader see a part of what one append added, however long', async () => {
     const storage = memoryStorage();
@@ -197,6 +209,19 @@ describe.each([
 describe('a journal that only checks its head', () => {
   beforeEach(() => void (headMs = 60_000));
 
+  it('leaves the head as it is until the state changes, and readers find the last item', async () => {
+    const storage = memoryStorage();
+    const { journal } = await create(storage, ['a']);
+    const before = await readJournal(storage, prefix);
+    journal.append(['b', 'c']);
+    await journal.flush();
+    expect(await readJournal(storage, prefix)).toEqual(before);
+    expect(await readLastSeq(storage, prefix, 1)).toBe(3);
+    journal.append(['d'], { state: 'later' });
+    await journal.flush();
+    expect(await readJournal(storage, prefix)).toMatchObject({ head: { seq: 4, state: 'later' } });
+  });
+
   it('writes its head where the storage cannot check a version', async () => {
     const { checks: _, ...storage } = memoryStorage();
     const { journal } = await create(storage);
@@ -227,5 +252,17 @@ describe('a journal that only checks its head', () => {
     await Promise.all(['a', 'b', 'c'].map((item) => (journal.append([item]), journal.flush())));
     expect(commits).toBe(2); // the creation, and the three
     expect(await itemsOf(storage)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('commits nothing more after an end that was committed with others', async () => {
+    let commits = 0;
+    const storage = faulty((commit) => (commits += 1, commit()));
+    const { journal } = await create(storage);
+    journal.append(['a']);
+    const first = journal.flush();
+    journal.append(['end'], { state: 'ended' });
+    await Promise.all([first, journal.flush()]);
+    expect(commits).toBe(2); // the creation, and what came in one turn
+    expect(await itemsOf(storage)).toEqual(['a', 'end']);
   });
 });

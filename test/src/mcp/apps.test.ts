@@ -182,6 +182,19 @@ describe('apps of an MCP server', () => {
     await expect(runtime.apps.read('helper', request, me)).rejects.toMatchObject(drifted);
   });
 
+  it('are not wanted of a server whose record does not say so, and shown no longer when it stops saying so', async () => {
+    const { look, mcp, runtime, catalog, record, approve, hashOf } = await setUp({ apps: false });
+    expect((await look()).apps).toBeUndefined();
+    expect(mcp.asked.reads).toEqual([]);
+    await catalog.put('mcpServer', { ...await record(), apps: true });
+    await approve();
+    const sha256 = await hashOf();
+    expect(await runtime.apps.read('helper', { server, uri, sha256 }, me)).toMatchObject({ html });
+    await catalog.put('mcpServer', { ...await record(), apps: false });
+    await runtime.invalidate(['*']);
+    await expect(runtime.apps.read('helper', { server, uri, sha256 }, me)).rejects.toMatchObject(unknown);
+  });
+
   it.each<[string, Part | undefined, string]>([
     ['is larger than 512 KiB', appPart({ text: 'x'.repeat(524_289) }), 'app_too_large'],
     ['is no HTML of an app', appPart({ mimeType: 'text/html' }), 'app_type'],
@@ -292,6 +305,18 @@ describe('calls of apps', () => {
       output: { source: 'docs', untrusted: true, content: [{ text: 'made by refresh' }] },
     });
     expect(mcp.asked.calls.map(({ name }) => name)).toEqual(['refresh']);
+  });
+
+  it.each([
+    ['a tool for models only', { tool: 'summary' }],
+    ['an unknown tool', { tool: 'nothing' }],
+    ['a server that the agent does not select', { server: 'other-server' }],
+  ])('do not reach %s', async (_, wanted) => {
+    const { approve, hashOf, runtime, mcp } = await setUp();
+    await approve();
+    const call = runtime.apps.call('helper', { ...request, sha256: await hashOf(), ...wanted }, me);
+    await expect(call).rejects.toMatchObject(unknownTool);
+    expect(mcp.asked.calls).toEqual([]);
   });
 
   it('keep to the agent’s selection', async () => {

@@ -259,6 +259,36 @@ describe('a prompt or resource that drifts', () => {
     await read('docs://rules');
     await expect(read('docs://handbook')).rejects.toMatchObject(hidden);
   });
+
+  it('covers templates and prompts, and is hidden while it is not listed', async () => {
+    const { approve, mcp, read, runtime, later } = await setUp();
+    await approve();
+    mcp.offer.templates = [{ ...page, title: 'Pages' }];
+    mcp.offer.prompts = [];
+    await expect(read('docs://pages/7')).rejects.toMatchObject(hidden);
+    const prompt = { server, name: 'summarize', arguments: { id: '7' } };
+    await expect(runtime.prompts.get('helper', prompt, me)).rejects.toMatchObject(hidden);
+    mcp.offer.prompts = [summarize];
+    later();
+    await runtime.prompts.list('helper', me);
+    expect(mcp.asked.reads).toEqual([]);
+  });
+
+  it('is not read while the list cannot be compared', async () => {
+    const mcp = serving();
+    const { approve, read } = await setUp({ mcp });
+    await approve();
+    const { connector } = mcp;
+    const connect = connector.connect.bind(connector);
+    Object.assign(connector, {
+      connect: async (...given: Parameters<typeof connect>) => ({
+        ...await connect(...given),
+        listContent: () => Promise.reject(new Error('out of order')),
+      }),
+    });
+    await expect(read('docs://handbook')).rejects.toThrow('out of order');
+    expect(mcp.asked.reads).toEqual([]);
+  });
 });
 
 describe('who may read what', () => {
@@ -429,6 +459,26 @@ describe('a resource as an attachment', () => {
     expect(JSON.stringify(prompt.filter(({ role }) => role === 'system'))).not.toContain('IGNORE');
     expect(given.mcp.asked.calls).toEqual([]);
     expect(JSON.stringify(chunks)).not.toContain('IGNORE');
+  });
+
+  it('is read with the rights of the caller and the connection of the run, and again with each run', async () => {
+    const given = await setUp();
+    await given.approve();
+    const { connects } = given.mcp.asked;
+    await run(
+      given,
+      attached('docs://rules'),
+      answered,
+      attached('docs://handbook', 'm2'),
+    );
+    expect(given.mcp.asked.connects).toBe(connects + 1);
+    expect(given.mcp.asked.reads.map(({ params }) => String(params['uri'])).toSorted((a, b) => a < b ? -1 : 1)).toEqual(
+      [
+        'docs://handbook',
+        'docs://rules',
+      ],
+    );
+    expect(given.mcp.asked.closes).toBe(given.mcp.asked.connects);
   });
 
   it('fails the run when it is not approved, drifted or of another server, and is left out of an older message', async () => {

@@ -106,13 +106,4 @@ describe('shapeResult', () => {
     );
     expect(shape({ content: [], structuredContent: { a: 1 } }, { listIssues })).toEqual({ ...frame, data: { a: 1 } });
   });
-
-  it('holds what says that the tool failed to no schema, and returns the reason as data', () => {
-    const listIssues = compileJsonSchema({ type: 'object', required: ['a'] });
-    expect(shape({ isError: true, content: [{ type: 'text', text: 'no such page' }] }, { listIssues })).toEqual({
-      ...frame,
-      isError: true,
-      content: [{ type: 'text', text: 'no such page' }],
-    });
-  });
 });

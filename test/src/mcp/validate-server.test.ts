@@ -49,6 +49,36 @@ async function unvalidated(
 const stored = async (catalog: Registry) => await catalog.mcpServer?.('docs-server');
 
 describe('validateMcpServer', () => {
+  it('shows what a server offers, word for word, and writes nothing', async () => {
+    const mcp = fakeMcp({ instructions: 'Search first' });
+    const { validate, catalog, manifest } = await unvalidated(mcp);
+    expect(await validate()).toEqual({
+      serverId: 'docs-server',
+      status: 'pending',
+      revision: 1,
+      approved: false,
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+      protocolVersion: '2025-11-25',
+      serverInfo: { name: 'docs', version: '1.0.0' },
+      instructions: 'Search first',
+      instructionsChanged: false,
+      tools: [{
+        name: 'search',
+        exposedAs: 'docs__search',
+        fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
+        change: 'added',
+        changedFields: [],
+        included: true,
+        definition: rawTool(),
+      }],
+      removed: [],
+      findings: [],
+    });
+    expect(await stored(catalog)).toMatchObject({ status: 'pending', revision: 1 });
+    expect(await manifest()).toEqual([{ id: 'docs__*', excluded: 'mcp_not_validated' }]);
+    expect(mcp.asked).toMatchObject({ connects: 1, closes: 1, secrets: ['mcp-SECRET-0123456789'] });
+  });
+
   it('approves what was looked at in whatever order the server lists it', async () => {
     const tools = ['a', 'b', 'c', 'd'].map((name) => rawTool({ name }));
     const mcp = fakeMcp({ tools });
@@ -188,6 +218,17 @@ describe('validateMcpServer', () => {
       details: { reason: 'digest_required' },
     });
     expect(await stored(catalog)).toMatchObject({ status: 'pending' });
+  });
+
+  it('takes the digest of one look for every choice of what is left out', async () => {
+    const { runtime, validate, manifest } = await unvalidated(
+      fakeMcp({ tools: [rawTool({ name: 'read' }), poisoned] }),
+    );
+    const { digest } = await validate();
+    expect((await validate({ leaveOut: ['search'] })).digest).toBe(digest);
+    const request = { approve: true, digest, leaveOut: ['search'] };
+    expect(await runtime.validateMcpServer('docs-server', request, me)).toMatchObject({ approved: true });
+    expect(await manifest()).toEqual([{ id: 'docs__read' }]);
   });
 
   it('keeps the unchanged tools of a server whose new offer is refused, and hides those that changed', async () => {
@@ -341,6 +382,17 @@ describe('validateMcpServer', () => {
       code: 'conflict',
     });
     expect(await stored(parts.catalog)).toMatchObject({ alias: 'other', status: 'pending' });
+  });
+
+  it('discloses nothing of the server when the answer fails', async () => {
+    const mcp = fakeMcp();
+    const { events, validate } = await unvalidated({
+      ...mcp,
+      connector: { connect: () => Promise.reject(new Error('mallory')) },
+    });
+    await expect(validate()).rejects.toThrow('mallory');
+    expect(events.at(-1)).toMatchObject({ action: 'mcp.look', status: 'error', error: { code: 'internal' } });
+    expect(JSON.stringify(events)).not.toContain('mallory');
   });
 });
 

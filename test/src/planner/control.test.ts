@@ -24,6 +24,23 @@ function endless(): { readonly runAgent: RunAgent; readonly signals: AbortSignal
 }
 
 describe('a cancel', () => {
+  it('stops everything at work, and ends leaves before what they hang on', async () => {
+    const { runAgent, signals, started } = endless();
+    const { planner } = testPlanner(runAgent);
+    const { planId } = await planner.start({ goal: 'g' }, me);
+    await started;
+    await planner.cancel(planId, me, { reason: 'too slow' });
+    expect(await planner.outcome(planId, me)).toEqual({ planId, state: 'cancelled', reason: 'too slow' });
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true, true]);
+    const events = await eventsOf(planner, planId);
+    checkOrder(events);
+    const cancelled = events.flatMap(({ event }) => event.type === 'agent.cancelled' ? [event.id] : []);
+    expect(cancelled).toEqual(['1-1-1', '1-1-2', '1-2-1', '1-2-2', '1-1', '1-2', '1']);
+    expect(events.at(-1)?.event.type).toBe('run.cancelled');
+    await planner.cancel(planId, me); // changes nothing
+    expect(await eventsOf(planner, planId)).toHaveLength(events.length);
+  });
+
   it('of one agent leaves its siblings at work, and its later result counts as late', async () => {
     const [started, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const runAgent: RunAgent = async (task) => {
@@ -53,6 +70,38 @@ describe('a cancel', () => {
       state: 'cancelled',
       reason: 'aborted',
     });
+  });
+
+  it('returns the unsafe calls that were running', async () => {
+    const started = Promise.withResolvers<void>();
+    const { planner } = testPlanner(async (task) => {
+      if (!task.call) return next({ type: 'call', tool: 'pay', input: {}, effect: 'unsafe' });
+      started.resolve();
+      return await new Promise(() => undefined);
+    });
+    const { planId } = await planner.start({ goal: 'g' }, me);
+    await started.promise;
+    await planner.cancel(planId, me);
+    const events = await eventsOf(planner, planId);
+    expect(events.find(({ event }) => event.type === 'agent.cancelled')?.event).toMatchObject({
+      id: '1',
+      unknown: ['1#1.1'],
+    });
+  });
+
+  it('shows an agent whose unsafe call was under way as outcome_unknown, and repeats nothing', async () => {
+    const started = Promise.withResolvers<void>();
+    const { planner } = testPlanner(async (task) => {
+      if (!task.call) return next({ type: 'call', tool: 'pay', input: {}, effect: 'unsafe' });
+      started.resolve();
+      return await new Promise(() => undefined);
+    });
+    const { planId } = await planner.start({ goal: 'g' }, me);
+    await started.promise;
+    await planner.cancel(planId, me);
+    expect((await planner.view(planId, me)).tasks).toMatchObject([
+      { address: '1', status: 'cancelled', error: { code: 'outcome_unknown', retryable: false } },
+    ]);
   });
 
   it('and a deadline alike leave an unsafe call outcome_unknown', async () => {

@@ -42,6 +42,18 @@ async function suspend(planner: Planner, more: object = {}): Promise<PlanOutcome
 const askId = (outcome: PlanOutcome & { state: 'suspended' }, i = 0): string => outcome.questions[i]?.ask ?? '';
 
 describe('a question to a person', () => {
+  it('is answered a week later on another instance', async () => {
+    const clock = testClock();
+    const runAgent = asking({ question: 'Go on?' });
+    const { planner, storage } = testPlanner(runAgent, { now: clock.now });
+    const suspended = await suspend(planner);
+    await planner.close();
+    clock.advance(7 * dayMs);
+    const other = createPlanner({ storage, runAgent, now: clock.now });
+    expect(await other.reply(suspended.planId, me, { askId: askId(suspended), answer: 'yes' })).toBe('accepted');
+    expect(await other.outcome(suspended.planId, me)).toMatchObject({ state: 'done', result: ['yes'] });
+  });
+
   it('stops the clock of a plan that wants it so, as long as any question is open', async () => {
     const clock = testClock();
     const deadlines: unknown[] = [];
@@ -151,6 +163,19 @@ describe('a question to a person', () => {
     expect(await answer('yes')).toBe('accepted');
     expect(await answer('yes')).toBe('replayed');
     await expect(answer('no')).rejects.toMatchObject({ code: 'already_decided' });
+  });
+
+  it('is answered in any order of several', async () => {
+    for (const order of [[0, 1], [1, 0]]) {
+      const { planner } = testPlanner(asking({ question: 'A?' }, { question: 'B?' }));
+      const suspended = await suspend(planner);
+      const { planId } = suspended;
+      for (const i of order) {
+        expect(await planner.outcome(planId, me)).toMatchObject({ state: 'suspended' });
+        await planner.reply(planId, me, { askId: askId(suspended, i), answer: `${i}` });
+      }
+      expect(await planner.outcome(planId, me)).toMatchObject({ state: 'done', result: order.map(String) });
+    }
   });
 
   it('accepts no other answer: a forged one, one of another tenant or one without the scope changes nothing', async () => {

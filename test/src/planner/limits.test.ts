@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { RunAgent } from '../../../src/planner/index.ts';
+import type { ActionInput, RunAgent } from '../../../src/planner/index.ts';
+import { createPlanner } from '../../../src/index.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { done, eventsOf, me, next, resultsOf, testClock, testPlanner } from '../../fixtures/plan.ts';
 
@@ -63,6 +64,22 @@ describe('limits', () => {
     const outcome = await planner.run({ goal: 'g', maxDepth: 1, budget: { agents: 3 } }, me);
     expect(outcome).toMatchObject({ state: 'done', result: 'did it myself' });
     expect(told.map(String).toSorted()).toEqual(['agents_limit', 'depth_limit', 'depth_limit']);
+  });
+
+  it('of steps hold over all agents', async () => {
+    let runs = 0;
+    const { planner } = testPlanner(async (task) => {
+      runs++;
+      return task.step === 1 && task.depth === 0
+        ? next(...Array.from({ length: 20 }, (): ActionInput => ({ type: 'create', goal: 'a', onFailure: 'ignore' })))
+        : done('a');
+    });
+    const outcome = await planner.run({ goal: 'g', budget: { steps: 10 } }, me);
+    expect(outcome).toMatchObject({
+      state: 'failed',
+      error: { code: 'budget_exceeded', details: { reason: 'steps_limit' } },
+    });
+    expect(runs).toBe(10);
   });
 
   it('of tokens are overrun by less than one reservation, also by calls at once', async () => {
@@ -142,6 +159,23 @@ describe('limits', () => {
       event.type === 'agent.created' ? [event.key] : []
     );
     expect(created).toEqual([undefined, 'a', 'c']); // not b: 400 were left; c: 900 were
+  });
+
+  it('of time are absolute: they continue while no instance owns the plan, and have passed when one takes it over too late', async () => {
+    const clock = testClock();
+    const runAgent: RunAgent = async (task) =>
+      task.step === 1 ? next({ type: 'ask_human', question: 'A?' }) : done('late');
+    const { planner, storage } = testPlanner(runAgent, { now: clock.now });
+    const { planId } = await planner.run({ goal: 'g', allowHumanIntervention: true, timeout: 1000 }, me);
+    await planner.close();
+    clock.advance(1000);
+    const other = createPlanner({ storage, runAgent, now: clock.now });
+    expect(await other.sweep()).toBe(1);
+    const outcome = await other.outcome(planId, me);
+    expect(outcome).toMatchObject({
+      state: 'failed',
+      error: { code: 'deadline_exceeded', details: { reason: 'plan_timeout' } },
+    });
   });
 
   it('of time bind a child by its own and all above it', async () => {

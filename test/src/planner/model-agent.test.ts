@@ -101,4 +101,19 @@ describe('modelAgent', () => {
     expect(await planner.outcome(outcome.planId, me)).toMatchObject({ state: 'done', result: 'Done' });
     expect(fired).toEqual([{ at: 'noon' }]);
   });
+
+  it('asks a person, and goes on in another process', async () => {
+    const storage = memoryStorage();
+    const plot: Plot = (prompt) =>
+      prompt.includes('starboard') ? says('To starboard') : calls(['ask_human', { question: 'Which side?' }]);
+    const one = plannerWith(plot, { storage });
+    const outcome = await one.planner.run({ goal: 'Turn', allowHumanIntervention: true }, me);
+    const [question] = await questionsOf(one.planner, outcome.planId);
+    expect(question).toMatchObject({ kind: 'question', question: 'Which side?' });
+    await one.planner.close();
+    const two = plannerWith(plot, { storage });
+    await two.planner.reply(outcome.planId, me, { askId: question?.ask ?? '', answer: 'starboard' });
+    expect(await two.planner.outcome(outcome.planId, me)).toMatchObject({ state: 'done', result: 'To starboard' });
+    expect([one.prompts.length, two.prompts.length]).toEqual([1, 1]);
+  });
 });

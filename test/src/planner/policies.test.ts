@@ -224,14 +224,6 @@ describe('an agent without progress', () => {
     });
     expect(told.slice(0, 3)).toEqual(['stall', 'stall', 'answer']);
   });
-
-  it('is one that does nothing at all, again and again', async () => {
-    const { planner } = testPlanner(async () => next());
-    expect(await planner.run({ goal: 'g' }, me)).toMatchObject({
-      state: 'failed',
-      error: { details: { reason: 'stalled' } },
-    });
-  });
 });
 
 describe('a plan that is revised', () => {

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PlanEvent } from '../../../src/planner/index.ts';
+import type { PlanEvent, RunAgent } from '../../../src/planner/index.ts';
 import { createPlanState } from '../../../src/planner/plan-state.ts';
 import { reduce } from '../../../src/planner/reduce.ts';
 import { schedule } from '../../../src/planner/work-queue.ts';
 import { actingAgent } from '../../fixtures/plans/plan-crash.ts';
 import { anyEvent, begin, fold, shown, terms } from '../../fixtures/plans/plan-events.ts';
-import { eventsOf, me, testPlanner } from '../../fixtures/plan.ts';
+import { done, eventsOf, me, next, resultsOf, testPlanner } from '../../fixtures/plan.ts';
 import { runs } from '../../fixtures/budget.ts';
 
 describe('reduce', () => {
@@ -80,4 +80,65 @@ describe('reduce', () => {
     expect(schedule(state)).toEqual([]);
     for (const event of events) expect(reduce(fold([]), event) === undefined).toBe(event.type === 'run.created');
   });
+});
+
+/** A plan that is random but the same each time: what each agent makes follows from its address. */
+function randomAgent(seed: number): RunAgent {
+  return async (task) => {
+    let hash = seed;
+    for (const char of `${task.address}#${task.step}`) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193) >>> 0;
+    if (task.step > 2 || !task.mayCreate || hash % 7 === 0) return done({ ...resultsOf(task), own: hash % 10 });
+    const children = Array.from(
+      { length: (hash >> 3) % 4 },
+      (_, i) => ({ type: 'create' as const, goal: `${i}`, key: `${task.step}-${i}` }),
+    );
+    return next(...children, { type: 'call', tool: 't', input: hash, effect: 'pure' });
+  };
+}
+
+/** What the plan comes to, worked out by plain recursion. */
+async function reference(seed: number, path: string, depth: number): Promise<unknown> {
+  const results: Record<string, unknown> = {};
+  let fresh: Record<string, unknown> = {};
+  let count = 0;
+  for (let turn = 1;; turn++) {
+    const inbox = Object.entries(fresh).map(([key, value]) => ({
+      type: 'result',
+      from: '',
+      key,
+      ok: true,
+      result: { value },
+    }));
+    const outcome = await randomAgent(seed)(
+      { address: path, step: turn, mayCreate: depth < 3, inbox } as never,
+      {} as never,
+    );
+    Object.assign(results, fresh);
+    if (outcome.type === 'done') return outcome.result;
+    fresh = {};
+    for (const action of outcome.type === 'next' ? outcome.actions ?? [] : []) {
+      if (action.type === 'create') fresh[action.key ?? ''] = await reference(seed, `${path}-${++count}`, depth + 1);
+    }
+  }
+}
+
+describe('random plans', () => {
+  it('come to what plain recursion comes to, one or many at a time, in as many steps', async () => {
+    for (let seed = 1; seed <= 250; seed++) {
+      const expected = await reference(seed, '1', 0);
+      const counts: number[] = [];
+      for (const maxParallelism of [1, 2, 5, 64]) {
+        let count = 0;
+        const agent = randomAgent(seed);
+        const { planner } = testPlanner(async (task, context) => {
+          count++;
+          return task.call ? { type: 'output', output: 1 } : await agent(task, context);
+        });
+        const outcome = await planner.run({ goal: 'g', maxDepth: 3, maxParallelism, budget: { steps: 2000 } }, me);
+        expect(outcome).toMatchObject({ state: 'done', result: expected });
+        counts.push(count);
+      }
+      expect(new Set(counts).size).toBe(1);
+    }
+  }, 120_000);
 });

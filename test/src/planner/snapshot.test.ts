@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createPlanner, type Storage } from '../../../src/index.ts';
 import type { PlanEvent, RunAgent } from '../../../src/planner/index.ts';
 import type { PlanState } from '../../../src/planner/plan-state.ts';
@@ -42,6 +43,17 @@ describe('a snapshot', () => {
       expect(shown(fold(events.slice(cut), state))).toEqual(shown(fold(events)));
     }
     expect(count).toBeGreaterThan(30);
+  });
+
+  it('knows what a late step has used, of an agent that had ended before', () => {
+    const ended = fold([...begin, { type: 'agent.created', at: 2, id: '1-1', goal: 'g' }, {
+      type: 'agent.cancelled',
+      at: 3,
+      id: '1-1',
+      reason: 'r',
+    }]);
+    const late = fold([{ type: 'step.late', at: 4, step: '1-1#1', usage: { tokens: 5 } }], ended);
+    expect(shown(kept(late) as PlanState)).toEqual(shown(late));
   });
 });
 
@@ -127,5 +139,28 @@ describe('a plan that is taken up', () => {
     const pieces = await storage.list({ prefix: ['plan', planId, 's'], limit: 100 });
     const { snapshot } = await readState(storage, planId);
     expect(pieces.map(({ key }) => key[3])).toEqual([`${snapshot?.seq}`]);
+  });
+
+  it('is read from a snapshot that takes several values', async () => {
+    const wide: RunAgent = async ({ address, step, context }) => {
+      if (address === '1' && step === 1) {
+        const children = Array.from({ length: 60 }, (_, i) => ({
+          type: 'create' as const,
+          goal: `${i}`,
+          after: i === 0 ? [] : [`1-${i}`],
+          context: [`世${'y'.repeat(7000)}`],
+        }));
+        return next(...children);
+      }
+      return { type: 'done', result: context.length };
+    };
+    const storage = memoryStorage();
+    const { planner } = testPlanner(wide, { storage, limits: { snapshotEvents: 40 } });
+    const outcome = await planner.run({ goal: 'g' }, me);
+    expect(outcome.state).toBe('done');
+    const { snapshot, state } = await readState(storage, outcome.planId);
+    expect(snapshot?.pieces).toBeGreaterThan(1);
+    const events = (await eventsOf(planner, outcome.planId)).map(({ event }) => event);
+    expect(shown(state)).toEqual(shown(fold(events)));
   });
 });

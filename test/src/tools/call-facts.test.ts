@@ -34,6 +34,25 @@ describe('the text of an approval', () => {
     ].join('\n'));
   });
 
+  it.each([
+    ['a bidi override', '\u202Eevil', '\\u202eevil'],
+    ['a zero-width space', 'a\u200Bb', 'a\\u200bb'],
+    ['a line separator', 'a\u2028b', 'a\\u2028b'],
+    ['a next line', 'a\u0085b', 'a\\u0085b'],
+    ['half of a surrogate pair', 'a\uD800b', 'a\\ud800b'],
+    ['a tag character', 'a\u{E0041}b', 'a\\udb40\\udc41b'],
+    ['a variation selector', 'a\uFE0Fb', 'a\\ufe0fb'],
+    ['a filler that is drawn as nothing', 'a\u3164b', 'a\\u3164b'],
+    ['another space', 'a\u00A0b', 'a\\u00a0b'],
+    ['a soft hyphen', 'a\u00ADb', 'a\\u00adb'],
+    ['an empty braille pattern', 'a\u2800b', 'a\\u2800b'],
+    ['a mark over the quote', '\u0301a', '\\u0301a'],
+  ])('escapes %s in names and values', async (_, raw, shown) => {
+    const text = await textOf({ to: raw, amount: 1, [raw]: 1 });
+    expect(text).toContain(`"to": "${shown}"`);
+    expect(text).toContain(`Not declared: "${shown}": 1`);
+  });
+
   it('leaves letters, signs and emoji of every script alone', async () => {
     const name = 'Ada Größe 東京 Привет مرحبا हिन्दी 🚢';
     expect(await textOf({ to: name, amount: 1 })).toContain(`"to": "${name}"`);

@@ -5,7 +5,7 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createRuntime, localPrincipal, PinnaceError } from '../../../src/index.ts';
 import { type ExtensionModule, fetchUrlTool, loadExtension } from '../../../src/tools/index.ts';
 import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
-import { lastData, readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
+import { readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
 import { outcomeOf } from '../../fixtures/tools/tool-call.ts';
 
 const me = localPrincipal();
@@ -58,13 +58,6 @@ describe('a definition with a handler', () => {
     const handlers = { hello: (value: unknown) => `Hello ${(value as { name: string }).name}` };
     return createRuntime({ catalog, models: { model: () => model }, storage: memoryStorage(), handlers });
   };
-
-  it('runs the code of that name, for inputs that fit its schema', async () => {
-    const good = await readAll(await runtimeWith('hello', { name: 'Ann' }).run(runRequest(), me));
-    expect(good).toContainEqual({ type: 'tool-output-available', toolCallId: 'call-0', output: 'Hello Ann' });
-    const bad = await readAll(await runtimeWith('hello', { name: 1 }).run(runRequest(), me));
-    expect(lastData(bad, 'data-tool-error')).toMatchObject({ code: 'invalid_argument' });
-  });
 
   it.each(['unknown', 'toString', '__proto__'])(
     'is left out of the tool set when no code has the name %s',

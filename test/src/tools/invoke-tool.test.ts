@@ -2,9 +2,11 @@ import * as v from 'valibot';
 import { describe, expect, it, vi } from 'vitest';
 import type { Authorization } from '../../../src/contracts/index.ts';
 import {
+  type Authorize,
   createPrincipal,
   defineTool,
   localPrincipal,
+  PinnaceError,
   Secret,
   type Tool,
   type ToolContext,
@@ -87,8 +89,72 @@ describe('invokeTool, the input', () => {
   });
 });
 
+describe('invokeTool, the permission', () => {
+  it('asks with the checked input before it executes', async () => {
+    const steps: string[] = [];
+    const principal = localPrincipal();
+    const authorize = vi.fn<Authorize>(() => {
+      steps.push('authorize');
+      return { decision: 'allow' };
+    });
+    const tool = echo(() => void steps.push('execute'));
+    await callTool(tool, input, { authorize, principal });
+    expect(steps).toEqual(['authorize', 'execute']);
+    const context = { input, agentId: 'helper' };
+    expect(authorize).toHaveBeenCalledExactlyOnceWith('tool.call', principal, { type: 'tool', id: 'echo' }, context);
+  });
+
+  it.each<[string, () => Authorization | Promise<Authorization>, string, string]>([
+    ['a denial', () => ({ decision: 'deny', reason: 'not today' }), 'forbidden', 'not today'],
+    ['a promised denial', async () => ({ decision: 'deny', reason: 'not today' }), 'forbidden', 'not today'],
+    ['a question', () => ({ decision: 'ask', reason: 'a person decides' }), 'approval_required', 'a person decides'],
+    ['a hook that rejects', () => Promise.reject(new Error('hunter2')), 'forbidden', 'the permission check failed'],
+    ['a hook that throws', () => JSON.parse('{hunter2'), 'forbidden', 'the permission check failed'],
+    [
+      'a hook that throws an error of ours',
+      () => {
+        throw new PinnaceError('unavailable', 'hunter2');
+      },
+      'forbidden',
+      'the permission check failed',
+    ],
+  ])('executes nothing after %s', async (_, authorize, code, reason) => {
+    const execute = vi.fn<Execute>();
+    const outcome = await callTool(echo(execute), input, { authorize });
+    const message = `Cannot call tool "echo": ${reason}`;
+    const cause = reason.includes('check failed') ? 'permission_check_failed' : 'not_authorized';
+    expect(outcome).toEqual({ ok: false, error: { code, message, retryable: false, details: { reason: cause } } });
+    expect(execute).not.toHaveBeenCalled();
+  });
+
+  it.each([undefined, null, true, {}, { decision: 'ALLOW' }, 'allow'])(
+    'executes nothing after the answer %j',
+    async (answer) => {
+      const execute = vi.fn<Execute>();
+      // a hook written in JavaScript may answer anything
+      const authorize = () => answer as unknown as Authorization;
+      expect(await callTool(echo(execute), input, { authorize })).toMatchObject({ ok: false });
+      expect(execute).not.toHaveBeenCalled();
+    },
+  );
+});
+
 describe('invokeTool, the permit', () => {
   const prepare = (tool: Tool, given: unknown = input) => prepareCall(tool, given, caller);
+
+  it('executes a call that was prepared for it, with the input as it was checked', async () => {
+    const execute = vi.fn<Execute>();
+    const tool = defineTool({
+      id: 'echo',
+      description: 'Repeats a text',
+      input: v.object({ text: v.optional(v.string(), 'ahoy') }),
+      execute,
+    });
+    const given = {};
+    const outcome = await invokeTool(tool, given, toolCall({ prepared: await prepare(tool, given) }));
+    expect(outcome).toMatchObject({ ok: true });
+    expect(execute).toHaveBeenCalledWith({ text: 'ahoy' }, expect.anything());
+  });
 
   it.each<[string, (tool: Tool) => Promise<Parameters<typeof invokeTool>[2]['prepared']>, string]>([
     // callers written in JavaScript may leave it out, or make one up

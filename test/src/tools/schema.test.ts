@@ -91,6 +91,28 @@ describe('defineTool', () => {
     });
   });
 
+  it('types the input and the output of each tool', () => {
+    type Tools = ToolsOf<(typeof books)[keyof typeof books][]>;
+    assertType<Tools['book']['output']>('');
+    // @ts-expect-error -- the output is a text
+    assertType<Tools['book']['output']>(1);
+    const plain = defineTool({
+      id: 'plain',
+      description: 'Plain',
+      input: {
+        type: 'object',
+        properties: { kind: { enum: ['a', 'b'] }, list: { type: 'array', items: { type: 'integer' } } },
+        required: ['kind'],
+      },
+      execute: ({ kind, list }) => ({ kind, sum: list?.reduce((a, b) => a + b, 0) }),
+    });
+    assertType<ToolsOf<[typeof plain]>['plain']['input']>({ kind: 'a', list: [1] });
+    // @ts-expect-error -- "c" is none of the kinds
+    assertType<ToolsOf<[typeof plain]>['plain']['input']>({ kind: 'c' });
+    assertType<ToolsOf<[typeof plain]>['plain']['output']>({ kind: 'b', sum: 3 });
+    expect(plain.definition.name).toBe('plain');
+  });
+
   it.each([
     ['zod', z.strictObject({ total: z.number() })],
     ['valibot', v.strictObject({ total: v.number() })],
@@ -200,6 +222,17 @@ describe('fromAiTool', () => {
       output: { guest: 'Ada', toolCallId: 'call-1' },
     });
     expect(await callTool(book, { guest: 1 })).toMatchObject({ error: { code: 'invalid_argument' } });
+  });
+
+  it('types a tool that is written in place', () => {
+    const book = fromAiTool(
+      'book',
+      tool({ description: 'Books', inputSchema: z.object({ n: z.number() }), execute: ({ n }) => n }),
+    );
+    assertType<ToolsOf<[typeof book]>>({ book: { input: { n: 1 }, output: 2 } });
+    // @ts-expect-error -- a number is no text
+    assertType<ToolsOf<[typeof book]>>({ book: { input: { n: '1' }, output: 2 } });
+    expect(book.definition.name).toBe('book');
   });
 
   it('takes over the title and the approval, and the options before them', () => {

@@ -1,6 +1,7 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createTree } from '../../../src/index.ts';
-import { chain, payloadTypes } from './fixtures.ts';
+import { chain, payloadTypes, randomFrom, randomRows, row } from './fixtures.ts';
 import { change, company, editor, fails, type Loose, ok, version } from './tool-fixtures.ts';
 
 const replace = { rootLookupStrategy: 'replaceSubtree' };
@@ -10,6 +11,25 @@ function unit(nodeId: unknown, parentId: unknown, more: object = {}): object {
 }
 
 describe('export_view and import_view', () => {
+  it('bring a subtree back byte by byte, nested and flat', async () => {
+    const property = fc.asyncProperty(fc.integer(), fc.integer({ min: 1, max: 60 }), async (seed, size) => {
+      const rows = randomRows(size, randomFrom(seed));
+      const tools = editor(createTree({ payloadTypes, rows }));
+      await ok(tools, 'expand_all', {
+        rootNodeId: 'n0',
+        versionToken: (await ok(tools, 'get_node', { nodeId: 'n0' })).version,
+      });
+      for (const format of ['nested', 'flat']) {
+        const exported = JSON.stringify((await ok(tools, 'export_view', { rootNodeId: 'n0', format })).view);
+        const other = editor(createTree({ payloadTypes, rows: [row('n0', null), row('old', 'n0')] }));
+        const { version: versionToken } = await ok(other, 'get_node', { nodeId: 'n0' });
+        await ok(other, 'import_view', { viewJson: exported, payloadTypes: ['item'], ...replace, versionToken });
+        expect(JSON.stringify((await ok(other, 'export_view', { rootNodeId: 'n0', format })).view)).toBe(exported);
+      }
+    });
+    await fc.assert(property, { numRuns: 15 });
+  });
+
   it('read a view as editors of Windows store it, with a byte order mark', async () => {
     const tools = editor(company());
     const viewJson = `\uFEFF${JSON.stringify({ rows: [unit('dock', null)] })}`;

@@ -64,6 +64,22 @@ describe('a tree that several instances share', () => {
     await tick(reader, 'still writable');
   });
 
+  it('refreshes to one whole state when the checkpoint is replaced and swept between two of its reads', async () => {
+    const { clock, storage, open } = start();
+    const writer = await open();
+    let isOpen = false;
+    const through = interrupted(storage, async () => {
+      await writeCheckpoint(writer, 'y');
+      clock.now += 61_000;
+      await writeCheckpoint(writer, 'z');
+    });
+    const reader = await open({ ...storage, get: (key) => (isOpen ? through : storage).get(key) });
+    isOpen = true;
+    await writeCheckpoint(writer);
+    await reader.refresh();
+    expect([...reader.rows()]).toEqual([...writer.rows()]);
+  });
+
   it('opens and refreshes at any moment while another instance writes checkpoints', async () => {
     const { open } = start();
     const [writer, reader] = [await open(), await open()];

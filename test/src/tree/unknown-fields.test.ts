@@ -56,13 +56,6 @@ describe('unknown fields', () => {
     },
   );
 
-  it('accepts a schema that adds fields or changes values', async () => {
-    const { tree, tools } = start();
-    const input = { parentNodeId: 'root', payloadType: 'made', payloadProps: { name: ' New ' }, nodeId: 'new' };
-    await change(tools, 'add_child', input);
-    expect(tree.get('new')?.payload).toEqual({ name: 'New', slug: 'New' });
-  });
-
   it('retains fields that a stored payload has and the schema of today lacks, and lets them be removed', async () => {
     const stored = { ...root, payload: { name: 'All', old: 1, older: { deep: true } } };
     const { tree, tools } = start([stored], 'trusted');

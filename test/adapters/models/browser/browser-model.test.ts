@@ -1,10 +1,6 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Prompt, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { afterEach, describe, expect, it } from 'vitest';
-import {
-  browserModelAvailability,
-  prepareBrowserModel,
-  serveBrowserModel,
-} from '../../../../adapters/models/browser/page.ts';
+import { prepareBrowserModel, serveBrowserModel } from '../../../../adapters/models/browser/page.ts';
 import { browserModel } from '../../../../adapters/models/browser/worker.ts';
 import { type FakePromptApi, fakePromptApi, type Prompted } from '../../../fixtures/browser-model/prompt-api.ts';
 
@@ -215,13 +211,6 @@ describe('browserModel', () => {
 });
 
 describe('the page', () => {
-  it('reports availability, and "unavailable" without a Prompt API', async () => {
-    expect(await browserModelAvailability({ api: fakePromptApi({ availability: 'downloadable' }) })).toBe(
-      'downloadable',
-    );
-    expect(await browserModelAvailability()).toBe('unavailable');
-  });
-
   it('downloads with progress and leaves no conversation open', async () => {
     const api = fakePromptApi({ availability: 'downloadable' });
     const loaded: number[] = [];

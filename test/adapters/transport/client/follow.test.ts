@@ -84,13 +84,6 @@ describe('a stream that is cut', () => {
     expect(await run(subject)).toEqual(chunksOf(6));
   });
 
-  it('is over when the endpoint has nothing left to say', async () => {
-    const subject = await setup();
-    subject.endpoint.plan({ type: 'cut', after: 6 });
-    expect(await run(subject)).toEqual(chunksOf(6));
-    expect(callsOf(subject.endpoint)).toEqual(['POST /v1/runs', 'GET /v1/runs/run_1/stream']);
-  });
-
   it('is an error where the endpoint numbers no events: what is missing is unknown', async () => {
     const subject = await setup({ numbered: false });
     subject.endpoint.plan({ type: 'cut', after: 3 });

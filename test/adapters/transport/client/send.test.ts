@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readAll, runRequest } from '../../../fixtures/runtime.ts';
 import { chunksOf, type Fault } from './fake-endpoint.ts';
-import { refuse, run, setup, times } from './setup.ts';
+import { refuse, run, setup } from './setup.ts';
 
 describe('an attempt that fails', () => {
   it('is made again with the same key and body and a new signature', async () => {
@@ -36,20 +36,6 @@ describe('an attempt that fails', () => {
     subject.endpoint.plan(fault);
     await run(subject);
     expect(subject.pauses).toEqual([pause]);
-  });
-
-  it('leaves it to the caller when the endpoint asks for more than a minute', async () => {
-    const subject = await setup();
-    subject.endpoint.plan(refuse('rate_limited', 429, { retryAfterMs: 61_000 }));
-    await expect(run(subject)).rejects.toMatchObject({ code: 'rate_limited', retryAfterMs: 61_000, status: 429 });
-    expect(subject.pauses).toEqual([]);
-  });
-
-  it('is the last after five', async () => {
-    const subject = await setup();
-    subject.endpoint.plan(...times(9, { type: 'network' } as const));
-    await expect(run(subject)).rejects.toMatchObject({ code: 'unavailable', details: { reason: 'network' } });
-    expect(subject.endpoint.requests).toHaveLength(5);
   });
 
   it.each<[Fault, string]>([

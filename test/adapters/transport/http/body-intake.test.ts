@@ -69,6 +69,37 @@ describe('a body that is being received', () => {
     expect(time.timers).toBe(0);
   });
 
+  it('may take longer than the deadline while it keeps to the rate', async () => {
+    using time = virtualTime();
+    const { request, send, end } = trickle();
+    receiveBy(createBodyIntake({ deadlineMs: 1_000, bytesPerSecond: 1_000 }), request, {});
+    const work = readBody(request, { maxBytes: 100_000 });
+    for (let second = 0; second < 20; second++) {
+      send(1_000);
+      expect(await time.passUntil(work, 900)).toBe(false);
+    }
+    end();
+    expect(await time.passUntil(work, 10)).toBe(true);
+    expect((await work).length).toBe(20_000);
+    expect(time.timers).toBe(0);
+  });
+
+  it('is answered with 408 by a route, also by the one of MCP clients', async () => {
+    using time = virtualTime();
+    const serve = endpoint({ deadlineMs: 500 });
+    const run = authorized();
+    const mcp = trickle({
+      url: 'http://127.0.0.1/mcp',
+      headers: { 'authorization': `Bearer ${token}`, 'content-type': 'application/json' },
+    });
+    for (const { request, state } of [run, mcp]) {
+      const answer = problemOf(serve(request));
+      expect(await time.passUntil(answer, 600)).toBe(true);
+      expect(await answer).toMatchObject({ status: 408, code: 'body_timeout' });
+      expect(state.cancelled).toBe(true);
+    }
+  });
+
   it.each<[string, Partial<BodyLimits>, number, string, ConnectionInfo?]>([
     ['a tenant', { perTenant: 2 }, 429, 'tenant_bodies'],
     ['an address', { perAddress: 2 }, 429, 'address_bodies'],
@@ -125,6 +156,31 @@ describe('a body that is being received', () => {
     other?.take(600);
     for (const left of [first, second]) left?.leave();
     expect(() => intake.enter({ tenant: 'a' }).take(1_000)).not.toThrow();
+  });
+
+  it.each([
+    ['/v1/runs', false],
+    ['/v1/agents/helper/chat', false],
+    ['/v1/agents/helper/agui', false],
+    ['/v1/runs/r/forks', false],
+    ['/v1/blobs', false],
+    ['/v1/runs/r/messages', true],
+    ['/v1/runs/r/approvals/a', true],
+  ])('may have more than 1 MiB where a route takes files, signed or not: %s', async (path, isRefused) => {
+    const body = JSON.stringify({ text: 'x'.repeat(1_500_000) });
+    const { authenticator, request } = await createSession();
+    const signed = createHandler(testRuntime(scriptedModel(says('Hello'))), { authenticator });
+    const [open, sealed] = await Promise.all([
+      endpoint()(
+        new Request(`http://127.0.0.1${path}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          body,
+        }),
+      ),
+      signed(await request({ url: `https://worker.example${path}`, body })),
+    ]);
+    expect([open.status === 413, sealed.status === 413]).toEqual([isRefused, isRefused]);
   });
 
   it('comes in pieces of any size, as long as they are not all tiny', async () => {

@@ -46,14 +46,6 @@ const files = [
 ];
 
 describe('grounding over HTTP', () => {
-  it('streams the progress on request', async () => {
-    const answer = await endpoint()('/data-sources/handbook/ingest', { files }, { accept: 'text/event-stream' });
-    const text = await answer.text();
-    expect(answer.headers.get('content-type')).toContain('text/event-stream');
-    expect(text.match(/event: progress/g)?.length).toBeGreaterThanOrEqual(4);
-    expect(text).toMatch(/event: report\ndata: \{"files":.*"written":2\}\n\n$/);
-  });
-
   it('keeps tenants apart', async () => {
     const post = endpoint();
     await post('/data-sources/handbook/ingest', { files });

@@ -99,6 +99,18 @@ describe("the AI SDK's own chat transport", () => {
     expect(textOf(chunks)).toBe('Hello');
     expect(terminalChunks(chunks)).toHaveLength(1);
   });
+
+  it('resumes a chat whose run is in progress, and returns 204 when it has ended', async () => {
+    const model = scriptedModel(() => stallingStream(says('Hel').slice(0, 3)));
+    const serve = handler({ model });
+    const first = (await transport(serve).sendMessages(turn)).getReader();
+    for (let next = await first.read(); next.value?.type !== 'text-delta';) next = await first.read();
+    const again = (await transport(serve).reconnectToStream({ chatId: 'c1' }))!.getReader();
+    const { value } = await again.read();
+    expect(value?.type).toBe('start');
+    await Promise.all([first.cancel(), again.cancel()]);
+    expect(await transport(handler()).reconnectToStream({ chatId: 'c2' })).toBeNull();
+  });
 });
 
 describe('a problem answer', () => {
@@ -184,14 +196,6 @@ describe('createHandler', () => {
     for (const bad of ['limit=0', 'limit=x', 'limit=1001', 'pageToken=another.2', 'pageToken=%00']) {
       expect(await get(bad)).toMatchObject({ code: 'invalid_argument' });
     }
-  });
-
-  it('serves the manifest of an agent', async () => {
-    const request = new Request('http://127.0.0.1/v1/agents/helper/manifest', {
-      headers: { authorization: `Bearer ${token}` },
-    });
-    const response = await handler()(request);
-    expect(await response.json()).toMatchObject({ agentId: 'helper', tools: [] });
   });
 });
 

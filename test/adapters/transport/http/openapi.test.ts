@@ -164,13 +164,21 @@ describe('the OpenAPI document', () => {
     expect([...new Set(routes)].toSorted()).toEqual(described.toSorted());
   });
 
-  it('is what a path that knows another method says in Allow', async () => {
+  it('names the scope and the problems of every route that needs authentication', async () => {
     const { document, send } = await setup();
-    for (const [path, methods] of Object.entries(document.paths)) {
-      const response = await send('PROPFIND', path);
-      expect(response.status, path).toBe(405);
-      const allowed = response.headers.get('allow')?.split(', ').filter((method) => method !== 'HEAD');
-      expect(allowed?.toSorted(), path).toEqual(Object.keys(methods).map((method) => method.toUpperCase()).toSorted());
+    for (const { path, method, operation } of operationsOf(document)) {
+      const where = `${method} ${path}`;
+      const isOpen = ['/v1/healthz', '/v1/readyz', '/v1/openapi.json', '/oauth/client.json'].includes(path);
+      expect(operation.security.length, where).toBe(isOpen ? 0 : 1);
+      const anonymous = await send(method.toUpperCase(), path, undefined, { authorization: 'none' });
+      expect(anonymous.status === 401, where).toBe(!isOpen);
+      await anonymous.body?.cancel();
+      if (isOpen) continue;
+      expect(operation.security[0]?.['gcSession'], where).toHaveLength(1);
+      for (const status of ['400', '401', '403', '429', '503', 'default']) {
+        const schema = operation.responses[status]?.content?.['application/problem+json']?.schema;
+        expect(schema, `${where} ${status}`).toEqual({ $ref: '#/components/schemas/Problem' });
+      }
     }
   });
 });

@@ -43,15 +43,6 @@ describe('the trace of a request', () => {
     expect(events.filter((event) => event.traceId === traceId).map(({ action }) => action)).toContain('run.end');
   });
 
-  it('is a new one without traceparent, the same in the header, the problem and the events', async () => {
-    const { serve, events } = endpoint();
-    const response = await serve(start({}, { agentId: 'nobody' }));
-    const problem = await response.json() as { traceId: string };
-    expect(problem.traceId).toMatch(/^[0-9a-f]{32}$/);
-    expect(response.headers.get('x-trace-id')).toBe(problem.traceId);
-    expect(events.some((event) => event.traceId === problem.traceId && event.action === 'run.end')).toBe(true);
-  });
-
   it('is named in a stream, and a replay names the trace of the run', async () => {
     const { serve, events } = endpoint();
     const key = { 'idempotency-key': '"the-key-of-this-run"' };

@@ -1,9 +1,16 @@
-import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { describe, expect, it, vi } from 'vitest';
-import { messagePortTransport, serveMcp } from '../../../../adapters/transport/mcp-server-connection.ts';
+import { memoryStorage } from '../../../../adapters/storage/memory.ts';
+import { messagePortTransport } from '../../../../adapters/transport/mcp-server-connection.ts';
 import { createPrincipal } from '../../../../src/index.ts';
-import { connectMcp as connect, mcpClient, mcpHost as hostOf } from '../../../fixtures/mcp/mcp-connection.ts';
-import { endlessTool, eraseTool, mcpPrincipal, mcpRuntime } from '../../../fixtures/mcp/mcp-host.ts';
+import { connectMcp as connect, mcpHost as hostOf } from '../../../fixtures/mcp/mcp-connection.ts';
+import {
+  addTool,
+  endlessTool,
+  eraseTool,
+  mcpPrincipal,
+  mcpRuntime,
+  reverseTool,
+} from '../../../fixtures/mcp/mcp-host.ts';
 
 const four = ['tool_find', 'tool_describe', 'tool_load', 'tool_active'];
 
@@ -45,12 +52,15 @@ describe('serveMcp', () => {
     expect(await call).toContain('Connection closed');
   });
 
-  it('serves a transport in process, too', async () => {
-    const [ours, theirs] = InMemoryTransport.createLinkedPair();
-    await serveMcp(ours, { host: hostOf(mcpRuntime(), { listed: ['add_*'] }), principal: mcpPrincipal() });
-    const client = mcpClient();
-    await client.connect(theirs);
-    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([...four, 'add_numbers']);
+  it('forgets a loaded tool that the principal may not use any more', async () => {
+    let tools = [addTool, reverseTool];
+    const open = () => mcpRuntime().tools('helper', mcpPrincipal());
+    const host = { tools: async () => ({ ...await open(), tools }), storage: memoryStorage() };
+    const { client, load, names } = await connect(host);
+    await load('add_numbers');
+    tools = [reverseTool];
+    expect(await names()).toEqual(four);
+    await expect(client.callTool({ name: 'add_numbers' })).rejects.toMatchObject({ code: -32602 });
   });
 
   it('names the new name of a renamed tool, as data', async () => {

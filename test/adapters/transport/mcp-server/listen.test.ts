@@ -88,15 +88,6 @@ describe('a client of 2026-07-28 that listens', () => {
     expect([...watching]).toEqual(['x://a/1', 'x://b/1']);
   });
 
-  it('stops watching when it leaves', async () => {
-    const { resources, watching } = watched();
-    const { serve } = await endpoint(resources);
-    const client = await listen(serve, 'a', ['x://a/1']);
-    expect([...watching]).toEqual(['x://a/1']);
-    await client.leave();
-    await vi.waitFor(() => expect([...watching]).toEqual([]));
-  });
-
   it('receives nothing that the permission hook denies, also later', async () => {
     const { resources, change } = watched();
     let [isAllowed, asked] = [true, 0];
@@ -152,15 +143,6 @@ describe('a client of 2026-07-28 that listens', () => {
       await response.body?.cancel();
       expect(response.status).toBe(200);
     });
-  });
-
-  it('is left when the runtime closes', async () => {
-    const { resources, watching } = watched();
-    const { serve, runtime } = await endpoint(resources);
-    const client = await listen(serve, 'a', ['x://a/1']);
-    await runtime.close();
-    await client.ended;
-    expect(watching.size).toBe(0);
   });
 });
 

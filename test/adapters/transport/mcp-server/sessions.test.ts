@@ -199,15 +199,6 @@ describe('a session of a client of 2025-11-25', () => {
     expect(broken.headers.get('mcp-session-id')).toBeNull();
     expect(await initialize(serve)).toMatch(/^[0-9a-f]{64}$/);
   });
-
-  it('is not there where the host allows none', async () => {
-    const serve = mcpEndpoint({ runtime: mcpRuntime() });
-    const headers = { authorization: 'Bearer a-token-for-tests-only' };
-    const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } };
-    const response = await askLegacy(serve)('initialize', params, { headers });
-    expect(response.headers.get('mcp-session-id')).toBeNull();
-    expect(JSON.stringify(await answerOf(Promise.resolve(response)))).not.toContain('subscribe');
-  });
 });
 
 describe('a resource that a session watches', () => {

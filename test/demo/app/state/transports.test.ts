@@ -15,13 +15,6 @@ function create(connect: (endpoint: string) => Promise<FakeTransport>) {
 const decision = ['run-1', 'apr_1', { approved: true }] as const;
 
 describe('createTransports', () => {
-  it('leads to the worker where no endpoint is named', async () => {
-    const { worker, asked, transports } = create(() => Promise.resolve(fakeTransport()));
-    await transports.to(undefined).decide(...decision);
-    expect(worker.decided).toHaveLength(1);
-    expect(asked).toEqual([]);
-  });
-
   it('connects to an endpoint when it is first used, and once', async () => {
     const remote = fakeTransport();
     const { asked, transports } = create(() => Promise.resolve(remote));

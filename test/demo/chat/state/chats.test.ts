@@ -69,24 +69,6 @@ describe('createChats', () => {
     expect(chats.list.value).toEqual([]);
   });
 
-  it('sends a message and takes in the answer', async () => {
-    const chats = create();
-    chats.send('  How is the tide?\nTell me ');
-    expect(chats.list.value.map(({ title }) => title.value)).toEqual(['How is the tide?']);
-    await answer(chats, 'High');
-    expect(textsOf(chats.current.value.messages.value)).toEqual(['How is the tide?\nTell me', 'High']);
-    expect(transport.sent[0]?.messages).toHaveLength(1);
-  });
-
-  it('sends what was said before with the next message', async () => {
-    const chats = create();
-    chats.send('one');
-    await answer(chats, 'first');
-    chats.send('two');
-    await answer(chats, 'second');
-    expect(transport.sent[1]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
-  });
-
   it('sends nothing while a run is going on, and nothing empty', () => {
     const chats = create();
     chats.send(' \n');
@@ -180,15 +162,6 @@ describe('createChats', () => {
     ]]);
   });
 
-  it('keeps one empty chat, however often a new one is begun', () => {
-    const chats = create();
-    const before = chats.current.value;
-    chats.start();
-    chats.start('keeper');
-    expect(chats.current.value).toBe(before);
-    expect(before.agentId.value).toBe('keeper');
-  });
-
   it('finds the chats of the last visit, and opens the one that was open', async () => {
     const before = create();
     before.send('one');
@@ -232,26 +205,6 @@ describe('createChats', () => {
     expect(commit).toHaveBeenCalledTimes(3);
     await vi.advanceTimersByTimeAsync(10 * saveEveryMs);
     expect(commit).toHaveBeenCalledTimes(3);
-  });
-
-  it('writes a running answer when the page is put aside', async () => {
-    const chats = create();
-    chats.send('one');
-    await vi.waitFor(() => expect(transport.sent).toHaveLength(1));
-    transport.write({ type: 'text-delta', id: 't', delta: 'Half' });
-    await vi.waitFor(() => expect(textsOf(chats.current.value.messages.value)).toContain('Half'));
-    chats.saveRunning();
-    expect(JSON.stringify(await stored())).toContain('Half');
-  });
-
-  it('deletes a chat, also one that is running, for good', async () => {
-    const chats = create();
-    chats.send('one');
-    const { id } = chats.current.value;
-    await chats.remove(id);
-    expect(chats.list.value).toEqual([]);
-    expect(chats.current.value.id).not.toBe(id);
-    expect(await stored()).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { placeOf } from '../../../../demo/knowledge/worker/place.ts';
-import { citable, numbersCited, sourcesIn } from '../../../../demo/chat/state/citations.ts';
+import { citable, sourcesIn } from '../../../../demo/chat/state/citations.ts';
 import { type CitedSource } from '../../../../demo/chat/state/run-data.ts';
 import { fromStored, toStored } from '../../../../demo/chat/store/stored-message.ts';
 import { type AssistantMessage, createAnswer } from '../../../../demo/chat/state/message.ts';
@@ -46,17 +46,6 @@ describe('received sources', () => {
     expect([...citable(messages, first).keys()]).toEqual([1]);
     expect([...citable(messages, second).keys()]).toEqual([1, 2]);
     expect(citable([], createAnswer({ id: 'x', model: 'm', startedAt: 0 })).size).toBe(0);
-  });
-});
-
-describe('numbersCited', () => {
-  it('finds numbers in brackets, and no links', () => {
-    expect([...numbersCited('So [1][2], and [3, 14]; [5](https://example.org/) is a link, [a6] nothing')]).toEqual([
-      1,
-      2,
-      3,
-      14,
-    ]);
   });
 });
 

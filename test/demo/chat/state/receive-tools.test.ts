@@ -71,14 +71,6 @@ describe('createReceiver, tools', () => {
     expect(toolOf(answer).inputText.value).toBe('{"a":1}');
   });
 
-  it('keeps the code of a failure, whichever of its two chunks comes first', () => {
-    const emitted = { type: 'data-tool-error', data: failure };
-    const failed = { type: 'tool-output-error', toolCallId, errorText: 'Slow down' };
-    const expected = { state: 'error', failure: { code: 'rate_limited', retryable: true, attempt: 2 } };
-    expect(callAfter(input, emitted, failed)).toMatchObject(expected);
-    expect(callAfter(input, failed, emitted)).toMatchObject(expected);
-  });
-
   it('takes an outcome that comes before its call', () => {
     expect(callAfter(output, input, start)).toMatchObject({ state: 'result', output: 2, input: { a: 1 }, name: 'add' });
   });

@@ -2,7 +2,6 @@ import { describe, expect, it, vi } from 'vitest';
 import { answerText, type AssistantMessage, createAnswer } from '../../../../demo/chat/state/message.ts';
 import { type Run, startRun, stopWithinMs, type Transport } from '../../../../demo/chat/state/run.ts';
 import type { UIMessageChunk } from '../../../../src/contracts/ai-types.ts';
-import { PinnaceError } from '../../../../src/base/errors.ts';
 import { fakeTransport } from '../../../fixtures/page/fake-transport.ts';
 
 function start(transport: Transport): { run: Run; answer: AssistantMessage } {
@@ -44,14 +43,6 @@ describe('startRun', () => {
     } finally {
       vi.useRealTimers();
     }
-  });
-
-  it('fails with the error of a run that could not start', async () => {
-    const transport = fakeTransport();
-    transport.rejectNext(new PinnaceError('not_found', 'There is no such agent'));
-    const { run, answer } = start(transport);
-    await run.ended;
-    expect(answer.outcome.value).toMatchObject({ type: 'failed', error: { code: 'not_found' } });
   });
 
   it('hides the message of a foreign error', async () => {

@@ -46,12 +46,6 @@ describe('createHeights', () => {
     expect(heights.of({ from: 0, to: 1 })).toBe(500);
   });
 
-  it('takes a longer text for a higher message before it is measured', () => {
-    const heights = createHeights();
-    heights.take([{ role: 'user', id: 'a', text: 'Short' }, { role: 'user', id: 'b', text: 'long '.repeat(200) }]);
-    expect(heights.of({ from: 1, to: 2 })).toBeGreaterThan(heights.of({ from: 0, to: 1 }));
-  });
-
   it('does not take what is not laid out for a message without height', () => {
     expect(measured().measure(5, 0)).toBe(false);
   });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
+import { waitingCalls } from '../../../../demo/chat/state/approval.ts';
 import { isRunning } from '../../../../demo/chat/state/chat.ts';
 import type { ChatTabs } from '../../../../demo/chat/state/chat-tabs.ts';
 import { type Chats, createChats } from '../../../../demo/chat/state/chats.ts';
@@ -137,6 +138,35 @@ describe('two tabs on one chat', () => {
     await vi.waitFor(() => expect(first.transport.sent.length).toBeGreaterThan(before));
     await answer(first, 'Ahoy');
     await shows(second, ['Hi', 'Ahoy']);
+  });
+
+  it('decide on a call in both, when one of them decides', async () => {
+    const [first, second] = await openBoth();
+    await ask(first, 'Delete it');
+    first.transport.write(
+      { type: 'data-run', id: 'run', data: { runId: 'run' } },
+      { type: 'tool-input-available', toolCallId: 'c', toolName: 'delete', input: {}, dynamic: true },
+      { type: 'tool-approval-request', approvalId: 'p', toolCallId: 'c' },
+      { type: 'finish', finishReason: 'tool-calls' },
+    );
+    first.transport.close();
+    const callsIn = ({ chats }: Tab) =>
+      chats.current.value.messages.value.flatMap((message) =>
+        message.role === 'assistant' ? waitingCalls(message) : []
+      );
+    await vi.waitFor(() => expect(callsIn(second)).toHaveLength(1));
+    await second.chats.decide(callsIn(second)[0]!, { approved: true }); // safe: just seen
+    expect(second.transport.decided).toMatchObject([{ approvalId: 'p', approved: true }]);
+    await vi.waitFor(() => expect(callsIn(first)[0]?.call.value.approval?.decision).toEqual({ approved: true }));
+    await vi.waitFor(() => expect(second.transport.sent).toHaveLength(1));
+    second.transport.write(
+      { type: 'tool-output-available', toolCallId: 'c', output: 'gone' },
+      { type: 'text-delta', id: 't', delta: 'Deleted' },
+      { type: 'finish', finishReason: 'stop' },
+    );
+    second.transport.close();
+    await shows(first, ['Hi', 'Hello', 'Delete it', 'Deleted']);
+    expect(first.transport.sent).toHaveLength(2); // it was carried out once
   });
 
   it('take a chat away that the other one deletes, and say so', async () => {

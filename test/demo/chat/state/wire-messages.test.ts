@@ -19,15 +19,6 @@ function tool(call: Partial<ToolCall>): Part {
 }
 
 describe('toWireMessages', () => {
-  it('gives a question and an answer with its steps', () => {
-    const answer = createAnswer({ id: 'a', model: 'm', startedAt: 0 });
-    answer.parts.value = [{ type: 'step' }, createTextPart('text', { text: 'Hello' })];
-    expect(toWireMessages([{ role: 'user', id: 'q', text: 'Hi' }, answer])).toEqual([
-      { id: 'q', role: 'user', parts: [{ type: 'text', text: 'Hi' }] },
-      { id: 'a', role: 'assistant', parts: [{ type: 'step-start' }, { type: 'text', text: 'Hello', state: 'done' }] },
-    ]);
-  });
-
   it('sends what the person wrote while the agent worked at the place where the agent read it', () => {
     expect(wireParts({ type: 'step' }, { type: 'steering', id: 's', text: 'In metres' }, { type: 'step' })).toEqual([
       { type: 'step-start' },
@@ -39,15 +30,6 @@ describe('toWireMessages', () => {
   it('sends a summary of earlier messages back, also where its answer says nothing', () => {
     const data = { throughMessageId: 'm', summary: 'So far', tokensBefore: 9, tokensAfter: 2 };
     expect(wireParts({ type: 'compaction', id: 'c', ...data })).toEqual([{ type: 'data-compaction', id: 'c', data }]);
-  });
-
-  it('keeps reasoning, sources and files on the page', () => {
-    expect(wireParts(
-      createTextPart('reasoning', { text: 'hmm' }),
-      { type: 'source', title: 'a' },
-      { type: 'file', url: 'data:,', mediaType: 'text/plain' },
-      createTextPart('text', { text: 'yes' }),
-    )).toEqual([{ type: 'text', text: 'yes', state: 'done' }]);
   });
 
   it.each<[string, Partial<ToolCall>, object]>([

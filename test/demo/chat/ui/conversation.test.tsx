@@ -124,15 +124,6 @@ describe('a conversation', () => {
     expect(page.all('message')).toHaveLength(2);
   });
 
-  it('shows a tool by the title that its agent gives it', async () => {
-    page = await mount();
-    await send(page, 'Hi');
-    page.transport.write({ type: 'tool-input-start', toolCallId: 'c', toolName: 'a' });
-    const card = await page.find('tool-card');
-    expect(card.dataset).toMatchObject({ tool: 'a', state: 'starting' });
-    expect(card.textContent).toContain('Tool a');
-  });
-
   it('copies the answer', async () => {
     const copied = vi.spyOn(navigator.clipboard, 'writeText').mockResolvedValue();
     page = await mount();

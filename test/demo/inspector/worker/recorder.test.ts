@@ -40,13 +40,6 @@ describe('createRecorder', () => {
     await vi.waitFor(() => expect(news).toEqual(events.slice(6)));
   });
 
-  it('lets events pass that belong to no run', async () => {
-    const { recorder } = startRecorder();
-    emitAll(recorder, emittedRun().slice(1));
-    emitAll(recorder, emittedRun().slice(1));
-    expect((await recorder.list()).runs).toEqual([]);
-  });
-
   it('names the plan of a run', async () => {
     const { events, start } = emitter();
     const run = start('run.start', { id: 'commodore' });

@@ -26,15 +26,6 @@ describe('layoutPlan', () => {
     expect(x('1-2-2')).toBeLessThan(x('1-3'));
   });
 
-  it('puts parts below each other in the order in which they were given out, the first beside its parent', () => {
-    const graph = layoutPlan(tasks);
-    const y = (address: string) => placeOf(graph, address).y;
-    expect(y('1-1')).toBe(y('1'));
-    const column = ['1-1', '1-2', '1-2-2', '1-3', '1-10'].map(y);
-    expect(column).toEqual(column.toSorted((a, b) => a - b));
-    expect(new Set(column).size).toBe(column.length);
-  });
-
   it('puts the same tasks in the same places, in whatever order they come', () => {
     expect(layoutPlan(tasks.toReversed())).toEqual(layoutPlan(tasks));
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fromStored, toStored, withoutOutputs } from '../../../../demo/chat/store/stored-message.ts';
 import type { AssistantMessage } from '../../../../demo/chat/state/message.ts';
-import { openQuestions, planOf, planToFollow, treeOf } from '../../../../demo/plan/state/plan.ts';
+import { openQuestions, planOf, treeOf } from '../../../../demo/plan/state/plan.ts';
 import { type PlanPart } from '../../../../demo/plan/state/plan-data.ts';
 import { createReceiver } from '../../../../demo/chat/state/receive.ts';
 import { toWireMessages } from '../../../../demo/chat/state/wire-messages.ts';
@@ -47,14 +47,6 @@ describe('createReceiver, plans', () => {
     expect(seqs.length).toBeLessThanOrEqual(80);
     expect([seqs[0], seqs.at(-1)]).toEqual([0, 499]);
     expect(seqs).toEqual(seqs.toSorted((a, b) => a - b));
-  });
-
-  it('can be followed until its end was received', () => {
-    expect(planToFollow(receive(shown(planView(tasks))))?.planId).toBe('plan_1');
-    expect(planToFollow(receive(shown(planView(tasks, { state: 'suspended' }))))?.planId).toBe('plan_1');
-    for (const state of ['done', 'failed', 'cancelled'] as const) {
-      expect(planToFollow(receive(shown(planView(tasks, { state }))))).toBeUndefined();
-    }
   });
 
   it('does not count twice what following runs report of it, except their time', () => {

@@ -141,15 +141,6 @@ describe('the plan of an answer', () => {
     expect(page.all('plan-way')).toHaveLength(1);
   });
 
-  it('announces changes politely', async () => {
-    await start();
-    show(planView([root, atWork]));
-    const counts = await page.find('plan-counts');
-    expect(counts.getAttribute('aria-live')).toBe('polite');
-    show(planView([root, planTask('1-1')], { seq: 2 }));
-    await vi.waitFor(() => expect(counts.textContent).toBe('1 of 2 tasks done'));
-  });
-
   it('is cancelled by stopping', async () => {
     await start();
     show(planView([root, atWork]));

@@ -11,9 +11,7 @@ import {
 } from '../../../../demo/registry/state/record-fields.ts';
 import { kindNames, kinds } from '../../../../demo/registry/state/record-forms.ts';
 import type { CatalogInputs, RecordKind } from '../../../../src/registry/index.ts';
-import { createRegistry } from '../../../../src/index.ts';
 import { readRecord, recordSchemas } from '../../../../src/registry/record-kinds.ts';
-import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 
 const full: { readonly [Kind in RecordKind]: CatalogInputs[Kind] } = {
   agent: {
@@ -129,16 +127,6 @@ describe.each(kindNames)('the form of %s', (kind) => {
 });
 
 describe('the fields of a record', () => {
-  it('are those that a registry takes', async () => {
-    const registry = createRegistry({ storage: memoryStorage() });
-    await registry.dataSources.register(full.dataSource);
-    const record = await registry.dataSources.get('charts');
-    const { fields } = kinds.dataSource;
-    const next = withFields(record, fields, { ...valuesOf(fields, record), tags: 'sea, north ,', config: '' });
-    const written = await registry.dataSources.replace('charts', next as typeof record, { version: record.revision });
-    expect(written).toMatchObject({ tags: ['sea', 'north'], config: {} });
-  });
-
   it('place what is wrong with an entry beside its field, with its words', () => {
     const { fields } = kinds.agent;
     const values = { ...valuesOf(fields, undefined), entryTools: 'calculator\nclock', secrets: 'a\nb' };

@@ -65,16 +65,6 @@ describe('a full disk', () => {
 });
 
 describe('createRegistryHost', () => {
-  it('stores what a person has changed over a new visit, and returns who did it', async () => {
-    const { control, storage } = hostedRegistry();
-    valueOf(await change(control, await agentOf(control, 'drill'), { name: 'Mine' }));
-    const later = hostedRegistry({ storage });
-    expect((await agentOf(later.control, 'drill')).name).toBe('Mine');
-    const { items: [last] } = valueOf(await later.control.history('agent', 'drill'));
-    expect(last).toMatchObject({ action: 'update', by: { type: 'user' } });
-    expect(last?.changes).toContainEqual({ path: '/name', from: 'Drill', to: 'Mine' });
-  });
-
   it('writes into the audit what a person changes, but not the samples', async () => {
     const audit = createAudit({ storage: memoryStorage() });
     const { control } = hostedRegistry({ observability: { audit } });

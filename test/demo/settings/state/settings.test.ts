@@ -74,15 +74,6 @@ describe('createSettings', () => {
     expect(used).toEqual([endpoint]);
   });
 
-  it('forgets the endpoint with the choice of the rehearsal model', async () => {
-    const store = textStore();
-    const { settings, used } = create(store);
-    await settings.useEndpoint(endpoint);
-    await settings.useRehearsal();
-    expect(used.at(-1)).toBeUndefined();
-    expect(store.texts.size).toBe(0);
-  });
-
   it('does not care for notes that it cannot read', async () => {
     const store = textStore();
     store.setItem('pinnace.endpoint', '{"baseUrl":1}');

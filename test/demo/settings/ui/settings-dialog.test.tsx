@@ -20,16 +20,6 @@ async function openWithEndpoint(): Promise<void> {
 }
 
 describe('SettingsDialog', () => {
-  it('starts with the scripted demo, and the badge offers to connect a model', async () => {
-    page = await mount();
-    const badge = await page.find('model-badge');
-    expect(badge.textContent).toContain('Scripted demo');
-    expect(badge.textContent).toContain('connect a model');
-    await page.click('model-badge');
-    expect(await page.find('settings-rehearsal')).toHaveProperty('checked', true);
-    expect(page.all('settings-key')).toHaveLength(0);
-  });
-
   it('hands the endpoint to the worker, shows it in the badge, and clears the key', async () => {
     page = await mount();
     await openWithEndpoint();

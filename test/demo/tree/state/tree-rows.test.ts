@@ -59,13 +59,4 @@ describe('createTreeRows', () => {
     expect(rows.window.value).not.toBe(before);
     expect(rows.at(10)).toBe(row);
   });
-
-  it('asks for nothing beyond the first and the last row', async () => {
-    const { rows, asked } = start(30);
-    const here = rows.refresh({ first: 0, count: 20 });
-    asked[0]?.answer();
-    await here;
-    rows.look({ first: 10, count: 20 });
-    expect(asked).toHaveLength(1);
-  });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { isNetworkError } from '../../../../src/base/network.ts';
 
 const thrownBy = async (work: () => unknown): Promise<unknown> => {
@@ -9,6 +9,10 @@ const thrownBy = async (work: () => unknown): Promise<unknown> => {
   }
   throw new Error('Nothing was thrown');
 };
+const { faults } = inject('peers');
+const withBody: RequestInit = { body: 'text' };
+const missing = undefined as unknown as { readonly fetch: { readonly network: string } };
+
 describe('isNetworkError in this engine', () => {
   it('is true for a host that refuses the connection', async () => {
     expect(isNetworkError(await thrownBy(() => fetch('http://127.0.0.1:1/')))).toBe(true);
@@ -16,5 +20,63 @@ describe('isNetworkError in this engine', () => {
 
   it('is true for a host that does not exist', async () => {
     expect(isNetworkError(await thrownBy(() => fetch('http://nowhere.invalid/')))).toBe(true);
+  });
+
+  it('is true for a body that breaks off', async () => {
+    const url = `${faults}/cut/network-error/chat/completions`;
+    const body = JSON.stringify({ model: 'cut', stream: true, messages: [{ role: 'user', content: 'cut' }] });
+    const { body: answer } = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    const reader = answer!.getReader();
+    const error = await thrownBy(async () => {
+      while (!(await reader.read()).done);
+    });
+    expect(isNetworkError(error), String(error)).toBe(true);
+  });
+
+  it.each<[string, () => unknown]>([
+    ['a property of undefined', () => missing.fetch],
+    ['a call of undefined', () => (undefined as unknown as () => void)()],
+    ['an address that is none', () => fetch('http://')],
+    ['a header name that is none', () => fetch(faults, { headers: { 'a b': 'c' } })],
+    ['a GET with a body', () => fetch(faults, withBody)],
+    ['a JSON text that is none', () => JSON.parse('{')],
+  ])('is false for %s', async (_name, work) => {
+    const error = await thrownBy(work);
+    expect(isNetworkError(error), String(error)).toBe(false);
+  });
+});
+
+describe('isNetworkError', () => {
+  it.each<[string, unknown]>([
+    ['Node', new TypeError('fetch failed', { cause: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }) })],
+    ['Node, in a body', new TypeError('terminated', { cause: Object.assign(new Error(), { code: 'UND_ERR_SOCKET' }) })],
+    ['Node, from a socket', Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })],
+    ['Deno', new TypeError('error sending request for url (http://127.0.0.1:1/): client error (Connect)')],
+    ['Deno, in a body', new TypeError('error reading a body from connection')],
+    ['Chromium', new TypeError('Failed to fetch')],
+    ['Chromium, in a body', new TypeError('network error')],
+    ['Firefox', new TypeError('NetworkError when attempting to fetch resource.')],
+    ['Firefox, in a body', new TypeError('Error in input stream')],
+    ['Safari', new TypeError('Load failed')],
+    ['workerd', new TypeError('Network connection lost.')],
+    ['Bun', Object.assign(new Error('Unable to connect'), { code: 'ConnectionRefused' })],
+  ])('knows the wording of %s', (_engine, error) => {
+    expect(isNetworkError(error)).toBe(true);
+  });
+
+  it.each<[string, unknown]>([
+    ['a bug that names fetch', new TypeError("Cannot read properties of undefined (reading 'fetch')")],
+    ['a bug in Firefox that names the network', new TypeError('can\'t access property "network", a is undefined')],
+    ['a bug with the code of an argument', Object.assign(new TypeError('Invalid URL'), { code: 'ERR_INVALID_URL' })],
+    ['a missing file', Object.assign(new Error('no such file'), { code: 'ENOENT' })],
+    ['an error with the words of a network', new Error('Failed to fetch')],
+    ['a text', 'Failed to fetch'],
+    ['nothing', undefined],
+  ])('is false for %s', (_name, error) => {
+    expect(isNetworkError(error)).toBe(false);
   });
 });

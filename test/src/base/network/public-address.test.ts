@@ -88,6 +88,17 @@ describe('isPublicAddress', () => {
       { numRuns: runs(2000) },
     );
   });
+
+  it('answers for a group of zeros left out as for one written', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(0xffff), { minLength: 8, maxLength: 8 }), (groups) => {
+        const written = groups.map((group) => group.toString(16)).join(':');
+        const url = new URL(`http://[${written}]/`).hostname.slice(1, -1);
+        expect(isPublicAddress(url)).toBe(isPublicAddress(written));
+      }),
+      { numRuns: runs(1000) },
+    );
+  });
 });
 
 describe('isIpv4', () => {

@@ -64,14 +64,6 @@ describe('findMatch', () => {
       expect(find(pattern, text), pattern).toBeUndefined();
     }
   }, 60_000);
-
-  it('says which text every match contains', () => {
-    const literal = (pattern: string) => parseRegex(pattern, { ignoreCase: false }).literal;
-    expect(literal('async\\s+function')).toBe('function');
-    expect(literal('(?:foo)+ba?r')).toBe('foo');
-    expect(literal('foo|bar')).toBe('');
-    expect(literal('a?b*')).toBe('');
-  });
 });
 
 describe('parseCodeQuery', () => {

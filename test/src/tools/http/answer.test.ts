@@ -39,6 +39,20 @@ describe('createHttpTool, given an answer', () => {
     expect(JSON.stringify(outcome)).toContain('"data":{"a":1}');
     expect(errorOf((await call({}, {}, { answers: [text('<html>')] })).outcome)).toBe('unavailable: answer_not_json');
   });
+
+  it.each([
+    [400, 'invalid_argument'],
+    [401, 'forbidden'],
+    [404, 'not_found'],
+    [409, 'conflict'],
+    [429, 'rate_limited'],
+    [500, 'unavailable'],
+  ])('reports status %i as %s, without the server’s text', async (status, code) => {
+    const answers = [text('echo of a secret', { status, headers: { 'retry-after': '7' } })];
+    const { outcome } = await call({ retries: 0 }, {}, { answers });
+    expect(outcome).toMatchObject({ error: { code, details: { reason: 'http_status', status }, retryAfterMs: 7000 } });
+    expect(JSON.stringify(outcome)).not.toContain('echo');
+  });
 });
 
 describe('createHttpTool, trying again', () => {

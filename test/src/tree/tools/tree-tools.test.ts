@@ -4,6 +4,54 @@ import { payloadTypes, randomFrom, randomRows, row } from '../fixtures.ts';
 import { change, company, companyTypes, editor, fails, idsOf, type Loose, ok, version } from '../tool-fixtures.ts';
 
 describe('treeTools', () => {
+  it('answers with the first check that fails, in the order of the contract', async () => {
+    // Each call fails all the checks from its own on; the calls before it pass them in turn.
+    const limits = { writes: { perSecond: 1, burst: 1 } };
+    const tree = company();
+    const spent = editor(tree, { limits, now: () => 0 });
+    const cycle = { nodeId: 'it', newParentId: 'dev' };
+    const first = await ok(spent, 'expand_node', {
+      nodeId: 'it',
+      versionToken: await version(spent),
+      idempotencyKey: 'k',
+    });
+    const readOnly = editor(tree, { readOnly: true, limits, now: () => 0 });
+    expect(await fails(readOnly, 'expand_node', { nodeId: 7 })).toMatchObject({ code: 'rate_limited' });
+    expect(await fails(editor(tree, { readOnly: true, now: () => 0 }), 'expand_node', { nodeId: 7 })).toMatchObject({
+      code: 'forbidden',
+    });
+    expect(await fails(editor(tree, { now: () => 0 }), 'expand_node', { nodeId: 7, idempotencyKey: 'k' }))
+      .toMatchObject({
+        code: 'invalid_argument',
+      });
+    expect(await ok(spent, 'expand_node', { nodeId: 'it', idempotencyKey: 'k' })).toEqual({ ...first, replayed: true });
+    const tools = editor(tree);
+    expect(await fails(tools, 'move_node', { nodeId: 'gone', newParentId: 'it' })).toMatchObject({ code: 'not_found' });
+    expect(await fails(tools, 'move_node', cycle)).toMatchObject({ code: 'conflict' });
+    const error = await fails(tools, 'move_node', { ...cycle, versionToken: await version(tools) });
+    expect(error).toMatchObject({ code: 'invalid_argument', details: { reason: 'cycle' } });
+  });
+
+  it('loses no update of writers that take turns as they like', async () => {
+    const tree = company();
+    const bump = async (agentId: string) => {
+      const tools = editor(tree, { agentId });
+      let calls = 0;
+      for (let done = 0; done < 20;) {
+        const { payload, version: versionToken } = await ok(tools, 'get_node', { nodeId: 'sales' });
+        await Promise.resolve();
+        const newValue = payload.meta.budget + 1;
+        const input = { nodeId: 'sales', propertyName: 'meta.budget', newValue, versionToken };
+        if ((await tools.call('update_payload_property', input)).ok) done++;
+        calls++;
+      }
+      return calls;
+    };
+    const calls = await Promise.all(['a', 'b', 'c', 'd'].map(bump));
+    expect((await ok(editor(tree), 'get_node', { nodeId: 'sales' })).payload.meta.budget).toBe(10 + 80);
+    expect(Math.max(...calls)).toBeGreaterThan(20); // there were conflicts at all
+  });
+
   it('does not advance the version for a change that changes nothing', async () => {
     const tools = editor();
     const versionToken = await version(tools);
@@ -46,16 +94,6 @@ describe('treeTools', () => {
         kind: 'removed',
       }],
     });
-  });
-
-  it('remembers what was collapsed and expanded under either default', async () => {
-    const tools = editor();
-    await change(tools, 'expand_node', { nodeId: 'root' });
-    await change(tools, 'expand_node', { nodeId: 'it' });
-    await change(tools, 'collapse_node', { nodeId: 'it' });
-    expect(idsOf(await ok(tools, 'get_view', { rootNodeId: 'root' }))).toEqual(['root', 'sales', 'it']);
-    const open = await ok(tools, 'get_view', { rootNodeId: 'root', defaultExpanded: true });
-    expect(idsOf(open)).toEqual(['root', 'sales', 'ann', 'ben', 'it']);
   });
 
   it('says when a node was removed, also one inside what was removed', async () => {
@@ -354,16 +392,6 @@ describe('treeTools', () => {
     expect(await ok(tools, 'export_view', { rootNodeId: 'root' })).toMatchObject({ view: { RootNodeId: 'root' } });
     const stale = await fails(tools, 'export_view', { rootNodeId: 'root', versionToken: 'x.0.0.0' });
     expect(stale).toMatchObject({ code: 'conflict' });
-  });
-
-  it('describes every tool with a JSON Schema and accurate hints', () => {
-    const { definitions } = editor();
-    expect(definitions).toHaveLength(17);
-    for (const { name, paramsSchema, annotations } of definitions) {
-      expect(paramsSchema).toMatchObject({ type: 'object', additionalProperties: false });
-      const isRead = /^(get|list|search|export)/.test(name);
-      expect(annotations).toMatchObject({ readOnlyHint: isRead, openWorldHint: false });
-    }
   });
 });
 
