@@ -12,7 +12,7 @@ const limits = {
   src: { lines: 66_400, floors: 22, knot: 3, cycles: 0, lone: 0 },
   adapters: { lines: 36_100, floors: 20, knot: 16, cycles: 0, lone: 8 },
   demo: { lines: 56_510, floors: 23, knot: 39, cycles: 0, lone: 36 },
-  test: { lines: 112_350, floors: 9, knot: 5, cycles: 0, lone: 16 },
+  test: { lines: 112_700, floors: 9, knot: 5, cycles: 0, lone: 16 },
 };
 
 async function pathsUnder(...folders: readonly string[]): Promise<readonly string[]> {
