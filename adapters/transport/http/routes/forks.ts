@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { parse } from '../../../../src/base/parse.ts';
-import { ForkRequest } from '../../../../src/forks/start-fork.ts';
+import { ForkRequest } from '../../../../src/forks/fork-request.ts';
 import type { ForkEntry } from '../../../../src/runtime/runtime.ts';
 import { json, named, type Operations, pageOf, shapeOf, type WithTimes } from '../operation.ts';
 import { Time } from '../schemas.ts';
