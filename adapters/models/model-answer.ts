@@ -139,8 +139,8 @@ class EventReader {
 
 const done = '[DONE]';
 
-function finishAs(reason: string): string {
-  return JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: reason }] });
+function finishAs(finish: string): string {
+  return JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: finish }] });
 }
 
 /** What nearly all events are: their JSON needs no second look. */

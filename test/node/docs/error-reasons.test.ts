@@ -9,8 +9,8 @@ import { problemCodes } from '../../../src/base/errors.ts';
 const root = join(import.meta.dirname, '../../..');
 const pages = ['error-reasons', 'error-reasons-tools', 'error-reasons-data'];
 
-/** Where a `reason` outside of an error says something else: gaps of streams, breaks of the audit, ends of answers. */
-const others = /events\/(?:verify-chain|event-feed|store-feed)\.ts$|agui-outcome\.ts$|models\/model-answer\.ts$/;
+/** Where a `reason` outside of an error says something else: gaps of streams, breaks of the audit, interrupts of AG-UI. */
+const others = /events\/(?:verify-chain|event-feed|store-feed)\.ts$|agui-outcome\.ts$/;
 
 /** Reasons that the code computes, with where it does. */
 const computed: Readonly<Record<string, string>> = {
