@@ -2,15 +2,25 @@
 
 import type { Principal } from '../../src/base/principal.ts';
 import { linearValidator } from '../linear-validator.ts';
-import { callActive } from './mcp-server/call.ts';
-import { type McpTool, toMcpTool } from './mcp-server/definitions.ts';
 import { connectionInstructions, defaultInfo, type McpHost, reportedHost } from './mcp-server/host.ts';
-import type { CallResult } from './mcp-server/result.ts';
-import { CallToolRequestSchema, ListToolsRequestSchema, Server, type Transport } from './mcp-server/sdk.ts';
-import type { CallRequest } from './mcp-server/stateless.ts';
-import { createCatalogues, openToolbox, type Toolbox } from './mcp-server/toolbox.ts';
+import {
+  CallToolRequestSchema,
+  type JSONRPCMessage,
+  ListToolsRequestSchema,
+  Server,
+  type Transport,
+} from './mcp-server/sdk.ts';
+import {
+  callActive,
+  type CallRequest,
+  type CallResult,
+  createCatalogues,
+  type McpTool,
+  openToolbox,
+  toMcpTool,
+  type Toolbox,
+} from './mcp-server/tools.ts';
 
-export { messagePortTransport } from './mcp-server/message-port.ts';
 export type { McpHost } from './mcp-server/host.ts';
 
 /** A connection that is served. */
@@ -106,4 +116,45 @@ function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
     last = turn.catch(() => undefined);
     return turn;
   };
+}
+
+/** The marker that a closing side sends: a port has no close event everywhere. */
+const closeMark = null;
+
+/**
+ * Creates the transport of one side, for a `Client` or a `Server` of the SDK.
+ *
+ * @example
+ * const { port1, port2 } = new MessageChannel(); // port2 goes to the worker, by transfer
+ * await new Client({ name: 'page', version: '1' }).connect(messagePortTransport(port1));
+ */
+export function messagePortTransport(port: MessagePort): Transport {
+  let closed = false;
+  const end = (): void => {
+    if (closed) return;
+    closed = true;
+    port.close();
+    transport.onclose?.();
+  };
+  const transport: Transport = {
+    async start() {
+      port.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+        if (data === closeMark) end();
+        else transport.onmessage?.(data as JSONRPCMessage); // the SDK validates every message
+      });
+      port.addEventListener('messageerror', () => transport.onerror?.(new Error('A message could not be read')));
+      port.start();
+    },
+    async send(message) {
+      if (closed) throw new Error('Cannot send: the connection is closed');
+      // A port also passes values that are not JSON, but peers behind other transports would fail.
+      port.postMessage(JSON.parse(JSON.stringify(message)));
+    },
+    async close() {
+      if (closed) return;
+      port.postMessage(closeMark);
+      end();
+    },
+  };
+  return transport;
 }

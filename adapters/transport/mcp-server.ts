@@ -2,12 +2,11 @@
 
 import { createMcpHandler } from './mcp-server/sdk-2026.ts';
 import { type McpHost, reportedHost } from './mcp-server/host.ts';
-import { createQuestionStates } from './mcp-server/questions/question-state.ts';
+import { createQuestionStates } from './mcp-server/questions.ts';
 import { boundTo, buildServer, type McpCaller, type ServerParts } from './mcp-server/server.ts';
-import { createSessions } from './mcp-server/session/sessions.ts';
-import { createCatalogues } from './mcp-server/toolbox.ts';
-import { createListening } from './mcp-server/watch/listen.ts';
-import { canWatch } from './mcp-server/watch/watch-resource.ts';
+import { createSessions } from './mcp-server/sessions.ts';
+import { createCatalogues } from './mcp-server/tools.ts';
+import { canWatch, createListening } from './mcp-server/watch.ts';
 
 export type { McpHost } from './mcp-server/host.ts';
 export type { McpCaller } from './mcp-server/server.ts';

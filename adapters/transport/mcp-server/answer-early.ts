@@ -4,7 +4,7 @@
  */
 
 /** When to start the stream, and what to do when the client leaves after that. */
-export interface EarlyOptions {
+interface EarlyOptions {
   readonly waitMs: number;
   readonly onLeave: () => void;
 }
@@ -42,4 +42,15 @@ async function pass(
   const message = await response.text(); // JSON in one line
   if (message !== '') await writer.write(encoder.encode(`event: message\ndata: ${message}\n\n`));
   await writer.close();
+}
+
+/** Calls `done` when the response is read to its end, or canceled. */
+export function whenRead(response: Response, done: () => void): Response {
+  if (response.body === null) {
+    done();
+    return response;
+  }
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  void response.body.pipeTo(writable).catch(() => undefined).finally(done);
+  return new Response(readable, response);
 }

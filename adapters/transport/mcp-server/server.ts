@@ -17,17 +17,21 @@ import type { Principal } from '../../../src/base/principal.ts';
 import { parseTraceparent } from '../../../src/events/trace-ids.ts';
 import type { AgentTools, ClientRead } from '../../../src/runtime/agent-tools.ts';
 import { linearValidator } from '../../linear-validator.ts';
-import type { CallContext } from './call.ts';
-import { complete, type CompletionRef } from './content/complete.ts';
-import { findPrompt, getPrompt, listPrompts } from './content/get-prompt.ts';
-import { inRpc, listResources, listTemplates, readResource } from './content/read-resource.ts';
-import type { McpReader } from './content/reader.ts';
-import { defaultInfo, type McpHost, statelessInstructions } from './host.ts';
-import { type Asking, openAsking } from './questions/asking.ts';
-import type { QuestionRecord, QuestionStates } from './questions/question-state.ts';
-import { malformedParams } from './rpc-error.ts';
-import { openStateless } from './stateless.ts';
-import type { Catalogue } from './toolbox.ts';
+import { type CallContext, type Catalogue, openStateless } from './tools.ts';
+import {
+  complete,
+  type CompletionRef,
+  findPrompt,
+  getPrompt,
+  inRpc,
+  listPrompts,
+  listResources,
+  listTemplates,
+  malformedParams,
+  readResource,
+} from './content.ts';
+import { defaultInfo, type McpHost, type McpReader, statelessInstructions } from './host.ts';
+import { type Asking, openAsking, type QuestionRecord, type QuestionStates } from './questions.ts';
 
 /** The caller of a request, and its message. */
 export interface McpCaller {

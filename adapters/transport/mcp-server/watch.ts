@@ -1,14 +1,86 @@
-/** `subscriptions/listen` of 2026-07-28: one request, whose response is the stream of changes of the resources that it names. */
+/** Watches a resource in the name of a principal. */
 
-import { isRecord } from '../../../../src/base/is-record.ts';
-import { PinnaceError } from '../../../../src/base/errors.ts';
-import { createMcpHandler, type ServerEventBus } from '../sdk-2026.ts';
-import { buildServer, type McpCaller, type ServerParts } from '../server.ts';
-import { whenRead } from '../when-read.ts';
-import { canWatch, maxSubscriptions, watchOf, watchResource } from './watch-resource.ts';
+import { PinnaceError } from '../../../src/base/errors.ts';
+import { isRecord } from '../../../src/base/is-record.ts';
+import type { Principal } from '../../../src/base/principal.ts';
+import type { ClientRead } from '../../../src/runtime/agent-tools.ts';
+import { isResourceUri } from './content.ts';
+import type { McpHost, McpResources } from './host.ts';
+import { createMcpHandler, type ServerEventBus } from './sdk-2026.ts';
+import { buildServer, type McpCaller, resourceRead, type ServerParts } from './server.ts';
+import { whenRead } from './answer-early.ts';
+
+/** The most resources that a session, or a listening client, watches. */
+export const maxSubscriptions = 100;
+
+/** Whether a host has resources that can be watched. */
+export function canWatch({ resources = [] }: McpHost): boolean {
+  return resources.some((provider) => provider.watch !== undefined);
+}
+
+/** What is asked of the permission hook. */
+export function watchOf(uri: string): ClientRead {
+  return { ...resourceRead(uri), action: 'mcp.resource.watch', attempt: 'Cannot watch the resource' };
+}
+
+/** What a watch needs. */
+interface WatchOptions {
+  readonly host: McpHost;
+  readonly principal: Principal;
+  readonly signal: AbortSignal;
+  /** Whether changes may be sent now. */
+  readonly isOpen?: () => boolean;
+  /** Sends a change to the client. */
+  readonly notify: () => Promise<void> | void;
+}
+
+/** Starts a watch; `false` for a resource that cannot be watched. The caller has asked the permission hook. */
+export async function watchResource(
+  uri: string,
+  { host, principal, signal, isOpen = () => true, notify }: WatchOptions,
+): Promise<boolean> {
+  if (!isResourceUri(uri)) return false;
+  const onChange = delivery(async () => {
+    if (!isOpen()) return;
+    // Its rights may have changed since.
+    const tools = await host.tools(principal);
+    await tools.read(watchOf(uri), async () => await notify());
+  }, signal);
+  for (const provider of host.resources ?? []) {
+    if (await watchAt(provider, uri, { principal, signal, onChange })) return true;
+  }
+  return false;
+}
+
+async function watchAt(
+  provider: McpResources,
+  uri: string,
+  options: Parameters<NonNullable<McpResources['watch']>>[1],
+): Promise<boolean> {
+  return await provider.watch?.(uri, options) ?? false;
+}
+
+/** Returns a function that delivers changes one after another. Changes during a delivery are one change. */
+function delivery(deliver: () => Promise<void>, signal: AbortSignal): () => void {
+  let [isBusy, isAgain] = [false, false];
+  const work = async (): Promise<void> => {
+    do {
+      isAgain = false;
+      await deliver().catch(() => undefined); // the hook denied it, which was reported, or the client has left
+    } while (isAgain && !signal.aborted);
+    isBusy = false;
+  };
+  return () => {
+    if (signal.aborted) return;
+    isAgain = true;
+    if (isBusy) return;
+    isBusy = true;
+    void work();
+  };
+}
 
 /** Serves clients that listen. */
-export interface Listening {
+interface Listening {
   /**
    * Serves a request to listen; `undefined` for any other.
    *

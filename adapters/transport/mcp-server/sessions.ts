@@ -1,0 +1,220 @@
+/** Sessions of clients of 2025-11-25: each belongs to the principal that opened it, and lives in this instance's memory. */
+
+import { PinnaceError } from '../../../src/base/errors.ts';
+import { hexOf } from '../../../src/base/hash.ts';
+import type { Principal } from '../../../src/base/principal.ts';
+import { owns } from '../../../src/permission/ownership.ts';
+import { inRpc, unknownResource } from './content.ts';
+import type { McpHost, McpSessionOptions } from './host.ts';
+import {
+  isInitializeRequest,
+  isLegacyRequest,
+  type Server,
+  WebStandardStreamableHTTPServerTransport,
+} from './sdk-2026.ts';
+import { buildServer, callerOf, type McpCaller, readAs, type ServerParts } from './server.ts';
+import { canWatch, maxSubscriptions, watchOf, watchResource } from './watch.ts';
+import { whenRead } from './answer-early.ts';
+
+/** The sessions of an endpoint. */
+interface Sessions {
+  /**
+   * Serves a request of a session, or one that opens a session; `undefined` for any other.
+   *
+   * @throws PinnaceError `overloaded` when all sessions are taken by other principals.
+   */
+  fetch(request: Request, caller: McpCaller): Promise<Response | undefined>;
+}
+
+/** What sessions need. */
+interface SessionsOptions extends McpSessionOptions {
+  readonly keepAliveMs: number;
+  readonly now?: (() => number) | undefined;
+}
+
+/** Opens the sessions of an endpoint. */
+export function createSessions(
+  parts: ServerParts,
+  { max = 100, maxPerPrincipal = 10, idleMs = 1_800_000, keepAliveMs, now = Date.now }: SessionsOptions,
+): Sessions {
+  const sessions = new Map<string, Session>();
+  const isIdle = ({ open, usedAt }: Session): boolean => open === 0 && now() - usedAt >= idleMs;
+  const isOpen = (session: Session): boolean => sessions.get(session.id) === session && !isIdle(session);
+  const close = async (session: Session | undefined): Promise<void> => {
+    if (!session || !sessions.delete(session.id)) return;
+    session.closed.abort();
+    await session.server.close().catch(() => undefined); // its client has left
+  };
+  /** Not asynchronous: two clients must not take the same place. */
+  const makeRoom = (principal: Principal): void => {
+    const own = [...sessions.values()].filter((session) => isOf(session, principal));
+    const [oldest] = own.toSorted((one, other) => one.usedAt - other.usedAt);
+    const isFull = sessions.size >= max;
+    if (oldest && (isFull || own.length >= maxPerPrincipal)) void close(oldest);
+    else if (isFull) throw full();
+  };
+  const onEnd = (id: string): void => void close(sessions.get(id));
+  const serve = async (session: Session, request: Request, caller: McpCaller): Promise<Response> => {
+    request.signal.addEventListener('abort', () => {
+      if (request.signal.reason === 'session_revoked') void close(session);
+    });
+    return await serveIn(session, request, { caller, now });
+  };
+  return {
+    async fetch(request, caller) {
+      for (const session of [...sessions.values()].filter(isIdle)) await close(session);
+      if (!await isLegacyRequest(request, caller.body)) return undefined;
+      const { principal } = caller;
+      const id = request.headers.get('mcp-session-id');
+      if (id !== null) {
+        const session = sessions.get(id);
+        return session && isOf(session, principal) ? await serve(session, request, caller) : unknownSession();
+      }
+      if (!isInitializeRequest(caller.body)) return undefined;
+      makeRoom(principal);
+      const session = openSession(parts, { principal, keepAliveMs, now, onEnd, isOpen });
+      sessions.set(session.id, session);
+      caller.tools.closing.addEventListener('abort', () => void close(session), { signal: session.closed.signal });
+      const response = await serve(session, request, caller);
+      if (!response.ok) await close(session);
+      return response;
+    },
+  };
+}
+
+function isOf({ principal: { tenant, subject } }: Session, caller: Principal): boolean {
+  return owns(caller, { tenant, subject });
+}
+
+/** The same for a session that never was, one that is closed, and one of another principal. */
+function unknownSession(): Response {
+  const error = { code: -32001, message: 'Session not found' };
+  return Response.json({ jsonrpc: '2.0', id: null, error }, { status: 404 });
+}
+
+function full(): PinnaceError {
+  return new PinnaceError('overloaded', 'Cannot open an MCP session: this endpoint has as many as it may', {
+    retryAfterMs: 5_000,
+    details: { reason: 'too_many_mcp_sessions' },
+  });
+}
+
+/** A session of a principal. */
+interface Session {
+  /** 256 random bits. It identifies the session, and authenticates no caller. */
+  readonly id: string;
+  readonly principal: Principal;
+  readonly server: Server;
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly ready: Promise<void>;
+  readonly closed: AbortController;
+  /** Requests that are not answered yet, those for the stream of notifications left out. */
+  open: number;
+  usedAt: number;
+}
+
+/** What a session needs. */
+interface SessionOptions {
+  readonly principal: Principal;
+  readonly keepAliveMs: number;
+  readonly now: () => number;
+  /** The client has ended the session. */
+  readonly onEnd: (id: string) => void;
+  /** Whether the session may be used now. */
+  readonly isOpen: (session: Session) => boolean;
+}
+
+/** Opens a session; it can be used when it is `ready`. */
+function openSession(
+  parts: ServerParts,
+  { principal, keepAliveMs, now, onEnd, isOpen }: SessionOptions,
+): Session {
+  const id = hexOf(crypto.getRandomValues(new Uint8Array(32)));
+  const onsessionclosed = (): void => onEnd(id);
+  const transport = new WebStandardStreamableHTTPServerTransport({
+    sessionIdGenerator: () => id,
+    keepAliveMs,
+    onsessionclosed,
+  });
+  const canSubscribe = canWatch(parts.host);
+  const server = buildServer(parts, canSubscribe ? { resources: { subscribe: true } } : {});
+  const closed = new AbortController();
+  const isUsable = (): boolean => isOpen(session);
+  if (canSubscribe) serveSubscriptions({ server, host: parts.host, closed: closed.signal, isOpen: isUsable });
+  const ready = server.connect(transport);
+  const session: Session = { id, principal, server, transport, ready, closed, open: 0, usedAt: now() };
+  return session;
+}
+
+/** Serves a request of a session. Until its response is read, the session is in use; a stream of notifications is no use. */
+async function serveIn(
+  session: Session,
+  request: Request,
+  { caller, now }: { readonly caller: McpCaller; readonly now: () => number },
+): Promise<Response> {
+  const { body, principal } = caller;
+  const authInfo = { token: '', clientId: principal.subject, scopes: [], extra: { ...caller } };
+  const isStream = request.method === 'GET';
+  if (isStream) session.transport.closeStandaloneSSEStream(); // a client that reconnects may be faster than the news of its leaving
+  session.open += isStream ? 0 : 1;
+  session.usedAt = now();
+  const done = (): void => {
+    session.open -= isStream ? 0 : 1;
+    session.usedAt = now();
+  };
+  try {
+    await session.ready;
+    const options = { authInfo, ...(body !== undefined && { parsedBody: body }) };
+    return whenRead(await session.transport.handleRequest(request, options), done);
+  } catch (error) {
+    done();
+    throw error;
+  }
+}
+
+/** What subscriptions need. */
+interface SubscriptionOptions {
+  readonly server: Server;
+  readonly host: McpHost;
+  /** Aborts when the session is closed. */
+  readonly closed: AbortSignal;
+  /** Whether the session may be used now. */
+  readonly isOpen: () => boolean;
+}
+
+/** Serves `resources/subscribe` and `resources/unsubscribe`. */
+function serveSubscriptions({ server, host, closed, isOpen }: SubscriptionOptions): void {
+  const watched = new Map<string, AbortController>();
+  server.setRequestHandler('resources/subscribe', async ({ params: { uri } }, context) => {
+    if (watched.has(uri)) return {};
+    const stop = new AbortController();
+    const signal = AbortSignal.any([stop.signal, closed]);
+    const { principal } = callerOf(context);
+    const notify = (): Promise<void> => server.sendResourceUpdated({ uri });
+    const start = async (): Promise<void> => {
+      if (watched.size >= maxSubscriptions) throw tooMany();
+      watched.set(uri, stop);
+      if (!await watchResource(uri, { host, principal, signal, isOpen, notify })) throw unknownResource(uri);
+    };
+    try {
+      await inRpc({ uri }, () => readAs(context, watchOf(uri), undefined, start));
+      return {};
+    } catch (error) {
+      if (watched.get(uri) === stop) watched.delete(uri);
+      stop.abort();
+      throw error;
+    }
+  });
+  server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {
+    watched.get(uri)?.abort();
+    watched.delete(uri);
+    return {};
+  });
+}
+
+function tooMany(): PinnaceError {
+  return new PinnaceError('rate_limited', `Cannot watch the resource: a session watches at most ${maxSubscriptions}`, {
+    retryable: false,
+    details: { reason: 'too_many_subscriptions', maxSubscriptions },
+  });
+}
