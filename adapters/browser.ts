@@ -7,7 +7,7 @@ import type { McpSignIn } from '../src/contracts/mcp/sign-in.ts';
 import { type PlanningRuntime, runtimeOptions } from '../src/create-runtime.ts';
 import { composeRuntime, type CompositionOptions, defined, made, type Observability, pick } from './composition.ts';
 import { browserEgress } from './egress/browser.ts';
-import { sweepPlans } from './plan-sweep.ts';
+import { sweepPlans } from './upkeep/plan-sweep.ts';
 import { workerSandbox } from './sandbox/worker.ts';
 import { indexedDbStorage, type StorageFormat } from './storage/indexeddb.ts';
 

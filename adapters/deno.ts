@@ -6,13 +6,13 @@ import { loadOnce } from '../src/base/load-once.ts';
 import { defined, type Observability, pick } from './composition.ts';
 import { denoEgress, type PinnedEgress } from './egress/deno.ts';
 import { checkEndpoint, type ComposedEndpoint, createEndpoint, type EndpointOptions } from './endpoint.ts';
-import { reportTo, sweepOnRequest } from './plan-sweep.ts';
+import { reportTo, sweepOnRequest } from './upkeep/plan-sweep.ts';
 import { denoSandbox } from './sandbox/deno.ts';
 import { consoleSink } from './sinks/console.ts';
 import { lazyOtel } from './sinks/lazy-otel.ts';
 import { denoKvStorage } from './storage/deno-kv.ts';
 import type { Handler } from './transport/http.ts';
-import { cutSenders } from './transport/http/cut-senders.ts';
+import { cutSenders } from './transport/cut-senders.ts';
 
 export type { Observability };
 /** @deprecated Use `Observability`. */

@@ -27,7 +27,7 @@ import {
 import { mcpSignIn, type McpSignInOptions } from './mcp/sign-in.ts';
 import { eventStore } from './sinks/event-store.ts';
 import { gaugeSink } from './sinks/queue.ts';
-import { createHandler, type Handler, type HandlerOptions, handlerOptions } from './transport/http/handler.ts';
+import { createHandler, type Handler, type HandlerOptions, handlerOptions } from './transport/handler.ts';
 import type { McpRouteOptions } from './transport/http/routes/mcp.ts';
 
 /** The options of the handler that the endpoint makes of its other parts. */

@@ -10,7 +10,7 @@ import { checkEndpoint, createEndpoint, type EndpointOptions } from './endpoint.
 import { type NodeListener, type NodeListenerOptions, toNodeListener } from './node/listener.ts';
 import { openPostgres } from './node/postgres-default.ts';
 import { closeOnSignals } from './node/stop-signals.ts';
-import { sweepPlans } from './plan-sweep.ts';
+import { sweepPlans } from './upkeep/plan-sweep.ts';
 import { denoEnvSecrets, type DenoEnvSecretsOptions } from './secrets/deno-env.ts';
 import { consoleSink } from './sinks/console.ts';
 import type { Handler } from './transport/http.ts';

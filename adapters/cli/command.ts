@@ -94,3 +94,32 @@ export function addressOf(text: string): URL {
   if (url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url;
   throw new UsageError('The address must start with http:// or https://, without user and password');
 }
+
+/** A stream of the process. */
+interface Output {
+  readonly isTTY?: boolean;
+  write(text: string): unknown;
+}
+
+/** Returns a writer. What others have said is part of most texts: a terminal gets `?` for its control characters, a file all bytes. */
+export function writerTo(output: Output): (text: string) => void {
+  return (text) => void output.write(output.isTTY ? shownText(text) : text);
+}
+
+/** Control characters but line breaks and tabs, and those that set the direction of writing. */
+const unshown = /(?![\t\n]|\r\n)\p{Cc}|[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+function shownText(text: string): string {
+  return text.replace(unshown, '?');
+}
+
+/** A bearer token is all that it takes to be its caller. @throws UsageError for an address of another machine without TLS. */
+export function requirePrivacy({ options }: Given, { protocol, hostname }: URL): void {
+  if (protocol === 'https:' || isLoopback(hostname) || options['insecure-http'] === true) return;
+  throw new UsageError('The token would be sent unencrypted: use https://, or pass --insecure-http');
+}
+
+/** The host names of this machine, as URLs write them. */
+export function isLoopback(hostname: string): boolean {
+  return /^(?:(?:.+\.)?localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+}

@@ -7,15 +7,12 @@ import { pathToFileURL } from 'node:url';
 import { realpathSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { PinnaceError, toPinnaceError } from '../../src/base/errors.ts';
-import { type Command, readArguments, type Terminal, UsageError } from './command.ts';
-import { evals } from './commands/evals.ts';
-import { events } from './commands/events.ts';
-import { keys } from './commands/keys.ts';
-import { mcp } from './commands/mcp.ts';
-import { request } from './commands/request.ts';
-import { token } from './commands/token.ts';
-import { validate } from './commands/validate.ts';
-import { writerTo } from './shown-text.ts';
+import { type Command, readArguments, type Terminal, UsageError, writerTo } from './command.ts';
+import { evals } from './evals.ts';
+import { events, request } from './request.ts';
+import { keys, token } from './keys.ts';
+import { mcp } from './check-mcp.ts';
+import { validate } from './validate.ts';
 
 const commands: Readonly<Record<string, Command>> = { keys, token, request, validate, mcp, events, evals };
 

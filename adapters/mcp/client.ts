@@ -4,7 +4,7 @@ import { PinnaceError } from '../../src/base/errors.ts';
 import { loadOnce } from '../../src/base/load-once.ts';
 import type { McpConnector } from '../../src/contracts/mcp/mcp-connector.ts';
 import { connectorOver, type McpConnectorOptions } from './connection.ts';
-import { optionalPackage } from '../optional-package.ts';
+import { optionalPackage } from '../base/optional-package.ts';
 import type { McpSession, OpenOptions } from './session.ts';
 
 export type { McpConnectorOptions } from './connection.ts';

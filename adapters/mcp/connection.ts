@@ -26,7 +26,7 @@ import type {
 } from '../../src/contracts/mcp/mcp-connector.ts';
 import { withAttempts } from '../../src/base/with-retries.ts';
 import { createDeadline } from '../egress/deadline.ts';
-import { optionalPackage } from '../optional-package.ts';
+import { optionalPackage } from '../base/optional-package.ts';
 import {
   connectionClosed,
   endOfSession,

@@ -9,7 +9,7 @@ import { asRecord, isRecord } from '../../src/base/is-record.ts';
 import { longestTimeoutMs } from '../../src/base/until-aborted.ts';
 import type { McpAnswer, McpInputResponses } from '../../src/contracts/mcp/answers.ts';
 import type { McpCall } from '../../src/contracts/mcp/mcp-connector.ts';
-import { linearValidator } from '../linear-validator.ts';
+import { linearValidator } from '../base/linear-validator.ts';
 import { keepSubscribed, reportedLists } from './notices.ts';
 import {
   clientInfo,

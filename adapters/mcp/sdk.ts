@@ -10,7 +10,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 // @ts-types="@modelcontextprotocol/sdk/types"
 import { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { longestTimeoutMs } from '../../src/base/until-aborted.ts';
-import { linearValidator } from '../linear-validator.ts';
+import { linearValidator } from '../base/linear-validator.ts';
 import {
   clientInfo,
   connectUntil,

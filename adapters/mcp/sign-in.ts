@@ -5,7 +5,7 @@ import { isPrivateOriginAllowed } from '../../src/base/origins.ts';
 import { loadOnce } from '../../src/base/load-once.ts';
 import type { Egress } from '../../src/contracts/egress.ts';
 import type { McpClientMetadata, McpSignIn } from '../../src/contracts/mcp/sign-in.ts';
-import { optionalPackage } from '../optional-package.ts';
+import { optionalPackage } from '../base/optional-package.ts';
 import { invalidAuthAnswer, invalidGrant, otherIssuer } from './failures.ts';
 
 /** The options of `mcpSignIn`. */

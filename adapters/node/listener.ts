@@ -3,8 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { checkOptions } from '../../src/base/check-options.ts';
 import type { Handler } from '../transport/http.ts';
-import { setBasePath } from '../transport/http/base-path.ts';
-import { setTarget } from '../transport/http/require-address.ts';
+import { setBasePath, setTarget } from '../transport/http/request.ts';
 
 /** Where the handler is mounted. */
 export interface NodeListenerOptions {

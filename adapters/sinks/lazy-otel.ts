@@ -3,7 +3,7 @@
 import { loadOnce } from '../../src/base/load-once.ts';
 import type { MetricsObserver } from '../../src/base/metrics.ts';
 import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
-import { optionalPackage } from '../optional-package.ts';
+import { optionalPackage } from '../base/optional-package.ts';
 
 /** A sink and an observer of metrics, as those of `otelSink` and `otelMetrics`. */
 export interface LazyOtel {

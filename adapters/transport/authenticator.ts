@@ -4,19 +4,20 @@ import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
 import type { Authenticator, NonceUse, NonceVerifier } from '../../src/contracts/authenticator.ts';
 import type { Storage } from '../../src/contracts/storage.ts';
 import { createPrincipal, type Principal } from '../../src/base/principal.ts';
-import { isJwt } from './bearer-token.ts';
+import { actingFor, isJwt, subjectHeader } from './signed/caller.ts';
 import { type BodyOptions, readBody } from './signed/body.ts';
-import { actingFor, subjectHeader } from './acting-for.ts';
-import type { Certificate, SubjectOf } from './signed/certificate.ts';
-import { createCertificateCache } from './signed/certificate-cache.ts';
-import type { Revocable, Revocation } from './signed/denylist.ts';
-import { verifyContentDigest } from './signed/digest.ts';
-import { createNonceStore } from './signed/nonce-store.ts';
-import { maxCertificateLength, scheme } from './signed/profile.ts';
-import { refusal } from './signed/refusal.ts';
-import { createRevocations, type RevocationOptions, type Revocations } from './signed/revocations.ts';
+import { type Certificate, createCertificateCache, type SubjectOf } from './signed/certificate.ts';
+import {
+  createNonceStore,
+  createRevocations,
+  type Revocable,
+  type Revocation,
+  type RevocationOptions,
+  type Revocations,
+} from './signed/revocations.ts';
+import { methodsWithoutBody, requireSignature, verifyContentDigest, verifyRequest } from './signed/signature.ts';
+import { maxCertificateLength, refusal, scheme } from './signed/profile.ts';
 import { createRoots, type Issuers } from './signed/roots.ts';
-import { methodsWithoutBody, requireSignature, verifyRequest } from './signed/signature.ts';
 
 /** What an endpoint accepts. */
 export interface AuthenticatorOptions {

@@ -3,8 +3,7 @@
 import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
-import { actingFor, checkDelegation } from './acting-for.ts';
-import { bearerTokenOf } from './bearer-token.ts';
+import { actingFor, bearerTokenOf, checkDelegation } from './signed/caller.ts';
 import { checkScopes } from './check-scopes.ts';
 import { createPrincipal, isPrincipalName, type Scope } from '../../src/base/principal.ts';
 import { sha256 } from '../../src/base/hash.ts';

@@ -3,9 +3,7 @@
 import { checkOptions } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Principal } from '../../src/base/principal.ts';
-import type { HandlerOptions } from './http/handler.ts';
-
-type RequestAuthenticator = HandlerOptions['authenticator'];
+import type { RequestAuthenticator } from './signed/caller.ts';
 
 /**
  * Creates an authenticator that passes each request to the authenticator of its scheme, and rejects every other scheme. A request

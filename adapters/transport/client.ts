@@ -3,7 +3,7 @@
 import { checkOptions } from '../../src/base/check-options.ts';
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/contracts/ai-types.ts';
 import type { McpValidation, McpValidationInput } from '../../src/contracts/mcp/mcp-validation.ts';
-import type { ErasedPerson } from '../person-data.ts';
+import type { ErasedPerson } from '../upkeep/person-data.ts';
 import type { PlanReply } from '../../src/contracts/plans.ts';
 import type { BudgetView } from '../../src/runtime/budgets.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
@@ -11,13 +11,25 @@ import type { ForkEntry, ForkListOptions, ForkOptions } from '../../src/runtime/
 import type { Page } from '../../src/base/page.ts';
 import type { SentMessage, SteeringMessageInput } from '../../src/runtime/steering.ts';
 import { type ChatDefaults, type ChatLink, createChatTransport, type Opened } from './chat/chat-transport.ts';
-import { type Call, type CallOptions, callPath, createCall } from './client/call.ts';
-import { type Connection, joinRun, readBase, runPath, startRun } from './client/connection.ts';
-import { type ClientCredentials, credentialsOf, type HeaderSource } from './client/client-credentials.ts';
-import type { CertificateSource } from './client/credential.ts';
+import {
+  type Call,
+  type CallOptions,
+  callPath,
+  type Connection,
+  createCall,
+  joinRun,
+  readBase,
+  runPath,
+  startRun,
+} from './client/connection.ts';
+import {
+  type CertificateSource,
+  type ClientCredentials,
+  credentialsOf,
+  type HeaderSource,
+} from './client/client-credentials.ts';
 import { parseEventId, type Position } from './client/follow.ts';
-import { type RemoteGrounding, remoteGrounding } from './client/grounding.ts';
-import { type RemoteRegistry, remoteRegistry } from './client/registry.ts';
+import { type Watched, watchEvents, type WatchOptions } from './client/watch.ts';
 import {
   type RemoteApps,
   type RemoteAudit,
@@ -27,21 +39,23 @@ import {
   type RemoteChats,
   remoteChats,
   remoteContent,
+  type RemoteGrounding,
+  remoteGrounding,
   type RemoteMcpSignIns,
   remoteMcpSignIns,
   type RemotePlans,
   remotePlans,
   type RemotePrompts,
+  type RemoteRegistry,
+  remoteRegistry,
   type RemoteResources,
 } from './client/rooms.ts';
-import { createSend } from './client/send.ts';
-import { type Watched, watchEvents, type WatchOptions } from './client/watch.ts';
-import { type Wait, wait as platformWait } from './client/wait.ts';
+import { createSend, platformWait, type Wait } from './client/send.ts';
 
-export { withStoredFiles } from './chat/with-stored-files.ts';
+export { withStoredFiles } from './chat/chat-transport.ts';
 export { readOutput } from '../../src/runtime/read-output.ts';
 export type { PinnaceDataParts, PinnaceUIMessage } from '../../src/runtime/message-parts.ts';
-export type { CallOptions } from './client/call.ts';
+export type { CallOptions } from './client/connection.ts';
 
 /** The endpoint, the caller's credentials, and replacements of the platform for tests. */
 export interface ClientOptions extends ChatDefaults {

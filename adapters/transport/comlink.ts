@@ -11,17 +11,17 @@ import { localPrincipal, type Principal } from '../../src/base/principal.ts';
 import {
   callOperation,
   type OperationCall,
+  orNotStarted,
   type ServedRooms,
   type WorkerRooms,
   workerRooms,
-} from './chat/worker-operations.ts';
+} from './worker-operations.ts';
 import { type ChatDefaults, type ChatLink, createChatTransport, type Opened } from './chat/chat-transport.ts';
-import { orNotStarted } from './chat/or-not-started.ts';
 import type { RunRequestInput } from '../../src/runtime/run-request.ts';
 import type { ForkOptions, HostedRuntime, Manifest, RunCall, Runtime } from '../../src/runtime/runtime.ts';
 import type { SentMessage } from '../../src/runtime/steering.ts';
 
-export { withStoredFiles } from './chat/with-stored-files.ts';
+export { withStoredFiles } from './chat/chat-transport.ts';
 export type { PinnaceDataParts, PinnaceUIMessage } from '../../src/runtime/message-parts.ts';
 
 /** Comlink drops an error's code, so calls return errors as data. */

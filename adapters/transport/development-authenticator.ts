@@ -1,8 +1,7 @@
 /** Authenticates a developer on the developer's own machine, with one token. */
 
 import { checkOptions } from '../../src/base/check-options.ts';
-import { actingFor } from './acting-for.ts';
-import { bearerTokenOf } from './bearer-token.ts';
+import { actingFor, bearerTokenOf } from './signed/caller.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
 import { createPrincipal, scopes } from '../../src/base/principal.ts';

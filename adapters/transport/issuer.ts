@@ -1,6 +1,6 @@
 /** Issues session certificates, for development, tests, and Group Controllers without an issuer. */
 
-import { checkDelegation } from './acting-for.ts';
+import { checkDelegation, type SessionCredential } from './signed/caller.ts';
 import { checkScopes } from './check-scopes.ts';
 import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
 import { calculateJwkThumbprint, exportJWK, importJWK, SignJWT } from 'jose';
@@ -63,11 +63,7 @@ export interface CertificateRequest extends CertificateClaims {
   readonly keys?: CryptoKeyPair;
 }
 
-/** A certificate and the private key that signs with it: what `createClient` takes. */
-export interface SessionCredential {
-  readonly certificate: string;
-  readonly key: CryptoKey;
-}
+export type { SessionCredential } from './signed/caller.ts';
 
 /** Issues certificates with one root key. */
 export interface CertificateIssuer {

@@ -1,62 +1,33 @@
 /** `pinnace/transport/jwt-authenticator`: access tokens of an authorization server (RFC 9068), for clients that sign in by OAuth. */
 
 import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
-import {
-  createLocalJWKSet,
-  createRemoteJWKSet,
-  customFetch,
-  errors,
-  type JSONWebKeySet,
-  type JWTPayload,
-  jwtVerify,
-  type JWTVerifyGetKey,
-} from 'jose';
+import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { createPrincipal, isPrincipalName, type Principal } from '../../src/base/principal.ts';
-import { isPrivateOriginAllowed, type PrivateOrigins } from '../../src/base/origins.ts';
+import { isPrivateOriginAllowed } from '../../src/base/origins.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
-import type { Egress } from '../../src/contracts/egress.ts';
-import { actingFor, isActFor, isRoles } from './acting-for.ts';
-import { bearerTokenOf, isJwt } from './bearer-token.ts';
-
-/** The claims of a token that was verified. */
-export type JwtClaims = JWTPayload & { readonly iss: string; readonly sub: string; readonly exp: number };
-
-/** What a token stands for. */
-export interface JwtPrincipal extends Pick<Principal, 'tenant' | 'subject' | 'roles' | 'agents' | 'scopes'> {
-  /** Who speaks for the subject; `act.sub` of the token (RFC 8693) when absent. */
-  readonly actor?: string;
-  /** The subjects that requests may name in `Pinnace-Subject`: whole names, or prefixes (`shop:*`). None when absent. */
-  readonly actFor?: readonly string[];
-}
+import {
+  type AccessTokenOptions,
+  actingFor,
+  bearerTokenOf,
+  isActFor,
+  isJwt,
+  isRoles,
+  type JwtClaims,
+  type JwtPrincipal,
+} from './signed/caller.ts';
 
 /** Which tokens are accepted. */
-export interface JwtAuthenticatorOptions {
-  /** The `iss` of tokens, exactly: the authorization server. */
-  readonly issuer: string;
+export interface JwtAuthenticatorOptions extends AccessTokenOptions {
   /** The `aud` that tokens must name, exactly: the URL of this resource (RFC 8707). */
   readonly audience: string;
-  /** The public keys: a set, or its https URL (`jwks_uri`), which needs an `egress`. They are loaded again after 10 minutes, and for an unknown key. */
-  readonly keys: JSONWebKeySet | string;
-  /** The way to the URL of the keys. */
-  readonly egress?: Egress;
-  /** Allows a URL of the keys on a private network, as that of `modelSource`. */
-  readonly privateOrigins?: PrivateOrigins;
   /** The OAuth scopes that every token must have; none when absent. */
   readonly requiredScopes?: readonly string[];
-  /**
-   * Whether the header of a token must say that it is an access token, `"typ": "at+jwt"` (RFC 9068): an ID token whose audience fits is
-   * refused. `true` when absent. `false` also accepts `JWT` and no type, for authorization servers that do not set it.
-   */
-  readonly requireType?: boolean;
-  /**
-   * Returns whom a token stands for; `undefined` refuses it, and so does a tenant or subject that is empty or the text of a missing
-   * claim. Take `subject` from `sub`, and choose scopes: a token's own `scope` is the authorization server's text, not one of Pinnace.
-   */
-  readonly principalOf: (claims: JwtClaims) => Promise<JwtPrincipal | undefined> | JwtPrincipal | undefined;
   /** Milliseconds since 1970; the clock of the platform when absent. */
   readonly now?: () => number;
 }
+
+export type { JwtClaims, JwtPrincipal } from './signed/caller.ts';
 
 /** Only signatures of key pairs: a verifier that has a shared secret could also issue tokens. */
 const algorithms = [

@@ -119,7 +119,7 @@ export function groundingResources(grounding: Grounding): McpResources {
   return {
     templates: [{ uriTemplate: query, name: 'Query of a data source', description, mimeType: 'text/plain' }],
     async list(reader, page) {
-      const all = (await readable(reader)).map(({ id }) => toResource(id, grounding.descriptions[id]));
+      const all = (await readable(reader)).map(({ id }) => toSourceResource(id, grounding.descriptions[id]));
       return await listedPart(all)(page);
     },
     async read(uri, reader) {
@@ -153,7 +153,7 @@ export function groundingResources(grounding: Grounding): McpResources {
   };
 }
 
-function toResource(id: string, description: string | undefined): McpResource {
+function toSourceResource(id: string, description: string | undefined): McpResource {
   const uri = `pinnace://source/${encodeURIComponent(id)}`;
   return { uri, name: id, mimeType: 'application/json', ...(description !== undefined && { description }) };
 }
@@ -183,7 +183,7 @@ export function treeResources({ tree: treeOf, nameOf, id = 'main' }: TreeResourc
   const uriTemplate = `${prefix}{node}`;
   const match = compileTemplate(uriTemplate);
   const nodeOf = (uri: string): string | undefined => match(uri)?.['node'];
-  const toResource = (node: TreeNode): McpResource => {
+  const toNodeResource = (node: TreeNode): McpResource => {
     const uri = prefix + encodeURIComponent(node.nodeId);
     return { uri, name: nameOf?.(node) ?? node.nodeId, mimeType: 'application/json' };
   };
@@ -196,7 +196,7 @@ export function treeResources({ tree: treeOf, nameOf, id = 'main' }: TreeResourc
       const ids = idsOf(tree, { from, limit });
       const end = from + ids.length;
       return {
-        items: ids.flatMap((nodeId) => nodesOf(tree, nodeId).map(toResource)),
+        items: ids.flatMap((nodeId) => nodesOf(tree, nodeId).map(toNodeResource)),
         ...(end < tree.size && ids.length > 0 && { nextCursor: String(end) }),
       };
     },

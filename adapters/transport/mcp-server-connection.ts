@@ -1,7 +1,7 @@
 /** Serves tools to one MCP client, in process or over a `MessagePort`. Loaded tools join its list of tools. */
 
 import type { Principal } from '../../src/base/principal.ts';
-import { linearValidator } from '../linear-validator.ts';
+import { linearValidator } from '../base/linear-validator.ts';
 import { connectionInstructions, defaultInfo, type McpHost, reportedHost } from './mcp-server/host.ts';
 import {
   CallToolRequestSchema,

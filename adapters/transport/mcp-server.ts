@@ -1,25 +1,14 @@
 /** Tools, resources and prompts over Streamable HTTP for MCP clients of all protocol revisions: a verified caller's `Request` in, a `Response` out. */
 
+import { type McpEndpoint, type McpHost, reportedHost } from './mcp-server/host.ts';
 import { createMcpHandler } from './mcp-server/sdk-2026.ts';
-import { type McpHost, reportedHost } from './mcp-server/host.ts';
 import { createQuestionStates } from './mcp-server/questions.ts';
-import { boundTo, buildServer, type McpCaller, type ServerParts } from './mcp-server/server.ts';
+import { boundTo, buildServer, type ServerParts } from './mcp-server/server.ts';
 import { createSessions } from './mcp-server/sessions.ts';
 import { createCatalogues } from './mcp-server/tools.ts';
 import { canWatch, createListening } from './mcp-server/watch.ts';
 
-export type { McpHost } from './mcp-server/host.ts';
-export type { McpCaller } from './mcp-server/server.ts';
-
-/** Answers MCP requests over HTTP. Holds no state between them, but for the sessions that a host allows. */
-export interface McpEndpoint {
-  /**
-   * The request's signal, when it aborts, stops the tool of a request without a session.
-   *
-   * @throws PinnaceError `overloaded` when there is no room for another session.
-   */
-  fetch(request: Request, caller: McpCaller): Promise<Response>;
-}
+export type { McpCaller, McpEndpoint, McpHost } from './mcp-server/host.ts';
 
 /** Creates the endpoint of a host. */
 export function createMcpEndpoint(

@@ -4,7 +4,7 @@ import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { createPrincipal, type Principal } from '../../src/base/principal.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
-import { actingFor } from './acting-for.ts';
+import { actingFor } from './signed/caller.ts';
 
 /** What a session is looked up by. */
 export interface SessionRequest {

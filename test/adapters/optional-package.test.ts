@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { optionalPackage } from '../../adapters/optional-package.ts';
+import { optionalPackage } from '../../adapters/base/optional-package.ts';
 
 describe('optionalPackage', () => {
   it('returns what it loads', async () => {

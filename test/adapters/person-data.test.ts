@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { staticCatalog } from '../../adapters/catalog/static.ts';
 import { textSource } from '../../adapters/grounding/text.ts';
-import { erasePerson } from '../../adapters/person-data.ts';
+import { erasePerson } from '../../adapters/upkeep/person-data.ts';
 import { memorySink } from '../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../adapters/storage/memory.ts';
 import { bearerAuthenticator, digestOfToken } from '../../adapters/transport/bearer-authenticator.ts';

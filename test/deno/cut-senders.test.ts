@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cutSenders } from '../../adapters/transport/http/cut-senders.ts';
+import { cutSenders } from '../../adapters/transport/cut-senders.ts';
 
 it('keeps a connection open when the body that the handler stopped arrives all the same', async () => {
   const handler = cutSenders(async (request) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BodyLimits } from '../../adapters/transport/http/body-intake.ts';
+import type { BodyLimits } from '../../adapters/transport/signed/body.ts';
 
 const worker = new URL('../fixtures/processes/trickling-worker.ts', import.meta.url).pathname;
 const token = 'a-token-for-tests-only';

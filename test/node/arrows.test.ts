@@ -94,7 +94,7 @@ describe('imports', () => {
       '@ai-sdk/provider': /^adapters\/models\//,
       '@ai-sdk/openai-compatible': /^adapters\/models\/openai-compatible\.ts$/,
       'comlink': /^adapters\/transport\/comlink\.ts$/,
-      'hono': /^adapters\/transport\/http\//,
+      'hono': /^adapters\/transport\/(http\/|handler\.ts$)/,
       'jose': /^adapters\/transport\//,
       'http-message-sig': /^adapters\/transport\/signed\/signature\.ts$/,
       'saxes': /^adapters\/grounding\/office\/xml\.ts$/,

@@ -1,6 +1,9 @@
 /** What a client reads and does at an endpoint besides runs, by topic. Each call names its operation in the table of the endpoint. */
 
+import { toBase64 } from '../../../src/base/base64.ts';
+import { type ErrorData, fromData } from '../../../src/base/errors.ts';
 import type { Page, PageOptions } from '../../../src/base/page.ts';
+import type { ToolDefinition } from '../../../src/base/schema.ts';
 import type { McpAnswers } from '../../../src/contracts/mcp/answers.ts';
 import type {
   McpApp,
@@ -25,12 +28,28 @@ import type {
 } from '../../../src/contracts/mcp/sign-in.ts';
 import type { EventLog, LoggedEvent } from '../../../src/events/audit.ts';
 import type { EventQuery } from '../../../src/events/event-query.ts';
+import type { IngestProgress, IngestReport } from '../../../src/grounding/ingest/ingest.ts';
+import type { GroundingAnswer, RetrieveInput } from '../../../src/grounding/request.ts';
 import type { PlanView } from '../../../src/planner/planner.ts';
-import type { StoredFile } from '../../../src/runtime/message-files.ts';
+import type { CatalogExport, ImportReport } from '../../../src/registry/catalog-document.ts';
+import type { FoundRecords, Patch, Registration } from '../../../src/registry/collection.ts';
+import type { HistoryEntry } from '../../../src/registry/history.ts';
+import type { RegistryQuery } from '../../../src/registry/list.ts';
+import type { CatalogRecords, RecordKind } from '../../../src/registry/record-kinds.ts';
 import type { ChatOwner, ChatSummary, DeletedChat, StoredChat } from '../../../src/runtime/chat-record.ts';
+import type { StoredFile } from '../../../src/runtime/message-files.ts';
 import type { WithTimes } from '../http/operation.ts';
-import type { Call, CallOptions } from './call.ts';
-import { type Connection, resolvePath } from './connection.ts';
+import {
+  type Call,
+  type CallInput,
+  type CallOptions,
+  callPath,
+  type Connection,
+  openEvents,
+  resolvePath,
+} from './connection.ts';
+import { readEvents } from './follow.ts';
+import { pauseMs, unexpected, unreachable } from './send.ts';
 
 /** What was done, and whether the audit is complete. Errors are those of the log; `not_found` where the endpoint has no audit. */
 export interface RemoteAudit extends Pick<EventLog, 'verify'> {
@@ -237,4 +256,156 @@ export function remoteBlobs({ base, send }: Connection): RemoteBlobs {
       await send({ method: 'DELETE', url: pathOf(id), signal });
     },
   };
+}
+
+/** A file to ingest: its text, or the bytes of a file that the endpoint reads, as PDF and office files are. */
+type RemoteFile = RemoteFileName & ({ readonly text: string } | { readonly bytes: Uint8Array });
+
+interface RemoteFileName {
+  /** The file name; its extension selects the reader. A file of the same name replaces the earlier one. */
+  readonly name: string;
+  readonly type?: string;
+  /** Where it can be opened; its name when absent. */
+  readonly uri?: string;
+}
+
+/** The data sources of an endpoint. */
+export interface RemoteGrounding {
+  /** Queries one data source. Rejects with `not_found` for an unknown one. */
+  retrieve(
+    dataSourceId: string,
+    question: Omit<RetrieveInput, 'dataSourceId' | 'dataSourceIds'>,
+    options?: CallOptions,
+  ): Promise<GroundingAnswer>;
+  /**
+   * Ingests files into a data source. Yields the progress of each file, and returns the report. It reconnects after a cut: files
+   * that were ingested before are then reported as `unchanged`.
+   *
+   * @example
+   * for await (const { file, state, done, total } of client.grounding.ingest('handbook', files)) show(file, state, done / total);
+   */
+  ingest(
+    dataSourceId: string,
+    files: readonly RemoteFile[],
+    options?: CallOptions,
+  ): AsyncGenerator<IngestProgress, IngestReport>;
+}
+
+/** Returns the data sources of an endpoint. */
+export function remoteGrounding(connection: Connection, call: Call): RemoteGrounding {
+  return {
+    retrieve: (source, body, given) => call('POST /v1/grounding/:source/retrieve', { source }, { ...given, body }),
+    ingest: (dataSourceId, files, { signal = new AbortController().signal } = {}) =>
+      ingest(connection, { path: `/v1/data-sources/${encodeURIComponent(dataSourceId)}/ingest`, files, signal }),
+  };
+}
+
+interface Ingestion {
+  readonly path: string;
+  readonly files: readonly RemoteFile[];
+  readonly signal: AbortSignal;
+}
+
+async function* ingest(
+  connection: Connection,
+  { path, files, signal }: Ingestion,
+): AsyncGenerator<IngestProgress, IngestReport> {
+  const { wait, backoff } = connection.reading;
+  for (let failures = 0; failures < backoff.attempts;) {
+    const response = await openEvents(connection, { path, body: { files: files.map(toBody) }, signal });
+    for await (
+      const { event, data } of readEvents(response.body ?? new ReadableStream(), { ...connection.reading, signal })
+    ) {
+      if (event === 'report') return parsed(data) as IngestReport; // the endpoint's schema says so
+      if (event === 'error') throw fromData(parsed(data) as ErrorData); // as above
+      if (event !== 'progress') continue;
+      failures = 0; // progress resets the count of failures
+      yield parsed(data) as IngestProgress; // as above
+    }
+    signal.throwIfAborted();
+    failures += 1;
+    await wait(pauseMs(failures, backoff), signal);
+  }
+  throw unreachable();
+}
+
+function toBody(file: RemoteFile): object {
+  return 'bytes' in file ? { ...file, bytes: toBase64(file.bytes) } : file;
+}
+
+function parsed(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    throw unexpected('an event holds no JSON');
+  }
+}
+
+/** A call that changes a version that the caller has read: the record's `revision`. */
+interface VersionOptions extends CallOptions {
+  readonly version: number;
+}
+
+/** The records of one kind. Errors are those of the registry. */
+export interface RemoteCollection<Kind extends RecordKind> {
+  /** Registers a record. A retry after a lost response is a `conflict`, never a second record. */
+  register(record: Registration<Kind>, options?: CallOptions): Promise<CatalogRecords[Kind]>;
+  get(id: string, options?: CallOptions): Promise<FoundRecords[Kind]>;
+  list(query?: RegistryQuery, options?: CallOptions): Promise<Page<CatalogRecords[Kind]>>;
+  update(id: string, patch: Patch<Kind>, options: VersionOptions): Promise<CatalogRecords[Kind]>;
+  replace(id: string, record: Registration<Kind>, options: VersionOptions): Promise<CatalogRecords[Kind]>;
+  disable(id: string, options?: CallOptions): Promise<CatalogRecords[Kind]>;
+  enable(id: string, options?: CallOptions): Promise<CatalogRecords[Kind]>;
+  remove(id: string, options?: Partial<VersionOptions>): Promise<void>;
+  history(id: string, page?: PageOptions, options?: CallOptions): Promise<Page<HistoryEntry>>;
+}
+
+/** The registries of an endpoint. */
+export interface RemoteRegistry {
+  readonly agents: RemoteCollection<'agent'>;
+  readonly tools: RemoteCollection<'tool'>;
+  readonly mcpServers: RemoteCollection<'mcpServer'>;
+  readonly providers: RemoteCollection<'provider'>;
+  readonly dataSources: RemoteCollection<'dataSource'>;
+  /** The definitions that an agent can use now. */
+  availableTools(agentId: string, options?: CallOptions): Promise<readonly ToolDefinition[]>;
+  export(options?: CallOptions): Promise<CatalogExport>;
+  import(document: unknown, options?: CallOptions & { readonly dryRun?: boolean }): Promise<ImportReport>;
+}
+
+/** Returns the registries of an endpoint. */
+export function remoteRegistry(connection: Connection, call: Call): RemoteRegistry {
+  const collection = <Kind extends RecordKind>(name: string) => remoteCollection<Kind>(connection, name);
+  return {
+    agents: collection('agents'),
+    tools: collection('tools'),
+    mcpServers: collection('mcp-servers'),
+    providers: collection('providers'),
+    dataSources: collection('data-sources'),
+    availableTools: async (id, given) => (await call('GET /v1/agents/:id/tools', { id }, given)).items,
+    export: (given) => call('GET /v1/export', {}, given),
+    import: (body, { dryRun = false, signal } = {}) => call('POST /v1/import', {}, { signal, body, query: { dryRun } }),
+  };
+}
+
+function remoteCollection<Kind extends RecordKind>(connection: Connection, name: string): RemoteCollection<Kind> {
+  const one = (id: string): string => `/${encodeURIComponent(id)}`;
+  const call = async (method: string, path: string, given?: CallInput): Promise<never> =>
+    await callPath(connection, { method, path: `/v1/${name}${path}` }, given) as never; // safe: the table of the collection says what it returns
+  return {
+    // The client chooses the id, so a retry is the same record.
+    register: (record, given) => call('POST', '', { ...given, body: { id: newId(name), ...record } }),
+    get: (id, given) => call('GET', one(id), given),
+    list: (query = {}, given = {}) => call('GET', '', { ...given, query }),
+    update: (id, body, given) => call('PATCH', one(id), { ...given, body }),
+    replace: (id, body, given) => call('PUT', one(id), { ...given, body }),
+    disable: (id, given) => call('POST', `${one(id)}/disable`, given),
+    enable: (id, given) => call('POST', `${one(id)}/enable`, given),
+    remove: (id, given) => call('DELETE', one(id), given),
+    history: (id, page = {}, given = {}) => call('GET', `${one(id)}/history`, { ...given, query: { ...page } }),
+  };
+}
+
+function newId(name: string): string {
+  return `${name.slice(0, -1)}_${crypto.randomUUID().replaceAll('-', '')}`;
 }

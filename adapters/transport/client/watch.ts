@@ -1,13 +1,11 @@
 /** Observes the events of an endpoint, over as many connections as needed. */
 
+import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
+import { readEvents } from './follow.ts';
+import { type Connection, queryOf, resolvePath } from './connection.ts';
 import type { GapReason } from '../../../src/events/event-feed.ts';
 import type { EventFilter } from '../../../src/events/event-query.ts';
-import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
-import { type Connection, resolvePath } from './connection.ts';
-import { readEvents } from './events.ts';
-import { queryOf } from './call.ts';
-import { unexpected } from './send.ts';
-import { pauseMs } from './wait.ts';
+import { pauseMs, unexpected } from './send.ts';
 
 /** An observed event with its id, or the fact that some were missed before the next. */
 export type Watched =

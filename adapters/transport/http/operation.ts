@@ -4,9 +4,10 @@
  */
 
 import type { MiddlewareHandler } from 'hono';
-import type * as v from 'valibot';
-import type { Scope } from '../../../src/base/principal.ts';
+import * as v from 'valibot';
+import { problemCodes } from '../../../src/base/errors.ts';
 import { jsonSchemaOf } from '../../../src/base/json-schema-of.ts';
+import type { Scope } from '../../../src/base/principal.ts';
 
 /** A part of the document. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -88,7 +89,7 @@ export function declare<M extends MiddlewareHandler>(operation: Operation | Sign
 }
 
 /** What a route declares, if this handler is its declaration. */
-export function operationOf(handler: object): Operation | SignedOperation | undefined {
+function operationOf(handler: object): Operation | SignedOperation | undefined {
   return operations.get(handler);
 }
 
@@ -134,3 +135,141 @@ export function empty(description: string): Answer<undefined> {
 
 /** The header by which clients resume an event stream. */
 export const lastEventId: Parameter = { name: 'Last-Event-ID', in: 'header', schema: { type: 'string' } };
+
+type Components = Record<string, Json>;
+
+/** Returns the document. Routes that declare nothing are left out. */
+export function describeApp(
+  { routes }: {
+    readonly routes: readonly { readonly path: string; readonly method: string; readonly handler: object }[];
+  },
+): Json {
+  const schemas: Components = {};
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const { path, method, handler } of routes) {
+    const operation = operationOf(handler);
+    if (operation) {
+      const template = path.replaceAll(/:(\w+)/g, '{$1}');
+      (paths[template] ??= {})[method.toLowerCase()] = describeOperation(operation, template, schemas);
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Pinnace', version: '1', license: { name: 'MIT', identifier: 'MIT' } },
+    servers: [{ url: '/', description: 'The server that this document comes from' }],
+    paths,
+    components: { schemas, securitySchemes: { gcSession } },
+  };
+}
+
+const gcSession: Json = {
+  type: 'http',
+  scheme: 'GC-Session',
+  description: 'A session certificate, and an HTTP message signature (RFC 9421) by the key that it names',
+};
+
+/** Every request that is verified may be rejected with these. */
+const signedProblems = [400, 401, 403, 408, 429, 503];
+
+function describeOperation(operation: Operation | SignedOperation, path: string, schemas: Components): Json {
+  const { operationId, summary, responses, problems = [] } = operation;
+  const parameters = [...pathParameters(path), ...queryParameters(operation), ...operation.parameters ?? []];
+  const isSigned = 'scope' in operation;
+  const statuses = isSigned ? [...signedProblems, ...problems] : problems;
+  return {
+    operationId,
+    summary,
+    ...(isSigned ? { security: [{ gcSession: [operation.scope] }] } : { security: [] }),
+    ...(parameters.length > 0 && { parameters }),
+    ...requestBodyOf(operation, schemas),
+    responses: {
+      ...Object.fromEntries(statuses.map((status) => [status, describeAnswer(problem, schemas)])),
+      ...Object.fromEntries(Object.entries(responses).map(([status, one]) => [status, describeAnswer(one, schemas)])),
+      ...(isSigned && { default: describeAnswer(problem, schemas) }),
+    },
+  };
+}
+
+function requestBodyOf({ body, bodyIsOptional, bodyIsFile }: Operation, schemas: Components): Json {
+  if (bodyIsFile) return { requestBody: { required: true, content: contentOf({ '*/*': fileShape }, schemas) } };
+  if (!body) return {};
+  return {
+    requestBody: { required: bodyIsOptional !== true, content: contentOf({ 'application/json': body }, schemas) },
+  };
+}
+
+function describeAnswer({ description, content }: Answer, schemas: Components): Json {
+  return { description, ...(content && { content: contentOf(content, schemas) }) };
+}
+
+function contentOf(content: Readonly<Record<string, Shape>>, schemas: Components): Json {
+  return Object.fromEntries(Object.entries(content).map(([type, shape]) => [type, { schema: shape(schemas) }]));
+}
+
+function pathParameters(path: string): readonly Json[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => (
+    { name, in: 'path', required: true, schema: { type: 'string' } }
+  ));
+}
+
+function queryParameters({ query }: Operation): readonly Json[] {
+  if (!query) return [];
+  const { properties = {} } = jsonSchemaOf(query) as { properties?: Record<string, Json> }; // the schema of an object
+  return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', schema }));
+}
+
+/** An error as data, as in streams, reports and the state of a run. */
+export const ErrorData = v.object({
+  code: v.string(),
+  message: v.string(),
+  retryable: v.boolean(),
+  retryAfterMs: v.optional(v.number()),
+  details: v.optional(v.record(v.string(), v.unknown())),
+});
+
+/** What a run has used: counts by name, and the cost where the prices of all its models are known. */
+export const Usage = v.objectWithRest({
+  /** A provider has not reported all of it. */
+  estimated: v.optional(v.literal(true)),
+  cost: v.optional(v.object({ amount: v.number(), currency: v.string() })),
+}, v.number());
+
+/** A time of the endpoint, in UTC. */
+export const Time = v.pipe(v.string(), v.isoTimestamp());
+
+/** Who did something, or what it was done to. */
+const Named = v.object({ type: v.string(), id: v.string() });
+
+/** An event that the runtime has emitted. */
+export const ObservedEvent = v.object({
+  timestamp: Time,
+  traceId: v.string(),
+  spanId: v.optional(v.string()),
+  parentSpanId: v.optional(v.string()),
+  actor: Named,
+  action: v.string(),
+  target: Named,
+  status: v.picklist(['pending', 'ok', 'error', 'denied', 'cancelled']),
+  latency: v.number(),
+  error: v.nullable(ErrorData),
+  payloadSummary: v.string(),
+});
+
+/** A problem (RFC 9457). */
+const Problem = v.object({
+  type: v.string(),
+  title: v.string(),
+  status: v.pipe(v.number(), v.integer()),
+  code: v.picklist(problemCodes),
+  detail: v.string(),
+  retryable: v.boolean(),
+  retryAfterMs: v.optional(v.pipe(v.number(), v.integer())),
+  details: v.optional(v.record(v.string(), v.unknown())),
+  serverTime: Time,
+  traceId: v.string(),
+});
+
+const problem: Answer = {
+  description: 'A problem (RFC 9457)',
+  content: { 'application/problem+json': named('Problem', shapeOf(Problem)) },
+};

@@ -1,8 +1,7 @@
 /** The data parts that Pinnace adds to the AI SDK's UI message stream, as schemas. */
 
 import * as v from 'valibot';
-import { type Answer, named, type Shape, shapeOf } from './operation.ts';
-import { ErrorData, Usage } from './schemas.ts';
+import { type Answer, ErrorData, named, type Shape, shapeOf, Usage } from './operation.ts';
 
 const RunPart = v.object({
   type: v.literal('data-run'),

@@ -324,3 +324,22 @@ function readValue(text: string): string | undefined {
     return undefined;
   }
 }
+
+/** The caller of a request, and its message. */
+export interface McpCaller {
+  readonly principal: Principal;
+  /** The tools that the host returned for this principal. */
+  readonly tools: AgentTools;
+  /** The body, read and parsed; `undefined` for a request without one. */
+  readonly body: unknown;
+}
+
+/** Answers MCP requests over HTTP. Holds no state between them, but for the sessions that a host allows. */
+export interface McpEndpoint {
+  /**
+   * The request's signal, when it aborts, stops the tool of a request without a session.
+   *
+   * @throws PinnaceError `overloaded` when there is no room for another session.
+   */
+  fetch(request: Request, caller: McpCaller): Promise<Response>;
+}

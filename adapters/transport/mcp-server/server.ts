@@ -1,5 +1,6 @@
 /** One MCP server over version 2 of the SDK, for one request or one session. Every request brings its own caller. */
 
+import { defaultInfo, type McpCaller, type McpHost, type McpReader, statelessInstructions } from './host.ts';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   type InputRequests,
@@ -16,7 +17,7 @@ import { isRecord } from '../../../src/base/is-record.ts';
 import type { Principal } from '../../../src/base/principal.ts';
 import { parseTraceparent } from '../../../src/events/trace-ids.ts';
 import type { AgentTools, ClientRead } from '../../../src/runtime/agent-tools.ts';
-import { linearValidator } from '../../linear-validator.ts';
+import { linearValidator } from '../../base/linear-validator.ts';
 import { type CallContext, type Catalogue, openStateless } from './tools.ts';
 import {
   complete,
@@ -30,17 +31,7 @@ import {
   malformedParams,
   readResource,
 } from './content.ts';
-import { defaultInfo, type McpHost, type McpReader, statelessInstructions } from './host.ts';
 import { type Asking, openAsking, type QuestionRecord, type QuestionStates } from './questions.ts';
-
-/** The caller of a request, and its message. */
-export interface McpCaller {
-  readonly principal: Principal;
-  /** The tools that the host returned for this principal. */
-  readonly tools: AgentTools;
-  /** The body, read and parsed; `undefined` for a request without one. */
-  readonly body: unknown;
-}
 
 /** What all servers of an endpoint share. */
 export interface ServerParts {

@@ -5,14 +5,14 @@ import { hexOf } from '../../../src/base/hash.ts';
 import type { Principal } from '../../../src/base/principal.ts';
 import { owns } from '../../../src/permission/ownership.ts';
 import { inRpc, unknownResource } from './content.ts';
-import type { McpHost, McpSessionOptions } from './host.ts';
+import type { McpCaller, McpHost, McpSessionOptions } from './host.ts';
 import {
   isInitializeRequest,
   isLegacyRequest,
   type Server,
   WebStandardStreamableHTTPServerTransport,
 } from './sdk-2026.ts';
-import { buildServer, callerOf, type McpCaller, readAs, type ServerParts } from './server.ts';
+import { buildServer, callerOf, readAs, type ServerParts } from './server.ts';
 import { canWatch, maxSubscriptions, watchOf, watchResource } from './watch.ts';
 import { whenRead } from './answer-early.ts';
 

@@ -5,9 +5,9 @@ import { isRecord } from '../../../src/base/is-record.ts';
 import type { Principal } from '../../../src/base/principal.ts';
 import type { ClientRead } from '../../../src/runtime/agent-tools.ts';
 import { isResourceUri } from './content.ts';
-import type { McpHost, McpResources } from './host.ts';
+import type { McpCaller, McpHost, McpResources } from './host.ts';
 import { createMcpHandler, type ServerEventBus } from './sdk-2026.ts';
-import { buildServer, type McpCaller, resourceRead, type ServerParts } from './server.ts';
+import { buildServer, resourceRead, type ServerParts } from './server.ts';
 import { whenRead } from './answer-early.ts';
 
 /** The most resources that a session, or a listening client, watches. */

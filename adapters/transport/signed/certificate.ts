@@ -1,11 +1,19 @@
 /** Session certificates: who may sign requests for a while, with which key, for which tenant and agents. */
 
 import { calculateJwkThumbprint, decodeProtectedHeader, errors, importJWK, type JWTPayload, jwtVerify } from 'jose';
+import { BoundedMap } from '../../../src/base/bounded-map.ts';
 import type { PinnaceError } from '../../../src/base/errors.ts';
 import { isPrincipalName, type Scope, scopes as knownScopes } from '../../../src/base/principal.ts';
-import { isActFor, isRoles } from '../acting-for.ts';
-import { certificateAlgorithms, certificateType, clockSkewSeconds, maxCertificateSeconds } from './profile.ts';
-import { refusal, type RefusalOptions, type RefusalReason } from './refusal.ts';
+import { isActFor, isRoles } from './caller.ts';
+import {
+  certificateAlgorithms,
+  certificateType,
+  clockSkewSeconds,
+  maxCertificateSeconds,
+  refusal,
+  type RefusalOptions,
+  type RefusalReason,
+} from './profile.ts';
 import { type FindRoot, mayDeploy, type Root } from './roots.ts';
 
 /** A certificate whose signature and claims were valid when it was parsed. Times are seconds. */
@@ -42,7 +50,7 @@ export interface Certificate {
 export type SubjectOf = (claims: Readonly<Record<string, unknown>> & { readonly sub: string }) => string | undefined;
 
 /** What a certificate is checked against. */
-export interface CertificateOptions {
+interface CertificateOptions {
   readonly findRoot: FindRoot;
   readonly audience: string;
   readonly nowSeconds: number;
@@ -58,7 +66,7 @@ const requiredClaims = ['iss', 'sub', 'aud', 'iat', 'nbf', 'exp', 'jti', 'cnf', 
  *
  * @throws PinnaceError `certificate_malformed`, `certificate_untrusted`, `certificate_expired` or `certificate_invalid`.
  */
-export async function readCertificate(token: string, options: CertificateOptions): Promise<Certificate> {
+async function readCertificate(token: string, options: CertificateOptions): Promise<Certificate> {
   const root = findRootOf(token, options.findRoot);
   const claims = await verifiedClaims(token, root, options);
   const { agents, iat, nbf, exp, iss } = claims;
@@ -92,7 +100,7 @@ export async function readCertificate(token: string, options: CertificateOptions
  *
  * @throws PinnaceError `certificate_expired`, `certificate_invalid` before its time, or `certificate_untrusted`.
  */
-export function requireCurrent(certificate: Certificate, { findRoot, nowSeconds }: CertificateOptions): void {
+function requireCurrent(certificate: Certificate, { findRoot, nowSeconds }: CertificateOptions): void {
   if (certificate.expiresAt <= nowSeconds - clockSkewSeconds) throw refusal('certificate_expired', { nowSeconds });
   if (certificate.notBefore > nowSeconds + clockSkewSeconds) throw invalid('certificate_from_future', { nowSeconds });
   const root = findRoot(certificate.rootKeyId);
@@ -259,4 +267,23 @@ function recordOf(claim: unknown, names: readonly string[]): Readonly<Record<str
     throw invalid('certificate_key_invalid');
   }
   return claim as Readonly<Record<string, unknown>>; // safe: an object
+}
+
+/** Returns the certificate of a token, or rejects it. */
+type VerifyCertificate = (token: string, options: CertificateOptions) => Promise<Certificate>;
+
+/**
+ * Caches the certificates used last, at most `maxEntries`. Facts that can change are checked every time: a certificate that has
+ * expired, or whose root key was removed, is rejected although it is cached.
+ */
+export function createCertificateCache(
+  { maxEntries }: { readonly maxEntries: number },
+): VerifyCertificate {
+  const known = new BoundedMap<string, Certificate>(maxEntries);
+  return async (token, options) => {
+    const certificate = known.get(token) ?? await readCertificate(token, options);
+    requireCurrent(certificate, options);
+    known.set(token, certificate);
+    return certificate;
+  };
 }

@@ -1,7 +1,8 @@
 /** Creates and verifies HTTP message signatures (RFC 9421) of the profile. */
 
 import { createSignature, isSignatureError, SignatureErrorCode, verifySignature, webcrypto } from 'http-message-sig';
-import { type InnerList, parseDictionary, serializeDictionary } from 'structured-headers';
+import { type Dictionary, type InnerList, isInnerList, parseDictionary, serializeDictionary } from 'structured-headers';
+import type { PinnaceError } from '../../../src/base/errors.ts';
 import {
   alwaysCovered,
   clockSkewSeconds,
@@ -10,13 +11,13 @@ import {
   maxSignatureHeaderLength,
   maxSignatureSeconds,
   nonceForm,
+  refusal,
   requiredParameters,
+  scheme,
   signatureAlgorithm,
   signatureLabel,
   signatureTag,
 } from './profile.ts';
-import type { PinnaceError } from '../../../src/base/errors.ts';
-import { refusal } from './refusal.ts';
 
 /** A request to sign, complete but for the signature. */
 export interface UnsignedRequest {
@@ -75,7 +76,7 @@ export function requireSignature({ headers }: Request): void {
 }
 
 /** The expected signer, and the time. */
-export interface VerificationOptions {
+interface VerificationOptions {
   readonly key: CryptoKey;
   readonly keyThumbprint: string;
   readonly nowSeconds: number;
@@ -169,4 +170,71 @@ function violationOf(cause: unknown, { request, requiredComponents, nowSeconds }
   if (created > nowSeconds + clockSkewSeconds) return refusal('signature_from_future', { cause, nowSeconds });
   const isOld = Number(parameters.get('expires')) < oldest || created + maxSignatureSeconds < oldest;
   return isOld ? refusal('signature_expired', { cause, nowSeconds }) : refusal('signature_invalid', { cause });
+}
+
+/** The supported algorithms; others are ignored. */
+const algorithms: ReadonlyMap<string, string> = new Map([['sha-256', 'SHA-256'], ['sha-512', 'SHA-512']]);
+
+/** Both digests take 140 characters; the rest is room for algorithms that are ignored. */
+const longestHeader = 1024;
+
+/** Creates the header for a body. */
+export async function createContentDigest(body: Uint8Array<ArrayBuffer>): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', body);
+  return serializeDictionary(new Map([['sha-256', [digest, new Map()]]]));
+}
+
+/**
+ * Checks the header against the body: every known digest must match, and there must be one.
+ *
+ * @throws PinnaceError `digest_missing` without a known digest, `digest_mismatch` when one differs.
+ */
+export async function verifyContentDigest(header: string | null, body: Uint8Array<ArrayBuffer>): Promise<void> {
+  const digests = header === null || header.length > longestHeader ? undefined : readDictionary(header);
+  const known = [...algorithms].filter(([name]) => digests?.has(name));
+  if (digests === undefined || known.length === 0) throw refusal('digest_missing');
+  for (const [name, algorithm] of known) {
+    const claimed = bytesOf(digests, name);
+    const actual = new Uint8Array(await crypto.subtle.digest(algorithm, body));
+    if (claimed === undefined || !isSame(claimed, actual)) throw refusal('digest_mismatch');
+  }
+}
+
+function readDictionary(header: string): Dictionary | undefined {
+  try {
+    return parseDictionary(header);
+  } catch {
+    return undefined;
+  }
+}
+
+function bytesOf(digests: Dictionary, name: string): Uint8Array | undefined {
+  const member = digests.get(name);
+  if (member === undefined || isInnerList(member) || !(member[0] instanceof ArrayBuffer)) return undefined;
+  return new Uint8Array(member[0]);
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+}
+
+/** Left out of the requested components: most requests do not have these headers. */
+const rarely: ReadonlySet<string> = new Set(['last-event-id', 'if-match', 'pinnace-subject']);
+
+const wanted = [...alwaysCovered, ...coveredWherePresent.filter((name) => !rarely.has(name))];
+
+/** The signature that the endpoint requests (RFC 9421, section 5), with a nonce to use. Any other new one does as well. */
+function acceptSignature(): string {
+  return `${signatureLabel}=(${wanted.map((name) => `"${name}"`).join(' ')})` +
+    `;created;expires;nonce="${crypto.randomUUID()}";keyid;alg="${signatureAlgorithm}";tag="${signatureTag}"`;
+}
+
+/** Returns the headers to add to a problem response: a challenge for 401, none for any other status. */
+export function challengeHeaders({ status, code }: PinnaceError, now: number): Readonly<Record<string, string>> {
+  if (status !== 401) return {};
+  return {
+    'www-authenticate': `${scheme} error="${code}"`,
+    'accept-signature': acceptSignature(),
+    'date': new Date(now).toUTCString(),
+  };
 }

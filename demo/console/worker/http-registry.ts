@@ -1,7 +1,7 @@
 /** The registry of an endpoint as the registry's pages take one: over signed requests. */
 
 import type { Client } from '../../../adapters/transport/client.ts';
-import type { RemoteCollection } from '../../../adapters/transport/client/registry.ts';
+import type { RemoteCollection } from '../../../adapters/transport/client/rooms.ts';
 import { type Manifest, PinnaceError } from '../../../src/index.ts';
 import type { RecordKind, Registration } from '../../../src/registry/index.ts';
 import { answer } from '../../registry/worker/answer.ts';

@@ -1,7 +1,7 @@
 /** Certificates from the development issuer, for a key that never leaves this worker. */
 
 import * as v from 'valibot';
-import type { SessionCredential } from '../../../adapters/transport/issuer.ts';
+import type { SessionCredential } from '../../../adapters/transport/signed/caller.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
 
 const Issued = v.object({ certificate: v.string() });

@@ -12,7 +12,7 @@ import { createHandler } from '../../../adapters/transport/http.ts';
 import { createIssuer } from '../../../adapters/transport/issuer.ts';
 import { jwtAuthenticator } from '../../../adapters/transport/jwt-authenticator.ts';
 import { type Authenticator, createPrincipal, type OnError, PinnaceError } from '../../../src/index.ts';
-import { createSubjectWatch, type StartedWith } from '../../../adapters/transport/http/subject-watch.ts';
+import { createSubjectWatch, type StartedWith } from '../../../adapters/transport/http/admission.ts';
 import { createTokenIssuer, issuer as jwtIssuer, resource } from '../../fixtures/mcp/access-tokens.ts';
 import { says, scriptedModel } from '../../fixtures/model.ts';
 import { readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';

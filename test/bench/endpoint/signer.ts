@@ -2,9 +2,8 @@
 
 import { calculateJwkThumbprint, exportJWK } from 'jose';
 import { createIssuer } from '../../../adapters/transport/issuer.ts';
-import { createContentDigest } from '../../../adapters/transport/signed/digest.ts';
+import { createContentDigest, signRequest } from '../../../adapters/transport/signed/signature.ts';
 import type { Issuer } from '../../../adapters/transport/signed/roots.ts';
-import { signRequest } from '../../../adapters/transport/signed/signature.ts';
 import type { Speech } from './server.ts';
 
 /** A request as it goes over the wire. */

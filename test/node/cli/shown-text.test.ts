@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { writerTo } from '../../../adapters/cli/shown-text.ts';
+import { writerTo } from '../../../adapters/cli/command.ts';
 
 function written(text: string, isTTY?: boolean): string {
   let all = '';

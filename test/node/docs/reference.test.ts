@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { defaultStartObjectiveMs } from '../../../adapters/transport/http/admission.ts';
-import { defaultBodyLimits, largeBodyBytes, usualBodyBytes } from '../../../adapters/transport/http/body-intake.ts';
+import { defaultQuotas, defaultStartObjectiveMs } from '../../../adapters/transport/http/admission.ts';
+import { defaultBodyLimits, largeBodyBytes, usualBodyBytes } from '../../../adapters/transport/signed/body.ts';
 import { problemCodes } from '../../../src/base/errors.ts';
-import { defaultQuotas } from '../../../adapters/transport/http/quotas.ts';
-import { observerLimits } from '../../../adapters/transport/http/routes/events.ts';
-import type { RefusalCode } from '../../../adapters/transport/signed/refusal.ts';
+import { observerLimits } from '../../../adapters/transport/http/routes/audit.ts';
+import type { RefusalCode } from '../../../adapters/transport/signed/profile.ts';
 import { defaultLimit, maxLimit } from '../../../src/base/page.ts';
 import {
   defaultLimits,

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { sweepOnRequest } from '../../../adapters/plan-sweep.ts';
+import { sweepOnRequest } from '../../../adapters/upkeep/plan-sweep.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import {
   createAudit,

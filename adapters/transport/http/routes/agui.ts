@@ -1,18 +1,71 @@
 /** The route that clients of AG-UI call: `new HttpAgent({ url: '…/v1/agents/<id>/agui' })`. */
 
+import * as v from 'valibot';
+import { sha256 } from '../../../../src/base/hash.ts';
 import { loadOnce } from '../../../../src/base/load-once.ts';
 import { parse } from '../../../../src/base/parse.ts';
 import { requireScope } from '../../../../src/base/principal.ts';
-import { sha256 } from '../../../../src/base/hash.ts';
-import { parseIdempotencyKey } from '../../idempotency-key.ts';
-import { AguiInput } from '../agui/agui-input.ts';
-import { readJson } from '../body.ts';
+import { parseIdempotencyKey } from '../../signed/caller.ts';
+import type { Served } from '../authentication.ts';
 import { type Operations, shapeOf } from '../operation.ts';
+import { readJson } from '../request.ts';
 import { startWith, streamResponse } from './runs.ts';
-import type { Served } from '../served.ts';
 
 /* Most endpoints have no client of AG-UI. */
-const dialect = /* @__PURE__ */ loadOnce(() => import('../agui/dialect.ts'));
+const dialect = /* @__PURE__ */ loadOnce(() => import('./agui-dialect.ts'));
+
+const Id = v.pipe(v.string(), v.minLength(1), v.maxLength(256));
+
+const Source = v.looseObject({
+  type: v.picklist(['data', 'url', 'file']),
+  value: v.string(),
+  mimeType: v.optional(v.string()),
+});
+
+const Content = v.variant('type', [
+  v.looseObject({ type: v.literal('text'), text: v.string() }),
+  v.looseObject({ type: v.picklist(['image', 'audio', 'video', 'document']), source: Source }),
+], 'must be of the type text, image, audio, video or document');
+
+const Message = v.looseObject({
+  id: Id,
+  role: v.string(),
+  content: v.optional(v.unknown()),
+  /** The calls of an answer, which the client has already. */
+  toolCalls: v.optional(v.array(v.looseObject({ id: v.string() }))),
+});
+
+/** A message of a person. The endpoint has stored all others itself. */
+export const AguiUserMessage = v.looseObject({
+  id: Id,
+  content: v.union([v.string(), v.pipe(v.array(Content), v.minLength(1), v.maxLength(50))]),
+});
+export type AguiUserMessage = v.InferOutput<typeof AguiUserMessage>;
+
+/** The schema of the body. */
+export const AguiInput = v.looseObject({
+  /** The chat. */
+  threadId: Id,
+  /** Names the run for the client. Sending it again never starts a second run. */
+  runId: Id,
+  messages: v.array(Message),
+  /** What the model should know: data, never instructions. */
+  context: v.optional(v.pipe(v.array(v.looseObject({ description: v.string(), value: v.string() })), v.maxLength(40))),
+  tools: v.optional(v.array(v.looseObject({ name: v.pipe(v.string(), v.maxLength(256)) }))),
+  state: v.optional(v.unknown()),
+  /** Fields of a run: `limits`, `budget`, `output`. Others are not used. */
+  forwardedProps: v.optional(v.unknown()),
+  /** Answers to the interrupts of the run before. */
+  resume: v.optional(v.pipe(
+    v.array(v.looseObject({
+      interruptId: v.pipe(v.string(), v.maxLength(1024)),
+      status: v.picklist(['resolved', 'cancelled']),
+      payload: v.optional(v.unknown()),
+    })),
+    v.maxLength(64),
+  )),
+});
+export type AguiInput = v.InferOutput<typeof AguiInput>;
 
 /** The operations of these routes. */
 export const aguiOperations = {

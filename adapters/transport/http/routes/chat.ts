@@ -1,17 +1,30 @@
 /** The routes that the AI SDK's own `DefaultChatTransport` calls: `api: '/v1/agents/<id>/chat'`. */
 
+import type { Context } from 'hono';
 import * as v from 'valibot';
+import { maxLimit, type Page, type PageOptions } from '../../../../src/base/page.ts';
+import { parse } from '../../../../src/base/parse.ts';
 import { requireScope } from '../../../../src/base/principal.ts';
 import type { UIMessage } from '../../../../src/contracts/ai-types.ts';
-import { chatRequest } from '../../chat/chat-request.ts';
-import { decideAnswered } from '../../chat/decide-answered.ts';
-import { readJson } from '../body.ts';
-import { type Operations, shapeOf } from '../operation.ts';
+import type { ChatSummary, DeletedChat, StoredChat } from '../../../../src/runtime/chat-record.ts';
+import { chatRequest, decideAnswered } from '../../chat/chat-request.ts';
+import { parseIdempotencyKey } from '../../signed/caller.ts';
+import type { Served, SignedEnv } from '../authentication.ts';
+import {
+  json,
+  named,
+  type Operations,
+  pageOf,
+  type Parameter,
+  type Shape,
+  shapeOf,
+  Time,
+  type WithTimes,
+} from '../operation.ts';
+import { readJson } from '../request.ts';
 import { runStream } from '../stream-parts.ts';
-import { parse } from '../../../../src/base/parse.ts';
-import { parseIdempotencyKey } from '../../idempotency-key.ts';
+import { requireVersion } from './collection.ts';
 import { nothingLeft, startWith, streamChatOf, streamResponse } from './runs.ts';
-import type { Served } from '../served.ts';
 
 /** What `DefaultChatTransport` sends; its `body` adds fields of a run, such as `planner`. */
 const ChatRequest = v.looseObject({
@@ -64,4 +77,132 @@ export function chatRoutes(endpoint: Served): void {
     'GET /v1/agents/:id/chat/:chatId/stream',
     (c) => streamChatOf(c.var.principal, c.req.param('chatId'), endpoint),
   );
+}
+
+const ChatAnswer = v.object({
+  chatId: v.string(),
+  title: v.string(),
+  version: v.number(),
+  agentIds: v.array(v.string()),
+  createdAt: Time,
+  updatedAt: Time,
+});
+
+const DeletedAnswer = v.object({ messages: v.number(), runs: v.number(), running: v.number() });
+
+const TitleBody = v.strictObject({ title: v.string() });
+
+const ChatQuery = v.strictObject({
+  /** Another subject of the tenant; needs the scope `admin`. */
+  subject: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(256))),
+});
+
+const ChatsQuery = v.strictObject({
+  ...ChatQuery.entries,
+  limit: v.optional(v.pipe(v.string(), v.regex(/^\d{1,3}$/, `must be 1 to ${maxLimit}`))),
+  pageToken: v.optional(v.pipe(v.string(), v.maxLength(4_000))),
+});
+
+type ChatOnWire<T extends ChatSummary> = WithTimes<T, 'createdAt' | 'updatedAt'>;
+
+const summary = named('ChatSummary', shapeOf(ChatAnswer));
+
+/** The messages are those of the AI SDK. */
+const chatShape: Shape = (components) => ({
+  allOf: [summary(components)],
+  type: 'object',
+  properties: {
+    messages: { type: 'array', items: { type: 'object' } },
+    runId: { type: 'string', description: 'The run that writes the next message' },
+    nextPageToken: { type: 'string' },
+  },
+  required: ['messages'],
+});
+
+const ifMatch: Parameter = { name: 'If-Match', in: 'header', required: true, schema: { type: 'string' } };
+
+/** The operations of these routes. */
+export const storedChatOperations = {
+  'GET /v1/chats': {
+    operationId: 'listChats',
+    summary: 'List stored chats, the newest first',
+    scope: 'run:read',
+    query: ChatsQuery,
+    responses: { 200: json<Page<ChatOnWire<ChatSummary>>>('A page of chats', pageOf(summary)) },
+  },
+  'GET /v1/chats/:id': {
+    operationId: 'readChat',
+    summary: 'Read a stored chat with a page of its messages',
+    scope: 'run:read',
+    query: ChatsQuery,
+    responses: { 200: json<ChatOnWire<StoredChat>>('The chat', named('StoredChat', chatShape)) },
+    problems: [404],
+  },
+  'PATCH /v1/chats/:id': {
+    operationId: 'renameChat',
+    summary: 'Rename a stored chat',
+    scope: 'run:create',
+    parameters: [ifMatch],
+    query: ChatQuery,
+    body: shapeOf(TitleBody),
+    responses: { 200: json<ChatOnWire<ChatSummary>>('The chat', summary) },
+    problems: [404, 409, 413, 415, 428],
+  },
+  'DELETE /v1/chats/:id': {
+    operationId: 'deleteChat',
+    summary: 'Delete a stored chat with its messages and the logs of its runs',
+    scope: 'run:create',
+    query: ChatQuery,
+    responses: { 200: json<DeletedChat>('What was removed', shapeOf(DeletedAnswer)) },
+  },
+} satisfies Operations;
+
+/** Creates the routes under `/chats`. */
+export function storedChatRoutes({ runtime: { chats }, serve: table }: Served): void {
+  const serve = table(storedChatOperations);
+  serve('GET /v1/chats', async (c) => {
+    const { items, ...page } = await chats.list(c.var.principal, pageQueryOf(c));
+    return c.json({ items: items.map(toAnswer), ...page }, 200, privately);
+  });
+  serve('GET /v1/chats/:id', async (c) => {
+    const { messages, runId, nextPageToken, ...chat } = await chats.get(
+      c.req.param('id'),
+      c.var.principal,
+      pageQueryOf(c),
+    );
+    const answer = { ...toAnswer(chat), messages, runId, nextPageToken };
+    return c.json(answer, 200, { ...privately, ...etagOf(chat) });
+  });
+  serve('PATCH /v1/chats/:id', async (c) => {
+    const { principal, trace } = c.var;
+    const { subject } = parse(ChatQuery, c.req.query(), { what: 'the query' });
+    const version = requireVersion(c);
+    const { title } = parse(TitleBody, (await readJson(c.req.raw)).data, { what: 'the new title' });
+    const chat = await chats.rename(c.req.param('id'), { title, version }, principal, { subject, trace });
+    return c.json(toAnswer(chat), 200, etagOf(chat));
+  });
+  serve('DELETE /v1/chats/:id', async (c) => {
+    const { principal, trace } = c.var;
+    const { subject } = parse(ChatQuery, c.req.query(), { what: 'the query' });
+    return c.json(await chats.delete(c.req.param('id'), principal, { subject, trace }));
+  });
+}
+
+const privately = { 'cache-control': 'private, no-store' };
+
+function pageQueryOf(c: Context<SignedEnv>): PageOptions & { readonly subject?: string | undefined } {
+  const { limit, ...query } = parse(ChatsQuery, c.req.query(), { what: 'the query' });
+  return { ...query, ...(limit !== undefined && { limit: Number(limit) }) };
+}
+
+function etagOf({ version }: Pick<ChatSummary, 'version'>): { readonly etag: string } {
+  return { etag: `"${version}"` };
+}
+
+function toAnswer({ createdAt, updatedAt, ...chat }: ChatSummary): Record<string, unknown> {
+  return {
+    ...chat,
+    createdAt: new Date(createdAt).toISOString(),
+    updatedAt: new Date(updatedAt).toISOString(),
+  };
 }

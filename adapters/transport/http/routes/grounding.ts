@@ -24,12 +24,10 @@ import {
 } from '../../../../src/grounding/request.ts';
 import { fromBase64 } from '../../../../src/base/base64.ts';
 import type { HostedRuntime } from '../../../../src/runtime/runtime.ts';
-import { readAs } from '../body.ts';
-import type { RequestTrace, SignedEnv } from '../env.ts';
-import { json, type Operations, shapeOf } from '../operation.ts';
-import { ErrorData } from '../schemas.ts';
+import { readAs } from '../request.ts';
+import type { RequestTrace, Served, SignedEnv } from '../authentication.ts';
+import { ErrorData, json, type Operations, shapeOf } from '../operation.ts';
 import { eventsOf } from '../stream-parts.ts';
-import type { Served } from '../served.ts';
 
 /** The grounding that the routes serve. */
 export interface GroundingRouteOptions {

@@ -10,11 +10,9 @@ import {
 } from '../../../../src/contracts/mcp/mcp-validation.ts';
 import { cacheKeyForms } from '../../../../src/log/cache-key.ts';
 import type { HostedRuntime, Manifest } from '../../../../src/runtime/runtime.ts';
-import { readAs } from '../body.ts';
-import type { SignedEnv } from '../env.ts';
-import { type MetricsToken, orMetricsToken } from '../metrics-token.ts';
+import { readAs } from '../request.ts';
+import { type MetricsToken, orMetricsToken, type Served, type SignedEnv } from '../authentication.ts';
 import { empty, type Json, json, type Operations, shapeOf } from '../operation.ts';
-import type { Served } from '../served.ts';
 
 const Invalidation: v.GenericSchema<unknown, { keys: string[] }> = v.strictObject({
   keys: v.pipe(v.array(v.pipe(v.string(), v.minLength(1), v.maxLength(300))), v.minLength(1), v.maxLength(1000)),

@@ -9,12 +9,18 @@ import {
 } from '../../../../src/registry/catalog-document.ts';
 import type { Registry } from '../../../../src/registry/registry.ts';
 import type { Manifest } from '../../../../src/runtime/runtime.ts';
-import { readJson } from '../body.ts';
-import { collectionRoutes } from './collection.ts';
-import { queryParameter, tenantParameter, toolShape } from './collection-operations.ts';
+import { readJson } from '../request.ts';
+import {
+  accessOf,
+  collectionRoutes,
+  flagOf,
+  queryParameter,
+  tenantParameter,
+  toolShape,
+  writeOf,
+} from './collection.ts';
 import { json, named, type Operations, shapeOf } from '../operation.ts';
-import { accessOf, flagOf, writeOf } from './registry-request.ts';
-import type { Served } from '../served.ts';
+import type { Served } from '../authentication.ts';
 import type { ToolDefinition } from '../../../../src/base/schema.ts';
 
 const ImportReport = v.object({

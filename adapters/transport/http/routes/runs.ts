@@ -3,22 +3,33 @@
 import type { Context } from 'hono';
 import * as v from 'valibot';
 import { PinnaceError } from '../../../../src/base/errors.ts';
+import type { Page } from '../../../../src/base/page.ts';
+import { parse } from '../../../../src/base/parse.ts';
 import type { Principal } from '../../../../src/base/principal.ts';
-import type { Started, StartOptions } from '../../../../src/runtime/runtime.ts';
-import type { RunCursor } from '../../../../src/runtime/stored-run.ts';
+import { ForkRequest } from '../../../../src/forks/fork-request.ts';
+import type { ForkEntry, Started, StartOptions } from '../../../../src/runtime/runtime.ts';
+import { countRefusedRun } from '../../../../src/runtime/run-methods.ts';
 import type { RunStatus } from '../../../../src/runtime/run-record.ts';
 import { RunRequest } from '../../../../src/runtime/run-request.ts';
-import { countRefusedRun } from '../../../../src/runtime/run-methods.ts';
-import { parseIdempotencyKey } from '../../idempotency-key.ts';
-import { readJson } from '../body.ts';
-import type { SignedEnv } from '../env.ts';
-import { empty, json, lastEventId, named, type Operations, shapeOf } from '../operation.ts';
-import { runInProgress } from '../problem.ts';
-import { ErrorData, Time, Usage } from '../schemas.ts';
+import type { RunCursor } from '../../../../src/runtime/stored-run.ts';
+import { parseIdempotencyKey } from '../../signed/caller.ts';
+import type { Served, SignedEnv } from '../authentication.ts';
+import {
+  empty,
+  ErrorData,
+  json,
+  lastEventId,
+  named,
+  type Operations,
+  pageOf,
+  shapeOf,
+  Time,
+  Usage,
+  type WithTimes,
+} from '../operation.ts';
+import { readJson, runInProgress, traceHeader } from '../request.ts';
 import { encodeSse, type SseDialect, sseHeaders, uiStreamHeaders } from '../sse.ts';
 import { runStream } from '../stream-parts.ts';
-import { traceHeader } from '../trace.ts';
-import type { Served } from '../served.ts';
 
 /** The state of a run, as `GET /v1/runs/:id` returns it. */
 const RunAnswer = v.object({
@@ -120,7 +131,7 @@ export function runRoutes(endpoint: Served): void {
 }
 
 /** Reads the key and the body of a request that starts a run. */
-export async function readStart(
+async function readStart(
   c: Context<SignedEnv>,
 ): Promise<{ readonly data: unknown; readonly idempotency: RunToStart['idempotency'] }> {
   const key = parseIdempotencyKey(c.req.header('idempotency-key') ?? null);
@@ -129,7 +140,7 @@ export async function readStart(
 }
 
 /** Responds with the stream of a run that was started, or with that of its key once it has ended. */
-export async function answerStart(
+async function answerStart(
   c: Context<SignedEnv>,
   endpoint: Served,
   { runId, known }: Started,
@@ -279,4 +290,66 @@ function toAnswer({ lastSeq, startedAt, endedAt, expiresAt, ...status }: RunStat
     startedAt: new Date(startedAt).toISOString(),
     ...(endedAt !== undefined && { endedAt: new Date(endedAt).toISOString() }),
   };
+}
+
+/** A fork in a listing. */
+const Fork = v.object({
+  runId: v.string(),
+  chatId: v.string(),
+  atStep: v.number(),
+  changed: v.array(v.string()),
+  effects: v.picklist(['dry', 'live']),
+  startedAt: Time,
+});
+
+const ForksQuery = v.strictObject({
+  limit: v.optional(v.pipe(v.string(), v.regex(/^\d{1,4}$/, 'must be a number'), v.transform(Number))),
+  pageToken: v.optional(v.pipe(v.string(), v.maxLength(1000))),
+});
+
+/** The operations of these routes. */
+export const forkOperations = {
+  'POST /v1/runs/:id/forks': {
+    operationId: 'forkRun',
+    hasLargeBody: true,
+    summary: 'Start a run that goes on from a step of this one, or continue a lost one',
+    scope: 'run:create',
+    checkedBy: 'runtime',
+    parameters: [{ name: 'Idempotency-Key', in: 'header', required: true, schema: { type: 'string' } }],
+    body: shapeOf(ForkRequest),
+    responses: { 200: runStream },
+    problems: [404, 409, 410, 413, 415, 422],
+    usesNonce: true,
+  },
+  'GET /v1/runs/:id/forks': {
+    operationId: 'listForks',
+    summary: 'The forks of a run',
+    scope: 'run:read',
+    query: ForksQuery,
+    responses: {
+      200: json<Page<WithTimes<ForkEntry, 'startedAt'>>>('A page of forks', pageOf(named('Fork', shapeOf(Fork)))),
+    },
+    problems: [404, 410],
+  },
+} satisfies Operations;
+
+/** Creates the routes under `/runs`. */
+export function forkRoutes(endpoint: Served): void {
+  const { runtime } = endpoint;
+  const serve = endpoint.serve(forkOperations);
+  serve('POST /v1/runs/:id/forks', async (c) => {
+    const { data: request, idempotency } = await readStart(c);
+    return await answerStart(
+      c,
+      endpoint,
+      await startWith(c, { request, idempotency, forkOf: c.req.param('id') }, endpoint),
+    );
+  });
+  serve('GET /v1/runs/:id/forks', async (c) => {
+    const { limit, pageToken } = parse(ForksQuery, c.req.query(), { what: 'the query' });
+    const wanted = { ...(limit !== undefined && { limit }), pageToken };
+    const { items, ...more } = await runtime.forks(c.req.param('id'), c.var.principal, wanted);
+    const shown = items.map((fork) => ({ ...fork, startedAt: new Date(fork.startedAt).toISOString() }));
+    return c.json({ items: shown, ...more });
+  });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decideAnswered } from '../../../../adapters/transport/chat/decide-answered.ts';
+import { decideAnswered } from '../../../../adapters/transport/chat/chat-request.ts';
 import type { UIMessage } from '../../../../src/contracts/ai-types.ts';
 import { PinnaceError } from '../../../../src/index.ts';
 

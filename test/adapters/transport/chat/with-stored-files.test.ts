@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withStoredFiles } from '../../../../adapters/transport/chat/with-stored-files.ts';
+import { withStoredFiles } from '../../../../adapters/transport/chat/chat-transport.ts';
 import type { UIMessage } from '../../../../src/index.ts';
 
 const inline = { type: 'file' as const, mediaType: 'text/csv', url: 'data:text/csv;base64,YQ==' };

@@ -2,9 +2,10 @@
 
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { createAuthenticator, type SignedAuthenticator } from '../../../../adapters/transport/authenticator.ts';
-import { type CertificateIssuer, createIssuer, type SessionCredential } from '../../../../adapters/transport/issuer.ts';
-import { parseIdempotencyKey } from '../../../../adapters/transport/idempotency-key.ts';
-import { challengeHeaders } from '../../../../adapters/transport/signed/challenge.ts';
+import { type CertificateIssuer, createIssuer } from '../../../../adapters/transport/issuer.ts';
+import { type SessionCredential } from '../../../../adapters/transport/signed/caller.ts';
+import { parseIdempotencyKey } from '../../../../adapters/transport/signed/caller.ts';
+import { challengeHeaders } from '../../../../adapters/transport/signed/signature.ts';
 import { PinnaceError, toProblem, type UIMessageChunk } from '../../../../src/index.ts';
 
 /** What goes wrong with one request. */

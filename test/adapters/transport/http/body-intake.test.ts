@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { developmentAuthenticator } from '../../../../adapters/transport/development-authenticator.ts';
-import { type BodyLimits, createBodyIntake } from '../../../../adapters/transport/http/body-intake.ts';
+import { type BodyLimits, createBodyIntake, readBody, receiveBy } from '../../../../adapters/transport/signed/body.ts';
 import { type ConnectionInfo, createHandler, type Handler } from '../../../../adapters/transport/http.ts';
-import { readBody, receiveBy } from '../../../../adapters/transport/signed/body.ts';
 import { virtualTime } from '../../../../src/simulation/virtual-time.ts';
 import { says, scriptedModel } from '../../../fixtures/model.ts';
 import { testRuntime } from '../../../fixtures/runtime.ts';

@@ -6,8 +6,8 @@ import { textSource } from '../../../../adapters/grounding/text.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { developmentAuthenticator } from '../../../../adapters/transport/development-authenticator.ts';
 import { createHandler, type HandlerOptions } from '../../../../adapters/transport/http.ts';
-import { createBodyIntake } from '../../../../adapters/transport/http/body-intake.ts';
-import { createApp } from '../../../../adapters/transport/http/handler.ts';
+import { createBodyIntake } from '../../../../adapters/transport/signed/body.ts';
+import { createApp } from '../../../../adapters/transport/handler.ts';
 import {
   createAudit,
   createGrounding,

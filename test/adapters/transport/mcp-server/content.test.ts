@@ -3,7 +3,14 @@ import { memorySink } from '../../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { textSource } from '../../../../adapters/grounding/text.ts';
 import { bearerAuthenticator, digestOfToken } from '../../../../adapters/transport/bearer-authenticator.ts';
-import { groundingResources, listedResources, type McpPrompt, type McpResources, templateResources, treeResources } from '../../../../adapters/transport/mcp-content.ts';
+import {
+  groundingResources,
+  listedResources,
+  type McpPrompt,
+  type McpResources,
+  templateResources,
+  treeResources,
+} from '../../../../adapters/transport/mcp-content.ts';
 import { type Authorize, createGrounding, createPrincipal, PinnaceError } from '../../../../src/index.ts';
 import { createAudit } from '../../../../src/events/index.ts';
 import { createTree } from '../../../../src/tree/index.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createCertificateCache } from '../../../../adapters/transport/signed/certificate-cache.ts';
+import { createCertificateCache } from '../../../../adapters/transport/signed/certificate.ts';
 import {
   audience,
   createKeys,

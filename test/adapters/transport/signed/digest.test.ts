@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createContentDigest, verifyContentDigest } from '../../../../adapters/transport/signed/digest.ts';
+import { createContentDigest, verifyContentDigest } from '../../../../adapters/transport/signed/signature.ts';
 import vectors from '../../../fixtures/vectors/rfc9530-digests.json' with { type: 'json' };
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);

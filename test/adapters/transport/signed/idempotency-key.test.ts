@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseIdempotencyKey } from '../../../../adapters/transport/idempotency-key.ts';
+import { parseIdempotencyKey } from '../../../../adapters/transport/signed/caller.ts';
 import vectors from '../../../fixtures/vectors/idempotency-key-cases.json' with { type: 'json' };
 
 const malformed = { status: 400, code: 'idempotency_key_malformed' };

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import { createNonceStore, type NonceStore } from '../../../../adapters/transport/signed/nonce-store.ts';
+import { createNonceStore, type NonceStore } from '../../../../adapters/transport/signed/revocations.ts';
 import { PinnaceError, type Storage } from '../../../../src/index.ts';
 import { createClock } from './session.ts';
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { createAuthenticator } from '../../../../adapters/transport/authenticator.ts';
-import { type Revocation, toChange } from '../../../../adapters/transport/signed/denylist.ts';
-import { createRevocations } from '../../../../adapters/transport/signed/revocations.ts';
+import { createRevocations, type Revocation, toChange } from '../../../../adapters/transport/signed/revocations.ts';
 import { localPrincipal, type Storage } from '../../../../src/index.ts';
 import { audience, createSession, iss, startSeconds, type TestSession, verdict } from './session.ts';
 

@@ -9,8 +9,8 @@ import {
   type SignedAuthenticator,
 } from '../../../../adapters/transport/authenticator.ts';
 import { generateRootKey, type PrivateRootKey } from '../../../../adapters/transport/issuer.ts';
-import { createContentDigest } from '../../../../adapters/transport/signed/digest.ts';
 import {
+  createContentDigest,
   type SigningOptions,
   signRequest,
   type UnsignedRequest,

@@ -1,0 +1,124 @@
+/** The operations that a worker serves its page besides streams: one table, of which both sides of the port are made. */
+
+import { PinnaceError } from '../../src/base/errors.ts';
+import type { Principal } from '../../src/base/principal.ts';
+import type { HostedRuntime } from '../../src/runtime/runtime.ts';
+import type { RemoteApps, RemoteChats, RemoteMcpSignIns, RemotePrompts, RemoteResources } from './client/rooms.ts';
+
+/** By room and method: how many arguments come before the principal. One object of options may follow it. */
+const operations = {
+  runtime: { manifest: 1, decide: 3, reply: 2, send: 2 },
+  chats: { list: 0, get: 1, rename: 2, delete: 1 },
+  prompts: { list: 1, get: 2, complete: 2 },
+  resources: { list: 1, read: 2 },
+  apps: { read: 2, call: 2 },
+  mcpSignIns: { start: 2, finish: 1, grant: 1, revoke: 1, answer: 3 },
+} as const;
+
+type Operations = typeof operations;
+type Room = keyof Operations;
+
+/** A call on its way to the worker. */
+export type OperationCall = {
+  [R in Room]: readonly [room: R, method: keyof Operations[R], ...args: readonly unknown[]];
+}[Room];
+
+/** What a worker may serve of it. */
+export type ServedRooms =
+  & Pick<HostedRuntime, keyof Operations['runtime']>
+  & Partial<Pick<HostedRuntime, Exclude<Room, 'runtime'>>>;
+
+/** The errors of a runtime without the room. */
+const absent: Readonly<Record<Room, readonly [code: 'unavailable' | 'not_found', message: string]>> = {
+  runtime: ['unavailable', 'Cannot call the runtime'],
+  chats: ['unavailable', 'Cannot read chats: the runtime stores none'],
+  prompts: ['unavailable', 'Cannot read from MCP servers: the runtime has none'],
+  resources: ['unavailable', 'Cannot read from MCP servers: the runtime has none'],
+  apps: ['unavailable', 'Cannot read from MCP servers: the runtime has none'],
+  mcpSignIns: ['not_found', 'Cannot sign in to MCP servers: the runtime has no sign-ins'],
+};
+
+/** Calls an operation in the worker. The principal is that of the port, whatever the page passes. */
+export async function callOperation(
+  runtime: ServedRooms,
+  principal: Principal,
+  [room, method, ...args]: OperationCall,
+): Promise<unknown> {
+  const before: unknown = Object.hasOwn(operations, room) && Object.hasOwn(operations[room], method)
+    ? Reflect.get(operations[room], method)
+    : undefined;
+  if (typeof before !== 'number') throw new PinnaceError('invalid_argument', 'Cannot call the worker: no such method');
+  const target: unknown = room === 'runtime' ? runtime : runtime[room];
+  if (!target) throw new PinnaceError(...absent[room], { retryable: false });
+  const call = Reflect.get(target, method) as (...given: readonly unknown[]) => Promise<unknown>; // safe: the table names methods
+  const own = Array.from({ length: before }, (_, at) => args[at]); // padded, so that nothing of the page is read as the principal
+  return await Reflect.apply(call, target, [...own, principal, args[before] ?? {}]);
+}
+
+/** The rooms as a page calls them. */
+export interface WorkerRooms {
+  /** The page's chats that the worker has stored: those of requests with `chat.store`. */
+  readonly chats: RemoteChats;
+  /** The prompts of the MCP servers that an agent of the worker selects. */
+  readonly prompts: RemotePrompts;
+  /** Their resources. */
+  readonly resources: RemoteResources;
+  /** Their apps (MCP Apps). */
+  readonly apps: RemoteApps;
+  /** Signs the page's user in to MCP servers, and answers their questions. */
+  readonly mcpSignIns: RemoteMcpSignIns;
+}
+
+/** Returns the rooms of a worker. Signals stay on this side. */
+export function workerRooms(send: (call: OperationCall) => Promise<unknown>): WorkerRooms {
+  const rooms = Object.entries(operations).map(([room, methods]) => [
+    room,
+    Object.fromEntries(
+      Object.entries(methods).map(([method, before]) => [
+        method,
+        async (...args: readonly unknown[]) => {
+          const { signal: _, ...options } = Object(args[before]) as { readonly signal?: unknown };
+          return await send([room, method, ...args.slice(0, before), options] as unknown as OperationCall); // safe: of the table
+        },
+      ]),
+    ),
+  ]);
+  const { mcpSignIns, ...others } = Object.fromEntries(rooms) as WorkerRooms; // safe: the methods of the table, by name
+  return {
+    ...others,
+    mcpSignIns: {
+      ...mcpSignIns,
+      answer: async (runId, interruptionId, answers) =>
+        void await send(['mcpSignIns', 'answer', runId, interruptionId, { answers }]),
+    },
+  };
+}
+
+type Call = (...args: readonly unknown[]) => Promise<unknown>;
+
+/**
+ * Returns the same calls. They reject when the worker reports an error before its first answer: its script was not loaded or threw,
+ * so it never answers. Errors after that are those of a worker that runs.
+ */
+export function orNotStarted<T extends object>(remote: T, worker: object): T {
+  const { promise: failed, reject } = Promise.withResolvers<never>();
+  failed.catch(() => undefined); // the calls report it
+  let isStarted = false;
+  if (worker instanceof EventTarget) worker.addEventListener('error', () => reject(notStarted()));
+  const answered = async (call: Call, args: readonly unknown[]): Promise<unknown> => {
+    const answer = await call(...args);
+    isStarted = true;
+    return answer;
+  };
+  return new Proxy(remote, {
+    get(target, name) {
+      const call = Reflect.get(target, name) as Call; // a wire has functions only
+      return (...args: readonly unknown[]) => isStarted ? call(...args) : Promise.race([answered(call, args), failed]); // later, `failed` would hold every answer
+    },
+  });
+}
+
+function notStarted(): PinnaceError {
+  const message = 'Cannot reach the agent: its worker did not start. Check the address of its script, and the console';
+  return new PinnaceError('unavailable', message, { retryable: false, details: { reason: 'worker_failed' } });
+}
