@@ -33,8 +33,8 @@ const computed: Readonly<Record<string, string>> = {
   'src/tree/tree-call.ts': 'read_only role',
   'src/mcp/sign-in-failures.ts': 'mcp_auth_changed',
   'adapters/mcp/grounding.ts': 'mcp_sign_in_required mcp_not_validated',
-  'adapters/transport/http/quotas.ts': 'tenant_quota subject_quota',
-  'adapters/transport/signed/refusal.ts': 'certificate_signature_invalid',
+  'adapters/transport/http/admission.ts': 'tenant_quota subject_quota',
+  'adapters/transport/signed/profile.ts': 'certificate_signature_invalid',
   'adapters/remote/request-json.ts':
     'catalog_headers catalog_unreachable catalog_too_large catalog_failed catalog_refused catalog_invalid ' +
     'secrets_headers secrets_unreachable secrets_too_large secrets_failed secrets_refused secrets_invalid',
