@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '../../..');
 const pages = ['error-reasons', 'error-reasons-tools', 'error-reasons-data'];
 
 /** Where a `reason` outside of an error says something else: gaps of streams, breaks of the audit, interrupts of AG-UI. */
-const others = /events\/(?:verify-chain|event-feed|store-feed)\.ts$|agui-outcome\.ts$/;
+const others = /events\/(?:verify-chain|event-feed|store-feed)\.ts$|agui-dialect\.ts$/;
 
 /** Reasons that the code computes, with where it does. */
 const computed: Readonly<Record<string, string>> = {

@@ -37,7 +37,7 @@ describe('CONTRIBUTING', async () => {
 
   it('follows one request from the HTTP handler to the event stream', () => {
     expect(stops).toHaveLength(12);
-    expect(stops[0]?.path).toMatch(/^adapters\/transport\/http\//);
+    expect(stops[0]?.path).toMatch(/^adapters\/transport\/handler/);
     expect(stops.at(-1)?.path).toMatch(/sse/);
   });
 
