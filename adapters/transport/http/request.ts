@@ -9,7 +9,7 @@ import { parseRepairedJson } from '../../../src/base/json.ts';
 import { parse } from '../../../src/base/parse.ts';
 import { createTraceId, parseTraceparent } from '../../../src/events/trace-ids.ts';
 import { readBody } from '../signed/body.ts';
-import { challengeHeaders } from '../signed/signature.ts';
+import { challengeHeaders } from '../signed/profile.ts';
 import type { SignedEnv } from './authentication.ts';
 
 /** A body that was parsed. */

@@ -161,3 +161,24 @@ function textOf(code: RefusalCode, { reason, claim, isMissing = false, lacks }: 
   if (names !== undefined) return `The signature must also cover ${names}: see Accept-Signature`;
   return reason === undefined ? refusals[code] : reasons[reason];
 }
+
+/** Left out of the requested components: most requests do not have these headers. */
+const rarely: ReadonlySet<string> = new Set(['last-event-id', 'if-match', 'pinnace-subject']);
+
+const wanted = [...alwaysCovered, ...coveredWherePresent.filter((name) => !rarely.has(name))];
+
+/** The signature that the endpoint requests (RFC 9421, section 5), with a nonce to use. Any other new one does as well. */
+function acceptSignature(): string {
+  return `${signatureLabel}=(${wanted.map((name) => `"${name}"`).join(' ')})` +
+    `;created;expires;nonce="${crypto.randomUUID()}";keyid;alg="${signatureAlgorithm}";tag="${signatureTag}"`;
+}
+
+/** Returns the headers to add to a problem response: a challenge for 401, none for any other status. */
+export function challengeHeaders({ status, code }: PinnaceError, now: number): Readonly<Record<string, string>> {
+  if (status !== 401) return {};
+  return {
+    'www-authenticate': `${scheme} error="${code}"`,
+    'accept-signature': acceptSignature(),
+    'date': new Date(now).toUTCString(),
+  };
+}

@@ -5,7 +5,7 @@ import { createAuthenticator, type SignedAuthenticator } from '../../../../adapt
 import { type CertificateIssuer, createIssuer } from '../../../../adapters/transport/issuer.ts';
 import { type SessionCredential } from '../../../../adapters/transport/signed/caller.ts';
 import { parseIdempotencyKey } from '../../../../adapters/transport/signed/caller.ts';
-import { challengeHeaders } from '../../../../adapters/transport/signed/signature.ts';
+import { challengeHeaders } from '../../../../adapters/transport/signed/profile.ts';
 import { PinnaceError, toProblem, type UIMessageChunk } from '../../../../src/index.ts';
 
 /** What goes wrong with one request. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { challengeHeaders } from '../../../../adapters/transport/signed/signature.ts';
+import { challengeHeaders } from '../../../../adapters/transport/signed/profile.ts';
 import { PinnaceError } from '../../../../src/index.ts';
 import { startSeconds } from './session.ts';
 
