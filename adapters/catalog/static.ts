@@ -1,4 +1,4 @@
-import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
+import { checkKnownOptions, wrongArgument } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { isRecord } from '../../src/base/is-record.ts';
 import { parse } from '../../src/base/parse.ts';
@@ -37,7 +37,7 @@ const action = 'create the catalog';
  * and an owner with one id.
  */
 export function staticCatalog(options: StaticCatalogOptions): Catalog {
-  checkOptions(action, options, {
+  checkKnownOptions(action, options, {
     agents: ['array', 'an array of records'],
     providers: ['array', 'an array of records'],
     tools: ['array?', 'an array of records'],

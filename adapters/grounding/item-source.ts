@@ -1,5 +1,6 @@
 /** A source of items that the caller adds, for any engine. */
 
+import { checkNames } from '../../src/base/check-options.ts';
 import { BoundedMap } from '../../src/base/bounded-map.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import {
@@ -30,8 +31,18 @@ export interface ItemSourceOptions {
   readonly mostTenants?: number;
 }
 
+const itemOptions: Readonly<Record<keyof ItemSourceOptions, true>> = {
+  id: true,
+  storage: true,
+  now: true,
+  refreshMs: true,
+  mostTenants: true,
+};
+
 /** What makes a source of one kind. */
 export interface ItemKind {
+  /** The names of options that only this kind has. */
+  readonly options?: Readonly<Record<string, true>>;
   readonly kind: GroundingKind;
   readonly capabilities: GroundingCapabilities;
   /** How much hits count beside those of other sources; 1 when absent. */
@@ -58,6 +69,7 @@ export interface ItemSource extends WritableGroundingSource {
 
 /** Returns the source. */
 export function createItemSource(options: ItemSourceOptions, kind: ItemKind): ItemSource {
+  checkNames(`create the source "${options.id}"`, options, { ...itemOptions, ...kind.options });
   const { id, now = Date.now } = options;
   const shelfOf = createShelves(options, kind);
   const open = async (tenant: string, signal: AbortSignal): Promise<Shelf> => {

@@ -22,6 +22,13 @@ export interface VectorSourceOptions extends ItemSourceOptions {
   readonly dimensions?: number;
 }
 
+const vectorOptions: Readonly<Record<Exclude<keyof VectorSourceOptions, keyof ItemSourceOptions>, true>> = {
+  embedder: true,
+  keep: true,
+  keepEmbeddings: true,
+  dimensions: true,
+};
+
 /** Counted words beside the same words ranked by rarity: with more than this, the fused list is worse than that of the text source. */
 const featureQuality = 0.005;
 
@@ -48,6 +55,7 @@ export function vectorSource(options: VectorSourceOptions): ItemSource {
   }
 
   return createItemSource(options, {
+    options: vectorOptions,
     kind: 'vector',
     capabilities: { query: embedder !== undefined, embedding: true, filters: filterOps, records: false },
     ...(embedder?.countsFeatures && { quality: featureQuality }),

@@ -1,5 +1,6 @@
 /** A language model in plain code, to rehearse with: no network, the same answer every time. */
 
+import { checkNames } from '../../src/base/check-options.ts';
 import { estimateTokens, toolTokens } from '../../src/base/text.ts';
 import '../../src/base/platform/required-features.ts';
 import type { LanguageModel } from '../../src/contracts/ai-types.ts';
@@ -35,7 +36,9 @@ const fillerDelayMs = 20;
  * @example
  * const model = rehearsal({ seed: 7, delayMs: 0 });
  */
-export function rehearsal({ seed = 0, delayMs }: RehearsalOptions = {}): LanguageModel {
+export function rehearsal(given: RehearsalOptions = {}): LanguageModel {
+  checkNames('create the rehearsal model', given, { seed: true, delayMs: true });
+  const { seed = 0, delayMs } = given;
   const stream: LanguageModel['doStream'] = async (options) => {
     options.abortSignal?.throwIfAborted();
     const step = answer(options, seed);

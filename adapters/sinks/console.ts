@@ -1,3 +1,4 @@
+import { checkNames } from '../../src/base/check-options.ts';
 import type { EventSink, ObservedEvent } from '../../src/contracts/event-sink.ts';
 
 /** How the console shows events. */
@@ -9,9 +10,9 @@ export interface ConsoleSinkOptions {
 }
 
 /** Creates a sink that writes one line per event. */
-export function consoleSink(
-  { format = 'json', write = (line) => console.log(line) }: ConsoleSinkOptions = {},
-): EventSink {
+export function consoleSink(options: ConsoleSinkOptions = {}): EventSink {
+  checkNames('create the sink', options, { format: true, write: true });
+  const { format = 'json', write = (line) => console.log(line) } = options;
   return format === 'json' ? (event) => write(JSON.stringify(event)) : (event) => write(lineOf(event));
 }
 

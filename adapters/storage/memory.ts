@@ -1,5 +1,6 @@
 /** State in memory: for tests, for pages that may not store data, and for state that need not outlive the process. */
 
+import { checkNames } from '../../src/base/check-options.ts';
 import { keyText } from '../../src/base/key.ts';
 import type { ClosableStorage, CommitResult, Entry, Watchable } from '../../src/contracts/storage.ts';
 import {
@@ -48,8 +49,10 @@ const smallestPurge = 1024;
  * await storage.commit([{ key: ['greeting', 1], value: 'hello', ttlMs: 60_000 }]);
  */
 export function memoryStorage(
-  { now = Date.now, maxEntries = Infinity }: MemoryStorageOptions = {},
+  options: MemoryStorageOptions = {},
 ): ClosableStorage & Watchable {
+  checkNames('create the storage', options, { now: true, maxEntries: true });
+  const { now = Date.now, maxEntries = Infinity } = options;
   const writer = crypto.randomUUID(); // so that no version of an earlier store matches
   const news = createNews();
   let commits = 0;

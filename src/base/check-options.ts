@@ -34,6 +34,7 @@ export function suggest(
 /** How many letters have to be added, dropped or replaced; half of one when only an end is missing. */
 function distanceOf(a: string, b: string): number {
   if (a.length > 2 && b.startsWith(a)) return 0.5;
+  if (b.length > 4 && a.includes(b)) return 1;
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
@@ -90,7 +91,20 @@ export function checkOptions(action: string, options: unknown, wanted: Readonly<
  */
 export function checkKnownOptions(action: string, options: unknown, known: Readonly<Record<string, Wanted>>): void {
   checkOptions(action, options, known);
-  for (const [field, value] of Object.entries(options as object)) { // safe: checked above
+  checkNames(action, options as object, known); // safe: checked above
+}
+
+/**
+ * Rejects an option that `known` does not have. One that is `undefined` passes.
+ *
+ * @throws PinnaceError `invalid_argument`, reason `wrong_argument`, with the unknown option as `field` and the most similar one as `nearest`.
+ */
+export function checkNames<T extends object>(
+  action: string,
+  options: T,
+  known: Readonly<Record<keyof T, unknown>>,
+): void {
+  for (const [field, value] of Object.entries(options)) {
     if (value === undefined || Object.hasOwn(known, field)) continue;
     const [nearest] = suggest(field, Object.keys(known), { limit: 1 });
     const hint = nearest === undefined ? '' : `; use "${nearest}"`;

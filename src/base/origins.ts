@@ -168,7 +168,7 @@ export function requireDestination(secret: Secret, origin: string | undefined): 
   if (origins === 'any' || origins.includes(origin ?? codeDestination)) return secret;
   const destination = origin === undefined ? 'code of the composition' : JSON.stringify(origin);
   const why = origins.length === 0
-    ? 'it declares no origins; declare them where the secret is defined'
+    ? 'it declares no origins; define it with them, as { value, origins: ["https://api.example.com"] }'
     : `it may go to ${origins.map((one) => JSON.stringify(one)).join(', ')} only`;
   throw new PinnaceError('forbidden', `Cannot give secret "${id}" to ${destination}: ${why}`, {
     details: { reason: 'secret_origin_mismatch', secret: id, origin: origin ?? codeDestination },

@@ -1,6 +1,7 @@
 /** Parses data from outside with a valibot schema, and says what is wrong without repeating what was sent. */
 
 import * as v from 'valibot';
+import { suggest } from './check-options.ts';
 import { PinnaceError } from './errors.ts';
 
 /** One thing that is wrong with the data. */
@@ -23,7 +24,33 @@ export function parse<S extends v.GenericSchema<unknown, unknown>>(
 ): v.InferOutput<S> {
   const result = v.safeParse(schema, data);
   if (result.success) return result.output;
-  throw invalid(what, result.issues.map(toIssue));
+  throw invalid(what, result.issues.map((issue) => withNearest(toIssue(issue), issue, schema)));
+}
+
+const unknownField = 'is not known here';
+
+/** Adds to an unknown field the most similar one that its object may have. */
+function withNearest(issue: Issue, { expected, path }: v.BaseIssue<unknown>, schema: unknown): Issue {
+  if (expected !== 'never' || !path || issue.message !== unknownField) return issue;
+  const keys = path.map(({ key }) => String(key));
+  let parent = unwrapped(schema);
+  for (const key of keys.slice(0, -1)) parent = unwrapped(parent?.entries?.[key] ?? parent?.item ?? parent?.value);
+  const [nearest] = suggest(keys.at(-1) ?? '', Object.keys(parent?.entries ?? {}), { limit: 1 });
+  return nearest === undefined ? issue : { ...issue, message: `${issue.message}; use "${nearest}"` };
+}
+
+/** What schemas of valibot have, as far as they contain others. */
+interface Nested {
+  readonly entries?: Readonly<Record<string, unknown>>;
+  readonly item?: unknown;
+  readonly value?: unknown;
+  readonly wrapped?: unknown;
+}
+
+function unwrapped(schema: unknown): Nested | undefined {
+  if (typeof schema !== 'object' || schema === null) return undefined;
+  const { wrapped } = schema as Nested; // safe: every member may be missing
+  return wrapped === undefined ? schema : unwrapped(wrapped);
 }
 
 /** The error for data with issues. */
@@ -52,7 +79,7 @@ export function pathText(names: readonly string[]): string {
 /** Valibot's own messages end in the received value; ours stop before it. A message that starts small was written by us. */
 function messageOf(issue: v.BaseIssue<unknown>): string {
   if (/^(must|is|has) /.test(issue.message)) return issue.message;
-  if (issue.expected === 'never') return 'is not known here';
+  if (issue.expected === 'never') return unknownField;
   if (issue.type === 'max_length') return `must be at most ${String(issue.requirement)} long`;
   if (issue.type === 'min_length') return `must be at least ${String(issue.requirement)} long`;
   if (issue.received === 'undefined') return 'is missing';

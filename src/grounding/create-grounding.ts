@@ -3,7 +3,7 @@
 import { type AccessHooks, type GroundingCallOptions, ownerOf, requireAccess } from './access.ts';
 import type { Calibration } from './calibration.ts';
 import type { Citation } from './context.ts';
-import { checkOptions } from '../base/check-options.ts';
+import { checkKnownOptions, type Wanted } from '../base/check-options.ts';
 import { type ErrorData, PinnaceError } from '../base/errors.ts';
 import { loadOnce } from '../base/load-once.ts';
 import { parse } from '../base/parse.ts';
@@ -23,6 +23,20 @@ export interface CreateGroundingOptions extends RetrieveOptions {
   /** Receives what a source or a hook throws, unless the call has a `report`, as that of a runtime has. */
   readonly onError?: OnError;
 }
+
+const optional: Wanted = ['given?', ''];
+const groundingOptions: Readonly<Record<keyof CreateGroundingOptions, Wanted>> = {
+  sources: ['array', 'an array of sources, such as [textSource({ … })]'],
+  descriptions: optional,
+  onError: optional,
+  weights: optional,
+  calibrations: optional,
+  record: optional,
+  now: optional,
+  authorize: optional,
+  access: optional,
+  records: optional,
+};
 
 /** One question to many sources. */
 export interface Grounding {
@@ -51,9 +65,7 @@ export interface Grounding {
  * const { hits } = await grounding.retrieve({ dataSourceIds: ['handbook', 'orders'], query: 'late orders', topK: 5 });
  */
 export function createGrounding(options: CreateGroundingOptions): Grounding {
-  checkOptions('create the grounding', options, {
-    sources: ['array', 'an array of sources, such as [textSource({ … })]'],
-  });
+  checkKnownOptions('create the grounding', options, groundingOptions);
   const byId = distinct(options.sources);
   const report = createReport(options.onError);
   const reporting = (id: string, call: GroundingCallOptions): GroundingCallOptions => {

@@ -233,6 +233,10 @@ export function fromAiTool<const Id extends string, T extends AiTool>(
   tool: T,
   { context, ...options }: FromAiToolOptions = {},
 ): TypedTool<Id, InputOf<T>, AiOutputOf<T>> {
+  checkOptions('use a tool of the AI SDK', { id, tool }, {
+    id: ['text', 'its id first: fromAiTool("add", tool)'],
+    tool: ['object', 'the tool: fromAiTool("add", tool({ … }))'],
+  });
   const { description, inputSchema, needsApproval, title, type, execute }: AiTool = tool;
   if (type === 'provider' || typeof execute !== 'function') throw unusable(id, 'it has no "execute"');
   const text = options.description ?? description;
