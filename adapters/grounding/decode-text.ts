@@ -1,6 +1,7 @@
 /** The text of a file, in the encodings that text files have. */
 
 import { PinnaceError } from '../../src/base/errors.ts';
+import { detectEncoding } from './detect-encoding.ts';
 
 /** Options of {@link decodeText}. */
 export interface DecodeOptions {
@@ -10,7 +11,8 @@ export interface DecodeOptions {
 
 /**
  * Returns the text: of UTF-8 and UTF-16 by their marks, of UTF-16 without one by its zeros, of UTF-8 with some broken bytes, which
- * become U+FFFD, else by what the media type or the page itself declares, else of Windows-1252.
+ * become U+FFFD, else by what the media type or the page itself declares, else of the older encoding whose letters fit best:
+ * of Latin, Cyrillic, Greek, Hebrew, Arabic, Thai, Japanese, Chinese or Korean.
  *
  * @throws PinnaceError `invalid_argument` with the reason `no_text` for what is no text.
  */
@@ -19,7 +21,8 @@ export function decodeText(bytes: Uint8Array<ArrayBuffer>, { type }: DecodeOptio
   if (wide) return new TextDecoder(wide).decode(bytes);
   if (bytes.subarray(0, 8_000).includes(0)) throw noText();
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return text.includes('\x1b$') ? new TextDecoder(detectEncoding(bytes)).decode(bytes) : text;
   } catch {
     return decodeBroken(bytes, type);
   }
@@ -32,7 +35,7 @@ function decodeBroken(bytes: Uint8Array<ArrayBuffer>, type: string | undefined):
   const text = new TextDecoder().decode(bytes);
   const broken = countOf(text, /\ufffd/g);
   const whole = countOf(text, /[\u0080-\ufffc]|[\u{10000}-\u{10ffff}]/gu);
-  return broken <= whole ? text : new TextDecoder('windows-1252').decode(bytes);
+  return broken <= whole ? text : new TextDecoder(detectEncoding(bytes)).decode(bytes);
 }
 
 /** The part of a file that is looked at. */

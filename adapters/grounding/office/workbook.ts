@@ -69,6 +69,7 @@ function sheetHandler(shared: Shared, rows: SheetRows, { budget }: Markdown): Xm
   let row: string[] = [];
   let cell: Cell | undefined;
   let isValue = false;
+  let isHint = false;
   const close = (): void => {
     if (cell) row[cell.column] = textOf(cell, shared);
     cell = undefined;
@@ -77,10 +78,12 @@ function sheetHandler(shared: Shared, rows: SheetRows, { budget }: Markdown): Xm
     open(name, attributes) {
       if (name === 'row') row = [];
       else if (name === 'c') cell = toCell(attributes, row.length);
-      else if (name === 'v' || name === 't') isValue = true;
+      else if (name === 'rPh') isHint = true; // how Japanese is spoken
+      else if (name === 'v' || name === 't') isValue = !isHint;
     },
     close(name) {
       if (name === 'v' || name === 't') isValue = false;
+      else if (name === 'rPh') isHint = false;
       else if (name === 'c') close();
       else if (name === 'row') {
         budget.require(row.length);
@@ -108,11 +111,19 @@ function columnOf(reference: string | undefined): number | undefined {
 function textOf({ type, style, value }: Cell, { texts, isDate, from1904 }: Shared): string {
   if (type === 's') {
     if (!texts) throw invalidDocument('its cells refer to texts that are not in it');
-    return texts[Number(value)] ?? '';
+    return unescaped(texts[Number(value)] ?? '');
   }
   if (type === 'b') return value === '1' ? 'true' : 'false';
-  if (type !== 'n' || value === '') return value;
+  if (type !== 'n' || value === '') return unescaped(value);
   return (isDate(style) ? dateText(Number(value), from1904) : undefined) ?? shownNumber(value);
+}
+
+/** Characters that XML cannot hold are written as `_x000D_` (ISO/IEC 29500, ST_Xstring). */
+function unescaped(text: string): string {
+  return text.replace(/_x([0-9A-F]{4})_/gi, (_, code: string) => {
+    const character = String.fromCharCode(Number.parseInt(code, 16));
+    return /[\p{C}\s]/u.test(character) ? ' ' : character;
+  });
 }
 
 /** A spreadsheet shows 15 digits of a number; further ones come from its binary form. */

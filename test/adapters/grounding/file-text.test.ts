@@ -130,6 +130,55 @@ describe('decodeText', () => {
     expect(decodeText(bytes)).toBe(expected);
   });
 
+  it.each([
+    ['shift_jis', 'keaOT45Wi7SCzINOg4yBW4OTgs2PQ5edkoaCxYK3gUI=', '第三桟橋のクレーンは修理中です。'],
+    ['euc-jp', 'wui7sLu3trakzqWvpeyhvKXzpM+9pM39w+akx6S5oaM=', '第三桟橋のクレーンは修理中です。'],
+    ['iso-2022-jp', 'GyRCQmg7MDs3NjYkTiUvJWwhPCVzGyhC', '第三桟橋のクレーン'],
+    [
+      'gb18030',
+      'tdrI/cLrzbe1xMbw1ti7+tX91NrQ3sDto6zH68q508PG5Mv7yeixuKGj',
+      '第三码头的起重机正在修理，请使用其他设备。',
+    ],
+    ['big5', 'ssSkVL1YwFmqurBfrau+96W/pmKt17J6oUG90KjPpc6o5KVMs12zxqFD', '第三碼頭的起重機正在修理，請使用其他設備。'],
+    ['euc-kr', 'vMLCsCC6zrXOwMcgseLB37HitMIgvPa4riDB38DUtM+02S4=', '셋째 부두의 기중기는 수리 중입니다.'],
+    [
+      'windows-1251',
+      'yvDg7SDt4CDy8OXy/OXsIO/w6Pfg6+Ug8eXp9+DxIOIg8OXs7u3y5S4=',
+      'Кран на третьем причале сейчас в ремонте.',
+    ],
+    ['koi8-r', '69LBziDOwSDU0sXU2MXNINDSyd7BzMUg08XK3sHTINcg0sXNz87UxS4=', 'Кран на третьем причале сейчас в ремонте.'],
+    ['ibm866', 'iuCgrSCtoCDi4KXi7KWsIK/gqOegq6Ug4aWp56DhIKIg4KWsrq3ipS4=', 'Кран на третьем причале сейчас в ремонте.'],
+    [
+      'windows-1253',
+      'zyDj5fHh7fzyIPP05+0g9PHf9Ocg8PHv4uve9OEg5fDp8+rl9dzm5fTh6S4=',
+      'Ο γερανός στην τρίτη προβλήτα επισκευάζεται.',
+    ],
+    ['windows-1255', '5PLi5fjvIOH49unzIOT57On56SDw7vbgIOH66ffl7y4=', 'העגורן ברציף השלישי נמצא בתיקון.'],
+    ['windows-1256', 'x+HRx93aySDa4ewgx+HR1e3dIMfhy8fhyyDe7c8gx+HF1eHHzS4=', 'الرافعة على الرصيف الثالث قيد الإصلاح.'],
+    ['windows-874', '4KTDubfV6Lfo0uDD18231ejK0sGh08XRp6vozcE=', 'เครนที่ท่าเรือที่สามกำลังซ่อม'],
+    [
+      'windows-1250',
+      'RJ93aWcgbmEgdHJ6ZWNpbSBuYWJyemW/dSBqZXN0IHezYZxuaWUgbmFwcmF3aWFueSwgcHJvc3rqIHW/eeYgaW5ueWNoIHVyerlkemXxLg==',
+      'Dźwig na trzecim nabrzeżu jest właśnie naprawiany, proszę użyć innych urządzeń.',
+    ],
+    [
+      'windows-1254',
+      '3Of8bmP8IGlza2VsZWRla2kgdmlu5yD+dSBhbmRhIG9uYXL9bP15b3IsIGJh/mthIGVraXBtYW4ga3VsbGFu/W4u',
+      'Üçüncü iskeledeki vinç şu anda onarılıyor, başka ekipman kullanın.',
+    ],
+    [
+      'windows-1252',
+      'RGVyIEtyYW4gYW0gSGFmZW4gaXN0IGdy9t9lciBnZXdvcmRlbiCWIGb8ciBzY2j2bmUsIGdyb99lIFNjaGlmZmU6IJN0cuhzIGNoZXKULg==',
+      'Der Kran am Hafen ist größer geworden – für schöne, große Schiffe: “très cher”.',
+    ],
+  ])('finds that a file is in %s', (_, base64, expected) => {
+    const bytes = Uint8Array.fromBase64(base64);
+    expect(decodeText(bytes)).toBe(expected);
+    const long = new Uint8Array(20_001).fill(32); // the sample ends within a character
+    for (let at = 1; at + bytes.length < long.length; at += bytes.length + 1) long.set(bytes, at);
+    expect(decodeText(long)).toContain(expected);
+  });
+
   it('reads what the media type or the page declares', () => {
     const cyrillic = Uint8Array.from([0xcf, 0xee, 0xf0, 0xf2]); // Windows-1251
     expect(decodeText(cyrillic, { type: 'text/plain; charset=windows-1251' })).toBe('Порт');

@@ -114,6 +114,20 @@ describe('officeText of packages', () => {
   });
 });
 
+describe('officeText of workbooks that other programs write', () => {
+  const inline = (text: string) => `<row><c t="inlineStr"><is>${text}</is></c></row>`;
+
+  it.each([
+    ['characters that XML cannot hold', '<t>Pier_x000D_seven</t>', 'Pier seven'],
+    ['escapes of escapes', '<t>pier_x005F_x0037_</t>', 'pier_x0037_'],
+    ['names that only look so', '<t>pier_x12_</t>', 'pier_x12_'],
+    ['words with how they are spoken', '<t>港</t><rPh sb="0" eb="1"><t>ミナト</t></rPh>', '港'],
+  ])('reads %s', async (_, cell, expected) => {
+    expect(await workbook(inline('<t>Place</t>') + inline(cell))).toContain(expected);
+    expect(await workbook(inline('<t>Place</t>') + inline(cell))).not.toMatch(/ミナト|_x000D_/);
+  });
+});
+
 describe('officeText of Word documents', () => {
   it('knows headings by their style, whatever the language of the program calls it', async () => {
     const styles = `<w:styles><w:style w:styleId="berschrift2"><w:name w:val="heading 2"/></w:style>
