@@ -28,7 +28,7 @@ import {
   credentialsOf,
   type HeaderSource,
 } from './client/client-credentials.ts';
-import { parseEventId, type Position } from './client/follow.ts';
+import { parseEventId } from './client/follow.ts';
 import { type Watched, watchEvents, type WatchOptions } from './client/watch.ts';
 import {
   type RemoteApps,
@@ -191,8 +191,6 @@ export interface Client extends ChatTransport<UIMessage> {
  */
 export function createClient(options: ClientOptions): Client {
   const connection = connect(options);
-  const join = (path: string, { signal = never(), position }: CallOptions & { readonly position?: Position }) =>
-    joinRun(connection, { path, signal, ...(position && { position }) });
   const call = createCall(connection);
   return {
     call: (method, path, given) => callPath(connection, { method, path }, given),
@@ -212,8 +210,12 @@ export function createClient(options: ClientOptions): Client {
       const { items, ...more } = await call('GET /v1/runs/:id/forks', { id }, { signal, query: { ...query } });
       return { items: items.map((fork) => ({ ...fork, startedAt: Date.parse(fork.startedAt) })), ...more };
     },
-    resume: async (runId, { signal, lastEventId } = {}) =>
-      await join(`${runPath(runId)}/stream`, { signal, ...(lastEventId && { position: parseEventId(lastEventId) }) }),
+    resume: async (runId, { signal = never(), lastEventId } = {}) =>
+      await joinRun(connection, {
+        path: `${runPath(runId)}/stream`,
+        signal,
+        ...(lastEventId && { position: parseEventId(lastEventId) }),
+      }),
     cancel: (id, given) => call('DELETE /v1/runs/:id', { id }, given),
     send: (id, { id: messageId = crypto.randomUUID(), parts }, given) =>
       call('POST /v1/runs/:id/messages', { id }, { ...given, body: { id: messageId, parts } }),
@@ -260,8 +262,14 @@ function connect(options: ClientOptions): Connection {
     url: ['given', 'the address of the endpoint', /^(baseUrl|baseURL|endpoint|api)$/],
     fetch: ['function?', 'a function (request) => response'],
   });
-  const { now = Date.now, random = Math.random, wait = platformWait, attempts = 5, silenceMs = 45_000 } = options;
-  const { fetch = (request) => globalThis.fetch(request) } = options;
+  const {
+    now = Date.now,
+    random = Math.random,
+    wait = platformWait,
+    attempts = 5,
+    silenceMs = 45_000,
+    fetch = (request) => globalThis.fetch(request),
+  } = options;
   const reading = { wait, silenceMs, backoff: { attempts, baseMs: 100, capMs: 2000, random } };
   const send = createSend({ ...reading, ...credentialsOf(options), fetch, now });
   return { base: readBase(options.url), send, reading };
