@@ -64,7 +64,7 @@ function guardBody(
   { maxBytes, deadline, onEnd, callerLimits, refusal }: BodyLimits & { readonly refusal: PinnaceError | undefined },
 ): ReadableStream<Bytes> {
   const source = body.getReader();
-  let left = maxBytes;
+  let bytes = 0;
   let pieces = 0;
   const giveUp = async (reason: unknown): Promise<void> => {
     onEnd();
@@ -78,9 +78,9 @@ function guardBody(
         deadline.signal.throwIfAborted(); // an abort ends the source too, and a part must not look like the whole
         if (done) return finish(controller, onEnd);
         if (refusal && value.byteLength > 0) throw refusal;
-        left -= value.byteLength;
-        if (left < 0) throw tooLarge(maxBytes);
-        requirePieces(++pieces, maxBytes - left);
+        bytes += value.byteLength; // counted up: there may be no limit to count down from
+        if (bytes > maxBytes) throw tooLarge(maxBytes);
+        requirePieces(++pieces, bytes);
         controller.enqueue(value);
       } catch (error) {
         void giveUp(error);

@@ -1,10 +1,10 @@
 /** Tokens that are bound to principals, for clients that cannot sign requests, such as MCP clients. Only their digests are stored. */
 
-import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
+import { checkNames, checkOptions, wrongArgument } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
 import { actingFor, bearerTokenOf, checkDelegation } from './signed/caller.ts';
-import { checkScopes } from './check-scopes.ts';
+import { checkAgents, checkScopes } from './check-scopes.ts';
 import { createPrincipal, isPrincipalName, type Scope } from '../../src/base/principal.ts';
 import { sha256 } from '../../src/base/hash.ts';
 
@@ -42,6 +42,7 @@ export function bearerAuthenticator(
   checkOptions('authenticate by tokens', options, {
     tokens: ['array', 'an array of { digest, tenant, subject, agents, scopes }'],
   });
+  checkNames('authenticate by tokens', options, { tokens: true, now: true });
   const { tokens, now = Date.now } = options;
   tokens.forEach(checkToken);
   const byDigest = new Map(tokens.map((token) => [token.digest, token]));
@@ -75,6 +76,18 @@ export function bearerAuthenticator(
   };
 }
 
+const tokenFields: Readonly<Record<keyof BearerToken, true>> = {
+  digest: true,
+  tenant: true,
+  subject: true,
+  actFor: true,
+  roles: true,
+  agents: true,
+  scopes: true,
+  deployment: true,
+  expiresAt: true,
+};
+
 function checkToken(token: BearerToken, at: number): void {
   const action = `authenticate by token ${at}`;
   checkOptions(action, token, {
@@ -83,15 +96,14 @@ function checkToken(token: BearerToken, at: number): void {
     subject: ['text', 'the id of the person or program'],
     scopes: ['array', 'an array, such as ["run:create"]'],
   });
+  checkNames(action, token, tokenFields);
   for (const field of ['tenant', 'subject'] as const) {
     if (isPrincipalName(token[field])) continue;
     throw wrongArgument(action, field, `"${field}" must be 1 to 256 characters, none of them a control`);
   }
   checkScopes(action, token.scopes);
   checkDelegation(action, token);
-  if (token.agents !== '*' && !Array.isArray(token.agents)) {
-    throw wrongArgument(action, 'agents', '"agents" must be "*" or an array of ids');
-  }
+  checkAgents(action, token.agents);
 }
 
 /**

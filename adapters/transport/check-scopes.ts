@@ -1,4 +1,4 @@
-/** Checks the scopes that an app grants to callers. */
+/** Checks the scopes and agents that an app grants to callers. */
 
 import { wrongArgument } from '../../src/base/check-options.ts';
 import { scopes } from '../../src/base/principal.ts';
@@ -9,4 +9,18 @@ export function checkScopes(action: string, given: readonly string[]): void {
   const unknown = given.find((scope) => !known.includes(scope));
   if (unknown === undefined) return;
   throw wrongArgument(action, 'scopes', `there is no scope "${unknown}"; there are ${known.join(', ')}`);
+}
+
+/** Checks that the agents are `"*"` or ids. @throws PinnaceError `invalid_argument`. */
+export function checkAgents(action: string, agents: unknown): void {
+  if (agents !== '*' && !Array.isArray(agents)) {
+    throw wrongArgument(action, 'agents', '"agents" must be "*" or an array of ids');
+  }
+  if (agents !== '*' && agents.includes('*')) {
+    throw wrongArgument(
+      action,
+      'agents',
+      '"agents" lists "*", which no agent is called; for all agents pass "*" itself',
+    );
+  }
 }

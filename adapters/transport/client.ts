@@ -1,6 +1,6 @@
 /** The client of an endpoint. It signs, retries and resumes, so that its caller has one run and one stream. */
 
-import { checkOptions } from '../../src/base/check-options.ts';
+import { checkNames, checkOptions } from '../../src/base/check-options.ts';
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/contracts/ai-types.ts';
 import type { McpValidation, McpValidationInput } from '../../src/contracts/mcp/mcp-validation.ts';
 import type { ErasedPerson } from '../upkeep/person-data.ts';
@@ -91,6 +91,23 @@ export interface ClientOptions extends ChatDefaults {
   /** A connection without a byte for so long is dead. */
   readonly silenceMs?: number;
 }
+
+const clientOptions: Readonly<Record<keyof ClientOptions, true>> = {
+  url: true,
+  credentials: true,
+  subject: true,
+  headers: true,
+  certificate: true,
+  key: true,
+  agentId: true,
+  body: true,
+  fetch: true,
+  now: true,
+  random: true,
+  wait: true,
+  attempts: true,
+  silenceMs: true,
+};
 
 /** The state of a run. */
 export interface RunStatus extends Readonly<Record<string, unknown>> {
@@ -262,6 +279,7 @@ function connect(options: ClientOptions): Connection {
     url: ['given', 'the address of the endpoint', /^(baseUrl|baseURL|endpoint|api)$/],
     fetch: ['function?', 'a function (request) => response'],
   });
+  checkNames('create the client', options, clientOptions);
   const {
     now = Date.now,
     random = Math.random,

@@ -144,6 +144,7 @@ export function createHandler(runtime: HostedRuntime, options: HandlerOptions): 
   const intake = createBodyIntake(options.bodies);
   const app = createApp(runtime, { ...options, intake });
   return async (request, connection) => {
+    requireWebRequest(request, connection);
     receiveBy(intake, request, { address: addressOf(connection) });
     if (typeof connection?.incoming?.url === 'string') setTarget(request, connection.incoming.url);
     return await app.fetch(request);
@@ -165,6 +166,18 @@ function checkHandler(runtime: unknown, options: HandlerOptions): void {
   if (!/^(\/|$)/.test(basePath)) {
     throw wrongArgument(action, 'basePath', `"basePath" must start with "/", as "/${basePath}"`);
   }
+}
+
+/** A handler that `createServer` of `node:http` calls gets neither a `Request`, nor can it answer by what it returns. */
+function requireWebRequest(request: Partial<Request>, response: unknown): void {
+  if (typeof request.headers?.get === 'function') return;
+  const why = 'it is no Request; for node:http pass createServer(toNodeListener(handler)), of "pinnace/node"';
+  const { writeHead, end } = (response ?? {}) as { writeHead?: unknown; end?: unknown }; // of node:http, or nothing
+  if (typeof writeHead === 'function' && typeof end === 'function') {
+    writeHead.call(response, 500, { 'content-type': 'text/plain' });
+    end.call(response, `Cannot handle the request: ${why}\n`);
+  }
+  throw wrongArgument('handle the request', 'request', why);
 }
 
 /** Creates the app: the middleware of all routes, then what the endpoint serves. */

@@ -1,7 +1,7 @@
 /** Issues session certificates, for development, tests, and Group Controllers without an issuer. */
 
 import { checkDelegation, type SessionCredential } from './signed/caller.ts';
-import { checkScopes } from './check-scopes.ts';
+import { checkAgents, checkScopes } from './check-scopes.ts';
 import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
 import { calculateJwkThumbprint, exportJWK, importJWK, SignJWT } from 'jose';
 import { PinnaceError } from '../../src/base/errors.ts';
@@ -104,6 +104,7 @@ export async function createIssuer(options: IssuerOptions): Promise<CertificateI
     });
     const { tenant, agents, scopes, ttlSeconds = 600 } = request;
     checkScopes('issue a certificate', scopes);
+    checkAgents('issue a certificate', agents);
     checkDelegation('issue a certificate', request);
     const persons = personsOf(request);
     requireLifetime(ttlSeconds);

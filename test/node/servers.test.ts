@@ -113,6 +113,17 @@ describe('an endpoint on Node', () => {
     expect(await inPieces(body, 16)).toContain(' 200 OK');
   });
 
+  it('says what to pass to `createServer` instead of its handler', async () => {
+    const given = (await endpointOf()).handler as unknown as (
+      ...exchange: Parameters<RequestListener>
+    ) => Promise<never>;
+    const thrown: unknown[] = [];
+    const url = await listen((...exchange) => void given(...exchange).catch((error: unknown) => thrown.push(error)));
+    const response = await fetch(`${url}/v1/healthz`);
+    expect([response.status, await response.text()]).toEqual([500, expect.stringContaining('toNodeListener(handler)')]);
+    expect(thrown).toMatchObject([{ code: 'invalid_argument', details: { field: 'request' } }]);
+  });
+
   it('asks the `authorize` of its options before a tool runs', async () => {
     const [calls, executed] = [[] as string[], [] as number[]];
     const tool = defineTool({

@@ -5,7 +5,9 @@ import { vectorSource } from '../../../adapters/grounding/vector.ts';
 import { rehearsal } from '../../../adapters/models/rehearsal.ts';
 import { consoleSink } from '../../../adapters/sinks/console.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { createGrounding } from '../../../src/index.ts';
+import { bearerAuthenticator } from '../../../adapters/transport/bearer-authenticator.ts';
+import { createClient } from '../../../adapters/transport/client.ts';
+import { createGrounding, createRuntime } from '../../../src/index.ts';
 import { fromAiTool } from '../../../src/tools/index.ts';
 import { expectMistakes, untyped } from './expect-mistakes.ts';
 
@@ -14,7 +16,52 @@ const agent = { id: 'helper', name: 'Helper', providerId: 'main' };
 const withAgent = (more: object) => () =>
   staticCatalog({ agents: [untyped({ ...agent, ...more })], providers: [{ id: 'main', kind: 'rehearsal' }] });
 
+const composed = (record: object, more: object = {}) => () =>
+  createRuntime({ catalog: withAgent(record)(), models: { model: () => rehearsal() }, storage, ...more });
+const digest = 'a'.repeat(64);
+const token = { digest, tenant: 't', subject: 's', agents: '*', scopes: ['run:create'] };
+const withToken = (more: object) => () => bearerAuthenticator({ tokens: [untyped({ ...token, ...more })] });
+const handbook = createGrounding({ sources: [textSource({ id: 'handbook', storage })] });
+
+expectMistakes('agents of a composition', [
+  [
+    'a source without grounding',
+    composed({ dataSources: ['handbook'] }),
+    'Cannot compose the runtime: agent "helper" names the data source "handbook"; and there is no "grounding"; pass createGrounding({ sources })',
+  ],
+  [
+    'a misspelt source',
+    composed({ dataSources: ['handbok'] }, { grounding: handbook }),
+    'Cannot compose the runtime: agent "helper" names the data source "handbok"; did you mean "handbook"?',
+  ],
+  [
+    'a limit above that of the runtime',
+    composed({ limits: { steps: 100 } }),
+    'Cannot compose the runtime: agent "helper" has "limits.steps" 100, and the runtime has 16; raise it in "limits" of the runtime as well',
+  ],
+]);
+
 expectMistakes('options that would have no effect', [
+  [
+    'an option of the client',
+    () => createClient(untyped({ url: 'https://a.example', credentials: { bearer: 'x' }, agentID: 'helper' })),
+    'Cannot create the client: "agentID" is not known here; use "agentId"',
+  ],
+  [
+    'cookies that are not true',
+    () => createClient(untyped({ url: 'https://a.example', credentials: { cookies: 'yes' } })),
+    'Cannot create the client: "cookies" must be true',
+  ],
+  [
+    'a field of a token',
+    withToken({ expires: 5 }),
+    'Cannot authenticate by token 0: "expires" is not known here; use "expiresAt"',
+  ],
+  [
+    'every agent as a list',
+    withToken({ agents: ['*'] }),
+    'Cannot authenticate by token 0: "agents" lists "*", which no agent is called; for all agents pass "*" itself',
+  ],
   [
     'a misspelt option of the storage',
     () => memoryStorage(untyped({ maxEntrys: 10 })),

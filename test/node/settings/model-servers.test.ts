@@ -101,7 +101,7 @@ describe('testModel', () => {
       { error: { message: 'Insufficient credits' } },
       'answered 402: “Insufficient credits”. The account has no credit.',
     ],
-    [500, 'oops', 'answered 500.'],
+    [500, 'oops', 'answered 500: “oops”.'],
   ])('repeats what the provider says with a %i', async (status, body, text) => {
     const baseUrl = await serve(json(body, status));
     const reply = await testModel({ baseUrl, model: 'alpha' }, { fetch });
