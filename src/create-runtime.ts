@@ -41,7 +41,7 @@ import type { Budgets, BudgetsOptions } from './runtime/budgets.ts';
 import { createPipeline } from './runtime/pipeline.ts';
 import type { HostedRuntime } from './runtime/runtime.ts';
 import type { RuntimeObservers } from './runtime/run-context.ts';
-import { requireEffect, requireKnownTools } from './tools/availability.ts';
+import { requireKnownTools } from './tools/availability.ts';
 import { createBuiltins, givenTools, requireReachableTools, type ToolSource } from './tools/implement.ts';
 import type { Handlers } from './tools/define-tool.ts';
 import type { Tool } from './tools/tool.ts';
@@ -360,7 +360,7 @@ function agentsById(agents: readonly CodeAgent[]): ReadonlyMap<string, CodeAgent
 
 /** Returns the tools of the composition, whose ids differ, and checks the tools of agents that never change. */
 function toolsOf(
-  { tools: given, agents = [], catalog, egress, grounding, limits }: CreateRuntimeOptions,
+  { tools: given, agents = [], catalog, egress }: CreateRuntimeOptions,
   ours: readonly Tool[],
 ): readonly Tool[] {
   const tools = givenTools(given);
@@ -375,7 +375,6 @@ function toolsOf(
     const records = [...agents.map(({ record }) => record), ...catalog.fixed.agents];
     requireKnownTools(records, { tools: catalog.fixed.tools, shared: [...ids] });
     if (egress) requireReachableTools(catalog.fixed.tools, egress);
-    requireEffect(records, { sources: grounding?.sources.map(({ id }) => id), limits: limitsOf(limits) });
   }
   return tools;
 }

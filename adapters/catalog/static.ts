@@ -27,6 +27,8 @@ export interface StaticCatalogOptions {
 }
 
 const action = 'create the catalog';
+/** What an exported catalog has besides: it can be passed as it is. Its data sources are those of `grounding`. */
+const ofDocument = { format: ['given?', ''], formatVersion: ['given?', ''], dataSources: ['given?', ''] } as const;
 
 /**
  * Creates a catalog of definitions in code or in a file. They are parsed here, once. A record with a `tenant` is that tenant's own;
@@ -42,6 +44,7 @@ export function staticCatalog(options: StaticCatalogOptions): Catalog {
     providers: ['array', 'an array of records'],
     tools: ['array?', 'an array of records'],
     mcpServers: ['array?', 'an array of records'],
+    ...ofDocument,
   });
   const { agents, providers, tools = [], mcpServers = [] } = options;
   refuseCode('agents', agents, 'code');

@@ -34,7 +34,6 @@ export function suggest(
 /** How many letters have to be added, dropped or replaced; half of one when only an end is missing. */
 function distanceOf(a: string, b: string): number {
   if (a.length > 2 && b.startsWith(a)) return 0.5;
-  if (b.length > 4 && a.includes(b)) return 1;
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];

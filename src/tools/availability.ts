@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../base/errors.ts';
 import type { Agent, ToolDefinition } from '../base/schema.ts';
-import { suggest, wrongArgument } from '../base/check-options.ts';
+import { suggest } from '../base/check-options.ts';
 
 /** Why an agent cannot use a definition: the first reason that applies. */
 export type Unavailable = 'not_allowed' | 'disabled' | 'hidden';
@@ -83,47 +83,6 @@ export function unknownTool(action: string, { agentId, toolId, known }: {
   const advice = meant === '' ? 'tools of MCP servers belong into "mcp"' : `did you mean ${meant}?`;
   return new PinnaceError('invalid_argument', `Cannot ${action}: ${why}; ${advice}`, {
     details: { reason: 'unknown_tool', field: 'entryTools', suggestions },
-  });
-}
-
-/**
- * Checks that the agents of a composition name sources that it has, and limits that take effect: an agent can only lower those of the
- * runtime.
- *
- * @throws PinnaceError `invalid_argument`, reason `unknown_data_source` or `wrong_argument`.
- */
-export function requireEffect(
-  agents: readonly Pick<Agent, 'id' | 'dataSources' | 'limits'>[],
-  { sources, limits }: {
-    /** The ids of the grounding's sources; without one, none can be named. */
-    readonly sources: readonly string[] | undefined;
-    readonly limits: object;
-  },
-): void {
-  for (const { id, dataSources, limits: own = {} } of agents) {
-    const source = dataSources.find((one) => !sources?.includes(one));
-    if (source !== undefined) throw unknownSource(id, source, sources);
-    for (const [name, value] of Object.entries(own)) {
-      const most: unknown = Reflect.get(limits, name);
-      if (value === undefined || typeof most !== 'number' || value <= most) continue;
-      const why = `agent "${id}" has "limits.${name}" ${value}, and the runtime has ${most}`;
-      throw wrongArgument(
-        'compose the runtime',
-        `limits.${name}`,
-        `${why}; raise it in "limits" of the runtime as well`,
-      );
-    }
-  }
-}
-
-function unknownSource(agentId: string, source: string, sources: readonly string[] | undefined): PinnaceError {
-  const suggestions = suggest(source, sources ?? []);
-  const meant = suggestions.map((one) => `"${one}"`).join(' or ');
-  const why = `agent "${agentId}" names the data source "${source}"`;
-  const hint = meant === '' ? 'which "grounding" does not have' : `did you mean ${meant}?`;
-  const advice = sources ? hint : 'and there is no "grounding"; pass createGrounding({ sources })';
-  return new PinnaceError('invalid_argument', `Cannot compose the runtime: ${why}; ${advice}`, {
-    details: { reason: 'unknown_data_source', field: 'dataSources', suggestions },
   });
 }
 

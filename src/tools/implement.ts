@@ -113,7 +113,7 @@ function checkSecrets({ id, secrets }: ToolDefinition, config: HttpToolConfig): 
 function checkOrigins({ id }: ToolDefinition, config: HttpToolConfig, { egress }: HttpToolOptions): void {
   const origin = unreachableOrigin(config, egress.privateOrigins);
   if (origin === undefined) return;
-  const advice = `it is not public; where it is yours, pass privateOrigins: [${JSON.stringify(origin)}]`;
+  const advice = `it is no public host; where it is yours, pass privateOrigins: [${JSON.stringify(origin)}]`;
   throw new PinnaceError('invalid_argument', `Cannot define tool "${id}" for ${JSON.stringify(origin)}: ${advice}`, {
     details: { reason: 'private_origin', origin },
   });
