@@ -31,7 +31,7 @@ const pageBase = new RegExp(
   [
     'preload-helper',
     '/node_modules/(preact|@preact|comlink|valibot)/',
-    '/src/base/(errors|is-record|json|visible-text)[.]ts$',
+    '/src/base/(check-options|errors|is-record|json|visible-text)[.]ts$',
     '/demo/kit/(icon|format|lazy)[.]tsx?$',
     '/demo/chat/(state/(approval|branches|chat|citations|message|run-data)|store/stored-message|settings/chat-settings)[.]ts$',
     '/demo/(endpoint/state/endpoint|files/state/attached-file|plan/state/plan|plan/state/plan-data)[.]ts$',

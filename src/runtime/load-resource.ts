@@ -4,7 +4,7 @@ import { PinnaceError } from '../base/errors.ts';
 import type { McpResource } from '../contracts/mcp/content.ts';
 import { fromBase64, toBase64 } from '../base/base64.ts';
 import { type FileAccess, type LoadedFile, requireLength } from './message-files.ts';
-import { fileTypeOf } from './stored-files.ts';
+import { fileTypeOf } from '../base/file-types.ts';
 
 /**
  * Loads it.

@@ -22,7 +22,7 @@ import {
   type RunFiles,
   type RunFilesOptions,
 } from './message-files.ts';
-import { fileTypeOf, isTextType, sniffType } from './stored-files.ts';
+import { fileTypeOf, isTextType, sniffType } from '../base/file-types.ts';
 
 /** Creates the files of a run. */
 export function openFiles(options: RunFilesOptions): Required<RunFiles> {

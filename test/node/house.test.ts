@@ -12,7 +12,7 @@ const limits = {
   src: { lines: 66_480, floors: 22, knot: 3, cycles: 0, lone: 0 },
   adapters: { lines: 35_850, floors: 12, knot: 3, cycles: 0, lone: 5 },
   demo: { lines: 56_510, floors: 23, knot: 39, cycles: 0, lone: 36 },
-  test: { lines: 112_850, floors: 9, knot: 5, cycles: 0, lone: 16 },
+  test: { lines: 112_860, floors: 9, knot: 5, cycles: 0, lone: 16 },
 };
 
 async function pathsUnder(...folders: readonly string[]): Promise<readonly string[]> {

@@ -3,7 +3,7 @@
 import type { Chat } from '../../chat/state/chat.ts';
 import { formatBytes } from '../../kit/format.ts';
 import type { AttachedFile } from './attached-file.ts';
-import { fileTypeOf, sniffType } from '../../../src/runtime/stored-files.ts';
+import { fileTypeOf, sniffType } from '../../../src/base/file-types.ts';
 
 /** The limits of the runtime, by its defaults. */
 export const limits = { file: 5_242_880, message: 10_485_760, count: 20 } as const;
