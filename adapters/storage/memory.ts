@@ -49,10 +49,10 @@ const smallestPurge = 1024;
  * await storage.commit([{ key: ['greeting', 1], value: 'hello', ttlMs: 60_000 }]);
  */
 export function memoryStorage(
-  options: MemoryStorageOptions = {},
+  settings: MemoryStorageOptions = {},
 ): ClosableStorage & Watchable {
-  checkNames('create the storage', options, { now: true, maxEntries: true });
-  const { now = Date.now, maxEntries = Infinity } = options;
+  checkNames('create the storage', settings, { now: true, maxEntries: true });
+  const { now = Date.now, maxEntries = Infinity } = settings;
   const writer = crypto.randomUUID(); // so that no version of an earlier store matches
   const news = createNews();
   let commits = 0;

@@ -167,7 +167,7 @@ interface Locked {
 
 const mostPackages = 60;
 /** Of 1,000,000 bytes of files: the package, and all that `npm install pinnace` brings. */
-const mostMegabytes = { own: 4.7, whole: 33.2 };
+const mostMegabytes = { own: 4.8, whole: 33.2 };
 
 /** `npm install pinnace` installs the dependencies, the required peers, and what these need. */
 function checkCount(manifest: Manifest): void {
