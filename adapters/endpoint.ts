@@ -4,7 +4,7 @@
  * - It closes in this order: the runtime, which writes the ends of its runs, then the stored events, then the storage.
  */
 
-import { checkKnownOptions, checkOptions, type Wanted } from '../src/base/check-options.ts';
+import { checkKnownOptions, checkOptions, optional, type Wanted } from '../src/base/check-options.ts';
 import { PinnaceError } from '../src/base/errors.ts';
 import { loadOnce } from '../src/base/load-once.ts';
 import type { Egress } from '../src/contracts/egress.ts';
@@ -88,7 +88,6 @@ export interface ComposedEndpoint {
 
 const action = 'create the endpoint';
 const returned = `${action} with what "authenticator" and "tools" return`;
-const option: Wanted = ['given?', ''];
 
 /** Checks the options of an endpoint before anything is opened; `own` are those of its platform. @throws PinnaceError `invalid_argument`. */
 export function checkEndpoint(options: EndpointOptions, own: Readonly<Record<string, Wanted>>): void {
@@ -105,20 +104,15 @@ export function checkEndpoint(options: EndpointOptions, own: Readonly<Record<str
       'an array of tools, or a function (storage) => [add]',
     ],
     storage: ['.commit?', 'a storage, such as memoryStorage()'],
-    models: option,
-    grounding: option,
+    ...optional('models', 'grounding'),
     ...ownOptions,
     ...own,
   });
 }
 
 const ownOptions = {
-  mcpConnector: option,
-  loopback: option,
-  privateOrigins: option,
-  auditRetentionMs: option,
-  eventRetentionMs: option,
-  exitOnStop: option,
+  ...optional('mcpConnector', 'loopback', 'privateOrigins', 'auditRetentionMs', 'eventRetentionMs'),
+  ...optional('exitOnStop'),
 } satisfies Partial<Record<keyof EndpointOptions, Wanted>>;
 
 const madeHere: ReadonlySet<string> = new Set<MadeForHandler>(

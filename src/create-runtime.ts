@@ -2,7 +2,7 @@
 
 import { answeringStorage, countedStorage } from './log/answering-storage.ts';
 import { createRunDiscovery, type Rerank } from './discovery/discovery-tools.ts';
-import { checkKnownOptions, type Wanted, wrongArgument } from './base/check-options.ts';
+import { checkKnownOptions, optional, type Wanted, wrongArgument } from './base/check-options.ts';
 import { PinnaceError } from './base/errors.ts';
 import { loadOnce, onUse } from './base/load-once.ts';
 import { type Audit, createRecorder } from './events/audit.ts';
@@ -154,8 +154,6 @@ export interface PlanningRuntime extends HostedRuntime {
   readonly planner: Planner;
 }
 
-const option: Wanted = ['given?', ''];
-
 /** What each option must be: the same in `createRuntime` and in the compositions that take its options. */
 export const runtimeOptions: Readonly<Record<keyof CreateRuntimeOptions, Wanted>> = {
   catalog: ['.agent', 'a catalog, such as staticCatalog({ agents, providers })'],
@@ -170,25 +168,9 @@ export const runtimeOptions: Readonly<Record<keyof CreateRuntimeOptions, Wanted>
   authorize: ['function?', 'a function, such as createRules([ … ])', /^(authorise|permissions)$/],
   onError: ['function?', 'a function, such as consoleErrors()', /^onerror$/],
   audit: ['.log?', 'what createAudit({ storage }) returns'],
-  blobs: option,
-  sandbox: option,
-  programs: option,
-  sandboxes: option,
-  handlers: option,
-  mcp: option,
-  mcpSignIn: option,
-  sealKey: option,
-  rerank: option,
-  plans: option,
-  budgets: option,
-  budgetFor: option,
-  ring: option,
-  limits: option,
-  keep: option,
-  contextStrategy: option,
-  inputDigestKey: option,
-  fallbacks: option,
-  now: option,
+  ...optional('blobs', 'sandbox', 'programs', 'sandboxes', 'handlers', 'mcp', 'mcpSignIn', 'sealKey', 'rerank'),
+  ...optional('plans', 'budgets', 'budgetFor', 'ring', 'limits', 'keep', 'contextStrategy', 'inputDigestKey'),
+  ...optional('fallbacks', 'now'),
 };
 
 /**

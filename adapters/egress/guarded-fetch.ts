@@ -9,7 +9,6 @@ import { type CircuitOptions, createCircuits, type HeldAnswer, pathKind } from '
 import { createDeadline, type Deadline } from './deadline.ts';
 import { storeCookies, withCookies } from './headers.ts';
 import { firstHop, type Hop, nextHop, type Reach } from './hop.ts';
-import { checkLoopback } from './loopback.ts';
 import { hostOf, refused, unreachable } from './refusals.ts';
 import { checkSecrets, withSecrets } from './secrets.ts';
 
@@ -63,6 +62,23 @@ export function guardedFetch(send: Send, settings: GuardedFetchOptions = {}): Eg
     },
   };
 }
+
+/**
+ * Checks that every origin is one of this machine, by address: a name could lead anywhere.
+ *
+ * @throws PinnaceError `invalid_argument` otherwise.
+ */
+function checkLoopback(origins: readonly string[]): void {
+  const wrong = origins.find((origin) => {
+    const url = URL.parse(origin);
+    return url === null || url.origin !== origin || !loopbackHosts.has(url.hostname) || !/^https?:$/.test(url.protocol);
+  });
+  if (wrong === undefined) return;
+  const advice = 'it must be an origin of this machine by address, such as "http://127.0.0.1:3001"';
+  throw new PinnaceError('invalid_argument', `Cannot allow the loopback origin ${JSON.stringify(wrong)}: ${advice}`);
+}
+
+const loopbackHosts = new Set(['127.0.0.1', '[::1]']);
 
 interface Exchange {
   readonly send: Send;

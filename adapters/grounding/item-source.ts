@@ -1,6 +1,6 @@
 /** A source of items that the caller adds, for any engine. */
 
-import { checkNames } from '../../src/base/check-options.ts';
+import { checkNames, optional, type Wanted } from '../../src/base/check-options.ts';
 import { BoundedMap } from '../../src/base/bounded-map.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import {
@@ -31,18 +31,18 @@ export interface ItemSourceOptions {
   readonly mostTenants?: number;
 }
 
-const itemOptions: Readonly<Record<keyof ItemSourceOptions, true>> = {
-  id: true,
-  storage: true,
-  now: true,
-  refreshMs: true,
-  mostTenants: true,
-};
+const itemOptions: Readonly<Record<keyof ItemSourceOptions, Wanted>> = /* @__PURE__ */ optional(
+  'id',
+  'storage',
+  'now',
+  'refreshMs',
+  'mostTenants',
+);
 
 /** What makes a source of one kind. */
 export interface ItemKind {
   /** The names of options that only this kind has. */
-  readonly options?: Readonly<Record<string, true>>;
+  readonly options?: Readonly<Record<string, Wanted>>;
   readonly kind: GroundingKind;
   readonly capabilities: GroundingCapabilities;
   /** How much hits count beside those of other sources; 1 when absent. */

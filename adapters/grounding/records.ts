@@ -1,6 +1,6 @@
 /** Structured data as a grounding source: filters, sorting and figures over records that a function lists. */
 
-import { checkNames } from '../../src/base/check-options.ts';
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { BoundedMap } from '../../src/base/bounded-map.ts';
 import { wordConfidence } from '../../src/grounding/calibration.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
@@ -64,15 +64,7 @@ interface Table {
  * const orders = recordSource({ id: 'orders', list: (tenant) => tenant === 'acme' ? parseCsv(text) : [] });
  */
 export function recordSource(options: RecordSourceOptions): GroundingSource {
-  checkNames('create the source', options, {
-    id: true,
-    list: true,
-    key: true,
-    title: true,
-    schema: true,
-    freshMs: true,
-    now: true,
-  });
+  checkNames('create the source', options, optional('id', 'list', 'key', 'title', 'schema', 'freshMs', 'now'));
   const { id, schema } = options;
   const capabilities = { query: true, embedding: false, filters: filterOps, records: true };
   const tableOf = createTables(options);

@@ -1,5 +1,6 @@
 /** Vectors in plain JavaScript: exact while they are few, by one-bit codes and exact scores beyond, stored in parts. */
 
+import { optional, type Wanted } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { createTurns } from '../../src/base/turns.ts';
 import { type Embedder, filterOps } from '../../src/contracts/grounding-source.ts';
@@ -22,12 +23,8 @@ export interface VectorSourceOptions extends ItemSourceOptions {
   readonly dimensions?: number;
 }
 
-const vectorOptions: Readonly<Record<Exclude<keyof VectorSourceOptions, keyof ItemSourceOptions>, true>> = {
-  embedder: true,
-  keep: true,
-  keepEmbeddings: true,
-  dimensions: true,
-};
+const vectorOptions: Readonly<Record<Exclude<keyof VectorSourceOptions, keyof ItemSourceOptions>, Wanted>> =
+  /* @__PURE__ */ optional('embedder', 'keep', 'keepEmbeddings', 'dimensions');
 
 /** Counted words beside the same words ranked by rarity: with more than this, the fused list is worse than that of the text source. */
 const featureQuality = 0.005;

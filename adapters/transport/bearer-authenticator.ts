@@ -1,6 +1,6 @@
 /** Tokens that are bound to principals, for clients that cannot sign requests, such as MCP clients. Only their digests are stored. */
 
-import { checkNames, checkOptions, wrongArgument } from '../../src/base/check-options.ts';
+import { checkNames, checkOptions, optional, type Wanted, wrongArgument } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
 import { actingFor, bearerTokenOf, checkDelegation } from './signed/caller.ts';
@@ -76,17 +76,17 @@ export function bearerAuthenticator(
   };
 }
 
-const tokenFields: Readonly<Record<keyof BearerToken, true>> = {
-  digest: true,
-  tenant: true,
-  subject: true,
-  actFor: true,
-  roles: true,
-  agents: true,
-  scopes: true,
-  deployment: true,
-  expiresAt: true,
-};
+const tokenFields: Readonly<Record<keyof BearerToken, Wanted>> = /* @__PURE__ */ optional(
+  'digest',
+  'tenant',
+  'subject',
+  'actFor',
+  'roles',
+  'agents',
+  'scopes',
+  'deployment',
+  'expiresAt',
+);
 
 function checkToken(token: BearerToken, at: number): void {
   const action = `authenticate by token ${at}`;

@@ -1,6 +1,6 @@
 /** The client of an endpoint. It signs, retries and resumes, so that its caller has one run and one stream. */
 
-import { checkNames, checkOptions } from '../../src/base/check-options.ts';
+import { checkNames, checkOptions, optional, type Wanted } from '../../src/base/check-options.ts';
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/contracts/ai-types.ts';
 import type { McpValidation, McpValidationInput } from '../../src/contracts/mcp/mcp-validation.ts';
 import type { ErasedPerson } from '../upkeep/person-data.ts';
@@ -92,21 +92,9 @@ export interface ClientOptions extends ChatDefaults {
   readonly silenceMs?: number;
 }
 
-const clientOptions: Readonly<Record<keyof ClientOptions, true>> = {
-  url: true,
-  credentials: true,
-  subject: true,
-  headers: true,
-  certificate: true,
-  key: true,
-  agentId: true,
-  body: true,
-  fetch: true,
-  now: true,
-  random: true,
-  wait: true,
-  attempts: true,
-  silenceMs: true,
+const clientOptions: Readonly<Record<keyof ClientOptions, Wanted>> = {
+  ...optional('url', 'credentials', 'subject', 'headers', 'certificate', 'key', 'agentId', 'body', 'fetch'),
+  ...optional('now', 'random', 'wait', 'attempts', 'silenceMs'),
 };
 
 /** The state of a run. */

@@ -4,7 +4,7 @@ import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { TrieRouter } from 'hono/router/trie-router';
-import { checkKnownOptions, checkOptions, type Wanted, wrongArgument } from '../../src/base/check-options.ts';
+import { checkKnownOptions, checkOptions, optional, type Wanted, wrongArgument } from '../../src/base/check-options.ts';
 import { PinnaceError, toPinnaceError } from '../../src/base/errors.ts';
 import type { McpSignIn } from '../../src/contracts/mcp/sign-in.ts';
 import { reportHidden } from '../../src/events/report.ts';
@@ -97,27 +97,12 @@ export interface HandlerOptions {
   readonly random?: () => number;
 }
 
-const option: Wanted = ['given?', ''];
-
 /** What each option must be: the same in `createHandler` and in the endpoints that take its options. */
 export const handlerOptions: Readonly<Record<keyof HandlerOptions, Wanted>> = {
   authenticator: ['.authenticate', 'an authenticator, such as bearerAuthenticator({ tokens })'],
   origins: ['array?', 'an array of origins, such as ["https://app.example.com"]'],
-  basePath: option,
-  maxBodyBytes: option,
-  bodies: option,
-  keepAliveMs: option,
-  quotas: option,
-  startObjectiveMs: option,
-  mcp: option,
-  mcpSignIn: option,
-  registry: option,
-  grounding: option,
-  planner: option,
-  metricsToken: option,
-  capabilities: option,
-  now: option,
-  random: option,
+  ...optional('basePath', 'maxBodyBytes', 'bodies', 'keepAliveMs', 'quotas', 'startObjectiveMs', 'mcp'),
+  ...optional('mcpSignIn', 'registry', 'grounding', 'planner', 'metricsToken', 'capabilities', 'now', 'random'),
 };
 
 /** The connection of a request, as `Deno.serve` and `@hono/node-server` pass it. */

@@ -10,11 +10,11 @@ import {
   type AccessTokenOptions,
   actingFor,
   bearerTokenOf,
+  type CallerFacts,
   isActFor,
   isJwt,
   isRoles,
   type JwtClaims,
-  type JwtPrincipal,
 } from './signed/caller.ts';
 
 /** Which tokens are accepted. */
@@ -27,7 +27,7 @@ export interface JwtAuthenticatorOptions extends AccessTokenOptions {
   readonly now?: () => number;
 }
 
-export type { JwtClaims, JwtPrincipal } from './signed/caller.ts';
+export type { CallerFacts as JwtPrincipal, JwtClaims } from './signed/caller.ts';
 
 /** Only signatures of key pairs: a verifier that has a shared secret could also issue tokens. */
 const algorithms = [
@@ -148,7 +148,7 @@ function requireAccessType(type: string | undefined, requireType: boolean): void
 }
 
 /** @throws PinnaceError `token_invalid` where a fact of the principal is missing, also where it is the text of a missing claim. */
-function createPrincipalOf(request: Request, { act }: JwtClaims, facts: JwtPrincipal): Principal {
+function createPrincipalOf(request: Request, { act }: JwtClaims, facts: CallerFacts): Principal {
   const { tenant, agents, scopes, roles, actFor } = facts;
   const actor: unknown = facts.actor ?? actorOf(act);
   const all = [tenant, facts.subject, ...(actor === undefined ? [] : [actor])];

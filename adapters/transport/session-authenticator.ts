@@ -1,10 +1,10 @@
 /** `pinnace/transport/session-authenticator`: people who are signed in to the app already, by its session cookie. */
 
-import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
+import { checkKnownOptions, wrongArgument } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
-import { createPrincipal, type Principal } from '../../src/base/principal.ts';
+import { createPrincipal } from '../../src/base/principal.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
-import { actingFor } from './signed/caller.ts';
+import { actingFor, type CallerFacts, isActFor } from './signed/caller.ts';
 
 /** What a session is looked up by. */
 export interface SessionRequest {
@@ -14,21 +14,15 @@ export interface SessionRequest {
   readonly headers: Headers;
 }
 
-/** Whom a session stands for. */
-export interface SessionPrincipal extends Pick<Principal, 'tenant' | 'subject' | 'roles' | 'agents' | 'scopes'> {
-  /** Who speaks for the subject, such as a member of the group that owns the chat. */
-  readonly actor?: string;
-  /** The subjects that requests may name in `Pinnace-Subject`: whole names, or prefixes (`shop:*`). None when absent. */
-  readonly actFor?: readonly string[];
-}
+export type { CallerFacts } from './signed/caller.ts';
 
 /** How people are known by their session. */
 export interface SessionAuthenticatorOptions {
   /**
-   * Returns whom the session of a request stands for; `undefined` where nobody is signed in. It is called for each request: look the
+   * Returns whom the session of a request stands for; `undefined` without a session. It is called for each request: look the
    * session up in your own store, and check that it has not ended.
    */
-  readonly lookup: (request: SessionRequest) => Promise<SessionPrincipal | undefined> | SessionPrincipal | undefined;
+  readonly lookup: (request: SessionRequest) => Promise<CallerFacts | undefined> | CallerFacts | undefined;
   /**
    * The origins of other pages that may use the session, such as `https://shop.example` where the endpoint is
    * `https://agents.shop.example`. List them in `origins` of the endpoint too. The endpoint's own origin may always; others never.
@@ -58,7 +52,7 @@ const action = 'authenticate by sessions';
  * });
  */
 export function sessionAuthenticator(options: SessionAuthenticatorOptions): Authenticator {
-  checkOptions(action, options, {
+  checkKnownOptions(action, options, {
     lookup: ['function', 'a function ({ cookies, headers }) => ({ tenant, subject, agents, scopes }) | undefined'],
     origins: ['array?', 'an array of origins, such as ["https://shop.example"]'],
   });
@@ -79,6 +73,10 @@ export function sessionAuthenticator(options: SessionAuthenticatorOptions): Auth
           details: { reason: 'no_session' },
         });
       }
+      if (!isActFor(found.actFor ?? [])) throw wrongFact('actFor', 'must list names, or prefixes that end with "*"');
+      if (found.agents !== '*' && found.agents.includes('*')) {
+        throw wrongFact('agents', 'must be "*" itself, not a list with it');
+      }
       const { tenant, agents, scopes, roles } = found;
       const facts = { via: 'http', tenant, ...actingFor(request, found), agents, scopes } as const;
       return createPrincipal({ ...facts, ...(roles && { roles }) });
@@ -86,10 +84,16 @@ export function sessionAuthenticator(options: SessionAuthenticatorOptions): Auth
   };
 }
 
+function wrongFact(field: string, why: string): PinnaceError {
+  return new PinnaceError('unauthenticated', `Cannot accept the caller: its "${field}" ${why}`, {
+    details: { reason: 'invalid_principal', field },
+  });
+}
+
 async function lookUp(
   lookup: SessionAuthenticatorOptions['lookup'],
   request: SessionRequest,
-): Promise<SessionPrincipal | undefined> {
+): Promise<CallerFacts | undefined> {
   try {
     return await lookup(request);
   } catch (cause) {

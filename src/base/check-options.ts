@@ -62,6 +62,12 @@ export type Wanted = readonly [
   others?: RegExp,
 ];
 
+/** Options that may be absent, and of which nothing but the names is checked here. */
+export function optional<const K extends string>(...names: readonly K[]): Readonly<Record<K, Wanted>> {
+  const rows = names.map((name) => [name, ['given?']]);
+  return Object.fromEntries(rows) as Record<K, Wanted>; // safe: it has these keys; without a check there is nothing to advise
+}
+
 /**
  * Checks the options in the order of `wanted`.
  *

@@ -33,9 +33,10 @@ const unknownField = 'is not known here';
 function withNearest(issue: Issue, { expected, path }: v.BaseIssue<unknown>, schema: unknown): Issue {
   if (expected !== 'never' || !path || issue.message !== unknownField) return issue;
   const keys = path.map(({ key }) => String(key));
+  const field = keys.pop() ?? '';
   let parent = unwrapped(schema);
-  for (const key of keys.slice(0, -1)) parent = unwrapped(parent?.entries?.[key] ?? parent?.item ?? parent?.value);
-  const [nearest] = suggest(keys.at(-1) ?? '', Object.keys(parent?.entries ?? {}), { limit: 1 });
+  for (const key of keys) parent = unwrapped(parent?.entries?.[key] ?? parent?.item ?? parent?.value);
+  const [nearest] = suggest(field, Object.keys(parent?.entries ?? {}), { limit: 1 });
   return nearest === undefined ? issue : { ...issue, message: `${issue.message}; use "${nearest}"` };
 }
 
@@ -48,9 +49,8 @@ interface Nested {
 }
 
 function unwrapped(schema: unknown): Nested | undefined {
-  if (typeof schema !== 'object' || schema === null) return undefined;
-  const { wrapped } = schema as Nested; // safe: every member may be missing
-  return wrapped === undefined ? schema : unwrapped(wrapped);
+  const nested = schema as Nested | undefined; // safe: every member may be missing
+  return nested?.wrapped === undefined ? nested : unwrapped(nested.wrapped);
 }
 
 /** The error for data with issues. */

@@ -3,7 +3,7 @@
 import { type AccessHooks, type GroundingCallOptions, ownerOf, requireAccess } from './access.ts';
 import type { Calibration } from './calibration.ts';
 import type { Citation } from './context.ts';
-import { checkKnownOptions, type Wanted } from '../base/check-options.ts';
+import { checkKnownOptions, optional, type Wanted } from '../base/check-options.ts';
 import { type ErrorData, PinnaceError } from '../base/errors.ts';
 import { loadOnce } from '../base/load-once.ts';
 import { parse } from '../base/parse.ts';
@@ -24,18 +24,10 @@ export interface CreateGroundingOptions extends RetrieveOptions {
   readonly onError?: OnError;
 }
 
-const optional: Wanted = ['given?', ''];
 const groundingOptions: Readonly<Record<keyof CreateGroundingOptions, Wanted>> = {
   sources: ['array', 'an array of sources, such as [textSource({ … })]'],
-  descriptions: optional,
-  onError: optional,
-  weights: optional,
-  calibrations: optional,
-  record: optional,
-  now: optional,
-  authorize: optional,
-  access: optional,
-  records: optional,
+  ...optional('descriptions', 'onError', 'weights', 'calibrations', 'record', 'now', 'authorize', 'access'),
+  ...optional('records'),
 };
 
 /** One question to many sources. */

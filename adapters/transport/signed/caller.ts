@@ -167,9 +167,9 @@ export interface Revocable {
 /** The claims of a token that was verified. */
 export type JwtClaims = JWTPayload & { readonly iss: string; readonly sub: string; readonly exp: number };
 
-/** What a token stands for. */
-export interface JwtPrincipal extends Pick<Principal, 'tenant' | 'subject' | 'roles' | 'agents' | 'scopes'> {
-  /** Who speaks for the subject; `act.sub` of the token (RFC 8693) when absent. */
+/** What a token or a session stands for. */
+export interface CallerFacts extends Pick<Principal, 'tenant' | 'subject' | 'roles' | 'agents' | 'scopes'> {
+  /** Who speaks for the subject, such as a member of a group; `act.sub` of a token (RFC 8693) when absent. */
   readonly actor?: string;
   /** The subjects that requests may name in `Pinnace-Subject`: whole names, or prefixes (`shop:*`). None when absent. */
   readonly actFor?: readonly string[];
@@ -194,7 +194,7 @@ export interface AccessTokenOptions {
    * Returns whom a token stands for; `undefined` refuses it, and so does a tenant or subject that is empty or the text of a missing
    * claim. Take `subject` from `sub`, and choose scopes: a token's own `scope` is the authorization server's text, not one of Pinnace.
    */
-  readonly principalOf: (claims: JwtClaims) => Promise<JwtPrincipal | undefined> | JwtPrincipal | undefined;
+  readonly principalOf: (claims: JwtClaims) => Promise<CallerFacts | undefined> | CallerFacts | undefined;
 }
 
 /** An authenticator of requests, with what else it can do. */

@@ -6,9 +6,9 @@ import { authenticateByScheme } from '../../../adapters/transport/by-scheme.ts';
 import { createClient } from '../../../adapters/transport/client.ts';
 import { createHandler } from '../../../adapters/transport/http.ts';
 import {
+  type CallerFacts,
   sessionAuthenticator,
   type SessionAuthenticatorOptions,
-  type SessionPrincipal,
 } from '../../../adapters/transport/session-authenticator.ts';
 import { createRuntime } from '../../../src/index.ts';
 
@@ -20,7 +20,7 @@ const runtime = createRuntime({
   storage: memoryStorage(),
   models: { model: () => rehearsal({ delayMs: 0 }) },
 });
-const ada: SessionPrincipal = { tenant: 'shop', subject: 'ada', agents: ['helper'], scopes: ['run:create'] };
+const ada: CallerFacts = { tenant: 'shop', subject: 'ada', agents: ['helper'], scopes: ['run:create'] };
 const signedIn = 'theme=dark; shop-session=s%201; other="q"';
 
 function authenticate(
@@ -84,7 +84,10 @@ describe('sessionAuthenticator', () => {
       .rejects.toMatchObject({ code: 'forbidden', status: 403, details: { reason: 'foreign_origin' } });
   });
 
-  it.each([['nobody is signed in', 'theme=dark'], ['the session is unknown', 'shop-session=s-2'], ['no cookie', '']])(
+  it.each([['only other cookies come', 'theme=dark'], ['the session is unknown', 'shop-session=s-2'], [
+    'no cookie',
+    '',
+  ]])(
     'asks to sign in where %s, in the same words',
     async (_, cookie) => {
       await expect(authenticate({ headers: { ...own, cookie } })).rejects.toMatchObject({
@@ -105,13 +108,19 @@ describe('sessionAuthenticator', () => {
     });
   });
 
-  it.each([['tenant', { tenant: 'undefined' }], ['subject', { subject: '' }]])(
-    'refuses a session without a %s',
-    async (field, wrong) => {
-      await expect(authenticate({ lookup: () => ({ ...ada, ...wrong }), headers: own }))
-        .rejects.toMatchObject({ details: { reason: 'invalid_principal', field } });
-    },
-  );
+  it.each<[field: string, wrong: object]>([
+    ['tenant', { tenant: 'undefined' }],
+    ['subject', { subject: '' }],
+    ['agents', { agents: ['*'] }],
+    ['actFor', { actFor: ['*:shop'] }],
+  ])('refuses a session with a wrong %s', async (field, wrong) => {
+    await expect(authenticate({ lookup: () => ({ ...ada, ...wrong }), headers: own }))
+      .rejects.toMatchObject({ details: { reason: 'invalid_principal', field } });
+  });
+
+  it('refuses an option that it does not know', () => {
+    expect(() => sessionAuthenticator({ lookup: () => ada, ...{ cookie: 'sid' } })).toThrow('"cookie" is not known');
+  });
 
   it('acts for others only where the session says so', async () => {
     const headers = { ...own, 'pinnace-subject': 'group:42' };
