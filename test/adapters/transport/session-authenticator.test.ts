@@ -118,8 +118,8 @@ describe('sessionAuthenticator', () => {
       .rejects.toMatchObject({ details: { reason: 'invalid_principal', field } });
   });
 
-  it('refuses an option that it does not know', () => {
-    expect(() => sessionAuthenticator({ lookup: () => ada, ...{ cookie: 'sid' } })).toThrow('"cookie" is not known');
+  it('refuses an unknown option', () => {
+    expect(() => sessionAuthenticator(Object.assign({ lookup: () => ada }, { cookie: 's' }))).toThrow('"cookie"');
   });
 
   it('acts for others only where the session says so', async () => {
