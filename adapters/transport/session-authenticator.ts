@@ -113,11 +113,10 @@ function requireOwnPage({ method, url, headers }: Request, allowed: ReadonlySet<
   const isOwn = origin !== null && URL.parse(origin)?.host === new URL(url).host; // a proxy may have ended TLS
   if (site === null && isOwn) return;
   if (origin === null && safeMethods.has(method) && (site === null || site === 'none')) return;
-  throw new PinnaceError(
-    'forbidden',
-    'Cannot use the session from this page: list its origin in "origins" of sessionAuthenticator and of the endpoint',
-    { details: { reason: 'foreign_origin' } },
-  );
+  const why = origin === null && site === null
+    ? 'a change must say where it comes from, in the header "Origin"'
+    : 'list the origin of the page in "origins" of sessionAuthenticator and of the endpoint';
+  throw new PinnaceError('forbidden', `Cannot use the session: ${why}`, { details: { reason: 'foreign_origin' } });
 }
 
 /** The cookies of a request (RFC 6265, section 5.4). Where a name comes twice, the first counts: it has the longer path. */

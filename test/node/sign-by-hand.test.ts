@@ -17,7 +17,6 @@ import { closeServer, listen } from '../tools/servers/http-server.ts';
 
 const root = join(import.meta.dirname, '../..');
 const execute = promisify(execFile);
-/** Runs a program that ends soon. */
 const run = (program: string, args: readonly string[], options: { env?: NodeJS.ProcessEnv } = {}) =>
   execute(program, args, { ...options, timeout: 60_000 });
 const page = await readFile(join(root, 'docs/sign-by-hand.md'), 'utf8');
