@@ -101,7 +101,8 @@ function browserProject(
       ...test,
       setupFiles,
       globalSetup,
-      browser: { enabled: true, headless: true, screenshotFailures: false, instances },
+      // The browsers start while four other projects do: on two cores that takes its time.
+      browser: { enabled: true, headless: true, screenshotFailures: false, connectTimeout: 180_000, instances },
     },
   };
 }

@@ -45,7 +45,8 @@ async function repeat(results: readonly JobResult[], { tests, code = 0 }: { test
     totals,
     commandOf(project, files) {
       repeated.push(`${project}: ${files.join(' ')}`);
-      if (tests) write(totals.file(project, 'second'), report(tests));
+      if (tests) write(totals.file(project, files.length > 0 ? 'second' : 'first'), report(tests));
+      if (files.length === 0) rmSync(unhandledFile(totals.file(project)), { force: true });
       return `exit ${code}`;
     },
   });
@@ -113,6 +114,20 @@ describe('repeatFailed', () => {
     expect(repeated).toEqual([]);
     expect(totals.sum()).toBe(sum);
   });
+
+  it.each([['passes', 'passed', 0, '2 passed, 0 failed'], ['fails', 'failed', 1, '1 passed, 1 failed']] as const)(
+    'runs a project again as a whole if its browser did not start: it %s',
+    async (_what, status, code, sum) => {
+      const message =
+        'Error: Failed to connect to the browser session "a" [browser (firefox)] within the timeout.\n    at x';
+      write(totals.file('browser'), report({ 'a.test.ts': 'passed' }));
+      write(unhandledFile(totals.file('browser')), JSON.stringify([{ title: 'Error', message }]));
+      expect(await repeat([job('browser', 'failed')], { tests: { 'a.test.ts': 'passed', 'b.test.ts': status }, code }))
+        .toEqual([`browser ${status}`]);
+      expect(repeated).toEqual(['browser: ']);
+      expect(totals.sum()).toBe(sum);
+    },
+  );
 
   it('counts a run that stored no ends as failed, and failed checks beside tests', async () => {
     expect(totals.sum({ failedChecks: 2 })).toBe('0 passed, 3 failed');

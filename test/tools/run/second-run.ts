@@ -1,6 +1,6 @@
 /**
  * Runs the test files that failed once more, alone: a busy machine makes a few tests fail that depend on time. What passes then is
- * listed as unstable, so that it gets repaired; what fails again has failed.
+ * listed as unstable, so that it gets repaired; what fails again has failed. A project whose browser did not start runs again as a whole.
  */
 
 import type { Job, JobResult } from './jobs.ts';
@@ -10,6 +10,9 @@ import { type FileResults, type Totals, unhandled } from './totals.ts';
 /** More failed files than these are no accident. */
 const mostFiles = 6;
 
+/** What vitest says of a browser that was not there in time: no test of it ran. */
+const noBrowser = /^Error: Failed to connect to the browser session /;
+
 interface SecondRun {
   readonly totals: Totals;
   readonly commandOf: (project: string, files: readonly string[]) => string;
@@ -17,18 +20,24 @@ interface SecondRun {
 
 /**
  * Runs what failed again, one project at a time. Returns the results, with those of the second run in place of the first. Nothing runs
- * again after a failure that is not of a test file: a crash, a missing report, an error outside of tests.
+ * again after a failure that is not of a test file: a crash, a missing report, an error outside of tests other than a missing browser.
  */
 export async function repeatFailed(
   results: readonly JobResult[],
   { totals, commandOf }: SecondRun,
 ): Promise<readonly JobResult[]> {
-  const failed = results.filter(({ status }) => status !== 'passed')
-    .map(({ name }) => ({ name, files: totals.failedFirst(name).map(({ file }) => file) }));
-  const isAccident = failed.every(({ files }) => files.length > 0 && !files.includes(unhandled)) &&
+  const failed = results.filter(({ status }) => status !== 'passed').map(({ name }) => {
+    const first = totals.failedFirst(name);
+    return { name, files: first.map(({ file }) => file), isUnstarted: isWithoutBrowser(first) };
+  });
+  const isAccident =
+    failed.every(({ files, isUnstarted }) => isUnstarted || (files.length > 0 && !files.includes(unhandled))) &&
     failed.reduce((sum, { files }) => sum + files.length, 0) <= mostFiles;
   if (!isAccident || failed.length === 0) return results;
-  const jobs: readonly Job[] = failed.map(({ name, files }) => ({ name, command: commandOf(name, files) }));
+  const jobs: readonly Job[] = failed.map(({ name, files, isUnstarted }) => ({
+    name,
+    command: commandOf(name, isUnstarted ? [] : files), // without files its report takes the place of the first
+  }));
   const again = new Map((await runJobs(jobs, 1)).map((result) => [result.name, result]));
   return results.map((first) => {
     const second = again.get(first.name);
@@ -36,6 +45,11 @@ export async function repeatFailed(
     const status = second.status === 'passed' && hasPassedAgain(first.name, totals) ? 'passed' : 'failed';
     return { ...second, status, seconds: first.seconds + second.seconds };
   });
+}
+
+function isWithoutBrowser(first: readonly FileResults[]): boolean {
+  const errors = first.find(({ file }) => file === unhandled)?.failures ?? [];
+  return errors.length > 0 && errors.every(({ message }) => noBrowser.test(message));
 }
 
 /** Whether the second run recorded each failed file, with tests that passed and none that failed. */
