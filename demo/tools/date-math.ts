@@ -73,8 +73,12 @@ export function dateMathTool({ now = Date.now }: DateMathOptions = {}): Tool {
     input: Input,
     execute(input) {
       requireTemporal();
-      const read = (name: 'date' | 'until'): Moment =>
-        readMoment(input[name] ?? 'today', { now, timeZone: input.timeZone, name });
+      const year = /\s\d{4}$/.exec(input.until?.trim() ?? '')?.[0] ?? ''; // "1 May" until "3 June 2026" is of that year
+      const read = (name: 'date' | 'until'): Moment => {
+        const text = input[name] ?? 'today';
+        const isOfYear = name === 'date' && /^(?:\d{1,2}\D{0,6}\p{L}{3,}|\p{L}{3,} \d{1,2}\D{0,2})$/u.test(text.trim());
+        return readMoment(isOfYear ? text.trim() + year : text, { now, timeZone: input.timeZone, name });
+      };
       return withinCalendar(() => calculate(input, { date: read('date'), until: () => read('until') }));
     },
   });

@@ -22,8 +22,8 @@ export interface MomentOptions {
 const relativeDays: ReadonlyMap<string, number> = new Map([['yesterday', -1], ['today', 0], ['tomorrow', 1]]);
 
 /**
- * Reads an ISO 8601 date, date-time or instant, "today", "tomorrow", "yesterday" or "now", or a day of the year such as
- * "24 December" or "Christmas": the next one.
+ * Reads an ISO 8601 date, date-time or instant, "today", "tomorrow", "yesterday" or "now", a day such as "3 June 2026", or a day of
+ * the year such as "24 December" or "Christmas": the next one.
  *
  * @throws PinnaceError `invalid_argument` for anything else, and for days that do not exist.
  */
@@ -35,7 +35,9 @@ export function readMoment(text: string, { now, timeZone, name }: MomentOptions)
   if (word === 'now') return { at: clock(), precision: 'instant' };
   const days = relativeDays.get(word);
   if (days !== undefined) return dayOf(clock().toPlainDate().add({ days }), given);
-  const yearly = dayOfYear(word);
+  const [, day = word, year] = /^(.+?),?\s+(\d{4})$/.exec(word) ?? [];
+  const yearly = dayOfYear(day);
+  if (yearly && year !== undefined) return dayOf(yearly.toPlainDate({ year: Number(year) }), given);
   if (yearly) return dayOf(nextOf(yearly, clock().toPlainDate()), given);
   try {
     return readIso(text.trim(), given);

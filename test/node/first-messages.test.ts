@@ -76,6 +76,8 @@ const inWords: readonly (readonly [message: string, said: RegExp])[] = [
   ['who won the world cup', cannotAnswer],
   ['what is the meaning of life', cannotAnswer],
   ['asdf', noTool],
+  ['add a note buy milk', noTool],
+  ['give me 5!', noTool],
   ['Plan a day trip to Bergen', noTool],
 ];
 
@@ -95,6 +97,16 @@ const byTool: readonly (readonly [message: string, tool: string, said: RegExp])[
   ['6*7', 'calculator', /6\*7 = 42/],
   ['what is 15% of 80', 'calculator', /= 12/],
   ['What is the square root of 144?', 'calculator', /sqrt\(144\) = 12/],
+  ['sqrt(2)^2 + 3!', 'calculator', /= 8\.$/],
+  ['what is 5!', 'calculator', /^5! = 120/],
+  ['2 to the power of 10', 'calculator', /= 1024/],
+  ['12 squared', 'calculator', /= 144/],
+  ['12x12', 'calculator', /= 144/],
+  ['1,250 + 3,400', 'calculator', /= 4650/],
+  ['tip of 20% on 54', 'calculator', /= 10\.8/],
+  ['what date is in 3 weeks', 'date_math', /Tuesday, 2026-12-22/],
+  ['what day was 1 january 2000', 'date_math', /Saturday/],
+  ['days between 1 may and 3 june 2026', 'date_math', /33 days/],
   ['convert 5 miles to km', 'convert_units', /5 miles = 8\.04672 kilometers/],
   ['how many km are 10 miles', 'convert_units', /16\.09344/],
   ['How many words are in "to be or not to be"?', 'text_stats', /^6 words/],
@@ -117,14 +129,22 @@ describe('the first message to the scripted demo', () => {
     expect(said.split(/\s+/).length).toBeLessThan(30);
   });
 
-  it('asks for the time in two cities with two calls', async () => {
-    const { said, called } = await ask('navigator', 'What time is it in Tokyo and New York?');
-    expect(called).toEqual(['current_time', 'current_time']);
-    expect(said).toMatch(/in Tokyo[^]*in New York/);
+  it.each([
+    ['What time is it in Tokyo and New York?', /in Tokyo[^]*in New York/],
+    ['what time is it in new york and london', /in New York[^]*in London/],
+    ['time in sydney & berlin', /in Sydney[^]*in Berlin/],
+    ['convert 5 kg and 3 stone to pounds', /5 kilograms = 11[^]*3 stone = 42 pounds/],
+  ])('makes two calls for “%s”', async (message, expected) => {
+    const { said, called } = await ask('navigator', message);
+    expect(called).toHaveLength(2);
+    expect(said).toMatch(expected);
   });
 
-  it('says what it made', async () => {
+  it('says what it made, shows it, and asks which one to delete', async () => {
     expect((await ask('logbook', 'Add a note: buy milk')).said).toBe('Done: **buy milk** (`note-1`).');
+    expect((await ask('logbook', 'show my notes')).called).toEqual(['notes_list']);
+    const { said, called } = await ask('logbook', 'delete the note buy milk');
+    expect([said, called]).toEqual([expect.stringMatching(/^To call `notes_delete` I need `noteId`/), []]);
   });
 
   it('lists the open tasks of the tree, and says that tasks have no due dates', async () => {

@@ -81,6 +81,9 @@ function resolved(schema: unknown, root: unknown, hops = 0): Readonly<Record<str
   return target === undefined ? rest : { ...resolved(target, root, hops + 1), ...rest };
 }
 
+/** "Show me all my notes" asks for a list. */
+const shows = /^\s*(?:please\s+)?(?:show|see)\s+(?:me\s+)?(?:all\s+)?(?:of\s+)?(?=(?:my|the|our)\s+\p{L}+s\b)/iu;
+
 /** Chooses among these tools, the best first. Equal tools go by their order. */
 export function chooserOf(tools: readonly ActiveTool[]): (text: string) => readonly Match[] {
   const indexed = tools.map((tool) => ({ tool, weights: weightsOf(tool) }));
@@ -89,7 +92,7 @@ export function chooserOf(tools: readonly ActiveTool[]): (text: string) => reado
   const rarity = (word: string): number =>
     Math.log(1 + tools.length / (holders.get(word) ?? Infinity)) / Math.log(1 + tools.length);
   return (text) => {
-    const words = stemsOf(withoutOtherNames(text, tools));
+    const words = stemsOf(withoutOtherNames(text.replace(shows, 'list '), tools));
     const matches = indexed.map(({ tool, weights }): Match => {
       let score = specialtyOf(tool, text) + (isMentioned(text, tool.name) ? 5 : 0);
       for (const word of words) {
@@ -123,6 +126,8 @@ const conversion =
   /\d\s*°?\p{L}{1,15}\s+(?:to|in|into|as)\s+°?\p{L}+|\bhow\s+(?:many|much)\s+\p{L}+\s+(?:are|is|in|make)\s+\d/iu;
 const clockQuestion =
   /\btime\s+is\s+it\b|\bwhat(?:['’]?s|\s+is)\s+the\s+(?:current\s+)?time\b|\bwhat\s+day\s+is\s+(?:it|today)\b|\bcurrent\s+time\b/iu;
+/** "What day was 1 January 2000", "what date is in 3 weeks". */
+const dayQuestion = /\bwhat\s+(?:week)?(?:day|date)\s+(?:is|was|will\s+(?:it\s+)?be)\b.*\d/iu;
 
 const countQuestion = /\bhow\s+many\s+(\p{L}+)\s+(?:are\s+)?in\b/iu;
 
@@ -134,6 +139,7 @@ function specialtyOf({ fields, verbs, description }: ActiveTool, text: string): 
   const counted = countQuestion.exec(text)?.[1]?.toLowerCase();
   const counts = /\bcounts?\b/iu.test(description) && fields.some(({ name, required }) => required && name === 'text');
   if (counted !== undefined && counts && wordsOf(description).includes(counted)) return 1.5;
+  if (has(/^date$/iu) && verbs.has(stem('date')) && dayQuestion.test(text)) return 1.5;
   const tells = (verbs.has('time') || verbs.has('tim') || verbs.has('clock')) &&
     !fields.some(({ required }) => required);
   return tells && clockQuestion.test(text) ? 1.5 : 0;
@@ -158,7 +164,14 @@ function withoutOtherNames(text: string, tools: readonly ActiveTool[]): string {
 }
 
 const operatorWords: readonly (readonly [RegExp, string])[] = [
-  [/(\d+(?:\.\d+)?)\s*%\s+of\s+(\d+(?:\.\d+)?)/giu, '$1 / 100 * $2'],
+  [/(?<=(?<![\d.,])\d{1,3}(?:,\d{3})*),(?=\d{3}(?!\d))/gu, ''], // 1,250,000
+  [/(\d+(?:\.\d+)?)\s*%\s+o[fn]\s+(\d+(?:\.\d+)?)/giu, '$1 / 100 * $2'],
+  [/\bhalf\s+of\s+(\d+(?:\.\d+)?)/giu, '$1 / 2'],
+  [/\bfactorial\s+of\s+(\d+)/giu, '$1!'],
+  [/(?<=[\d)])\s+(?:to\s+the\s+power\s+of|raised\s+to)(?=\s+[\d(-])/giu, ' ^'],
+  [/(?<=[\d)])\s+squared\b|²/giu, '^2'],
+  [/(?<=[\d)])\s+cubed\b|³/giu, '^3'],
+  [/(?<=\b[1-9]\d*)x(?=\d)/giu, ' * '],
   [/(?:the\s+)?square\s+root\s+of\s+(\d+(?:\.\d+)?)/giu, 'sqrt($1)'],
   [/\b(?:multiplied\s+by)\b|(?<=[\d)]\s)(?:times|x)(?=\s+[\d(-])|×/giu, '*'],
   [/\b(?:divided\s+by)\b|(?<=[\d)]\s)over(?=\s+[\d(-])|÷/giu, '/'],
@@ -169,12 +182,18 @@ const operatorWords: readonly (readonly [RegExp, string])[] = [
 /** Returns the longest arithmetic expression of a text, operators in words written as signs. */
 export function expressionIn(text: string): string | undefined {
   const signs = operatorWords.reduce((changed, [pattern, sign]) => changed.replace(pattern, sign), text);
-  const runs = signs.matchAll(/(?<![\p{L}\d_.-])(?:sqrt\(|[(\d-])(?:sqrt\(|[\d.,()+\-*/^%\s])*/giu);
+  const runs = signs.matchAll(/(?<![\p{L}\d_.-])(?:sqrt\(|[(\d-])(?:sqrt\(|[\d.,()+\-*/^%!\s])*/giu);
   const found = [...runs].map(([run]) => balanced(run)).filter((run) =>
-    /\d\s*\)*\s*[+*/^%-]\s*\(*-?\s*(?:\d|\(|[a-z]+\()|[a-z]\(.*\d.*\)/iu.test(run) &&
+    (/\d\s*\)*!?\s*[+*/^%-]\s*\(*-?\s*(?:\d|\(|[a-z]+\()|[a-z]\(.*\d.*\)/iu.test(run) || isFactorial(run, signs)) &&
     !/^\d{4}-\d{1,2}-\d{1,2}$|^\d{1,2}\/\d{1,2}\/\d{2,4}$/.test(run)
   );
   return found.toSorted((a, b) => b.length - a.length)[0];
+}
+
+/** "5!" and "what is 5!", but not "give me 5!". */
+function isFactorial(run: string, text: string): boolean {
+  return /^\d+!$/u.test(run) &&
+    /^\s*(?:(?:what(?:[’']?s|\s+is)|calculate|compute|evaluate)\s+)?(?:the\s+)?\d+!\W*$/iu.test(text);
 }
 
 function balanced(run: string): string {

@@ -41,7 +41,7 @@ const capitalised = "\\p{Lu}[\\p{L}\\d’'-]*(?: (?:(?:de|la|of|the|van) )?\\p{L
 const number = '(?<![\\p{L}\\d_.:/-])(-?(?:\\d{1,3}(?:,\\d{3})+|\\d+)(?:\\.\\d+)?)(?![\\d\\p{L}]|[.,:/-]\\d)';
 const word = '[^\\s,;:!?\\uE000-\\uE002]+';
 const phrase =
-  `(?:(?!(?:in|at|for|from|to|on|by|with|and|or|as|please|then|is|are|per)\\b)${word}(?<![.!?])(?: |(?=[.,;:!?]|$))){1,6}`;
+  `(?:(?!(?:in|at|for|from|to|on|by|with|and|or|as|please|then|is|are|per)\\b|&)${word}(?<![.!?])(?: |(?=[.,;:!?]|$))){1,6}`;
 
 /** A text from which values are taken. */
 interface Clause {
@@ -103,7 +103,8 @@ const rules: readonly Rule[] = [
   (field, clause) => {
     const named = field.choices.filter((choice) => new RegExp(exactly(choice), 'iu').test(clause.text));
     if (named[0] !== undefined) clause.take(exactly(named[0]));
-    return named[0] ?? (field.required && field.choices.length === 1 ? field.choices[0] : undefined);
+    return named[0] ?? shiftIn(field, clause.text) ??
+      (field.required && field.choices.length === 1 ? field.choices[0] : undefined);
   },
   formatted,
   directed,
@@ -220,6 +221,17 @@ function formatted({ name, kind, schema, required }: Field, clause: Clause): unk
   return fitting === undefined ? undefined : clause.take(escapeRegExp(fitting));
 }
 
+/** "In 3 weeks" adds, "3 weeks ago" subtracts, where a tool has both. */
+function shiftIn({ choices }: Field, text: string): string | undefined {
+  const span = '(?:\\d+|an?)\\s+(?:year|month|week|day|hour|minute)s?';
+  const sign = new RegExp(`\\b${span}\\s+(?:ago|before|earlier)\\b`, 'iu').test(text)
+    ? 'subtract'
+    : new RegExp(`\\bin\\s+${span}\\b|\\b${span}\\s+(?:from|after|later)\\b`, 'iu').test(text)
+    ? 'add'
+    : undefined;
+  return sign !== undefined && choices.includes('add') && choices.includes('subtract') ? sign : undefined;
+}
+
 function matches(pattern: string, text: string): boolean {
   try {
     return new RegExp(pattern, 'u').test(text) && !new RegExp(pattern, 'u').test('');
@@ -256,19 +268,24 @@ function textual(field: Field, clause: Clause, { wanted, verbs, mayGuess }: Sour
     const place = clause.take(`\\b(?:in|at|for|near|from|to|of)\\s+(?:the\\s+)?(${capitalised})`, 'u') ??
       clause.take(`\\b(?:in|at|for|near|from|to|of)\\s+(?:the\\s+)?(${phrase})`) ??
       clause.take(`(?<=\\s)(${capitalised})`, 'u');
-    return isZone ? zoneOf(place) : place?.replace(/\s+(?:today|tomorrow|now)$/iu, '');
+    return isZone && place !== undefined
+      ? cityZone(place) ?? place
+      : place?.replace(/\s+(?:today|tomorrow|now)$/iu, '');
   }
   const isText = field.required && /^(?:text|content|body)$/i.test(field.name);
   const rest = clause.take(`(${quoted}+)`) ??
     (isText ? clause.take('^[^:\\uE000]{1,60}:\\s+([^\\uE000]+)$', 'isu') : undefined) ??
     (mayGuess && field.required ? restOf(clause, verbs) : undefined);
-  return rest?.slice(0, most);
+  const { pattern } = field.schema;
+  return rest === undefined || (typeof pattern === 'string' && !matches(pattern, rest))
+    ? undefined
+    : rest.slice(0, most);
 }
 
-/** The zone of a city, as the platform knows it. */
-function zoneOf(place: string | undefined): string | undefined {
-  const city = place?.replaceAll(' ', '_').toLowerCase();
-  return Intl.supportedValuesOf('timeZone').find((zone) => zone.toLowerCase().split('/').at(-1) === city) ?? place;
+/** The zone of a city, as the platform knows it; `undefined`: it knows none. */
+export function cityZone(place: string): string | undefined {
+  const city = place.trim().replaceAll(' ', '_').toLowerCase();
+  return Intl.supportedValuesOf('timeZone').find((zone) => zone.toLowerCase().split('/').at(-1) === city);
 }
 
 const lead =

@@ -2,7 +2,7 @@
 
 import { type ActiveTool, chooserOf, escapeRegExp, isPlain, type Match, stemsOf } from './choose-tool.ts';
 import { type Call, callOf, parseJson, stringify } from './conversation.ts';
-import { endOfJson, type Filled, fillInput, mask } from './fill-input.ts';
+import { cityZone, endOfJson, type Filled, fillInput, mask } from './fill-input.ts';
 
 /** The calls that a stage asks for, and what it does not say. */
 export interface Plan {
@@ -175,6 +175,11 @@ function unitsOf(stage: string, reader: Reader): readonly Unit[] {
       else before += `${joint}${text}`;
       continue;
     }
+    const ending = /\s(?:to|in|into)\s+\p{L}+\W*$/iu.exec(text)?.[0];
+    if (isWhole && match.tool === last.match.tool && ending && reader.fill(last.match, last.text).missing.length > 0) {
+      units.splice(-1, 1, { ...last, text: last.text + ending }, { text, match }); // "5 kg and 3 stone to pounds"
+      continue;
+    }
     const merged = { ...last, text: `${last.text}${joint}${text}` };
     const adds =
       stringify(reader.fill(last.match, merged.text).input) !== stringify(reader.fill(last.match, last.text).input);
@@ -194,7 +199,7 @@ function unitsOf(stage: string, reader: Reader): readonly Unit[] {
   return whole ? [{ text: stage, match: whole }] : units;
 }
 
-/** The best tool whose required inputs the text has, else the best that it clearly names. */
+/** The best tool whose required inputs the text has, else the best that it clearly names. A choice alone, such as "add", is no input. */
 function bestMatch(text: string, { choose, fill }: Reader): Match | undefined {
   const ranked = choose(text);
   const near = ranked.slice(0, 5).filter((match) =>
@@ -202,7 +207,8 @@ function bestMatch(text: string, { choose, fill }: Reader): Match | undefined {
   );
   const complete = near.find((match) => {
     const { input, missing } = fill(match, text);
-    return missing.length === 0 && (isPlain(match) || Object.keys(input).length > 0);
+    const says = match.tool.fields.some(({ name, choices }) => choices.length === 0 && Object.hasOwn(input, name));
+    return missing.length === 0 && (isPlain(match) || says);
   });
   return complete ?? (ranked[0] && isPlain(ranked[0]) ? ranked[0] : undefined);
 }
@@ -210,12 +216,15 @@ function bestMatch(text: string, { choose, fill }: Reader): Match | undefined {
 /** "The weather in Paris" and then "Berlin": the same request with the last value replaced. */
 function withOtherValue({ text, match }: Unit, part: string, { fill }: Reader): string | undefined {
   const other = part.trim().replace(/^(?:in|at|for|of|from|to|on|near)\s+(?:the\s+)?/iu, '').replace(/[.?!]+$/u, '');
-  if (!/^[\p{Lu}\d"“(-]|[\d_@/]/u.test(other)) return undefined;
+  const isCity = cityZone(other) !== undefined;
+  if (!isCity && !/^[\p{Lu}\d"“(-]|[\d_@/]/u.test(other)) return undefined;
   const head = text.replace(/[\s.?!]+$/u, '');
   const value = Object.values(fill(match, text).input).map(String).find((one) =>
     one !== '' && new RegExp(`${escapeRegExp(one)}["”]?$`, 'u').test(head)
   );
-  const last = value === undefined
+  const last = value === undefined && isCity
+    ? /(?<=\b(?:in|at|for)\s)\p{L}[\p{L}’'-]*(?: \p{L}[\p{L}’'-]*){0,2}$/u
+    : value === undefined
     ? /(?<=\b(?:in|at|for|of|from|to|on|near)\s)[\p{Lu}][\p{L}’'-]*(?: \p{Lu}[\p{L}’'-]*)*$/u
     : new RegExp(`["“]?${escapeRegExp(value)}["”]?$`, 'u');
   const changed = head.replace(last, () => other);
