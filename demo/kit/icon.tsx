@@ -45,7 +45,6 @@ const paths = {
   book: 'M12 6.5C10 5 7.5 4.5 4 4.5v13c3.5 0 6 .5 8 2 2-1.5 4.5-2 8-2v-13c-3.5 0-6 .5-8 2zM12 6.5v13',
   file: 'M7 4h7l4 4v12H7zM13.5 4v4.5H18',
   code: 'M9 7l-5 5 5 5M15 7l5 5-5 5',
-  columns: 'M4 5h7v14H4zM13 5h7v14h-7z',
   records: 'M5 5h14v5H5zM5 14h14v5H5zM8 7.5h3M8 16.5h3',
   waterfall: 'M4 6h7M8 11h8M13 16h7M4 20h16',
   zoomIn: 'M11 5a6 6 0 1 1 0 12 6 6 0 0 1 0-12zM15.5 15.5L20 20M8.5 11h5M11 8.5v5',

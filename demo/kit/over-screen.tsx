@@ -15,7 +15,6 @@ export type OverScreenName =
   | 'builder'
   | 'link'
   | 'shared'
-  | 'compare'
   | 'console';
 
 interface OverScreenProps {

@@ -116,7 +116,6 @@ function screenOf({ registry, privacy, inspector, workshop, builderAt }: Playgro
   if (inspector.shown.value) return { name: 'runs', ...inspector.shown.value };
   if (registry.isShown.value) return { name: 'registry', at: registry.at.value };
   if (privacy.isShown.value) return { name: 'privacy' };
-  if (workshop.value?.type === 'compare') return { name: 'compare' };
   return workshop.value?.type === 'builder' ? { name: 'builder', at: builderAt.value } : undefined;
 }
 
@@ -149,7 +148,6 @@ function openChat({ chatId }: Route, { chats }: Playground): void {
 
 function workshopOf({ link, screen }: Route, { workshop, builderAt }: Playground): Workshop | undefined {
   if (link !== undefined) return { type: link.startsWith('#chat=') ? 'shared' : 'link', hash: link };
-  if (screen?.name === 'compare') return { type: 'compare' };
   if (screen?.name !== 'builder') return undefined;
   setPlace(builderAt, screen.at);
   return workshop.peek()?.type === 'builder' ? workshop.peek() : { type: 'builder' };

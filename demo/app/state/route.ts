@@ -3,7 +3,7 @@
 /** A page over the chat. */
 export type ScreenRoute =
   | { readonly name: 'registry' | 'builder'; readonly at: readonly string[] }
-  | { readonly name: 'compare' | 'privacy' }
+  | { readonly name: 'privacy' }
   | {
     readonly name: 'runs';
     readonly traceId?: string | undefined;
@@ -74,7 +74,6 @@ function readScreen(first: string, rest: readonly string[], params: URLSearchPar
       return { name: 'registry', at: rest };
     case 'new-agent':
       return { name: 'builder', at: rest };
-    case 'compare':
     case 'privacy':
       return { name: first };
     default:
@@ -115,7 +114,6 @@ function writeScreen(screen: ScreenRoute): readonly string[] {
       return ['registry', ...screen.at];
     case 'builder':
       return ['new-agent', ...screen.at];
-    case 'compare':
     case 'privacy':
       return [screen.name];
     default:

@@ -8,11 +8,10 @@ import type { KnowledgeControl } from '../../knowledge/worker/control.ts';
 import type { KnowledgePlace } from '../../knowledge/worker/place.ts';
 import type { ConnectedTransports } from './transports.ts';
 
-/** What covers the chat: creating an agent, viewing an agent or a chat from a link, or comparing two agents. */
+/** What covers the chat: creating an agent, or viewing an agent or a chat from a link. */
 export type Workshop =
   | { readonly type: 'builder' }
-  | { readonly type: 'link' | 'shared'; readonly hash: string }
-  | { readonly type: 'compare' };
+  | { readonly type: 'link' | 'shared'; readonly hash: string };
 
 /** Whether the knowledge is shown, what of it, and the way to it. */
 export interface KnowledgeAccess {

@@ -32,7 +32,6 @@ const TourStrip = lazy(async () => (await import('../../tour/ui/tour-strip.tsx')
 const BuilderScreen = lazy(async () => (await import('../../builder/ui/builder-screen.tsx')).BuilderScreen, orSay);
 const LinkScreen = lazy(async () => (await import('../../builder/ui/link-screen.tsx')).LinkScreen, orSay);
 const SharedScreen = lazy(async () => (await import('../../share/ui/shared-screen.tsx')).SharedScreen, orSay);
-const CompareScreen = lazy(async () => (await import('../../builder/ui/compare-screen.tsx')).CompareScreen, orSay);
 const ChatSettingsDialog = lazy(
   async () => (await import('../../chat/settings/chat-settings-dialog.tsx')).ChatSettingsDialog,
   orSay,
@@ -83,7 +82,6 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
         {hasRegistry && <RegistryScreen playground={playground} />}
         {hasInspector && <InspectorScreen playground={playground} />}
         {playground.privacy.isShown.value && <PrivacyScreen playground={playground} />}
-        {workshop?.type === 'compare' && <CompareScreen playground={playground} />}
         {workshop?.type === 'link' && <LinkScreen playground={playground} hash={workshop.hash} />}
         {workshop?.type === 'shared' && <SharedScreen playground={playground} hash={workshop.hash} />}
         {workshop?.type === 'builder' && <BuilderScreen playground={playground} />}

@@ -56,18 +56,9 @@ export interface AgentReview {
   readonly tamed: readonly string[];
 }
 
-/** What a variant of an agent has otherwise. */
-export interface Variation {
-  readonly instructions?: string;
-  readonly providerId?: string;
-  readonly model?: string;
-}
-
 /** Agents that are tried beside others. */
 export interface VariantControl {
-  /** Returns a variant of an agent that runs until the page closes and is in no registry. */
-  varyAgent(agentId: string, variation: Variation): Promise<Answer<Agent>>;
-  /** Returns a variant of a record that is not saved. `invalid_argument` when an agent cannot be so. */
+  /** Returns an agent of this record that runs until the page closes and is in no registry. `invalid_argument` when an agent cannot be so. */
   draftAgent(record: object): Promise<Answer<Agent>>;
 }
 

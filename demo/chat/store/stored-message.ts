@@ -65,7 +65,9 @@ const StoredPart = v.variant('type', [
   v.object({
     type: v.literal('plan'),
     view: PlanView,
-    history: v.array(PlanSnapshot),
+    at: v.optional(v.number()),
+    /** Written before 0.3.0: the views so far. */
+    history: v.optional(v.array(PlanSnapshot)),
     replies: v.record(v.string(), PlanReply),
   }),
   v.object({ type: v.literal('citations'), ...CitedSources.entries }),
@@ -158,7 +160,6 @@ export function withoutOutputs(message: StoredMessage): StoredMessage {
 
 function withoutOutput(part: StoredPart): StoredPart {
   if (part.type === 'file') return { ...part, url: '' };
-  if (part.type === 'plan') return { ...part, history: [] };
   if (part.type !== 'tool') return part;
   return { ...part, inputText: '', call: { ...part.call, output: 'Too large to store' } };
 }
@@ -185,8 +186,8 @@ function toStoredTool({ type, toolCallId, call, inputText, logs }: ToolPart): St
   return { type, toolCallId, call: call.value, inputText: text, logs: [...logs.value] };
 }
 
-function toStoredPlan({ type, view, history, replies }: PlanPart): StoredPart {
-  return { type, view: view.value, history: [...history.value], replies: replies.value };
+function toStoredPlan({ type, view, at, replies }: PlanPart): StoredPart {
+  return { type, view: view.value, at: at.value, replies: replies.value };
 }
 
 function fromStoredPart(part: StoredPart): Part {
@@ -197,7 +198,7 @@ function fromStoredPart(part: StoredPart): Part {
     case 'tool':
       return createToolPart(part.toolCallId, part.call, part);
     case 'plan':
-      return createPlanPart(part.view, part);
+      return createPlanPart(part.view, { at: part.at ?? part.history?.at(-1)?.at, replies: part.replies });
     default:
       return part;
   }

@@ -45,7 +45,6 @@ export function httpRegistry(client: Client): RegistryControl {
     removeSecret: () => notHere('its secrets are stored at the endpoint'),
     previewTool: () => notHere('try the tool in the page’s own registry'),
     callTool: () => notHere('try the tool in the page’s own registry'),
-    varyAgent: () => notHere('compare agents in the page’s own registry'),
     draftAgent: () => notHere('try agents in the page’s own registry'),
     reviewDocument: () => notHere('look at it in the page’s own registry'),
   };

@@ -79,8 +79,8 @@ export interface PlanPart {
   readonly type: 'plan';
   readonly planId: string;
   readonly view: Signal<PlanView>;
-  /** The views so far, the latest last; a long plan keeps some. */
-  readonly history: Signal<readonly PlanSnapshot[]>;
+  /** When the view was made, in milliseconds since 1970; 0 before the first. */
+  readonly at: Signal<number>;
   /** What was answered, by the question's id. */
   readonly replies: Signal<Readonly<Record<string, PlanReply>>>;
 }

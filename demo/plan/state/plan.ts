@@ -1,23 +1,19 @@
-/** The plan of an answer: its current view, earlier views, and the answers to its questions. */
+/** The plan of an answer: its current view, and the answers to its questions. */
 
 import type { PlanPart } from './plan-data.ts';
 import { batch, signal } from '@preact/signals';
 import type { AssistantMessage, Part } from '../../chat/state/message.ts';
-import type { PlanQuestion, PlanReply, PlanSnapshot, PlanTask, PlanView } from './plan-data.ts';
-
-/** The limits on stored views and on their tasks in all. */
-const mostSnapshots = 80;
-const mostTasks = 4000;
+import type { PlanQuestion, PlanReply, PlanTask, PlanView } from './plan-data.ts';
 
 /** A plan part. */
 export function createPlanPart(
   view: PlanView,
-  { history = [], replies = {} }: {
-    readonly history?: readonly PlanSnapshot[];
+  { at = 0, replies = {} }: {
+    readonly at?: number | undefined;
     readonly replies?: Readonly<Record<string, PlanReply>>;
   } = {},
 ): PlanPart {
-  return { type: 'plan', planId: view.planId, view: signal(view), history: signal(history), replies: signal(replies) };
+  return { type: 'plan', planId: view.planId, view: signal(view), at: signal(at), replies: signal(replies) };
 }
 
 /** Updates the plan in the answer, or adds it. */
@@ -30,17 +26,9 @@ export function receivePlan(
   const part = known ?? createPlanPart(view);
   batch(() => {
     part.view.value = view;
-    part.history.value = withSnapshot(part.history.value, { at, view });
+    part.at.value = at;
   });
   if (!known) add(part);
-}
-
-function withSnapshot(history: readonly PlanSnapshot[], next: PlanSnapshot): readonly PlanSnapshot[] {
-  const last = history.at(-1)?.view;
-  const isNews = last?.seq !== next.view.seq || last.state !== next.view.state;
-  const all = isNews ? [...history, next] : history;
-  const most = Math.min(mostSnapshots, Math.max(10, Math.floor(mostTasks / Math.max(1, next.view.tasks.length))));
-  return all.length <= most ? all : all.filter((_, i) => i % 2 === 0 || i === all.length - 1);
 }
 
 /** Shows the answer's plan as cancelled: stopping the run stops its plan before the final view arrives. */

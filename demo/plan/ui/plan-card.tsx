@@ -9,7 +9,6 @@ import { agentOf, type Playground } from '../../app/state/playground.ts';
 import { formatCost, formatCount } from '../../kit/format.ts';
 import { PlanControls, PlanHead } from './plan-head.tsx';
 import { PlanQuestion } from './plan-question.tsx';
-import { PlanTimeline } from './plan-timeline.tsx';
 import { PlanTasks } from './plan-tasks.tsx';
 
 interface PlanCardProps {
@@ -19,22 +18,15 @@ interface PlanCardProps {
   readonly isLast: boolean;
 }
 
-/** A plan: agents, progress, questions, and its history. */
+/** A plan: agents, progress and questions. */
 export function PlanCard({ part, message, playground, isLast }: PlanCardProps): JSX.Element {
-  /** The chosen snapshot; without one, the plan as it is now. */
-  const looked = useSignal<number | undefined>(undefined);
   const isRunning = message.outcome.value.type === 'running';
-  useEffect(() => {
-    if (isRunning) looked.value = undefined;
-  }, [isRunning]);
-  const history = part.history.value;
-  const snapshot = looked.value === undefined ? undefined : history[looked.value];
-  const view = snapshot?.view ?? part.view.value;
-  const now = useNow(isRunning && !isOver(view), history.at(-1)?.at ?? 0);
+  const view = part.view.value;
+  const now = useNow(isRunning && !isOver(view), part.at.value);
   return (
     <section class='plan' data-testid='plan' data-state={view.state} aria-label='Plan'>
       <PlanHead view={view}>
-        {isLast && message.via === undefined && !isOver(part.view.value) && (
+        {isLast && message.via === undefined && !isOver(view) && (
           <PlanControls
             isRunning={isRunning}
             isPaused={view.paused}
@@ -45,15 +37,11 @@ export function PlanCard({ part, message, playground, isLast }: PlanCardProps): 
       <Progress view={view} />
       <PlanTasks
         view={view}
-        latest={part.view.value.tasks}
-        isAtWork={snapshot === undefined && isRunning && !view.paused}
-        at={snapshot?.at ?? now}
+        isAtWork={isRunning && !view.paused}
+        at={now}
         nameOf={(agentId) => agentOf(playground.agents, agentId).name}
       />
       <Questions part={part} playground={playground} isLast={isLast} />
-      {!isRunning && history.length > 1 && (
-        <PlanTimeline history={history} index={looked.value} onLook={(index) => (looked.value = index)} />
-      )}
     </section>
   );
 }

@@ -2,49 +2,37 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { TaskNode } from '../state/plan.ts';
-import type { PlanTask } from '../state/plan-data.ts';
 import { type GraphEdge, layoutPlan, type Pack, parentOf, type PlacedTask } from '../state/plan-graph.ts';
 import { lookOf, timeOf } from '../state/task-look.ts';
 import { formatCost, formatDuration, formatTokens } from '../../kit/format.ts';
 import { TaskFacts, TaskGoal, type TasksProps, whoIs } from './task-facts.tsx';
 import { TaskMark } from './task-mark.tsx';
-import { useDragScroll } from './use-drag-scroll.ts';
-
-interface PlanGraphProps extends TasksProps {
-  /** The tasks of the latest view; earlier views keep its layout. */
-  readonly latest: readonly PlanTask[];
-}
 
 /** The tasks of a plan and their dependencies. The selected task is shown in full. */
-export function PlanGraph({ latest, ...props }: PlanGraphProps): JSX.Element {
+export function PlanGraph(props: TasksProps): JSX.Element {
   const { view: { tasks } } = props;
-  const graph = useMemo(() => layoutPlan(union(tasks, latest)), [tasks, latest]);
-  const shown = useMemo(() => nodesOf(graph.tasks, tasks), [graph, tasks]);
+  const graph = useMemo(() => layoutPlan(tasks), [tasks]);
   const chosen = useSignal<string | undefined>(undefined);
-  const scroller = useDragScroll();
-  const placed = graph.tasks.filter(({ node }) => shown.has(node.task.address));
+  const placed = graph.tasks;
   const current = placed.find(({ node }) => node.task.address === chosen.value) ?? placed[0];
   const choose = (address: string): void => void (chosen.value = address);
   const size = { width: `${graph.width}rem`, height: `${graph.height}rem` };
   return (
     <>
-      <div ref={scroller} class='plan-graph' data-testid='plan-graph'>
+      <div class='plan-graph' data-testid='plan-graph'>
         <div class='plan-canvas' style={size}>
           <svg class='plan-ways' viewBox={`0 0 ${graph.width} ${graph.height}`} style={size} aria-hidden='true'>
-            {graph.edges.filter(({ from, to }) => shown.has(from) && shown.has(to)).map((way) => (
+            {graph.edges.map((way) => (
               <Way key={`${way.kind} ${way.from} ${way.to}`} way={way} isChosen={isOf(way, current)} />
             ))}
           </svg>
-          {graph.packs.filter(({ tasks: [first] }) => first && shown.has(first.task.address)).map((pack) => (
-            <PackBox key={pack.parent} pack={pack} />
-          ))}
+          {graph.packs.map((pack) => <PackBox key={pack.parent} pack={pack} />)}
           <ul aria-label='Tasks' onKeyDown={(event) => moveBy(event, placed, choose)}>
             {placed.map((place) => (
               <li key={place.node.task.address}>
                 <Node
                   {...props}
                   place={place}
-                  node={shown.get(place.node.task.address) ?? place.node}
                   isChosen={place === current}
                   onChoose={choose}
                 />
@@ -56,30 +44,13 @@ export function PlanGraph({ latest, ...props }: PlanGraphProps): JSX.Element {
       {current && (
         <div class='plan-chosen' data-testid='plan-chosen'>
           <p class='plan-goal'>
-            <TaskGoal node={shown.get(current.node.task.address) ?? current.node} />
+            <TaskGoal node={current.node} />
           </p>
-          <TaskFacts {...props} node={shown.get(current.node.task.address) ?? current.node} />
+          <TaskFacts {...props} node={current.node} />
         </div>
       )}
     </>
   );
-}
-
-/** The chosen snapshot and all later ones, so nothing moves while a person goes back and forth. */
-function union(tasks: readonly PlanTask[], latest: readonly PlanTask[]): readonly PlanTask[] {
-  if (tasks === latest) return tasks;
-  const known = new Set(latest.map(({ address }) => address));
-  return [...latest, ...tasks.filter(({ address }) => !known.has(address))];
-}
-
-/** The tasks of the chosen snapshot, by address, with the parts that they had then. */
-function nodesOf(placed: readonly PlacedTask[], tasks: readonly PlanTask[]): ReadonlyMap<string, TaskNode> {
-  const byId = new Map(tasks.map((task) => [task.address, task]));
-  const asLooked = (node: TaskNode): TaskNode[] => {
-    const task = byId.get(node.task.address);
-    return task ? [{ task, children: node.children.flatMap(asLooked) }] : [];
-  };
-  return new Map(placed.flatMap(({ node }) => asLooked(node).map((looked) => [looked.task.address, looked])));
 }
 
 function isOf({ from, to }: GraphEdge, current: PlacedTask | undefined): boolean {
@@ -111,12 +82,11 @@ function PackBox({ pack: { x, y, width, height } }: { pack: Pack }): JSX.Element
 
 interface NodeProps extends TasksProps {
   readonly place: PlacedTask;
-  readonly node: TaskNode;
   readonly isChosen: boolean;
   readonly onChoose: (address: string) => void;
 }
 
-function Node({ place: { x, y, isTile }, node, isChosen, onChoose, ...props }: NodeProps): JSX.Element {
+function Node({ place: { x, y, isTile, node }, isChosen, onChoose, ...props }: NodeProps): JSX.Element {
   const { address, goal, status } = node.task;
   const { look, word } = lookOf(node, props);
   const who = whoIs(node, props.nameOf);

@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { PlanTask } from '../state/plan-data.ts';
 import { formatCount } from '../../kit/format.ts';
 import { PlanGraph } from './plan-graph.tsx';
 import { PlanTree } from './plan-tree.tsx';
@@ -11,7 +10,7 @@ import type { TasksProps } from './task-facts.tsx';
 const narrow = '(max-width: 40rem)';
 
 /** The tasks of a plan, as a graph or as a list. */
-export function PlanTasks(props: TasksProps & { latest: readonly PlanTask[] }): JSX.Element {
+export function PlanTasks(props: TasksProps): JSX.Element {
   /** What the person has chosen; before that, the room decides. */
   const chosen = useSignal<'graph' | 'list' | undefined>(undefined);
   const isNarrow = useSignal(matchMedia(narrow).matches);

@@ -183,14 +183,7 @@ function createRegistryControl(
     importAll: (data, dryRun) => answering(() => registry.import(data, { dryRun, principal })),
     ...vault,
     previewTool: async (...of) => await (await trials()).previewTool(...of),
-    varyAgent: (agentId, variation) =>
-      answering(async () => {
-        const agent = variants.find(agentId) ?? await registry.agents.get(agentId);
-        const { availableTools: _, ...record } = agent as Agent & { readonly availableTools?: unknown }; // an agent has them
-        return variants.add(record, variation);
-      }),
-    draftAgent: (record) =>
-      answering(() => variants.add(readRecord.agent({ ...record, id: 'preview' }, 'the agent'), {})),
+    draftAgent: (record) => answering(() => variants.add(readRecord.agent({ ...record, id: 'preview' }, 'the agent'))),
     reviewDocument: async (data) => await (await trials()).reviewDocument(data),
     callTool: async (...of) => await (await trials()).callTool(...of),
   };

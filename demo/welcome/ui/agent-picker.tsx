@@ -30,15 +30,6 @@ export function AgentPicker({ agent, playground, onChoose }: AgentPickerProps): 
           <Icon name='plus' />
           New agent
         </button>
-        <button
-          type='button'
-          class='quiet-button'
-          data-testid='compare'
-          onClick={() => (workshop.value = { type: 'compare' })}
-        >
-          <Icon name='columns' />
-          Compare two
-        </button>
       </div>
       <fieldset class='agents' aria-labelledby='agent-picker'>
         {agents.map((card) => (

@@ -116,32 +116,3 @@ describe('an own agent in the built playground', () => {
     expect(problems).toEqual([]);
   });
 });
-
-describe('two answers side by side in the built playground', () => {
-  it('stream at once, show their cost, stack on a narrow screen, and one is saved as a chat', async () => {
-    const { page, problems } = await open({ height: 900 });
-    await page.getByTestId('compare').click();
-    const [a, b] = ['A', 'B'].map((side) => page.getByTestId(`side-${side}`));
-    if (!a || !b) throw new Error('There are no sides');
-    await b.getByTestId('side-instructions').fill('Answer like a poet.');
-    await b.getByTestId('side-instructions').blur();
-    await page.getByTestId('compare-text').fill('What is 6 * 7?');
-    await page.getByTestId('compare-text').press('Enter');
-    for (const side of [a, b]) {
-      await side.getByTestId('answer-footer').waitFor();
-      await side.getByTestId('figures').getByText('Output tokens').waitFor();
-    }
-    await shoot(page, 'compare');
-    await page.setViewportSize({ width: 360, height: 800 });
-    const [above, below] = await Promise.all([a.boundingBox(), b.boundingBox()]);
-    expect((below?.y ?? 0) >= (above?.y ?? 0) + (above?.height ?? 0)).toBe(true);
-    const widths = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-    expect(widths[0]).toBeLessThanOrEqual(widths[1] ?? 0);
-    await shoot(page, 'compare-narrow');
-    await b.getByTestId('side-keep').click();
-    await page.getByTestId('compare-text').waitFor({ state: 'detached' }); // it is stored by then
-    await page.reload();
-    await page.locator('[data-testid=message][data-role=assistant]').getByText('42').first().waitFor();
-    expect(problems).toEqual([]);
-  });
-});

@@ -116,7 +116,7 @@ describe.skipIf(skipped)(`the built playground in ${where}`, { retry: 1 }, () =>
     await page.context().close();
   });
 
-  it('makes an agent with a code tool and an HTTP tool, runs and exports it, and compares two answers', async () => {
+  it('makes an agent with a code tool and an HTTP tool, runs and exports it', async () => {
     const context = await newContext({ height: 1000 });
     await context.route(
       'https://tides.example.com/**',
@@ -138,13 +138,6 @@ describe.skipIf(skipped)(`the built playground in ${where}`, { retry: 1 }, () =>
     await page.getByTestId('builder-try').click();
     await ask(page, 'Call tides with port "kiel"', '06:12');
     await ask(page, 'Call double with input1 "ahoy"', 'ahoyahoy');
-
-    await page.getByTestId('new-chat').click();
-    await page.getByTestId('compare').click();
-    await page.getByTestId('compare-text').fill('Call double with input1 "yo"');
-    await page.getByTestId('compare-text').press('Enter');
-    for (const side of ['A', 'B']) await page.getByTestId(`side-${side}`).getByTestId('answer-footer').waitFor();
-    await shoot(page, 'firefox-compare');
     expect(problems).toEqual([]);
     await context.close();
   });

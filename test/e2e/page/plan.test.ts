@@ -15,7 +15,7 @@ async function open(look: Parameters<typeof playground.open>[0] = {}): ReturnTyp
 const plan = (page: Page, state: string): Locator => page.locator(`[data-testid=plan][data-state=${state}]`);
 
 describe('a plan in the built playground', () => {
-  it('shows its tasks until they are done, then how it came to this', async () => {
+  it('shows its tasks until they are done', async () => {
     const { page, problems } = await open();
     await send(page, 'Calculate 1250 * 12; convert 5 knots to km/h');
     await page.getByTestId('plan').waitFor();
@@ -24,10 +24,6 @@ describe('a plan in the built playground', () => {
     await expect.poll(() => page.locator('[data-testid=plan-node][data-status=done]').count()).toBe(3);
     expect(await page.locator('[data-role=assistant]').textContent()).toMatch(/15,?000/);
     await shoot(page, 'plan-done');
-    await page.getByTestId('plan-timeline').focus();
-    await page.keyboard.press('Home');
-    await page.locator('[data-testid=plan]:not([data-state=done])').waitFor();
-    await shoot(page, 'plan-scrubbed');
     expect(problems).toEqual([]);
   });
 
@@ -67,7 +63,7 @@ describe('a plan in the built playground', () => {
     expect(problems).toEqual([]);
   });
 
-  it('keeps two hundred tasks readable, in a frame that is scrolled and dragged', async () => {
+  it('keeps two hundred tasks readable, in a frame that is scrolled', async () => {
     const { page } = await open();
     const goals = Array.from({ length: 199 }, (_, i) => `Calculate ${i} * ${i}`);
     await send(page, goals.join('; '));
@@ -78,13 +74,6 @@ describe('a plan in the built playground', () => {
     expect(height[1]).toBeGreaterThan(500);
     await page.locator('[data-testid=plan-node][data-look=done]').first().waitFor();
     await shoot(page, 'plan-two-hundred');
-    const box = await frame.boundingBox();
-    if (!box) throw new Error('There is no graph');
-    await page.mouse.move(box.x + box.width - 20, box.y + 300);
-    await page.mouse.down();
-    await page.mouse.move(box.x + box.width - 20, box.y + 100, { steps: 4 });
-    await page.mouse.up();
-    expect(await frame.evaluate(({ scrollTop }) => scrollTop)).toBeGreaterThan(150);
     await page.locator('[data-testid=plan-node][data-address="1-150"]').click();
     expect(await page.getByTestId('plan-chosen').textContent()).toContain('Calculate 149 * 149');
     await shoot(page, 'plan-two-hundred-chosen');

@@ -98,7 +98,6 @@ describe('addresses of the playground', () => {
       ['#/registry/vault', 'registry-tab-vault'],
       ['#/registry/provider/default/edit', 'record-form'],
       ['#/privacy', 'privacy'],
-      ['#/compare', 'compare-text'],
       ['#/new-agent/tools', 'builder-step-tools'],
       ['#/runs', 'runs-empty'],
       ['#/?tree', 'tree-panel'],

@@ -54,7 +54,6 @@ type State =
   | 'fork-comparison'
   | 'evals'
   | `builder-${'http' | 'code' | 'provider' | 'saved'}`
-  | 'compare-answers'
   | 'privacy-erase'
   | `console-${'nowhere' | 'plan' | 'refused' | 'unreachable'}`
   | `failure-${'screen' | 'storage' | 'key'}`;

@@ -42,7 +42,7 @@ export async function linkTo(document: object, mark = '#agent='): Promise<string
 
 const step = (name: string, ready = 'builder-page') => clicks(`builder-step-${name}`, ready);
 
-/** Where agents are made, shared and compared. */
+/** Where agents are made and shared. */
 export const workshopScreens = {
   'builder-about': first('A new agent: what it does', async (page) => {
     await page.getByTestId('new-agent').click();
@@ -75,16 +75,6 @@ export const workshopScreens = {
   'builder-saved': next('A saved agent with its link', async (page) => {
     await page.getByTestId('builder-save').click();
     await page.locator('[data-testid=share][data-ready=true]').waitFor();
-  }),
-  'compare': first('Compare two agents', async (page) => {
-    await page.getByTestId('compare').click();
-    await page.getByTestId('side-instructions').nth(1).waitFor();
-  }),
-  'compare-answers': next('Two answers side by side', async (page) => {
-    await page.getByTestId('compare-text').fill('What is 6 * 7?');
-    await page.getByTestId('compare-text').press('Enter');
-    await page.getByTestId('answer-footer').nth(1).waitFor();
-    await page.getByTestId('compare-send').waitFor();
   }),
   'link': first('An agent from a link', async (page, { playground }) => {
     await page.goto(`${playground}${await linkTo(shared)}`);

@@ -47,13 +47,6 @@ export function pageCommands(playground: Playground): readonly Command[] {
       go: () => void (playground.workshop.value = { type: 'builder' }),
     },
     {
-      id: 'compare',
-      icon: 'columns',
-      title: 'Compare two agents or models',
-      hint: 'Page',
-      go: () => void (playground.workshop.value = { type: 'compare' }),
-    },
-    {
       id: 'privacy',
       icon: 'lock',
       title: 'Privacy and data: view, export, import or erase',
