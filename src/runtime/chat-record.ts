@@ -14,7 +14,10 @@ import { readEvents, readRun } from './stored-run.ts';
 import { foldMessage } from './fold-message.ts';
 
 /** What the functions of stored chats share. */
-export type ChatParts = Pick<RuntimeParts, 'storage' | 'now' | 'ttlMs' | 'limits' | 'budgets' | 'emit' | 'runs'>;
+export type ChatParts = Pick<
+  RuntimeParts,
+  'storage' | 'now' | 'ttlMs' | 'limits' | 'budgets' | 'emit' | 'runs' | 'recentPrompts'
+>;
 
 /** The stored facts of a chat. */
 export interface ChatRecord extends Omit<ChatSummary, 'chatId'> {

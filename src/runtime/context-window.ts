@@ -20,6 +20,7 @@ import type { LoopSpans } from './run-clock.ts';
 import type { ModelBudget, Usage } from './model-budget.ts';
 import type { ModelChain } from './model-chain.ts';
 import type { ModelRetry } from './model-error.ts';
+import type { PromptChain } from './prompt-chain.ts';
 import type { ResolvedModel } from './provider-model.ts';
 import { lastCitation } from './message-parts.ts';
 
@@ -103,8 +104,9 @@ const mostCompactions = 2;
 /** Creates the context window of a run. */
 export function createRunContextWindow(
   run: WindowedRun,
-  { models, onRetry }: {
+  { models, chain, onRetry }: {
     readonly models: Pick<ModelChain, 'current' | 'left'>;
+    readonly chain: Pick<PromptChain, 'explain'>;
     readonly onRetry: (retry: ModelRetry) => void;
   },
 ): ContextWindow {
@@ -123,7 +125,7 @@ export function createRunContextWindow(
     async summarize(messages, { mostTokens }) {
       if (!maySummarize()) return undefined;
       const { summarizeMessages } = await import('./fit-context.ts'); // most chats do without
-      const chain = {
+      const summarizing = {
         first: models.current.resolved,
         fallbacks: models.left,
         onResolved: ({ secret }: ResolvedModel) => secret && redaction.add(secret),
@@ -134,7 +136,7 @@ export function createRunContextWindow(
         limits,
         metrics,
         report,
-        models: chain,
+        models: summarizing,
         signal,
         spans,
         usage,
@@ -144,6 +146,7 @@ export function createRunContextWindow(
         redact,
       });
     },
+    onReplaced: (by) => chain.explain(by),
     onTrimmed(payload) {
       const target = { type: 'agent', id: agent.id } as const;
       spans.current.emit({ action: 'context.trim', actor: target, target, status: 'ok', payload });

@@ -3,6 +3,7 @@
 import type { Key } from '../base/key.ts';
 import type { Principal } from '../base/principal.ts';
 import { readPages, removeKeys } from '../log/commits.ts';
+import { promptKey } from './prompt-chain.ts';
 import { chatKey, runPrefix } from './run-record.ts';
 import { readRun } from './stored-run.ts';
 import {
@@ -73,7 +74,8 @@ export async function finishDelete(
   }
   await forgetLastRun(parts, owner, chatId);
   // A conflict: another delete has removed the record.
-  await storage.commit([{ key: recordKey(owner, chatId), ifVersion: version }]);
+  parts.recentPrompts.delete(JSON.stringify(promptKey(owner, chatId)));
+  await storage.commit([{ key: recordKey(owner, chatId), ifVersion: version }, { key: promptKey(owner, chatId) }]);
   return deleted;
 }
 

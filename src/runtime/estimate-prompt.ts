@@ -168,6 +168,8 @@ export interface ContextWindowOptions {
   readonly citations?: number;
   /** Summarizes messages as a step of the run; absent where there is none. */
   readonly summarize?: Summarize;
+  /** Is called when messages were replaced, and by what. */
+  readonly onReplaced?: (by: 'strategy' | 'compaction') => void;
   /** Is called when messages were shortened or left out. */
   readonly onTrimmed?: (facts: Trimmed) => void;
 }

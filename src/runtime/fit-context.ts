@@ -42,7 +42,10 @@ export async function* fitPrompt(
   const { tokensOf, contextTokens } = options;
   const room = roomOf(contextTokens);
   const replace = (messages: Prompt): void => void prompt.splice(0, prompt.length, ...messages);
-  if (options.strategy) replace(await applyStrategy(options.strategy, prompt, options));
+  if (options.strategy) {
+    replace(await applyStrategy(options.strategy, prompt, options));
+    options.onReplaced?.('strategy');
+  }
   const tokensBefore = tokensOf(prompt);
   if (tokensBefore <= room) return;
   let fitted = shorten(prompt, { fullResults: mostFullResults });
@@ -60,6 +63,7 @@ export async function* fitPrompt(
   const dropped = count - fitted.length;
   if (tokensOf(fitted) > room) fitted = shorten(fitted, { fullResults: 1 });
   replace(fitted);
+  options.onReplaced?.('compaction');
   const tokensAfter = tokensOf(prompt);
   if (tokensAfter > contextTokens) throw tooLong(tokensAfter, contextTokens);
   if (shortened + dropped > 0) options.onTrimmed?.({ shortened, dropped, tokensBefore, tokensAfter });

@@ -13,6 +13,7 @@ import { toolErrorPart } from '../tools/call-ends.ts';
 import type { FinishReason, Loop, RunEnd } from './run-record.ts';
 import { CallIds, callIdsIn } from './call-ids.ts';
 import { toPrompt, toPromptTools } from './model-prompt.ts';
+import { withOrigin } from './message-parts.ts';
 import { openCall } from './model-call.ts';
 import type { LoopTerms, RunContext } from './run-context.ts';
 import type { Usage } from './model-budget.ts';
@@ -83,7 +84,8 @@ export class ModelLoop implements Loop {
     { prompt, shownIds, callIds, step }: StepPlace,
   ): AsyncGenerator<readonly UIMessageChunk[], TakenAnswer> {
     const { budget, spans, limits, files, traceId, resolution: { stepTools, continues } } = this.#run;
-    const { agent: { modelSettings: settings }, models, contextWindow, output, onPrompt, onRetry } = this.#terms;
+    const { agent: { modelSettings: settings }, models, contextWindow, chain, output, onPrompt, onBreak, onRetry } =
+      this.#terms;
     const offered = stepTools.current();
     const tools = toPromptTools(offered);
     budget.requireRoom({ prompt, tools }, models.current.provider.prices);
@@ -101,6 +103,8 @@ export class ModelLoop implements Loop {
       tools,
       toolChoice,
       responseFormat: output?.responseFormat,
+      chain,
+      onBreak,
       clock: spans.clock,
       report: reportAt(this.#run.report, { step }),
       onRetry,
@@ -243,10 +247,15 @@ export class ModelLoop implements Loop {
     if (output.isRepaired || usage.steps >= limits.steps) return failed(invalid(said.issues));
     output.isRepaired = true;
     yield [{ type: 'reset-step' }];
-    prompt.push(output.correction(said.issues));
+    const rejected = prompt.at(-1);
+    if (rejected) prompt[prompt.length - 1] = withOrigin({ ...rejected }, repair); // no part of the chat
+    prompt.push(withOrigin(output.correction(said.issues), repair));
     return undefined;
   }
 }
+
+/** The origin of a rejected answer and its correction. */
+const repair = { id: '', kind: 'repair', isPinned: false } as const;
 
 interface StepPlace {
   readonly prompt: LanguageModelV4Message[];

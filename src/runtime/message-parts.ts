@@ -10,8 +10,8 @@ import type { CitedSource, ToolContext } from '../tools/tool.ts';
 export interface MessageOrigin {
   /** The id of the chat's message, or of the last one that a summary covers. */
   readonly id: string;
-  /** Context of a request, and the summary of earlier messages, are data in a message of the user. */
-  readonly kind: 'user' | 'assistant' | 'context' | 'summary';
+  /** Context of a request, the summary of earlier messages, and the correction of an answer are in a message of the user. */
+  readonly kind: 'user' | 'assistant' | 'context' | 'summary' | 'repair' | 'ephemeral';
   /** A pinned message is never summarized or left out. */
   readonly isPinned: boolean;
 }
@@ -228,6 +228,11 @@ export interface PinnaceDataParts {
     readonly toolCalls?: number;
     readonly durationMs?: number;
     readonly cost?: { readonly amount: number; readonly currency: string };
+    /** About how many input tokens a cache may have had, and which prompts had a changed beginning. */
+    readonly cache?: {
+      readonly cacheableTokens: number;
+      readonly breaks: readonly { readonly step: number; readonly reason: string; readonly lostTokens: number }[];
+    };
     readonly [name: string]: unknown;
   };
   /** The error of a tool call. */

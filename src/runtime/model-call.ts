@@ -30,6 +30,7 @@ import {
 } from './model-error.ts';
 import { createPartReader, createSilenceWatch, type PartReader } from './model-stream.ts';
 import type { FitPrompt } from './estimate-prompt.ts';
+import type { OnBreak, PromptChain } from './prompt-chain.ts';
 
 /** What a model is called with. */
 export interface ModelCallOptions {
@@ -45,6 +46,9 @@ export interface ModelCallOptions {
   /** Which tool must be called; any where absent. */
   readonly toolChoice?: LanguageModelV4CallOptions['toolChoice'];
   readonly responseFormat?: LanguageModelV4CallOptions['responseFormat'];
+  /** Compares each try with the call before, where the call is one of a chat. */
+  readonly chain?: PromptChain | undefined;
+  readonly onBreak?: OnBreak | undefined;
   /** Observes each try; its signal ends the call. */
   readonly clock: ModelClock;
   /** Receives the cause of each failed try, and of an answer that breaks off. */
@@ -98,7 +102,7 @@ async function openAny(options: ModelCallOptions, failures: ModelFailures): Prom
 }
 
 async function tryCall(options: ModelCallOptions): Promise<Omit<OpenedCall, 'fallback'>> {
-  const { models: { current }, clock, budget, prompt, tools } = options;
+  const { models: { current }, clock, budget, prompt, tools, chain, onBreak } = options;
   const { signal } = clock;
   const { provider, provider: { prices } } = current;
   signal.throwIfAborted();
@@ -107,6 +111,9 @@ async function tryCall(options: ModelCallOptions): Promise<Omit<OpenedCall, 'fal
   const most = { output: request.maxOutputTokens ?? usualOutputTokens, provider };
   const hold = budget.hold && await budget.hold({ prompt: request.prompt, tools }, most);
   if (hold) request = { ...request, maxOutputTokens: hold.outputTokens };
+  const sent = chain?.follow({ ...request, tools, provider, model: current.model });
+  if (sent?.break) onBreak?.(sent.break, { id: current.model.modelId });
+  const cacheableTokens = sent?.cacheableTokens;
   const startedAt = performance.now();
   const stream = await openStream(current.model, { ...request, abortSignal: signal });
   const reader = observed(createPartReader(stream, signal), { clock, hold });
@@ -118,7 +125,8 @@ async function tryCall(options: ModelCallOptions): Promise<Omit<OpenedCall, 'fal
     return {
       ...withHeld(reader, held),
       end({ finishReason, usage, message }) {
-        current.endCall({ finishReason, usage, firstOutputMs });
+        current.endCall({ finishReason, usage, firstOutputMs, cacheableTokens });
+        if (chain) chain.cacheableTokens += cacheableTokens ?? 0;
         count(usage, message);
         if (finishReason !== 'length') return undefined;
         if (hold?.cut) return hold.cut;

@@ -155,11 +155,16 @@ interface ModelWatch {
   readonly endCall: (call: EndedCall) => void;
 }
 
+/** No provider caches a shorter prompt. */
+const leastCached = 1_024;
+
 /** How a try ended. */
 interface EndedCall {
   readonly finishReason: string;
   readonly usage: LanguageModelV4Usage | undefined;
   readonly firstOutputMs: number | undefined;
+  /** About how many tokens of its prompt a cache may have. */
+  readonly cacheableTokens?: number | undefined;
   /** Why it failed, where its finish reason does not say it. */
   readonly error?: PinnaceError;
 }
@@ -206,20 +211,48 @@ function watchModel(
         }
       },
     },
-    endCall({ finishReason, usage, firstOutputMs, error }) {
+    endCall({ finishReason, usage, firstOutputMs, cacheableTokens, error }) {
       if (!call) return;
       clock.saidAll();
-      const [inputTokens, outputTokens] = [usage?.inputTokens.total, usage?.outputTokens.total];
-      const totalTokens = (inputTokens ?? 0) + (outputTokens ?? 0);
       const failed = error ?? errorOfFinish(finishReason);
-      metrics.count('pinnace_tokens_total', { model: modelId, kind: 'input' }, inputTokens ?? 0);
-      metrics.count('pinnace_tokens_total', { model: modelId, kind: 'output' }, outputTokens ?? 0);
+      const counted = countTokens(usage, { modelId, metrics, cacheableTokens });
       if (firstOutputMs !== undefined) metrics.time('pinnace_first_chunk_seconds', firstOutputMs, { model: modelId });
       end({
         ...(failed ? { status: 'error', error: toData(failed) } : { status: 'ok' }),
-        payload: { inputTokens, outputTokens, totalTokens, firstChunkMs: firstOutputMs, finishReason },
+        payload: { ...counted, firstChunkMs: firstOutputMs, finishReason },
       });
     },
+  };
+}
+
+/** Counts the tokens of a call, and returns them for its span. */
+function countTokens(
+  usage: LanguageModelV4Usage | undefined,
+  { modelId, metrics, cacheableTokens = 0 }: {
+    readonly modelId: string;
+    readonly metrics: Metrics;
+    readonly cacheableTokens: number | undefined;
+  },
+): Readonly<Record<string, number | boolean | undefined>> {
+  const { inputTokens: input, outputTokens: output } = usage ?? {};
+  const tokens = {
+    input: input?.total,
+    output: output?.total,
+    cached: input?.cacheRead,
+    cache_write: input?.cacheWrite,
+  };
+  for (const [kind, count] of Object.entries(tokens)) {
+    const isShown = kind === 'input' || kind === 'output' || count;
+    if (isShown) metrics.count('pinnace_tokens_total', { model: modelId, kind }, count ?? 0);
+  }
+  return {
+    inputTokens: tokens.input,
+    outputTokens: tokens.output,
+    totalTokens: (tokens.input ?? 0) + (tokens.output ?? 0),
+    cachedTokens: tokens.cached,
+    cacheWriteTokens: tokens.cache_write,
+    cacheableTokens: cacheableTokens || undefined,
+    missed: (tokens.cached === 0 && cacheableTokens >= leastCached) || undefined,
   };
 }
 

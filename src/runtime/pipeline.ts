@@ -1,5 +1,6 @@
 /** Composes the Agents Worker. */
 
+import { createRecentPrompts } from './prompt-chain.ts';
 import { type Guard, guarded } from '../permission/guarded.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { type Principal, requireScope } from '../base/principal.ts';
@@ -124,6 +125,7 @@ function createParts<P extends Plans>(
     dismiss,
     ttlMs,
     answers: new Set<Promise<void>>(),
+    recentPrompts: createRecentPrompts(),
   };
   const openSteps = loadOnce(async () => (await loadSteps()).createAgentSteps(shared));
   const steps = onUse(openSteps, 'think', 'act');

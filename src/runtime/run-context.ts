@@ -47,6 +47,7 @@ import type { ReadInRun, RunFiles } from './message-files.ts';
 import type { ModelBudget, Usage } from './model-budget.ts';
 import type { ModelChain } from './model-chain.ts';
 import type { ModelRetry } from './model-error.ts';
+import type { OnBreak, PromptChain, PromptRecord, RecentPrompts } from './prompt-chain.ts';
 import type { ResolvedModel } from './provider-model.ts';
 import type { Resolved, Resolver } from './resolver.ts';
 import type { LoopSpans, RunAbort } from './run-clock.ts';
@@ -139,6 +140,8 @@ export interface RuntimeParts extends RuntimeOptions {
   readonly dismiss: (agentIds: readonly string[]) => void;
   /** How long records of runs are stored. */
   readonly ttlMs: number;
+  /** What the models of the chats were sent that this instance has answered last. */
+  readonly recentPrompts: RecentPrompts;
   /** Answers that are being added to stored chats. */
   readonly answers: Set<Promise<void>>;
   /** Aborts when the runtime closes. */
@@ -176,6 +179,8 @@ export interface Resolution extends ResolvedModel, Pick<Resolved, 'fallbacks' | 
   readonly stepTools: StepTools;
   readonly messages: readonly ModelMessage[];
   readonly limits: Limits;
+  /** What the models of the chat were sent before; it is read beside the claim. */
+  readonly prompts: Promise<PromptRecord | undefined>;
   /** The run whose message this one continues. */
   readonly continues: string | undefined;
   /** The plan that the run follows instead of calling the model. */
@@ -216,6 +221,10 @@ export interface LoopTerms {
   readonly messages: readonly ModelMessage[];
   /** The ids of calls in messages of the chat that a summary covers. */
   readonly otherCallIds: readonly string[];
+  /** Compares each call with the one before. */
+  readonly chain: PromptChain;
+  /** Receives a changed beginning before its call. */
+  readonly onBreak: OnBreak;
   /** Keeps the prompt short enough for the model. */
   readonly contextWindow: ContextWindow;
   /** What the last answer must be; absent, any text. */

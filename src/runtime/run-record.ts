@@ -135,7 +135,15 @@ export function lossAt(end: RunEnd): Loss {
 }
 
 /** What a run has used: counts by name, whether some are estimates, and the cost. */
-export type ReportedUsage = Readonly<Record<string, number | true | Money>>;
+export type ReportedUsage = Readonly<Record<string, number | true | Money | CacheUsage>>;
+
+/** What the caches of providers may have had of the prompts of a run. */
+export interface CacheUsage {
+  /** About how many tokens of the prompts were the beginning of an earlier one. */
+  readonly cacheableTokens: number;
+  /** The prompts whose beginning was changed. */
+  readonly breaks: readonly { readonly step: number; readonly reason: string; readonly lostTokens: number }[];
+}
 
 /** A run as its caller sees it. */
 export interface RunStatus extends Omit<RunState, 'tenant' | 'actor' | 'span' | 'continues' | 'parent'> {

@@ -44,8 +44,9 @@ import { createModelBudget, type ModelBudget } from './model-budget.ts';
 import { createModelChain, type ModelChain } from './model-chain.ts';
 import type { ModelRetry } from './model-error.ts';
 import { toModelMessages, withContext } from './model-messages.ts';
+import { hasAnswer, type PromptBreak, PromptChain, rememberPrompt } from './prompt-chain.ts';
 import { createLoopSpans, type LoopSpans, type RunAbort } from './run-clock.ts';
-import { callStart, closingChunks, type Loop, lossAt, type RunEnd } from './run-record.ts';
+import { type CacheUsage, callStart, closingChunks, type Loop, lossAt, type RunEnd } from './run-record.ts';
 import type { RunRequest } from './run-request.ts';
 import { createSteering, type Steering } from './steering.ts';
 
@@ -103,6 +104,8 @@ export class Run implements RunContext {
   readonly #live: LiveRun;
   readonly #otherCallIds: readonly string[];
   #loop: Loop | undefined;
+  #chain: PromptChain | undefined;
+  readonly #breaks: CacheUsage['breaks'][number][] = [];
   #ended = false;
 
   constructor(identity: RunIdentity, { resolution, live, otherCallIds = [] }: ClaimedRun) {
@@ -207,6 +210,7 @@ export class Run implements RunContext {
     if (resumed?.programs.length) push({ type: 'finish-step' }); // the lost run has not ended the step of its programs
     if (settled.waiting > 0) return waitingLoop;
     const models = this.#openModels();
+    const chain = await this.#openChain();
     const onRetry = (retry: ModelRetry): void => push(retryChunk(retry, this.now()));
     const messages = settled.messages === chat.messages
       ? resolution.messages
@@ -218,12 +222,45 @@ export class Run implements RunContext {
       output,
       isEnough,
       models,
+      chain,
+      onBreak: this.#onBreak,
       messages: await this.files.load(messages),
       otherCallIds: this.#otherCallIds,
-      contextWindow: createRunContextWindow(this, { models, onRetry }),
+      contextWindow: createRunContextWindow(this, { models, chain, onRetry }),
       onPrompt: this.runtime.keep === 'inputs' ? (await loadBasis()).keepPrompts(this, this.#live) : undefined,
       onRetry,
     });
+  }
+
+  async #openChain(): Promise<PromptChain> {
+    const { request: { chat }, resolution: { prompts, resumed } } = this;
+    const record = await prompts.catch(() => undefined); // as if it had expired: the run can do without
+    const isLost = !record && !resumed && hasAnswer(chat.messages);
+    return this.#chain = new PromptChain(record, { isStored: chat.store === true, isLost });
+  }
+
+  readonly #onBreak = ({ reason, ...facts }: PromptBreak, { id }: { readonly id: string }): void => {
+    const { spans, metrics, agent } = this;
+    const target = { type: 'model', id } as const;
+    if (!reason) {
+      return spans.current.emit({ action: 'prompt.unexpected', target, status: 'ok', payload: { ...facts } });
+    }
+    metrics.count('pinnace_prompt_breaks_total', { agent: agent.id, reason });
+    this.#breaks.push({ step: spans.step, reason, lostTokens: facts.lostTokens });
+    spans.current.emit({ action: 'prompt.break', target, status: 'ok', payload: { reason, ...facts } });
+  };
+
+  /** What caches may have had of the prompts; `undefined` where no prompt was a second one. */
+  #cacheUsage(): CacheUsage | undefined {
+    const cacheableTokens = this.#chain?.cacheableTokens ?? 0;
+    return cacheableTokens > 0 || this.#breaks.length > 0 ? { cacheableTokens, breaks: this.#breaks } : undefined;
+  }
+
+  /** Notes what the models of the chat were sent, for the commit of the end. */
+  #notePrompt(): void {
+    const { runtime: { recentPrompts: recent, ttlMs }, runId, agent, principal, request: { chat } } = this;
+    const record = this.#chain?.record({ runId, agentId: agent.id, at: this.now() });
+    if (record) this.#live.note({ ...rememberPrompt({ recent, principal, chatId: chat.id }, record), ttlMs });
   }
 
   /** Reads what the first step needs of the storage: decisions, the calls that were left without one, and metadata. */
@@ -313,13 +350,15 @@ export class Run implements RunContext {
     if (this.#ended) return;
     this.#ended = true;
     const { runId, traceId, usage: counted, calls, steering, redaction } = this;
-    const usage = { ...counted, durationMs: this.now() - this.startedAt };
+    const cache = this.#cacheUsage();
+    const usage = { ...counted, durationMs: this.now() - this.startedAt, ...(cache && { cache }) };
     const closing = [
       ...redaction.flush(),
       ...calls.closing(lossAt(how)),
       ...steering.close(),
       ...closingChunks(how, { runId, traceId, usage }),
     ];
+    this.#notePrompt();
     for (const chunk of closing) this.#record(chunk);
     this.abort.release();
     this.budget.close();

@@ -35,6 +35,7 @@ import type { Agent, LimitOverrides } from '../base/schema.ts';
 import { minLimits } from './limits.ts';
 import { requirePrice } from './model-budget.ts';
 import { toModelMessages, withContext } from './model-messages.ts';
+import { readPrompt } from './prompt-chain.ts';
 import { createRunAbort, type RunAbort } from './run-clock.ts';
 import { checkInlineFiles } from './run-files.ts';
 import { lastRunOf, type RunState, type RunStatus, spanOfRun } from './run-record.ts';
@@ -42,6 +43,9 @@ import { parseRunRequest, type RunRequest } from './run-request.ts';
 import { Run } from './run.ts';
 import type { Started, StartOptions } from './runtime.ts';
 import { createStepTools } from './step-tools.ts';
+
+/** A plan has prompts of its own. */
+const noPrompts = Promise.resolve(undefined);
 
 const startingIt = 'start the run';
 
@@ -241,7 +245,10 @@ class StartingRun implements RunIdentity {
     const continues = approvalsRequestedIn(chat.messages.at(-1)).length > 0
       ? await lastRunOf(runtime.storage, principal, chat.id)
       : undefined;
-    return { ...found, toolSet, stepTools, messages, limits, request, plan, continues };
+    const { storage, recentPrompts: recent } = runtime;
+    const prompts = plan ? noPrompts : readPrompt({ storage, recent, principal, chatId: chat.id }, chat.messages);
+    void prompts.catch(() => undefined); // the run waits for it
+    return { ...found, toolSet, stepTools, prompts, messages, limits, request, plan, continues };
   }
 
   /** Records what the run is started from, where the composition keeps it. A plan has no steps of its own to go back to. */

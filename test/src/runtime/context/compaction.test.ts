@@ -110,6 +110,7 @@ describe('a chat that fills 80 % of the context window', () => {
     expect(linesOf(events).filter((line) => line.endsWith(' ok'))).toEqual([
       'run > compaction > model.call ok',
       'run > compaction ok',
+      'run > step > prompt.break ok',
       'run > step > model.call ok',
       'run > step ok',
       'run ok',

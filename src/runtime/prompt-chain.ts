@@ -1,0 +1,394 @@
+/**
+ * What the models of a chat were sent: a chain with a link for each block, so that a changed beginning is seen before a call.
+ *
+ * What must hold:
+ *
+ * 1. Each call of a chat extends the call before it of the same provider and model, block by block: tools, instructions, messages.
+ *    Providers cache a prompt by its beginning, so a changed block costs everything behind it.
+ * 2. A difference has one reason of a closed list, which is emitted before the call. One without a reason is a bug of this runtime:
+ *    `prompt.unexpected`. It never fails a run.
+ * 3. A link has no text: 53 bits of a hash and a count of tokens. Who forges a message changes only what is announced.
+ * 4. The chain is committed with the end of a run, and read beside the claim of the next one, where its messages are not those that
+ *    this instance has answered last: a run costs no round trip more.
+ */
+
+import type { LanguageModelV4CallOptions, LanguageModelV4Message } from '@ai-sdk/provider';
+import { BoundedMap } from '../base/bounded-map.ts';
+import { asRecord, isRecord } from '../base/is-record.ts';
+import type { Key } from '../base/key.ts';
+import type { Principal } from '../base/principal.ts';
+import type { Provider } from '../base/schema.ts';
+import type { UIMessage } from '../contracts/ai-types.ts';
+import type { Storage } from '../contracts/storage.ts';
+import { messageTokens, valueTokens } from './estimate-prompt.ts';
+import { type MessageOrigin, originOf } from './message-parts.ts';
+
+/** Why the beginning of a prompt has changed. */
+export type BreakReason =
+  | 'compaction'
+  | 'strategy'
+  | 'edit'
+  | 'tools'
+  | 'instructions'
+  | 'output'
+  | 'provider'
+  | 'form'
+  | 'signatures'
+  | 'repair'
+  | 'ephemeral'
+  | 'choice'
+  | 'retention';
+
+/** A changed beginning. */
+export interface PromptBreak {
+  /** Absent: no reason is known, which is a bug. */
+  readonly reason: BreakReason | undefined;
+  readonly block: 'tools' | 'system' | 'messages';
+  /** The first changed block: the tools are 0, the messages count from 1, instructions first. */
+  readonly position: number;
+  /** About how many tokens before it are the same, and how many of the last call are not. */
+  readonly keptTokens: number;
+  readonly lostTokens: number;
+}
+
+/** Receives a changed beginning before its call; `id` is that of the model. */
+export type OnBreak = (broken: PromptBreak, target: { readonly id: string }) => void;
+
+/** A call as its provider hashes it. */
+export interface ChainedCall {
+  readonly prompt: readonly LanguageModelV4Message[];
+  readonly tools: LanguageModelV4CallOptions['tools'];
+  readonly toolChoice?: LanguageModelV4CallOptions['toolChoice'] | undefined;
+  readonly responseFormat?: LanguageModelV4CallOptions['responseFormat'] | undefined;
+  readonly provider: Pick<Provider, 'id' | 'jsonSchema'>;
+  readonly model: { readonly provider: string; readonly modelId: string };
+}
+
+/** One block. */
+interface Link {
+  readonly hash: number;
+  readonly tokens: number;
+  readonly kind: keyof typeof letters;
+  /** Whether its provider has signed it. */
+  readonly isSigned: boolean;
+  /** A hash of the id of its message; 0 where the run has made it. */
+  readonly origin: number;
+}
+
+/** The last call of one model. */
+interface Chain {
+  readonly model: string;
+  readonly tools: number;
+  readonly toolTokens: number;
+  readonly choice: string;
+  readonly output: number;
+  readonly links: readonly Link[];
+}
+
+/** What is stored of the calls of a chat. */
+export interface PromptRecord {
+  readonly v: 1;
+  /** The run that made the last call. */
+  readonly runId: string;
+  readonly agentId: string;
+  /** When it was made, in milliseconds since 1970. */
+  readonly at: number;
+  /** The chains, the last one first. */
+  readonly chains: readonly StoredChain[];
+}
+
+interface StoredChain extends Omit<Chain, 'links'> {
+  readonly hashes: readonly number[];
+  readonly tokens: readonly number[];
+  readonly origins: readonly number[];
+  /** A letter for each kind; a capital is signed. */
+  readonly kinds: string;
+}
+
+/** So many models of a chat have a chain: a fallback, and the model that comes back after it. */
+const mostChains = 3;
+
+/** A call that was compared. */
+interface Followed {
+  /** About how many tokens of it a cache may have. */
+  readonly cacheableTokens: number;
+  readonly break?: PromptBreak;
+}
+
+/** The calls of one run, after those of its chat. */
+export class PromptChain {
+  #chains: Chain[];
+  #cause: BreakReason | undefined;
+  #isFirst = true;
+  /** About how many tokens of the calls a cache may have had. */
+  cacheableTokens = 0;
+  /** Whether the chat had calls that nothing is known of. */
+  readonly #isLost: boolean;
+  /** Whether the server stores the messages: then no client can have changed an answer. */
+  readonly #isStored: boolean;
+
+  constructor(
+    record: PromptRecord | undefined,
+    { isStored, isLost }: { readonly isStored: boolean; readonly isLost: boolean },
+  ) {
+    this.#chains = record ? record.chains.map(readChain) : [];
+    this.#isStored = isStored;
+    this.#isLost = isLost;
+  }
+
+  /** Says why the next call may differ. */
+  explain(reason: BreakReason): void {
+    this.#cause = reason;
+  }
+
+  /** Compares the call with the last one of its model, which it becomes. */
+  follow(call: ChainedCall): Followed {
+    const chain = chainOf(call);
+    const [last] = this.#chains;
+    const at = this.#chains.findIndex(({ model }) => model === chain.model);
+    const before = this.#chains[at];
+    const followed = before ? this.#compare(before, chain, call) : this.#started(last);
+    const others = this.#chains.filter((one) => one !== before);
+    this.#chains = [chain, ...others].slice(0, mostChains);
+    this.#cause = undefined;
+    this.#isFirst = false;
+    return followed;
+  }
+
+  /** What the next run of the chat compares with; `undefined` where no model was called. */
+  record(run: Pick<PromptRecord, 'runId' | 'agentId' | 'at'>): PromptRecord | undefined {
+    return this.#isFirst ? undefined : { v: 1, ...run, chains: this.#chains.map(storedChain) };
+  }
+
+  /** Another model than before, or the first one of which anything is known. */
+  #started(last: Chain | undefined): Followed {
+    const reason = last ? 'provider' : this.#isLost ? 'retention' : undefined;
+    if (!reason) return { cacheableTokens: 0 };
+    const lostTokens = last ? tokensOf(last) : 0;
+    return {
+      cacheableTokens: 0,
+      break: { reason, block: 'tools', position: 0, keptTokens: 0, lostTokens },
+    };
+  }
+
+  #compare(before: Chain, chain: Chain, { provider, model }: ChainedCall): Followed {
+    const total = tokensOf(before);
+    const broken = (at: Omit<PromptBreak, 'lostTokens'>): Followed => ({
+      cacheableTokens: at.keptTokens,
+      break: { ...at, lostTokens: total - at.keptTokens },
+    });
+    if (before.tools !== chain.tools) {
+      return broken({ reason: this.#cause ?? 'tools', block: 'tools', position: 0, keptTokens: 0 });
+    }
+    if (provider.jsonSchema === true && before.output !== chain.output) {
+      return broken({ reason: 'output', block: 'tools', position: 0, keptTokens: 0 });
+    }
+    let kept = before.toolTokens;
+    for (const [i, link] of before.links.entries()) {
+      const next = chain.links[i];
+      if (next && (next === link || next.hash === link.hash)) kept += link.tokens;
+      else {
+        const block = link.kind === 'system' ? 'system' : 'messages';
+        return broken({ reason: this.#reasonAt(link, next), block, position: i + 1, keptTokens: kept });
+      }
+    }
+    const system = chain.links.filter(({ kind }) => kind === 'system');
+    const isChoice = before.choice !== chain.choice && /anthropic/i.test(model.provider);
+    if (!isChoice) return { cacheableTokens: kept };
+    const keptTokens = chain.toolTokens + system.reduce((sum, { tokens }) => sum + tokens, 0);
+    return broken({ reason: 'choice', block: 'messages', position: system.length + 1, keptTokens });
+  }
+
+  #reasonAt(before: Link, next: Link | undefined): BreakReason | undefined {
+    if (before.kind === 'repair' || before.kind === 'ephemeral') return before.kind;
+    if (before.kind === 'system' || next?.kind === 'system') return 'instructions';
+    if (this.#cause) return this.#cause;
+    if (next?.kind === 'summary') return 'compaction';
+    if (before.isSigned && next?.kind === before.kind && !next.isSigned) return 'signatures';
+    if (!this.#isFirst) return undefined; // a run changes nothing without saying so
+    if (before.kind === 'context' || before.kind === 'summary') return 'retention';
+    const isOther = !next || before.kind === 'user' || next.kind !== before.kind || next.origin !== before.origin;
+    return isOther || !this.#isStored ? 'edit' : undefined;
+  }
+}
+
+function tokensOf({ toolTokens, links }: Chain): number {
+  return links.reduce((sum, { tokens }) => sum + tokens, toolTokens);
+}
+
+const ofTools = new WeakMap<object, { readonly hash: number; readonly tokens: number }>();
+const ofFormats = new WeakMap<object, number>();
+
+function chainOf({ prompt, tools = none, toolChoice, responseFormat, provider, model }: ChainedCall): Chain {
+  const known = ofTools.get(tools) ?? { hash: hashOf(tools), tokens: tools.length && valueTokens(tools) };
+  ofTools.set(tools, known);
+  const output = responseFormat ? ofFormats.get(responseFormat) ?? hashOf(responseFormat) : 0;
+  if (responseFormat) ofFormats.set(responseFormat, output);
+  return {
+    model: `${provider.id}/${model.modelId}`,
+    tools: known.hash,
+    toolTokens: known.tokens,
+    choice: toolChoice && toolChoice.type !== 'auto' ? JSON.stringify(toolChoice) : '',
+    output,
+    links: prompt.map(linkOf),
+  };
+}
+
+const none: never[] = [];
+const linked = new WeakMap<LanguageModelV4Message, Link>();
+
+function linkOf(message: LanguageModelV4Message): Link {
+  const known = linked.get(message);
+  if (known) return known;
+  const origin = originOf(message);
+  const { role, content } = message;
+  const parts: readonly object[] = typeof content === 'string' ? [] : content;
+  const link: Link = {
+    hash: hashOf([role, content, message.providerOptions]),
+    tokens: messageTokens(message),
+    kind: origin && isOfData(origin.kind) ? origin.kind : role,
+    isSigned: parts.some((part) => 'providerOptions' in part && isRecord(part.providerOptions)),
+    origin: origin ? hashOf(origin.id) % 0x100_0000 : 0,
+  };
+  linked.set(message, link);
+  return link;
+}
+
+/** The letter of each kind in a stored chain. */
+const letters = {
+  system: 's',
+  user: 'u',
+  assistant: 'a',
+  tool: 't',
+  context: 'c',
+  summary: 'm',
+  repair: 'r',
+  ephemeral: 'e',
+} as const;
+const kinds = new Map(Object.entries(letters).map(([kind, letter]) => [letter as string, kind as Link['kind']])); // its keys
+
+function isOfData(kind: MessageOrigin['kind']): kind is Exclude<MessageOrigin['kind'], 'user' | 'assistant'> {
+  return kind !== 'user' && kind !== 'assistant';
+}
+
+function storedChain({ links, ...chain }: Chain): StoredChain {
+  return {
+    ...chain,
+    hashes: links.map(({ hash }) => hash),
+    tokens: links.map(({ tokens }) => tokens),
+    origins: links.map(({ origin }) => origin),
+    kinds: links.map(({ kind, isSigned }) => isSigned ? letters[kind].toUpperCase() : letters[kind]).join(''),
+  };
+}
+
+function readChain({ hashes, tokens, origins, kinds: written, ...chain }: StoredChain): Chain {
+  const links = hashes.map((hash, i): Link => {
+    const letter = written[i] ?? '';
+    const kind = kinds.get(letter.toLowerCase()) ?? 'user';
+    return { hash, tokens: tokens[i] ?? 0, kind, isSigned: letter !== letter.toLowerCase(), origin: origins[i] ?? 0 };
+  });
+  return { ...chain, links };
+}
+
+/** A longer run of bytes is sampled: files are many bytes, and are not edited in place. */
+const mostBytes = 4_096;
+
+/** 53 bits over a value as its JSON is, without writing it: two lanes of 32 bits. For changes, not against attackers. */
+function hashOf(value: unknown): number {
+  let [a, b] = [0xdeadbeef, 0x41c6ce57];
+  const add = (code: number): void => {
+    a = Math.imul(a ^ code, 2654435761);
+    b = Math.imul(b ^ code, 1597334677);
+  };
+  const addText = (text: string, step = 1): void => {
+    add(text.length);
+    for (let i = 0; i < text.length; i += step) {
+      const code = text.charCodeAt(i);
+      a = Math.imul(a ^ code, 2654435761);
+      b = Math.imul(b ^ code, 1597334677);
+    }
+  };
+  const visit = (one: unknown): void => {
+    if (typeof one === 'string') addText(one);
+    else if (typeof one !== 'object' || one === null) addText(String(one));
+    else if (one instanceof Uint8Array) {
+      add(one.length);
+      for (let i = 0; i < one.length; i += Math.ceil(one.length / mostBytes)) add(one[i]!);
+    } else if (Array.isArray(one)) {
+      add(91);
+      one.forEach(visit);
+    } else {
+      add(123);
+      for (const [name, field] of Object.entries(one)) {
+        if (field === undefined) continue;
+        addText(name);
+        if (name === 'data' && typeof field === 'string') addText(field, Math.ceil(field.length / mostBytes) || 1);
+        else visit(field);
+      }
+    }
+  };
+  visit(value);
+  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
+  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
+  return 4294967296 * (2097151 & b) + (a >>> 0);
+}
+
+/** Where the prompt of a chat is recorded. */
+export function promptKey({ tenant, subject }: Pick<Principal, 'tenant' | 'subject'>, chatId: string): Key {
+  return ['prompt', tenant, subject, chatId];
+}
+
+/** So many chats an instance remembers, and so many links of each. */
+const [mostRemembered, mostLinks] = [256, 1_000];
+
+/** The records of the chats that this instance has answered last. */
+export type RecentPrompts = BoundedMap<string, PromptRecord>;
+
+export function createRecentPrompts(): RecentPrompts {
+  return new BoundedMap(mostRemembered);
+}
+
+/** What a record is found by. */
+interface PromptPlace {
+  readonly storage: Pick<Storage, 'get'>;
+  readonly recent: RecentPrompts;
+  readonly principal: Principal;
+  readonly chatId: string;
+}
+
+/** Reads the record of a chat; at most once, and not where this instance has made the last answer of these messages. */
+export async function readPrompt(
+  { storage, recent, principal, chatId }: PromptPlace,
+  messages: readonly UIMessage[],
+): Promise<PromptRecord | undefined> {
+  const key = promptKey(principal, chatId);
+  const known = recent.use(JSON.stringify(key));
+  const runId = lastRunIn(messages);
+  if (known && (runId === undefined || known.runId === runId)) return known;
+  if (!hasAnswer(messages)) return undefined;
+  const value: unknown = (await storage.get(key))?.value;
+  return isRecord(value) && value['v'] === 1 ? value as unknown as PromptRecord : undefined; // only `noted` writes it
+}
+
+/** Remembers the record, and returns what stores it. */
+export function rememberPrompt(
+  { recent, principal, chatId }: Omit<PromptPlace, 'storage'>,
+  record: PromptRecord,
+): { readonly key: Key; readonly value: PromptRecord } {
+  const key = promptKey(principal, chatId);
+  if ((record.chains[0]?.hashes.length ?? 0) <= mostLinks) recent.set(JSON.stringify(key), record);
+  else recent.delete(JSON.stringify(key));
+  return { key, value: record };
+}
+
+/** Whether a model has answered in these messages. */
+export function hasAnswer(messages: readonly UIMessage[]): boolean {
+  return messages.some(({ role }) => role === 'assistant');
+}
+
+/** The run that the last answer names. */
+function lastRunIn(messages: readonly UIMessage[]): unknown {
+  const answer = messages.findLast(({ role }) => role === 'assistant');
+  const part = answer?.parts.findLast(({ type }) => type === 'data-run');
+  return part && 'data' in part ? asRecord(part.data)['runId'] : undefined;
+}
