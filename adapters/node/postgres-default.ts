@@ -21,7 +21,14 @@ export async function openPostgres(url: string | undefined): Promise<ClosableSto
     );
   }
   const postgres = await loadPostgres();
-  return postgresStorage({ connect: (options) => postgres(url, { max: 10, ...options }) });
+  const primary = hasManyHosts(url) && { target_session_attrs: 'primary' };
+  return postgresStorage({ connect: (options) => postgres(url, { max: 10, ...primary, ...options }) });
+}
+
+/** Whether the address names several servers, and not which of them to take: then the one that takes writes. */
+function hasManyHosts(url: string): boolean {
+  const [, hosts = ''] = /^[a-z]+:\/\/(?:[^/?]*@)?([^/?]*)/.exec(url) ?? [];
+  return hosts.includes(',') && !url.includes('target_session_attrs=');
 }
 
 async function loadPostgres(): Promise<(url: string, options: object) => ReturnType<Connect>> {

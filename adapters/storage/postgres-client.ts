@@ -1,6 +1,6 @@
 /** A client of Postgres.js that is never used again once it has lost a connection. */
 
-import type { Sql } from 'postgres';
+import type { Notice, Sql } from 'postgres';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { invalid } from './changes.ts';
 import { storageBlocked, storageFull } from './unavailable.ts';
@@ -12,8 +12,10 @@ export interface PostgresClientOptions {
   readonly max_lifetime: 0;
   readonly connect_timeout: number;
   readonly backoff: () => number;
-  readonly onnotice: () => void;
+  readonly onnotice: (notice: Notice) => void;
   readonly onclose: () => void;
+  /** Set for the client that listens and announces: it needs one connection. */
+  readonly max?: 1;
   /** Set behind a pooler: the next statement may reach another connection to the server than the one that prepared it. */
   readonly prepare?: false;
 }
@@ -28,6 +30,10 @@ export interface PostgresClients {
   readonly given?: Sql | undefined;
   /** Whether a pooler stands between, as far as is known. */
   isPooled: boolean;
+  /** Whether the server has given up the wait for a standby, and none has confirmed anything since. */
+  isUnconfirmed?: boolean;
+  /** Receives that the server has given up such a wait. */
+  readonly onUnconfirmed?: (cause: PinnaceError) => void;
 }
 
 /**
@@ -73,11 +79,18 @@ export function openClient(clients: PostgresClients, onLost: () => void): Postgr
   let isLost = false;
   // A refused connection was never used. Others may still be open, as when the server accepts no more.
   const onclose = (): void => refused > 0 ? void (refused -= 1) : leave();
-  const sql = connect({ ...baseOptions, ...(clients.isPooled && { prepare: false }), onclose });
-  const leave = (): void => {
+  const onnotice = (notice: Notice): void => {
+    // The server then answers as if the commit were done, but a standby that is promoted may not have it.
+    if (notice['routine'] !== 'SyncRepWaitForLSN' || isLost) return;
+    if (!clients.isUnconfirmed) clients.onUnconfirmed?.(unconfirmed());
+    clients.isUnconfirmed = true;
+    leave(unconfirmed());
+  };
+  const sql = connect({ ...baseOptions, ...(clients.isPooled && { prepare: false }), onnotice, onclose });
+  const leave = (cause = storageBlocked(`${unreached}: a connection was lost; try again`)): void => {
     if (isLost) return;
     isLost = true;
-    for (const reject of running) reject(storageBlocked(`${unreached}: a connection was lost; try again`));
+    for (const reject of running) reject(cause);
     onLost();
     // At once, a connection that is being made would stay silent, and a server that stops waits a minute for it to speak.
     if (sql !== given) void sql.end({ timeout: endSeconds });
@@ -92,21 +105,25 @@ export function openClient(clients: PostgresClients, onLost: () => void): Postgr
       new Promise((resolve, reject) => {
         if (isLost) return reject(storageBlocked(`${unreached}: its connection was lost; try again`));
         running.add(reject);
+        const timer = setTimeout(() => reject(storageBlocked(`${unreached}: no answer within ${callMs} ms`)), callMs);
         const fail = (error: unknown): void => {
           if (wasRefused(error)) refused += 1;
           reject(explain(error));
+          if (codeOf(error) === '25006') leave(); // a standby by now: the next client looks for the primary
         };
-        void call().then(resolve, fail).finally(() => running.delete(reject));
+        void call().then(resolve, fail).finally(() => (running.delete(reject), clearTimeout(timer)));
       }),
   };
 }
 
+/** How long a call takes at most, so that none waits for ever for a server that is silent. It may still be done. */
+const callMs = 10_000;
 const endSeconds = 2;
 const unreached = 'Cannot reach PostgreSQL';
 
-/** A client that only listens: it connects again by itself, and its one query has no answer to mistake. */
+/** A client that only listens and announces: it connects again by itself, and its statements have no answer to mistake. */
 export function openListener({ connect, given, isPooled }: PostgresClients): Sql {
-  return given ?? connect({ ...baseOptions, ...(isPooled && { prepare: false }), onclose: () => undefined });
+  return given ?? connect({ ...baseOptions, ...(isPooled && { prepare: false }), onclose: () => undefined, max: 1 });
 }
 
 const baseOptions: Omit<PostgresClientOptions, 'onclose'> = {
@@ -122,6 +139,15 @@ const baseOptions: Omit<PostgresClientOptions, 'onclose'> = {
   onnotice: () => undefined,
 };
 
+/** The code by which a commit says that its transaction has another isolation level. */
+export const isolationCode = 'PNISO';
+
+function unconfirmed(): PinnaceError {
+  return storageBlocked(
+    'Cannot tell whether PostgreSQL keeps a commit: its wait for a standby was canceled; bring the standby back',
+  );
+}
+
 /** Whether a connection was never made. Codes are those of Node.js and PostgreSQL: resources, authorization, database, starting up. */
 function wasRefused(error: unknown): boolean {
   const code = codeOf(error);
@@ -133,6 +159,12 @@ function wasRefused(error: unknown): boolean {
 function explain(error: unknown): PinnaceError {
   if (error instanceof PinnaceError) return error;
   if (codeOf(error) === '53100') return storageFull('Cannot write to PostgreSQL: the disk is full; make room', error);
+  if (codeOf(error) === isolationCode) {
+    return invalid(
+      'invalid_client',
+      'Cannot write to PostgreSQL: its default isolation level differs; set default_transaction_isolation to "read committed"',
+    );
+  }
   const advice = 'check that it runs and that the client may create the table and its function, then try again';
   return storageBlocked(`${unreached}: it failed; ${advice}`, { cause: error });
 }

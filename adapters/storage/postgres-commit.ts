@@ -5,6 +5,7 @@ import type { Sql } from 'postgres';
 import { keyBytes } from '../../src/base/key.ts';
 import type { CommitResult } from '../../src/contracts/storage.ts';
 import type { PreparedChange } from './changes.ts';
+import { isolationCode } from './postgres-client.ts';
 import { encodeValue } from './value-codec.ts';
 
 /** How many expired rows a commit removes at most: as many as it has changes at most. */
@@ -14,7 +15,9 @@ const purgeLimit = 100;
 export interface PostgresDraft {
   readonly changes: readonly PreparedChange[];
   readonly input: string;
-  /** The hashes of the keys, and for each whether a key of it is written. */
+  /** The hashes of the keys that are written: the news of the commit. */
+  readonly written: ReadonlySet<number>;
+  /** The hashes of all keys, and for each whether a key of it is written. */
   readonly hashes: string;
   readonly writes: string;
   readonly expires: boolean;
@@ -36,6 +39,7 @@ export function draftCommit(changes: readonly PreparedChange[]): PostgresDraft {
   const written = new Set(changes.filter(({ keep }) => !keep).map(hashOfChange));
   return {
     changes,
+    written,
     input: JSON.stringify(rows),
     hashes: hashes.join(' '),
     writes: hashes.map((hash) => written.has(hash)).join(' '),
@@ -43,7 +47,10 @@ export function draftCommit(changes: readonly PreparedChange[]): PostgresDraft {
   };
 }
 
-/** Commits with one prepared statement, which other calls may share a round trip with. */
+/**
+ * Commits with one statement, which other calls may share a round trip with. It tells nobody: a notification inside a commit takes a
+ * lock of the whole server until the commit is on the disk and at the standby, so that all commits would wait for each other.
+ */
 export async function commitDraft(
   sql: Sql,
   { changes, input, hashes, writes, expires }: PostgresDraft,
@@ -86,7 +93,7 @@ export function setupOf(table: string): string {
 
 /** Other instances may call a former function, so count this up with each change of the function. */
 function functionOf(table: string): string {
-  return `${table}_commit_2`;
+  return `${table}_commit_3`;
 }
 
 /**
@@ -100,7 +107,7 @@ function commitFunction(table: string): string {
     declare differing text;
     begin
       if current_setting('transaction_isolation') <> 'read committed' then
-        raise 'the storage needs the isolation level "read committed"';
+        raise 'the storage needs the isolation level "read committed"' using errcode = '${isolationCode}';
       end if;
       perform case when writes then pg_advisory_xact_lock(p_space, hash) else pg_advisory_xact_lock_shared(p_space, hash) end
         from unnest(p_hashes, p_writes) as locks(hash, writes);
@@ -126,14 +133,21 @@ function commitFunction(table: string): string {
       if differing is not null then
         return differing;
       end if;
-      perform pg_notify('${table}', string_agg(hash::text, ' '))
-        from unnest(p_hashes, p_writes) as locks(hash, writes) where writes having count(*) > 0;
       if p_expires then
         delete from "${table}" where expires_at <= p_time and key in (
           select key from "${table}" where expires_at <= p_time limit ${purgeLimit} for update skip locked);
       end if;
       return '';
     end $commit$`;
+}
+
+/**
+ * The statement that shows that a standby has what was committed so far: a write waits for it, and the standby has all writes before it
+ * then. The row has expired and no key, so no reader sees it.
+ */
+export function confirmationOf(table: string): string {
+  return `insert into "${table}" (key, name, value, version, expires_at) values ('', '[]', '', md5(random()::text), 0)
+    on conflict (key) do update set version = excluded.version`;
 }
 
 function spaceOf(table: string): number {

@@ -1,6 +1,7 @@
 /** State in PostgreSQL, for instances that share more than one Deno KV holds. It knows Postgres.js by its type alone. */
 
 import type { ISql, Sql } from 'postgres';
+import type { PinnaceError } from '../../src/base/errors.ts';
 import { encodeKey, type Key } from '../../src/base/key.ts';
 import type { ClosableStorage, Entry, Watchable } from '../../src/contracts/storage.ts';
 import { createReport, type OnError } from '../../src/events/report.ts';
@@ -14,7 +15,7 @@ import {
   type PostgresClient,
   type PostgresClients,
 } from './postgres-client.ts';
-import { commitDraft, draftCommit, hashOf, setupOf } from './postgres-commit.ts';
+import { commitDraft, confirmationOf, draftCommit, hashOf, setupOf } from './postgres-commit.ts';
 import { createPostgresNews } from './postgres-news.ts';
 import { decodeValue } from './value-codec.ts';
 
@@ -33,7 +34,10 @@ export interface PostgresStorageOptions {
   readonly sql?: Sql;
   /** The table, made when it is first used. Two tables never see each other. Without it, `pinnace`. */
   readonly table?: string;
-  /** Receives why the storage could not listen to notifications; it polls until it can. */
+  /**
+   * Receives why the storage could not listen to notifications, while it polls; and that a wait for a standby was canceled, after which
+   * calls are refused until a standby answers.
+   */
   readonly onError?: OnError;
   /** Milliseconds since 1970; the clock of the platform when absent. */
   readonly now?: () => number;
@@ -55,8 +59,8 @@ const longestCloseMs = 2_000;
 /**
  * Keeps state in a table of PostgreSQL 12 or newer. Each call is one prepared statement and one round trip; calls that come at once
  * share round trips. A commit calls a function, which the storage creates beside the table; commits that share a key take turns,
- * others do not wait for each other. Commits are announced by `NOTIFY`, so every instance is notified at once. Where notifications
- * do not arrive, as through a pooler in transaction mode, watchers poll every `pollMs`.
+ * others do not wait for each other. Commits are announced by `NOTIFY`, those of 20 ms together, so every instance is notified soon.
+ * Where notifications do not arrive, as through a pooler in transaction mode, watchers poll every `pollMs`.
  *
  * Behind a pooler such as PgBouncer nothing is prepared: each call then takes two round trips, which works in transaction mode.
  *
@@ -75,14 +79,15 @@ export function postgresStorage(
   if (!/^[a-z_][a-z0-9_]{0,47}$/.test(table)) {
     throw invalid('invalid_table', `Cannot use the table "${table}": take up to 48 of a-z, 0-9 and _`);
   }
-  const clients = connect ? { connect, isPooled: false } : given ? givenClient(given) : undefined;
+  const report = createReport(onError);
+  const onUnconfirmed = (cause: PinnaceError): void => report(cause, { kind: 'storage', id: 'commit' });
+  const opened = connect ? { connect, isPooled: false } : given ? givenClient(given) : undefined;
+  const clients: PostgresClients | undefined = opened && { ...opened, onUnconfirmed };
   if (!clients) throw invalid('invalid_client', 'Cannot open the storage: pass `connect`, which makes a client');
   const pool = createClientPool(clients, table);
   const { use } = pool;
-  const notify = (text: string) => use(({ sql }) => sql`select pg_notify(${table}, ${text})`);
-  const report = createReport(onError);
   const onFailed = (cause: unknown): void => report(cause, { kind: 'storage', id: 'watch' });
-  const news = createPostgresNews({ clients, channel: table, notify, onFailed, pollMs });
+  const news = createPostgresNews({ clients, channel: table, onFailed, pollMs });
 
   return {
     checks: true,
@@ -100,7 +105,9 @@ export function postgresStorage(
     async commit(changes) {
       const time = now();
       const draft = draftCommit(prepareChanges(changes, time));
-      return await use(({ sql }) => commitDraft(sql, draft, { table, time }));
+      const result = await use(({ sql }) => commitDraft(sql, draft, { table, time }));
+      if (result.ok && draft.written.size > 0) news.announce(draft.written);
+      return result;
     },
     watch(keys, { signal, onNews }) {
       news.watch(keys.map((key) => hashOf(encodeKey(key))), { signal, onNews });
@@ -122,6 +129,10 @@ function createClientPool(clients: PostgresClients, table: string) {
         await own.sql.unsafe(`${setupOf(table)}; select pg_backend_pid() as pid`)
       );
       notePooler(clients, own, results);
+      if (clients.isUnconfirmed) {
+        await own.run(async () => await own.sql.unsafe(confirmationOf(table)));
+        clients.isUnconfirmed = false;
+      }
       return own;
     },
     shut: () => undefined,

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { postgresStorage } from '../../../adapters/storage/postgres.ts';
+import { postgresStorage, type PostgresStorageOptions } from '../../../adapters/storage/postgres.ts';
 import { localPrincipal } from '../../../src/index.ts';
 import type { PostgresClientOptions } from '../../../adapters/storage/postgres-client.ts';
 import { createTestClock, watchableStorageContract } from '../../contracts/storage.ts';
@@ -22,7 +22,7 @@ let server: PostgresServer;
 let tables = 0;
 const open: { close(): Promise<void> }[] = [];
 
-function fresh(options: { readonly table?: string; readonly now?: () => number } = {}) {
+function fresh(options: Partial<PostgresStorageOptions> = {}) {
   const storage = postgresStorage({ connect: server.connect, table: `t${tables++}`, ...options });
   open.push(storage);
   return storage;
@@ -97,6 +97,69 @@ describe.skipIf(postgresPrograms === undefined)('postgresStorage', () => {
     await writer.commit([{ key: ['news'], value: 'come' }]);
     await expect(heard).resolves.toBeUndefined();
     stop.abort();
+  });
+
+  it('announces the commits of a while together, and to other instances alone', async () => {
+    const table = `t${tables++}`;
+    const [here, there] = [fresh({ table }), fresh({ table })];
+    const stop = new AbortController();
+    const heard = { here: 0, there: 0 };
+    here.watch([['n', 7]], { signal: stop.signal, onNews: () => heard.here++ });
+    there.watch([['n', 7]], { signal: stop.signal, onNews: () => heard.there++ });
+    await expect.poll(() => Math.min(heard.here, heard.there)).toBe(1); // both listen
+    const texts: string[] = [];
+    const ear = server.connect(plainOptions);
+    await ear.listen(table, (text) => texts.push(text));
+    await Promise.all(
+      Array.from({ length: 700 }, (_, at) => here.commit([{ key: ['n', at], value: at }])),
+    );
+    await expect.poll(() => texts.length).toBeGreaterThan(0);
+    await expect.poll(() => heard.there).toBeGreaterThan(1);
+    expect(heard.here).toBe(2); // by its own commit, and not by the notification
+    expect(texts.length).toBeLessThan(100);
+    await ear.end();
+    stop.abort();
+  });
+
+  it('refuses a database whose transactions have another isolation level, and says what to set', async () => {
+    const connect: typeof server.connect = (options) =>
+      server.connect(
+        Object.assign({ ...options }, { connection: { default_transaction_isolation: 'repeatable read' } }),
+      );
+    await expect(fresh({ connect }).commit([{ key: ['a'], value: 1 }])).rejects.toMatchObject({
+      code: 'invalid_argument',
+      details: { reason: 'invalid_client' },
+      message: expect.stringContaining('default_transaction_isolation'),
+    });
+  });
+
+  it('takes the canceled wait for a standby for an outage, until a standby has confirmed what was written', async () => {
+    const errors: unknown[] = [];
+    const storage = fresh({ onError: (error) => errors.push(error) });
+    await storage.commit([{ key: ['a'], value: 1 }]);
+    const admin = server.connect(plainOptions);
+    const require = async (names: string): Promise<void> => {
+      await admin.unsafe(`alter system set synchronous_standby_names = '${names}'`);
+      await admin`select pg_reload_conf()`;
+      await expect.poll(async () => (await admin`show synchronous_standby_names`)[0]?.['synchronous_standby_names'])
+        .toBe(names);
+    };
+    const cancelWaits = async () =>
+      (await admin`select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`).length;
+    const isRefused = async (call: Promise<unknown>): Promise<void> => {
+      const refusal = call.then(() => undefined, (error: unknown) => error);
+      await expect.poll(cancelWaits).toBeGreaterThan(0);
+      expect(await refusal).toMatchObject(blocked);
+    };
+    const blocked = { code: 'unavailable', details: { reason: 'storage_blocked' } };
+    await require('nobody');
+    await isRefused(storage.commit([{ key: ['a'], value: 2 }]));
+    await isRefused(storage.get(['a'])); // what it would read may be lost
+    await require('');
+    expect((await storage.get(['a']))?.value).toBe(2);
+    expect(await storage.list({ prefix: [], limit: 10 })).toHaveLength(1);
+    expect(errors).toHaveLength(1);
+    await admin.end();
   });
 
   it('continues after a server restart, and reports to watchers that they may have missed changes', async () => {
