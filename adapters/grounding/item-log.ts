@@ -79,6 +79,11 @@ export function storedLog(storage: Storage, prefix: Key, now: () => number = Dat
   };
 }
 
+/** Whether a log under this prefix has parts: one that was emptied has none. */
+export async function hasItems(storage: Storage, prefix: Key): Promise<boolean> {
+  return ((await readHead<Head>(storage, [...prefix, 'head']))?.value.seq ?? 0) > 0;
+}
+
 async function* catchUp(access: Access): AsyncGenerator<LogChange | 'reset'> {
   const { storage, prefix } = access;
   access.head = await readHead<Head>(storage, [...prefix, 'head']);

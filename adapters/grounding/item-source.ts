@@ -3,24 +3,32 @@
 import { checkNames, optional, type Wanted } from '../../src/base/check-options.ts';
 import { BoundedMap } from '../../src/base/bounded-map.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
+import type { Key } from '../../src/base/key.ts';
 import {
   type GroundingCapabilities,
   type GroundingItem,
   type GroundingKind,
   type GroundingRequest,
   opsOf,
+  type TenantedSource,
   type WritableGroundingSource,
 } from '../../src/contracts/grounding-source.ts';
 import type { Storage } from '../../src/contracts/storage.ts';
 import { invalidItem, type StoredItem, toStoredItems } from './item.ts';
 import type { StoredRow } from './item.ts';
 import type { ItemEngine } from './item-engine.ts';
+import { hasItems } from './item-log.ts';
 import { createShelf, type Shelf } from './shelf.ts';
 import { requireRunning } from '../../src/base/turns.ts';
 
 /** What every source of items takes. */
 export interface ItemSourceOptions {
   readonly id: string;
+  /**
+   * Whether all tenants find what the deployment stores, beside what is their own. Code without a principal and principals of
+   * `deployment` then write the items of all. Absent, each tenant finds its own items alone.
+   */
+  readonly shared?: boolean;
   /** Where the items are stored, by source and tenant. Absent, they live as long as the process. */
   readonly storage?: Storage;
   /** Milliseconds since 1970. */
@@ -33,6 +41,7 @@ export interface ItemSourceOptions {
 
 const itemOptions: Readonly<Record<keyof ItemSourceOptions, Wanted>> = /* @__PURE__ */ optional(
   'id',
+  'shared',
   'storage',
   'now',
   'refreshMs',
@@ -62,7 +71,7 @@ export interface Preparing {
 }
 
 /** A source that holds items. */
-export interface ItemSource extends WritableGroundingSource {
+export interface ItemSource extends WritableGroundingSource, TenantedSource {
   /** Makes ready for questions: reads what is stored and measures what is to be measured. Questions do what they need of it. */
   settle(tenant: string, signal: AbortSignal): Promise<void>;
 }
@@ -70,7 +79,8 @@ export interface ItemSource extends WritableGroundingSource {
 /** Returns the source. */
 export function createItemSource(options: ItemSourceOptions, kind: ItemKind): ItemSource {
   checkNames(`create the source "${options.id}"`, options, { ...itemOptions, ...kind.options });
-  const { id, now = Date.now } = options;
+  const { id, shared = false, storage, now = Date.now } = options;
+  const filled = new Set<string>(); // without a storage
   const shelfOf = createShelves(options, kind);
   const open = async (tenant: string, signal: AbortSignal): Promise<Shelf> => {
     requireRunning(signal);
@@ -84,6 +94,7 @@ export function createItemSource(options: ItemSourceOptions, kind: ItemKind): It
     kind: kind.kind,
     capabilities: kind.capabilities,
     ...(kind.quality !== undefined && { quality: kind.quality }),
+    ...(shared && { scope: 'shared' as const }),
     async retrieve(request, signal) {
       requireAnswerable(id, kind.capabilities, request);
       const shelf = await open(request.tenant, signal);
@@ -100,12 +111,19 @@ export function createItemSource(options: ItemSourceOptions, kind: ItemKind): It
       const rows = await kind.toRows?.(stored, { tenant, embeddings: embeddingsOf(items, stored), signal }) ??
         stored.map((item) => ({ item }));
       requireRunning(signal);
+      if (!storage) filled.add(tenant);
       return await shelfOf(tenant).put(rows, { key: idempotencyKey, signal });
     },
     async forget({ tenant, ids, filters }, signal) {
       if (!ids && !filters?.length) throw refused(id, 'name ids or filters', 'nothing_named');
       requireRunning(signal);
       return await shelfOf(tenant).forget({ ids, filters }, signal);
+    },
+    async holdsForOthers(tenant, signal) {
+      requireRunning(signal);
+      if (storage) return await isFilledForOthers(storage, ['grounding', id], tenant);
+      for (const other of filled) if (other !== tenant && shelfOf(other).stats().items > 0) return true;
+      return false;
     },
     async settle(tenant, signal) {
       await (await open(tenant, signal)).settle(signal);
@@ -165,3 +183,22 @@ function createShelves(options: ItemSourceOptions, { createEngine }: ItemKind): 
     return shelves.getOrCreate(tenant, () => createShelf({ engine: createEngine(), storage, prefix, now, refreshMs }));
   };
 }
+
+/** More owners without items are not looked through. */
+const mostOwners = 20;
+
+/** Goes from owner to owner by the first of its keys. */
+async function isFilledForOthers(storage: Storage, prefix: Key, tenant: string): Promise<boolean> {
+  let after: Key | undefined;
+  for (let passed = 0; passed < mostOwners; passed++) {
+    const [entry] = await storage.list({ prefix, limit: 1, ...(after && { after }) });
+    const other = entry?.key[prefix.length];
+    if (other === undefined) return false;
+    if (other !== tenant && await hasItems(storage, [...prefix, other])) return true;
+    after = [...prefix, other, lastPart];
+  }
+  return false;
+}
+
+/** Sorts after every part of a key that a shelf writes. */
+const lastPart = '\uFFFD';

@@ -94,12 +94,21 @@ export interface GroundingSource {
   readonly capabilities: GroundingCapabilities;
   /** How much its hits count beside those of other sources, as measured; 1 when absent. `weights` of `createGrounding` replace it. */
   readonly quality?: number;
-  /** Whose the items are: of the caller's tenant (when absent), or of the caller's subject alone (`perSubject`). */
-  readonly scope?: 'tenant' | 'subject';
+  /**
+   * Whose the items are: of the caller's tenant (when absent), of the caller's subject alone (`perSubject`), or of the caller's tenant
+   * and of all tenants (`shared: true`).
+   */
+  readonly scope?: 'tenant' | 'subject' | 'shared';
   /** The origins that it sends questions or items to; absent: none, or it does not say. An agent's `egress` must have them all. */
   readonly origins?: readonly string[];
   retrieve(request: GroundingRequest, signal: AbortSignal): Promise<readonly SourceHit[]>;
   stats(tenant: string, signal: AbortSignal): Promise<GroundingStats>;
+}
+
+/** A source that can tell why it is empty: it was filled for others than the caller. */
+export interface TenantedSource extends GroundingSource {
+  /** Whether another owner has items, without telling who. */
+  holdsForOthers(tenant: string, signal: AbortSignal): Promise<boolean>;
 }
 
 /** An item to store. */

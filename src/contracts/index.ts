@@ -25,6 +25,7 @@ export type {
   GroundingStats,
   RememberRequest,
   SourceHit,
+  TenantedSource,
   WritableGroundingSource,
 } from './grounding-source.ts';
 export type {

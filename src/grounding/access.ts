@@ -40,6 +40,11 @@ export interface GroundingCallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Another subject of the tenant, for sources per subject; needs the scope `admin`. */
   readonly subject?: string | undefined;
+  /**
+   * Of a shared source: whether `remember` and `forget` are about the items of all tenants. Absent, they are for the deployment: code
+   * without a principal, or a principal of `deployment`. Another is refused `true`.
+   */
+  readonly shared?: boolean | undefined;
   /** The only origins that sources may send a question to; absent: all. */
   readonly origins?: ToolContext['origins'];
   /** The calling agent, for the hooks. */
@@ -80,6 +85,40 @@ export function ownerOf({ scope }: Pick<GroundingSource, 'scope'>, call: Groundi
   const { principal, subject } = call;
   if (principal && subject !== undefined && subject !== principal.subject) requireScope(principal, 'admin');
   return JSON.stringify([tenant, subject ?? principal?.subject ?? 'local']);
+}
+
+/** The owner of the items that all tenants read: a control character, so that no tenant has the name. */
+const everybody = '\u0001';
+
+/** Whose items a caller reads: its own before those of all. */
+export function readOwners(source: Pick<GroundingSource, 'scope'>, call: GroundingCallOptions): readonly string[] {
+  const own = ownerOf(source, call);
+  return source.scope === 'shared' ? [own, everybody] : [own];
+}
+
+/**
+ * Whose items a caller writes.
+ *
+ * @throws PinnaceError `forbidden` (`shared_items`) for `shared: true` of a caller that does not speak for the deployment,
+ * `invalid_argument` (`source_not_shared`) of a source that is not shared.
+ */
+export function writeOwner(source: Pick<GroundingSource, 'id' | 'scope'>, call: GroundingCallOptions): string {
+  const isDeployment = !call.principal || call.principal.deployment === true;
+  if (source.scope !== 'shared') {
+    if (call.shared !== true) return ownerOf(source, call);
+    throw new PinnaceError(
+      'invalid_argument',
+      `Cannot write to the data source "${source.id}" for all tenants: make it with "shared: true"`,
+      { details: { reason: 'source_not_shared' } },
+    );
+  }
+  if (!(call.shared ?? isDeployment)) return ownerOf(source, call);
+  if (isDeployment) return everybody;
+  throw new PinnaceError(
+    'forbidden',
+    `Cannot write to the data source "${source.id}" for all tenants: only a principal of the deployment may`,
+    { details: { reason: 'shared_items' } },
+  );
 }
 
 /**

@@ -1,8 +1,9 @@
 /** Grounding: one question to every kind of source, one list of hits with a confidence that means something. */
 
-import { type AccessHooks, type GroundingCallOptions, ownerOf, requireAccess } from './access.ts';
+import { type AccessHooks, type GroundingCallOptions, requireAccess, tenantOf, writeOwner } from './access.ts';
 import type { Calibration } from './calibration.ts';
 import type { Citation } from './context.ts';
+import { BoundedMap } from '../base/bounded-map.ts';
 import { checkKnownOptions, optional, type Wanted } from '../base/check-options.ts';
 import { type ErrorData, PinnaceError } from '../base/errors.ts';
 import { loadOnce } from '../base/load-once.ts';
@@ -61,9 +62,15 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
   const byId = distinct(options.sources);
   const report = createReport(options.onError);
   const reporting = (id: string, call: GroundingCallOptions): GroundingCallOptions => {
-    const { principal, signal, subject, origins, agentId, authorize, pay, span } = call; // by name: "signal" may be a getter, as of an AbortController
+    const { principal, signal, subject, shared, origins, agentId, authorize, pay, span } = call; // by name: "signal" may be a getter, as of an AbortController
     const own: GroundingCallOptions['report'] = (cause, more) => report(cause, { kind: 'grounding', id, ...more });
-    return { principal, signal, subject, origins, agentId, authorize, pay, span, report: call.report ?? own };
+    return { principal, signal, subject, shared, origins, agentId, authorize, pay, span, report: call.report ?? own };
+  };
+  const told = new BoundedMap<string, true>(mostTold);
+  const reportEmpty = (id: string, call: GroundingCallOptions): void => {
+    const key = JSON.stringify([id, tenantOf(call)]);
+    if (!told.has(key)) call.report?.(emptyForTenant(id, tenantOf(call)), { kind: 'grounding', id });
+    told.set(key, true);
   };
   return {
     sources: [...byId.values()],
@@ -77,7 +84,13 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
         for (const { dataSourceId: id, error } of answer.sources) {
           if (error && statusOfError(error) === 'denied') span?.emit(denied(id, error));
         }
-        span?.note({ hits: answer.hits.length, failed: answer.sources.filter(({ error }) => error).length });
+        const empty = answer.sources.flatMap(({ dataSourceId, reason }) => reason ? [dataSourceId] : []);
+        for (const id of empty) reportEmpty(id, call);
+        span?.note({
+          hits: answer.hits.length,
+          failed: answer.sources.filter(({ error }) => error).length,
+          ...(empty.length > 0 && { emptyForTenant: empty.length }),
+        });
         return answer;
       });
     },
@@ -93,7 +106,7 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
       const { dataSourceId, items, idempotencyKey } = parse(RememberInput, input, { what: 'what to remember' });
       const call = reporting(dataSourceId, given);
       const source = writable(byId, dataSourceId);
-      const request = { tenant: ownerOf(source, call), items: items.map(withLines), idempotencyKey };
+      const request = { tenant: writeOwner(source, call), items: items.map(withLines), idempotencyKey };
       return await within(call.span, factsOf('remember', dataSourceId), async () => {
         await requireAccess(options, { action: 'grounding.remember', source, call });
         await call.pay?.(call.principal, JSON.stringify(request.items).length);
@@ -108,11 +121,23 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
       return await within(call.span, factsOf('forget', dataSourceId), async () => {
         const rights = await requireAccess(options, { action: 'grounding.forget', source, call });
         const all = [...filters ?? [], ...rights];
-        const request = { tenant: ownerOf(source, call), ids, ...(all.length > 0 && { filters: all }) };
+        const request = { tenant: writeOwner(source, call), ids, ...(all.length > 0 && { filters: all }) };
         return { forgotten: await source.forget(request, signalOf(call)) };
       });
     },
   };
+}
+
+/** The most pairs of source and tenant of which it is known that operators were told. */
+const mostTold = 1_000;
+
+/** What operators are told, once: callers learn no more than that the source has nothing for them. */
+function emptyForTenant(id: string, tenant: string): PinnaceError {
+  const why = `it has items of other tenants, and none of "${tenant}"`;
+  const advice = 'ingest with a principal of this tenant, or make the source with "shared: true" and fill it for all';
+  return new PinnaceError('not_found', `Nothing can be found in the data source "${id}": ${why}; ${advice}`, {
+    details: { reason: 'no_items_of_tenant', dataSourceId: id },
+  });
 }
 
 /** A source that may not be queried is reported; the others answer. */

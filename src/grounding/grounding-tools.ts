@@ -75,7 +75,8 @@ export function groundingTools(grounding: Grounding, options: GroundingToolsOpti
     }
   };
   const callOf = ({ principal, signal, span, report, origins }: ToolContext): GroundingCallOptions => {
-    return { principal, signal, span, report, origins, agentId, authorize, pay };
+    // What an agent keeps is its caller's, also where that speaks for the deployment.
+    return { principal, signal, span, report, origins, agentId, authorize, pay, shared: false };
   };
   const dataSourceId = writableId(grounding, ids);
   return [
@@ -232,9 +233,10 @@ function toOutput({ text, citations, omitted }: GroundingContext, { sources, fus
       confidence,
     })),
     omitted,
-    sources: sources.map(({ dataSourceId, status, error }) => ({
+    sources: sources.map(({ dataSourceId, status, reason, error }) => ({
       dataSourceId,
       status,
+      ...(reason && { reason }),
       ...(error && { error: { code: error.code, message: error.message, retryable: error.retryable } }),
     })),
     fused,

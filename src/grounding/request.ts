@@ -110,6 +110,8 @@ export interface SourceReport {
   /** The hits that it gave before fusion. */
   readonly candidates: number;
   readonly status: 'ok' | 'partial' | 'error';
+  /** The source was filled, for others than the caller's tenant: it has nothing to find here. */
+  readonly reason?: 'no_items_of_tenant';
   readonly error?: ErrorData;
   /** The version of the data: a cached answer is valid until it changes. */
   readonly version?: string;

@@ -3,9 +3,9 @@
 import type { RetrieveOptions } from './create-grounding.ts';
 import { PinnaceError, toData } from '../base/errors.ts';
 import { untilAborted } from '../base/until-aborted.ts';
-import type { GroundingRequest, GroundingSource, SourceHit } from '../contracts/grounding-source.ts';
+import type { GroundingRequest, GroundingSource, SourceHit, TenantedSource } from '../contracts/grounding-source.ts';
 import { hidesCause } from '../events/report.ts';
-import { type GroundingCallOptions, ownerOf, requireAccess, tenantOf } from './access.ts';
+import { type GroundingCallOptions, readOwners, requireAccess, tenantOf } from './access.ts';
 import { calibrated } from './calibration.ts';
 import { citationsOf } from './context.ts';
 import { fuse, type SourceHits } from './fuse.ts';
@@ -84,15 +84,15 @@ async function queryAll(
           call,
         });
         const depth = ids.length > 1 ? Math.min(200, topK * 3) : topK; // a hit that others rank high may rank low here
-        return {
-          tenant: ownerOf(source, call),
+        return readOwners(source, call).map((tenant): GroundingRequest => ({
+          tenant,
           query,
           embedding,
           filters: [...filters, ...rights],
           sort,
           aggregate,
           topK: depth,
-        };
+        }));
       };
       const onError = (error: unknown): void => {
         if (hidesCause(error)) call.report?.(error, { kind: 'grounding', id: source.id });
@@ -144,8 +144,8 @@ export interface AskOptions {
   /** Aborts on timeout or when the caller aborts. */
   readonly signal: AbortSignal;
   readonly now: () => number;
-  /** Returns the request to this source, or rejects when it may not be queried. */
-  readonly prepare: () => Promise<GroundingRequest>;
+  /** Returns the requests to this source, one for each owner of items, or rejects when it may not be queried. */
+  readonly prepare: () => Promise<readonly GroundingRequest[]>;
   /** Receives what was thrown. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
@@ -158,13 +158,14 @@ export async function querySource(
   const start = now();
   const about = { dataSourceId: source.id, kind: source.kind };
   try {
-    const { given, version } = await untilAborted(() => ask(source, { prepare, signal }), {
+    const { given, version, reason } = await untilAborted(() => ask(source, { prepare, signal }), {
       signal,
       action: `retrieve from data source "${source.id}"`,
     });
     const hits = keepRules(given);
     const status = hits.length === given.length ? 'ok' : 'partial';
-    return { hits, report: { ...about, tookMs: now() - start, candidates: hits.length, status, version } };
+    const report = { ...about, tookMs: now() - start, candidates: hits.length, status, version } as const;
+    return { hits, report: { ...report, ...(reason && { reason }) } };
   } catch (error) {
     if (!signal.aborted) onError?.(error);
     return { hits: [], report: { ...about, ...failed(error), tookMs: now() - start } };
@@ -181,11 +182,41 @@ function failed(error: unknown): Pick<SourceReport, 'candidates' | 'status' | 'e
   return { candidates: 0, status: 'error', error: toData(error) };
 }
 
+interface Asked {
+  readonly given: readonly SourceHit[];
+  readonly version: string;
+  readonly reason?: SourceReport['reason'];
+}
+
+/** Of items with one id, the tenant's own replaces the one of all. */
+async function ask(
+  source: GroundingSource,
+  { prepare, signal }: Pick<AskOptions, 'prepare' | 'signal'>,
+): Promise<Asked> {
+  const requests = await prepare();
+  const answers = await Promise.all(requests.map((request) => askOne(source, request, signal)));
+  const version = answers.map((answer) => answer.version).join('+');
+  const [own, ...others] = answers;
+  if (!own) return { given: [], version };
+  if (answers.every(({ items }) => items === 0) && isTenanted(source) && source.scope !== 'subject') {
+    const isFilled = await source.holdsForOthers(requests[0]!.tenant, signal); // safe: there is an answer to it
+    return { given: own.given, version, ...(isFilled && { reason: 'no_items_of_tenant' }) };
+  }
+  if (others.length === 0) return { given: own.given, version };
+  const ids = new Set(own.given.map(({ id }) => id));
+  const all = [...own.given, ...others.flatMap(({ given }) => given.filter(({ id }) => !ids.has(id)))];
+  const best = all.toSorted((a, b) => b.confidence - a.confidence || b.score - a.score);
+  return { given: best.slice(0, requests[0]?.topK), version };
+}
+
 /** The version is read first: what is found is at least as new. */
-async function ask(source: GroundingSource, { prepare, signal }: Pick<AskOptions, 'prepare' | 'signal'>) {
-  const request = await prepare();
-  const { version } = await source.stats(request.tenant, signal);
-  return { given: (await source.retrieve(request, signal)).slice(0, request.topK), version };
+async function askOne(source: GroundingSource, request: GroundingRequest, signal: AbortSignal) {
+  const { version, items } = await source.stats(request.tenant, signal);
+  return { given: (await source.retrieve(request, signal)).slice(0, request.topK), version, items };
+}
+
+function isTenanted(source: GroundingSource): source is TenantedSource {
+  return 'holdsForOthers' in source;
 }
 
 /** Drops hits that break the port's rules: without an id, content or source, or with a confidence outside 0 to 1. */

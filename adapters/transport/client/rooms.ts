@@ -287,32 +287,41 @@ export interface RemoteGrounding {
   ingest(
     dataSourceId: string,
     files: readonly RemoteFile[],
-    options?: CallOptions,
+    options?: IngestCallOptions,
   ): AsyncGenerator<IngestProgress, IngestReport>;
+}
+
+interface IngestCallOptions extends CallOptions {
+  /** Of a shared source: whether the files are for all tenants, which takes a caller of the deployment; then it is so when absent. */
+  readonly shared?: boolean;
 }
 
 /** Returns the data sources of an endpoint. */
 export function remoteGrounding(connection: Connection, call: Call): RemoteGrounding {
   return {
     retrieve: (source, body, given) => call('POST /v1/grounding/:source/retrieve', { source }, { ...given, body }),
-    ingest: (dataSourceId, files, { signal = new AbortController().signal } = {}) =>
-      ingest(connection, { path: `/v1/data-sources/${encodeURIComponent(dataSourceId)}/ingest`, files, signal }),
+    ingest: (dataSourceId, files, { signal = new AbortController().signal, shared } = {}) =>
+      ingest(connection, {
+        path: `/v1/data-sources/${encodeURIComponent(dataSourceId)}/ingest`,
+        body: { files: files.map(toBody), ...(shared !== undefined && { shared }) },
+        signal,
+      }),
   };
 }
 
 interface Ingestion {
   readonly path: string;
-  readonly files: readonly RemoteFile[];
+  readonly body: object;
   readonly signal: AbortSignal;
 }
 
 async function* ingest(
   connection: Connection,
-  { path, files, signal }: Ingestion,
+  { path, body, signal }: Ingestion,
 ): AsyncGenerator<IngestProgress, IngestReport> {
   const { wait, backoff } = connection.reading;
   for (let failures = 0; failures < backoff.attempts;) {
-    const response = await openEvents(connection, { path, body: { files: files.map(toBody) }, signal });
+    const response = await openEvents(connection, { path, body, signal });
     for await (
       const { event, data } of readEvents(response.body ?? new ReadableStream(), { ...connection.reading, signal })
     ) {

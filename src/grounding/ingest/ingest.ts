@@ -3,7 +3,7 @@
 import { type ErrorData, PinnaceError, toData } from '../../base/errors.ts';
 import type { Storage } from '../../contracts/storage.ts';
 import type { GroundingCallOptions } from '../access.ts';
-import { tenantOf } from '../access.ts';
+import { writeOwner } from '../access.ts';
 import { sha256 } from '../../base/hash.ts';
 import type { Grounding } from '../create-grounding.ts';
 import { createTurns } from '../../base/turns.ts';
@@ -88,7 +88,7 @@ export async function ingest(
   let written = 0;
   for (const file of options.files) {
     if (call.signal?.aborted) throw new PinnaceError('cancelled', 'The ingestion was stopped');
-    const { progress, count } = await ingestFile(grounding, file, { options, call });
+    const { progress, count } = await ingestFile(file, { grounding, options, call });
     files.push(progress);
     written += count;
   }
@@ -113,22 +113,23 @@ export async function forgetFile(
   call: GroundingCallOptions = {},
 ): Promise<number> {
   const { storage, name } = options;
-  const circumstances = { options, call };
+  const circumstances = { grounding, options, call };
   const mark = await readMark(name, circumstances);
   const base = await idBase(name);
   const from = mark?.ids === undefined && base !== name ? 0 : Math.max(mark?.total ?? 0, mark?.former ?? 0);
-  let forgotten = await forgetPieces(grounding, { base, from: 0, to: from, circumstances });
-  if (from === 0) forgotten += await forgetByName(grounding, name, circumstances);
+  let forgotten = await forgetPieces({ base, from: 0, to: from, circumstances });
+  if (from === 0) forgotten += await forgetByName(name, circumstances);
   await storage.commit([{ key: await markKey(name, circumstances) }]);
   return forgotten;
 }
 
 interface Circumstances {
+  readonly grounding: Grounding;
   readonly options: Pick<IngestOptions, 'dataSourceId' | 'storage' | 'pieceLength' | 'onProgress'>;
   readonly call: GroundingCallOptions;
 }
 
-async function ingestFile(grounding: Grounding, file: IngestFile, circumstances: Circumstances) {
+async function ingestFile(file: IngestFile, circumstances: Circumstances) {
   const { onProgress, pieceLength = 1_200 } = circumstances.options;
   const report = (state: IngestProgress['state'], done: number, more: Partial<IngestProgress> = {}): IngestProgress => {
     const progress = { file: file.name, state, done, total: done, ...more };
@@ -140,16 +141,16 @@ async function ingestFile(grounding: Grounding, file: IngestFile, circumstances:
   if ('error' in read) return { progress: report('failed', 0, { error: read.error }), count: 0 };
   const { pieces, hash } = read;
   const total = pieces.length;
-  const { start, former, isKnown } = await placeIn(grounding, { file, hash, total, circumstances });
+  const { start, former, isKnown } = await placeIn({ file, hash, total, circumstances });
   if (isKnown && total > 0) return { progress: report('unchanged', total), count: 0 };
   const refused = { count: 0, error: undefined as ErrorData | undefined };
   for (let done = start; done < total; done += perCall) {
     report('writing', done, { total });
     const items = await toItems(file, pieces.slice(done, done + perCall), { from: done, circumstances });
-    await rememberEach(grounding, items, { circumstances, refused });
+    await rememberEach(items, { circumstances, refused });
     await writeMark(file.name, { hash, done: Math.min(total, done + perCall), total, former }, circumstances);
   }
-  await forgetPieces(grounding, { base: await idBase(file.name), from: total, to: former, circumstances });
+  await forgetPieces({ base: await idBase(file.name), from: total, to: former, circumstances });
   await writeMark(file.name, { hash, done: total, total, former: 0 }, circumstances);
   if (total === 0) return { progress: report('failed', 0, { error: toData(noText()) }), count: 0 };
   const { count, error } = refused;
@@ -175,7 +176,6 @@ async function readPieces(file: IngestFile, length: number, { signal }: Groundin
 
 /** Where to start, and how many pieces of an earlier content there may be. */
 async function placeIn(
-  grounding: Grounding,
   { file: { name }, hash, total, circumstances }: {
     readonly file: IngestFile;
     readonly hash: string;
@@ -186,7 +186,7 @@ async function placeIn(
   const mark = await readMark(name, circumstances);
   if (!mark) return { start: 0, former: 0, isKnown: false };
   if (mark.ids === undefined && await idBase(name) !== name) {
-    await forgetByName(grounding, name, circumstances); // version 0.2 had one id for all names with the same end
+    await forgetByName(name, circumstances); // version 0.2 had one id for all names with the same end
     return { start: 0, former: 0, isKnown: false };
   }
   const isSame = mark.hash === hash;
@@ -222,20 +222,19 @@ function ownField(name: string, value: unknown, metadata: Readonly<Record<string
 
 /** Remembers the items. Where the source refuses one of them, the others are remembered one by one. */
 async function rememberEach(
-  grounding: Grounding,
   items: Item[],
   { circumstances, refused }: {
     readonly circumstances: Circumstances;
     readonly refused: { count: number; error: ErrorData | undefined };
   },
 ): Promise<void> {
-  const { options: { dataSourceId }, call } = circumstances;
+  const { grounding, options: { dataSourceId }, call } = circumstances;
   try {
     await grounding.remember({ dataSourceId, items }, call);
   } catch (error) {
     if (!(error instanceof PinnaceError) || error.code !== 'invalid_argument') throw error;
     if (items.length > 1) {
-      for (const item of items) await rememberEach(grounding, [item], { circumstances, refused });
+      for (const item of items) await rememberEach([item], { circumstances, refused });
       return;
     }
     refused.count++;
@@ -244,8 +243,7 @@ async function rememberEach(
 }
 
 async function forgetPieces(
-  grounding: Grounding,
-  { base, from, to, circumstances: { options: { dataSourceId }, call } }: {
+  { base, from, to, circumstances: { grounding, options: { dataSourceId }, call } }: {
     readonly base: string;
     readonly from: number;
     readonly to: number;
@@ -261,7 +259,7 @@ async function forgetPieces(
 }
 
 /** What version 0.2 has kept is known by the name alone. */
-async function forgetByName(grounding: Grounding, name: string, { options, call }: Circumstances): Promise<number> {
+async function forgetByName(name: string, { grounding, options, call }: Circumstances): Promise<number> {
   const filters = [{ field: 'file', op: 'eq' as const, value: name }, { field: 'piece', op: 'gte' as const, value: 0 }];
   return (await grounding.forget({ dataSourceId: options.dataSourceId, filters }, call)).forgotten;
 }
@@ -286,9 +284,11 @@ async function writeMark(name: string, mark: Mark, circumstances: Circumstances)
 }
 
 /** Names of up to 300 characters are keys as they were in version 0.2. */
-async function markKey(name: string, { options: { dataSourceId }, call }: Circumstances): Promise<readonly string[]> {
+async function markKey(name: string, { grounding, options, call }: Circumstances): Promise<readonly string[]> {
+  const { dataSourceId: id } = options;
+  const owner = writeOwner(grounding.sources.find((source) => source.id === id) ?? { id }, call);
   const wellFormed = name.toWellFormed();
-  return ['ingest', tenantOf(call), dataSourceId, wellFormed.length <= 300 ? wellFormed : await idBase(name)];
+  return ['ingest', owner, id, wellFormed.length <= 300 ? wellFormed : await idBase(name)];
 }
 
 function noText(): PinnaceError {

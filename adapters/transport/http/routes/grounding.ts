@@ -50,6 +50,8 @@ const IngestRequest = v.strictObject({
     v.minLength(1),
     v.maxLength(1000),
   ),
+  /** Of a shared source: whether the files are for all tenants; for callers of the deployment they are, when absent. */
+  shared: v.optional(v.boolean()),
 });
 
 /** A query whose source is in the path; `retrieve` parses its fields. */
@@ -81,6 +83,7 @@ const GroundingAnswer = v.object({
     tookMs: v.number(),
     candidates: v.number(),
     status: v.picklist(['ok', 'partial', 'error']),
+    reason: v.optional(v.literal('no_items_of_tenant')),
     error: v.optional(ErrorData),
     version: v.optional(v.string()),
   })),
@@ -147,7 +150,7 @@ export function groundingRoutes(
       runtime,
       grounding,
       options: { dataSourceId, files, storage },
-      call: callOf(c, runtime),
+      call: { ...callOf(c, runtime), shared: body.shared },
     };
     const streams = c.req.header('accept')?.includes('text/event-stream') === true;
     return streams ? streamIngestion(c, ingestion) : c.json(await ingestGuarded(ingestion));

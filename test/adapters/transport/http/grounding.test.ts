@@ -19,14 +19,16 @@ import { testRuntime } from '../../../fixtures/runtime.ts';
 function endpoint(
   scopes: readonly Scope[] = ['grounding:read', 'registry:write'],
   hooks: Pick<CreateRuntimeOptions, 'audit' | 'authorize' | 'sinks'> = {},
+  { shared = false } = {},
 ) {
   const storage = memoryStorage();
-  const grounding = createGrounding({ sources: [textSource({ id: 'handbook', storage })] });
+  const grounding = createGrounding({ sources: [textSource({ id: 'handbook', storage, shared })] });
   const runtime = testRuntime({ model: scriptedModel(says('Hi')).model, storage, ...hooks });
   const authenticator = {
     authenticate: (request: Request) => {
       const tenant = request.headers.get('x-tenant') ?? 'one';
-      return Promise.resolve(createPrincipal({ ...localPrincipal(), via: 'http', tenant, scopes }));
+      const deployment = request.headers.get('x-deployment') !== 'no';
+      return Promise.resolve(createPrincipal({ ...localPrincipal(), via: 'http', tenant, scopes, deployment }));
     },
   };
   const handle = createHandler(runtime, { authenticator, grounding: { grounding, storage } });
@@ -50,7 +52,18 @@ describe('grounding over HTTP', () => {
     const post = endpoint();
     await post('/data-sources/handbook/ingest', { files });
     const other = await post('/grounding/handbook/retrieve', { query: 'winch' }, { 'x-tenant': 'two' });
-    expect(await other.json()).toMatchObject({ hits: [] });
+    expect(await other.json()).toMatchObject({ hits: [], sources: [{ status: 'ok', reason: 'no_items_of_tenant' }] });
+  });
+
+  it('fills a shared source for all tenants as the deployment, and for one as a tenant', async () => {
+    const post = endpoint(undefined, {}, { shared: true });
+    const asTenant = { 'x-deployment': 'no' };
+    expect((await post('/data-sources/handbook/ingest', { files, shared: true }, asTenant)).status).toBe(403);
+    await post('/data-sources/handbook/ingest', { files: files.slice(0, 1) });
+    await post('/data-sources/handbook/ingest', { files: files.slice(1) }, asTenant);
+    const ask = async (query: string, tenant: string) =>
+      (await (await post('/grounding/handbook/retrieve', { query }, { 'x-tenant': tenant })).json()).hits.length;
+    expect([await ask('winch', 'two'), await ask('sails', 'two'), await ask('sails', 'one')]).toEqual([1, 0, 1]);
   });
 
   it.each<[string, string, unknown, number]>([
