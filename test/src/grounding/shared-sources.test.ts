@@ -146,7 +146,7 @@ describe.each<[string, Storage | undefined]>([['a storage', memoryStorage()], ['
       expect(errors[0]?.message).toContain('none of "shop"');
       expect(errors[0]?.message).not.toContain('acme');
       expect((await ask(grounding, person('acme')))?.reason).toBeUndefined();
-      await grounding.forget({ dataSourceId: 'handbook', ids }, { principal: person('acme') });
+      await grounding.forget({ dataSourceId: 'handbook', ids: [...ids] }, { principal: person('acme') });
       expect((await ask(grounding, person('shop')))?.reason).toBeUndefined();
     });
 
