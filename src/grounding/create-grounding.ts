@@ -10,7 +10,7 @@ import { loadOnce } from '../base/load-once.ts';
 import { parse } from '../base/parse.ts';
 import type { GroundingSource, WritableGroundingSource } from '../contracts/grounding-source.ts';
 import { createReport, type OnError } from '../events/report.ts';
-import { type InnerFacts, type SpanEvent, statusOfError, within } from '../events/span.ts';
+import { type InnerFacts, type Span, type SpanEvent, statusOfError, within } from '../events/span.ts';
 import { ForgetInput, type GroundingAnswer, RememberInput, type RetrieveInput, RetrieveRequest } from './request.ts';
 
 const load = /* @__PURE__ */ loadOnce(() => import('./retrieve.ts'));
@@ -67,11 +67,6 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
     return { principal, signal, subject, shared, origins, agentId, authorize, pay, span, report: call.report ?? own };
   };
   const told = new BoundedMap<string, true>(mostTold);
-  const reportEmpty = (id: string, call: GroundingCallOptions): void => {
-    const key = JSON.stringify([id, tenantOf(call)]);
-    if (!told.has(key)) call.report?.(emptyForTenant(id, tenantOf(call)), { kind: 'grounding', id });
-    told.set(key, true);
-  };
   return {
     sources: [...byId.values()],
     descriptions: options.descriptions ?? {},
@@ -81,16 +76,7 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
       return await within(call.span, factsOf('retrieve', request.dataSourceId, request.dataSourceIds), async (span) => {
         const { retrieve } = await load();
         const answer = await retrieve(byId, request, { ...options, call });
-        for (const { dataSourceId: id, error } of answer.sources) {
-          if (error && statusOfError(error) === 'denied') span?.emit(denied(id, error));
-        }
-        const empty = answer.sources.flatMap(({ dataSourceId, reason }) => reason ? [dataSourceId] : []);
-        for (const id of empty) reportEmpty(id, call);
-        span?.note({
-          hits: answer.hits.length,
-          failed: answer.sources.filter(({ error }) => error).length,
-          ...(empty.length > 0 && { emptyForTenant: empty.length }),
-        });
+        noteAnswer(answer, { span, call, told });
         return answer;
       });
     },
@@ -130,6 +116,28 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
 
 /** The most pairs of source and tenant of which it is known that operators were told. */
 const mostTold = 1_000;
+
+function noteAnswer(
+  { hits, sources }: GroundingAnswer,
+  { span, call, told }: {
+    readonly span: Span | undefined;
+    readonly call: GroundingCallOptions;
+    readonly told: BoundedMap<string, true>;
+  },
+): void {
+  const tenant = tenantOf(call);
+  let [failed, empty] = [0, 0];
+  for (const { dataSourceId: id, error, reason } of sources) {
+    if (error) failed++;
+    if (error && statusOfError(error) === 'denied') span?.emit(denied(id, error));
+    if (!reason) continue;
+    empty++;
+    const key = JSON.stringify([id, tenant]);
+    if (!told.has(key)) call.report?.(emptyForTenant(id, tenant), { kind: 'grounding', id });
+    told.set(key, true);
+  }
+  span?.note({ hits: hits.length, failed, ...(empty > 0 && { emptyForTenant: empty }) });
+}
 
 /** What operators are told, once: callers learn no more than that the source has nothing for them. */
 function emptyForTenant(id: string, tenant: string): PinnaceError {
