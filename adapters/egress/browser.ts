@@ -2,7 +2,7 @@
 
 import type { Egress } from '../../src/contracts/egress.ts';
 import { guardedFetch, type GuardedFetchOptions } from './guarded-fetch.ts';
-import { hostOf, unreachable } from './refusals.ts';
+import { notSent, unreachable } from './refusals.ts';
 
 /** What can be replaced, for tests. */
 export interface BrowserEgressOptions extends GuardedFetchOptions {
@@ -26,8 +26,7 @@ export function browserEgress(options: BrowserEgressOptions = {}): Egress {
       mode: 'cors',
     }).catch((cause: unknown) => {
       // A browser does not say which of these it was.
-      const why = `${hostOf(url, terms)} did not answer, sends elsewhere, or lets no page ask it (CORS)`;
-      throw unreachable('unreachable', why, { cause });
+      throw notSent(cause, url, terms, 'did not answer, sends elsewhere, or lets no page ask it (CORS)');
     }), options);
   return {
     ...guarded,

@@ -9,7 +9,7 @@ import { type CircuitOptions, createCircuits, type HeldAnswer, pathKind } from '
 import { createDeadline, type Deadline } from './deadline.ts';
 import { storeCookies, withCookies } from './headers.ts';
 import { firstHop, type Hop, nextHop, type Reach } from './hop.ts';
-import { hostOf, refused, unreachable } from './refusals.ts';
+import { notSent, refused } from './refusals.ts';
 import { checkSecrets, withSecrets } from './secrets.ts';
 
 /** Sends one hop and follows no redirect. Errors other than a `PinnaceError` become `unavailable`. */
@@ -124,9 +124,7 @@ async function sendHop(
     return answer;
   } catch (error) {
     deadline.signal.throwIfAborted();
-    throw error instanceof PinnaceError
-      ? error
-      : unreachable('unreachable', `${hostOf(hop.url, options)} did not answer`, { cause: error });
+    throw notSent(error, hop.url, options, 'did not answer');
   }
 }
 

@@ -3,6 +3,7 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { TLSSocket } from 'node:tls';
 import type { Lookup } from './checked-lookup.ts';
 import type { Hop } from './hop.ts';
 import { unreachable } from './refusals.ts';
@@ -49,7 +50,14 @@ export function sendPinned({ url, method, headers, body }: Hop, { signal, lookup
     },
   });
   request.on('response', (message) => settle(() => toResponse(message, method), { resolve, reject, request }));
-  request.on('error', reject);
+  let issuer: unknown;
+  request.once('socket', (socket) => {
+    // Before the check that destroys the socket, and with it what is known of a certificate that is not trusted.
+    if (socket instanceof TLSSocket) {
+      socket.prependOnceListener('secure', () => (issuer = socket.getPeerCertificate().issuer));
+    }
+  });
+  request.on('error', (error) => reject(issuer === undefined ? error : Object.assign(error, { cert: { issuer } })));
   request.on('close', () => reject(new Error('The host closed the connection'))); // `guardedFetch` names the host
   onAbort(signal, request);
   request.end(body);

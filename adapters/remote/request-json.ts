@@ -44,7 +44,7 @@ export type Reply =
  * Sends one request, without redirects, caching, retries and cookies.
  *
  * @throws PinnaceError `unavailable`, with the reason `<kind>_unreachable` or `<kind>_failed` where trying again may help,
- * `<kind>_refused`, `<kind>_too_large`, `<kind>_invalid` or `<kind>_headers` where it does not; what {@link untilAborted} says of
+ * `<kind>_refused`, `<kind>_too_large`, `<kind>_invalid`, `<kind>_headers` or `tls_untrusted` where it does not; what {@link untilAborted} says of
  * an abort.
  */
 export async function requestJson(remote: Remote, request: JsonRequest): Promise<Reply> {
@@ -109,7 +109,8 @@ async function readHeaders(remote: Remote, { headers, what }: JsonRequest): Prom
 async function reach<T>(remote: Remote, { what }: JsonRequest, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
-  } catch {
+  } catch (error) {
+    if (error instanceof PinnaceError && error.details?.['reason'] === 'tls_untrusted') throw error; // as the egress says it
     const why = 'it is out of reach, redirects, or ended its answer early';
     throw unavailable(remote, 'unreachable', `Cannot load ${what} from the ${remote.name}: ${why}`);
   }

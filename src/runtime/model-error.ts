@@ -1,5 +1,6 @@
 /** Turns what a model call throws into a code and a fixed text. The AI SDK's errors hold the prompt, the answer and at times the key. */
 
+import { untrustedCertificate } from '../base/certificate.ts';
 import { isRecord } from '../base/is-record.ts';
 import { isErrorCode, PinnaceError } from '../base/errors.ts';
 import { isNetworkError } from '../base/network.ts';
@@ -75,7 +76,7 @@ const bugs: ReadonlySet<unknown> = new Set(['TypeError', 'ReferenceError', 'Rang
 
 /** A model in another realm (a custom one behind a port) may throw an error that only looks like ours. */
 function fromUnknown(error: unknown): PinnaceError {
-  if (isNetworkError(error)) return unavailable('provider_unreachable', 'The model endpoint cannot be reached', error);
+  if (isNetworkError(error)) return unreached(error);
   const { code, name } = recordOf(error);
   if (isErrorCode(code)) {
     return new PinnaceError(code, 'The model call failed', { cause: error, details: { reason: 'model_failed' } });
@@ -87,10 +88,16 @@ function fromUnknown(error: unknown): PinnaceError {
   return new PinnaceError('internal', message, { cause: error, details: { reason: 'model_code' } });
 }
 
+function unreached(error: unknown, host = ''): PinnaceError {
+  const server = { action: 'Cannot call the model', host: `its endpoint${host}`, isListed: true };
+  return untrustedCertificate(error, server) ??
+    unavailable('provider_unreachable', `The model endpoint${host} cannot be reached`, error);
+}
+
 function toCallError(facts: Cause, cause: unknown): PinnaceError {
   const status = typeof facts.statusCode === 'number' ? facts.statusCode : undefined;
   if (status === undefined) {
-    return unavailable('provider_unreachable', `The model endpoint${hostOf(facts)} cannot be reached`, cause);
+    return unreached(cause, hostOf(facts));
   }
   if (status === 401 || status === 403) {
     return new PinnaceError('unavailable', `The model endpoint refused the key (status ${status})`, {
@@ -283,7 +290,7 @@ function mayRetry(thrown: unknown): boolean {
   if (thrown instanceof PinnaceError) return thrown.details?.['reason'] === cut().details?.['reason'];
   const { name, isRetryable } = failureOf(thrown);
   if (name === 'AI_APICallError') return isRetryable === true && toModelError(thrown).retryable;
-  return isNetworkError(thrown);
+  return isNetworkError(thrown) && toModelError(thrown).retryable;
 }
 
 /** The pause that the provider requests, if runs wait that long. */

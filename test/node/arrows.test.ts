@@ -122,6 +122,7 @@ describe('imports', () => {
       'node:buffer': /^adapters\/(storage\/postgres-commit\.ts$|cli\/)/,
       'node:http': /^adapters\/egress\/pinned-socket\.ts$/,
       'node:https': /^adapters\/egress\/pinned-socket\.ts$/,
+      'node:tls': /^adapters\/egress\/pinned-socket\.ts$/,
       'node:dns': /^adapters\/egress\/pinned-socket\.ts$/,
       'node:net': /^adapters\/egress\//,
     };
