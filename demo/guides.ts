@@ -84,6 +84,7 @@ export const guideGroups: readonly GuideGroup[] = [
       { page: 'node', title: 'Node', words: 'express hono server' },
       { page: 'platforms', title: 'Bun, Cloudflare, Next.js', words: 'workers durable object route handler edge' },
       { page: 'endpoint', title: 'Endpoint', words: 'http api signed routes' },
+      { page: 'operations', title: 'Operations', words: 'routes openapi http scopes paths rest api' },
       { page: 'sign-in', title: 'Sign people in', words: 'oidc oauth jwt cookie session csrf cors login auth' },
       {
         page: 'callers',
