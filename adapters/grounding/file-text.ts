@@ -2,6 +2,9 @@
 
 import { loadOnce } from '../../src/base/load-once.ts';
 import { decodeText } from './decode-text.ts';
+import type { SkippedPart } from './office/markdown.ts';
+
+export type { SkippedPart } from './office/markdown.ts';
 
 /** Options of {@link fileText}. */
 export interface FileTextOptions {
@@ -9,6 +12,8 @@ export interface FileTextOptions {
   readonly type?: string | undefined;
   /** Stops the reading with `cancelled`. */
   readonly signal?: AbortSignal | undefined;
+  /** Receives each part that is not in the text: pages and pictures without text, charts, comments, macros. */
+  readonly onSkipped?: ((part: SkippedPart) => void) | undefined;
 }
 
 const loadOffice = /* @__PURE__ */ loadOnce(() => import('./office-text.ts'));
@@ -26,11 +31,13 @@ const loadPdf = /* @__PURE__ */ loadOnce(() => import('./pdf-text.ts'));
  */
 export async function fileText(
   file: Uint8Array<ArrayBuffer>,
-  { type, signal }: FileTextOptions = {},
+  { type, signal, onSkipped }: FileTextOptions = {},
 ): Promise<string> {
   const start = new TextDecoder('latin1').decode(file.subarray(0, 1_024));
-  if (start.includes('%PDF-') && !start.startsWith('PK')) return await (await loadPdf()).pdfText(file, { signal });
+  if (start.includes('%PDF-') && !start.startsWith('PK')) {
+    return await (await loadPdf()).pdfText(file, { signal, onSkipped });
+  }
   const isOffice = start.startsWith('PK\u0003\u0004') || start.startsWith('\u00d0\u00cf\u0011\u00e0');
-  if (isOffice) return await (await loadOffice()).officeText(file, { signal });
+  if (isOffice) return await (await loadOffice()).officeText(file, { signal, onSkipped });
   return decodeText(file, { type });
 }

@@ -2,7 +2,7 @@
 
 import { PinnaceError } from '../../src/base/errors.ts';
 import { TextBudget } from '../../src/grounding/ingest/pieces.ts';
-import { createMarkdown, type Markdown } from './office/markdown.ts';
+import { createMarkdown, type Markdown, type SkippedPart } from './office/markdown.ts';
 import { readOpenDocument } from './office/open-document.ts';
 import { type OfficePackage, openPackage } from './office/package.ts';
 import { readSlides } from './office/slides.ts';
@@ -13,6 +13,8 @@ import { readWorkbook } from './office/workbook.ts';
 export interface OfficeTextOptions {
   /** Stops the reading with `cancelled`. */
   readonly signal?: AbortSignal | undefined;
+  /** Receives what the file has besides text, such as pictures. */
+  readonly onSkipped?: ((part: SkippedPart) => void) | undefined;
 }
 
 /** Reads the part at a path, the main one of the file. */
@@ -39,7 +41,10 @@ const readers: readonly (readonly [type: RegExp, usual: string, read: Read])[] =
  * const text = async () => await officeText(new Uint8Array(await file.arrayBuffer())); // a `File` or `Blob`
  * await ingest(grounding, { dataSourceId: 'handbook', storage, files: [{ name: 'handbook.docx', text }] });
  */
-export async function officeText(file: Uint8Array<ArrayBuffer>, { signal }: OfficeTextOptions = {}): Promise<string> {
+export async function officeText(
+  file: Uint8Array<ArrayBuffer>,
+  { signal, onSkipped }: OfficeTextOptions = {},
+): Promise<string> {
   if (isCompoundFile(file)) {
     throw unsupported('it is encrypted, or of an older version: save it as .docx, .xlsx or .pptx without a password');
   }
@@ -51,7 +56,25 @@ export async function officeText(file: Uint8Array<ArrayBuffer>, { signal }: Offi
   if (!read) throw unsupported('it is an archive of something else');
   const markdown = createMarkdown(new TextBudget());
   await read(office, markdown, main.path || usual);
+  if (onSkipped) { for (const part of skippedIn(office)) onSkipped(part); }
   return markdown.text();
+}
+
+/** What is no text, by the folders and names of parts that programs use. */
+const others: readonly (readonly [parts: RegExp, one: string, many: string])[] = [
+  [/(?:^|\/)(?:media|pictures)\/[^/]+$/, '1 picture', 'pictures'],
+  [/(?:^|\/)charts\/chart[^/]*\.xml$/, '1 chart', 'charts'],
+  [/(?:^|\/)comments[^/]*\.xml$/, 'comments', 'pages of comments'],
+  [/vbaproject\.bin$/, 'macros', 'sets of macros'],
+  [/(?:^|\/)embeddings\/[^/]+$/, '1 embedded file', 'embedded files'],
+];
+
+function skippedIn(office: OfficePackage): SkippedPart[] {
+  const paths = [...office.paths()];
+  return others.flatMap(([parts, one, many]) => {
+    const count = paths.filter((path) => parts.test(path)).length;
+    return count === 0 ? [] : [{ part: count === 1 ? one : `${count} ${many}`, reason: 'only text is read' }];
+  });
 }
 
 /** The main part by the relationships of the package, and its content type; empty where the package does not say. */

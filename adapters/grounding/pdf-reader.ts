@@ -7,7 +7,7 @@ import { PinnaceError } from '../../src/base/errors.ts';
 import { loadOnce } from '../../src/base/load-once.ts';
 import { createTurns, requireRunning, type Turns } from '../../src/base/turns.ts';
 import { TextBudget } from '../../src/grounding/ingest/pieces.ts';
-import { createMarkdown, type Markdown } from './office/markdown.ts';
+import { createMarkdown, type Markdown, type SkippedPart } from './office/markdown.ts';
 import { checkPdf } from './pdf-check.ts';
 
 /** What pdf.js returns, as far as it is used. */
@@ -27,16 +27,23 @@ interface PdfItem {
   readonly hasEOL?: boolean;
 }
 
-/** What `pdfText` returns and throws. The time limit holds between turns. */
+/** What was read. */
+export interface PdfText {
+  readonly text: string;
+  readonly skipped: readonly SkippedPart[];
+}
+
+/** Reads the text. Throws what `pdfText` throws. The time limit holds between turns. */
 export async function readPdf(
   file: Uint8Array<ArrayBuffer>,
   { signal, timeoutMs }: { readonly signal?: AbortSignal | undefined; readonly timeoutMs: number },
-): Promise<string> {
+): Promise<PdfText> {
   requireRunning(signal);
   const turns = createTurns(signal);
   await checkPdf(file, turns);
   const markdown = createMarkdown(new TextBudget());
   const maps = new Set<string>();
+  const skipped: SkippedPart[] = [];
   const task = (await loadPdfJs()).getDocument({
     BinaryDataFactory: noDataFor(maps),
     data: file.slice(), // it is transferred
@@ -55,7 +62,7 @@ export async function readPdf(
   signal?.addEventListener('abort', stop);
   try {
     const document = await Promise.race([task.promise, ended.promise]);
-    await Promise.race([readPages(document, markdown, turns), ended.promise]);
+    await Promise.race([readPages(document, { markdown, turns, skipped }), ended.promise]);
   } catch (error) {
     throw error instanceof PinnaceError ? error : explain(error);
   } finally {
@@ -66,17 +73,27 @@ export async function readPdf(
   const text = markdown.text();
   const [map] = maps;
   if (!/^(?!## Page \d+$)./m.test(text)) throw map === undefined ? noText() : noCharacterMap(map);
-  return map === undefined ? text : `${missingText(map)}\n\n${text}`;
+  return { text: map === undefined ? text : `${missingText(map)}\n\n${text}`, skipped };
 }
 
-async function readPages(document: PdfDocument, markdown: Markdown, turns: Turns): Promise<void> {
+async function readPages(
+  document: PdfDocument,
+  { markdown, turns, skipped }: {
+    readonly markdown: Markdown;
+    readonly turns: Turns;
+    readonly skipped: SkippedPart[];
+  },
+): Promise<void> {
   for (let number = 1; number <= document.numPages; number++) {
     await turns.next();
     markdown.budget.part = `page ${number}`;
     const page = await document.getPage(number);
     const text = await textOf(page, markdown.budget);
     page.cleanup();
-    if (text.trim() === '') continue;
+    if (text.trim() === '') {
+      skipped.push({ part: `page ${number}`, reason: 'no text: it may be empty or a picture' });
+      continue;
+    }
     markdown.heading(2, `Page ${number}`);
     markdown.paragraph(text);
   }

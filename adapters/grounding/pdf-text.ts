@@ -9,7 +9,8 @@
 import { type ErrorData, fromData } from '../../src/base/errors.ts';
 import { requireRunning } from '../../src/base/turns.ts';
 import { untilAborted } from '../../src/base/until-aborted.ts';
-import { cancelledPdf, damagedPdf, readPdf, slowPdf } from './pdf-reader.ts';
+import type { SkippedPart } from './office/markdown.ts';
+import { cancelledPdf, damagedPdf, type PdfText, readPdf, slowPdf } from './pdf-reader.ts';
 
 /** Options of {@link pdfText}. */
 export interface PdfTextOptions {
@@ -17,6 +18,8 @@ export interface PdfTextOptions {
   readonly signal?: AbortSignal | undefined;
   /** How long the reading may take, in milliseconds; 60,000 when absent. */
   readonly timeoutMs?: number;
+  /** Receives each page without text. */
+  readonly onSkipped?: ((part: SkippedPart) => void) | undefined;
 }
 
 /** Files that are read at a time: each worker may need a processor and 512 MiB. */
@@ -40,7 +43,7 @@ let hasWorkers = true;
  */
 export async function pdfText(
   file: Uint8Array<ArrayBuffer>,
-  { signal, timeoutMs = 60_000 }: PdfTextOptions = {},
+  { signal, timeoutMs = 60_000, onSkipped }: PdfTextOptions = {},
 ): Promise<string> {
   requireRunning(signal);
   while (reading >= mostAtOnce) {
@@ -48,10 +51,11 @@ export async function pdfText(
   }
   reading++;
   try {
-    const text = hasWorkers ? await readInWorker(file, { signal, timeoutMs }) : undefined;
-    if (text !== undefined) return text;
-    hasWorkers = false;
-    return await readPdf(file, { signal, timeoutMs });
+    let read = hasWorkers ? await readInWorker(file, { signal, timeoutMs }) : undefined;
+    hasWorkers = read !== undefined;
+    read ??= await readPdf(file, { signal, timeoutMs });
+    if (onSkipped) { for (const part of read.skipped) onSkipped(part); }
+    return read.text;
   } finally {
     reading--;
     for (const wake of waiting) wake();
@@ -63,13 +67,13 @@ export async function pdfText(
 async function readInWorker(
   file: Uint8Array<ArrayBuffer>,
   { signal, timeoutMs }: { readonly signal: AbortSignal | undefined; readonly timeoutMs: number },
-): Promise<string | undefined> {
-  const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
+): Promise<PdfText | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<PdfText | undefined>();
   let isReady = false;
   const worker = startWorker({
     onAnswer(answer) {
       if (answer.type === 'ready') isReady = true;
-      else if (answer.type === 'text') resolve(answer.text);
+      else if (answer.type === 'text') resolve(answer);
       else if (answer.type === 'error') reject(fromData(answer.error)); // a tool for development may send more
     },
     onEnd: () => isReady ? reject(damagedPdf()) : resolve(undefined),
@@ -97,7 +101,7 @@ export interface PdfRequest {
 /** What the worker sends: that it has started, and then what it has read. */
 export type PdfAnswer =
   | { readonly type: 'ready' }
-  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'text' } & PdfText
   | { readonly type: 'error'; readonly error: ErrorData };
 
 /** A worker that starts. */

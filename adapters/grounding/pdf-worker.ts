@@ -19,7 +19,7 @@ send({ type: 'ready' });
 
 async function answer({ file, timeoutMs }: PdfRequest): Promise<void> {
   try {
-    send({ type: 'text', text: await readPdf(file, { timeoutMs }) });
+    send({ type: 'text', ...await readPdf(file, { timeoutMs }) });
   } catch (error) {
     send({ type: 'error', error: toData(error) });
   }

@@ -7,6 +7,7 @@ import { Icon } from './icon.tsx';
 import { Said, useSaid } from './said.tsx';
 
 const labels: Readonly<Record<Remedy, string>> = {
+  'remove-files': 'Remove the files',
   retry: 'Try again',
   settings: 'Model settings',
   'chat-settings': 'Chat settings',
@@ -24,15 +25,24 @@ interface ErrorCalloutProps {
   readonly saidOf?: ((traceId: string) => Promise<string | undefined>) | undefined;
   /** Whether the remedies can be used here. */
   readonly isLast: boolean;
+  /** Whether the chat sends files. */
+  readonly hasFiles: boolean;
   readonly onRemedy: (remedy: Remedy) => void;
 }
 
 /** What went wrong, what the provider said, and what to do; the code and the trace are folded. */
-export function ErrorCallout({ error, isLimit, traceId, saidOf, isLast, onRemedy }: ErrorCalloutProps): JSX.Element {
+export function ErrorCallout(
+  { error, isLimit, traceId, saidOf, isLast, hasFiles, onRemedy }: ErrorCalloutProps,
+): JSX.Element {
   const said = useSaid({ traceId, saidOf });
   const { title, advice, remedies } = useProblem(error, said);
-  const offered = remedies.includes('retry') ? remedies : [...remedies, 'retry' as const];
-  const usable = isLast ? offered.filter((remedy) => remedy !== 'retry' || error.code !== 'cancelled') : [];
+  const isFutile = error.code === 'cancelled' || remedies.includes('remove-files');
+  const offered = isFutile || remedies.includes('retry') ? remedies : [...remedies, 'retry' as const];
+  const usable = isLast
+    ? offered.filter((remedy) =>
+      (remedy !== 'retry' || error.code !== 'cancelled') && (remedy !== 'remove-files' || hasFiles)
+    )
+    : [];
   return (
     <div
       class={`callout ${isLimit ? 'is-warning' : 'is-error'}`}

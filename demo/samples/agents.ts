@@ -311,7 +311,14 @@ function cardOf(agent: AgentInput, definitions: readonly ToolDefinition[]): Agen
     description: 'The approved tools of an MCP server',
   }));
   const tools = [...[...named, ...asking.slice(0, dataSources.length)].map(toolOf), ...servers];
-  return { id, name, description, tools, suggestions: [] };
+  return {
+    id,
+    name,
+    description,
+    tools,
+    suggestions: [],
+    ...(agent.contextTokens !== undefined && { contextTokens: agent.contextTokens }),
+  };
 }
 
 function fits({ id }: ToolDefinition, pattern: string): boolean {

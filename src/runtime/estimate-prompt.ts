@@ -99,6 +99,16 @@ function textLength(text: string): number {
   return 2 + length + (wide === 0 ? 0 : length * (wide / looked) * (charactersPerToken - 1));
 }
 
+/** About how many tokens a text takes. */
+export function textTokens(text: string): number {
+  return Math.ceil(textLength(text) / charactersPerToken);
+}
+
+/** About how many tokens a file takes. */
+export function fileTokens(file: Pick<LanguageModelV4FilePart, 'mediaType' | 'data'>): number {
+  return Math.ceil(fileLength(file) / charactersPerToken);
+}
+
 function fileLength({ mediaType, data }: Pick<LanguageModelV4FilePart, 'mediaType' | 'data'>): number {
   const bytes = bytesOf(data);
   if (mediaType.startsWith('text/')) return bytes;

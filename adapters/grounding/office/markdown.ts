@@ -2,6 +2,14 @@
 
 import type { TextBudget } from '../../../src/grounding/ingest/pieces.ts';
 
+/** A part of a file whose content is not in its text, such as a page that is a picture. */
+export interface SkippedPart {
+  /** Such as `page 3` or `2 pictures`. */
+  readonly part: string;
+  /** Why, in words. */
+  readonly reason: string;
+}
+
 /** A document that is being written. Empty texts are left out. Takes what it writes from the budget. */
 export interface Markdown {
   readonly budget: TextBudget;

@@ -8,6 +8,8 @@ import { type Attributes, invalidDocument, readXml, type XmlHandler } from './xm
 export interface OfficePackage {
   readonly turns: Turns;
   readonly has: (path: string) => boolean;
+  /** The names of all parts, in lower case. */
+  readonly paths: () => Iterable<string>;
   /** Reads a part. One that does not exist says nothing. @throws PinnaceError `invalid_argument`; `cancelled` with the signal. */
   readonly read: (path: string, handler: XmlHandler) => Promise<void>;
   /** Returns the content of a part; `undefined` for one that does not exist. */
@@ -61,6 +63,7 @@ export async function openPackage(
   return {
     turns,
     has: (path) => entries.has(path.toLowerCase()),
+    paths: () => entries.keys(),
     bytes,
     read: readPart,
     relationsOf: (path) => relationsOf(path, readPart),

@@ -13,6 +13,8 @@ export interface AgentCard {
   readonly suggestions: readonly string[];
   /** What the page shows beside a chat with the agent. */
   readonly panel?: 'tree' | 'knowledge';
+  /** How many tokens its model takes, where its record says so. */
+  readonly contextTokens?: number | undefined;
   /** Its runs make plans: requests carry `planner`. */
   readonly plans?: boolean;
 }

@@ -63,8 +63,8 @@ export interface ChatRuns {
   steer(chat: Chat, how: PlanSteering): Promise<void>;
   /** Withdraws the last answer's questions: its calls are not made, its plan is cancelled. Returns whether it had any. */
   dismiss(chat: Chat): boolean;
-  /** Writes the last message of the chat. */
-  save(chat: Chat): Promise<void>;
+  /** Writes a message of the chat, by default the last one. */
+  save(chat: Chat, message?: Message): Promise<void>;
   /** Whether the answer is being written here and is not fully stored yet. */
   isOurs(answerId: string): boolean;
 }
@@ -133,7 +133,7 @@ export function createChatRuns(
 
   const parts = { ...options, saving, start, goOn };
   return {
-    save: (chat) => saving.save(chat),
+    save: (chat, message) => saving.save(chat, message),
     isOurs: saving.isOurs,
     goOn,
     ...starting(parts),

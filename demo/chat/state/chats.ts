@@ -41,6 +41,8 @@ export interface Chats {
   retry(): void;
   /** Sends a message of the open chat once more with this text. The earlier one stays as another version, with what followed it. */
   edit(messageId: string, text: string): void;
+  /** Removes the files of the open chat, so that its messages work again, and asks its last question once more. */
+  removeFiles(): void;
   /** Shows this version of a message of the open chat, and what followed it. */
   show(messageId: string): void;
   rename(chat: Chat, title: string): void;
@@ -153,6 +155,7 @@ export function createChats(options: ChatsOptions): Chats {
     },
     retry: () => sending.retry(current.value),
     edit: (messageId, text) => sending.edit(current.value, messageId, text),
+    removeFiles: () => sending.removeFiles(current.value),
     ...changes({ current, save }),
     decide: (part, decision, send) => runs.decide(chatOf(part), part, decision, send),
     reply: (question, answer) => runs.reply(current.value, question, answer),

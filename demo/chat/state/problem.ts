@@ -3,7 +3,7 @@
 import type { ErrorShape } from './run-data.ts';
 
 /** What a button in the callout does. */
-export type Remedy = 'retry' | 'settings' | 'chat-settings' | 'new-chat' | 'reload' | 'room';
+export type Remedy = 'remove-files' | 'retry' | 'settings' | 'chat-settings' | 'new-chat' | 'reload' | 'room';
 
 /** An error in a person's words. */
 export interface Problem {
@@ -51,7 +51,27 @@ const byReason: Readonly<Record<string, Problem>> = {
   context_overflow: {
     title: 'This chat is too long for the model',
     advice: 'Start a new chat, or connect a model with a larger context window.',
-    remedies: ['new-chat', 'settings'],
+    remedies: ['remove-files', 'new-chat', 'settings'],
+  },
+  attachment_unsupported: {
+    title: 'This model does not take files of this type',
+    advice: 'Remove them, or choose a model that takes them.',
+    remedies: ['remove-files', 'settings', 'new-chat'],
+  },
+  attachment_refused: {
+    title: 'The model server refused the files',
+    advice: 'The model may not take such files, or not so many. Remove them, or choose another model.',
+    remedies: ['remove-files', 'settings', 'new-chat'],
+  },
+  attachment_missing: {
+    title: 'A file is no longer stored',
+    advice: 'Remove it, or attach it again.',
+    remedies: ['remove-files', 'new-chat'],
+  },
+  attachment_too_large: {
+    title: 'The files are too large',
+    advice: 'Remove them, or send them in several messages.',
+    remedies: ['remove-files', 'new-chat'],
   },
   vault_locked: {
     title: 'The vault is locked',
@@ -211,9 +231,22 @@ const unknown: Problem = {
 export function describeProblem({ code, details, retryAfterMs }: ErrorShape): Problem {
   const reason = details?.['reason'];
   if (typeof reason === 'string' && reason.startsWith('period_')) return spentBudget(details ?? {});
+  if (reason === 'context_window') return tooLong(details ?? {});
   const known = (typeof reason === 'string' ? own(byReason, reason) : undefined) ?? own(byCode, code) ?? unknown;
   if (retryAfterMs === undefined) return known;
   return { ...known, advice: `${known.advice} Try again in ${formatWait(retryAfterMs)}.` };
+}
+
+/** The message that is answered takes more than the model does: trying again cannot help. */
+function tooLong({ tokens, contextTokens }: Readonly<Record<string, unknown>>): Problem {
+  const by = Math.ceil((Number(tokens) / Number(contextTokens) - 1) * 100);
+  return {
+    title: by > 0
+      ? `The message exceeds what this model takes by ${by.toLocaleString('en')} %`
+      : 'The message exceeds what this model takes',
+    advice: 'Remove its files or shorten it, or choose a model with a larger context window.',
+    remedies: ['remove-files', 'new-chat', 'settings'],
+  };
 }
 
 /** A budget of a period is used. Trying again helps when the next period has started. */

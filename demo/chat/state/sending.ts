@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals';
 import { queueMessage } from '../../composer/state/queue.ts';
 import type { Drafts } from '../../composer/state/drafts.ts';
-import type { AttachedFile, Written } from '../../files/state/attached-file.ts';
+import { type AttachedFile, hasFiles, type Written } from '../../files/state/attached-file.ts';
 import { parentOf } from './branches.ts';
 import { afterLast, append, type Chat, isRunning, titleOf } from './chat.ts';
 import type { ChatRuns, ChatRunsOptions } from './chat-runs.ts';
@@ -15,6 +15,7 @@ export interface Sending {
   send(chat: Chat, text: string, files: readonly AttachedFile[]): void;
   retry(chat: Chat): void;
   edit(chat: Chat, messageId: string, text: string): void;
+  removeFiles(chat: Chat): void;
   /** Puts back what was written in a chat and not sent, once. */
   restoreDraft(chat: Chat): void;
 }
@@ -57,7 +58,7 @@ export function createSending({ shelf, runs, drafts, ...options }: SendingOption
     if (shelf.find(chat.id)) sendNow(chat, written);
   }
 
-  return {
+  const sending: Sending = {
     send(chat, text, files) {
       if ((text.trim() === '' && files.length === 0) || chat.loaded.value !== 'ready') return;
       const written = { text: text.trim(), files };
@@ -80,6 +81,16 @@ export function createSending({ shelf, runs, drafts, ...options }: SendingOption
       if (runs.dismiss(chat)) void runs.save(chat);
       add(chat, { text: text.trim(), files: edited.files?.value }, parentOf(chat.all.value, messageId));
     },
+    removeFiles(chat) {
+      if (!isReady(chat)) return;
+      for (const message of chat.messages.value) {
+        if (message.role !== 'user' || !message.files || !hasFiles(message)) continue;
+        message.files.value = message.files.value.map((file) => ({ ...file, isRemoved: true }));
+        void runs.save(chat, message);
+      }
+      const question = chat.messages.value.findLast(({ role }) => role === 'user');
+      if (question?.role === 'user' && question.text !== '') sending.retry(chat);
+    },
     restoreDraft(chat) {
       const waiting = drafts?.restore(chat) ?? [];
       if (!isRunning(chat)) return appendToDraft(chat, waiting.map(({ text }) => text));
@@ -88,6 +99,7 @@ export function createSending({ shelf, runs, drafts, ...options }: SendingOption
       }
     },
   };
+  return sending;
 }
 
 /** Whether the chat is read and nothing is written in it. */

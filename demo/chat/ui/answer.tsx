@@ -9,6 +9,7 @@ import { openQuestions, planOf } from '../../plan/state/plan.ts';
 import { placeOf } from '../../knowledge/worker/place.ts';
 import { citable } from '../state/citations.ts';
 import { type CitedSource } from '../state/run-data.ts';
+import { hasFiles } from '../../files/state/attached-file.ts';
 import { Files } from '../../files/ui/lazy-files.tsx';
 import { safeHref } from '../../markdown/state/markdown-links.ts';
 import {
@@ -268,6 +269,7 @@ function Ending({ message, outcome, playground, isLast }: AnswerProps & { outcom
             ? (traceId) => playground.inspector.connect().said(traceId)
             : undefined}
           isLast={isLast}
+          hasFiles={playground.chats.current.value.messages.value.some(hasFiles)}
           onRemedy={(remedy) => apply(remedy, playground)}
         />
       );
@@ -299,6 +301,8 @@ function isAsking(message: AssistantMessage): boolean {
 
 function apply(remedy: Remedy, playground: Playground): void {
   switch (remedy) {
+    case 'remove-files':
+      return playground.chats.removeFiles();
     case 'retry':
       return playground.retry();
     case 'settings':

@@ -51,7 +51,7 @@ export function Composer({ chat, playground }: { chat: Chat; playground: Playgro
       {chat.attachProblem.value !== undefined && (
         <p class='attach-problem' role='alert' data-testid='attach-problem'>{chat.attachProblem.value}</p>
       )}
-      {files.length > 0 && <DraftFiles chat={chat} onRemoved={() => playground.focusRequests.value++} />}
+      {files.length > 0 && <DraftFiles chat={chat} playground={playground} />}
       {draft.startsWith('/') && <CommandMenu chat={chat} playground={playground} />}
       <MessageField chat={chat} playground={playground} onEnter={send} />
       <div class='composer-foot'>

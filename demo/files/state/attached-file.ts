@@ -13,6 +13,14 @@ export const AttachedFile = v.object({
   url: v.string(),
   /** The endpoint that stores it; without one, this page's worker. */
   via: v.optional(v.string()),
+  /** What the person attached, where its text is sent instead, such as `PDF`. Then `size` is that of the file, not of its text. */
+  kind: v.optional(v.string()),
+  /** About how many tokens it takes. */
+  tokens: v.optional(v.number()),
+  /** What is not in the text, such as `page 3: no text`. */
+  skipped: v.optional(v.array(v.string())),
+  /** A person has removed it: models no longer get it. */
+  isRemoved: v.optional(v.boolean()),
 });
 export type AttachedFile = v.InferOutput<typeof AttachedFile>;
 
@@ -32,6 +40,11 @@ export interface Written {
   readonly files?: readonly AttachedFile[] | undefined;
 }
 
+/** Whether a message has files that are sent with the next run. */
+export function hasFiles(message: { readonly files?: Question['files'] } | object): boolean {
+  return 'files' in message && filesToSend(message.files).length > 0;
+}
+
 interface Question {
   readonly text: string;
   readonly files?: Signal<readonly AttachedFile[]> | undefined;
@@ -39,11 +52,21 @@ interface Question {
 
 /** The message's parts for a run. A file without an address is left out. */
 export function partsToSend({ text, files }: Question): UIMessage['parts'] {
-  const sent = files?.value.filter(({ url }) => url !== '') ?? [];
+  const removed = files?.value.filter(({ isRemoved }) => isRemoved) ?? [];
   return [
     ...(text === '' ? [] : [{ type: 'text' as const, text }]),
-    ...sent.map(({ name, mediaType, url }) => ({ type: 'file' as const, filename: name, mediaType, url })),
+    ...filesToSend(files).map(({ name, mediaType, url }) => ({
+      type: 'file' as const,
+      filename: name,
+      mediaType,
+      url,
+    })),
+    ...removed.map(({ name }) => ({ type: 'text' as const, text: `[The file ${JSON.stringify(name)} was removed]` })),
   ];
+}
+
+function filesToSend(files: Question['files']): readonly AttachedFile[] {
+  return files?.value.filter(({ url, isRemoved }) => url !== '' && !isRemoved) ?? [];
 }
 
 /** Replaces the data URL of a sent file by its address. */
@@ -53,9 +76,11 @@ export function keepAddress(
   via: string | undefined,
 ): void {
   if (!files) return;
-  const sent = files.value.filter((file) => file.url !== '')[part - (text === '' ? 0 : 1)];
+  const sent = filesToSend(files)[part - (text === '' ? 0 : 1)];
   files.value = files.value.map((file) =>
-    file === sent ? { name: file.name, mediaType, size, url, ...(via !== undefined && { via }) } : file
+    file === sent
+      ? { ...file, mediaType, size: file.kind === undefined ? size : file.size, url, ...(via !== undefined && { via }) }
+      : file
   );
 }
 

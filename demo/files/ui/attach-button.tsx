@@ -5,7 +5,10 @@ import { Icon } from '../../kit/icon.tsx';
 import { attach, attachText } from './lazy-files.tsx';
 
 /** What the file dialog offers; the content of a file decides whether it is taken. */
-const accepted = 'image/png,image/jpeg,image/gif,image/webp,application/pdf,audio/*,text/*,application/json,.md,.csv';
+const accepted = [
+  'image/png,image/jpeg,image/gif,image/webp,application/pdf,audio/*,text/*,application/json,.md,.csv',
+  '.docx,.xlsx,.pptx,.odt,.ods,.odp,.ts,.tsx,.js,.py,.go,.rs,.java,.c,.cpp,.sql,.yaml,.yml,.toml,.xml',
+].join();
 
 /** Opens the file dialog. */
 export function AttachButton({ chat }: { chat: Chat }): JSX.Element {

@@ -3,12 +3,14 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { Playground } from '../../app/state/playground.ts';
+import { agentOf, type Playground, showBeside } from '../../app/state/playground.ts';
 import type { Chat } from '../../chat/state/chat.ts';
-import { formatBytes } from '../../kit/format.ts';
+import { formatBytes, formatCount } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';
 import { saveFile } from '../../kit/save-file.ts';
-import { toDataUrl } from '../state/attach.ts';
+import { defaultContextTokens } from '../../../src/runtime/estimate-prompt.ts';
+import { fileKind } from '../../knowledge/worker/file-kind.ts';
+import { excessOf, originalOf, takeFirstPart, textOf, toDataUrl } from '../state/attach.ts';
 import type { AttachedFile } from '../state/attached-file.ts';
 
 /** What to fetch when a file is attached. */
@@ -44,7 +46,7 @@ function isResource(url: string): boolean {
 }
 
 function FileView({ file, playground }: { file: ShownFile; playground: Playground }): JSX.Element {
-  const { name, mediaType, url, via } = file;
+  const { name, mediaType, url, via, isRemoved = false } = file;
   const src = useSignal<string | undefined>(undefined);
   const isMissing = useSignal(url === '');
   useEffect(() => {
@@ -59,57 +61,76 @@ function FileView({ file, playground }: { file: ShownFile; playground: Playgroun
       }
     };
     isMissing.value = url === '';
-    if (image.test(mediaType) && url !== '' && !isResource(url)) void show();
+    if (image.test(mediaType) && url !== '' && !isResource(url) && !isRemoved) void show();
     return () => void (isHere = false);
   }, [url, via]);
   const download = (): void => {
-    contentOf(file, playground).then((blob) => saveFile(blob, name), () => (isMissing.value = true));
+    const saved = file.kind === undefined ? name : `${name}.md`; // what was sent is the text
+    contentOf(file, playground).then((blob) => saveFile(blob, saved), () => (isMissing.value = true));
   };
+  if (isRemoved) return <Chip testId='file-removed' name={name} facts='removed from the chat' />;
+  if (isMissing.value) return <Chip testId='file-missing' name={name} facts='not available' />;
+  if (isResource(url)) return <Chip testId='file-resource' name={name} facts={factsOf(file)} />;
   return (
-    <>
-      {src.value !== undefined && <img class='answer-image' src={src.value} alt={name} data-testid='file-image' />}
-      {isMissing.value
+    <button
+      type='button'
+      class={src.value === undefined ? 'file' : 'file-picture'}
+      data-testid='file'
+      title={src.value === undefined ? file.skipped?.join('\n') : `${name}, ${factsOf(file)}`}
+      onClick={download}
+    >
+      {src.value === undefined && <Icon name='save' />}
+      <span class='visually-hidden'>Download</span>
+      {src.value === undefined
         ? (
-          <p class='file' data-testid='file-missing'>
-            <Icon name='file' />
-            <span class='file-name'>{name}</span>
-            <span class='file-facts'>not available</span>
-          </p>
-        )
-        : isResource(url)
-        ? (
-          <p class='file' data-testid='file-resource'>
-            <Icon name='file' />
+          <>
             <span class='file-name'>{name}</span>
             <span class='file-facts'>{factsOf(file)}</span>
-          </p>
+          </>
         )
-        : (
-          <button
-            type='button'
-            class='file'
-            data-testid='file'
-            onClick={download}
-          >
-            <Icon name='save' />
-            <span class='visually-hidden'>Download</span>
-            <span class='file-name'>{name}</span>
-            <span class='file-facts'>{factsOf(file)}</span>
-          </button>
-        )}
-    </>
+        : <img class='answer-image' src={src.value} alt={name} data-testid='file-image' />}
+    </button>
   );
 }
 
-function factsOf({ mediaType, size, url }: ShownFile): string {
-  if (isResource(url)) return 'loaded from its MCP server with each message';
-  return size === undefined ? mediaType : `${mediaType}, ${formatBytes(size)}`;
+function Chip(
+  { testId, name, facts }: { readonly testId: string; readonly name: string; readonly facts: string },
+): JSX.Element {
+  return (
+    <p class='file' data-testid={testId}>
+      <Icon name='file' />
+      <span class='file-name'>{name}</span>
+      <span class='file-facts'>{facts}</span>
+    </p>
+  );
 }
 
-/** The text of a file that is not sent yet. */
-function textOf({ url }: AttachedFile): string {
-  const bytes = Uint8Array.from(atob(url.slice(url.indexOf(',') + 1)), (character) => character.charCodeAt(0));
-  return new TextDecoder().decode(bytes);
+function factsOf({ name, mediaType, kind = kindOf(name, mediaType), size, url, skipped = [] }: ShownFile): string {
+  if (isResource(url)) return 'loaded from its MCP server with each message';
+  const left = skipped.length === 0 ? '' : `, ${formatCount(skipped.length, 'part')} not read`;
+  return `${kind}${size === undefined ? '' : `, ${formatBytes(size)}`}${left}`;
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  'application/pdf': 'PDF',
+  'application/json': 'JSON',
+  'text/csv': 'Table',
+  'text/tab-separated-values': 'Table',
+  'text/markdown': 'Markdown',
+  'audio/mpeg': 'MP3 audio',
+  'audio/mp4': 'M4A audio',
+  'image/jpeg': 'JPEG picture',
+  'image/webp': 'WebP picture',
+};
+
+/** The kind of a file in a person's words. */
+function kindOf(name: string, mediaType: string): string {
+  const [type = '', subtype = ''] = mediaType.split('/');
+  const known = kinds[mediaType];
+  if (known !== undefined) return known;
+  if (type === 'image') return `${subtype.toUpperCase()} picture`;
+  if (type === 'audio') return `${subtype.toUpperCase()} audio`;
+  return fileKind(name) === 'code' ? 'Code' : type === 'text' ? 'Text' : 'File';
 }
 
 async function contentOf({ url, via, mediaType }: ShownFile, { readFile }: Playground): Promise<Blob> {
@@ -118,44 +139,114 @@ async function contentOf({ url, via, mediaType }: ShownFile, { readFile }: Playg
   return new Blob([Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))], { type: mediaType });
 }
 
-/** The files of the message that is being written, each with its removal. */
-export function DraftFiles({ chat, onRemoved }: { chat: Chat; onRemoved: () => void }): JSX.Element {
-  const remove = (file: AttachedFile): void => {
-    chat.attached.value = chat.attached.value.filter((other) => other !== file);
+/** The files of the message that is being written, each with its removal, and what to do with those that are too large. */
+export function DraftFiles({ chat, playground }: { chat: Chat; playground: Playground }): JSX.Element {
+  const remove = (...files: readonly AttachedFile[]): void => {
+    chat.attached.value = chat.attached.value.filter((other) => !files.includes(other));
     chat.attachProblem.value = undefined;
-    onRemoved();
+    playground.focusRequests.value++;
   };
   return (
-    <ul class='files is-draft' aria-label='Attached files'>
-      {chat.attached.value.map((file, i) => (
-        <li key={i} class='file' data-testid='attached'>
-          {image.test(file.mediaType) && !isResource(file.url) ? <img src={file.url} alt='' /> : <Icon name='file' />}
-          <span class='file-name'>{file.name}</span>
-          <span class='file-facts'>{factsOf(file)}</span>
-          {file.name.startsWith('Pasted text') && (
+    <div class='draft-files'>
+      <ul class='files is-draft' aria-label='Attached files'>
+        {chat.attached.value.map((file, i) => (
+          <li key={i} class='file' data-testid='attached' title={file.skipped?.join('\n')}>
+            {image.test(file.mediaType) && !isResource(file.url) ? <img src={file.url} alt='' /> : <Icon name='file' />}
+            <span class='file-name'>{file.name}</span>
+            <span class='file-facts'>{factsOf(file)}</span>
+            {file.name.startsWith('Pasted text') && (
+              <button
+                type='button'
+                class='quiet-button'
+                data-testid='paste-as-text'
+                onClick={() => {
+                  chat.draft.value = `${chat.draft.value}${textOf(file)}`;
+                  remove(file);
+                }}
+              >
+                Insert as text
+              </button>
+            )}
             <button
               type='button'
-              class='quiet-button'
-              data-testid='paste-as-text'
-              onClick={() => {
-                chat.draft.value = `${chat.draft.value}${textOf(file)}`;
-                remove(file);
-              }}
+              class='icon-button'
+              aria-label={`Remove ${file.name}`}
+              data-testid='remove-file'
+              onClick={() =>
+                remove(file)}
             >
-              Insert as text
+              <Icon name='cross' />
             </button>
-          )}
-          <button
-            type='button'
-            class='icon-button'
-            aria-label={`Remove ${file.name}`}
-            data-testid='remove-file'
-            onClick={() => remove(file)}
-          >
-            <Icon name='cross' />
-          </button>
-        </li>
-      ))}
-    </ul>
+          </li>
+        ))}
+      </ul>
+      <TooLarge chat={chat} playground={playground} onRemove={remove} />
+    </div>
+  );
+}
+
+interface TooLargeProps {
+  readonly chat: Chat;
+  readonly playground: Playground;
+  readonly onRemove: (...files: readonly AttachedFile[]) => void;
+}
+
+/** Says which files the model cannot take, before they are sent. */
+function TooLarge({ chat, playground, onRemove }: TooLargeProps): JSX.Element {
+  const { contextTokens = defaultContextTokens } = agentOf(playground.agents, chat.agentId.value);
+  const excess = excessOf(chat.attached.value, contextTokens);
+  const isBusy = useSignal(false);
+  const store = async (files: readonly AttachedFile[]): Promise<void> => {
+    isBusy.value = true;
+    const answer = await playground.knowledge.connect().add(
+      files.map((file) => {
+        const content = originalOf(file);
+        return { name: content.name, type: content.type, content };
+      }),
+    ).catch(() => undefined);
+    isBusy.value = false;
+    if (!answer?.ok) {
+      chat.attachProblem.value = answer?.error.message ?? 'The file was not added. Reload the page to try again.';
+      return;
+    }
+    onRemove(...files);
+    showBeside(playground, 'knowledge');
+  };
+  const [first] = excess?.files ?? [];
+  const isText = first !== undefined && first.mediaType.startsWith('text/');
+  return (
+    <div role='status'>
+      {excess && first && (
+        <div class='too-large' data-testid='too-large'>
+          <p>
+            <strong>{excess.files.length === 1 ? `“${first.name}” exceeds` : 'These files together exceed'}</strong>
+            {' '}
+            what this model takes by {excess.percent.toLocaleString('en')} %. Put{' '}
+            {excess.files.length === 1 ? 'it' : 'them'} into Files, where agents search for the parts that they need.
+          </p>
+          <p class='button-row'>
+            <button
+              type='button'
+              class='button is-primary'
+              disabled={isBusy.value}
+              onClick={() => void store(excess.files)}
+            >
+              Put into Files
+            </button>
+            {excess.files.length === 1 && isText && (
+              <button
+                type='button'
+                class='button'
+                disabled={isBusy.value || excess.room < 500}
+                onClick={() => void takeFirstPart(chat, first, excess.room)}
+              >
+                Use the first part
+              </button>
+            )}
+            <button type='button' class='button' onClick={() => onRemove(...excess.files)}>Remove</button>
+          </p>
+        </div>
+      )}
+    </div>
   );
 }

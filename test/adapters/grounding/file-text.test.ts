@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decodeText } from '../../../adapters/grounding/decode-text.ts';
-import { fileText } from '../../../adapters/grounding/file-text.ts';
+import { fileText, type SkippedPart } from '../../../adapters/grounding/file-text.ts';
 import { readPdf } from '../../../adapters/grounding/pdf-reader.ts';
 import { pdfText } from '../../../adapters/grounding/pdf-text.ts';
 import { zipOf } from '../../fixtures/code.ts';
@@ -21,6 +21,20 @@ describe('fileText', () => {
     expect(await fileText(await zipOf({ 'word/document.xml': document }))).toBe('Berth eight');
     expect(await fileText(bytesOf('Berth nine'))).toBe('Berth nine');
     await expect(fileText(new Uint8Array(2_000))).rejects.toMatchObject({ details: { reason: 'no_text' } });
+  });
+});
+
+describe('fileText with `onSkipped`', () => {
+  it('names the pages without text and what an office file has besides text', async () => {
+    const skipped: string[] = [];
+    const onSkipped = ({ part, reason }: SkippedPart): void => void skipped.push(`${part}: ${reason}`);
+    await expect(fileText(pdfOf('', { pages: 2 }), { onSkipped })).rejects.toThrow('pictures without text');
+    const pages = pdfOf(linesOfPdf('Berth seven')); // has one page
+    await fileText(pages, { onSkipped });
+    const document = '<w:document><w:body><w:p><w:r><w:t>Berth eight</w:t></w:r></w:p></w:body></w:document>';
+    const media = { 'word/media/a.png': 'a', 'word/media/b.png': 'b', 'word/charts/chart1.xml': '<c/>' };
+    await fileText(await zipOf({ 'word/document.xml': document, ...media }), { onSkipped });
+    expect(skipped).toEqual(['2 pictures: only text is read', '1 chart: only text is read']);
   });
 });
 

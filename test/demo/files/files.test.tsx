@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import type { UIMessage } from '../../../src/contracts/ai-types.ts';
-import { answer, mount, type Page, send } from '../../fixtures/page/playground.tsx';
+import { linesOfPdf, pdfOf } from '../../fixtures/pdf.ts';
+import { zipOf } from '../../fixtures/code.ts';
+import { agents, answer, mount, type Page, send } from '../../fixtures/page/playground.tsx';
 
 let page: Page;
 
@@ -68,9 +70,9 @@ describe('attaching files', () => {
       },
     ]);
     expect(await page.find('file-image')).toMatchObject({ alt: 'dot.png' });
-    expect(page.all('file').map(({ textContent }) => textContent)).toEqual([
-      'Downloaddot.pngimage/png, 70 bytes',
-      'Downloadcities.csvtext/csv, 8 bytes',
+    expect(page.all('file').map(({ title, textContent }) => [title, textContent])).toEqual([
+      ['dot.png, PNG picture, 70 bytes', 'Download'],
+      ['', 'Downloadcities.csvTable, 8 bytes'],
     ]);
     expect(page.all('attached')).toHaveLength(0);
   });
@@ -181,6 +183,57 @@ describe('attaching files', () => {
     expect(names()).toEqual(['a', 'b']);
   });
 
+  it('sends the text of a document, and says what of it was not read', async () => {
+    page = await mount();
+    const report = await zipOf({
+      'word/document.xml':
+        '<w:document><w:body><w:p><w:r><w:t>High water at noon</w:t></w:r></w:p></w:body></w:document>',
+      'word/media/quay.png': 'picture',
+    });
+    await choose(new File([report], 'report.docx'));
+    expect((await page.find('attached')).textContent).toMatch(/^report\.docxDocument, \d+ bytes, 1 part not read$/);
+    expect((await page.find('attached')).title).toBe('1 picture: only text is read');
+    await send(page, 'When is high water?');
+    expect(lastSent()?.parts[1]).toEqual({
+      type: 'file',
+      filename: 'report.docx',
+      mediaType: 'text/markdown',
+      url: `data:text/markdown;base64,${btoa('High water at noon')}`,
+    });
+    expect((await page.find('file')).textContent).toMatch(/^Downloadreport\.docxDocument, \d+ bytes/);
+  });
+
+  it('sends the text of a PDF, and a PDF of pictures as it is', async () => {
+    page = await mount();
+    await choose(
+      new File([pdfOf(linesOfPdf('Tides'))], 'tides.pdf', { type: 'application/pdf' }),
+      new File([pdfOf('')], 'scan.pdf', { type: 'application/pdf' }),
+    );
+    await vi.waitFor(() => expect(page.all('attached')).toHaveLength(2), { timeout: 20_000 });
+    expect(page.playground.chats.current.value.attached.value.map(({ mediaType }) => mediaType)).toEqual([
+      'text/markdown',
+      'application/pdf',
+    ]);
+  }, 30_000);
+
+  it('says that a file does not fit the model, and takes its first part, or puts it into Files', async () => {
+    page = await mount({ agents: [{ ...agents[0]!, contextTokens: 10_000 }] });
+    const text = 'Tide and time wait for no one.\n'.repeat(4_000); // 31,000 tokens, 8,000 fit
+    await choose(new File([text], 'tides.txt', { type: 'text/plain' }));
+    expect((await page.find('too-large')).textContent).toContain(
+      '“tides.txt” exceeds what this model takes by 288 %.',
+    );
+    await page.pressButton('Use the first part');
+    await vi.waitFor(() => expect(page.all('too-large')).toEqual([]));
+    expect((await page.find('attached')).textContent).toContain('Text, 124 kB, 1 part not read');
+    await page.click('remove-file');
+    await choose(new File([text], 'tides.txt', { type: 'text/plain' }));
+    await page.find('too-large');
+    await page.pressButton('Put into Files');
+    expect((await page.find('knowledge-file')).dataset['name']).toBe('tides.txt');
+    expect(names()).toEqual([]);
+  });
+
   it('takes a text by its content, whatever type the browser gives its name', async () => {
     page = await mount();
     await choose(new File(['let a = 1;'], 'main.ts', { type: 'video/mp2t' }));
@@ -230,6 +283,36 @@ describe('files of a chat', () => {
     });
   });
 
+  it('gives the true reason when files are too much, and goes on without them', async () => {
+    const storage = memoryStorage();
+    page = await mount({ storage });
+    await sendStored();
+    const details = { reason: 'context_window', tokens: 630_662, contextTokens: 128_000 };
+    const error = { code: 'budget_exceeded', message: 'Cannot call the model', retryable: false, details };
+    page.transport.write(
+      { type: 'data-run', data: { runId: 'r', state: 'failed', error } },
+      { type: 'error', errorText: error.message },
+    );
+    page.transport.close();
+    const callout = await page.find('error-callout');
+    await vi.waitFor(() => expect(callout.textContent).toContain('The message exceeds what this model takes by 393 %'));
+    expect([...callout.querySelectorAll('button')].map(({ textContent }) => textContent)).toEqual([
+      'Remove the files',
+      'New chat',
+      'Model settings',
+    ]);
+    await page.click('remedy-remove-files');
+    await vi.waitFor(() => expect(page.transport.sent).toHaveLength(2));
+    expect(lastSent()?.parts).toEqual([
+      { type: 'text', text: 'What is this?' },
+      { type: 'text', text: '[The file "dot.png" was removed]' },
+    ]);
+    expect((await page.find('file-removed')).textContent).toContain('removed from the chat');
+    await answer(page, 'A question');
+    await send(page, 'hello?');
+    expect(page.transport.sent.at(-1)?.messages[0]?.parts).toHaveLength(2);
+  });
+
   it('says that a file is not available', async () => {
     page = await mount();
     await sendStored();
@@ -242,6 +325,6 @@ describe('files of a chat', () => {
     await send(page, 'Draw');
     page.transport.write({ type: 'file', url: address, mediaType: 'image/png' });
     expect(await page.find('file-image')).toHaveProperty('src', `data:image/png;base64,${base64}`);
-    expect((await page.find('file')).textContent).toBe('DownloadFile from the modelimage/png');
+    expect((await page.find('file')).title).toBe('File from the model, PNG picture');
   });
 });

@@ -2,6 +2,8 @@ import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { usePlayground } from '../../../tools/browsers/playground.ts';
 import { tooWide, violationsInBoth } from '../../../tools/screens/look.ts';
+import { zipOf } from '../../../fixtures/code.ts';
+import { linesOfPdf, pdfOf } from '../../../fixtures/pdf.ts';
 
 const { open, shoot } = usePlayground();
 
@@ -59,5 +61,32 @@ describe('files in a chat', () => {
     expect((await download).suggestedFilename()).toBe('cities.csv');
     expect(await look(page, 'files-sent')).toEqual([]);
     expect([problems, strangers]).toEqual([[], []]);
+  });
+
+  it('may be PDF and Word, and one that is too large never ends the chat', async () => {
+    const { page, problems } = await open();
+    const word = '<w:document><w:body><w:p><w:r><w:t>The pilot boards at noon</w:t></w:r></w:p></w:body></w:document>';
+    const docx = await zipOf({ 'word/document.xml': word, 'word/media/quay.png': 'picture' });
+    await page.getByTestId('attach-input').setInputFiles([
+      { name: 'tides.pdf', mimeType: 'application/pdf', buffer: Buffer.from(pdfOf(linesOfPdf('High water at noon'))) },
+      { name: 'report.docx', mimeType: '', buffer: Buffer.from(docx) },
+      { name: 'log.txt', mimeType: 'text/plain', buffer: Buffer.from('The wind is from the north. '.repeat(40_000)) },
+    ]);
+    const said = page.getByRole('status').filter({ hasText: '“log.txt” exceeds what this model takes by 134 %' });
+    await said.waitFor();
+    await page.getByRole('listitem').filter({ hasText: /^tides\.pdfPDF, \d+ bytes/ }).waitFor();
+    await page.getByRole('listitem').filter({ hasText: /^report\.docxDocument, \d+ bytes, 1 part not read/ }).waitFor();
+    expect(await look(page, 'files-too-large')).toEqual([]);
+    await page.getByTestId('composer').fill('When does the pilot board?');
+    await page.getByTestId('composer').press('Enter');
+    await page.getByRole('heading', { name: /^The message exceeds what this model takes by \d+ %$/ }).waitFor();
+    expect(await look(page, 'files-failed')).toEqual([]);
+    await page.getByRole('button', { name: 'Remove the files' }).click();
+    await page.getByTestId('answer-footer').waitFor();
+    await page.getByTestId('composer').fill('hello?');
+    await page.getByTestId('composer').press('Enter');
+    await expect.poll(() => page.getByTestId('answer-footer').count()).toBe(2);
+    expect(await page.getByTestId('error-callout').count()).toBe(0);
+    expect(problems).toEqual([]);
   });
 });
