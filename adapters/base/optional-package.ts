@@ -3,25 +3,23 @@
 import { PinnaceError } from '../../src/base/errors.ts';
 
 /**
- * Loads a package that an app may not have installed.
- *
- * @throws PinnaceError `unavailable`, reason `package_missing`, with the command that installs it.
+ * Returns the error to throw when the import of an optional package fails: `unavailable`, reason `package_missing`, with the command
+ * that installs it; the error itself when it has another cause. Write `await import(…)` inside of `try`: only then do esbuild, webpack,
+ * Turbopack, Rollup and Rolldown build a server without the package.
  */
-export async function optionalPackage<T>(name: string, load: () => Promise<T>): Promise<T> {
-  try {
-    return await load();
-  } catch (cause) {
-    if (!isMissing(cause, name)) throw cause;
-    throw new PinnaceError('unavailable', `The package "${name}" is not installed: run \`npm install ${name}\``, {
-      retryable: false,
-      details: { reason: 'package_missing', package: name },
-      cause,
-    });
-  }
+export function packageError(name: string, cause: unknown): unknown {
+  if (!isMissing(cause, name)) return cause;
+  return new PinnaceError('unavailable', `The package "${name}" is not installed: run \`npm install ${name}\``, {
+    retryable: false,
+    details: { reason: 'package_missing', package: name },
+    cause,
+  });
 }
 
-/** Node reports a code, Deno a `TypeError`; both name the package. */
+const missingCodes: readonly unknown[] = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'];
+
+/** Node and webpack report a code, Deno a `TypeError`; all name the package. */
 function isMissing(cause: unknown, name: string): boolean {
   if (!(cause instanceof Error) || !cause.message.includes(name)) return false;
-  return cause instanceof TypeError || ('code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND');
+  return cause instanceof TypeError || ('code' in cause && missingCodes.includes(cause.code));
 }

@@ -4,7 +4,13 @@ import { loadOnce } from '../../src/base/load-once.ts';
 import { parseTraceparent } from '../../src/events/trace-ids.ts';
 
 /** The package is optional: a platform that traces has it. */
-const openTelemetry = /* @__PURE__ */ loadOnce(() => import('@opentelemetry/api').catch(() => undefined));
+const openTelemetry = /* @__PURE__ */ loadOnce(async () => {
+  try {
+    return await import('@opentelemetry/api');
+  } catch {
+    return undefined;
+  }
+});
 
 /** Runs the work within the trace of a `traceparent`, so that the platform sends the same trace on. */
 export async function withinTrace<T>(traceparent: string | null, work: () => Promise<T>): Promise<T> {

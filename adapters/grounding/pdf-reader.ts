@@ -123,8 +123,8 @@ interface PdfJs {
 /** pdf.js adds names to the platform. All but its worker, which it looks for there, go again: others test for them. */
 const loadPdfJs = /* @__PURE__ */ loadOnce(async (): Promise<PdfJs> => {
   const before = new Set(Reflect.ownKeys(globalThis));
-  const { getResolvedPDFJS } = await import('unpdf');
-  const pdfJs = await getResolvedPDFJS();
+  if (!('DOMMatrix' in globalThis)) Object.assign(globalThis, { DOMMatrix: Object }); // its module makes one; text needs none
+  const pdfJs = await import('unpdf/pdfjs'); // not `unpdf`, which webpack cannot bundle
   for (const name of Reflect.ownKeys(globalThis)) {
     if (!before.has(name) && name !== 'pdfjsWorker') Reflect.deleteProperty(globalThis, name);
   }

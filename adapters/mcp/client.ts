@@ -4,7 +4,6 @@ import { PinnaceError } from '../../src/base/errors.ts';
 import { loadOnce } from '../../src/base/load-once.ts';
 import type { McpConnector } from '../../src/contracts/mcp/mcp-connector.ts';
 import { connectorOver, type McpConnectorOptions } from './connection.ts';
-import { optionalPackage } from '../base/optional-package.ts';
 import type { McpSession, OpenOptions } from './session.ts';
 
 export type { McpConnectorOptions } from './connection.ts';
@@ -21,12 +20,8 @@ export function mcpConnector(options: McpConnectorOptions): McpConnector {
   return connectorOver(openSession, options);
 }
 
-const loadModern = /* @__PURE__ */ loadOnce(() =>
-  optionalPackage('@modelcontextprotocol/client', () => import('./sdk-2026.ts'))
-);
-const loadLegacy = /* @__PURE__ */ loadOnce(() =>
-  optionalPackage('@modelcontextprotocol/sdk', () => import('./sdk.ts'))
-);
+const loadModern = /* @__PURE__ */ loadOnce(() => import('./sdk-2026.ts'));
+const loadLegacy = /* @__PURE__ */ loadOnce(() => import('./sdk.ts'));
 
 /**
  * Opens a session. Closes what it has opened when it rejects.
@@ -34,11 +29,13 @@ const loadLegacy = /* @__PURE__ */ loadOnce(() =>
  * @throws PinnaceError `unavailable`, reason `package_missing`, where neither library is installed; what the libraries throw.
  */
 async function openSession(options: OpenOptions): Promise<McpSession> {
-  const modern = await loadModern().catch(missingPackage);
-  if (!(modern instanceof PinnaceError)) return await modern.openModern(options);
-  const legacy = await loadLegacy().catch(missingPackage);
+  const { openModern, mcpClientLibrary } = await loadModern();
+  const modern = await mcpClientLibrary().catch(missingPackage);
+  if (!(modern instanceof PinnaceError)) return await openModern(options);
+  const { openLegacy, mcpSdk } = await loadLegacy();
+  const legacy = await mcpSdk().catch(missingPackage);
   if (legacy instanceof PinnaceError) throw modern; // it names the library to install
-  return await legacy.openLegacy(options);
+  return await openLegacy(options);
 }
 
 function missingPackage(error: unknown): PinnaceError {

@@ -26,7 +26,6 @@ import type {
 } from '../../src/contracts/mcp/mcp-connector.ts';
 import { withAttempts } from '../../src/base/with-retries.ts';
 import { createDeadline } from '../egress/deadline.ts';
-import { optionalPackage } from '../base/optional-package.ts';
 import {
   connectionClosed,
   endOfSession,
@@ -82,9 +81,7 @@ export function connectorOver(open: OpenSession, options: McpConnectorOptions): 
   };
 }
 
-const loadChallenges = /* @__PURE__ */ loadOnce(() =>
-  optionalPackage('@modelcontextprotocol/client', async () => (await import('./oauth.ts')).challengeOf)
-);
+const loadChallenges = /* @__PURE__ */ loadOnce(async () => await (await import('./oauth.ts')).challengeReader());
 
 const defaults = { maxBytes: 4_194_304, connectTimeoutMs: 15_000, listTimeoutMs: 30_000 };
 

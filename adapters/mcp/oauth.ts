@@ -17,18 +17,7 @@ import {
   unsafeServer,
   unusableMetadata,
 } from './failures.ts';
-import {
-  checkResourceAllowed,
-  discoverAuthorizationServerMetadata,
-  discoverOAuthProtectedResourceMetadata,
-  exchangeAuthorization,
-  extractWWWAuthenticateParams,
-  refreshAuthorization,
-  registerClient,
-  resolveClientMetadata,
-  startAuthorization,
-  validateAuthorizationResponseIssuer,
-} from './sdk-2026.ts';
+import { mcpClientLibrary } from './sdk-2026.ts';
 
 /** What is looked for, and how it is reached. */
 interface DiscoverOptions {
@@ -85,6 +74,7 @@ async function readResource({ url, resourceMetadata, egress, signal }: DiscoverO
   if (resourceMetadata !== undefined && URL.parse(resourceMetadata)?.origin !== origin) {
     throw unusableMetadata('its metadata is at another origin than its own');
   }
+  const { checkResourceAllowed, discoverOAuthProtectedResourceMetadata } = await mcpClientLibrary();
   const fetch = createOAuthFetch({ egress, origin, signal });
   const metadata = await discoverOAuthProtectedResourceMetadata(url, {
     ...(resourceMetadata !== undefined && { resourceMetadataUrl: resourceMetadata }),
@@ -101,6 +91,7 @@ async function readResource({ url, resourceMetadata, egress, signal }: DiscoverO
 async function readServer({ issuer, egress, signal, isSafe }: DiscoverOptions) {
   const parsed = URL.parse(issuer);
   if (parsed === null || !isSafe(parsed)) throw unsafeServer('its authorization server is not at an https address');
+  const { discoverAuthorizationServerMetadata } = await mcpClientLibrary();
   const fetchFn = createOAuthFetch({ egress, origin: parsed.origin, signal });
   return await discoverAuthorizationServerMetadata(issuer, { fetchFn });
 }
@@ -118,6 +109,7 @@ export async function start(
   auth: McpAuthPin,
   { clientId, redirectUri, scope, state }: Parameters<McpSignIn['start']>[1],
 ): Promise<{ readonly url: string; readonly verifier: string }> {
+  const { startAuthorization } = await mcpClientLibrary();
   const { authorizationUrl, codeVerifier } = await startAuthorization(auth.issuer, {
     metadata: metadataOf(auth),
     clientInformation: { client_id: clientId },
@@ -135,6 +127,7 @@ export async function finish(
   { client, answer, verifier, redirectUri, serverUrl, signal }: Parameters<McpSignIn['finish']>[1],
   egress: Egress,
 ): Promise<McpTokens> {
+  const { exchangeAuthorization, validateAuthorizationResponseIssuer } = await mcpClientLibrary();
   const { issuer: expectedIssuer, issParameterSupported } = auth;
   const { iss } = answer;
   validateAuthorizationResponseIssuer({ iss, expectedIssuer, issParameterSupported });
@@ -166,6 +159,7 @@ export async function refresh(
     resource: auth.resource,
     fetchFn: createOAuthFetch({ egress, origin, signal }),
   };
+  const { refreshAuthorization } = await mcpClientLibrary();
   // Some servers want the granted scope again (RFC 6749, 6), and some refuse it after they have granted less.
   const tokens = await refreshAuthorization(auth.issuer, { ...request, ...(scope && { scope }) }).catch(
     (error: unknown) => {
@@ -187,6 +181,7 @@ export async function register(
   },
   egress: Egress,
 ): Promise<McpOAuthClient> {
+  const { registerClient, resolveClientMetadata } = await mcpClientLibrary();
   const origin = originOf(auth.registrationEndpoint ?? '');
   const { tokenAuthMethods: methods } = auth;
   const clientMetadata = resolveClientMetadata({
@@ -363,18 +358,21 @@ function isUnreachable(error: unknown): boolean {
   return error instanceof PinnaceError && error.details?.['reason'] === 'unreachable';
 }
 
-/** Returns the challenge of a refusal. One for other schemes, or none, has no facts. */
-export function challengeOf({ status, headers }: Response): McpChallenge {
-  const kind = status === 403 ? 403 : 401;
-  const bearer = bearerOf((headers.get('www-authenticate') ?? '').slice(0, maxChallenge));
-  if (bearer === undefined) return { status: kind };
-  const answer = new Response(null, { headers: { 'www-authenticate': bearer } });
-  const { error, scope, resourceMetadataUrl } = extractWWWAuthenticateParams(answer);
-  return {
-    status: kind,
-    ...(error !== undefined && { error: error.slice(0, 100) }),
-    ...(scope !== undefined && { scope }),
-    ...(resourceMetadataUrl && { resourceMetadata: resourceMetadataUrl.href }),
+/** Returns the function that reads the challenge of a refusal. One for other schemes, or none, has no facts. */
+export async function challengeReader(): Promise<(refusal: Response) => McpChallenge> {
+  const { extractWWWAuthenticateParams } = await mcpClientLibrary();
+  return ({ status, headers }) => {
+    const kind = status === 403 ? 403 : 401;
+    const bearer = bearerOf((headers.get('www-authenticate') ?? '').slice(0, maxChallenge));
+    if (bearer === undefined) return { status: kind };
+    const answer = new Response(null, { headers: { 'www-authenticate': bearer } });
+    const { error, scope, resourceMetadataUrl } = extractWWWAuthenticateParams(answer);
+    return {
+      status: kind,
+      ...(error !== undefined && { error: error.slice(0, 100) }),
+      ...(scope !== undefined && { scope }),
+      ...(resourceMetadataUrl && { resourceMetadata: resourceMetadataUrl.href }),
+    };
   };
 }
 

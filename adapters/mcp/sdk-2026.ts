@@ -3,13 +3,15 @@
  * bundles contain no more.
  */
 
-import { Client, type StandardSchemaV1, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { Client, StandardSchemaV1 } from '@modelcontextprotocol/client';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { asRecord, isRecord } from '../../src/base/is-record.ts';
+import { loadOnce } from '../../src/base/load-once.ts';
 import { longestTimeoutMs } from '../../src/base/until-aborted.ts';
 import type { McpAnswer, McpInputResponses } from '../../src/contracts/mcp/answers.ts';
 import type { McpCall } from '../../src/contracts/mcp/mcp-connector.ts';
 import { linearValidator } from '../base/linear-validator.ts';
+import { packageError } from '../base/optional-package.ts';
 import { keepSubscribed, reportedLists } from './notices.ts';
 import {
   clientInfo,
@@ -21,23 +23,47 @@ import {
   progressOf,
 } from './session.ts';
 
-export {
-  checkResourceAllowed,
-  discoverAuthorizationServerMetadata,
-  discoverOAuthProtectedResourceMetadata,
-  exchangeAuthorization,
-  extractWWWAuthenticateParams,
-  refreshAuthorization,
-  registerClient,
-  resolveClientMetadata,
-  startAuthorization,
-  validateAuthorizationResponseIssuer,
-} from '@modelcontextprotocol/client';
+/** Loads what is used of the library. @throws PinnaceError `unavailable`, reason `package_missing`. */
+export const mcpClientLibrary = /* @__PURE__ */ loadOnce(async () => {
+  try {
+    const {
+      Client,
+      checkResourceAllowed,
+      discoverAuthorizationServerMetadata,
+      discoverOAuthProtectedResourceMetadata,
+      exchangeAuthorization,
+      extractWWWAuthenticateParams,
+      refreshAuthorization,
+      registerClient,
+      resolveClientMetadata,
+      startAuthorization,
+      validateAuthorizationResponseIssuer,
+      StreamableHTTPClientTransport,
+    } = await import('@modelcontextprotocol/client');
+    return {
+      Client,
+      checkResourceAllowed,
+      discoverAuthorizationServerMetadata,
+      discoverOAuthProtectedResourceMetadata,
+      exchangeAuthorization,
+      extractWWWAuthenticateParams,
+      refreshAuthorization,
+      registerClient,
+      resolveClientMetadata,
+      startAuthorization,
+      validateAuthorizationResponseIssuer,
+      StreamableHTTPClientTransport,
+    };
+  } catch (cause) {
+    throw packageError('@modelcontextprotocol/client', cause);
+  }
+});
 
 /** It tries 2026-07-28, without sessions, and falls back to older revisions; that costs one more request to such a server. */
 export async function openModern(
   { url, fetch, questions, apps, onGap, logLevel, signal }: OpenOptions,
 ): Promise<McpSession> {
+  const { Client, StreamableHTTPClientTransport } = await mcpClientLibrary();
   const client = new Client(clientInfo, {
     capabilities: {
       ...(questions && { elicitation: { form: {}, url: {} } }),

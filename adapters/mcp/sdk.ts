@@ -4,13 +4,10 @@
  * is loaded: otherwise its schemas test whether they may compile code, which the browser reports.
  */
 
-import { Client } from '@modelcontextprotocol/sdk/client';
-// @ts-types="@modelcontextprotocol/sdk/client/streamableHttp"
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-// @ts-types="@modelcontextprotocol/sdk/types"
-import { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { loadOnce } from '../../src/base/load-once.ts';
 import { longestTimeoutMs } from '../../src/base/until-aborted.ts';
 import { linearValidator } from '../base/linear-validator.ts';
+import { packageError } from '../base/optional-package.ts';
 import {
   clientInfo,
   connectUntil,
@@ -21,8 +18,23 @@ import {
   progressOf,
 } from './session.ts';
 
+/** Loads what is used of the library. @throws PinnaceError `unavailable`, reason `package_missing`. */
+export const mcpSdk = /* @__PURE__ */ loadOnce(async () => {
+  try {
+    const { Client } = await import('@modelcontextprotocol/sdk/client');
+    // @ts-types="@modelcontextprotocol/sdk/client/streamableHttp"
+    const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
+    // @ts-types="@modelcontextprotocol/sdk/types"
+    const { ResultSchema } = await import('@modelcontextprotocol/sdk/types.js');
+    return { Client, StreamableHTTPClientTransport, ResultSchema };
+  } catch (cause) {
+    throw packageError('@modelcontextprotocol/sdk', cause);
+  }
+});
+
 /** A server that supports only 2026-07-28 is `protocol_unsupported` here; no one is asked, and no app is shown. */
 export async function openLegacy({ url, fetch, logLevel, signal }: OpenOptions): Promise<McpSession> {
+  const { Client, StreamableHTTPClientTransport, ResultSchema } = await mcpSdk();
   // The library's default validator compiles code. Without capabilities, the server cannot send requests.
   const client = new Client(clientInfo, { capabilities: {}, jsonSchemaValidator: linearValidator });
   const transport = new StreamableHTTPClientTransport(url, { fetch });

@@ -5,7 +5,6 @@ import { isPrivateOriginAllowed } from '../../src/base/origins.ts';
 import { loadOnce } from '../../src/base/load-once.ts';
 import type { Egress } from '../../src/contracts/egress.ts';
 import type { McpClientMetadata, McpSignIn } from '../../src/contracts/mcp/sign-in.ts';
-import { optionalPackage } from '../base/optional-package.ts';
 import { invalidAuthAnswer, invalidGrant, otherIssuer } from './failures.ts';
 
 /** The options of `mcpSignIn`. */
@@ -60,9 +59,7 @@ export function mcpSignIn(options: McpSignInOptions): McpSignIn {
   };
 }
 
-const load = /* @__PURE__ */ loadOnce(() =>
-  optionalPackage('@modelcontextprotocol/client', () => import('./oauth.ts'))
-);
+const load = /* @__PURE__ */ loadOnce(() => import('./oauth.ts'));
 
 /** The library's errors quote the authorization server, so they are mapped by kind; its own mistakes stay as the cause. */
 async function withOAuth<T>(work: () => Promise<T>): Promise<T> {

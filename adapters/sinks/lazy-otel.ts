@@ -3,7 +3,8 @@
 import { loadOnce } from '../../src/base/load-once.ts';
 import type { MetricsObserver } from '../../src/base/metrics.ts';
 import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
-import { optionalPackage } from '../base/optional-package.ts';
+import { packageError } from '../base/optional-package.ts';
+import { scope } from './otel-names.ts';
 
 /** A sink and an observer of metrics, as those of `otelSink` and `otelMetrics`. */
 export interface LazyOtel {
@@ -12,12 +13,19 @@ export interface LazyOtel {
   readonly metrics: MetricsObserver;
 }
 
-const load = /* @__PURE__ */ loadOnce(() =>
-  optionalPackage('@opentelemetry/api', async () => {
-    const [{ otelSink }, { otelMetrics }] = await Promise.all([import('./otel.ts'), import('./otel-metrics.ts')]);
-    return { sink: otelSink().sink, metrics: otelMetrics() };
-  })
-);
+const load = /* @__PURE__ */ loadOnce(async () => {
+  const [{ createOtelSink }, { createOtelMetrics }] = await Promise.all([
+    import('./otel-sink.ts'),
+    import('./otel-figures.ts'),
+  ]);
+  try {
+    const { metrics, ROOT_CONTEXT, trace } = await import('@opentelemetry/api');
+    const { sink } = createOtelSink({ metrics, ROOT_CONTEXT, trace });
+    return { sink, metrics: createOtelMetrics(metrics.getMeter(scope)) };
+  } catch (cause) {
+    throw packageError('@opentelemetry/api', cause);
+  }
+});
 
 /** Starts to load the package. Until it is there, events and counts wait in order. */
 export function lazyOtel(): LazyOtel {

@@ -1,6 +1,7 @@
-/** The metrics of the conventions for generative AI, counted where an action ends. Labels are names of which there are few. */
+/** Metrics of OpenTelemetry: those of the conventions for generative AI, counted where an action ends, and the runtime's own. */
 
-import { type Attributes, type Histogram, type Meter, type MetricOptions } from '@opentelemetry/api';
+import type { Attributes, Counter, Histogram, Meter, MetricOptions } from '@opentelemetry/api';
+import { bucketsMs, metricCatalog, type MetricName, type MetricsObserver } from '../../src/base/metrics.ts';
 import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
 import { readSummary } from '../../src/events/payload-summary.ts';
 import { attribute, mcpToolCall, metric, operation } from './otel-names.ts';
@@ -67,4 +68,36 @@ export function createFigures(meter: Meter): CountEnd {
 
 function errorOf({ error }: ObservedEvent): Attributes {
   return error ? { [attribute.errorType]: error.code } : {};
+}
+
+/** Forwards what a runtime counts and times. */
+export function createOtelMetrics(meter: Meter): MetricsObserver {
+  const counters = new Map<string, Counter>();
+  const histograms = new Map<string, Histogram>();
+  const explicitBucketBoundaries = bucketsMs.map((limit) => limit / 1000);
+  return {
+    count(name, labels, by) {
+      const counter = counters.get(name) ?? meter.createCounter(otelName(name), { description: metricCatalog[name] });
+      counters.set(name, counter);
+      counter.add(by, labels);
+    },
+    time(name, durationMs, labels) {
+      const histogram = histograms.get(name) ?? meter.createHistogram(otelName(name), {
+        description: metricCatalog[name],
+        unit: 's',
+        advice: { explicitBucketBoundaries },
+      });
+      histograms.set(name, histogram);
+      histogram.record(durationMs / 1000, labels);
+    },
+    gauge(name, read, labels) {
+      const gauge = meter.createObservableGauge(otelName(name), { description: metricCatalog[name] });
+      gauge.addCallback((result) => result.observe(read(), labels));
+    },
+  };
+}
+
+/** Exporters add the unit and `_total` again. */
+function otelName(name: MetricName): string {
+  return name.replace(/^pinnace_/, 'pinnace.').replace(/_(total|seconds)$/, '');
 }

@@ -1,9 +1,13 @@
 /** What an event says as a span: its name, its kind and its attributes. */
 
-import { type Attributes, SpanKind, type SpanStatus, SpanStatusCode } from '@opentelemetry/api';
+import type { Attributes, SpanKind, SpanStatus } from '@opentelemetry/api';
 import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
 import { readSummary } from '../../src/events/payload-summary.ts';
 import { attribute, mcpToolCall, operation } from './otel-names.ts';
+
+/** Values of the API, which may not be installed where this module is loaded. */
+const spanKind: { readonly internal: SpanKind; readonly client: SpanKind } = { internal: 0, client: 2 };
+const statusCode: { readonly unset: SpanStatus['code']; readonly error: SpanStatus['code'] } = { unset: 0, error: 2 };
 
 /** The name and the first attributes of a span. */
 export interface SpanShape {
@@ -19,7 +23,7 @@ type Shape = (event: ObservedEvent, payload: Payload) => SpanShape;
 const shapes: Readonly<Record<string, Shape>> = {
   'run.start': (event) => genAi(event, operation.invokeAgent, attribute.agentName),
   'run.end': (event) => genAi(event, operation.invokeAgent, attribute.agentName),
-  'model.call': (event) => ({ ...genAi(event, operation.chat, attribute.model), kind: SpanKind.CLIENT }),
+  'model.call': (event) => ({ ...genAi(event, operation.chat, attribute.model), kind: spanKind.client }),
   'tool.call': (event) => genAi(event, operation.executeTool, attribute.toolName),
   'retrieve': (event) => genAi(event, operation.retrieval, attribute.dataSource),
   'grounding.retrieve': (event) => genAi(event, operation.retrieval, attribute.dataSource),
@@ -29,12 +33,12 @@ const shapes: Readonly<Record<string, Shape>> = {
   'agent.end': subAgent,
   'mcp.call': (_, { tool }) => ({
     name: tool === undefined ? mcpToolCall : `${mcpToolCall} ${tool}`,
-    kind: SpanKind.CLIENT,
+    kind: spanKind.client,
     attributes: { [attribute.mcpMethod]: mcpToolCall, ...(tool !== undefined && { [attribute.toolName]: tool }) },
   }),
   'http.request': ({ target }, { method = 'HTTP' }) => ({
     name: String(method),
-    kind: SpanKind.CLIENT,
+    kind: spanKind.client,
     attributes: { [attribute.httpMethod]: method, ...serverOf(target.id) },
   }),
 };
@@ -78,8 +82,8 @@ export function failureOf({ status, error }: ObservedEvent): Attributes {
 
 /** Only what failed is an error: a refusal and a cancellation are answers. */
 export function statusOf({ status, error }: ObservedEvent): SpanStatus {
-  if (status !== 'error') return { code: SpanStatusCode.UNSET };
-  return { code: SpanStatusCode.ERROR, ...(error && { message: error.message }) };
+  if (status !== 'error') return { code: statusCode.unset };
+  return { code: statusCode.error, ...(error && { message: error.message }) };
 }
 
 /** What every span and every event within one says. */
@@ -97,7 +101,7 @@ export function ownOf({ action, actor, target, spanId }: ObservedEvent): Attribu
 function genAi({ target: { id } }: ObservedEvent, name: string, targetName: string): SpanShape {
   return {
     name: `${name} ${id}`,
-    kind: SpanKind.INTERNAL,
+    kind: spanKind.internal,
     attributes: { [attribute.operation]: name, [targetName]: id },
   };
 }
@@ -111,11 +115,11 @@ function subAgent(event: ObservedEvent): SpanShape {
 
 /** Without the target: there are as many as plans. */
 function spanOf(name: string): SpanShape {
-  return { name, kind: SpanKind.INTERNAL, attributes: { [attribute.operation]: name } };
+  return { name, kind: spanKind.internal, attributes: { [attribute.operation]: name } };
 }
 
 function plain({ action }: ObservedEvent): SpanShape {
-  return { name: action, kind: SpanKind.INTERNAL, attributes: {} };
+  return { name: action, kind: spanKind.internal, attributes: {} };
 }
 
 function serverOf(origin: string): Attributes {

@@ -59,7 +59,7 @@ export type { CallOptions } from './client/connection.ts';
 
 /** The endpoint, the caller's credentials, and replacements of the platform for tests. */
 export interface ClientOptions extends ChatDefaults {
-  /** The address of the endpoint, without `/v1`. In a page it may be relative: `/agents`. */
+  /** The address of the endpoint, without `/v1`. In a page it may be relative: `/agents`; it is resolved at the first request. */
   readonly url: string | URL;
   /**
    * What proves who calls: `{ bearer }`, a token or a function that returns one, `{ cookies: true }`, the cookies of the page's session
@@ -278,7 +278,14 @@ function connect(options: ClientOptions): Connection {
   } = options;
   const reading = { wait, silenceMs, backoff: { attempts, baseMs: 100, capMs: 2000, random } };
   const send = createSend({ ...reading, ...credentialsOf(options), fetch, now });
-  return { base: readBase(options.url), send, reading };
+  let base: URL | undefined;
+  return {
+    get base() {
+      return base ??= readBase(options.url);
+    },
+    send,
+    reading,
+  };
 }
 
 /** Each call has its own signal, because combined signals keep references to their sources. */

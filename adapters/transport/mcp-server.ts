@@ -1,7 +1,8 @@
 /** Tools, resources and prompts over Streamable HTTP for MCP clients of all protocol revisions: a verified caller's `Request` in, a `Response` out. */
 
 import { type McpEndpoint, type McpHost, reportedHost } from './mcp-server/host.ts';
-import { createMcpHandler } from './mcp-server/sdk-2026.ts';
+import { loadOnce } from '../../src/base/load-once.ts';
+import { mcpServerLibrary } from './mcp-server/sdk-2026.ts';
 import { createQuestionStates } from './mcp-server/questions.ts';
 import { boundTo, buildServer, type ServerParts } from './mcp-server/server.ts';
 import { createSessions } from './mcp-server/sessions.ts';
@@ -10,19 +11,34 @@ import { canWatch, createListening } from './mcp-server/watch.ts';
 
 export type { McpCaller, McpEndpoint, McpHost } from './mcp-server/host.ts';
 
-/** Creates the endpoint of a host. */
+/** How an endpoint serves. */
+interface McpEndpointOptions {
+  readonly keepAliveMs?: number;
+  readonly now?: () => number;
+}
+
+/** Creates the endpoint of a host. Its requests reject with `package_missing` without `@modelcontextprotocol/server`. */
 export function createMcpEndpoint(
   given: McpHost,
-  { keepAliveMs = 15_000, now }: { readonly keepAliveMs?: number; readonly now?: () => number } = {},
+  options: McpEndpointOptions = {},
 ): McpEndpoint {
   const host = reportedHost(given);
+  const opened = loadOnce(() => open(host, options));
+  return { fetch: async (request, caller) => await (await opened()).fetch(request, caller) };
+}
+
+async function open(host: McpHost, { keepAliveMs = 15_000, now }: McpEndpointOptions): Promise<McpEndpoint> {
+  const library = await mcpServerLibrary();
   const parts: ServerParts = {
+    library,
     host,
     catalogueOf: createCatalogues(host),
     states: createQuestionStates(host.storage, boundTo),
   };
   const watching = canWatch(host) ? { resources: { subscribe: true } } : {};
-  const handler = createMcpHandler(({ era }) => buildServer(parts, era === 'modern' ? watching : {}), { keepAliveMs });
+  const handler = library.createMcpHandler(({ era }) => buildServer(parts, era === 'modern' ? watching : {}), {
+    keepAliveMs,
+  });
   const listening = createListening(parts, { keepAliveMs });
   const sessions = host.sessions && createSessions(parts, { ...host.sessions, keepAliveMs, now });
   return {

@@ -1,30 +1,28 @@
 import { describe, expect, it } from 'vitest';
-import { optionalPackage } from '../../adapters/base/optional-package.ts';
+import { packageError } from '../../adapters/base/optional-package.ts';
 
-describe('optionalPackage', () => {
-  it('returns what it loads', async () => {
-    expect(await optionalPackage('valibot', async () => await Promise.resolve(42))).toBe(42);
-  });
-
-  it('says how to install a package that is missing', async () => {
-    const missing = Object.assign(new Error("Cannot find package '@some/sdk' imported from x"), {
-      code: 'ERR_MODULE_NOT_FOUND',
-    });
-    await expect(optionalPackage('@some/sdk', () => Promise.reject(missing))).rejects.toMatchObject({
+describe('packageError', () => {
+  it.each([
+    [
+      'Node',
+      Object.assign(new Error("Cannot find package '@some/sdk' imported from x"), { code: 'ERR_MODULE_NOT_FOUND' }),
+    ],
+    ['webpack', Object.assign(new Error("Cannot find module '@some/sdk'"), { code: 'MODULE_NOT_FOUND' })],
+    ['Deno', new TypeError('Import "@some/sdk" not a dependency')],
+  ])('says how to install a package that is missing on %s', (_, cause) => {
+    expect(packageError('@some/sdk', cause)).toMatchObject({
       code: 'unavailable',
       retryable: false,
       message: 'The package "@some/sdk" is not installed: run `npm install @some/sdk`',
       details: { reason: 'package_missing', package: '@some/sdk' },
-      cause: missing,
+      cause,
     });
-    const inDeno = new TypeError('Import "@some/sdk" not a dependency');
-    await expect(optionalPackage('@some/sdk', () => Promise.reject(inDeno))).rejects.toMatchObject({ cause: inDeno });
   });
 
-  it('passes other errors on, such as one thrown by a module that is there', async () => {
+  it('returns other errors as they are, such as one thrown by a module that is there', () => {
     const own = new Error('@some/sdk cannot start');
-    await expect(optionalPackage('@some/sdk', () => Promise.reject(own))).rejects.toBe(own);
+    expect(packageError('@some/sdk', own)).toBe(own);
     const other = Object.assign(new Error("Cannot find package 'zod'"), { code: 'ERR_MODULE_NOT_FOUND' });
-    await expect(optionalPackage('@some/sdk', () => Promise.reject(other))).rejects.toBe(other);
+    expect(packageError('@some/sdk', other)).toBe(other);
   });
 });

@@ -110,7 +110,7 @@ describe('imports', () => {
       '@modelcontextprotocol/client': /^adapters\/mcp\/sdk-2026\.ts$/,
       'idb-keyval': /^adapters\/storage\/indexeddb\.ts$/,
       'cockatiel': /^adapters\/egress\/circuits\.ts$/,
-      '@opentelemetry/api': /^adapters\/(sinks\/otel|egress\/active-trace)/,
+      '@opentelemetry/api': /^adapters\/(sinks\/(lazy-)?otel|egress\/active-trace)/,
       'node:util': /^adapters\/cli\//,
       'node:path': /^adapters\/cli\//,
       'node:fs': /^adapters\/(cli\/|grounding\/code\/folder-tree\.ts$)/,

@@ -3,7 +3,7 @@ import { createClient } from '../../adapters/transport/client.ts';
 
 afterEach(() => void vi.unstubAllGlobals());
 
-it('resolves a relative address against that of the page, and rejects one without a page', async () => {
+it('resolves a relative address against that of the page, at the first request', async () => {
   const requested: string[] = [];
   const clientOf = (url: string) =>
     createClient({
@@ -20,5 +20,16 @@ it('resolves a relative address against that of the page, and rejects one withou
   await clientOf('https://agents.example').status('r1').catch(() => undefined);
   expect(requested).toEqual(['https://app.example/agents/v1/runs/r1', 'https://agents.example/v1/runs/r1']);
   vi.stubGlobal('location', undefined);
-  expect(() => clientOf('/agents')).toThrow('Cannot connect to "/agents": pass a URL with its origin');
+  const onServer = clientOf('/agents');
+  await expect(onServer.status('r1')).rejects.toMatchObject({
+    code: 'invalid_argument',
+    details: { reason: 'relative_url' },
+    message: expect.stringMatching(/^Cannot connect to "\/agents" without a page: pass a URL with its origin/),
+  });
+  await expect(onServer.run({ agentId: 'a', chat: { id: 'c', messages: [] } })).rejects.toMatchObject({
+    code: 'invalid_argument',
+  });
+  vi.stubGlobal('location', { href: 'https://app.example/' });
+  await onServer.status('r1').catch(() => undefined);
+  expect(requested.at(-1)).toBe('https://app.example/agents/v1/runs/r1');
 });

@@ -18,6 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
+import { checkServerBundles } from './server-bundles.ts';
 import { undocumentedFields, undocumentedNames, undocumentedOptions } from './docstrings.ts';
 import { snippetsIn } from './snippets.ts';
 
@@ -50,7 +51,6 @@ interface Manifest {
 const layers: Readonly<Record<string, string>> = {
   'pinnace/sinks/otel': '@opentelemetry/api',
   'pinnace/sinks/otel-metrics': '@opentelemetry/api',
-  'pinnace/transport/mcp-server': '@modelcontextprotocol/server',
   'pinnace/transport/mcp-server-connection': '@modelcontextprotocol/sdk',
 };
 
@@ -300,6 +300,11 @@ for (const [runtime, ...args] of [['node'], ['deno', 'run', '-A', '--quiet']] as
   if (!run(runtime, [...args, 'without-optional.mjs']).includes('all')) {
     fail(`An entry needs an optional package under ${runtime}`);
   }
+}
+try {
+  console.log(checkServerBundles(folder));
+} catch (error) {
+  fail(String(error));
 }
 link('ai', 'ai-oldest');
 checkOldest(manifest);

@@ -39,12 +39,12 @@ async function callRoute(
 }
 
 /** Calls a route that responds with an event stream. */
-export function openEvents(
+export async function openEvents(
   { base, send }: Connection,
   { path, body, signal }: { readonly path: string; readonly body: unknown; readonly signal: AbortSignal },
 ): Promise<Response> {
   const headers = { accept: 'text/event-stream', 'idempotency-key': quote(crypto.randomUUID()) };
-  return send({ method: 'POST', url: resolvePath(base, path), body, headers, signal });
+  return await send({ method: 'POST', url: resolvePath(base, path), body, headers, signal });
 }
 
 /** Starts a run, or joins the run that the key has started, and follows it to its end. */
@@ -122,11 +122,16 @@ function openStream(
   return send({ method: 'GET', url, headers: { accept: 'text/event-stream', ...after }, signal });
 }
 
-/** Reads the address of an endpoint. @throws PinnaceError `invalid_argument` for one that is not absolute outside of pages. */
+/**
+ * Reads the address of an endpoint. A client does so at its first request, because a server may render the module of a page.
+ *
+ * @throws PinnaceError `invalid_argument` for one that is not absolute outside of pages.
+ */
 export function readBase(url: string | URL): URL {
   const page = globalThis.location?.href;
   if (URL.canParse(url, page)) return new URL(url, page);
-  throw new PinnaceError('invalid_argument', `Cannot connect to "${url}": pass a URL with its origin`);
+  const message = `Cannot connect to "${url}" without a page: pass a URL with its origin`;
+  throw new PinnaceError('invalid_argument', message, { details: { reason: 'relative_url' } });
 }
 
 /** Returns the address of a path; the endpoint's address may have a base path. */

@@ -238,14 +238,21 @@ export interface RemoteBlobs {
 }
 
 /** Returns the stored files of an endpoint. Files are no JSON, so they are sent by hand. */
-export function remoteBlobs({ base, send }: Connection): RemoteBlobs {
+export function remoteBlobs(connection: Connection): RemoteBlobs {
+  const { send } = connection;
   const pathOf = (id: string): URL =>
-    resolvePath(base, `/v1/blobs/${encodeURIComponent(id.replace(/^pinnace-blob:/, ''))}`);
+    resolvePath(connection.base, `/v1/blobs/${encodeURIComponent(id.replace(/^pinnace-blob:/, ''))}`);
   return {
     async upload(file, { signal = new AbortController().signal } = {}) {
       const bytes = new Uint8Array(await file.arrayBuffer());
       const type = file.type === '' ? 'application/octet-stream' : file.type;
-      const response = await send({ method: 'POST', url: resolvePath(base, '/v1/blobs'), bytes, type, signal });
+      const response = await send({
+        method: 'POST',
+        url: resolvePath(connection.base, '/v1/blobs'),
+        bytes,
+        type,
+        signal,
+      });
       return await response.json() as StoredFile; // the endpoint's schema says so
     },
     async read(id, { signal = new AbortController().signal } = {}) {

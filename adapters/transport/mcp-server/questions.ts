@@ -22,7 +22,7 @@ import type {
   ClientQuestion,
   ClientQuestions,
 } from '../../../src/tools/tool.ts';
-import { createRequestStateCodec, type RequestStateCodec, type ServerContext } from './sdk-2026.ts';
+import { mcpServerLibrary, type RequestStateCodec, type ServerContext } from './sdk-2026.ts';
 
 /** What came with the request. */
 interface AskingOptions {
@@ -323,6 +323,7 @@ export function createQuestionStates(
     return JSON.stringify([tenant, subject, context.mcpReq.method, call]);
   };
   const codec = loadOnce(async (): Promise<RequestStateCodec<{ readonly id: string }>> => {
+    const { createRequestStateCodec } = await mcpServerLibrary();
     return createRequestStateCodec({ key: await keyOf(storage), ttlSeconds: validMs / 1000, bind });
   });
   return {

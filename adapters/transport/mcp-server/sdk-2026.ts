@@ -1,20 +1,55 @@
-/** The parts of version 2 of the MCP SDK that serve clients over HTTP. */
+/** The parts of version 2 of the MCP SDK that serve clients over HTTP, loaded with the first request of a client. */
 
-export {
-  CLIENT_CAPABILITIES_META_KEY,
-  createMcpHandler,
-  createRequestStateCodec,
-  type InputRequests,
-  inputRequired,
-  type InputRequiredResult,
-  isInitializeRequest,
-  isLegacyRequest,
-  type JSONRPCRequest,
-  type RequestStateCodec,
-  type Result,
+import type { InputRequests, InputRequiredResult } from '@modelcontextprotocol/server';
+import { loadOnce } from '../../../src/base/load-once.ts';
+import { packageError } from '../../base/optional-package.ts';
+
+export type {
+  InputRequests,
+  InputRequiredResult,
+  JSONRPCRequest,
+  RequestStateCodec,
+  Result,
   Server,
-  type ServerCapabilities,
-  type ServerContext,
-  type ServerEventBus,
+  ServerCapabilities,
+  ServerContext,
+  ServerEventBus,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+
+/** What a client is asked. */
+interface Questions {
+  readonly inputRequests: InputRequests;
+  readonly requestState?: string;
+}
+
+/** What is used of the library. */
+export type McpServerLibrary = Awaited<ReturnType<typeof mcpServerLibrary>>;
+
+/** Loads what is used of the library. @throws PinnaceError `unavailable`, reason `package_missing`. */
+export const mcpServerLibrary = /* @__PURE__ */ loadOnce(async () => {
+  try {
+    const {
+      createMcpHandler,
+      createRequestStateCodec,
+      inputRequired,
+      isInitializeRequest,
+      isLegacyRequest,
+      Server,
+      WebStandardStreamableHTTPServerTransport,
+    } = await import('@modelcontextprotocol/server');
+    // The library does not export the type that its own declaration has.
+    const ask: (questions: Questions) => InputRequiredResult = inputRequired;
+    return {
+      createMcpHandler,
+      createRequestStateCodec,
+      inputRequired: ask,
+      isInitializeRequest,
+      isLegacyRequest,
+      Server,
+      WebStandardStreamableHTTPServerTransport,
+    };
+  } catch (cause) {
+    throw packageError('@modelcontextprotocol/server', cause);
+  }
+});

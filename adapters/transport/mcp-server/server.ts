@@ -1,16 +1,15 @@
 /** One MCP server over version 2 of the SDK, for one request or one session. Every request brings its own caller. */
 
 import { defaultInfo, type McpCaller, type McpHost, type McpReader, statelessInstructions } from './host.ts';
-import {
-  CLIENT_CAPABILITIES_META_KEY,
-  type InputRequests,
-  inputRequired,
-  type InputRequiredResult,
-  type JSONRPCRequest,
-  type Result,
+import type {
+  InputRequests,
+  InputRequiredResult,
+  JSONRPCRequest,
+  McpServerLibrary,
+  Result,
   Server,
-  type ServerCapabilities,
-  type ServerContext,
+  ServerCapabilities,
+  ServerContext,
 } from './sdk-2026.ts';
 import { canonicalJson } from '../../../src/base/json.ts';
 import { isRecord } from '../../../src/base/is-record.ts';
@@ -35,6 +34,7 @@ import { type Asking, openAsking, type QuestionRecord, type QuestionStates } fro
 
 /** What all servers of an endpoint share. */
 export interface ServerParts {
+  readonly library: McpServerLibrary;
   readonly host: McpHost;
   readonly catalogueOf: (tools: AgentTools['tools']) => Catalogue;
   readonly states: QuestionStates;
@@ -46,25 +46,27 @@ const cache = { ttlMs: 10_000, cacheScope: 'private' } as const;
 type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
 
 /** The library's server, which calls malformed parameters an internal error: it throws a plain error before it calls the handler. */
-class CheckedServer extends Server {
-  // oxlint-disable-next-line no-underscore-dangle -- the name is the library's
-  protected override _wrapHandler(method: string, handler: Handler): Handler {
-    // oxlint-disable-next-line no-underscore-dangle -- likewise
-    return super._wrapHandler(method, async (request, context) => {
-      let answer: ReturnType<Handler>;
-      try {
-        answer = handler(request, context);
-      } catch (error) {
-        throw error instanceof Error && error.constructor === Error ? malformedParams(method) : error;
-      }
-      return await answer;
-    });
-  }
-}
+const checkedServer = (library: McpServerLibrary): McpServerLibrary['Server'] =>
+  class CheckedServer extends library.Server {
+    // oxlint-disable-next-line no-underscore-dangle -- the name is the library's
+    protected override _wrapHandler(method: string, handler: Handler): Handler {
+      // oxlint-disable-next-line no-underscore-dangle -- likewise
+      return super._wrapHandler(method, async (request, context) => {
+        let answer: ReturnType<Handler>;
+        try {
+          answer = handler(request, context);
+        } catch (error) {
+          throw error instanceof Error && error.constructor === Error ? malformedParams(method) : error;
+        }
+        return await answer;
+      });
+    }
+  };
 
 /** Creates a server. `more` are the capabilities of a session. */
 export function buildServer(parts: ServerParts, more: ServerCapabilities = {}): Server {
   const { host: { info = defaultInfo, instructions = statelessInstructions, resources, prompts }, states } = parts;
+  const CheckedServer = checkedServer(parts.library);
   const server = new CheckedServer({ ...info }, {
     // No `listChanged`: requests do not change the lists.
     capabilities: {
@@ -199,7 +201,7 @@ export async function readAs<T>(
 /** The questions for the client; `undefined` when there are none. */
 async function questionsOf(
   asking: Asking,
-  { states }: ServerParts,
+  { states, library: { inputRequired } }: ServerParts,
   context: ServerContext,
 ): Promise<InputRequiredResult | undefined> {
   const pending = asking.pending();
@@ -218,13 +220,15 @@ function askingOf(server: Server, context: ServerContext): Asking {
   });
 }
 
+const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
+
 /** The capabilities that the client declares; `undefined` for a client of 2025-11-25 without a session. */
 function capabilitiesOf(
   server: Server,
   { mcpReq: { envelope = {} } }: ServerContext,
 ): Readonly<Record<string, unknown>> | undefined {
   const said: Envelope = envelope;
-  return said[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
+  return said[capabilitiesKey] ?? server.getClientCapabilities();
 }
 
 /** Returns the caller that `fetch` of the endpoint has passed: it is the only way in. */
@@ -257,4 +261,4 @@ function contextOf(server: Server, context: ServerContext): CallContext {
 }
 
 /** The SDK accepts the envelope under names that its types do not export. */
-type Envelope = { readonly [CLIENT_CAPABILITIES_META_KEY]?: Readonly<Record<string, unknown>> };
+type Envelope = { readonly [capabilitiesKey]?: Readonly<Record<string, unknown>> };

@@ -6,12 +6,7 @@ import type { Principal } from '../../../src/base/principal.ts';
 import { owns } from '../../../src/permission/ownership.ts';
 import { inRpc, unknownResource } from './content.ts';
 import type { McpCaller, McpHost, McpSessionOptions } from './host.ts';
-import {
-  isInitializeRequest,
-  isLegacyRequest,
-  type Server,
-  WebStandardStreamableHTTPServerTransport,
-} from './sdk-2026.ts';
+import type { Server, WebStandardStreamableHTTPServerTransport } from './sdk-2026.ts';
 import { buildServer, callerOf, readAs, type ServerParts } from './server.ts';
 import { canWatch, maxSubscriptions, watchOf, watchResource } from './watch.ts';
 import { whenRead } from './answer-early.ts';
@@ -63,14 +58,14 @@ export function createSessions(
   return {
     async fetch(request, caller) {
       for (const session of [...sessions.values()].filter(isIdle)) await close(session);
-      if (!await isLegacyRequest(request, caller.body)) return undefined;
+      if (!await parts.library.isLegacyRequest(request, caller.body)) return undefined;
       const { principal } = caller;
       const id = request.headers.get('mcp-session-id');
       if (id !== null) {
         const session = sessions.get(id);
         return session && isOf(session, principal) ? await serve(session, request, caller) : unknownSession();
       }
-      if (!isInitializeRequest(caller.body)) return undefined;
+      if (!parts.library.isInitializeRequest(caller.body)) return undefined;
       makeRoom(principal);
       const session = openSession(parts, { principal, keepAliveMs, now, onEnd, isOpen });
       sessions.set(session.id, session);
@@ -131,7 +126,7 @@ function openSession(
 ): Session {
   const id = hexOf(crypto.getRandomValues(new Uint8Array(32)));
   const onsessionclosed = (): void => onEnd(id);
-  const transport = new WebStandardStreamableHTTPServerTransport({
+  const transport = new parts.library.WebStandardStreamableHTTPServerTransport({
     sessionIdGenerator: () => id,
     keepAliveMs,
     onsessionclosed,

@@ -6,7 +6,7 @@ import type { Principal } from '../../../src/base/principal.ts';
 import type { ClientRead } from '../../../src/runtime/agent-tools.ts';
 import { isResourceUri } from './content.ts';
 import type { McpCaller, McpHost, McpResources } from './host.ts';
-import { createMcpHandler, type ServerEventBus } from './sdk-2026.ts';
+import type { ServerEventBus } from './sdk-2026.ts';
 import { buildServer, resourceRead, type ServerParts } from './server.ts';
 import { whenRead } from './answer-early.ts';
 
@@ -112,7 +112,7 @@ export function createListening(parts: ServerParts, { keepAliveMs }: { readonly 
     const notifyOf = (uri: string) => () => publish({ kind: 'resource_updated', uri });
     const watched = await watchAll(parts, asked.uris, { caller, signal, notifyOf });
     const body = asked.bodyFor(watched);
-    const handler = createMcpHandler(() => buildServer(parts, { resources: { subscribe: true } }), {
+    const handler = parts.library.createMcpHandler(() => buildServer(parts, { resources: { subscribe: true } }), {
       bus,
       keepAliveMs,
     });

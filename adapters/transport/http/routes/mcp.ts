@@ -5,7 +5,6 @@ import { cors } from 'hono/cors';
 import { PinnaceError, toPinnaceError } from '../../../../src/base/errors.ts';
 import { parseRepairedJson } from '../../../../src/base/json.ts';
 import { loadOnce } from '../../../../src/base/load-once.ts';
-import { optionalPackage } from '../../../base/optional-package.ts';
 import { answerEarly, whenRead } from '../../mcp-server/answer-early.ts';
 import type { McpEndpoint, McpHost } from '../../mcp-server/host.ts';
 import { readBody } from '../../signed/body.ts';
@@ -49,7 +48,7 @@ export function mcpRoutes(options: McpRoutesOptions): Hono<SignedEnv> {
   const { mcp, origins, authenticate, keepAliveMs, now } = options;
   let loading: Promise<McpEndpoint> | undefined;
   const load = (): Promise<McpEndpoint> =>
-    loading ??= optionalPackage('@modelcontextprotocol/server', () => import('../../mcp-server.ts'))
+    loading ??= import('../../mcp-server.ts')
       .then(({ createMcpEndpoint }) => createMcpEndpoint(mcp, { keepAliveMs, now }));
   const app = new Hono<SignedEnv>();
   app.use('/', offerBearer(mcp.auth), requireHost({ hosts: mcp.hosts ?? loopbackHosts, origins }));
