@@ -15,7 +15,8 @@ export const policy = [
   "base-uri 'none'",
   "form-action 'none'",
   "require-trusted-types-for 'script'",
-  'trusted-types pinnace pinnace-sandbox', // demo/app/worker/trusted.ts, adapters/sandbox/trusted.ts
+  // demo/app/worker/trusted.ts, adapters/sandbox/trusted.ts, demo/knowledge/worker/indexer.ts
+  'trusted-types pinnace pinnace-sandbox default',
 ].join('; ');
 
 /** Who may show the page in a frame: itself alone, so that no other page can lay an approval under a click. Only a header can say it. */

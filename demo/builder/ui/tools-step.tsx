@@ -36,7 +36,7 @@ export function ToolsStep({ builder }: { builder: Builder }): JSX.Element {
       <Search builder={builder} />
       {finder.benches.value.length > 0 && <Benches builder={builder} />}
       <Selection builder={builder} field='mcp' title='MCP servers' records={servers.value} />
-      <Selection builder={builder} field='dataSources' title='Knowledge' records={sources.value} />
+      <Selection builder={builder} field='dataSources' title='Files' records={sources.value} />
     </>
   );
 }

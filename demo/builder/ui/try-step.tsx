@@ -31,7 +31,7 @@ export function TryStep({ builder, playground, onTry }: TryStepProps): JSX.Eleme
           ['Model', [values['providerId'], values['model']].filter((part) => part).join(', ')],
           ['Tools', lines('entryTools')],
           ['MCP servers', lines('mcp')],
-          ['Knowledge', lines('dataSources')],
+          ['Files', lines('dataSources')],
         ]}
       />
       {elsewhere !== undefined && (

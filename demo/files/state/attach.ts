@@ -14,6 +14,7 @@ import { PinnaceError } from '../../../src/base/errors.ts';
 import { fileTokens, textTokens } from '../../../src/runtime/estimate-prompt.ts';
 import { fileKind } from '../../knowledge/worker/file-kind.ts';
 import type { AttachedFile } from './attached-file.ts';
+import { toDataUrl } from './data-url.ts';
 import { readDocument } from './read-document.ts';
 
 /** The limits of the runtime, by its defaults. */
@@ -171,18 +172,6 @@ function sentBytes(url: string): number {
 export function textOf({ url }: AttachedFile): string {
   const bytes = Uint8Array.from(atob(url.slice(url.indexOf(',') + 1)), (character) => character.charCodeAt(0));
   return new TextDecoder().decode(bytes);
-}
-
-/** Returns the blob as a data URL, which the page's policy lets images have. */
-export function toDataUrl(blob: Blob): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const reader = new FileReader();
-  reader.addEventListener('load', () => {
-    if (typeof reader.result === 'string') resolve(reader.result);
-  });
-  reader.addEventListener('error', () => reject(reader.error ?? new Error('The file cannot be read')));
-  reader.readAsDataURL(blob);
-  return promise;
 }
 
 /** What the files of a message exceed, and by how much. */

@@ -10,7 +10,8 @@ import { Icon } from '../../kit/icon.tsx';
 import { saveFile } from '../../kit/save-file.ts';
 import { defaultContextTokens } from '../../../src/runtime/estimate-prompt.ts';
 import { fileKind } from '../../knowledge/worker/file-kind.ts';
-import { excessOf, originalOf, takeFirstPart, textOf, toDataUrl } from '../state/attach.ts';
+import { excessOf, originalOf, takeFirstPart, textOf } from '../state/attach.ts';
+import { toDataUrl } from '../state/data-url.ts';
 import type { AttachedFile } from '../state/attached-file.ts';
 
 /** What to fetch when a file is attached. */

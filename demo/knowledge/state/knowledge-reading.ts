@@ -2,6 +2,7 @@
 
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { FilePart, KnowledgeControl, KnowledgeFile } from '../worker/control.ts';
+import { toDataUrl } from '../../files/state/data-url.ts';
 import { sha256 } from '../../../src/base/hash.ts';
 
 /** Where a person should look. */
@@ -25,6 +26,8 @@ export interface OpenFile {
   readonly place: ReadingPlace | undefined;
   /** Why it cannot be read, or not as it was cited. */
   readonly problem?: string;
+  /** The picture, as a data URL. */
+  readonly picture?: string;
 }
 
 /** Reading. */
@@ -41,7 +44,7 @@ const perPage = 20;
 const mostParts = 100;
 
 /** Reads nothing at first. */
-export function createKnowledgeReading(control: Pick<KnowledgeControl, 'parts'>): KnowledgeReading {
+export function createKnowledgeReading(control: Pick<KnowledgeControl, 'parts' | 'content'>): KnowledgeReading {
   const open = signal<OpenFile | undefined>(undefined);
   let isBusy = false;
 
@@ -54,6 +57,12 @@ export function createKnowledgeReading(control: Pick<KnowledgeControl, 'parts'>)
     }
   }
 
+  /** A data URL, which the page's policy lets images have. */
+  async function pictureOf(name: string): Promise<string | undefined> {
+    const answer = await control.content(name).catch(() => undefined);
+    return answer?.ok ? await toDataUrl(answer.value) : undefined;
+  }
+
   return {
     open,
     async read(name, place) {
@@ -62,7 +71,14 @@ export function createKnowledgeReading(control: Pick<KnowledgeControl, 'parts'>)
       const answer = await load(name, Math.max(0, (place?.piece ?? 0) - 5));
       const problem = answer.ok ? await whatIsWrong(place, answer.value.parts) : answer.error.message;
       if (open.value !== own) return;
-      open.value = { ...own, ...(answer.ok && answer.value), ...(problem !== undefined && { problem }) };
+      const picture = answer.ok && answer.value.file.kind === 'picture' ? await pictureOf(name) : undefined;
+      if (open.value !== own) return;
+      open.value = {
+        ...own,
+        ...(answer.ok && answer.value),
+        ...(problem !== undefined && { problem }),
+        ...(picture !== undefined && { picture }),
+      };
     },
     async more(direction) {
       const own = open.value;
@@ -87,7 +103,7 @@ async function whatIsWrong(place: ReadingPlace | undefined, parts: readonly File
   const part = parts.find(({ piece }) => piece === place.piece);
   if (!part) return 'The file changed: this passage no longer exists.';
   if (place.contentHash === undefined || place.contentHash === await sha256(part.text)) return undefined;
-  return 'This part changed after it was cited.';
+  return 'This passage changed after it was cited.';
 }
 
 function joined(here: readonly FilePart[], more: readonly FilePart[], direction: -1 | 1): readonly FilePart[] {

@@ -94,8 +94,8 @@ function Empty({ panel }: { panel: KnowledgePanel }): JSX.Element {
     <div class='know-scroll know-empty' data-testid='knowledge-empty'>
       <h3>Add files for your agents to read</h3>
       <p>
-        Drop files here, or choose them: text, Markdown, HTML, JSON, CSV, Word, Excel, PowerPoint, code, ZIP archives.
-        They stay in this browser; only what an agent finds in them goes to its model.{' '}
+        Drop files here, or choose them: PDF, Word, Excel, PowerPoint, text, tables, code, pictures, ZIP archives. They
+        stay in this browser; only what an agent finds in them goes to its model.{' '}
         <GuideLink page='grounding'>How answers cite</GuideLink>
       </p>
       <AddButtons panel={panel} />

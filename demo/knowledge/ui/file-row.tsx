@@ -110,7 +110,7 @@ function Actions({ file: { name, kind, state }, panel, onRemove }: ActionsProps)
           onClick={() => void panel.resume(name)}
         />
       )}
-      {state === 'ready' && (
+      {state === 'ready' && kind !== 'picture' && (
         <Action icon='search' testId='scope-to' label={`Search only in ${base}`} onClick={searchHere} />
       )}
       <Action icon='trash' testId='remove' label={`Remove ${base}`} onClick={onRemove} />
@@ -145,23 +145,30 @@ function iconOf({ state, kind }: KnowledgeFile): JSX.Element {
   if (state === 'waiting') return <Icon name='wait' />;
   if (state === 'failed') return <Icon name='warning' />;
   if (state === 'stopped') return <Icon name='pause' />;
-  return <Icon name={kind === 'code' ? 'code' : 'file'} />;
+  return <Icon name={kind === 'code' ? 'code' : kind === 'picture' ? 'eye' : 'file'} />;
 }
 
-function metaOf({ state, kind, size, done, total, addedAt, error }: KnowledgeFile): string {
+function metaOf(
+  { state, kind, size, done, total, addedAt, error, read, skipped = [] }: KnowledgeFile,
+): string {
   switch (state) {
     case 'waiting':
       return `${formatBytes(size)} · waiting`;
     case 'indexing':
       return total === 0 || kind === 'code'
         ? 'Reading'
-        : `${done.toLocaleString('en')} of ${formatCount(total, 'part')}`;
+        : `${done.toLocaleString('en')} of ${formatCount(total, 'passage')}`;
     case 'stopped':
-      return `Stopped at ${done.toLocaleString('en')} of ${formatCount(total, 'part')}`;
+      return `Stopped at ${done.toLocaleString('en')} of ${formatCount(total, 'passage')}`;
     case 'failed':
       return error?.message ?? 'Could not be read';
     case 'ready':
-      return `${formatBytes(size)} · ${formatCount(total, kind === 'code' ? 'line' : 'part')} · ${dateOf(addedAt)}`;
+      return [
+        formatBytes(size),
+        ...(read === undefined ? kind === 'code' ? [formatCount(total, 'line')] : [] : [read]),
+        ...(kind !== 'picture' && skipped.length > 0 ? ['not all of it read'] : []),
+        dateOf(addedAt),
+      ].join(' · ');
     default:
       return state satisfies never;
   }

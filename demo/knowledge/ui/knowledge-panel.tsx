@@ -41,7 +41,7 @@ export function KnowledgePanel({ playground }: { playground: Playground }): JSX.
     <section
       ref={section}
       class='side-panel'
-      aria-label='Knowledge'
+      aria-label='Files'
       data-testid='knowledge-panel'
       data-dropping={isDraggedOver.value}
       onKeyDown={(event) => {
@@ -125,21 +125,19 @@ const panelOf = oncePer((playground: Playground): Panel => {
 
 function Head({ panel, onClose }: { panel: Panel; onClose: () => void }): JSX.Element {
   const files = panel.files.value;
-  const parts = files?.reduce((sum, { kind, done }) => sum + (kind === 'document' ? done : 0), 0) ?? 0;
   return (
     <header class='panel-head'>
-      <h2>Knowledge</h2>
+      <h2>Files</h2>
       {files && files.length > 0 && (
         <p data-testid='knowledge-status'>
           {formatCount(files.length, 'file')}
-          {parts > 0 && ` · ${formatCount(parts, 'part')}`}
         </p>
       )}
       <button
         type='button'
         class='icon-button'
         data-testid='knowledge-close'
-        aria-label='Close knowledge'
+        aria-label='Close files'
         onClick={onClose}
       >
         <Icon name='cross' />

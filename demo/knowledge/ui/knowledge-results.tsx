@@ -43,7 +43,7 @@ function noteOf(result: FoundParts | undefined, { search, files }: KnowledgePane
   if (!result) return 'Searching…';
   if (result.parts.length > 0) {
     const doubt = result.answered < 0.5 ? 'Your files probably do not answer this. Nearest: ' : '';
-    return `${doubt}${formatCount(result.parts.length, 'part')}${result.hasMore ? ' and more' : ''}, in ${
+    return `${doubt}${formatCount(result.parts.length, 'passage')}${result.hasMore ? ' and more' : ''}, in ${
       Math.max(1, Math.round(result.tookMs))
     } ms`;
   }

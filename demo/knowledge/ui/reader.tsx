@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { FilePart } from '../worker/control.ts';
+import type { FilePart, KnowledgeFile } from '../worker/control.ts';
 import type { OpenFile, ReadingPlace } from '../state/knowledge-reading.ts';
 import { flowingText } from '../state/flowing-text.ts';
 import type { KnowledgePanel } from '../state/knowledge-panel.ts';
@@ -13,7 +13,7 @@ const near = 400;
 
 /** A file as it can be read, opened at the place. */
 export function Reader({ panel, open }: { panel: KnowledgePanel; open: OpenFile }): JSX.Element {
-  const { name, file, parts, total, place, problem } = open;
+  const { name, file, parts, total, place, problem, picture } = open;
   const scroller = useRef<HTMLDivElement>(null);
   const isRead = parts.length > 0;
   useLayoutEffect(() => showPlace(scroller.current), [name, place, isRead]);
@@ -27,7 +27,7 @@ export function Reader({ panel, open }: { panel: KnowledgePanel; open: OpenFile 
         tabIndex={0}
         role='region'
         aria-label={name}
-        aria-busy={!isRead && problem === undefined}
+        aria-busy={!isRead && problem === undefined && file === undefined}
         data-testid='knowledge-reader'
         onScroll={({ currentTarget }) => {
           const { scrollTop, scrollHeight, clientHeight } = currentTarget;
@@ -36,10 +36,12 @@ export function Reader({ panel, open }: { panel: KnowledgePanel; open: OpenFile 
         }}
       >
         {problem !== undefined && <p class='know-note is-warning' role='alert'>{problem}</p>}
+        {file && <NotRead file={file} />}
+        {picture !== undefined && <img class='know-picture' src={picture} alt={name} />}
         {isRead && parts[0]!.piece > 0 && (
           <Edge
             testId='knowledge-earlier'
-            label='Earlier parts'
+            label='Earlier passages'
             onClick={() => void panel.reading.more(-1)}
           />
         )}
@@ -55,7 +57,7 @@ export function Reader({ panel, open }: { panel: KnowledgePanel; open: OpenFile 
         {isRead && parts.at(-1)!.piece < total - 1 && (
           <Edge
             testId='knowledge-later'
-            label='Later parts'
+            label='Later passages'
             onClick={() => void panel.reading.more(1)}
           />
         )}
@@ -64,7 +66,7 @@ export function Reader({ panel, open }: { panel: KnowledgePanel; open: OpenFile 
   );
 }
 
-function Head({ panel, open: { name, file, total } }: { panel: KnowledgePanel; open: OpenFile }): JSX.Element {
+function Head({ panel, open: { name, file } }: { panel: KnowledgePanel; open: OpenFile }): JSX.Element {
   return (
     <div class='know-reader-head'>
       <button
@@ -78,7 +80,7 @@ function Head({ panel, open: { name, file, total } }: { panel: KnowledgePanel; o
       </button>
       <div>
         <h3 data-testid='knowledge-reader-name'>{name}</h3>
-        <p>{file ? `${formatBytes(file.size)} · ${formatCount(total, 'part')}` : 'Opening…'}</p>
+        <p>{file ? [formatBytes(file.size), readOf(file)].join(' · ') : 'Opening…'}</p>
       </div>
       <button
         type='button'
@@ -94,6 +96,25 @@ function Head({ panel, open: { name, file, total } }: { panel: KnowledgePanel; o
         <Icon name='search' />
       </button>
     </div>
+  );
+}
+
+/** What was read. */
+function readOf({ read, kind, total }: KnowledgeFile): string {
+  if (kind === 'picture') return 'picture';
+  return `${read ?? formatCount(total, kind === 'code' ? 'line' : 'passage')} read`;
+}
+
+/** What was not read, and why. */
+function NotRead({ file: { skipped = [] } }: { file: KnowledgeFile }): JSX.Element | null {
+  if (skipped.length === 0) return null;
+  return (
+    <details class='know-skipped' open={skipped.length <= 3} data-testid='knowledge-skipped'>
+      <summary>Not read</summary>
+      <ul>
+        {skipped.map((what) => <li key={what}>{what}</li>)}
+      </ul>
+    </details>
   );
 }
 
@@ -119,10 +140,10 @@ function Part({ part: { piece, text, title, lines }, isCode, place, marked }: Pa
       data-piece={piece}
       data-place={place !== undefined}
       tabIndex={place ? -1 : undefined}
-      aria-label={`Part ${piece + 1}${place ? ', cited or found here' : ''}`}
+      aria-label={`Passage ${piece + 1}${place ? ', cited or found here' : ''}`}
     >
       <p class='know-part-head'>
-        <span>{title ?? `Part ${piece + 1}`}</span>
+        <span>{title ?? `Passage ${piece + 1}`}</span>
         {lines && <span>{formatLines(lines)}</span>}
       </p>
       {isCode ? <Code text={text} first={lines?.[0] ?? 1} marked={marked} /> : (

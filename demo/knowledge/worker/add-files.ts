@@ -9,7 +9,7 @@ import type { FileRecord, Library } from './library.ts';
 import { sha256 } from '../../../src/base/hash.ts';
 
 /** The longest file, and the longest archive. */
-const mostBytes = { document: 16_777_216, code: 2_097_152, archive: 67_108_864 } as const;
+const mostBytes = { document: 16_777_216, code: 2_097_152, picture: 5_242_880, archive: 67_108_864 } as const;
 const longestName = 200;
 const mostFiles = 20_000;
 /** What the files of one archive may take together. */
@@ -34,7 +34,7 @@ async function addOne(upload: Upload, options: AddOptions, report: Tally): Promi
   const { name, type, content } = upload;
   const kind = fileKind(name, type);
   const isInFolder = name.includes('/');
-  if (!kind && isInFolder) {
+  if ((!kind || kind === 'picture') && isInFolder) {
     report.leftOut++;
     return;
   }
@@ -74,12 +74,13 @@ async function addContent({ name, kind, bytes, type }: Content, { library, now }
     name,
     kind,
     size: bytes.length,
-    state: 'waiting',
+    state: kind === 'picture' ? 'ready' : 'waiting',
     done: 0,
     total,
     addedAt: now(),
     hash,
     ...(type !== undefined && type !== '' && { type }),
+    ...(kind === 'picture' && { skipped: ['the picture: agents find only text. Attach it to a chat'] }),
   }, bytes);
   if (before && before.state !== 'failed') report.replaced++;
   else report.added++;
@@ -98,7 +99,7 @@ async function addArchive(name: string, bytes: Uint8Array<ArrayBuffer>, options:
   for await (const { path, size, read } of files) {
     const own = `${folder}/${path}`;
     const kind = fileKind(path);
-    if (!kind || kind === 'archive' || ++count > mostFiles) {
+    if (!kind || kind === 'archive' || kind === 'picture' || ++count > mostFiles) {
       report.leftOut++;
       continue;
     }
@@ -133,7 +134,7 @@ async function refuse(
   if (before && before.state !== 'failed') return;
   const record: FileRecord = {
     name: name.slice(-longestName),
-    kind: kind === 'code' ? 'code' : 'document',
+    kind: kind === 'code' || kind === 'picture' ? kind : 'document',
     size,
     state: 'failed',
     done: 0,
@@ -167,7 +168,7 @@ function tooMuch(): PinnaceError {
 function unknownKind(): PinnaceError {
   return new PinnaceError(
     'invalid_argument',
-    'Cannot read a file of this type. Supported: text, Markdown, HTML, JSON, CSV, PDF, Word, Excel, PowerPoint, OpenDocument, code, and ZIP archives of these',
+    'Cannot read a file of this type. Supported: text, code, tables, HTML, PDF, Word, Excel, PowerPoint, OpenDocument, pictures, and ZIP archives of these',
     { details: { reason: 'unsupported_type' } },
   );
 }

@@ -10,7 +10,7 @@ export type FileState = 'waiting' | 'indexing' | 'ready' | 'stopped' | 'failed';
 export interface KnowledgeFile {
   /** With its folders; names it. */
   readonly name: string;
-  readonly kind: 'document' | 'code';
+  readonly kind: 'document' | 'code' | 'picture';
   /** In bytes. */
   readonly size: number;
   readonly state: FileState;
@@ -20,6 +20,10 @@ export interface KnowledgeFile {
   /** Milliseconds since 1970. */
   readonly addedAt: number;
   readonly error?: ErrorData;
+  /** What was read, such as `12 pages`. */
+  readonly read?: string;
+  /** What was not read, with the reason, such as `page 3: no text`. */
+  readonly skipped?: readonly string[];
 }
 
 /** A file that a person adds. */
@@ -60,7 +64,7 @@ export interface FoundBy {
 export interface FoundPart {
   readonly id: string;
   readonly file: string;
-  readonly kind: KnowledgeFile['kind'];
+  readonly kind: 'document' | 'code';
   /** Which part of the file, from 0. */
   readonly piece: number;
   readonly title?: string;
@@ -138,5 +142,7 @@ export interface KnowledgeControl {
   remove(names: readonly string[]): Promise<Answer<void>>;
   /** A newer search ends the one before, which then is `cancelled`. */
   search(query: KnowledgeQuery): Promise<Answer<FoundParts>>;
+  /** The bytes of a file that is stored as it is: a picture, or what was not indexed. */
+  content(name: string): Promise<Answer<Blob>>;
   parts(wanted: { readonly file: string; readonly from: number; readonly count: number }): Promise<Answer<PartsPage>>;
 }

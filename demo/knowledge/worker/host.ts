@@ -9,6 +9,7 @@ import type { KnowledgeControl, KnowledgeFile, KnowledgeNews } from './control.t
 import { fallbackStorage } from './fallback-storage.ts';
 import { findParts } from './finder.ts';
 import { guideFiles } from './guide.ts';
+import { pictureType } from './file-kind.ts';
 import { createIndexer, type Exclusively } from './indexer.ts';
 import { createLibrary, type FileRecord, type Library } from './library.ts';
 import { readParts } from './read-parts.ts';
@@ -121,6 +122,12 @@ export function createKnowledgeHost(
           const found = await findParts(sources.grounding, query, own.signal);
           // What another tab has removed may be found for a moment.
           return { ...found, parts: found.parts.filter(({ file }) => library.get(file)) };
+        }),
+      content: (name) =>
+        ready(async () => {
+          const bytes = await library.content(name);
+          if (!bytes) throw new PinnaceError('not_found', `Cannot open "${name}": it was removed`);
+          return new Blob([bytes], { type: pictureType(name) ?? library.get(name)?.type ?? '' });
         }),
       parts: (wanted) => ready(() => readParts({ library, grounding: sources.grounding }, wanted)),
     },

@@ -27,6 +27,19 @@ interface IndexerOptions {
   readonly exclusively: Exclusively;
 }
 
+interface TrustedTypePolicies {
+  createPolicy(name: string, rules: { readonly createScriptURL: (url: string) => string }): unknown;
+}
+
+/** Lets `pdfText` start its worker, whose script lies beside this one. The policy of the built page knows no other address. */
+const { trustedTypes } = globalThis as { readonly trustedTypes?: TrustedTypePolicies };
+trustedTypes?.createPolicy('default', {
+  createScriptURL(url) {
+    if (new URL(url, import.meta.url).href.startsWith(new URL('./', import.meta.url).href)) return url;
+    throw new TypeError(`Cannot start a script from outside the page's folder: "${url}"`);
+  },
+});
+
 /** Creates the indexer. */
 export function createIndexer({ storage, library, sources, exclusively }: IndexerOptions): Indexer {
   let running: { readonly name: string; readonly stop: AbortController; readonly ended: Promise<void> } | undefined;
@@ -58,20 +71,31 @@ export function createIndexer({ storage, library, sources, exclusively }: Indexe
       await library.update([name], ({ error: _, ...now }) => isOpen(now) ? { ...now, state: 'indexing' } : undefined);
       const bytes = await library.content(name);
       if (!bytes) throw contentMissing();
+      const skipped: string[] = [];
+      let text = '';
       const { files: [report] } = await ingest(sources.filling, {
         dataSourceId: sourceIds.words,
         storage,
         files: [{
           name,
           ...(type !== undefined && { type }),
-          text: () => fileText(bytes, { type, signal: stop.signal }),
+          text: async () =>
+            text = await fileText(bytes, {
+              type,
+              signal: stop.signal,
+              onSkipped: ({ part, reason }) => void skipped.push(`${part}: ${reason}`),
+            }),
         }],
         onProgress: ({ state, done, total }) => {
           if (state === 'writing') void settle({ done, total }).catch(() => undefined); // the next one reports
         },
       }, { signal: stop.signal });
       if (report?.error) await settle({ state: 'failed', error: report.error });
-      else await settle({ state: 'ready', done: report?.done ?? 0, total: report?.total ?? 0 });
+      else {
+        const { done = 0, total = 0, refused = 0 } = report ?? {};
+        if (refused > 0) skipped.push(`${refused} of ${total} passages: they could not be indexed`);
+        await settle({ state: 'ready', done, total, read: amountOf(name, { text, total }), skipped: firstOf(skipped) });
+      }
       if (library.get(name)?.state === 'ready') await library.dropContent(name);
     } catch (error) {
       if (!stop.signal.aborted) await settle({ state: 'failed', error: toData(error) }).catch(() => undefined); // a full storage
@@ -133,6 +157,33 @@ export function createIndexer({ storage, library, sources, exclusively }: Indexe
       if (records.some(({ kind }) => kind === 'code')) await sources.refreshCode(new AbortController().signal);
     },
   };
+}
+
+/** Notes of a file: a scan may have thousands of pages without text. */
+const mostSkipped = 50;
+
+function firstOf(skipped: readonly string[]): readonly string[] {
+  const more = skipped.length - mostSkipped;
+  return more > 0 ? [...skipped.slice(0, mostSkipped), `${more} more`] : skipped;
+}
+
+/** By the endings of names: what has a heading in the text for each. */
+const headed: readonly (readonly [endings: RegExp, noun: string, heading: RegExp])[] = [
+  [/\.pdf$/i, 'page', /^## Page \d+$/gm],
+  [/\.(?:xlsx|ods)$/i, 'sheet', /^## /gm],
+  [/\.(?:pptx|odp)$/i, 'slide', /^## /gm],
+];
+
+/** How much was read, in a person's words. */
+function amountOf(name: string, { text, total }: { readonly text: string; readonly total: number }): string {
+  const [, noun, heading] = headed.find(([endings]) => endings.test(name)) ?? [];
+  if (noun !== undefined && heading) return amount(text.match(heading)?.length ?? 0, noun);
+  if (/\.(?:csv|tsv)$/i.test(name)) return amount(total, 'row');
+  return amount(text.match(/\S+/g)?.length ?? 0, 'word');
+}
+
+function amount(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** What was being indexed when its tab was closed goes on. */

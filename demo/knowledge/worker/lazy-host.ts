@@ -56,6 +56,7 @@ function controlOf(host: () => Promise<KnowledgeHost>): KnowledgeControl {
     resume: async (name) => await (await control()).resume(name),
     remove: async (names) => await (await control()).remove(names),
     search: async (query) => await (await control()).search(query),
+    content: async (name) => await (await control()).content(name),
     parts: async (wanted) => await (await control()).parts(wanted),
   };
 }

@@ -28,6 +28,7 @@ export async function readParts(
   const record = library.get(name);
   if (!record) throw new PinnaceError('not_found', `Cannot open "${name}": it was removed`);
   const { hash: _, type: __, ...file } = record;
+  if (record.kind === 'picture') return { file, total: 0, parts: [] };
   if (record.kind === 'code') {
     const parts = await codeParts(library, record);
     return { file, total: parts.length, parts: parts.slice(from, from + count) };

@@ -21,7 +21,7 @@ export const rooms: readonly Room[] = [
   { id: 'tree', title: 'Tree', database: 'pinnace', kinds: ['tree'], joined: 'whole' },
   {
     id: 'knowledge',
-    title: 'Knowledge',
+    title: 'Files',
     database: 'pinnace',
     kinds: ['embedding', 'grounding', 'ingest', 'knowledge'],
     joined: 'whole',

@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
+import { zipOf } from '../../fixtures/code.ts';
+import { linesOfPdf, pdfOf } from '../../fixtures/pdf.ts';
 import { send, usePlayground } from '../../tools/browsers/playground.ts';
+import { violationsInBoth } from '../../tools/screens/look.ts';
 
 const { open: openPage, newContext, shoot } = usePlayground();
 
@@ -67,6 +70,37 @@ describe('the knowledge beside the chat', () => {
     await shoot(page, 'knowledge-found');
     await page.getByTestId('knowledge-search').fill('xylophone qwzx');
     await page.getByText('No results. Try other words.').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('reads PDF, office files and pictures, and says what of them was not read', async () => {
+    const { page, problems } = await open();
+    const word = '<w:document><w:body><w:p><w:r><w:t>The pilot boards at noon</w:t></w:r></w:p></w:body></w:document>';
+    const png = await page.screenshot({ clip: { x: 0, y: 0, width: 240, height: 120 } });
+    await page.getByTestId('knowledge-input').setInputFiles([
+      { name: 'tides.pdf', mimeType: '', buffer: Buffer.from(pdfOf(linesOfPdf('High water at noon'))) },
+      {
+        name: 'report.docx',
+        mimeType: '',
+        buffer: Buffer.from(await zipOf({ 'word/document.xml': word, 'word/media/quay.png': 'picture' })),
+      },
+      { name: 'quay.png', mimeType: 'image/png', buffer: png },
+    ]);
+    await ready(page, 'tides.pdf');
+    await ready(page, 'report.docx');
+    await page.getByRole('button', { name: /^tides\.pdf \d+ bytes · 1 page · added/ }).waitFor();
+    await shoot(page, 'files-read');
+    await page.getByRole('button', { name: /^report\.docx .* · 5 words · not all of it read/ }).click();
+    await page.getByText('1 picture: only text is read').waitFor();
+    await page.getByText('The pilot boards at noon').waitFor();
+    expect(await violationsInBoth(page)).toEqual([]);
+    await shoot(page, 'files-report');
+    await page.getByRole('button', { name: 'Back to the files' }).click();
+    await page.getByRole('button', { name: /^quay\.png/ }).click();
+    await expect.poll(() =>
+      page.getByRole('img', { name: 'quay.png' }).evaluate((image: HTMLImageElement) => image.naturalWidth)
+    ).toBe(240);
+    await shoot(page, 'files-picture');
     expect(problems).toEqual([]);
   });
 

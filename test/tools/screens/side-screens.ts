@@ -11,8 +11,8 @@ export const sideScreens = {
     await page.getByTestId('tree-search').fill('anchor');
     await page.getByTestId('tree-found').first().waitFor();
   }),
-  'knowledge-empty': first('Knowledge without files', clicks('open-knowledge', 'knowledge-empty')),
-  'knowledge': next('Knowledge with files', async (page) => {
+  'knowledge-empty': first('Files: none yet', clicks('open-knowledge', 'knowledge-empty')),
+  'knowledge': next('Files: a list', async (page) => {
     await page.getByTestId('knowledge-guide').click();
     await page.locator('[data-testid=knowledge-file][data-state=ready]').nth(5).waitFor();
   }),

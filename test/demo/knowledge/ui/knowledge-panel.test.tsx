@@ -46,6 +46,7 @@ async function open(opened: Partial<OpenedKnowledge>, answers: Partial<Knowledge
     resume: note('resume', undefined),
     remove: note('remove', undefined),
     search: note('search', nothing),
+    content: () => good(new Blob()),
     parts: ({ file: name, from }) =>
       good({
         file: file(name),
@@ -106,6 +107,8 @@ describe('the knowledge panel', () => {
         file('a/stopped.txt', { state: 'stopped', done: 50, total: 200 }),
         file('failed.bin', { state: 'failed', done: 0, error }),
         file('mast.ts', { kind: 'code', done: 40, total: 40 }),
+        file('quay.png', { kind: 'picture', skipped: ['the picture: agents find only text'] }),
+        file('tides.pdf', { read: '12 pages', skipped: ['page 3: no text'] }),
       ],
     });
     await page.find('knowledge-file');
@@ -115,12 +118,18 @@ describe('the knowledge panel', () => {
       [...row.querySelectorAll('.know-file-actions button')].map((one) => one.getAttribute('aria-label')),
     ]);
     expect(rows).toEqual([
-      ['a/stopped.txt', 'Stopped at 50 of 200 parts', ['Resume stopped.txt', 'Remove stopped.txt']],
-      ['b/ready.md', '2.4 kB · 3 parts · added Jan 1', ['Search only in ready.md', 'Remove ready.md']],
+      ['a/stopped.txt', 'Stopped at 50 of 200 passages', ['Resume stopped.txt', 'Remove stopped.txt']],
+      ['b/ready.md', '2.4 kB · added Jan 1', ['Search only in ready.md', 'Remove ready.md']],
       ['b/waiting.txt', '2.4 kB · waiting', ['Stop waiting.txt', 'Remove waiting.txt']],
-      ['b/working.txt', '50 of 200 parts', ['Stop working.txt', 'Remove working.txt']],
+      ['b/working.txt', '50 of 200 passages', ['Stop working.txt', 'Remove working.txt']],
       ['failed.bin', 'Cannot read the file: it is not text', ['Remove failed.bin']],
       ['mast.ts', '2.4 kB · 40 lines · added Jan 1', ['Search only in mast.ts', 'Remove mast.ts']],
+      ['quay.png', '2.4 kB · added Jan 1', ['Remove quay.png']],
+      [
+        'tides.pdf',
+        '2.4 kB · 12 pages · not all of it read · added Jan 1',
+        ['Search only in tides.pdf', 'Remove tides.pdf'],
+      ],
     ]);
     expect(rowOf('b/working.txt')?.querySelector('progress')?.getAttribute('value')).toBe('50');
     expect(text('knowledge-indexing')).toBe('Indexing 1 of 2: b/working.txt');
@@ -152,7 +161,7 @@ describe('the knowledge panel', () => {
     await vi.waitFor(() => expect(page.all('knowledge-indexing')).toHaveLength(0));
     expect(rowOf('a.md')?.dataset['state']).toBe('ready');
     expect(text('announcement')).toBe('Indexed 1 file');
-    expect(text('knowledge-status')).toBe('2 files · 6 parts');
+    expect(text('knowledge-status')).toBe('2 files');
   });
 
   it('says what became of files that were chosen, and of a full storage what to do', async () => {
@@ -222,7 +231,7 @@ describe('the knowledge panel', () => {
       'Words1BM25 12.3580%',
       'Similarity3cosine 0.40< 1%',
     ]);
-    expect(text('knowledge-results')).toContain('1 part and more, in 3 ms');
+    expect(text('knowledge-results')).toContain('1 passage and more, in 3 ms');
     expect(text('knowledge-results')).toContain('took longer than');
     await page.click('knowledge-more');
     await vi.waitFor(() => expect(search).toHaveBeenLastCalledWith({ text: 'high water', files: [], limit: 100 }));
@@ -272,7 +281,7 @@ describe('the knowledge panel', () => {
       expect(page.all('knowledge-part').map(({ dataset }) => dataset['place'])).toEqual(['false', 'false', 'true'])
     );
     page.playground.knowledge.wanted.value = { file: 'a.md', piece: 2, contentHash: 'another' };
-    await vi.waitFor(() => expect(text('knowledge-reader')).toContain('This part changed after it was cited.'));
+    await vi.waitFor(() => expect(text('knowledge-reader')).toContain('This passage changed after it was cited.'));
     page.playground.knowledge.wanted.value = { file: 'a.md', piece: 7 };
     await vi.waitFor(() => expect(text('knowledge-reader')).toContain('this passage no longer exists'));
     page.playground.knowledge.wanted.value = { file: 'b.md', piece: 0 };

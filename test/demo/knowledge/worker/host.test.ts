@@ -6,6 +6,7 @@ import type { Answer } from '../../../../demo/registry/worker/answer.ts';
 import { PinnaceError, type Storage } from '../../../../src/index.ts';
 import type { Watchable } from '../../../../src/contracts/index.ts';
 import { zipOf } from '../../../fixtures/code.ts';
+import { linesOfPdf, pdfOf } from '../../../fixtures/pdf.ts';
 
 const upload = (name: string, content: string | Uint8Array<ArrayBuffer>, type?: string): Upload => ({
   name,
@@ -57,6 +58,28 @@ async function openHost(
 }
 
 describe('the knowledge of the worker', () => {
+  it('says what of a file was read, and what was not', async () => {
+    const host = await openHost();
+    const word = '<w:document><w:body><w:p><w:r><w:t>Old quay</w:t></w:r></w:p></w:body></w:document>';
+    await host.add(
+      upload('tides.pdf', pdfOf(linesOfPdf('High water'))),
+      upload('quay.docx', await zipOf({ 'word/document.xml': word, 'word/media/quay.png': 'a' })),
+      upload('words.txt', 'one two three'),
+      upload('quay.png', 'a picture'),
+    );
+    await host.idle();
+    const found = ['quay.png', 'tides.pdf', 'quay.docx', 'words.txt'].map((name) => host.files.get(name));
+    expect(found).toMatchObject([
+      { state: 'ready', skipped: [expect.stringMatching(/^the picture: /)] },
+      { state: 'ready', read: '1 page', skipped: [] },
+      { state: 'ready', read: '2 words', skipped: ['1 picture: only text is read'] },
+      { state: 'ready', read: '3 words', skipped: [] },
+    ]);
+    const picture = valueOf(await host.control.content('quay.png'));
+    expect([picture.type, await picture.text()]).toEqual(['image/png', 'a picture']);
+    expect(valueOf(await host.control.parts({ file: 'quay.png', from: 0, count: 20 })).parts).toEqual([]);
+  }, 30_000);
+
   it('indexes text, Markdown, HTML, JSON and CSV, and reports its progress', async () => {
     const { add, idle, find, files, emitted } = await openHost();
     const report = await add(
@@ -142,7 +165,7 @@ describe('the knowledge of the worker', () => {
   it('lists what it cannot read with the reason, and goes on with the others', async () => {
     const { add, idle, files, state } = await openHost();
     const report = await add(
-      upload('photo.png', new Uint8Array([137, 80, 78, 71])),
+      upload('photo.heic', new Uint8Array([137, 80, 78, 71])),
       upload('broken.json', '{"a":'),
       upload('empty.txt', ''),
       upload('blank.txt', ' \n \n'),
@@ -155,7 +178,7 @@ describe('the knowledge of the worker', () => {
     expect(state('good.txt')).toBe('ready');
     const reasons = Object.fromEntries([...files.values()].map(({ name, error }) => [name, error?.message]));
     expect(reasons).toMatchObject({
-      'photo.png': expect.stringContaining('Cannot read a file of this type'),
+      'photo.heic': expect.stringContaining('Cannot read a file of this type'),
       'broken.json': expect.stringContaining('Cannot'),
       'empty.txt': 'Cannot read the file: it is empty',
       'blank.txt': 'Cannot read the file: there is no text in it',
