@@ -91,6 +91,8 @@ export interface AgentFields {
   modelSettings?: ModelSettings | undefined;
   /** What the `settings` of a request may set. Default: nothing. */
   callerSettings?: CallerSettings | undefined;
+  /** What the model is told besides the chat, as data that stays in it. `date`: the day, in the time zone of the request. Default: none. */
+  facts?: 'date'[] | undefined;
   /** Bounds of a run, below those of the runtime. `steps` and `totalMs` also bound each plan of the agent. Default: the runtime's. */
   limits?: LimitOverrides | undefined;
   /** Whether requests over HTTP may have it plan (`planner`). Code in the same process always may. Default: `false`. */

@@ -142,3 +142,46 @@ function firstPrimes(count: number): number[] {
   for (let n = 2; primes.length < count; n++) if (primes.every((prime) => n % prime !== 0)) primes.push(n);
   return primes;
 }
+
+/** A longer run of bytes is sampled: files are many bytes, and are not edited in place. */
+const mostBytes = 4_096;
+
+/** 53 bits over a value as its JSON is, without writing it: two lanes of 32 bits. For changes, not against attackers. */
+export function quickHash(value: unknown): number {
+  let [a, b] = [0xdeadbeef, 0x41c6ce57];
+  const add = (code: number): void => {
+    a = Math.imul(a ^ code, 2654435761);
+    b = Math.imul(b ^ code, 1597334677);
+  };
+  const addText = (text: string, step = 1): void => {
+    add(text.length);
+    for (let i = 0; i < text.length; i += step) {
+      const code = text.charCodeAt(i);
+      a = Math.imul(a ^ code, 2654435761);
+      b = Math.imul(b ^ code, 1597334677);
+    }
+  };
+  const visit = (one: unknown): void => {
+    if (typeof one === 'string') addText(one);
+    else if (typeof one !== 'object' || one === null) addText(String(one));
+    else if (one instanceof Uint8Array) {
+      add(one.length);
+      for (let i = 0; i < one.length; i += Math.ceil(one.length / mostBytes)) add(one[i]!);
+    } else if (Array.isArray(one)) {
+      add(91);
+      one.forEach(visit);
+    } else {
+      add(123);
+      for (const [name, field] of Object.entries(one)) {
+        if (field === undefined) continue;
+        addText(name);
+        if (name === 'data' && typeof field === 'string') addText(field, Math.ceil(field.length / mostBytes) || 1);
+        else visit(field);
+      }
+    }
+  };
+  visit(value);
+  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
+  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
+  return 4294967296 * (2097151 & b) + (a >>> 0);
+}

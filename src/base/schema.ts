@@ -102,6 +102,7 @@ export const Agent = v.strictObject({
   modelSettings: v.optional(ModelSettings),
   callerSettings: v.optional(CallerSettings),
   output: v.optional(OutputSpec),
+  facts: v.optional(v.array(v.picklist(['date']))),
   limits: v.optional(LimitOverrides),
   plans: v.optional(v.boolean()),
   createdAt: v.optional(Timestamp, '1970-01-01T00:00:00.000Z'),

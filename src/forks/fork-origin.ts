@@ -10,14 +10,14 @@ import { sharedRecord } from '../permission/ownership.ts';
 import { composeLoop } from '../runtime/compose-loop.ts';
 import { approvalsRequestedIn } from '../runtime/decided-calls.ts';
 import { foldMessage } from '../runtime/fold-message.ts';
-import { issuedIn, readIssued } from '../runtime/issued-metadata.ts';
+import { issuedFrom, issuedIn, issuedOnly, readIssued } from '../runtime/issued-metadata.ts';
 import { type Limits, minLimits } from '../runtime/limits.ts';
 import { stepLimit } from '../runtime/loop.ts';
-import { newestCompaction } from '../runtime/message-parts.ts';
-import { toModelMessages, withContext } from '../runtime/model-messages.ts';
+import { modelMessages } from '../runtime/model-messages.ts';
 import { leaveProvider, toPrompt } from '../runtime/model-prompt.ts';
 import { type Cut, type ForkPlan, type NotedStep, noteOf } from './parent-run.ts';
 import { dryTools, programOutcomes, recordedOutcomes } from './recorded-tools.ts';
+import { modelKey, promptKey, readPromptRecord } from '../runtime/prompt-chain.ts';
 import { promptDigests, readBasis, type StepNote } from '../runtime/run-basis.ts';
 import type { Resolution, ResumedRun, RunIdentity, RunOrigin, RuntimeParts } from '../runtime/run-context.ts';
 import { createRunFiles } from '../runtime/run-files.ts';
@@ -28,6 +28,7 @@ import { openingChunks } from '../runtime/run.ts';
 import type { ForkEntry, ForkOptions } from '../runtime/runtime.ts';
 import { createStepTools } from '../runtime/step-tools.ts';
 import type { ToolSet } from '../runtime/tool-sets.ts';
+import { contextOf, type ContextPart, withContextParts } from '../runtime/turn-context.ts';
 import { mayAct } from '../tools/call-ends.ts';
 
 /** Changing these is as changing the record of the agent. */
@@ -132,7 +133,7 @@ async function withTools(
   return {
     ...resolved,
     toolSet,
-    stepTools: createStepTools({ ...given, active, asked: chat.messages }),
+    stepTools: createStepTools({ ...given, active }),
   };
 }
 
@@ -196,25 +197,41 @@ async function messagesOf(
   const own: UIMessage = foldMessage(answerIn(chunks), { id: `msg_${parent.runId}`, role: 'assistant', parts: [] });
   const hasOwn = own.parts.length > 0;
   const messages = hasOwn ? [...given, own] : given;
-  const before = continues === undefined ? undefined : await readIssued(storage, {
-    owner: ownerBefore(parent.state),
-    agentId,
-    chatId: parent.state.chatId,
-    runId: continues,
-  });
   const { provider, model: { modelId } } = resolved;
+  const owner = ownerBefore(parent.state);
+  const { tenant, subject = '' } = ownerOfRun(parent.state);
+  const last = given.at(-1);
+  const before = continues === undefined || !last
+    ? undefined
+    : issuedOnly(last.id, await readIssued(storage, { owner, agentId, chatId: parent.state.chatId, runId: continues }));
+  const record = await readPromptRecord(storage, promptKey({ tenant, subject }, parent.state.chatId));
+  const hasContext = contextOf(own.parts).length > 0;
   const toModel = (all: readonly UIMessage[]): readonly ModelMessage[] => {
-    const answers = hasOwn ? all.slice(-1) : [];
-    const model = newestCompaction(answers)
-      ? [...withContext(toModelMessages(all, issuedIn(chunks)), request.context)]
-      : [
-        ...withContext(toModelMessages(all.slice(0, all.length - answers.length), before), request.context),
-        ...toModelMessages(answers, issuedIn(chunks)),
-      ];
+    const ofOwn = issuedIn(chunks);
+    const others = issuedFrom(record?.issued ?? [], { agentId, model: modelKey(resolved) }, before);
+    const model = modelMessages(
+      {
+        ...request,
+        chat: { ...request.chat, messages: hasContext ? [...all] : withOldContext(all, resolved.contexts, hasOwn) },
+      },
+      [],
+      { take: (part, id) => hasOwn && id === own.id ? ofOwn.take(part, id) : others?.take(part, id) },
+    );
     if (provider.id !== basis.providerId || modelId !== basis.modelId) leaveProvider(model);
     return model;
   };
   return { request: { ...request, chat: { ...request.chat, messages } }, model: toModel(messages), toModel, edited };
+}
+
+/** Runs of version 0.2 have no record of their context: it stands before what they have said. */
+function withOldContext(
+  messages: readonly UIMessage[],
+  contexts: readonly ContextPart[],
+  hasOwn: boolean,
+): UIMessage[] {
+  const last = messages.at(-1);
+  if (!hasOwn || !last) return [...withContextParts(messages, contexts)];
+  return [...messages.slice(0, -1), { ...last, parts: [...contexts, ...last.parts] }];
 }
 
 /** The chunks that edit outputs of shared steps, and that add a message behind them. */

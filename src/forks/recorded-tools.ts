@@ -35,8 +35,7 @@ export function recordedOrigin({ discovery }: RuntimeParts, { calls, effects }: 
       const { agent, toolSet, contextTokens, request: { chat } } = resolved;
       const tools = dryTools(toolSet.tools, recordedOutcomes(calls), isReplaced);
       const replaced = { ...toolSet, tools };
-      const asked = chat.messages;
-      const given = { agent, toolSet: replaced, discovery, contextTokens, principal, chatId: chat.id, asked };
+      const given = { agent, toolSet: replaced, discovery, contextTokens, principal, chatId: chat.id };
       const stepTools = createStepTools(given);
       return Promise.resolve({ ...resolved, toolSet: replaced, stepTools });
     },

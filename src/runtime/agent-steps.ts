@@ -13,7 +13,6 @@ import type { Agent, ToolDefinition } from '../base/schema.ts';
 import { createRunFiles } from './run-files.ts';
 import { withInstructions } from './compose-loop.ts';
 import { leaveProvider, toPrompt } from './model-prompt.ts';
-import { withContext } from './model-messages.ts';
 import { minLimits } from './limits.ts';
 import type { ResolvedModel } from './provider-model.ts';
 import { createModelBudget, type ModelUsage, requirePrice } from './model-budget.ts';
@@ -29,6 +28,7 @@ import { createPrincipal, requireScope } from '../base/principal.ts';
 import { createRunRedaction, redactedContext, redactedEmit } from '../permission/redaction/run-redaction.ts';
 import type { RuntimeParts } from './run-context.ts';
 import { createStepTools } from './step-tools.ts';
+import { itemsMessage } from './turn-context.ts';
 import { type EgressList, narrowEgress } from '../base/origins.ts';
 import { type ContextWindowOptions, type FitPrompt, valueTokens } from './estimate-prompt.ts';
 import { createContextWindow } from './context-window.ts';
@@ -99,7 +99,10 @@ async function callStepModel(
   const usage: ModelUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
   const instructions = [request.instructions, agent.instructions].filter((part) => part !== '').join('\n\n');
   const offered = [...request.primitives, ...tools.map(({ definition }) => definition)];
-  const prompt = toPrompt(instructions, await files.load(withContext(messages, notes)));
+  const prompt = toPrompt(
+    instructions,
+    await files.load(notes.length > 0 ? [itemsMessage(notes), ...messages] : messages),
+  );
   const { signal } = request;
   const spender = { tenant: principal.tenant, subject: principal.subject, agentId: agent.id };
   const budget = createModelBudget(request.budget ?? {}, usage, budgets && ((need) => budgets.hold(spender, need)));

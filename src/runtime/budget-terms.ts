@@ -114,7 +114,8 @@ function isLimited({ tokens, cost, runs, bytes }: BudgetTerms): boolean {
   return [tokens, cost, runs, bytes].some((limit) => limit !== undefined);
 }
 
-function isTimeZone(timeZone: string): boolean {
+/** Whether this platform knows the time zone. */
+export function isTimeZone(timeZone: string): boolean {
   try {
     return calendarOf(timeZone) !== undefined;
   } catch {

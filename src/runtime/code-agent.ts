@@ -19,6 +19,8 @@ export interface AgentOptions extends AgentFields {
   readonly id: string;
   /** The system prompt: a text, or a function of the request. Default: `''`. */
   readonly instructions?: string | Instructions;
+  /** When a function of `instructions` is called: once for a chat, or in each of its runs. Default: `'chat'`. */
+  readonly refresh?: 'chat' | 'turn';
   /** Ends a run after a step that another one would follow. The run ends as `completed`. */
   readonly stopWhen?: StopCondition;
   /** What the last answer must be. `schema` is a JSON Schema, or a schema of valibot or another library with JSON Schema. */
@@ -50,7 +52,7 @@ export function defineAgent(given: AgentOptions): CodeAgent {
     id: ['given', 'what requests name as "agentId"'],
     stopWhen: ['function?', 'a function (steps) => boolean'],
   });
-  const { instructions, stopWhen, output, ...options } = given;
+  const { instructions, refresh, stopWhen, output, ...options } = given;
   const standard = output && isStandard(output.schema) ? output.schema : undefined;
   const record = parse(
     AgentOfAll,
@@ -66,6 +68,7 @@ export function defineAgent(given: AgentOptions): CodeAgent {
     record,
     code: {
       instructions: typeof instructions === 'function' ? instructions : undefined,
+      refresh,
       stopWhen,
       checkOutput: standard && (async (data) => issuesOf(await standard['~standard'].validate(data))),
     },
@@ -99,7 +102,10 @@ export interface InstructionsRequest {
   readonly principal: Principal;
 }
 
-/** Returns the instructions of a run. Is called once for each run, and has two seconds. */
+/**
+ * Returns the instructions of a chat. Is called once for a chat, and again when the agent's record has changed; in each run with
+ * `refresh: 'turn'`. It has two seconds.
+ */
 export type Instructions = (
   request: InstructionsRequest,
   options: { readonly signal: AbortSignal },
@@ -128,6 +134,7 @@ export type StopCondition = (steps: readonly FinishedStep[]) => boolean;
 /** The code of an agent. */
 export interface AgentCode {
   readonly instructions?: Instructions | undefined;
+  readonly refresh?: AgentOptions['refresh'] | undefined;
   readonly stopWhen?: StopCondition | undefined;
   /** Checks what the JSON Schema of `output` cannot say. */
   readonly checkOutput?: ((data: unknown) => Promise<readonly Issue[]>) | undefined;

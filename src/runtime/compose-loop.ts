@@ -2,37 +2,64 @@
 
 import type { LoopTerms, Resolution, RunContext } from './run-context.ts';
 import type { Agent } from '../base/schema.ts';
+import type { OutputSpec } from '../base/model-settings.ts';
 import { PinnaceError } from '../base/errors.ts';
 import type { Report } from '../events/report.ts';
 import { raceAbort } from '../base/until-aborted.ts';
 import type { FinishedCall, FinishedStep, Instructions, InstructionsRequest, StopCondition } from './code-agent.ts';
+import type { RunRequest } from './run-request.ts';
 import type { LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 
-/** Returns the agent with the instructions of this run, its structured answer, and its stop condition. */
+/**
+ * Returns the agent with the instructions of this run, its structured answer, and its stop condition. The instructions are the same for
+ * all runs of a chat: what one request adds stands behind its message.
+ */
 export async function composeLoop(
   resolution: Resolution,
   { principal, runId, report, abort: { signal } }: Pick<RunContext, 'principal' | 'runId' | 'report' | 'abort'>,
-): Promise<Pick<LoopTerms, 'agent' | 'output' | 'isEnough'>> {
-  const { code, request: { agentId, chat, context, output: requested, settings } } = resolution;
+  known?: string,
+): Promise<Pick<LoopTerms, 'agent' | 'output' | 'isEnough'> & { readonly made?: string }> {
+  const { code, request: { agentId, chat, context, output: requested } } = resolution;
   const request = { agentId, chat, context, principal };
-  const own = await withInstructions(resolution.agent, code.instructions, request, { signal, report });
-  const agent = withAdded(own, settings?.instructions);
+  const own = known === undefined
+    ? await withInstructions(resolution.agent, code.instructions, request, { signal, report })
+    : { ...resolution.agent, instructions: known };
   const isEnough = createStopCheck(code.stopWhen, report);
+  const agent = own.output && !takesSchema(resolution) ? withOutput(own, own.output) : own;
   const spec = requested ?? agent.output;
-  if (!spec) return { agent, output: undefined, isEnough };
+  const made = own.instructions;
+  if (!spec) return { agent, output: undefined, isEnough, made };
   // Loaded on demand: most runs answer in text.
-  const { createRunOutput, outputInstructions } = await import('./run-output.ts');
-  const output = createRunOutput({ spec, check: requested ? undefined : code.checkOutput, runId, report });
-  if (takesSchema(resolution)) return { agent, output, isEnough };
-  const instructions = [agent.instructions, outputInstructions(spec)].filter((text) => text !== '').join('\n\n');
-  return { agent: { ...agent, instructions }, output, isEnough };
+  const { createRunOutput } = await import('./run-output.ts');
+  return {
+    agent,
+    output: createRunOutput({ spec, check: requested ? undefined : code.checkOutput, runId, report }),
+    isEnough,
+    made,
+  };
 }
 
-/** Adds the instructions of the request behind those of its agent. */
-function withAdded(agent: Agent, added: string | undefined): Agent {
-  if (added === undefined) return agent;
-  const texts = [agent.instructions, `Instructions of the user for this chat:\n${added}`];
+function withOutput(agent: Agent, spec: OutputSpec): Agent {
+  const texts = [agent.instructions, outputInstructions(spec)];
   return { ...agent, instructions: texts.filter((text) => text !== '').join('\n\n') };
+}
+
+/** What a request asks of its own answer, where a model must be told. */
+export function outputRequest(
+  { output }: Pick<RunRequest, 'output'>,
+  resolved: Pick<Resolution, 'provider' | 'fallbacks'>,
+): string | undefined {
+  return output && !takesSchema(resolved) ? outputInstructions(output) : undefined;
+}
+
+/** Tells a model what its last answer must be. For models that take no schema. */
+function outputInstructions({ schema, name, description }: OutputSpec): string {
+  return [
+    'Your final answer must be one JSON value that fits the JSON Schema below, and nothing else: no explanation, no code fence.',
+    ...(name === undefined ? [] : [`Name: ${name}`]),
+    ...(description === undefined ? [] : [`Description: ${description}`]),
+    JSON.stringify(schema),
+  ].join('\n');
 }
 
 /** Whether every model that may answer takes the schema: the providers of fallbacks are not known yet. */

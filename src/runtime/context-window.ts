@@ -20,7 +20,6 @@ import type { LoopSpans } from './run-clock.ts';
 import type { ModelBudget, Usage } from './model-budget.ts';
 import type { ModelChain } from './model-chain.ts';
 import type { ModelRetry } from './model-error.ts';
-import type { PromptChain } from './prompt-chain.ts';
 import type { ResolvedModel } from './provider-model.ts';
 import { lastCitation } from './message-parts.ts';
 
@@ -106,7 +105,7 @@ export function createRunContextWindow(
   run: WindowedRun,
   { models, chain, onRetry }: {
     readonly models: Pick<ModelChain, 'current' | 'left'>;
-    readonly chain: Pick<PromptChain, 'explain'>;
+    readonly chain: { explain(by: 'strategy' | 'compaction'): void };
     readonly onRetry: (retry: ModelRetry) => void;
   },
 ): ContextWindow {

@@ -149,7 +149,7 @@ async function settle(
   for (const chunk of [isDenied ? { type: 'tool-output-denied' as const, toolCallId } : shown, ...others]) {
     if (chunk) push(chunk);
   }
-  return outcome;
+  return isDenied ? { ok: false, error: { ...outcome.error, message: denied(decision.reason) } } : outcome; // as the next turn says it
 }
 
 /** The part as the AI SDK would have it after the call. */

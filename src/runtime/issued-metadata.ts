@@ -3,6 +3,8 @@
  * It is read from the log, never from the client.
  */
 
+import type { LanguageModelV4Message } from '@ai-sdk/provider';
+import { quickHash } from '../base/hash.ts';
 import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
 import { readJournal } from '../log/journal-record.ts';
 import type { Storage } from '../contracts/storage.ts';
@@ -12,8 +14,8 @@ import { readEvents } from './stored-run.ts';
 
 /** The metadata, to be handed out once for each part that it was issued for. */
 export interface IssuedMetadata {
-  /** Returns the fields that the part had when it was issued; `undefined` for a part that was not. */
-  take(part: UIMessage['parts'][number]): Readonly<Record<string, unknown>> | undefined;
+  /** Returns the fields that a part of this message had when it was issued; `undefined` for a part that was not. */
+  take(part: UIMessage['parts'][number], messageId: string): Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Whose metadata it is. */
@@ -59,6 +61,67 @@ async function readLog(storage: Storage, runId: string, { parent }: RunState): P
 }
 
 type Fields = Readonly<Record<string, unknown>>;
+
+/** What the model of one answer has issued, in the record of its chat. */
+export interface IssuedEntry {
+  /** The message that the run has made: the run names it, no client. */
+  readonly messageId: string;
+  readonly agentId: string;
+  /** Its provider and model: no other one takes it. */
+  readonly model: string;
+  readonly calls: Readonly<Record<string, Fields>>;
+  /** By the hashes of what was said, in order. */
+  readonly said: readonly (readonly [said: number, fields: Fields])[];
+}
+
+/** Collects the metadata of an answer by the parts that a client makes of it; `undefined` where there is none. */
+export function issuedWith({ content }: LanguageModelV4Message): Pick<IssuedEntry, 'calls' | 'said'> | undefined {
+  const calls: Record<string, Fields> = {};
+  const said: [number, Fields][] = [];
+  for (const part of typeof content === 'string' ? [] : content) {
+    if (!('providerOptions' in part) || part.providerOptions === undefined) continue;
+    const { providerOptions: providerMetadata } = part;
+    if (part.type === 'tool-call') {
+      const fields = { callProviderMetadata: providerMetadata, providerExecuted: part.providerExecuted };
+      calls[part.toolCallId] = { ...calls[part.toolCallId], ...defined(fields) };
+    } else if (part.type === 'tool-result') {
+      calls[part.toolCallId] = { ...calls[part.toolCallId], resultProviderMetadata: providerMetadata };
+    } else if (part.type === 'text' || part.type === 'reasoning') {
+      said.push([quickHash(`${part.type}\n${part.text}`), { providerMetadata }]);
+    } else if (part.type === 'custom') said.push([quickHash(`custom\n${part.kind}`), { providerMetadata }]);
+  }
+  return said.length > 0 || Object.keys(calls).length > 0 ? { calls, said } : undefined;
+}
+
+/** Hands out what an agent and a model have issued in a chat, and for other messages what `others` has. */
+export function issuedFrom(
+  entries: readonly IssuedEntry[],
+  { agentId, model }: Pick<IssuedEntry, 'agentId' | 'model'>,
+  others?: IssuedMetadata,
+): IssuedMetadata | undefined {
+  const own = entries.filter((entry) => entry.agentId === agentId && entry.model === model);
+  if (own.length === 0) return others;
+  const left = new Map<string, IssuedEntry['said'][number][]>();
+  for (const { messageId, said } of own) left.set(messageId, [...left.get(messageId) ?? [], ...said]);
+  return {
+    take(part, messageId) {
+      const said = left.get(messageId);
+      if (!said) return others?.take(part, messageId);
+      if ('toolCallId' in part) {
+        return own.find((entry) => entry.messageId === messageId && Object.hasOwn(entry.calls, part.toolCallId))
+          ?.calls[part.toolCallId];
+      }
+      const hash = quickHash(keyOf(part));
+      const at = said.findIndex(([one]) => one === hash);
+      return at < 0 ? undefined : said.splice(at, 1)[0]?.[1];
+    },
+  };
+}
+
+/** Of other messages than this one, nothing. */
+export function issuedOnly(messageId: string, issued: IssuedMetadata): IssuedMetadata {
+  return { take: (part, id) => id === messageId ? issued.take(part, id) : undefined };
+}
 
 /** Collects the metadata of these chunks by the parts that a client makes of them. */
 export function issuedIn(chunks: readonly UIMessageChunk[]): IssuedMetadata {

@@ -14,6 +14,7 @@ import type { FinishReason, Loop, RunEnd } from './run-record.ts';
 import { CallIds, callIdsIn } from './call-ids.ts';
 import { toPrompt, toPromptTools } from './model-prompt.ts';
 import { withOrigin } from './message-parts.ts';
+import { modelKey } from './prompt-chain.ts';
 import { openCall } from './model-call.ts';
 import type { LoopTerms, RunContext } from './run-context.ts';
 import type { Usage } from './model-budget.ts';
@@ -84,8 +85,8 @@ export class ModelLoop implements Loop {
     { prompt, shownIds, callIds, step }: StepPlace,
   ): AsyncGenerator<readonly UIMessageChunk[], TakenAnswer> {
     const { budget, spans, limits, files, traceId, resolution: { stepTools, continues } } = this.#run;
-    const { agent: { modelSettings: settings }, models, contextWindow, chain, output, onPrompt, onBreak, onRetry } =
-      this.#terms;
+    const { agent, models, contextWindow, chain, output, onPrompt, onBreak, onRetry } = this.#terms;
+    const { modelSettings: settings } = agent;
     const offered = stepTools.current();
     const tools = toPromptTools(offered);
     budget.requireRoom({ prompt, tools }, models.current.provider.prices);
@@ -128,6 +129,11 @@ export class ModelLoop implements Loop {
     }
     const answer = content.end();
     const spent = call.end(answer);
+    chain.issued(answer.message, {
+      messageId: this.#terms.messageId,
+      agentId: agent.id,
+      model: modelKey(models.current),
+    });
     requireChoice(toolChoice, answer);
     return { answer, spent };
   }

@@ -279,6 +279,8 @@ export interface PinnaceDataParts {
     readonly code: string;
     readonly reason?: string;
   };
+  /** What the run was given besides the chat. */
+  readonly context: Readonly<Record<string, unknown>>;
   /** What earlier messages were summarized to. */
   readonly compaction: Readonly<Record<string, unknown>>;
   /** Where a file of the user's message was stored: `part` is its place among the parts of `messageId`. */

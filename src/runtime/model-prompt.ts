@@ -30,6 +30,16 @@ type PromptToolSource = Pick<ToolDefinition, 'name' | 'description' | 'paramsSch
 
 const promptTools = new WeakMap<readonly object[], LanguageModelV4FunctionTool[]>();
 
+/** They come first, in this order. */
+const firstTools: readonly string[] = ['tool_find', 'tool_describe', 'tool_load', 'tool_active', 'tool_call'];
+
+/** No order of a catalog reaches a prompt: tools of discovery, then all by name in code units. */
+function inOrder({ name: a }: PromptToolSource, { name: b }: PromptToolSource): number {
+  const [first, next] = [firstTools.indexOf(a), firstTools.indexOf(b)];
+  if (first >= 0 || next >= 0) return (first < 0 ? Infinity : first) - (next < 0 ? Infinity : next);
+  return a < b ? -1 : 1;
+}
+
 /**
  * The tools as a provider receives them; `undefined` where there are none. Made once for a list of tools: an agent may have thousands,
  * and the steps of all its runs offer the same list.
@@ -38,9 +48,11 @@ export function toPromptTools(
   tools: readonly { readonly definition: PromptToolSource }[],
 ): LanguageModelV4FunctionTool[] | undefined {
   if (tools.length === 0) return undefined;
-  const made = promptTools.get(tools) ?? tools.map(({ definition: { name, description, paramsSchema } }) => {
-    return { type: 'function' as const, name, description, inputSchema: withProperties(paramsSchema) };
-  });
+  const made = promptTools.get(tools) ??
+    tools.map(({ definition }) => definition).toSorted(inOrder).map((definition) => {
+      const { name, description, paramsSchema } = definition;
+      return { type: 'function' as const, name, description, inputSchema: withProperties(paramsSchema) };
+    });
   promptTools.set(tools, made);
   return made;
 }

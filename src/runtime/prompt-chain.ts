@@ -14,6 +14,7 @@
 
 import type { LanguageModelV4CallOptions, LanguageModelV4Message } from '@ai-sdk/provider';
 import { BoundedMap } from '../base/bounded-map.ts';
+import { quickHash } from '../base/hash.ts';
 import { asRecord, isRecord } from '../base/is-record.ts';
 import type { Key } from '../base/key.ts';
 import type { Principal } from '../base/principal.ts';
@@ -21,6 +22,7 @@ import type { Provider } from '../base/schema.ts';
 import type { UIMessage } from '../contracts/ai-types.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { messageTokens, valueTokens } from './estimate-prompt.ts';
+import { type IssuedEntry, issuedWith } from './issued-metadata.ts';
 import { type MessageOrigin, originOf } from './message-parts.ts';
 
 /** Why the beginning of a prompt has changed. */
@@ -93,6 +95,10 @@ export interface PromptRecord {
   readonly agentId: string;
   /** When it was made, in milliseconds since 1970. */
   readonly at: number;
+  /** The instructions that the agent's function has made for the chat, and a hash of the agent's record. */
+  readonly instructions?: { readonly text: string; readonly of: number } | undefined;
+  /** What models have issued, which they need back. */
+  readonly issued?: readonly IssuedEntry[] | undefined;
   /** The chains, the last one first. */
   readonly chains: readonly StoredChain[];
 }
@@ -126,12 +132,14 @@ export class PromptChain {
   readonly #isLost: boolean;
   /** Whether the server stores the messages: then no client can have changed an answer. */
   readonly #isStored: boolean;
+  readonly #issued: IssuedEntry[];
 
   constructor(
     record: PromptRecord | undefined,
     { isStored, isLost }: { readonly isStored: boolean; readonly isLost: boolean },
   ) {
     this.#chains = record ? record.chains.map(readChain) : [];
+    this.#issued = [...record?.issued ?? []];
     this.#isStored = isStored;
     this.#isLost = isLost;
   }
@@ -155,9 +163,20 @@ export class PromptChain {
     return followed;
   }
 
-  /** What the next run of the chat compares with; `undefined` where no model was called. */
-  record(run: Pick<PromptRecord, 'runId' | 'agentId' | 'at'>): PromptRecord | undefined {
-    return this.#isFirst ? undefined : { v: 1, ...run, chains: this.#chains.map(storedChain) };
+  /** Notes what the model of an answer needs back. */
+  issued(answer: LanguageModelV4Message, by: Pick<IssuedEntry, 'messageId' | 'agentId' | 'model'>): void {
+    const issued = issuedWith(answer);
+    if (issued) this.#issued.push({ ...by, ...issued });
+  }
+
+  /** What the next run of the chat compares with; `undefined` where no model was called. `isThere` knows the messages of the chat. */
+  record(
+    run: Omit<PromptRecord, 'v' | 'issued' | 'chains'>,
+    isThere: (messageId: string) => boolean,
+  ): PromptRecord | undefined {
+    if (this.#isFirst) return undefined;
+    const issued = newestOf(this.#issued.filter(({ messageId }) => isThere(messageId)));
+    return { v: 1, ...run, ...(issued.length > 0 && { issued }), chains: this.#chains.map(storedChain) };
   }
 
   /** Another model than before, or the first one of which anything is known. */
@@ -212,6 +231,16 @@ export class PromptChain {
   }
 }
 
+/** UTF-16 code units of all metadata in a record. */
+const mostIssued = 524_288;
+
+/** The newest ones that a record has room for. */
+function newestOf(issued: readonly IssuedEntry[]): readonly IssuedEntry[] {
+  let left = mostIssued;
+  const first = issued.findLastIndex((entry) => (left -= JSON.stringify(entry).length) < 0);
+  return issued.slice(first + 1);
+}
+
 function tokensOf({ toolTokens, links }: Chain): number {
   return links.reduce((sum, { tokens }) => sum + tokens, toolTokens);
 }
@@ -220,18 +249,25 @@ const ofTools = new WeakMap<object, { readonly hash: number; readonly tokens: nu
 const ofFormats = new WeakMap<object, number>();
 
 function chainOf({ prompt, tools = none, toolChoice, responseFormat, provider, model }: ChainedCall): Chain {
-  const known = ofTools.get(tools) ?? { hash: hashOf(tools), tokens: tools.length && valueTokens(tools) };
+  const known = ofTools.get(tools) ?? { hash: quickHash(tools), tokens: tools.length && valueTokens(tools) };
   ofTools.set(tools, known);
-  const output = responseFormat ? ofFormats.get(responseFormat) ?? hashOf(responseFormat) : 0;
+  const output = responseFormat ? ofFormats.get(responseFormat) ?? quickHash(responseFormat) : 0;
   if (responseFormat) ofFormats.set(responseFormat, output);
   return {
-    model: `${provider.id}/${model.modelId}`,
+    model: modelKey({ provider, model }),
     tools: known.hash,
     toolTokens: known.tokens,
     choice: toolChoice && toolChoice.type !== 'auto' ? JSON.stringify(toolChoice) : '',
     output,
     links: prompt.map(linkOf),
   };
+}
+
+/** Names a model of a provider. */
+export function modelKey(
+  { provider, model }: { readonly provider: { readonly id: string }; readonly model: { readonly modelId: string } },
+): string {
+  return `${provider.id}/${model.modelId}`;
 }
 
 const none: never[] = [];
@@ -244,11 +280,11 @@ function linkOf(message: LanguageModelV4Message): Link {
   const { role, content } = message;
   const parts: readonly object[] = typeof content === 'string' ? [] : content;
   const link: Link = {
-    hash: hashOf([role, content, message.providerOptions]),
+    hash: quickHash([role, content, message.providerOptions]),
     tokens: messageTokens(message),
     kind: origin && isOfData(origin.kind) ? origin.kind : role,
     isSigned: parts.some((part) => 'providerOptions' in part && isRecord(part.providerOptions)),
-    origin: origin ? hashOf(origin.id) % 0x100_0000 : 0,
+    origin: origin ? quickHash(origin.id) % 0x100_0000 : 0,
   };
   linked.set(message, link);
   return link;
@@ -290,56 +326,13 @@ function readChain({ hashes, tokens, origins, kinds: written, ...chain }: Stored
   return { ...chain, links };
 }
 
-/** A longer run of bytes is sampled: files are many bytes, and are not edited in place. */
-const mostBytes = 4_096;
-
-/** 53 bits over a value as its JSON is, without writing it: two lanes of 32 bits. For changes, not against attackers. */
-function hashOf(value: unknown): number {
-  let [a, b] = [0xdeadbeef, 0x41c6ce57];
-  const add = (code: number): void => {
-    a = Math.imul(a ^ code, 2654435761);
-    b = Math.imul(b ^ code, 1597334677);
-  };
-  const addText = (text: string, step = 1): void => {
-    add(text.length);
-    for (let i = 0; i < text.length; i += step) {
-      const code = text.charCodeAt(i);
-      a = Math.imul(a ^ code, 2654435761);
-      b = Math.imul(b ^ code, 1597334677);
-    }
-  };
-  const visit = (one: unknown): void => {
-    if (typeof one === 'string') addText(one);
-    else if (typeof one !== 'object' || one === null) addText(String(one));
-    else if (one instanceof Uint8Array) {
-      add(one.length);
-      for (let i = 0; i < one.length; i += Math.ceil(one.length / mostBytes)) add(one[i]!);
-    } else if (Array.isArray(one)) {
-      add(91);
-      one.forEach(visit);
-    } else {
-      add(123);
-      for (const [name, field] of Object.entries(one)) {
-        if (field === undefined) continue;
-        addText(name);
-        if (name === 'data' && typeof field === 'string') addText(field, Math.ceil(field.length / mostBytes) || 1);
-        else visit(field);
-      }
-    }
-  };
-  visit(value);
-  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
-  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
-  return 4294967296 * (2097151 & b) + (a >>> 0);
-}
-
 /** Where the prompt of a chat is recorded. */
 export function promptKey({ tenant, subject }: Pick<Principal, 'tenant' | 'subject'>, chatId: string): Key {
   return ['prompt', tenant, subject, chatId];
 }
 
 /** So many chats an instance remembers, and so many links of each. */
-const [mostRemembered, mostLinks] = [256, 1_000];
+const [mostRemembered, mostLinks, mostLength] = [256, 1_000, 65_536];
 
 /** The records of the chats that this instance has answered last. */
 export type RecentPrompts = BoundedMap<string, PromptRecord>;
@@ -366,6 +359,14 @@ export async function readPrompt(
   const runId = lastRunIn(messages);
   if (known && (runId === undefined || known.runId === runId)) return known;
   if (!hasAnswer(messages)) return undefined;
+  return await readPromptRecord(storage, key);
+}
+
+/** Reads a record. */
+export async function readPromptRecord(
+  storage: Pick<Storage, 'get'>,
+  key: Key,
+): Promise<PromptRecord | undefined> {
   const value: unknown = (await storage.get(key))?.value;
   return isRecord(value) && value['v'] === 1 ? value as unknown as PromptRecord : undefined; // only `noted` writes it
 }
@@ -376,8 +377,9 @@ export function rememberPrompt(
   record: PromptRecord,
 ): { readonly key: Key; readonly value: PromptRecord } {
   const key = promptKey(principal, chatId);
-  if ((record.chains[0]?.hashes.length ?? 0) <= mostLinks) recent.set(JSON.stringify(key), record);
-  else recent.delete(JSON.stringify(key));
+  if ((record.chains[0]?.hashes.length ?? 0) <= mostLinks && JSON.stringify(record.issued ?? []).length <= mostLength) {
+    recent.set(JSON.stringify(key), record);
+  } else recent.delete(JSON.stringify(key));
   return { key, value: record };
 }
 
@@ -386,8 +388,8 @@ export function hasAnswer(messages: readonly UIMessage[]): boolean {
   return messages.some(({ role }) => role === 'assistant');
 }
 
-/** The run that the last answer names. */
-function lastRunIn(messages: readonly UIMessage[]): unknown {
+/** The run that the last answer names: what a client sends, so no more than a hint. */
+export function lastRunIn(messages: readonly UIMessage[]): unknown {
   const answer = messages.findLast(({ role }) => role === 'assistant');
   const part = answer?.parts.findLast(({ type }) => type === 'data-run');
   return part && 'data' in part ? asRecord(part.data)['runId'] : undefined;

@@ -58,6 +58,7 @@ import type { Steering } from './steering.ts';
 import type { Answer } from './step-content.ts';
 import type { StepTools } from './step-tools.ts';
 import type { McpSource, ToolSet, ToolSetOf } from './tool-sets.ts';
+import type { ContextPart } from './turn-context.ts';
 
 /** The platform. */
 interface RuntimePorts {
@@ -177,6 +178,8 @@ export interface Resolution extends ResolvedModel, Pick<Resolved, 'fallbacks' | 
   readonly agent: Agent;
   readonly toolSet: ToolSet;
   readonly stepTools: StepTools;
+  /** What the answer is given besides the chat. */
+  readonly contexts: readonly ContextPart[];
   readonly messages: readonly ModelMessage[];
   readonly limits: Limits;
   /** What the models of the chat were sent before; it is read beside the claim. */
@@ -221,6 +224,8 @@ export interface LoopTerms {
   readonly messages: readonly ModelMessage[];
   /** The ids of calls in messages of the chat that a summary covers. */
   readonly otherCallIds: readonly string[];
+  /** The message of the answer. */
+  readonly messageId: string;
   /** Compares each call with the one before. */
   readonly chain: PromptChain;
   /** Receives a changed beginning before its call. */

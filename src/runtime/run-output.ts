@@ -47,16 +47,6 @@ export function createRunOutput({ spec, check, runId, report }: RunOutputOptions
   };
 }
 
-/** Tells a model what its last answer must be. For models that take no schema. */
-export function outputInstructions({ schema, name, description }: OutputSpec): string {
-  return [
-    'Your final answer must be one JSON value that fits the JSON Schema below, and nothing else: no explanation, no code fence.',
-    ...(name === undefined ? [] : [`Name: ${name}`]),
-    ...(description === undefined ? [] : [`Description: ${description}`]),
-    JSON.stringify(schema),
-  ].join('\n');
-}
-
 async function withCheck(
   json: Extract<OutputReading, { readonly ok: true }>,
   { check, report }: Pick<RunOutputOptions, 'check' | 'report'>,

@@ -10,6 +10,7 @@ import { parse } from '../base/parse.ts';
 import { LimitOverrides } from '../base/schema.ts';
 import { requireOutputSchema } from '../tools/json-schema/json-schema.ts';
 import type { Limits } from './limits.ts';
+import { isTimeZone } from './budget-terms.ts';
 import { asRecord } from '../base/is-record.ts';
 import { uncovered } from './message-parts.ts';
 
@@ -34,6 +35,8 @@ const Message = v.looseObject({
 const ContextItem = v.strictObject({
   content: v.pipe(v.string(), v.maxLength(65_536)),
   source: v.optional(v.pipe(v.string(), v.maxLength(1024))),
+  /** It is not recorded, and later turns are without it: what comes behind it is then no longer in a cache. */
+  ephemeral: v.optional(v.boolean()),
 });
 export type ContextItem = v.InferOutput<typeof ContextItem>;
 
@@ -64,6 +67,10 @@ export const RunRequest = v.strictObject({
   output: v.optional(OutputSpec),
   /** What this run sets of its agent, as far as the record or the scope `registry:write` allows. A run that follows a plan has none. */
   settings: v.optional(RunSettings),
+  /** The time zone of the caller, for the date that the agent's `facts` name. */
+  timeZone: v.optional(
+    v.pipe(v.string(), v.maxLength(64), v.check(isTimeZone, 'must be a time zone such as "Europe/Berlin"')),
+  ),
   /** The agent plans: the last message is the goal, and these are the terms (`{}` for the usual ones), read by the planner. */
   planner: v.optional(v.union([PlanToFollow, v.looseObject({})])),
 }, /* @__PURE__ */ otherNames({ agentId: 'the id of an agent', chat: '{ id, messages }' }));
@@ -87,7 +94,10 @@ export interface RunRequestInput {
   agentId: string;
   /** The chat that the run continues. */
   readonly chat: RunChat;
-  /** What the model should know besides the chat: data, never instructions. Up to 50 items of 65,536 characters. */
+  /**
+   * What the model should know besides the chat: data, never instructions. Up to 50 items of 65,536 characters. They stay in the chat, as
+   * `data-context` of the answer, but for those with `ephemeral: true`.
+   */
   context?: v.InferInput<typeof ContextItem>[] | undefined;
   /** Limits of this run. They can only lower those of the agent and of the runtime. */
   limits?: LimitOverrides | undefined;
@@ -97,6 +107,8 @@ export interface RunRequestInput {
   output?: OutputSpec | undefined;
   /** Settings of this run, as far as the agent's `callerSettings` or the scope `registry:write` allow. Not with `planner`. */
   settings?: RunSettings | undefined;
+  /** The time zone of the caller, for the date that the agent's `facts` name. Default: `'UTC'`. */
+  timeZone?: string | undefined;
   /**
    * The agent plans: the last message is the goal, and these are the terms (`{}` for the usual ones), or a plan to follow. Over HTTP the
    * agent's record must allow it (`plans: true`), and the plan ends when its client leaves; with `background: true` it goes on.

@@ -27,11 +27,12 @@ import { reportAt, reportedHook, reportHidden } from '../events/report.ts';
 import type { Span, SpanEnd } from '../events/span.ts';
 import type { RunRedaction } from '../permission/redaction/run-redaction.ts';
 import { RunCalls } from '../tools/run-calls.ts';
+import { quickHash } from '../base/hash.ts';
 import { composeLoop } from './compose-loop.ts';
 import { createRunContextWindow } from './context-window.ts';
 import { approvalsRequestedIn, endLeftCalls, settleDecided, spendApprovals } from './decided-calls.ts';
 import type { CallForApproval, Resolution, RunContext, RunIdentity, RunPrograms, RuntimeParts } from './run-context.ts';
-import { type IssuedMetadata, readIssued } from './issued-metadata.ts';
+import { issuedFrom, type IssuedMetadata, issuedOnly, readIssued } from './issued-metadata.ts';
 import type { Limits } from './limits.ts';
 import type { LiveRun } from './live-run.ts';
 import { endOfAbort, failed, ModelLoop } from './loop.ts';
@@ -43,8 +44,16 @@ import type { ProgramHost } from '../tools/tool.ts';
 import { createModelBudget, type ModelBudget } from './model-budget.ts';
 import { createModelChain, type ModelChain } from './model-chain.ts';
 import type { ModelRetry } from './model-error.ts';
-import { toModelMessages, withContext } from './model-messages.ts';
-import { hasAnswer, type PromptBreak, PromptChain, rememberPrompt } from './prompt-chain.ts';
+import { modelMessages } from './model-messages.ts';
+import {
+  hasAnswer,
+  lastRunIn,
+  modelKey,
+  type PromptBreak,
+  PromptChain,
+  type PromptRecord,
+  rememberPrompt,
+} from './prompt-chain.ts';
 import { createLoopSpans, type LoopSpans, type RunAbort } from './run-clock.ts';
 import { type CacheUsage, callStart, closingChunks, type Loop, lossAt, type RunEnd } from './run-record.ts';
 import type { RunRequest } from './run-request.ts';
@@ -105,6 +114,8 @@ export class Run implements RunContext {
   readonly #otherCallIds: readonly string[];
   #loop: Loop | undefined;
   #chain: PromptChain | undefined;
+  /** What the function of the agent has made. */
+  #instructions: PromptRecord['instructions'];
   readonly #breaks: CacheUsage['breaks'][number][] = [];
   #ended = false;
 
@@ -167,9 +178,10 @@ export class Run implements RunContext {
   };
 
   async #work(): Promise<void> {
-    const { resumed, toolSet } = this.resolution;
+    const { resumed, toolSet, contexts } = this.resolution;
     const { runId, traceId } = this;
-    const opening = resumed?.opening ?? openingChunks({ runId, traceId, messageId: this.#messageId() }, toolSet);
+    const opening = resumed?.opening ??
+      [...openingChunks({ runId, traceId, messageId: this.#messageId() }, toolSet), ...contexts];
     opening.forEach(this.push);
     try {
       while (!this.#ended) {
@@ -203,25 +215,32 @@ export class Run implements RunContext {
     const { abort: { signal }, request: { chat }, resolution, usage, traceId, calls, push } = this;
     const { plan, resumed } = resolution;
     if (plan) return plan.follow({ signal, traceId, usage });
-    const { agent, output, isEnough } = await composeLoop(resolution, this);
-    const [spent, past, issued] = await this.#restore();
+    const record = await resolution.prompts.catch(() => undefined); // as if it had expired: the run can do without
+    const { agent, output, isEnough } = await this.#compose(record);
+    const [spent, past, issued] = await this.#restore(record);
     const decided = [...spent, ...await this.#resumedPrograms()];
     const settled = await settleDecided(past, { decided, calls, push, signal, traceId });
     if (resumed?.programs.length) push({ type: 'finish-step' }); // the lost run has not ended the step of its programs
     if (settled.waiting > 0) return waitingLoop;
     const models = this.#openModels();
-    const chain = await this.#openChain();
+    const isLost = !record && !resumed && hasAnswer(chat.messages);
+    const chain = this.#chain = new PromptChain(record, { isStored: chat.store === true, isLost });
     const onRetry = (retry: ModelRetry): void => push(retryChunk(retry, this.now()));
-    const messages = settled.messages === chat.messages
-      ? resolution.messages
-      : resumed
+    const messages = resumed && settled.messages !== chat.messages
       ? resumed.toModel(settled.messages)
-      : withContext(toModelMessages(settled.messages, issued), this.request.context);
+      : resumed || (settled.messages === chat.messages && !issued)
+      ? resolution.messages
+      : modelMessages(
+        { ...this.request, chat: { ...chat, messages: [...settled.messages] } },
+        resolution.contexts,
+        issued,
+      );
     return new ModelLoop(this, {
       agent,
       output,
       isEnough,
       models,
+      messageId: this.#messageId(),
       chain,
       onBreak: this.#onBreak,
       messages: await this.files.load(messages),
@@ -232,11 +251,17 @@ export class Run implements RunContext {
     });
   }
 
-  async #openChain(): Promise<PromptChain> {
-    const { request: { chat }, resolution: { prompts, resumed } } = this;
-    const record = await prompts.catch(() => undefined); // as if it had expired: the run can do without
-    const isLost = !record && !resumed && hasAnswer(chat.messages);
-    return this.#chain = new PromptChain(record, { isStored: chat.store === true, isLost });
+  /** The instructions of a function are those of the chat, as long as the agent's record is the same. */
+  async #compose(record: PromptRecord | undefined): ReturnType<typeof composeLoop> {
+    const { resolution, agent, redaction } = this;
+    const { instructions, refresh } = resolution.code;
+    if (!instructions || refresh === 'turn') return await composeLoop(resolution, this);
+    const of = quickHash(agent);
+    const known = record?.instructions?.of === of ? record.instructions.text : undefined;
+    const composed = await composeLoop(resolution, this, known);
+    const text = known ?? composed.made ?? '';
+    if (redaction.text(text) === text) this.#instructions = { text, of };
+    return composed;
   }
 
   readonly #onBreak = ({ reason, ...facts }: PromptBreak, { id }: { readonly id: string }): void => {
@@ -259,15 +284,21 @@ export class Run implements RunContext {
   /** Notes what the models of the chat were sent, for the commit of the end. */
   #notePrompt(): void {
     const { runtime: { recentPrompts: recent, ttlMs }, runId, agent, principal, request: { chat } } = this;
-    const record = this.#chain?.record({ runId, agentId: agent.id, at: this.now() });
-    if (record) this.#live.note({ ...rememberPrompt({ recent, principal, chatId: chat.id }, record), ttlMs });
+    const isThere = new Set([...chat.messages.map(({ id }) => id), this.#messageId()]);
+    const facts = { runId, agentId: agent.id, at: this.now(), instructions: this.#instructions };
+    const record = this.#chain?.record(facts, (id) => isThere.has(id));
+    if (!record) return;
+    const { key, value } = rememberPrompt({ recent, principal, chatId: chat.id }, this.redaction.data(record));
+    this.#live.note({ key, value, ttlMs });
   }
 
   /** Reads what the first step needs of the storage: decisions, the calls that were left without one, and metadata. */
-  async #restore(): Promise<[readonly CallForApproval[], readonly UIMessage[], IssuedMetadata | undefined]> {
+  async #restore(
+    record: PromptRecord | undefined,
+  ): Promise<[readonly CallForApproval[], readonly UIMessage[], IssuedMetadata | undefined]> {
     const { agent, principal, request, interruptions, resolution: { toolSet, stepTools } } = this;
     const run = { agent, principal, request, interruptions, toolSet };
-    const reading = [spendApprovals(run), endLeftCalls(run), this.#readIssued(), stepTools.restore()] as const;
+    const reading = [spendApprovals(run), endLeftCalls(run), this.#readIssued(record), stepTools.restore()] as const;
     const [spent, past, issued] = await Promise.all(reading).catch((error: unknown) => {
       throw toPinnaceError(error); // of the storage: no model was called yet
     });
@@ -295,12 +326,19 @@ export class Run implements RunContext {
     return await (await open()).resumed();
   }
 
-  /** Reads what the continued message needs to go back to the model. */
-  async #readIssued(): Promise<IssuedMetadata | undefined> {
-    const { storage, principal: owner, agent: { id: agentId }, request: { chat }, resolution: { continues } } = this;
-    return continues === undefined
+  /**
+   * Returns what the answers of the chat need to go back to the model: by the record of the chat, and where that is not of the last run,
+   * by the log of that run.
+   */
+  async #readIssued(record: PromptRecord | undefined): Promise<IssuedMetadata | undefined> {
+    const { storage, principal: owner, agent: { id: agentId }, request: { chat }, resolution } = this;
+    const answer = chat.messages.findLast(({ role }) => role === 'assistant');
+    const runId = resolution.continues ?? lastRunIn(chat.messages);
+    const isKnown = runId === record?.runId || typeof runId !== 'string' || !answer || resolution.resumed;
+    const others = isKnown
       ? undefined
-      : await readIssued(storage, { owner, agentId, chatId: chat.id, runId: continues });
+      : issuedOnly(answer.id, await readIssued(storage, { owner, agentId, chatId: chat.id, runId }));
+    return issuedFrom(record?.issued ?? [], { agentId, model: modelKey(resolution) }, others);
   }
 
   #openBudget(): ModelBudget {

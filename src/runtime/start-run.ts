@@ -29,12 +29,13 @@ import { createTraceId } from '../events/trace-ids.ts';
 import { createRunRedaction, redactedEmit, type RunRedaction } from '../permission/redaction/run-redaction.ts';
 import { type ChatOfRun, openChatOf, settleWhenEnded } from './chats.ts';
 import type { ClaimOptions } from './claim-run.ts';
+import { outputRequest } from './compose-loop.ts';
 import { approvalsRequestedIn } from './decided-calls.ts';
 import type { FollowedPlan, Resolution, RunIdentity, RunOrigin, RuntimeParts } from './run-context.ts';
 import type { Agent, LimitOverrides } from '../base/schema.ts';
 import { minLimits } from './limits.ts';
 import { requirePrice } from './model-budget.ts';
-import { toModelMessages, withContext } from './model-messages.ts';
+import { modelMessages } from './model-messages.ts';
 import { readPrompt } from './prompt-chain.ts';
 import { createRunAbort, type RunAbort } from './run-clock.ts';
 import { checkInlineFiles } from './run-files.ts';
@@ -43,6 +44,8 @@ import { parseRunRequest, type RunRequest } from './run-request.ts';
 import { Run } from './run.ts';
 import type { Started, StartOptions } from './runtime.ts';
 import { createStepTools } from './step-tools.ts';
+import { notesOf } from './tool-sets.ts';
+import { contextParts } from './turn-context.ts';
 
 /** A plan has prompts of its own. */
 const noPrompts = Promise.resolve(undefined);
@@ -220,9 +223,11 @@ class StartingRun implements RunIdentity {
     requirePrice(provider, requested.budget?.cost);
     if (found.secret) redaction.add(found.secret);
     const toolSet = await runtime.toolSetOf(agent, tools, servers);
-    const request = { ...requested, context: [...toolSet.notes, ...requested.context] };
-    const { chat } = request;
-    const messages = withContext(toModelMessages(chat.messages), request.context);
+    const { chat } = requested;
+    const request = { ...requested, context: [...notesOf(toolSet, chat.messages), ...requested.context] };
+    const output = outputRequest(request, found);
+    const contexts = redaction.data(contextParts(request, { agent, output, now: runtime.now() }));
+    const messages = modelMessages(request, contexts);
     const limits = minLimits(runtime.limits, agent.limits, request.limits);
     await checkInlineFiles(chat.messages.at(-1), limits);
     if (runtime.budgets) {
@@ -239,7 +244,7 @@ class StartingRun implements RunIdentity {
     };
     const plan = await takePlan(runtime, request, owner);
     const { discovery } = runtime;
-    const place = { principal, chatId: chat.id, asked: chat.messages };
+    const place = { principal, chatId: chat.id };
     const stepTools = createStepTools({ agent, toolSet, discovery, contextTokens, ...place });
     if (!plan && !this.#origin) void stepTools.restore().catch(() => undefined);
     const continues = approvalsRequestedIn(chat.messages.at(-1)).length > 0
@@ -248,7 +253,7 @@ class StartingRun implements RunIdentity {
     const { storage, recentPrompts: recent } = runtime;
     const prompts = plan ? noPrompts : readPrompt({ storage, recent, principal, chatId: chat.id }, chat.messages);
     void prompts.catch(() => undefined); // the run waits for it
-    return { ...found, toolSet, stepTools, prompts, messages, limits, request, plan, continues };
+    return { ...found, toolSet, stepTools, prompts, contexts, messages, limits, request, plan, continues };
   }
 
   /** Records what the run is started from, where the composition keeps it. A plan has no steps of its own to go back to. */

@@ -2,7 +2,6 @@
 
 import { definitionTokens } from './estimate-prompt.ts';
 import { PinnaceError } from '../base/errors.ts';
-import type { UIMessage } from '../contracts/ai-types.ts';
 import type { Agent } from '../base/schema.ts';
 import type { Tool } from '../tools/tool.ts';
 import { namedTools, type ToolSet } from './tool-sets.ts';
@@ -31,8 +30,6 @@ interface StepToolsOptions {
   readonly contextTokens: number;
   readonly principal: Principal;
   readonly chatId: string;
-  /** The messages that the run answers. */
-  readonly asked?: readonly UIMessage[] | undefined;
   /** The names of further tools that are active from the start. */
   readonly active?: readonly string[] | undefined;
 }
@@ -46,14 +43,14 @@ const largestShare = 0.5;
  * definitions take more than half of the context window has discovery as well: it could not run without.
  */
 export function createStepTools(options: StepToolsOptions): StepTools {
-  const { toolSet: { tools, entries }, discovery, contextTokens, asked } = options;
+  const { toolSet: { tools, entries }, discovery, contextTokens } = options;
   const [find] = discovery?.tools ?? [];
   const isNamed = find !== undefined && tools.includes(find);
   const isOn = find && (isNamed || definitionTokens(tools) > contextTokens * largestShare);
   return discovery && isOn ? discovered(options, discovery, isNamed ? [] : discovery.tools) : {
     restore: () => Promise.resolve(),
     discovered: () => Promise.resolve(undefined),
-    ...steps(() => tools, asked),
+    ...steps(() => tools),
     missing: (name) => missingTool(name, entries),
   };
 }
@@ -68,31 +65,25 @@ function missingTool(name: string, entries: ToolSet['entries']): PinnaceError {
 }
 
 /** The tools of a step: all that are active, and those of them that the model may call. */
-function steps(list: () => readonly Tool[], asked: StepToolsOptions['asked']): Pick<StepTools, 'active' | 'current'> {
+function steps(list: () => readonly Tool[]): Pick<StepTools, 'active' | 'current'> {
   const active = available(list);
   let [last, shown]: (readonly Tool[])[] = [[], []];
   return {
     active,
     current() {
       const all = active();
-      if (all !== last) [last, shown] = [all, shownTo(all, asked)];
+      if (all !== last) [last, shown] = [all, shownTo(all)];
       return shown ?? all;
     },
   };
 }
 
-function shownTo(all: readonly Tool[], asked: StepToolsOptions['asked']): readonly Tool[] {
+function shownTo(all: readonly Tool[]): readonly Tool[] {
   const isSame = all.every(({ beside, definition: { callers } }) => !beside && !callers);
   if (isSame) return all;
   return all.filter(({ definition: { callers } }) => callers?.includes('model') ?? true).map((tool) =>
-    tool.beside?.(all, requestIn(asked)) ?? tool
+    tool.beside?.(all) ?? tool
   );
-}
-
-/** The text of the last message of the user. */
-function requestIn(messages: StepToolsOptions['asked'] = []): string {
-  const parts = messages.findLast(({ role }) => role === 'user')?.parts ?? [];
-  return parts.map((part) => part.type === 'text' ? part.text : '').join(' ');
 }
 
 /** Leaves out what cannot be used now. The same array for as long as that is the same. */
@@ -112,7 +103,7 @@ function isAvailable({ isAvailable: check }: Tool): boolean {
 }
 
 function discovered(
-  { agent, toolSet: { tools }, principal, chatId, asked, active: given = [] }: StepToolsOptions,
+  { agent, toolSet: { tools }, principal, chatId, active: given = [] }: StepToolsOptions,
   discovery: Discovery,
   further: readonly Tool[],
 ): StepTools {
@@ -137,7 +128,7 @@ function discovered(
       await run.restore();
       return run.activeNames();
     },
-    ...steps(() => [...allowed, ...run.activeNames().flatMap((name) => tool(name) ?? [])], asked),
+    ...steps(() => [...allowed, ...run.activeNames().flatMap((name) => tool(name) ?? [])]),
     missing: (name) => run.notActive(name),
   };
 }

@@ -16,6 +16,7 @@ import { createAgentTool, type LiveTexts } from '../tools/agent-tool.ts';
 import type { Limits } from './limits.ts';
 import type { Plans } from '../contracts/plans.ts';
 import { isWithinEgress } from '../base/origins.ts';
+import type { UIMessage } from '../contracts/ai-types.ts';
 import type { ContextItem } from './run-request.ts';
 import { sha256 } from '../base/hash.ts';
 import type { McpValidating, McpValidation } from '../contracts/mcp/mcp-validation.ts';
@@ -256,6 +257,21 @@ async function digestOf(tools: readonly Tool[], notes: readonly ContextItem[]): 
     return known;
   }));
   return await sha256([...parts, ...notes.map((note) => JSON.stringify(note))].join('\n'));
+}
+
+/** What the model receives about the tools of a request besides their definitions. */
+export function notesOf({ notes, tools }: ToolSet, messages: readonly UIMessage[]): readonly ContextItem[] {
+  const fitting = tools.filter(({ noteFor }) => noteFor);
+  if (fitting.length === 0) return notes;
+  const parts = messages.findLast(({ role }) => role === 'user')?.parts ?? [];
+  const asked = parts.map((part) => part.type === 'text' ? part.text : '').join(' ');
+  return [
+    ...notes,
+    ...fitting.flatMap(({ noteFor, definition: { id: source } }) => {
+      const content = noteFor?.(asked, tools);
+      return content === undefined ? [] : [{ source, content }];
+    }),
+  ];
 }
 
 /** A tool of a pin. */

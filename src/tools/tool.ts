@@ -131,8 +131,10 @@ export interface Tool {
   readonly isAvailable?: () => boolean;
   /** The approved app of an MCP server that shows the results, for the stream of the run. */
   readonly app?: () => McpAppRef | undefined;
-  /** Returns the tool as a model sees it beside these ones, which a description may list for this request. Absent: as it is. */
-  readonly beside?: (others: readonly Tool[], request: string) => Tool;
+  /** Returns the tool as a model sees it beside these ones, which its description may list. Absent: as it is. */
+  readonly beside?: (others: readonly Tool[]) => Tool;
+  /** Returns what a model should know of these tools for a request, as data of its turn; `undefined` where the description says it. */
+  readonly noteFor?: (request: string, others: readonly Tool[]) => string | undefined;
   /** Gets an input that passed the check. The model receives a `PinnaceError` that it throws, and no other error. */
   readonly execute: (input: unknown, context: ToolContext) => unknown;
 }

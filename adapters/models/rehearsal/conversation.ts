@@ -42,6 +42,15 @@ export interface Conversation {
   readonly system: string;
 }
 
+/** What runs add to the messages of a person: context, and what the answer must be. */
+const added =
+  /^(?:Context for the next message|Summary of the earlier|Your final answer must|Instructions of the user|The (?:JSON|instr))/;
+
+function isSaid({ role, content }: Message): boolean {
+  const [first] = role === 'user' ? content : [];
+  return role === 'user' && !(first?.type === 'text' && added.test(first.text));
+}
+
 /** Reads a prompt. */
 export function readConversation(prompt: ModelCallOptions['prompt']): Conversation {
   const outcomes = new Map(
@@ -60,8 +69,8 @@ export function readConversation(prompt: ModelCallOptions['prompt']): Conversati
       return [{ toolCallId, toolName, input, outcome: outcomes.get(toolCallId) }];
     })
   );
-  const lastUser = prompt.findLastIndex(({ role }) => role === 'user');
-  const before = prompt.findLast(({ role }, at) => role === 'user' && at < lastUser);
+  const lastUser = prompt.findLastIndex(isSaid);
+  const before = prompt.findLast((message, at) => isSaid(message) && at < lastUser);
   return {
     message: inFull(textOf(prompt[lastUser]), textOf(before)),
     files: filesOf(prompt[lastUser]),

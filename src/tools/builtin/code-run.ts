@@ -13,6 +13,8 @@ export const maxProgramLength = 65_536;
 export const maxProgramOutput = 16_384;
 /** The most text of declarations: about 1,500 tokens. */
 const declarationsLength = 6_000;
+/** The same of those that fit a request, in the context of its turn. */
+const noteLength = 3_000;
 
 const Input = v.strictObject({
   code: v.pipe(v.string(), v.minLength(1)), // the description of the tool says what it is
@@ -37,15 +39,23 @@ export function codeRunTool(): Tool {
     input: Input,
     execute: async ({ code }, context) => await hostOf(context.scope).run(code, context),
   });
-  const described = new WeakMap<readonly Tool[], { readonly request: string; readonly tool: Tool }>();
+  const described = new WeakMap<readonly Tool[], Tool>();
   return {
     ...tool,
-    beside(others, request) {
+    beside(others) {
       const known = described.get(others);
-      if (known?.request === request) return known.tool;
-      const made = { ...tool, definition: { ...tool.definition, description: describe(others, request) } };
-      described.set(others, { request, tool: made });
+      if (known) return known;
+      const made = { ...tool, definition: { ...tool.definition, description: describe(others) } };
+      described.set(others, made);
       return made;
+    },
+    noteFor(request, others) {
+      const callable = declarable(others);
+      const first = declared(callable);
+      if (first.length === callable.length || hasFind(others)) return undefined; // all are described, or can be found
+      const known = new Set(first);
+      const fitting = declared(bestFirst(callable, request), noteLength).filter((text) => !known.has(text));
+      return fitting.length === 0 ? undefined : `More tools for programs:\n${fitting.join('\n')}`;
     },
   };
 }
@@ -71,10 +81,21 @@ export function isCallable({ definition: { id, type, callers } }: Tool): boolean
 /** The tools by which a model finds and loads others: in programs, `tool_find` is enough. */
 const ofDiscovery = new Set(['tool_find', 'tool_describe', 'tool_load', 'tool_active']);
 
+/** The tools that a description may declare, by name: no order of a catalog reaches a prompt. */
+function declarable(others: readonly Tool[]): readonly Tool[] {
+  return others.filter((tool) => isCallable(tool) && !ofDiscovery.has(tool.definition.name)).toSorted((a, b) =>
+    a.definition.name < b.definition.name ? -1 : 1
+  );
+}
+
+function hasFind(others: readonly Tool[]): boolean {
+  return others.some(({ definition: { name } }) => name === 'tool_find');
+}
+
 /** The declarations of the first tools, as many as there is room for. */
-function declared(tools: readonly Tool[]): readonly string[] {
+function declared(tools: readonly Tool[], most = declarationsLength): readonly string[] {
   const declarations: string[] = [];
-  let left = declarationsLength;
+  let left = most;
   for (const { definition } of tools) {
     const text = declarationOf(definition);
     if ((left -= text.length + 1) < 0) break;
@@ -83,15 +104,13 @@ function declared(tools: readonly Tool[]): readonly string[] {
   return declarations;
 }
 
-/** The guide and the declarations of the tools, as many as there is room for: those that match the request best. */
-function describe(others: readonly Tool[], request: string): string {
-  const callable = others.filter((tool) => isCallable(tool) && !ofDiscovery.has(tool.definition.name));
-  const all = declared(callable);
-  const declarations = all.length === callable.length ? all : declared(bestFirst(callable, request));
+/** The guide and the declarations of the tools, as many as there is room for. */
+function describe(others: readonly Tool[]): string {
+  const callable = declarable(others);
+  const declarations = declared(callable);
   const more = callable.length - declarations.length;
-  const hasFind = others.some(({ definition: { name } }) => name === 'tool_find');
   return [
-    guide + (hasFind ? findGuide : ''),
+    guide + (hasFind(others) ? findGuide : ''),
     '',
     ...declarations,
     ...(more > 0 ? [`// and ${more} more ${more === 1 ? 'tool' : 'tools'}`] : []),

@@ -123,7 +123,7 @@ describe("an agent's steps", () => {
         error: expect.objectContaining({ code: 'invalid_argument' }),
       },
     ]);
-    expect(prompts[0]?.tools?.map(({ name }) => name)).toEqual(['create', 'look', 'put', 'fire']);
+    expect(prompts[0]?.tools?.map(({ name }) => name)).toEqual(['create', 'fire', 'look', 'put']);
     expect(prompts[0]?.prompt[0]).toMatchObject({ role: 'system', content: 'You plan.\n\nBe kind.' });
   });
 

@@ -207,7 +207,7 @@ describe('the metadata that a fallback has issued', () => {
       call('of-next'),
     ]);
     const take = (toolCallId: string) =>
-      issued.take({ type: 'dynamic-tool', toolName: 'add', toolCallId, state: 'input-available', input: {} });
+      issued.take({ type: 'dynamic-tool', toolName: 'add', toolCallId, state: 'input-available', input: {} }, 'm');
     expect(take('of-first')).toMatchObject({ callProviderMetadata: { test: { signature: 'of-first' } } });
     expect(take('of-fallback')).toBeUndefined();
     expect(take('of-next')).toMatchObject({ callProviderMetadata: { test: { signature: 'of-next' } } });

@@ -87,11 +87,17 @@ describe('a structured answer', () => {
     expect(lastData(chunks, 'data-output')).toEqual({ city: 'Oslo', people: 5 });
   });
 
-  it('is described in the instructions, unless the provider takes a schema', async () => {
+  it('is described behind the message, or in the instructions of its agent, unless the provider takes a schema', async () => {
     const plain = scriptedModel(says('{"city":"Oslo"}'));
     await run(plain, { output });
-    expect(systemOf(plain)).toContain(JSON.stringify(schema));
-    expect(systemOf(plain)).toMatch(/^Help\.\n\n/);
+    expect(systemOf(plain)).toBe('Help.');
+    expect(JSON.stringify(plain.calls[0]?.prompt.at(-1)?.content)).toContain(
+      JSON.stringify(JSON.stringify(schema)).slice(1, -1),
+    );
+    const own = scriptedModel(says('{"city":"Oslo"}'));
+    await run(own, {}, { agent: { output } });
+    expect(systemOf(own)).toMatch(/^Help\.\n\n/);
+    expect(systemOf(own)).toContain(JSON.stringify(schema));
     const native = scriptedModel(says('{"city":"Oslo"}'));
     await run(native, { output }, { provider: { jsonSchema: true } });
     expect(systemOf(native)).toBe('Help.');

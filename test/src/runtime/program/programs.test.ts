@@ -134,7 +134,7 @@ describe('code_run', () => {
     );
     const { message } = await take(runtime);
     const offered = model.calls[0]?.tools ?? [];
-    expect(offered.map(({ name }) => name)).toEqual(['outer', 'double', 'code_run']);
+    expect(offered.map(({ name }) => name)).toEqual(['code_run', 'double', 'outer']);
     const description = offered.find(({ name }) => name === 'code_run');
     const text = description?.type === 'function' ? description.description : '';
     expect(text).toContain('/** Doubles a number */\ndouble(input: { x: number }): Promise<number>;');
@@ -143,10 +143,10 @@ describe('code_run', () => {
     expect(outputOf(message)).toEqual([1, 'forbidden', 'forbidden', 'not_found', 'invalid_argument']);
   });
 
-  it('declares the tools first that match the request, where there is no room for all', async () => {
+  it('declares the same tools for each request, and those that fit it in the context of its turn', async () => {
     const tools = Array.from({ length: 120 }, (_, i) =>
       defineTool({
-        id: i === 119 ? 'invoices_list' : `machine_${i}`,
+        id: i === 119 ? 'zoo_invoices' : `machine_${i}`,
         description: i === 119
           ? 'Lists what customers have to pay'
           : `Starts machine number ${i} of the workshop at once`,
@@ -155,15 +155,20 @@ describe('code_run', () => {
         execute: () => 1,
       }));
     const { runtime, model } = programRuntime('return 1', { tools });
-    const descriptionFor = async (text: string): Promise<string> => {
+    const descriptionFor = async (text: string): Promise<[description: string, context: string]> => {
       await take(runtime, [userMessage(text)]);
       const found = model.calls.at(-1)?.tools?.find(({ name }) => name === 'code_run');
-      return found?.type === 'function' ? found.description ?? '' : '';
+      const context = JSON.stringify(model.calls.at(-1)?.prompt);
+      return [found?.type === 'function' ? found.description ?? '' : '', context];
     };
-    expect(await descriptionFor('Which invoice is open?')).toMatch(/as JSON.*\n\n.*\ninvoices_list\(/s);
-    const other = await descriptionFor('Start all machines');
-    expect(other).not.toContain('invoices_list');
-    expect(other).toMatch(/and \d+ more tools$/);
+    const [description, context] = await descriptionFor('Which zoo invoice is open?');
+    expect(description).toMatch(/and \d+ more tools$/);
+    expect(description).not.toContain('zoo_invoices');
+    expect(context).toContain('zoo_invoices(');
+    expect(await descriptionFor('Start all machines')).toEqual([
+      description,
+      expect.not.stringContaining('zoo_invoices'),
+    ]);
   });
 
   it('suspends the program at calls that a person must approve, and goes on with the decisions', async () => {

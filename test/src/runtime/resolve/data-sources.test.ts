@@ -67,7 +67,7 @@ describe('an agent with data sources', () => {
     expect(offered(everything.scripted)).toEqual(['retrieve']);
     const writing = await runWith([says('Hi')], { agent: { ...agent, entryTools: ['remember', 'forget'] } });
     await writing.run();
-    expect(offered(writing.scripted)).toEqual(['retrieve', 'remember', 'forget']);
+    expect(offered(writing.scripted)).toEqual(['forget', 'remember', 'retrieve']);
   });
 
   it('receives the ids of its own sources only', async () => {

@@ -26,15 +26,19 @@ async function run(settings: unknown, { agent = {}, principal = caller }: {
   await readAll(await runtime.run(request, principal));
   const [call] = script.calls;
   const system = call?.prompt.find(({ role }) => role === 'system')?.content;
-  return { call, system, events };
+  return { call, system, last: JSON.stringify(call?.prompt.at(-1)), events };
 }
 
 describe('the settings of a request', () => {
-  it('go behind the instructions of the agent, and before its model settings', async () => {
-    const { call, system, events } = await run({ instructions: 'Write in French.', temperature: 1.5, topP: 0.4 }, {
-      agent: { callerSettings: { instructions: true, sampling: true } },
-    });
-    expect(system).toBe('Answer in one line.\n\nInstructions of the user for this chat:\nWrite in French.');
+  it('go behind the message of the user, and before the model settings of the agent', async () => {
+    const { call, system, last, events } = await run(
+      { instructions: 'Write in French.', temperature: 1.5, topP: 0.4 },
+      {
+        agent: { callerSettings: { instructions: true, sampling: true } },
+      },
+    );
+    expect(system).toBe('Answer in one line.');
+    expect(last).toContain('Instructions of the user for this chat:\\nWrite in French.');
     expect(call).toMatchObject({ temperature: 1.5, topP: 0.4, seed: 7 });
     const start = events.find(({ action }) => action === 'run.start');
     expect(start?.payloadSummary).toContain('settings="instructions,temperature,topP"');
@@ -66,8 +70,8 @@ describe('the settings of a request', () => {
   });
 
   it('may all be set by who may write the record', async () => {
-    const { call, system } = await run({ instructions: 'Write in French.', temperature: 0 }, { principal: author });
-    expect(system).toContain('Write in French.');
+    const { call, last } = await run({ instructions: 'Write in French.', temperature: 0 }, { principal: author });
+    expect(last).toContain('Write in French.');
     expect(call).toMatchObject({ temperature: 0 });
   });
 
