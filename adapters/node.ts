@@ -2,6 +2,7 @@
 
 import process from 'node:process';
 import type { Wanted } from '../src/base/check-options.ts';
+import { loadOnce } from '../src/base/load-once.ts';
 import type { SecretSource } from '../src/contracts/egress.ts';
 import type { PlanningRuntime } from '../src/create-runtime.ts';
 import { defined, pick } from './composition.ts';
@@ -12,6 +13,7 @@ import { openPostgres } from './node/postgres-default.ts';
 import { closeOnSignals } from './node/stop-signals.ts';
 import { sweepPlans } from './upkeep/plan-sweep.ts';
 import { denoEnvSecrets, type DenoEnvSecretsOptions } from './secrets/deno-env.ts';
+import { nodeSandbox } from './sandbox/node.ts';
 import { consoleSink } from './sinks/console.ts';
 import type { Handler } from './transport/http.ts';
 
@@ -19,7 +21,7 @@ export { type NodeListener, type NodeListenerOptions, toNodeListener } from './n
 
 /**
  * The options of an endpoint on Node: those of `createRuntime` and of `createHandler`, and what is new here. Absent, `secrets` are
- * `nodeEnvSecrets()`, `sinks` print lines on the console, and `metricsToken` is the variable `PINNACE_METRICS_TOKEN`.
+ * `nodeEnvSecrets()`, `sandbox` is `nodeSandbox()`, `sinks` print lines on the console, and `metricsToken` is the variable `PINNACE_METRICS_TOKEN`.
  */
 export interface NodeEndpointOptions extends EndpointOptions {
   /** The address of the PostgreSQL database, without `storage`; the variable `DATABASE_URL` when absent. Takes the package `postgres`. */
@@ -56,13 +58,17 @@ const ownOptions: Readonly<Record<string, Wanted>> = {
 export async function createNodeEndpoint(options: NodeEndpointOptions): Promise<NodeEndpoint> {
   checkEndpoint(options, ownOptions);
   const storage = options.storage ?? await openPostgres(options.databaseUrl ?? process.env['DATABASE_URL']);
-  const own = denoEgress(pick(options, ['loopback', 'privateOrigins']));
+  const [own, sandbox] = [denoEgress(pick(options, ['loopback', 'privateOrigins'])), nodeSandbox()];
   const { handler, runtime, close: closeEndpoint } = createEndpoint(options, {
     storage,
     egress: options.egress ?? own,
-    defaults: { secrets: nodeEnvSecrets(), sinks: [consoleSink()] },
+    defaults: { secrets: nodeEnvSecrets(), sandbox, sinks: [consoleSink()] },
     served: {
-      capabilities: async () => ({ node: process.versions.node, pinnedEgress: await own.isReady() }),
+      capabilities: loadOnce(async () => ({
+        node: process.versions.node,
+        pinnedEgress: await own.isReady(),
+        sandbox: await sandbox.isReady(),
+      })),
       ...defined({ metricsToken: process.env['PINNACE_METRICS_TOKEN'] }),
     },
   });

@@ -71,7 +71,7 @@ export interface CreateRuntimeOptions {
   readonly sandbox?: Sandbox | (Sandbox & ProgramSandbox);
   /**
    * Whether agents whose allowlist names `code_run` may write programs that call their tools. Needs a sandbox for programs, as those of
-   * `pinnace/sandbox/deno` and `/worker`; without one the tool is left out. Default: false.
+   * `pinnace/sandbox/deno`, `/node` and `/worker`; without one the tool is left out. Default: false.
    */
   readonly programs?: boolean;
   /**

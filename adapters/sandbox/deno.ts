@@ -3,94 +3,91 @@
  * loop, a worker that runs out of memory ends its host, and a worker without permissions still loads `npm:` modules.
  */
 
-import { loadOnce } from '../../src/base/load-once.ts';
 import type { ProgramSandbox } from '../../src/contracts/sandbox.ts';
-import { prelude } from './prelude.ts';
-import { kill, outOfMemory, startProcess, toDataUrl, watchMemory } from './deno-process.ts';
-import { cannotIsolate, type Cell, createSandbox, type ProbedSandbox, type Spawn } from './sandbox.ts';
+import {
+  type CellProcess,
+  mayNotStart,
+  type ProcessPlatform,
+  processSandbox,
+  type ProcessSandboxOptions,
+} from './processes.ts';
+import type { ProbedSandbox } from './sandbox.ts';
 
 /** Limits of a run. */
-export interface DenoSandboxOptions {
-  /** The memory limit of the heap, and of the whole process if the system reports its usage. Default: 128. */
-  readonly maxMemoryMb?: number;
+export type DenoSandboxOptions = ProcessSandboxOptions;
+
+/** No prompt, no configuration of the host, no modules, no code from strings, and no permissions. */
+const walls = [
+  'run',
+  '--quiet',
+  '--no-prompt',
+  '--no-config',
+  '--no-lock',
+  '--no-npm',
+  '--no-remote',
+  '--no-code-cache',
+];
+
+/**
+ * Creates the sandbox for Deno. It needs permission to run Deno; without it, and on Node, every run is `unavailable`.
+ *
+ * @example
+ * createRuntime({ catalog, models, storage, tools, sandbox: denoSandbox({ maxMemoryMb: 64 }) });
+ */
+export function denoSandbox(options: DenoSandboxOptions = {}): ProbedSandbox & ProgramSandbox {
+  return processSandbox('Deno' in globalThis ? platform : undefined, options);
 }
 
-const loadPrograms = /* @__PURE__ */ loadOnce(() => import('./deno-programs.ts'));
+const platform: ProcessPlatform = {
+  readText: (path) => Deno.readTextFileSync(path),
+  start(module, maxMemoryMb) {
+    const engine = `--v8-flags=--disallow-code-generation-from-strings,--max-old-space-size=${maxMemoryMb}`;
+    const source = module === undefined ? '-' : `data:text/javascript;charset=utf-8,${encodeURIComponent(module)}`;
+    try {
+      return running(
+        new Deno.Command(Deno.execPath(), {
+          args: [...walls, engine, source],
+          env: { NO_COLOR: '1', DENO_NO_UPDATE_CHECK: '1', TZ: 'UTC' },
+          clearEnv: true,
+          stdin: 'piped',
+          stdout: 'piped',
+          stderr: 'null',
+        }).spawn(),
+      );
+    } catch (cause) {
+      throw mayNotStart(cause, 'this process may not run Deno; allow it with --allow-run');
+    }
+  },
+};
 
-/** Creates the sandbox for Deno. It needs permission to run Deno; without it, and on Node, every run is `unavailable`. */
-export function denoSandbox({ maxMemoryMb = 128 }: DenoSandboxOptions = {}): ProbedSandbox & ProgramSandbox {
-  const isHere = 'Deno' in globalThis;
+function running(process: Deno.ChildProcess): CellProcess {
+  const writer = process.stdin.getWriter();
+  const encoder = new TextEncoder();
   return {
-    ...createSandbox(isHere ? spawnProcess(maxMemoryMb) : undefined),
-    timeZone: 'UTC',
-    async open(code, options) {
-      if (!isHere) throw cannotIsolate();
-      return await (await loadPrograms()).openDenoProgram(code, { ...options, maxMemoryMb });
+    pid: process.pid,
+    output: chunksOf(process.stdout),
+    ended: process.status,
+    write: (text) => void writer.write(encoder.encode(text)).catch(() => undefined),
+    close: () => void writer.close().catch(() => undefined),
+    kill() {
+      try {
+        process.kill('SIGKILL');
+      } catch {
+        // it ended by itself
+      }
+      process.status.catch(() => {});
     },
   };
 }
 
-function spawnProcess(maxMemoryMb: number): Spawn {
-  return async (code, settings) => {
-    const process = startProcess('-', maxMemoryMb);
-    const codeUrl = toDataUrl(`export default async (input) => {\n${code}\n};\n`);
-    await send(process, prelude({ ...settings, codeUrl }));
-    return toCell(process, { maxMemoryMb, maxLength: settings.maxOutputLength + 1024 });
-  };
-}
-
-/** If the process ends before it has read everything, `replyOf` reports the reason. */
-async function send({ stdin }: Deno.ChildProcess, source: string): Promise<void> {
-  try {
-    await new Blob([source]).stream().pipeTo(stdin);
-  } catch {
-    // reported by `replyOf`
+/** Reads into one buffer: each read would otherwise allocate another 64 KiB. A chunk is valid until the next. */
+async function* chunksOf(stdout: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<Uint8Array> {
+  const reader = stdout.getReader({ mode: 'byob' });
+  let bytes = new Uint8Array(65_536);
+  for (;;) {
+    const { value } = await reader.read(bytes);
+    if (!value || value.length === 0) return;
+    yield value;
+    bytes = new Uint8Array(value.buffer);
   }
-}
-
-interface Limits {
-  readonly maxMemoryMb: number;
-  readonly maxLength: number;
-}
-
-function toCell(process: Deno.ChildProcess, limits: Limits): Cell {
-  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-  // Twice the heap limit: it covers memory outside of the engine's heap.
-  const unwatch = watchMemory(process.pid, {
-    maxMb: 2 * limits.maxMemoryMb,
-    onExceeded: () => reject(outOfMemory(limits)),
-  });
-  readLine(process.stdout, limits.maxLength)
-    .then(async (line) => resolve(line ?? readStatus(await process.status, limits)))
-    .catch(reject);
-  return {
-    reply: promise,
-    linesBefore: 1,
-    end() {
-      unwatch();
-      kill(process);
-    },
-  };
-}
-
-/** The first line is the reply. A longer text than the longest reply is invalid. */
-async function readLine(
-  stdout: ReadableStream<Uint8Array<ArrayBuffer>>,
-  maxLength: number,
-): Promise<string | undefined> {
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const chunk of stdout) {
-    text += decoder.decode(chunk, { stream: true });
-    const end = text.indexOf('\n');
-    if (end >= 0) return text.slice(0, end);
-    if (text.length > maxLength) return text;
-  }
-  return undefined;
-}
-
-/** The reason for a process without a reply: out of memory, or nothing left to wait for. */
-function readStatus({ signal }: Deno.CommandStatus, limits: Limits): string {
-  if (signal !== null) throw outOfMemory(limits);
-  return '{"ok":false,"reason":"code_failed"}';
 }

@@ -11,7 +11,7 @@ export const allowed = (
   'atob btoa queueMicrotask'
 ).split(' ');
 
-/** The permissions of Deno. Where they exist, all must be denied. */
+/** The permissions of Deno. In a process all must be denied; Node has some of them. */
 export const permissions = ['net', 'read', 'write', 'env', 'run', 'sys', 'ffi', 'import'];
 
 /** The settings of the prelude. */
@@ -39,11 +39,64 @@ const toNumber = Number;
 const { call } = Function.prototype;
 const matchIn = call.bind(RegExp.prototype[Symbol.match]);
 const encoder = new TextEncoder();
-const isMissing = (name) => {
-  const { state, partial } = Deno.permissions.querySync({ name });
-  return state !== 'granted' && partial !== true;
-};
-const isIsolated = typeof Deno === 'undefined' || settings.permissions.every(isMissing);
+const host = typeof Deno !== 'undefined' ? denoHost(Deno) : typeof process !== 'undefined' ? nodeHost(process) : undefined;
+const isIsolated = host === undefined || settings.permissions.every(host.denies);
+
+/** What a process has of its platform: blocking input and output, its end, and what it is denied. */
+function denoHost({ stdin, stdout, exit, permissions }) {
+  return {
+    read: stdin.readSync.bind(stdin),
+    write: stdout.writeSync.bind(stdout),
+    exit: () => exit(),
+    denies(name) {
+      const { state, partial } = permissions.querySync({ name });
+      return state !== 'granted' && partial !== true;
+    },
+    onError: onErrorEvent,
+  };
+}
+
+function onErrorEvent(handle) {
+  for (const type of ['error', 'unhandledrejection']) {
+    addEventListener(type, (event) => {
+      event.preventDefault();
+      handle(type === 'error');
+    });
+  }
+}
+
+function nodeHost(own) {
+  const { readSync, writeSync } = own.getBuiltinModule('node:fs');
+  const { permission } = own;
+  const scopes = { read: 'fs.read', write: 'fs.write', run: 'child', ffi: 'addons', net: 'net' };
+  // What is allowed for a part alone, such as one folder, is not told by the scope.
+  const isWalled = permission !== undefined && own.env.NODE_OPTIONS === undefined &&
+    !own.execArgv.some((flag) => flag.startsWith('--allow-'));
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  const { wait } = Atomics;
+  const exit = own.reallyExit.bind(own);
+  const patiently = (work) => { // a pipe of Node may not block
+    for (;;) {
+      try {
+        return work();
+      } catch (error) {
+        if (error.code === 'EOF' || error.code === 'EPIPE') exit(0);
+        if (error.code !== 'EAGAIN') throw error;
+        wait(pause, 0, 0, 1);
+      }
+    }
+  };
+  return {
+    read: (bytes) => patiently(() => readSync(0, bytes)) || null,
+    write: (bytes) => patiently(() => writeSync(1, bytes)),
+    exit: () => exit(0),
+    denies: (name) => isWalled && (scopes[name] === undefined || !permission.has(scopes[name])),
+    onError(handle) {
+      own.on('uncaughtException', () => handle(true));
+      own.on('unhandledRejection', () => handle(false));
+    },
+  };
+}
 `;
 
 /** Removes everything but the language from the realm. Needs the captures. */
@@ -63,6 +116,7 @@ for (const sample of samples) {
   fix(prototype, 'constructor', refuse('The constructor of functions'));
 }
 fix(Error, 'prepareStackTrace', undefined);
+if (host !== undefined) fix(globalThis, 'Error', Error); // Node asks what stands here how to write stacks
 delete URL.createObjectURL;
 delete URL.revokeObjectURL;
 
@@ -114,18 +168,13 @@ function describe(error) {
 /** Runs the code once, and posts one reply. */
 const body = String.raw`
 ${captures}
-const post = typeof postMessage === 'function' ? postMessage.bind(globalThis) : writer(Deno.stdout, Deno.exit);
+const post = host === undefined ? postMessage.bind(globalThis) : writer(host);
 const later = setTimeout;
 const input = parse(settings.input);
 const { maxOutputLength } = settings;
 
 // What the code throws aside ends the run, and is not printed.
-for (const type of ['error', 'unhandledrejection']) {
-  addEventListener(type, (event) => {
-    event.preventDefault();
-    post('{"ok":false,"reason":"code_failed"}');
-  });
-}
+(host?.onError ?? onErrorEvent)(() => post('{"ok":false,"reason":"code_failed"}'));
 ${walls}
 globalThis.setTimeout = (work, ms, ...args) => {
   if (typeof work !== 'function') throw new TypeError('setTimeout takes a function here');
@@ -148,11 +197,11 @@ export async function run(work) {
 }
 ${replies}
 /** A process writes one line and exits. */
-function writer(stdout, exit) {
+function writer({ write, exit }) {
   const encode = encoder.encode.bind(encoder);
   return (text) => {
     const bytes = encode(text + '\n');
-    for (let at = 0; at < bytes.length;) at += stdout.writeSync(bytes.subarray(at));
+    for (let at = 0; at < bytes.length;) at += write(bytes.subarray(at));
     exit();
   };
 }

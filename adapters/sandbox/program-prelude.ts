@@ -23,11 +23,11 @@ const { construct, apply } = Reflect;
 const { getOwnPropertyDescriptor } = Object;
 const CellPromise = Promise;
 const CellError = Error;
-const isProcess = typeof Deno !== 'undefined';
+const isDeno = typeof Deno !== 'undefined';
 const later = turns();
-const targets = isProcess ? EventTarget.prototype : undefined;
+const targets = isDeno ? EventTarget.prototype : undefined;
 const { preventDefault } = Event.prototype;
-const port = isProcess ? processPort(Deno) : workerPort();
+const port = host === undefined ? workerPort() : processPort(host);
 
 let maxOutputLength = 0;
 let recorded = [];
@@ -42,14 +42,12 @@ const unsent = [];
 const waiting = { __proto__: null };
 let [last, open, inFlight] = [0, 0, 0];
 
-addEventListener('unhandledrejection', (event) => event.preventDefault()); // of a call that the program has not awaited yet
-addEventListener('error', (event) => {
-  event.preventDefault();
-  finish('{"ok":false,"reason":"code_failed"}');
+(host?.onError ?? onErrorEvent)((isThrown) => { // else a call failed that the program has not awaited yet
+  if (isThrown) finish('{"ok":false,"reason":"code_failed"}');
 });
 ${walls}
 // Deno reports rejections by this method, and ends without it. This one takes no other event.
-if (isProcess) fix(targets, 'dispatchEvent', (event) => void apply(preventDefault, event, []));
+if (isDeno) fix(targets, 'dispatchEvent', (event) => void apply(preventDefault, event, []));
 ${replies}
 /** Calls afterTurn once all promises have settled. A timer would take milliseconds; messages of a channel can be too early in Deno. */
 function turns() {
@@ -60,7 +58,7 @@ function turns() {
       finish('{"ok":false,"reason":"code_failed"}');
     }
   };
-  if (isProcess) {
+  if (host !== undefined) {
     const wait = setImmediate;
     return () => void wait(turn);
   }
@@ -75,23 +73,22 @@ function workerPort() {
   return { post: postMessage.bind(globalThis), wait() {}, exit() {} };
 }
 
-function processPort({ stdin, stdout, exit }) {
+function processPort({ read, write, exit }) {
   const encode = encoder.encode.bind(encoder);
   const post = (text) => {
     const bytes = encode(text + '\n');
-    for (let at = 0; at < bytes.length;) at += stdout.writeSync(bytes.subarray(at));
+    for (let at = 0; at < bytes.length;) at += write(bytes.subarray(at));
   };
-  return { post, wait: lines(stdin, exit), exit };
+  return { post, wait: lines(read, exit), exit };
 }
 
 /** Blocks until the host has sent a line: nothing else happens meanwhile, and an asynchronous read takes a thread. */
-function lines(stdin, exit) {
+function lines(read, exit) {
   const decoder = new TextDecoder();
   const decode = decoder.decode.bind(decoder);
   const bytes = new Uint8Array(65_536);
   const { slice, indexOf } = String.prototype;
   const part = bytes.subarray.bind(bytes);
-  const read = stdin.readSync.bind(stdin);
   let text = '';
   return () => {
     for (;;) {
@@ -313,7 +310,7 @@ function controlTemporal(at) {
 }
 
 // Never settles: until then a process does not look for what was taken away.
-if (isProcess) {
+if (host !== undefined) {
   port.wait();
   await new CellPromise(() => {});
 }

@@ -83,7 +83,8 @@ export function timedOut(timeoutMs: number): PinnaceError {
 export function cannotIsolate(): PinnaceError {
   return new PinnaceError(
     'unavailable',
-    'Cannot run the code: this platform does not isolate it; a browser does, and Deno where it may run itself',
+    'Cannot run the code: this sandbox does not isolate here; use workerSandbox in a page, nodeSandbox on Node, and denoSandbox on Deno ' +
+      'with --allow-run',
     { retryable: false, details: { reason: 'not_isolated' } },
   );
 }
