@@ -112,7 +112,9 @@ export function checkNames<T extends object>(
   for (const [field, value] of Object.entries(options)) {
     if (value === undefined || Object.hasOwn(known, field)) continue;
     const [nearest] = suggest(field, Object.keys(known), { limit: 1 });
-    const hint = nearest === undefined ? '' : `; use "${nearest}"`;
+    const names = Object.keys(known);
+    const all = names.length > 20 ? '' : `; it takes ${names.join(', ')}`;
+    const hint = nearest === undefined ? all : `; use "${nearest}"`;
     throw new PinnaceError('invalid_argument', `Cannot ${action}: "${field}" is not known here${hint}`, {
       details: { reason: 'wrong_argument', field, ...(nearest !== undefined && { nearest }) },
     });

@@ -68,7 +68,7 @@ expectMistakes('options that would have no effect', [
   [
     'one of another kind of source',
     () => textSource(untyped({ id: 'handbook', embedder: {} })),
-    'Cannot create the source "handbook": "embedder" is not known here',
+    'Cannot create the source "handbook": "embedder" is not known here; it takes id, shared, storage, now, refreshMs, mostTenants',
   ],
   [
     'one of a source of vectors',
