@@ -22,6 +22,7 @@ export const guideGroups: readonly GuideGroup[] = [
     guides: [
       { page: 'getting-started', title: 'Getting started', words: 'install first run quick' },
       { page: 'migrate', title: 'Migrate from the AI SDK', words: 'streamtext usechat vercel before after move' },
+      { page: 'bring-chats', title: 'Bring your chats along', words: 'import export history data move back migrate' },
       { page: 'ten-tasks', title: 'Ten tasks', words: 'compare lines ai sdk mastra langchain langgraph openai agents' },
       { page: 'playground', title: 'Playground', words: 'addresses routes back links connect model tour browser' },
       { page: 'screens', title: 'Screens', words: 'pictures screenshots look' },

@@ -8,7 +8,7 @@ import type { RemoteApps, RemoteChats, RemoteMcpSignIns, RemotePrompts, RemoteRe
 /** By room and method: how many arguments come before the principal. One object of options may follow it. */
 const operations = {
   runtime: { manifest: 1, decide: 3, reply: 2, send: 2 },
-  chats: { list: 0, get: 1, rename: 2, delete: 1 },
+  chats: { list: 0, get: 1, rename: 2, import: 1, delete: 1 },
   prompts: { list: 1, get: 2, complete: 2 },
   resources: { list: 1, read: 2 },
   apps: { read: 2, call: 2 },

@@ -13,6 +13,8 @@ export interface BlobScope {
   /** The person or the group within the tenant: part of the key, as the tenant is. */
   readonly subject: string;
   readonly signal: AbortSignal;
+  /** Of `put`: for how long a stored chat refers to the file. The store keeps it at least so long, where it can. */
+  readonly keepMs?: number;
 }
 
 /**

@@ -104,21 +104,15 @@ export function readOwners(source: Pick<GroundingSource, 'scope'>, call: Groundi
  */
 export function writeOwner(source: Pick<GroundingSource, 'id' | 'scope'>, call: GroundingCallOptions): string {
   const isDeployment = !call.principal || call.principal.deployment === true;
-  if (source.scope !== 'shared') {
-    if (call.shared !== true) return ownerOf(source, call);
-    throw new PinnaceError(
-      'invalid_argument',
-      `Cannot write to the data source "${source.id}" for all tenants: make it with "shared: true"`,
-      { details: { reason: 'source_not_shared' } },
-    );
-  }
-  if (!(call.shared ?? isDeployment)) return ownerOf(source, call);
-  if (isDeployment) return everybody;
-  throw new PinnaceError(
-    'forbidden',
-    `Cannot write to the data source "${source.id}" for all tenants: only a principal of the deployment may`,
-    { details: { reason: 'shared_items' } },
-  );
+  const isShared = source.scope === 'shared';
+  if (!(call.shared ?? (isShared && isDeployment))) return ownerOf(source, call);
+  if (isShared && isDeployment) return everybody;
+  const [code, reason, why] = isShared
+    ? ['forbidden', 'shared_items', 'only the deployment may'] as const
+    : ['invalid_argument', 'source_not_shared', 'it is made without "shared: true"'] as const;
+  throw new PinnaceError(code, `Cannot write to the data source "${source.id}" for all tenants: ${why}`, {
+    details: { reason },
+  });
 }
 
 /**

@@ -3,7 +3,6 @@
 import { type AccessHooks, type GroundingCallOptions, requireAccess, tenantOf, writeOwner } from './access.ts';
 import type { Calibration } from './calibration.ts';
 import type { Citation } from './context.ts';
-import { BoundedMap } from '../base/bounded-map.ts';
 import { checkKnownOptions, optional, type Wanted } from '../base/check-options.ts';
 import { type ErrorData, PinnaceError } from '../base/errors.ts';
 import { loadOnce } from '../base/load-once.ts';
@@ -66,7 +65,7 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
     const own: GroundingCallOptions['report'] = (cause, more) => report(cause, { kind: 'grounding', id, ...more });
     return { principal, signal, subject, shared, origins, agentId, authorize, pay, span, report: call.report ?? own };
   };
-  const told = new BoundedMap<string, true>(mostTold);
+  const told = new Set<string>();
   return {
     sources: [...byId.values()],
     descriptions: options.descriptions ?? {},
@@ -114,7 +113,7 @@ export function createGrounding(options: CreateGroundingOptions): Grounding {
   };
 }
 
-/** The most pairs of source and tenant of which it is known that operators were told. */
+/** With more pairs of source and tenant, operators are told again. */
 const mostTold = 1_000;
 
 function noteAnswer(
@@ -122,7 +121,8 @@ function noteAnswer(
   { span, call, told }: {
     readonly span: Span | undefined;
     readonly call: GroundingCallOptions;
-    readonly told: BoundedMap<string, true>;
+    /** Of which sources and tenants operators were told. */
+    readonly told: Set<string>;
   },
 ): void {
   const tenant = tenantOf(call);
@@ -133,17 +133,18 @@ function noteAnswer(
     if (!reason) continue;
     empty++;
     const key = JSON.stringify([id, tenant]);
-    if (!told.has(key)) call.report?.(emptyForTenant(id, tenant), { kind: 'grounding', id });
-    told.set(key, true);
+    if (told.has(key)) continue;
+    if (told.size >= mostTold) told.clear();
+    told.add(key);
+    call.report?.(emptyForTenant(id, tenant), { kind: 'grounding', id });
   }
   span?.note({ hits: hits.length, failed, ...(empty > 0 && { emptyForTenant: empty }) });
 }
 
 /** What operators are told, once: callers learn no more than that the source has nothing for them. */
 function emptyForTenant(id: string, tenant: string): PinnaceError {
-  const why = `it has items of other tenants, and none of "${tenant}"`;
-  const advice = 'ingest with a principal of this tenant, or make the source with "shared: true" and fill it for all';
-  return new PinnaceError('not_found', `Nothing can be found in the data source "${id}": ${why}; ${advice}`, {
+  const why = `it has items of others, and none of "${tenant}"; fill it for this tenant, or share it (shared: true)`;
+  return new PinnaceError('not_found', `Cannot find anything in the data source "${id}": ${why}`, {
     details: { reason: 'no_items_of_tenant', dataSourceId: id },
   });
 }

@@ -27,14 +27,14 @@ const partBytes = 524_288;
 
 /** Creates a store of files over a storage. The id of a file is the SHA-256 of its bytes. */
 export function storageBlobs({ storage, ttlMs, now }: StorageBlobsOptions): BlobStore {
-  const write = async (key: Key, { bytes, mediaType }: StoredBlob): Promise<void> => {
+  const write = async (key: Key, { bytes, mediaType }: StoredBlob, keepMs: number): Promise<void> => {
     const parts = Math.ceil(bytes.length / partBytes);
     await Promise.all(Array.from({ length: parts }, async (_, part) => {
       const value = bytes.slice(part * partBytes, (part + 1) * partBytes);
-      await storage.commit([{ key: [...key, part], value, ttlMs }]);
+      await storage.commit([{ key: [...key, part], value, ttlMs: keepMs }]);
     }));
-    const head: BlobHead = { size: bytes.length, mediaType, parts, expiresAt: now() + ttlMs };
-    await storage.commit([{ key, value: head, ttlMs: ttlMs - 1 }]); // never outlives its parts
+    const head: BlobHead = { size: bytes.length, mediaType, parts, expiresAt: now() + keepMs };
+    await storage.commit([{ key, value: head, ttlMs: keepMs - 1 }]); // never outlives its parts
   };
   const headAt = async (key: Key): Promise<BlobHead | undefined> => {
     return (await storage.get(key))?.value as BlobHead | undefined; // only `write` writes it
@@ -50,7 +50,7 @@ export function storageBlobs({ storage, ttlMs, now }: StorageBlobsOptions): Blob
     await storage.commit([{ key }]);
     await removeKeys(storage, Array.from({ length: parts }, (_, part) => [...key, part]));
   };
-  const isFresh = ({ expiresAt }: BlobHead): boolean => expiresAt - now() > ttlMs / 2;
+  const isFresh = ({ expiresAt }: BlobHead, keepMs = ttlMs): boolean => expiresAt - now() > keepMs / 2;
   return {
     async get(id, scope) {
       if (!/^[0-9a-f]{64}$/.test(id)) return undefined;
@@ -59,7 +59,7 @@ export function storageBlobs({ storage, ttlMs, now }: StorageBlobsOptions): Blob
       if (!found) return undefined;
       const { head, bytes, at } = found;
       const blob = { bytes, mediaType: head.mediaType };
-      if (at !== key || !isFresh(head)) await write(key, blob).catch(() => undefined); // the next use tries again
+      if (at !== key || !isFresh(head)) await write(key, blob, ttlMs).catch(() => undefined); // the next use tries again
       return blob;
     },
     async put(blob, scope) {
@@ -67,7 +67,10 @@ export function storageBlobs({ storage, ttlMs, now }: StorageBlobsOptions): Blob
       const key = keyOf(id, scope);
       const head = await headAt(key);
       scope.signal.throwIfAborted();
-      if (!head || !isFresh(head)) await write(key, head ? { ...blob, mediaType: head.mediaType } : blob);
+      const keepMs = Math.max(ttlMs, scope.keepMs ?? 0);
+      if (!head || !isFresh(head, keepMs)) {
+        await write(key, head ? { ...blob, mediaType: head.mediaType } : blob, keepMs);
+      }
       return id;
     },
     async delete(id, scope) {

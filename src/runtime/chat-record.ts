@@ -16,7 +16,7 @@ import { foldMessage } from './fold-message.ts';
 /** What the functions of stored chats share. */
 export type ChatParts = Pick<
   RuntimeParts,
-  'storage' | 'now' | 'ttlMs' | 'limits' | 'budgets' | 'emit' | 'runs' | 'recentPrompts'
+  'storage' | 'blobs' | 'closing' | 'now' | 'ttlMs' | 'limits' | 'budgets' | 'emit' | 'runs' | 'recentPrompts'
 >;
 
 /** The stored facts of a chat. */
@@ -27,6 +27,10 @@ export interface ChatRecord extends Omit<ChatSummary, 'chatId'> {
   readonly next: number;
   /** The run that was claimed last: its answer has the number before `next`. */
   readonly lastRunId?: string;
+  /** When messages were imported last: the chat is stored as if it had a run then. */
+  readonly importedAt?: number;
+  /** How many messages were imported: they do not count as those of runs do. */
+  readonly imported?: number;
   /** A delete has started: the chat no longer exists for its owner. */
   readonly deleting?: true;
 }
@@ -84,11 +88,9 @@ export function messagesPrefix(owner: Owner, chatId: string, record?: ChatRecord
 }
 
 /** The chat as its owner sees it. */
-export function toSummary(
-  chatId: string,
-  { generation: _, next: __, deleting: ___, lastRunId: ____, ...record }: ChatRecord,
-): ChatSummary {
-  return { chatId, ...record };
+export function toSummary(chatId: string, record: ChatRecord): ChatSummary {
+  const { title, version, agentIds, createdAt, updatedAt } = record;
+  return { chatId, title, version, agentIds, createdAt, updatedAt };
 }
 
 /** Whether a principal may run all agents that have answered in a chat. */
@@ -100,6 +102,18 @@ export function mayRead({ agents }: Principal, { agentIds }: Pick<ChatSummary, '
 export function lifetime({ now, limits: { chatRetentionMs } }: ChatParts, writtenAt: number): { ttlMs?: number } {
   return chatRetentionMs === Infinity ? {} : { ttlMs: Math.max(1, writtenAt + chatRetentionMs - now()) };
 }
+
+/** The lifetime of a chat's record. */
+export function lifetimeOf(parts: ChatParts, { updatedAt, importedAt = 0 }: ChatRecord): { ttlMs?: number } {
+  return lifetime(parts, Math.max(updatedAt, importedAt));
+}
+
+/** How the files of a chat's messages are stored: as long as the chat. The store takes no `Infinity`. */
+export function fileTerms({ blobs, limits, closing: signal }: ChatParts, { tenant, subject }: Owner) {
+  return { blobs, limits, scope: { tenant, subject, signal, keepMs: Math.min(limits.chatRetentionMs, tenYears) } };
+}
+
+const tenYears = 315_360_000_000;
 
 /** A chat's record, with the version that a write of it must name. */
 export interface FoundChat {
@@ -275,6 +289,49 @@ export interface DeletedChat {
   readonly running: number;
 }
 
+/** A chat to import: its id, its messages, and what else is known of it. */
+export interface ChatImport {
+  readonly id: string;
+  /** Messages of the AI SDK 5, 6 or 7, up to 10,000. Inline files are stored, and referred to. */
+  readonly messages: readonly UIMessage[];
+  /** As a rename sets it; the start of the first message when absent. */
+  readonly title?: string | undefined;
+  /** The agents that have answered in it. */
+  readonly agentIds?: readonly string[] | undefined;
+  /** Milliseconds since 1970, or ISO 8601; now when absent. */
+  readonly createdAt?: number | string | undefined;
+  /** Where it is in the list; now when absent. */
+  readonly updatedAt?: number | string | undefined;
+  /** Whose it is, as an export says it, where the call names no subject. */
+  readonly subject?: string | undefined;
+}
+
+/** What an import has done: 0 `imported` where all was stored before. */
+export interface ImportedChat extends ChatSummary {
+  /** The messages that are new. */
+  readonly imported: number;
+  /** The messages that were stored before; they are not changed. */
+  readonly known: number;
+  /** The inline files of new messages that were stored. */
+  readonly files: number;
+}
+
+/** A whole chat, as `import` takes it. */
+export interface ExportedChat extends Omit<ChatSummary, 'chatId' | 'version'> {
+  readonly id: string;
+  readonly subject: string;
+  readonly messages: readonly UIMessage[];
+}
+
+/** What to export. */
+export interface ChatExportOptions extends ChatOwner {
+  /** The chats of all subjects of the caller's tenant; needs the scope `admin`. */
+  readonly everyone?: boolean | undefined;
+  /** Whether stored files are in the messages as data URLs, for an app that does not know this storage. */
+  readonly inlineFiles?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Whose chats: those of the caller, or with the scope `admin` those of another subject of its tenant. */
 export interface ChatOwner {
   readonly subject?: string | undefined;
@@ -317,6 +374,25 @@ export interface Chats {
    * removes nothing. A delete that was interrupted is completed by the next one, or by the next request of the chat.
    */
   delete(chatId: string, principal: Principal, options?: ChatChange): Promise<DeletedChat>;
+  /**
+   * Stores a chat that another app has written, for the caller or the subject that it names. No model is called. Messages whose ids are
+   * stored are not changed, and new ones are added behind them: an import that was cut off is repeated, and a long chat may come in
+   * several calls.
+   *
+   * Rejects with `invalid_argument` (`messages_not_importable`) before anything is stored, with `details.refused`: the message, the part,
+   * its type and what to pass; `conflict` (`chat_changed`) for new messages that do not follow the stored ones, or when a run has
+   * answered in the chat; and as `guard` does.
+   *
+   * @example
+   * const { imported, known } = await runtime.chats.import({ id: 'chat-1', messages }, principal, { subject: 'ada' });
+   */
+  import(chat: ChatImport, principal: Principal, options?: ChatChange): Promise<ImportedChat>;
+  /**
+   * Yields whole chats as `import` takes them: those of the caller, of a subject, or of the whole tenant.
+   *
+   * Rejects with `forbidden` for other subjects without the scope `admin`, and as `guard` does.
+   */
+  export(principal: Principal, options?: ChatExportOptions): AsyncGenerator<ExportedChat>;
 }
 
 /** A stored message. */
@@ -395,8 +471,11 @@ export interface OpenedChat {
   readonly messages: UIMessage[];
   /** The ids of the calls in the others. */
   readonly otherCallIds: readonly string[];
-  /** Pays for the messages that the claim adds, where written bytes are limited. Rejects as `Budgets.write`. */
-  pay(): Promise<void>;
+  /**
+   * Stores the files of the messages that the claim adds, and pays for the messages where written bytes are limited, unless that was
+   * done for the run before. Rejects as `Budgets.write` and the file store do.
+   */
+  prepare(options: { readonly isPaid: boolean }): Promise<void>;
   /** The changes that the claim of the run makes. They conflict at the record when the chat was changed meanwhile. */
   changes(runId: string): readonly Change[];
   /** Adds the answer of the run, which has ended, and remembers the chat for the next one. */

@@ -2,7 +2,7 @@
 
 import type { Guard } from '../permission/guarded.ts';
 import { loadOnce } from '../base/load-once.ts';
-import type { Principal } from '../base/principal.ts';
+import { type Principal, requireScope } from '../base/principal.ts';
 import { owns } from '../permission/ownership.ts';
 import type { RuntimeParts } from './run-context.ts';
 import type { Chats, OpenedChat, Owner } from './chat-record.ts';
@@ -70,6 +70,43 @@ export function createChats(parts: RuntimeParts, { guard }: { readonly guard: Gu
           return deleted;
         },
       );
+    },
+    ...movedChats(parts, guard),
+  };
+}
+
+/** What brings chats in and out. */
+function movedChats(parts: RuntimeParts, guard: Guard): Pick<Chats, 'import' | 'export'> {
+  return {
+    async import(input, principal, { subject, trace } = {}) {
+      const { findKnown, importMessages, ownerOf, parseImport } = await loadChats();
+      requireScope(principal, 'run:create');
+      const chat = parseImport(input);
+      const owner = ownerOf(principal, 'run:create', { subject: subject ?? chat.subject });
+      for (const agentId of chat.agentIds ?? []) requireScope(principal, 'run:create', agentId);
+      const known = await findKnown(parts, { owner, principal, chat });
+      const given = { owner, principal, chat, known };
+      if (known.fresh.length === 0) return await importMessages(parts, given); // nothing is written
+      const facts = { action: 'chat.import', target: { type: 'chat', id: chat.id } };
+      return await guard(
+        { ...facts, subject: owner.subject, principal, trace, attempt: 'Cannot import the chat' },
+        async (at) => {
+          const done = await importMessages(parts, given);
+          const { imported, files } = done;
+          at.emit({ ...facts, status: 'ok', payload: { imported, known: done.known, files } });
+          return done;
+        },
+      );
+    },
+    async *export(principal, { subject, everyone = false, ...options } = {}) {
+      const { exportChats, ownerOf, subjectsOf } = await loadChats();
+      if (everyone) requireScope(principal, 'admin');
+      const subjects = everyone ? subjectsOf(parts, principal.tenant) : [subject];
+      for await (const one of subjects) {
+        const owner = ownerOf(principal, 'run:read', { subject: one });
+        await readAs({ principal, owner, chatId: '*' }, guard);
+        yield* exportChats(parts, owner, { ...options, principal });
+      }
     },
   };
 }

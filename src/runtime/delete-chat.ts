@@ -11,7 +11,7 @@ import {
   type ChatParts,
   type DeletedChat,
   type FoundChat,
-  lifetime,
+  lifetimeOf,
   listKey,
   maxTries,
   type MessageEntry,
@@ -44,7 +44,7 @@ async function markDeleted(parts: ChatParts, owner: Owner, chatId: string): Prom
     const record = { ...found.record, deleting: true as const };
     const { updatedAt } = record;
     const written = await parts.storage.commit([
-      { key: recordKey(owner, chatId), value: record, ifVersion: found.version, ...lifetime(parts, updatedAt) },
+      { key: recordKey(owner, chatId), value: record, ifVersion: found.version, ...lifetimeOf(parts, record) },
       { key: listKey(owner, chatId, updatedAt) },
     ]);
     if (written.ok) return { record, version: written.version };

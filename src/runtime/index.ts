@@ -14,7 +14,18 @@ export type {
 } from './code-agent.ts';
 export { type AgentOptions, defineAgent } from './code-agent.ts';
 export type { StoredFile, StoredFileCall, StoredFiles } from './message-files.ts';
-export type { ChatChange, ChatOwner, Chats, ChatSummary, DeletedChat, StoredChat } from './chat-record.ts';
+export type {
+  ChatChange,
+  ChatExportOptions,
+  ChatImport,
+  ChatOwner,
+  Chats,
+  ChatSummary,
+  DeletedChat,
+  ExportedChat,
+  ImportedChat,
+  StoredChat,
+} from './chat-record.ts';
 export type { RunCursor } from './stored-run.ts';
 export type { RunStatus } from './run-record.ts';
 export type { Runs } from './runs.ts';

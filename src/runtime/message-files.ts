@@ -85,6 +85,8 @@ export interface RunFilesOptions extends FileAccess {
   readonly span: Pick<SpanContext, 'emit'>;
   /** The message that the run answers: its client receives the address of each stored file. */
   readonly answered?: UIMessage | undefined;
+  /** Whether the inline files of that message were paid for: its stored chat has them. */
+  readonly isPaid?: boolean | undefined;
   readonly push?: ((chunk: UIMessageChunk) => void) | undefined;
 }
 

@@ -25,6 +25,7 @@ import {
 import type { IssuedMetadata } from './issued-metadata.ts';
 import { wellFormed } from '../base/text.ts';
 import * as v from 'valibot';
+import { asRecord } from '../base/is-record.ts';
 import { blobIdOf, resourceOf } from './message-files.ts';
 
 /**
@@ -237,8 +238,54 @@ function refused(message: string, reason: string): PinnaceError {
   return new PinnaceError('invalid_argument', message, { details: { reason } });
 }
 
+/**
+ * What of a part keeps a run from reading it: `type` for a part that no AI SDK client sends, or what it should have; `undefined` for one
+ * that a run can read.
+ */
+export function problemOfPart(part: unknown): string | undefined {
+  const { type, state } = asRecord(part);
+  if (typeof type !== 'string') return 'type';
+  if (!isCallType(type)) {
+    if (!readPart(part)) return fieldsOf.get(type) ?? 'type';
+    return problemOfFile(part as Part); // as just read
+  }
+  if (typeof state !== 'string' || !states.has(state)) return type === 'tool-invocation' ? 'type' : callFields;
+  const ended = toHistoryPart(part as Part); // its state is known, and each field is checked with the part
+  return ended.every((one) => readPart(one)) ? undefined : callFields;
+}
+
+const callFields = '"toolCallId", a "state" of the AI SDK, and "toolName" of a "dynamic-tool"';
+const states: ReadonlySet<string> = new Set([
+  ...['input-streaming', 'input-available', 'output-available', 'output-error'],
+  ...['approval-requested', 'approval-responded', 'output-denied'],
+]);
+
+/** What parts of known types have, where they are refused. */
+const fieldsOf: ReadonlyMap<string, string> = new Map([
+  ['text', 'its "text"'],
+  ['reasoning', 'its "text"'],
+  ['file', 'its "mediaType" and "url"'],
+  ['reasoning-file', 'its "mediaType" and "url"'],
+  ['source-url', 'its "sourceId" and "url"'],
+  ['source-document', 'its "sourceId", "mediaType" and "title"'],
+  ['custom', 'its "kind"'],
+]);
+
+function problemOfFile(part: Part): string | undefined {
+  try {
+    requireReadableFiles([part]);
+    return undefined;
+  } catch {
+    return 'a "url" of a file that is a data URL in base64, or starts with "https:" or "pinnace-blob:"';
+  }
+}
+
+function isCallType(type: string): boolean {
+  return type.startsWith('tool-') || type === 'dynamic-tool';
+}
+
 function toHistoryPart(part: Part): readonly Part[] {
-  if (!part.type.startsWith('tool-') && part.type !== 'dynamic-tool') return [part];
+  if (!isCallType(part.type)) return [part];
   if (!('state' in part)) return [];
   if (('preliminary' in part && part.preliminary) || isWaitingProgram(part)) return [withUnknownOutcome(part)];
   if (part.state === 'output-available' || part.state === 'output-error') return [part];
@@ -359,7 +406,7 @@ function readPart(given: unknown): HistoryPart | undefined {
     const [context] = contextOf([given as UIMessage['parts'][number]]); // it reads what has the form
     return { kind: 'data', type, context };
   }
-  if (type !== 'dynamic-tool' && !type.startsWith('tool-')) {
+  if (!isCallType(type)) {
     const part = v.safeParse(FixedPart, given);
     return part.success ? { kind: 'content', part: part.output } : undefined;
   }

@@ -11,16 +11,22 @@ import {
   writePageToken,
 } from '../base/page.ts';
 import * as v from 'valibot';
+import { toBase64 } from '../base/base64.ts';
+import type { BlobScope, BlobStore } from '../contracts/blob-store.ts';
+import type { UIMessage } from '../contracts/ai-types.ts';
+import { blobIdOf } from './message-files.ts';
 import type { Key } from '../base/key.ts';
 import { parse } from '../base/parse.ts';
 import type { Principal } from '../base/principal.ts';
 import {
   busyChat,
+  type ChatExportOptions,
   type ChatParts,
   type ChatRecord,
   type ChatSummary,
+  type ExportedChat,
   type FoundChat,
-  lifetime,
+  lifetimeOf,
   listKey,
   listPrefix,
   maxTries,
@@ -40,6 +46,7 @@ import {
 
 export { ownerOf } from './chat-record.ts';
 export { deleteStored } from './delete-chat.ts';
+export { findKnown, importMessages, parseImport } from './import-chat.ts';
 export { openChat } from './start-in-chat.ts';
 
 /** Lists one page of chats by one call of the storage. */
@@ -139,6 +146,55 @@ function withinLength(stored: readonly Stored[]): readonly Stored[] {
   return end < 0 ? stored : stored.slice(0, end);
 }
 
+/** Yields the subjects of a tenant that have chats, in the order of their names. */
+export async function* subjectsOf({ storage }: ChatParts, tenant: string): AsyncGenerator<string> {
+  const prefix = ['chats', tenant];
+  for (let after: Key | undefined;;) {
+    const [entry] = await storage.list({ prefix, limit: 1, ...(after && { after }) });
+    const subject = entry?.key[prefix.length];
+    if (typeof subject !== 'string') return;
+    yield subject;
+    after = [...prefix, subject, 'record\uFFFF']; // the parts behind it are "list", "message" and "record"
+  }
+}
+
+/** Yields the whole chats of an owner that the caller may read. */
+export async function* exportChats(
+  parts: ChatParts,
+  owner: Owner,
+  { principal, inlineFiles = false, signal = parts.closing }: ChatExportOptions & { readonly principal: Principal },
+): AsyncGenerator<ExportedChat> {
+  for (let listToken: string | undefined;;) {
+    const page = await listChats(parts, owner, { principal, limit: maxLimit, pageToken: listToken });
+    for (const { chatId, version: _, ...summary } of page.items) {
+      const messages: UIMessage[] = [];
+      for (let pageToken: string | undefined;;) {
+        signal.throwIfAborted();
+        const chat = await getChat(parts, owner, { chatId, principal, pageToken });
+        messages.push(...chat.messages);
+        if ((pageToken = chat.nextPageToken) === undefined) break;
+      }
+      const scope = { ...owner, signal };
+      const whole = inlineFiles
+        ? await Promise.all(messages.map((one) => withInlineFiles(one, parts.blobs, scope)))
+        : messages;
+      yield { ...summary, id: chatId, subject: owner.subject, messages: whole };
+    }
+    if ((listToken = page.nextPageToken) === undefined) return;
+  }
+}
+
+/** A file that has expired keeps its address. */
+async function withInlineFiles(message: UIMessage, blobs: BlobStore, scope: BlobScope): Promise<UIMessage> {
+  if (!message.parts.some((part) => part.type === 'file' && blobIdOf(part.url) !== undefined)) return message;
+  const parts = await Promise.all(message.parts.map(async (part) => {
+    const id = part.type === 'file' ? blobIdOf(part.url) : undefined;
+    const blob = id === undefined ? undefined : await blobs.get(id, scope);
+    return blob ? { ...part, url: `data:${blob.mediaType};base64,${toBase64(blob.bytes)}` } : part;
+  }));
+  return { ...message, parts: parts as UIMessage['parts'] }; // of the same types
+}
+
 /** A rename as callers write it. */
 const Rename = v.strictObject({
   title: Title,
@@ -161,7 +217,7 @@ export async function renameChat(
     if (found.record.version !== version) throw renamed(found.record.version);
     const record = { ...found.record, title, version: version + 1 };
     const { updatedAt } = record;
-    const ttl = lifetime(parts, updatedAt);
+    const ttl = lifetimeOf(parts, record);
     const written = await parts.storage.commit([
       { key: recordKey(owner, chatId), value: record, ifVersion: found.version, ...ttl },
       { key: listKey(owner, chatId, updatedAt), value: record, ...ttl },

@@ -22,6 +22,7 @@ import {
   type RunFiles,
   type RunFilesOptions,
 } from './message-files.ts';
+import type { BlobScope, BlobStore } from '../contracts/blob-store.ts';
 import { fileTypeOf, isTextType, sniffType } from '../base/file-types.ts';
 
 /** Creates the files of a run. */
@@ -62,18 +63,59 @@ export function checkInline({ parts }: UIMessage, limits: Limits): void {
   requireLength(sizes.reduce((sum, size) => sum + size, 0), limits.attachmentsLength, 'the files of a message');
 }
 
+/**
+ * Returns the message with its inline files stored, and referred to. One whose content is no file that may be stored stays as it is.
+ * Rejects as the store does.
+ */
+export async function storeInline(
+  message: UIMessage,
+  { blobs, limits, scope, pay }: {
+    readonly blobs: BlobStore;
+    readonly limits: Pick<Limits, 'attachmentLength'>;
+    readonly scope: BlobScope;
+    /** Pays for the files before they are stored. */
+    readonly pay?: ((bytes: number) => Promise<void>) | undefined;
+  },
+): Promise<{ readonly message: UIMessage; readonly files: number }> {
+  const inline = message.parts.map((part) => isFilePart(part) ? tryInline(part.url, limits) : undefined);
+  const files = inline.filter((file) => file !== undefined);
+  if (files.length === 0) return { message, files: 0 };
+  await pay?.(files.reduce((sum, { bytes }) => sum + bytes.length, 0));
+  const parts = await Promise.all(message.parts.map(async (part, at) => {
+    const file = inline[at];
+    if (!file || !isFilePart(part)) return part;
+    const { bytes, mediaType } = file;
+    return { ...part, mediaType, url: blobUrl(await blobs.put({ bytes, mediaType }, scope)) };
+  }));
+  return { message: { ...message, parts }, files: files.length };
+}
+
+type UIPart = UIMessage['parts'][number];
+
+function isFilePart(part: UIPart): part is Extract<UIPart, { type: 'file' | 'reasoning-file' }> {
+  return part.type === 'file' || part.type === 'reasoning-file';
+}
+
+function tryInline(url: string, limits: Pick<Limits, 'attachmentLength'>): LoadedFile | undefined {
+  try {
+    return readInline(url, limits);
+  } catch {
+    return undefined;
+  }
+}
+
 type Store = (file: Parameters<StoreFile>[0], from: 'inline' | 'url' | 'tool' | 'model') => Promise<string | undefined>;
 
 /** Stores a file, and emits that. A store that fails ends no run that has the file. */
 function storeOf(
-  { blobs, budgets, owner: { tenant, subject }, signal, span }: RunFilesOptions,
+  { blobs, budgets, owner: { tenant, subject }, signal, span, isPaid = false }: RunFilesOptions,
   known: Map<string, LoadedFile>,
 ): Store {
   return async (file, from) => {
     const { bytes, mediaType } = file;
     const facts = { action: 'attachment.store', payload: { size: bytes.length, mediaType, from } };
     try {
-      await budgets?.write({ tenant, subject }, bytes.length);
+      if (!isPaid || from !== 'inline') await budgets?.write({ tenant, subject }, bytes.length);
       const id = await blobs.put({ bytes, mediaType }, { tenant, subject, signal });
       const url = blobUrl(id);
       known.set(url, { ...file, from: 'stored' });
@@ -263,7 +305,7 @@ async function loadFile({ url, mediaType }: FileAddress, access: FileAccess): Pr
 }
 
 /** Reads a data URL; `undefined` for any other address. @throws PinnaceError as `loadFile`. */
-function readInline(url: string, { attachmentLength }: FileAccess['limits']): LoadedFile | undefined {
+function readInline(url: string, { attachmentLength }: Pick<Limits, 'attachmentLength'>): LoadedFile | undefined {
   const inline = readDataUrl(url);
   if (!inline) return undefined;
   requireLength(base64Size(inline.base64), attachmentLength);

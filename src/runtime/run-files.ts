@@ -4,7 +4,7 @@ import { loadOnce } from '../base/load-once.ts';
 import type { ModelMessage, UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
 import { mediaOf } from '../tools/content.ts';
 import type { Limits } from './limits.ts';
-import type { RunFiles, RunFilesOptions } from './message-files.ts';
+import { readDataUrl, type RunFiles, type RunFilesOptions } from './message-files.ts';
 
 const load = /* @__PURE__ */ loadOnce(() => import('./open-files.ts'));
 
@@ -31,6 +31,25 @@ export async function checkInlineFiles(message: UIMessage | undefined, limits: L
   if (message?.role !== 'user' || !message.parts.some(({ type }) => type === 'file')) return;
   const { checkInline } = await load();
   checkInline(message, limits);
+}
+
+type StoreInline = typeof import('./open-files.ts').storeInline;
+
+/** Returns the message with its inline files stored, and referred to by address. Rejects as the store does. */
+export async function storeInlineFiles(...given: Parameters<StoreInline>): ReturnType<StoreInline> {
+  const [message] = given;
+  if (!message.parts.some(isInline)) return { message, files: 0 };
+  return await (await load()).storeInline(...given);
+}
+
+/** The length of a message as JSON without the content of its inline files. */
+export function lengthWithoutFiles(message: UIMessage): number {
+  const parts = message.parts.map((part) => isInline(part) ? { ...part, url: '' } : part);
+  return JSON.stringify({ ...message, parts }).length;
+}
+
+function isInline(part: UIMessage['parts'][number]): part is Extract<UIMessage['parts'][number], { url: string }> {
+  return (part.type === 'file' || part.type === 'reasoning-file') && readDataUrl(String(part.url)) !== undefined;
 }
 
 function hasFiles({ role, content }: ModelMessage): boolean {

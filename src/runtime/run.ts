@@ -365,6 +365,7 @@ export class Run implements RunContext {
       span: this.span,
       push: this.push,
       answered: this.request.chat.messages.at(-1),
+      isPaid: this.request.chat.store === true,
       readResource: (resource) =>
         content.readInRun({ agent, principal, redaction, signal, scope: calls.scope }, resource),
     });

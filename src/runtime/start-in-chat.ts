@@ -12,8 +12,10 @@ import {
   busyChat,
   type ChatParts,
   type ChatRecord,
+  fileTerms,
   type FoundChat,
   lifetime,
+  lifetimeOf,
   listKey,
   maxMessageLength,
   maxTries,
@@ -31,6 +33,7 @@ import {
   takeRecent,
   titleOf,
 } from './chat-record.ts';
+import { lengthWithoutFiles, storeInlineFiles } from './run-files.ts';
 import { finishDelete } from './delete-chat.ts';
 import { readPages } from '../log/commits.ts';
 
@@ -67,7 +70,8 @@ function addToChat(
   const record = withRun(parts, { record: found?.record, sent, agentId });
   const prefix = messagesPrefix(owner, chatId, record);
   const merged = mergeSent(stored, { sent, next: record.next });
-  checkLengths(merged, parts);
+  checkLengths(merged, record, parts);
+  let added = merged.added;
   const last = merged.messages.at(-1);
   const isContinued = approvalsRequestedIn(last).length > 0;
   const answerAt = isContinued ? merged.lastNumber : merged.next;
@@ -84,9 +88,7 @@ function addToChat(
   return {
     messages,
     otherCallIds: callIdsIn(merged.messages.filter((message) => !sentAgain.has(message))),
-    async pay() {
-      await parts.budgets?.write(owner, merged.added.reduce((sum, { message }) => sum + bytesOf(message), 0));
-    },
+    prepare: async ({ isPaid }) => void (added = await withStoredFiles(parts, merged.added, { owner, isPaid })),
     changes(runId) {
       const at = parts.now();
       const ttl = lifetime(parts, at);
@@ -96,7 +98,7 @@ function addToChat(
       return [
         ...recordChanges(parts, { owner, chatId, found, record: lastRun(runId, at) }),
         ...merged.cut.map(({ key }) => ({ key })),
-        ...merged.added.filter(({ number }) => number !== answerAt).map(({ number, message }) => {
+        ...added.filter(({ number }) => number !== answerAt).map(({ number, message }) => {
           const value: MessageEntry = { message, at };
           return { key: [...prefix, number], value, ...ttl };
         }),
@@ -112,6 +114,26 @@ function addToChat(
       if (now && !now.record.deleting) putRecent(parts, { owner, chatId, chat: { found: now, stored: all } });
     },
   };
+}
+
+/** Pays for the messages and their files, and stores the files. */
+async function withStoredFiles(
+  parts: ChatParts,
+  added: Merged['added'],
+  { owner, isPaid }: { readonly owner: Owner; readonly isPaid: boolean },
+): Promise<Merged['added']> {
+  const pay = isPaid ? undefined : async (bytes: number) => await parts.budgets?.write(owner, bytes);
+  const stored = await Promise.all(added.map(async ({ number, message }) => {
+    try {
+      return { number, message: (await storeInlineFiles(message, { ...fileTerms(parts, owner), pay })).message };
+    } catch (error) {
+      const isRefused = error instanceof PinnaceError && error.code === 'budget_exceeded';
+      if (isRefused || JSON.stringify(message).length > maxMessageLength) throw error;
+      return { number, message }; // a store that fails refuses no message that can be stored with its files
+    }
+  }));
+  await pay?.(stored.reduce((sum, { message }) => sum + bytesOf(message), 0));
+  return stored;
 }
 
 /** About how many bytes a message takes. */
@@ -159,10 +181,11 @@ function withRun(
   throw refused('too_many_chat_agents', `${mostAgents} agents have answered in it; start a new chat`);
 }
 
-const mostAgents = 16;
+/** The most agents that may answer in a chat. */
+export const mostAgents = 16;
 
 /** The record, and its entry in the list, which moves to the front. */
-function recordChanges(
+export function recordChanges(
   parts: ChatParts,
   { owner, chatId, found, record }: {
     readonly owner: Owner;
@@ -172,7 +195,7 @@ function recordChanges(
   },
 ): readonly Change[] {
   const { updatedAt } = record;
-  const ttl = lifetime(parts, updatedAt);
+  const ttl = lifetimeOf(parts, record);
   const old = found && found.record.updatedAt !== updatedAt
     ? [{ key: listKey(owner, chatId, found.record.updatedAt) }]
     : [];
@@ -183,19 +206,20 @@ function recordChanges(
   ];
 }
 
-function checkLengths({ messages, added }: Merged, { limits }: ChatParts): void {
-  if (messages.length > limits.chatMessages) {
-    throw refused('chat_full', `it has ${limits.chatMessages} messages, more are not stored; start a new chat`);
+function checkLengths({ messages, added }: Merged, { imported = 0 }: ChatRecord, { limits }: ChatParts): void {
+  const most = limits.chatMessages + imported;
+  if (messages.length > most) {
+    throw refused('chat_full', `it has ${most} messages, more are not stored; start a new chat`);
   }
   for (const { message } of added) {
-    const { length } = JSON.stringify(message);
+    const length = lengthWithoutFiles(message);
     if (length <= maxMessageLength) continue;
     throw refused(
       'chat_message_too_large',
-      `a message is ${length} long, ${maxMessageLength} is allowed; upload its files and send their addresses`,
+      `a message is ${length} long without its files, ${maxMessageLength} is allowed; upload what is long as a file`,
     );
   }
-  const total = JSON.stringify(messagesToSend(messages)).length;
+  const total = messagesToSend(messages).reduce((sum, message) => sum + lengthWithoutFiles(message), 0);
   if (total > limits.requestLength) {
     throw refused('chat_full', `its messages are ${total} long, ${limits.requestLength} is allowed; start a new chat`);
   }

@@ -189,7 +189,7 @@ class StartingRun implements RunIdentity {
       const named = await this.#resolve(request);
       const resolution = await this.#origin?.resume(named, this) ?? named;
       const basis = await this.#recordBasis(request, resolution);
-      if (runtime.budgets && chat && stale === 0) await chat.opened.pay();
+      await chat?.opened.prepare({ isPaid: stale > 0 });
       const claimed = await this.#claim(resolution, { check: check ?? undefined, basis, chat });
       if ('isStale' in claimed) {
         if (claimed.isStale === 'chat') requireAnotherTry(stale, resolution);

@@ -36,7 +36,14 @@ import type { FoundRecords, Patch, Registration } from '../../../src/registry/co
 import type { HistoryEntry } from '../../../src/registry/history.ts';
 import type { RegistryQuery } from '../../../src/registry/list.ts';
 import type { CatalogRecords, RecordKind } from '../../../src/registry/record-kinds.ts';
-import type { ChatOwner, ChatSummary, DeletedChat, StoredChat } from '../../../src/runtime/chat-record.ts';
+import type {
+  ChatImport,
+  ChatOwner,
+  ChatSummary,
+  DeletedChat,
+  ImportedChat,
+  StoredChat,
+} from '../../../src/runtime/chat-record.ts';
 import type { StoredFile } from '../../../src/runtime/message-files.ts';
 import type { WithTimes } from '../http/operation.ts';
 import {
@@ -103,6 +110,8 @@ export interface RemoteChats {
     change: { readonly title: string; readonly version: number },
     options?: CallOptions & ChatOwner,
   ): Promise<ChatSummary>;
+  /** Stores a chat that another app has written; a repeat changes nothing. Rejects as `runtime.chats.import`. */
+  import(chat: ChatImport, options?: CallOptions & ChatOwner): Promise<ImportedChat>;
   /** Deletes a chat with its messages and the logs of its runs. Deleting an unknown chat removes nothing. */
   delete(chatId: string, options?: CallOptions & ChatOwner): Promise<DeletedChat>;
 }
@@ -117,6 +126,8 @@ export function remoteChats(call: Call): RemoteChats {
     get: async (id, { signal, ...query } = {}) => withTimes(await call('GET /v1/chats/:id', { id }, { signal, query })),
     rename: async (id, { title, version }, { signal, ...query } = {}) =>
       withTimes(await call('PATCH /v1/chats/:id', { id }, { signal, query, version, body: { title } })),
+    import: async (body, { signal, ...query } = {}) =>
+      withTimes(await call('POST /v1/chats/import', {}, { signal, query, body })),
     delete: (id, { signal, ...query } = {}) => call('DELETE /v1/chats/:id', { id }, { signal, query }),
   };
 }

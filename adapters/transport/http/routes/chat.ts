@@ -6,7 +6,13 @@ import { maxLimit, type Page, type PageOptions } from '../../../../src/base/page
 import { parse } from '../../../../src/base/parse.ts';
 import { requireScope } from '../../../../src/base/principal.ts';
 import type { UIMessage } from '../../../../src/contracts/ai-types.ts';
-import type { ChatSummary, DeletedChat, StoredChat } from '../../../../src/runtime/chat-record.ts';
+import type {
+  ChatImport,
+  ChatSummary,
+  DeletedChat,
+  ImportedChat,
+  StoredChat,
+} from '../../../../src/runtime/chat-record.ts';
 import { chatRequest, decideAnswered } from '../../chat/chat-request.ts';
 import { parseIdempotencyKey } from '../../signed/caller.ts';
 import type { Served, SignedEnv } from '../authentication.ts';
@@ -90,6 +96,21 @@ const ChatAnswer = v.object({
 
 const DeletedAnswer = v.object({ messages: v.number(), runs: v.number(), running: v.number() });
 
+/** A chat to import; the runtime checks its messages. */
+const ImportBody = v.looseObject({
+  id: v.pipe(v.string(), v.minLength(1), v.maxLength(256)),
+  title: v.optional(v.string()),
+  agentIds: v.optional(v.array(v.string())),
+  createdAt: v.optional(Time),
+  updatedAt: v.optional(Time),
+  messages: v.pipe(
+    v.array(v.looseObject({ id: v.string(), role: v.string(), parts: v.array(v.unknown()) })),
+    v.minLength(1),
+  ),
+});
+
+const ImportAnswer = v.object({ ...ChatAnswer.entries, imported: v.number(), known: v.number(), files: v.number() });
+
 const TitleBody = v.strictObject({ title: v.string() });
 
 const ChatQuery = v.strictObject({
@@ -138,6 +159,16 @@ export const storedChatOperations = {
     responses: { 200: json<ChatOnWire<StoredChat>>('The chat', named('StoredChat', chatShape)) },
     problems: [404],
   },
+  'POST /v1/chats/import': {
+    operationId: 'importChat',
+    hasLargeBody: true,
+    summary: 'Store a chat that another app has written; a repeat changes nothing',
+    scope: 'run:create',
+    query: ChatQuery,
+    body: shapeOf(ImportBody),
+    responses: { 200: json<ChatOnWire<ImportedChat>>('What was stored', shapeOf(ImportAnswer)) },
+    problems: [409, 413, 415],
+  },
   'PATCH /v1/chats/:id': {
     operationId: 'renameChat',
     summary: 'Rename a stored chat',
@@ -172,6 +203,13 @@ export function storedChatRoutes({ runtime: { chats }, serve: table }: Served): 
     );
     const answer = { ...toAnswer(chat), messages, runId, nextPageToken };
     return c.json(answer, 200, { ...privately, ...etagOf(chat) });
+  });
+  serve('POST /v1/chats/import', async (c) => {
+    const { principal, trace } = c.var;
+    const { subject } = parse(ChatQuery, c.req.query(), { what: 'the query' });
+    const { data } = await readJson(c.req.raw);
+    const { imported, known, files, ...chat } = await chats.import(data as ChatImport, principal, { subject, trace }); // checked there
+    return c.json({ ...toAnswer(chat), imported, known, files });
   });
   serve('PATCH /v1/chats/:id', async (c) => {
     const { principal, trace } = c.var;

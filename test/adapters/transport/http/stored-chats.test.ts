@@ -53,6 +53,14 @@ async function useChats(client: Chatting): Promise<void> {
   });
   const { items } = await client.chats.list({ limit: 10 });
   expect(items).toEqual([expect.objectContaining({ chatId: 'c 1/ü', title: 'Names' })]);
+  const imported = { id: 'old', title: 'Old', updatedAt: '2020-01-01T00:00:00Z', messages: [userMessage('Hi', 'o1')] };
+  const done = { chatId: 'old', title: 'Old', updatedAt: 1_577_836_800_000, imported: 1, known: 0 };
+  expect(await client.chats.import(imported)).toMatchObject(done);
+  expect(await client.chats.import(imported)).toMatchObject({ ...done, imported: 0, known: 1 });
+  await expect(client.chats.import({ id: 'old', messages: [{ id: 'x', role: 'user', parts: [{}] }] } as never)).rejects
+    .toMatchObject({ code: 'invalid_argument' });
+  expect((await client.chats.get('old')).messages).toEqual(imported.messages);
+  await client.chats.delete('old');
   expect(await client.chats.delete('c 1/ü')).toEqual({ messages: 4, runs: 2, running: 0 });
   expect(await client.chats.list()).toEqual({ items: [] });
   await expect(client.chats.get('c 1/ü')).rejects.toMatchObject({ code: 'not_found' });
