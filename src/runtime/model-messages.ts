@@ -255,10 +255,10 @@ export function problemOfPart(part: unknown): string | undefined {
 }
 
 const callFields = '"toolCallId", a "state" of the AI SDK, and "toolName" of a "dynamic-tool"';
-const states: ReadonlySet<string> = new Set([
-  ...['input-streaming', 'input-available', 'output-available', 'output-error'],
-  ...['approval-requested', 'approval-responded', 'output-denied'],
-]);
+const states: ReadonlySet<string> = new Set(
+  'input-streaming input-available output-available output-error approval-requested approval-responded output-denied'
+    .split(' '),
+);
 
 /** What parts of known types have, where they are refused. */
 const fieldsOf: ReadonlyMap<string, string> = new Map([

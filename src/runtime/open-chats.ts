@@ -192,7 +192,7 @@ async function withInlineFiles(message: UIMessage, blobs: BlobStore, scope: Blob
     const blob = id === undefined ? undefined : await blobs.get(id, scope);
     return blob ? { ...part, url: `data:${blob.mediaType};base64,${toBase64(blob.bytes)}` } : part;
   }));
-  return { ...message, parts: parts as UIMessage['parts'] }; // of the same types
+  return { ...message, parts };
 }
 
 /** A rename as callers write it. */

@@ -4,6 +4,7 @@ import { loadOnce } from '../base/load-once.ts';
 import type { ModelMessage, UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
 import { mediaOf } from '../tools/content.ts';
 import type { Limits } from './limits.ts';
+import type { storeInline } from './open-files.ts';
 import { readDataUrl, type RunFiles, type RunFilesOptions } from './message-files.ts';
 
 const load = /* @__PURE__ */ loadOnce(() => import('./open-files.ts'));
@@ -33,7 +34,7 @@ export async function checkInlineFiles(message: UIMessage | undefined, limits: L
   checkInline(message, limits);
 }
 
-type StoreInline = typeof import('./open-files.ts').storeInline;
+type StoreInline = typeof storeInline;
 
 /** Returns the message with its inline files stored, and referred to by address. Rejects as the store does. */
 export async function storeInlineFiles(...given: Parameters<StoreInline>): ReturnType<StoreInline> {
@@ -49,7 +50,7 @@ export function lengthWithoutFiles(message: UIMessage): number {
 }
 
 function isInline(part: UIMessage['parts'][number]): part is Extract<UIMessage['parts'][number], { url: string }> {
-  return (part.type === 'file' || part.type === 'reasoning-file') && readDataUrl(String(part.url)) !== undefined;
+  return (part.type === 'file' || part.type === 'reasoning-file') && readDataUrl(part.url) !== undefined;
 }
 
 function hasFiles({ role, content }: ModelMessage): boolean {

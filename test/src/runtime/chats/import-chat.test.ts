@@ -112,7 +112,13 @@ describe('the import of a chat', () => {
     expect(prompt).toContain(png);
     expect(prompt).not.toContain('rs_1');
     expect((await whole(runtime, 'c1')).map(({ role }) => role)).toEqual([
-      ...['user', 'assistant', 'user', 'assistant', 'assistant', 'user', 'assistant'],
+      'user',
+      'assistant',
+      'user',
+      'assistant',
+      'assistant',
+      'user',
+      'assistant',
     ]);
   });
 
@@ -318,7 +324,7 @@ describe('an inline file in a stored chat', () => {
     const { runtime } = setUp(storage, { now: () => now });
     await runtime.chats.import({ id: 'c1', messages }, ada);
     const { messages: [stored] } = await runtime.chats.get('c1', ada);
-    const { url } = stored?.parts[1] as { url: string };
+    const { url = '' } = (stored?.parts[1] ?? {}) as { readonly url?: string };
     now += 80 * 86_400_000;
     expect((await runtime.blobs.get(url.slice('pinnace-blob:'.length), ada)).mediaType).toBe('image/png');
   });
