@@ -11,6 +11,8 @@ import { sweepPlans } from './upkeep/plan-sweep.ts';
 import { workerSandbox } from './sandbox/worker.ts';
 import { indexedDbStorage, type StorageFormat } from './storage/indexeddb.ts';
 
+export type { PlanningRuntime } from '../src/create-runtime.ts';
+
 export type { Observability };
 /** @deprecated Use `Observability`. */
 export type Seen = Observability;

@@ -1,6 +1,8 @@
 import type { ErrorContext, OnError } from '../src/events/report.ts';
 import { providerText } from './models/provider-text.ts';
 
+export type { OnError } from '../src/events/report.ts';
+
 /** Where the causes are printed. */
 export interface ConsoleErrorsOptions {
   /** Takes one text of several lines; `console.error` when absent. */

@@ -18,6 +18,7 @@ import { consoleSink } from './sinks/console.ts';
 import type { Handler } from './transport/http.ts';
 
 export { type NodeListener, type NodeListenerOptions, toNodeListener } from './node/listener.ts';
+export type { SecretSource } from '../src/contracts/egress.ts';
 
 /**
  * The options of an endpoint on Node: those of `createRuntime` and of `createHandler`, and what is new here. Absent, `secrets` are

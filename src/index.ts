@@ -1,13 +1,12 @@
 /** `pinnace`: an agent runtime that runs unchanged in a Web Worker and on Deno. What is not here has an entry of its own, see docs/entries.md. */
 
-export { checkUrl } from './base/check-url.ts';
+export { checkUrl, type UrlCheck } from './base/check-url.ts';
 export {
   type ErrorCode,
   errorCodes,
   type ErrorData,
   fromData,
   PinnaceError,
-  type PinnaceErrorOptions,
   type Problem,
   type ProblemCode,
   toData,
@@ -23,13 +22,7 @@ export type {
   ToolDefinitionInput,
 } from './base/schema.ts';
 export { Secret } from './base/secret.ts';
-export type {
-  AnyLanguageModel,
-  ChatTransport,
-  LanguageModel,
-  UIMessage,
-  UIMessageChunk,
-} from './contracts/ai-types.ts';
+export type { ChatTransport, LanguageModel, UIMessage, UIMessageChunk } from './contracts/ai-types.ts';
 export type { Authenticator } from './contracts/authenticator.ts';
 export type { Authorize } from './contracts/authenticator.ts';
 export type { Catalog } from './contracts/catalog.ts';
@@ -43,14 +36,14 @@ export type { Sandbox } from './contracts/sandbox.ts';
 export type { SecretSource } from './contracts/egress.ts';
 export type { Storage } from './contracts/storage.ts';
 export { createRuntime, type CreateRuntimeOptions, type PlanningRuntime } from './create-runtime.ts';
-export { discoveryTools } from './discovery/discovery-tools.ts';
+export { type DiscoveryTools, discoveryTools } from './discovery/discovery-tools.ts';
 export { createToolIndex, type ToolIndex } from './discovery/tool-index.ts';
 export { type Audit, createAudit } from './events/audit.ts';
 export { createEventRing, type EventRing } from './events/event-ring.ts';
-export type { ErrorContext, ErrorKind, OnError } from './events/report.ts';
+export type { OnError } from './events/report.ts';
 export { createGrounding, type Grounding } from './grounding/create-grounding.ts';
 export type { Decision, Interruption } from './permission/interruption.ts';
-export { createRedactor } from './permission/redaction/redactor.ts';
+export { createRedactor, type Redactor } from './permission/redaction/redactor.ts';
 export { createRules } from './permission/rules.ts';
 export { createPlanner } from './planner/create-planner.ts';
 export type { Planner } from './planner/planner.ts';
@@ -67,7 +60,7 @@ export { type ContentBlock, type ContentOutput, contentOutput } from './tools/co
 export { defineTool, type ToolOptions } from './tools/define-tool.ts';
 export type { ToolsOf } from './tools/make-tool.ts';
 export type { ToolSource } from './tools/implement.ts';
-export type { Tool, ToolContext, ToolOutcome } from './tools/tool.ts';
-export { openTree } from './tree/open-tree.ts';
+export type { Tool, ToolContext, ToolOutcome, TypedTool } from './tools/tool.ts';
+export { type OpenTree, openTree } from './tree/open-tree.ts';
 export { type TreeTools, treeTools } from './tree/tree-tools.ts';
-export { createTree, type CreateTreeOptions, type Tree } from './tree/tree.ts';
+export { createTree, type Tree } from './tree/tree.ts';

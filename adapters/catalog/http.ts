@@ -15,6 +15,8 @@ import { baseOf, segmentOf } from '../remote/address.ts';
 import { type HeaderRecord, invalidAnswer, type Remote, type Reply, requestJson } from '../remote/request-json.ts';
 import { guardedSend, type GuardedSendOptions } from '../remote/guarded-send.ts';
 
+export type { Catalog } from '../../src/contracts/catalog.ts';
+
 /** The control plane and how to call it. */
 export interface HttpCatalogOptions extends GuardedSendOptions {
   /** The base URL, before `/agents`: http or https, without user name, password, query and fragment. */

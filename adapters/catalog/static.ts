@@ -14,6 +14,8 @@ import {
 } from '../../src/base/schema.ts';
 import { compileJsonSchema, requireOutputSchema } from '../../src/tools/json-schema/json-schema.ts';
 
+export type { Catalog } from '../../src/contracts/catalog.ts';
+
 /** What a static catalog holds. */
 export interface StaticCatalogOptions {
   /** Agents that need no code; `createRuntime({ agents })` takes those of `defineAgent`. */

@@ -4,6 +4,8 @@ import type { Egress } from '../../src/contracts/egress.ts';
 import { guardedFetch, type GuardedFetchOptions } from './guarded-fetch.ts';
 import { notSent, unreachable } from './refusals.ts';
 
+export type { Egress } from '../../src/contracts/egress.ts';
+
 /** What can be replaced, for tests. */
 export interface BrowserEgressOptions extends GuardedFetchOptions {
   /** Sends requests; the global `fetch` when absent. */

@@ -5,6 +5,8 @@ import type { EmbeddingModelV4 } from '@ai-sdk/provider';
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Embedder } from '../../src/contracts/grounding-source.ts';
 
+export type { Embedder } from '../../src/contracts/grounding-source.ts';
+
 /** How a model is called. */
 export interface EmbedderOptions {
   /** How often a call that failed is repeated; 2 when absent. */

@@ -5,6 +5,8 @@ import type { Embedder } from '../../src/contracts/grounding-source.ts';
 import { stopMaskOf } from '../../src/search/languages.ts';
 import { visitWords } from '../../src/search/words.ts';
 
+export type { Embedder } from '../../src/contracts/grounding-source.ts';
+
 /**
  * Creates an embedder in plain code: the default where no model is at hand. Texts with the same words, or words that look alike, are
  * near each other; it knows nothing of meaning. A vector source weights its dimensions by how rare they are among its items.

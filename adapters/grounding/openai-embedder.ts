@@ -4,6 +4,8 @@ import { PinnaceError } from '../../src/base/errors.ts';
 import { isRecord } from '../../src/base/is-record.ts';
 import type { Embedder } from '../../src/contracts/grounding-source.ts';
 
+export type { Embedder } from '../../src/contracts/grounding-source.ts';
+
 /** Where the model is, and how it is called. */
 export interface OpenAiEmbedderOptions {
   /** Everything before `/embeddings`. */

@@ -26,6 +26,8 @@ import { stem } from '../../src/search/terms.ts';
 import { stopMaskOf } from '../../src/search/languages.ts';
 import { wordsOf } from '../../src/search/words.ts';
 
+export type { GroundingSource } from '../../src/contracts/grounding-source.ts';
+
 /** What a source of records is made of. */
 export interface RecordSourceOptions {
   /** The id of the source, which agents name in `dataSources`. */

@@ -15,6 +15,8 @@ import { addText, createTextIndex } from './text/text-query.ts';
 import { type FoundText, searchTexts } from './text/text-ranking.ts';
 import { createAllowedRows } from './item-engine.ts';
 
+export type { ItemSource } from './item-source.ts';
+
 /**
  * Returns a source that finds items by their words. Stop words of English, German, French and Spanish are dropped, English words are
  * stemmed, and a word that no item has is tried as a longer word, a typing slip or a compound.

@@ -11,6 +11,8 @@ import type { StoredRow } from './item.ts';
 import { embeddedText, VectorEngine } from './vector-engine.ts';
 import { requireDimensions, toUnit, type VectorFormat } from './vector-rows.ts';
 
+export type { ItemSource } from './item-source.ts';
+
 /** What a source of vectors is made of. */
 export interface VectorSourceOptions extends ItemSourceOptions {
   /** Creates vectors of texts and queries; without one, items and questions must bring their own. */

@@ -5,3 +5,4 @@ export {
   mcpConnector as mcpConnector2026,
   type McpConnectorOptions,
 } from './client.ts';
+export type { McpConnector } from '../../src/contracts/mcp/mcp-connector.ts';

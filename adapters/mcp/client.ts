@@ -7,6 +7,7 @@ import { connectorOver, type McpConnectorOptions } from './connection.ts';
 import type { McpSession, OpenOptions } from './session.ts';
 
 export type { McpConnectorOptions } from './connection.ts';
+export type { McpConnector } from '../../src/contracts/mcp/mcp-connector.ts';
 
 /**
  * Creates a connector for servers with Streamable HTTP. It tries 2026-07-28, without sessions, and falls back to older revisions; that

@@ -26,6 +26,8 @@ import { type ItemSource, requireAnswerable } from '../grounding/item-source.ts'
 import { textSource } from '../grounding/text.ts';
 import { requireRunning } from '../../src/base/turns.ts';
 
+export type { GroundingSource } from '../../src/contracts/grounding-source.ts';
+
 /** The options of `mcpResourceSource`. */
 export interface McpResourceSourceOptions {
   /** The id of the source, which agents name in `dataSources`. */

@@ -7,6 +7,8 @@ import type { Egress } from '../../src/contracts/egress.ts';
 import type { McpClientMetadata, McpSignIn } from '../../src/contracts/mcp/sign-in.ts';
 import { invalidAuthAnswer, invalidGrant, otherIssuer } from './failures.ts';
 
+export type { McpSignIn } from '../../src/contracts/mcp/sign-in.ts';
+
 /** The options of `mcpSignIn`. */
 export interface McpSignInOptions {
   /** The guarded egress; every request goes through it. */

@@ -14,6 +14,8 @@ import { guardedModelFetch } from './guarded-model-fetch.ts';
 import { createCompatibleModel } from './openai-compatible.ts';
 import type { RehearsalOptions } from './rehearsal.ts';
 
+export type { ModelSource } from '../../src/contracts/model-source.ts';
+
 /** Creates the model of a provider of kind `custom`: any language model of the AI SDK, specification v2, v3 or v4. */
 export type CustomModel = (provider: Provider, secret: Secret | undefined) => AnyLanguageModel;
 

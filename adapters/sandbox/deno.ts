@@ -13,6 +13,9 @@ import {
 } from './processes.ts';
 import type { ProbedSandbox } from './sandbox.ts';
 
+export type { ProbedSandbox } from './sandbox.ts';
+export type { ProgramSandbox } from '../../src/contracts/sandbox.ts';
+
 /** Limits of a run. */
 export type DenoSandboxOptions = ProcessSandboxOptions;
 

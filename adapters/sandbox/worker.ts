@@ -16,6 +16,9 @@ import type { ProgramSandbox } from '../../src/contracts/sandbox.ts';
 import { cannotIsolate, createSandbox, type ProbedSandbox } from './sandbox.ts';
 import { findRealm, findSpawn } from './worker-cells.ts';
 
+export type { ProbedSandbox } from './sandbox.ts';
+export type { ProgramSandbox } from '../../src/contracts/sandbox.ts';
+
 const loadPrograms = /* @__PURE__ */ loadOnce(() => import('./worker-programs.ts'));
 
 /** Creates the sandbox for a page or a worker. It is unavailable in Deno, where `terminate` does not end an endless loop. */

@@ -5,6 +5,8 @@ import type { SecretSource } from '../../src/contracts/egress.ts';
 import { Secret, type SecretOrigins } from '../../src/base/secret.ts';
 import { requireDestination, secretOrigins, type UnboundSecrets } from '../../src/base/origins.ts';
 
+export type { SecretSource } from '../../src/contracts/egress.ts';
+
 /** The part of `Deno.env` that is used. */
 export interface Environment {
   get(name: string): string | undefined;

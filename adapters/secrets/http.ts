@@ -9,6 +9,8 @@ import { baseOf, segmentOf } from '../remote/address.ts';
 import { type HeaderRecord, invalidAnswer, type Remote, type Reply, requestJson } from '../remote/request-json.ts';
 import { guardedSend, type GuardedSendOptions } from '../remote/guarded-send.ts';
 
+export type { SecretSource } from '../../src/contracts/egress.ts';
+
 /** The address of the secret manager, and how to call it. */
 export interface HttpSecretsOptions extends GuardedSendOptions, UnboundSecrets {
   /** The URL before the id: http or https, without user name, password, query and fragment. */

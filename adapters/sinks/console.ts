@@ -1,6 +1,8 @@
 import { checkNames } from '../../src/base/check-options.ts';
 import type { EventSink, ObservedEvent } from '../../src/contracts/event-sink.ts';
 
+export type { EventSink } from '../../src/contracts/event-sink.ts';
+
 /** How the console shows events. */
 export interface ConsoleSinkOptions {
   /** `json`: one object a line, for machines that collect logs. `text`: one line for people. */

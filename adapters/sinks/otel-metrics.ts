@@ -5,6 +5,8 @@ import type { MetricsObserver } from '../../src/base/metrics.ts';
 import { createOtelMetrics } from './otel-figures.ts';
 import { scope } from './otel-names.ts';
 
+export type { MetricsObserver } from '../../src/base/metrics.ts';
+
 /**
  * Creates metrics that forward everything that a runtime counts and times to OpenTelemetry. `pinnace_tool_calls_total` is `pinnace.tool_calls`
  * there, which exporters for Prometheus write as before.

@@ -14,6 +14,8 @@ import { readParts, sweep, whenUnlocked } from './deno-kv-parts.ts';
 import { createKeyQueue } from './key-queue.ts';
 import { storageBlocked, storageFull } from './unavailable.ts';
 
+export type { ClosableStorage, Watchable } from '../../src/contracts/storage.ts';
+
 /** Options of {@link denoKvStorage}. */
 export interface DenoKvStorageOptions {
   /** A file, or `:memory:`; without it the database that belongs to the app. Two paths never see each other. */

@@ -8,6 +8,8 @@ import { createNews } from './news.ts';
 import { encodeStructured } from './structured-codec.ts';
 import { storageBlocked, storageClosed, storageFull } from './unavailable.ts';
 
+export type { ClosableStorage, Watchable } from '../../src/contracts/storage.ts';
+
 /** Options of {@link durableObjectStorage}. */
 export interface DurableObjectStorageOptions {
   /** `state.storage` of an object whose class is declared under `new_sqlite_classes`. */

@@ -18,6 +18,7 @@ import { expiryIndex, openDatabase, type Row, type StorageFormat, toEntry, useSt
 import { createSharedNews } from './shared-news.ts';
 
 export type { StorageFormat } from './indexeddb-database.ts';
+export type { ClosableStorage, Watchable } from '../../src/contracts/storage.ts';
 
 /** Options of {@link indexedDbStorage}. */
 export interface IndexedDbStorageOptions {

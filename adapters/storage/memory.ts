@@ -17,6 +17,8 @@ import { createNews } from './news.ts';
 import { createSortedIds, type SortedIds } from './sorted-ids.ts';
 import { storageClosed, storageFull } from './unavailable.ts';
 
+export type { ClosableStorage, Watchable } from '../../src/contracts/storage.ts';
+
 /** Options of {@link memoryStorage}. */
 export interface MemoryStorageOptions {
   /** Milliseconds since 1970; the clock of the platform when absent. */

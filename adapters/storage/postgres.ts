@@ -19,6 +19,8 @@ import { commitDraft, confirmationOf, draftCommit, hashOf, setupOf } from './pos
 import { createPostgresNews } from './postgres-news.ts';
 import { decodeValue } from './value-codec.ts';
 
+export type { ClosableStorage, Watchable } from '../../src/contracts/storage.ts';
+
 /** Options of {@link postgresStorage}. */
 export interface PostgresStorageOptions {
   /**

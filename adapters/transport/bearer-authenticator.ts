@@ -8,6 +8,8 @@ import { checkAgents, checkScopes } from './check-scopes.ts';
 import { createPrincipal, isPrincipalName, type Scope } from '../../src/base/principal.ts';
 import { sha256 } from '../../src/base/hash.ts';
 
+export type { Authenticator } from '../../src/contracts/authenticator.ts';
+
 /** A token and its principal. */
 export interface BearerToken {
   /** SHA-256 of the token in hexadecimal digits: {@link digestOfToken}. */

@@ -5,6 +5,8 @@ import { PinnaceError } from '../../src/base/errors.ts';
 import type { Principal } from '../../src/base/principal.ts';
 import type { RequestAuthenticator } from './signed/caller.ts';
 
+export type { RequestAuthenticator } from './signed/caller.ts';
+
 /**
  * Creates an authenticator that passes each request to the authenticator of its scheme, and rejects every other scheme. A request
  * without the header goes to `Cookie`, if there is one.

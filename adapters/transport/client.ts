@@ -278,10 +278,9 @@ function connect(options: ClientOptions): Connection {
   } = options;
   const reading = { wait, silenceMs, backoff: { attempts, baseMs: 100, capMs: 2000, random } };
   const send = createSend({ ...reading, ...credentialsOf(options), fetch, now });
-  let base: URL | undefined;
   return {
     get base() {
-      return base ??= readBase(options.url);
+      return readBase(options.url);
     },
     send,
     reading,

@@ -6,6 +6,8 @@ import { PinnaceError } from '../../src/base/errors.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
 import { createPrincipal, scopes } from '../../src/base/principal.ts';
 
+export type { Authenticator } from '../../src/contracts/authenticator.ts';
+
 const loopbackHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /** The fewest characters of a token. */

@@ -28,6 +28,7 @@ export interface JwtAuthenticatorOptions extends AccessTokenOptions {
 }
 
 export type { CallerFacts as JwtPrincipal, JwtClaims } from './signed/caller.ts';
+export type { Authenticator } from '../../src/contracts/authenticator.ts';
 
 /** Only signatures of key pairs: a verifier that has a shared secret could also issue tokens. */
 const algorithms = [

@@ -15,6 +15,7 @@ export interface SessionRequest {
 }
 
 export type { CallerFacts } from './signed/caller.ts';
+export type { Authenticator } from '../../src/contracts/authenticator.ts';
 
 /** How people are known by their session. */
 export interface SessionAuthenticatorOptions {

@@ -1,5 +1,6 @@
 /** `pinnace/ports`: what a platform implements, and the types of its calls. */
 
+export type { PinnaceErrorOptions } from '../base/errors.ts';
 export type { Key } from '../base/key.ts';
 export type { PrivateOrigins } from '../base/origins.ts';
 export { requireDestination, type UnboundSecrets } from '../base/origins.ts';

@@ -17,6 +17,7 @@ export {
   type WatchOptions,
 } from './event-ring.ts';
 export type { EventStore } from './event-query.ts';
+export type { ErrorContext, ErrorKind, OnError } from './report.ts';
 export type { BreakReason, ChainAnchor } from './event-query.ts';
 export type { Verification, VerifyOptions } from './event-query.ts';
 

@@ -27,3 +27,5 @@ export {
 } from './request.ts';
 export { perSubject, type PerSubjectOptions } from './create-grounding.ts';
 export type { RetrievalRecord } from './create-grounding.ts';
+export type { Tool } from '../tools/tool.ts';
+export type { GroundingSource } from '../contracts/grounding-source.ts';

@@ -4,3 +4,4 @@ export { checkUrl, type UrlCheck, type UrlPolicy, type UrlRule } from '../base/c
 export type { Decision, Interruption } from './interruption.ts';
 export { createRedactor, type Redaction, type Redactor } from './redaction/redactor.ts';
 export { createRules, Rule, type RuleInput, type RuleOptions } from './rules.ts';
+export type { Authorize } from '../contracts/authenticator.ts';

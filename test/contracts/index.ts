@@ -39,3 +39,4 @@ export {
 } from './mcp.ts';
 export { type FakeAnswer, type FakeModel, fakeModel, type FakeRequest, type FakeScript } from './app/fake-model.ts';
 export { type ReadCall, type ReadRun, readRun } from './app/read-run.ts';
+export type { TestClock } from './storage/check.ts';

@@ -18,7 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
-import { checkServerBundles } from './server-bundles.ts';
+import { checkDeclarations, checkServerBundles } from './packed-builds.ts';
 import { undocumentedFields, undocumentedNames, undocumentedOptions } from './docstrings.ts';
 import { snippetsIn } from './snippets.ts';
 
@@ -320,5 +320,10 @@ if (!run('deno', ['run', '-A', '--quiet', 'turn.ts']).includes('Ada')) {
   fail('The endpoint of the examples does not answer');
 }
 run('tsc', ['-p', '.']);
-console.log('ok as an endpoint, and for TypeScript');
+try {
+  checkDeclarations(folder, Object.keys(manifest.exports).map((name) => `pinnace${name.slice(1)}`));
+} catch (error) {
+  fail(String(error));
+}
+console.log('ok as an endpoint, and for TypeScript, declarations included');
 rmSync(folder, { recursive: true, force: true });

@@ -3,6 +3,8 @@
 import { openZip, type ZipEntry } from '../zip.ts';
 import { type CodeFile, type CodeTree, isWanted } from './tree.ts';
 
+export type { CodeTree } from './tree.ts';
+
 /**
  * Returns the archive's files. A folder that all of them are in is left out of their paths. Nothing is unpacked before it is read.
  *

@@ -4,6 +4,8 @@ import type { promises } from 'node:fs';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { type CodeFile, type CodeTree, isWanted } from './tree.ts';
 
+export type { CodeTree } from './tree.ts';
+
 type Files = Pick<typeof promises, 'readdir' | 'readFile' | 'stat'>;
 
 /**

@@ -8,6 +8,8 @@ import { readText } from '../../../src/base/read-text.ts';
 import type { Secret } from '../../../src/base/secret.ts';
 import { type CodeFile, type CodeTree, isWanted } from './tree.ts';
 
+export type { CodeTree } from './tree.ts';
+
 /** Which repository, and how it is reached. */
 export interface GitHubTreeOptions {
   /** Sends the requests. */

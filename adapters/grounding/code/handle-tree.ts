@@ -2,6 +2,8 @@
 
 import { type CodeFile, type CodeTree, isWanted } from './tree.ts';
 
+export type { CodeTree } from './tree.ts';
+
 /** Returns the files behind a directory handle; what is hidden or was installed is left out. */
 export function handleTree(
   handle: FileSystemDirectoryHandle,

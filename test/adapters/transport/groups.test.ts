@@ -8,7 +8,6 @@ import { type Client, type ClientOptions, createClient } from '../../../adapters
 import { createHandler } from '../../../adapters/transport/http.ts';
 import { type CertificateClaims, createIssuer } from '../../../adapters/transport/issuer.ts';
 import {
-  type AnyLanguageModel,
   type Authorize,
   type CreateRuntimeOptions,
   defineTool,
@@ -16,6 +15,7 @@ import {
   type UIMessage,
   type UIMessageChunk,
 } from '../../../src/index.ts';
+import type { AnyLanguageModel } from '../../../src/contracts/index.ts';
 import { callsTools, says, scriptedModel, streamOf } from '../../fixtures/model.ts';
 import { lastData, readAll, testRuntime, textOf, userMessage } from '../../fixtures/runtime.ts';
 import { runsOfVersion02, storedByVersion02 } from '../../fixtures/stored-before.ts';

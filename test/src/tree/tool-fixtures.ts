@@ -2,7 +2,8 @@
 
 import * as v from 'valibot';
 import { expect } from 'vitest';
-import { createTree, type CreateTreeOptions, type Tree, type TreeTools, treeTools } from '../../../src/index.ts';
+import { createTree, type Tree, type TreeTools, treeTools } from '../../../src/index.ts';
+import type { CreateTreeOptions } from '../../../src/tree/index.ts';
 import type { TreeOutcome, TreeToolsOptions } from '../../../src/tree/index.ts';
 
 const schema = v.looseObject({ name: v.string() });

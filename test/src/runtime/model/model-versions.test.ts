@@ -7,7 +7,8 @@ import type {
 } from '@ai-sdk/provider';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { CustomModel } from '../../../../adapters/models/source.ts';
-import type { AnyLanguageModel, CreateRuntimeOptions, ModelSource } from '../../../../src/index.ts';
+import type { CreateRuntimeOptions, ModelSource } from '../../../../src/index.ts';
+import type { AnyLanguageModel } from '../../../../src/contracts/index.ts';
 import { localPrincipal } from '../../../../src/index.ts';
 import { says, scriptedModel, streamOf } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime, textOf } from '../../../fixtures/runtime.ts';

@@ -1,4 +1,4 @@
-/** Bundles a server that has no optional package, with each bundler, and starts it. Part of the smoke test of the package. */
+/** Builds with the package: servers without optional packages, with each bundler, and declarations. Part of its smoke test. */
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -88,6 +88,48 @@ export function checkServerBundles(folder: string): string {
     }
   }
   return `ok as a bundle of ${names.join(', ')}${status === 0 ? '' : '; the other bundlers cannot be installed'}`;
+}
+
+/** Prints the names of the functions of each entry, but for the one whose parameters TypeScript cannot spread. */
+const listing = (entries: readonly string[]): string => `
+const found = {};
+for (const name of ${JSON.stringify(entries)}) {
+  found[name] = Object.entries(await import(name)).filter(([key, value]) =>
+    key !== 'fakeModel' && typeof value === 'function' && !/^class\\b/.test(Function.prototype.toString.call(value))).map(([key]) => key);
+}
+console.log(JSON.stringify(found));
+`;
+
+/** Each entry is a program of its own: TypeScript takes the name of a type from any module of the program. */
+export function checkDeclarations(folder: string, entries: readonly string[]): void {
+  writeFileSync(join(folder, 'functions.mjs'), listing(entries));
+  const functions = JSON.parse(run(['functions.mjs'], folder)) as Readonly<Record<string, readonly string[]>>; // as listed
+  const compilerOptions = {
+    composite: true,
+    module: 'nodenext',
+    target: 'es2024',
+    lib: ['esnext', 'dom', 'dom.iterable', 'dom.asynciterable'],
+    types: ['deno', 'node'],
+    strict: true,
+    skipLibCheck: true,
+    rootDir: '.',
+    outDir: 'out',
+  };
+  const references = Object.entries(functions).filter(([, names]) => names.length > 0).map(([entry, names], at) => {
+    const path = `declarations/${at}`;
+    const calls = names.map((name) =>
+      `export const of_${name} = ${name}(...([] as unknown as Parameters<typeof ${name}>));`
+    );
+    mkdirSync(join(folder, path), { recursive: true });
+    writeFileSync(
+      join(folder, path, 'index.ts'),
+      `import { ${names.join(', ')} } from '${entry}';\n${calls.join('\n')}\n`,
+    );
+    writeFileSync(join(folder, path, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['index.ts'] }));
+    return { path: `./${at}` };
+  });
+  writeFileSync(join(folder, 'declarations/tsconfig.json'), JSON.stringify({ files: [], references }));
+  run([join(root, 'node_modules/typescript/bin/tsc'), '-b', 'declarations'], folder);
 }
 
 function run(args: readonly string[], cwd: string): string {
