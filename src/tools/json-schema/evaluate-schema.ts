@@ -271,6 +271,18 @@ function schemasIn(schema: Schema, field: string): readonly [schema: unknown, fi
   return [...named, ...others].toReversed();
 }
 
+/** A schema and all schemas in it, without following references. */
+export function* subschemas(root: unknown): Generator<Record<string, unknown>> {
+  const open: unknown[] = [root];
+  while (open.length > 0) {
+    const schema = open.pop();
+    if (typeof schema !== 'object' || schema === null) continue;
+    const known = schema as Record<string, unknown>; // an object, checked above
+    yield known;
+    for (const [part] of schemasIn(known, '')) open.push(part);
+  }
+}
+
 /** The names come from a stranger's schema: only harmless characters of them are repeated. */
 function pointerBelow(field: string, name: string): string {
   return `${field}/${name.replaceAll('~', '~0').replaceAll('/', '~1').replace(/[^\w.$~-]/g, '?').slice(0, 64)}`;

@@ -8,7 +8,7 @@ import type { JsonSchema } from '../../base/schema.ts';
 import { yieldTurn } from '../../base/turns.ts';
 import { createWork, tooMuchWork } from '../../permission/regex/work.ts';
 import type { InputCheck, Tool } from '../tool.ts';
-import { addressOf, compilePatterns, evaluate, type Matchers } from './evaluate-schema.ts';
+import { addressOf, compilePatterns, evaluate, type Matchers, subschemas } from './evaluate-schema.ts';
 import type { Context, Evaluation, Failure, Result, Schema } from './schema-keywords.ts';
 
 /** A check of values by one schema. It never throws: what cannot be checked does not fit. */
@@ -94,6 +94,7 @@ function load(schema: JsonSchema): (value: unknown) => Run {
     const mistake = mistakeIn(schema, '#');
     if (mistake !== undefined) throw notASchema(quote(pointerOf(mistake)));
     const root = structuredClone(schema); // the library writes into it
+    modernize(root);
     const parts = dereference(root);
     if (Object.values(parts).some((part) => isUnresolved(part, parts))) throw notASchema(quote('$ref'));
     const open = opener(root, { parts, matchers: compilePatterns(root, parts) });
@@ -102,6 +103,36 @@ function load(schema: JsonSchema): (value: unknown) => Run {
   } catch (error) {
     if (error instanceof PinnaceError && !isTooMuchWork(error)) throw error;
     throw notASchema('its depth, or a "$ref" or "$id" in it,');
+  }
+}
+
+/**
+ * Writes in place what drafts say in other ways. `$dynamicRef` and `$recursiveRef` become `$ref`: what they mean where each anchor is
+ * there once. Several of one name, in resources of their own, would make them depend on the way to them; such a schema is refused. In
+ * draft 4 `exclusiveMinimum: true` is about `minimum`.
+ */
+function modernize(root: JsonSchema): void {
+  const anchors = new Set<unknown>();
+  for (const schema of subschemas(root)) {
+    const { $dynamicAnchor: anchor, $recursiveAnchor: isAnchor } = schema;
+    for (const name of [anchor, isAnchor === true ? '' : undefined]) {
+      if (name === undefined) continue;
+      if (anchors.has(name)) throw notASchema('a "$dynamicAnchor" or "$recursiveAnchor" that is there twice');
+      anchors.add(name);
+    }
+    if (anchor !== undefined) schema['$anchor'] ??= anchor;
+    if (schema['$dynamicRef'] !== undefined) {
+      const others: unknown = schema['allOf'];
+      schema['allOf'] = [...Array.isArray(others) ? others as unknown[] : [], { $ref: schema['$dynamicRef'] }];
+      delete schema['$dynamicRef'];
+    }
+    for (const [exclusive, bound] of [['exclusiveMinimum', 'minimum'], ['exclusiveMaximum', 'maximum']] as const) {
+      if (typeof schema[exclusive] !== 'boolean') continue;
+      if (schema[exclusive] && schema[bound] !== undefined) {
+        schema[exclusive] = schema[bound];
+        delete schema[bound];
+      } else delete schema[exclusive];
+    }
   }
 }
 
@@ -284,6 +315,7 @@ function must(holds: (value: unknown) => boolean): Find {
 }
 
 const number = must((value) => typeof value === 'number');
+const bound = must((value) => typeof value === 'number' || typeof value === 'boolean');
 const count = must((value) => typeof value === 'number' && Number.isInteger(value) && value >= 0);
 const text = must((value) => typeof value === 'string');
 const names = each(text);
@@ -342,8 +374,8 @@ const keywords: Readonly<Record<string, Find>> = {
   enum: must(Array.isArray),
   minimum: number,
   maximum: number,
-  exclusiveMinimum: number,
-  exclusiveMaximum: number,
+  exclusiveMinimum: bound,
+  exclusiveMaximum: bound,
   multipleOf: must((value) => typeof value === 'number' && value > 0),
   minLength: count,
   maxLength: count,

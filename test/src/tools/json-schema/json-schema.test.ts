@@ -286,3 +286,50 @@ describe('compileJsonSchema, a value', () => {
     expect(check([1, '1', [1], { a: 1 }, null, true])).toEqual([]);
   });
 });
+
+describe('compileJsonSchema, other drafts', () => {
+  it('reads a tree whose nodes are extended by reference ($dynamicRef, $recursiveRef)', () => {
+    const tree = (keyword: string, mark: object): JsonSchema => ({
+      ...mark,
+      type: 'object',
+      properties: { name: { type: 'string' }, below: { type: 'array', items: { [keyword]: '#node' } } },
+      unevaluatedProperties: false,
+    });
+    for (
+      const schema of [
+        tree('$dynamicRef', { $dynamicAnchor: 'node' }),
+        JSON.parse(
+          JSON.stringify(tree('$recursiveRef', { $recursiveAnchor: true })).replace('#node', '#'),
+        ) as JsonSchema,
+      ]
+    ) {
+      const check = compileJsonSchema(schema);
+      expect(check({ name: 'a', below: [{ name: 'b', below: [] }] })).toEqual([]);
+      expect(check({ name: 'a', below: [{ name: 7 }] })).not.toEqual([]);
+      expect(check({ name: 'a', below: [{ nam: 'b' }] })).not.toEqual([]);
+    }
+  });
+
+  it('refuses references that depend on the way to them, instead of letting everything pass', () => {
+    const schema = {
+      $id: 'https://a.example/list',
+      $ref: '#/$defs/list',
+      $defs: {
+        list: { $id: 'list', items: { $dynamicRef: '#item' }, $defs: { any: { $dynamicAnchor: 'item' } } },
+        texts: { $dynamicAnchor: 'item', type: 'string' },
+      },
+    };
+    expect(failureOf(schema)).toMatchObject({ code: 'invalid_argument', details: { reason: 'invalid_schema' } });
+  });
+
+  it.each([
+    [{ minimum: 1, exclusiveMinimum: true }, [1.1], [1]],
+    [{ maximum: 9, exclusiveMaximum: true }, [8.9], [9]],
+    [{ minimum: 1, exclusiveMinimum: false }, [1], [0.9]],
+    [{ exclusiveMinimum: true }, [0, -1], []],
+  ])('reads the bounds of draft 4: %j', (schema, good, bad) => {
+    const check = compileJsonSchema(schema);
+    expect(good.flatMap(check)).toEqual([]);
+    expect(bad.filter((value) => check(value).length === 0)).toEqual([]);
+  });
+});
