@@ -1,7 +1,7 @@
 /** Serves a fetch handler by `node:http`, Express and other frameworks that pass its requests on. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { checkOptions } from '../../src/base/check-options.ts';
+import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
 import type { Handler } from '../transport/http.ts';
 import { setBasePath, setTarget } from '../transport/http/request.ts';
 
@@ -30,8 +30,12 @@ interface Mounted {
  * @example
  * createServer(toNodeListener(endpoint.handler)).listen(8000);
  */
-export function toNodeListener(handler: Handler, { basePath }: NodeListenerOptions = {}): NodeListener {
+export function toNodeListener(handler: Handler, options: NodeListenerOptions = {}): NodeListener {
   checkOptions('create the listener', { handler }, { handler: ['function', 'the handler of an endpoint'] });
+  if ('rawHeaders' in options) {
+    throw wrongArgument('create the listener', 'options', 'it is a request; pass createServer(endpoint.listener())');
+  }
+  const { basePath } = options;
   return (incoming, outgoing) => {
     void serve(handler, { incoming, outgoing, basePath }).catch(() => {
       // The handler answers every error: this is a request that is none, or a client that has left.

@@ -62,7 +62,8 @@ export interface ClientOptions extends ChatDefaults {
   /** The address of the endpoint, without `/v1`. In a page it may be relative: `/agents`; it is resolved at the first request. */
   readonly url: string | URL;
   /**
-   * What proves who calls: `{ bearer }`, a token or a function that returns one, `{ cookies: true }`, the cookies of the page's session
+   * What proves who calls: `{ bearer }`, a token or a function that returns one (and another for one that was
+   * refused), `{ cookies: true }`, the cookies of the page's session
    * (`sessionAuthenticator`), or `{ certificate, key }`, which signs every request.
    * `certificate` and `key` beside it mean the same.
    */

@@ -90,7 +90,7 @@ export function jwtAuthenticator(options: JwtAuthenticatorOptions): Authenticato
       const missing = requiredScopes.filter((scope) => !granted.has(scope));
       if (missing.length > 0) throw lacksScope(requiredScopes);
       const facts = await principalOf(claims);
-      if (!facts) throw new PinnaceError('token_invalid', 'The token stands for no caller of this endpoint');
+      if (!facts) throw notForUs();
       return createPrincipalOf(request, claims, facts);
     },
   };
@@ -154,10 +154,7 @@ function createPrincipalOf(request: Request, { act }: JwtClaims, facts: CallerFa
   const actor: unknown = facts.actor ?? actorOf(act);
   const all = [tenant, facts.subject, ...(actor === undefined ? [] : [actor])];
   if (!all.every(isPrincipalName) || ![roles ?? []].every(isRoles) || ![actFor ?? []].every(isActFor)) {
-    throw new PinnaceError(
-      'token_invalid',
-      'The token stands for no caller of this endpoint: a claim that names it is missing',
-    );
+    throw notForUs();
   }
   const persons = actingFor(request, { ...facts, actor: actor as string | undefined }); // safe: checked above
   return createPrincipal({ via: 'http', tenant, ...persons, agents, scopes, ...(roles && { roles }) });
@@ -169,15 +166,20 @@ function actorOf(act: unknown): unknown {
   return typeof act === 'object' && act !== null && 'sub' in act ? act.sub : null;
 }
 
+/** One answer for a token of another issuer or audience, and for one whose claims name no caller. */
+function notForUs(): PinnaceError {
+  const message =
+    'The token was not issued for this endpoint, is not valid now, or lacks a claim that names its caller';
+  return new PinnaceError('token_invalid', message);
+}
+
 /** What the library says of a token is not repeated. */
 function toRefusal(thrown: unknown): PinnaceError {
   if (thrown instanceof PinnaceError && thrown.status === 401) return thrown;
   if (thrown instanceof errors.JWTExpired) return new PinnaceError('token_expired', 'The token has expired');
   const isGeneric = !(thrown instanceof errors.JOSEError) || thrown.code === 'ERR_JOSE_GENERIC';
   const isOfKeys = isGeneric || thrown instanceof errors.JWKSTimeout || thrown instanceof errors.JWKSInvalid;
-  if (!isOfKeys) {
-    return new PinnaceError('token_invalid', 'The token was not issued for this endpoint, or is not valid now');
-  }
+  if (!isOfKeys) return notForUs();
   return new PinnaceError('unavailable', 'Cannot verify the token: the keys of its issuer cannot be loaded', {
     cause: thrown,
     details: { reason: 'keys_unavailable' },

@@ -113,6 +113,11 @@ describe('an endpoint on Node', () => {
     expect(await inPieces(body, 16)).toContain(' 200 OK');
   });
 
+  it('says what to pass to `createServer` instead of the function that makes a listener', () => {
+    const request = { rawHeaders: [] } as { basePath?: string }; // what `createServer` calls it with
+    expect(() => toNodeListener(() => Promise.resolve(new Response()), request)).toThrow('endpoint.listener()');
+  });
+
   it('says what to pass to `createServer` instead of its handler', async () => {
     const given = (await endpointOf()).handler as unknown as (
       ...exchange: Parameters<RequestListener>

@@ -8,9 +8,15 @@ import { isSubjectHeader, type SessionCredential, subjectHeader } from '../signe
 /** A value, or a function that returns a fresh one before each request. */
 type Source<T> = T | (() => T | Promise<T>);
 
+/**
+ * Returns the token for a request. `rejected` is the token that the endpoint has just refused (401): where another one comes back, the
+ * request is repeated with it.
+ */
+export type BearerSource = (rejected?: string) => string | Promise<string>;
+
 /** A token for `Authorization: Bearer …`, the cookies of the page's session, or a session certificate with its key. */
 export type ClientCredentials =
-  | { readonly bearer: Source<string> }
+  | { readonly bearer: string | BearerSource }
   | { readonly cookies: true }
   | { readonly certificate: CertificateSource; readonly key?: CryptoKey };
 
@@ -23,6 +29,8 @@ interface Authorized {
   readonly credentials: Credentials | undefined;
   /** Headers of every request. */
   readonly usualHeaders: () => Promise<Headers>;
+  /** The token of a request, or another one for one that was refused. */
+  readonly bearer: ((rejected?: string) => Promise<string>) | undefined;
   /** Whether the browser adds its cookies. */
   readonly sendsCookies: boolean;
 }
@@ -49,19 +57,25 @@ export function credentialsOf(
     const why = '"subject" must be 1 to 256 visible ASCII characters, without commas';
     throw wrongArgument('create the client', 'subject', why);
   }
-  const bearer = 'bearer' in signing ? signing.bearer : undefined;
   return {
+    bearer: 'bearer' in signing ? tokensOf(signing.bearer) : undefined,
     credentials: 'certificate' in signing ? createCredentials(signing) : undefined,
     sendsCookies: 'cookies' in signing,
     async usualHeaders() {
       const all = new Headers(typeof headers === 'function' ? await headers() : headers);
       if (subject !== undefined) all.set(subjectHeader, subject);
-      if (bearer !== undefined) {
-        all.set('authorization', `Bearer ${requireToken(typeof bearer === 'function' ? await bearer() : bearer)}`);
-      }
       return all;
     },
   };
+}
+
+/** Many requests whose token has expired wait for one renewal. */
+function tokensOf(source: string | BearerSource): (rejected?: string) => Promise<string> {
+  const ask = async (rejected?: string): Promise<string> =>
+    requireToken(typeof source === 'function' ? await (rejected === undefined ? source() : source(rejected)) : source);
+  let renewing: Promise<string> | undefined;
+  return async (rejected) =>
+    rejected === undefined ? await ask() : await (renewing ??= ask(rejected).finally(() => renewing = undefined));
 }
 
 const form = /^[\x21-\x7e]+$/;

@@ -24,8 +24,9 @@ export type Send = (call: Call) => Promise<Response>;
 
 /** What sending depends on. */
 interface SendOptions {
-  /** Signs the requests; without it, `usualHeaders` prove who calls. */
+  /** Signs the requests. */
   readonly credentials: Credentials | undefined;
+  readonly bearer: ((rejected?: string) => Promise<string>) | undefined;
   readonly usualHeaders: () => Promise<Headers>;
   /** Whether the browser adds its cookies. */
   readonly sendsCookies: boolean;
@@ -48,7 +49,7 @@ interface Clock {
 /**
  * Creates the function that sends. Every attempt has its own time, nonce and signature, and the same body and headers. Network
  * errors and responses of requests that were not served are retried with full jitter, or after `Retry-After`. A signature or
- * certificate that was rejected for its time is renewed once, by the endpoint's clock.
+ * certificate that was rejected for its time is renewed once, by the endpoint's clock, and a token that was refused once.
  */
 export function createSend(options: SendOptions): Send {
   const { wait, backoff } = options;
@@ -57,11 +58,18 @@ export function createSend(options: SendOptions): Send {
     const json = call.body === undefined ? undefined : new TextEncoder().encode(JSON.stringify(call.body));
     const body = call.bytes ?? json;
     let signedAnew = false;
+    let renewed: string | undefined;
     for (let failures = 1;;) {
-      const outcome = await attempt(call, { ...options, clock, body });
+      const token = renewed ?? await options.bearer?.();
+      const outcome = await attempt(call, { ...options, clock, body, token });
       if (!('error' in outcome)) return outcome; // not by its class: servers for Node replace `Response`
       const { error } = outcome;
       if (!signedAnew && adapt(outcome, { ...options, clock })) {
+        signedAnew = true;
+        continue;
+      }
+      renewed = signedAnew || error.status !== 401 || token === undefined ? undefined : await options.bearer?.(token);
+      if (renewed !== undefined && renewed !== token) {
         signedAnew = true;
         continue;
       }
@@ -77,6 +85,7 @@ export function createSend(options: SendOptions): Send {
 interface Attempt extends SendOptions {
   readonly clock: Clock;
   readonly body: Uint8Array<ArrayBuffer> | undefined;
+  readonly token: string | undefined;
 }
 
 async function attempt(call: Call, options: Attempt): Promise<Response | Refused> {
@@ -99,7 +108,7 @@ async function attempt(call: Call, options: Attempt): Promise<Response | Refused
 
 async function toRequest(
   call: Call,
-  { credentials, usualHeaders, sendsCookies, now, clock, body }: Attempt,
+  { credentials, usualHeaders, sendsCookies, now, clock, body, token }: Attempt,
   signal: AbortSignal,
 ): Promise<Request> {
   const { method, url } = call;
@@ -107,6 +116,7 @@ async function toRequest(
   const headers = await usualHeaders();
   for (const [name, value] of Object.entries(call.headers ?? {})) headers.set(name, value);
   if (body !== undefined) headers.set('content-type', call.type ?? 'application/json');
+  if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
   if (credentials) {
     const credential = await credentials.current(nowSeconds);
     headers.set('authorization', `${scheme} ${credential.certificate}`);
