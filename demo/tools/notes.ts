@@ -10,7 +10,7 @@ export interface NotesOptions {
   readonly now?: () => number;
 }
 
-type Notes = (context: ToolContext) => NoteStore;
+type Notes = (context: Pick<ToolContext, 'principal'>) => NoteStore;
 
 /** Returns the tools `notes_add`, `notes_list`, `notes_search`, `notes_read` and `notes_delete` over one storage. */
 export function notesTools(storage: Storage, { now = Date.now }: NotesOptions = {}): Tool[] {
@@ -131,6 +131,10 @@ function deleteTool(notes: Notes): Tool {
     approval: 'mutating',
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
     input: v.strictObject({ noteId: NoteId }),
+    async describe({ noteId }, context) {
+      const { title, text } = await notes(context).read(numberOf(noteId));
+      return { quote: title, changes: text === title ? [] : [{ label: 'Text', before: text, after: null }] };
+    },
     async execute({ noteId }, context) {
       const number = numberOf(noteId);
       await notes(context).delete(number);

@@ -49,7 +49,8 @@ export function createMcpTool(server: McpServer, pinned: PinnedDefinition, optio
   return {
     definition,
     secretOrigin: origin,
-    describe: () => `MCP server ${server.alias} at ${origin}${pathname}`,
+    heading: `Call ${pinned.pinned.definition.name} of ${server.alias}`,
+    target: () => `MCP server ${server.alias} at ${origin}${pathname}`,
     isAvailable: () => !options.watch.isHidden(server, 'tools', pinned.pinned.definition.name),
     app() {
       const app = options.watch.appOf(server, pinned.pinned.definition);

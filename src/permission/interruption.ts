@@ -24,6 +24,8 @@ export interface Interruption extends DelegatedRecord {
   readonly binding: string;
   /** SHA-256 over the chat and the agent. Absent in records of earlier versions, and of questions. */
   readonly place?: string;
+  /** The digest of what the tool showed of the call. Absent where it shows nothing, and in records of earlier versions. */
+  readonly preview?: string | undefined;
   /** The program that waits: the run that started it, and its id there. */
   readonly program?: { readonly runId: string; readonly id: string };
   /** Milliseconds since 1970. */
@@ -51,6 +53,8 @@ export interface Decision {
 /** A decision as a run spends it. */
 export interface SpentDecision extends Decision {
   readonly kind: Interruption['kind'];
+  /** The digest of what the person was shown; see `Interruption`. */
+  readonly preview?: string | undefined;
 }
 
 /** Why an approval cannot be spent. */
@@ -60,7 +64,8 @@ export type UnspendableReason =
   | 'approval_expired'
   | 'approval_spent'
   | 'approval_moved'
-  | 'approval_altered';
+  | 'approval_altered'
+  | 'preview_changed';
 
 /** An approval that allows nothing. */
 export interface Unspendable {
@@ -79,7 +84,17 @@ export type EarlierClaim = Pick<SpendClaim, 'binding' | 'place'>;
 export type NewInterruption =
   & Pick<
     Interruption,
-    'kind' | 'runId' | 'tenant' | 'actor' | 'agentId' | 'binding' | 'place' | 'program' | 'approvers' | 'fourEyes'
+    | 'kind'
+    | 'runId'
+    | 'tenant'
+    | 'actor'
+    | 'agentId'
+    | 'binding'
+    | 'place'
+    | 'preview'
+    | 'program'
+    | 'approvers'
+    | 'fourEyes'
   >
   & { readonly subject: string };
 
@@ -255,8 +270,8 @@ function shortened(reason: string): string {
   return reason.slice(0, 500).toWellFormed();
 }
 
-function decisionOf({ state, kind, reason, approved = state === 'approved' }: Interruption): SpentDecision {
-  return { approved, kind, ...(reason !== undefined && { reason }) };
+function decisionOf({ state, kind, reason, preview, approved = state === 'approved' }: Interruption): SpentDecision {
+  return { approved, kind, ...(reason !== undefined && { reason }), ...(preview !== undefined && { preview }) };
 }
 
 /** Whether nothing but an earlier spending is in the way, and what was decided is on record. */

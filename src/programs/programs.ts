@@ -218,6 +218,7 @@ async function suspend(run: RunContext, program: Resumed, suspending: Suspending
     const { record, change } = interruptions.draft({
       ...claim,
       ...askedBy(principal, description),
+      ...(toolCall.preview !== undefined && { preview: toolCall.preview }),
       kind: 'approval',
       runId,
       agentId: agent.id,

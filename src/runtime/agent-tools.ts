@@ -16,6 +16,7 @@ import { type ApprovalTerms, requestPermission, requirePermission } from '../per
 import { decide } from '../permission/decide.ts';
 import { requireDecider } from '../permission/ownership.ts';
 import { describeCall, describedText } from '../tools/call-approval.ts';
+import { previewCall } from '../tools/call-preview.ts';
 
 /** One call of a principal's own client. */
 interface ClientToolCall extends Pick<ToolContext, 'toolCallId' | 'signal' | 'log' | 'progress'> {
@@ -185,7 +186,8 @@ async function describeForClient(
   const ruling = await requestPermission(authorize, { action: 'approval.decide', principal, resource, context });
   if (ruling.decision !== 'allow') return undefined;
   const rule = error.details?.['reason'] === 'not_authorized' ? error.message : undefined;
-  return describedText(await describeCall(tool, input, rule));
+  const preview = await previewCall(tool, input, { principal, redact: (data) => data }); // it has resolved no secret
+  return describedText(await describeCall(tool, input, { rule, preview: preview?.shown }));
 }
 
 /** Whether the caller may decide on its own call: not where a rule names others, or wants another person. */

@@ -135,10 +135,15 @@ async function settle(
 ): Promise<ToolOutcome | undefined> {
   push({ type: 'tool-input-available', toolCallId, toolName: tool.definition.name, input });
   if ('approved' in decision && decision.approved) {
+    const call = calls.open(tool, input, toolCallId);
+    if (!await call.isAsShown(decision.preview)) {
+      push(await calls.requestApproval(call)); // with what there is now
+      return undefined;
+    }
     // An approval is no answer to what a tool asked.
     const interruptionId = decision.kind === 'approval' ? undefined : approvalId;
     const terms = { signal, approved: true, interruptionId };
-    const { chunks, outcome } = await calls.settle(calls.open(tool, input, toolCallId), terms);
+    const { chunks, outcome } = await calls.settle(call, terms);
     chunks.forEach(push);
     return outcome;
   }

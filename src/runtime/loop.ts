@@ -23,7 +23,6 @@ import type { LoopSpans } from './run-clock.ts';
 import { type Answer, createStepContent, incomplete, mayExecute } from './step-content.ts';
 import { definitionTokens } from './estimate-prompt.ts';
 import { raceAbort } from '../base/until-aborted.ts';
-import { describedText } from '../tools/call-approval.ts';
 import type { SettledCall } from '../tools/run-calls.ts';
 import type { ParsedCall } from './model-stream.ts';
 import type { Issue } from '../base/parse.ts';
@@ -187,9 +186,7 @@ export class ModelLoop implements Loop {
     const call = calls.open(tool, input, toolCallId);
     const prepared = await call.prepare();
     if (!prepared.ok && prepared.approval) {
-      const { id: approvalId, description } = await calls.requestApproval(call);
-      const facts = description && { reason: describedText(description), approvalDescriptor: description };
-      return { chunks: [{ type: 'tool-approval-request', approvalId, toolCallId, ...facts }] };
+      return { chunks: [await calls.requestApproval(call)] };
     }
     const { chunks, outcome } = await calls.settle(call, { signal: spans.clock.signal });
     const [shown, ...rest] = chunks;

@@ -22,6 +22,7 @@ import type {
   UnspendableReason,
 } from '../permission/interruption.ts';
 import { declaredFields, elementSchemas } from './input-fields.ts';
+import { previewLines, type ShownPreview } from './call-preview.ts';
 import type { Tool } from './tool.ts';
 
 /** Whether the definition wants every call, or every call that may change something, approved by a person. */
@@ -30,7 +31,9 @@ export function needsApproval({ approval = 'never', annotations }: ToolDefinitio
 }
 
 /** The description of a call for the person who approves it: as fields for a page, and as text. */
-export interface CallDescription {
+export interface CallDescription extends ShownPreview {
+  /** What is to be done: a constant of the tool's definition, or of the record of its MCP server. */
+  readonly title: string;
   readonly tool: string;
   /** Where the call goes, as the method and address of a request. */
   readonly target?: string;
@@ -45,23 +48,26 @@ export interface CallDescription {
 
 /** Describes a call for the person who decides on it. */
 export async function describeCall(
-  { definition: { id, title, paramsSchema }, describe }: Tool,
+  { definition: { id, title, paramsSchema }, heading = title ?? `Call ${id}`, target }: Tool,
   input: unknown,
-  rule?: string,
+  { rule, preview }: { readonly rule?: string | undefined; readonly preview?: ShownPreview | undefined } = {},
 ): Promise<CallDescription> {
   return {
+    title: shownHead(heading, maxTitle, visible),
     tool: visible(title === undefined ? id : `${title} (${id})`),
-    ...(describe && { target: visible(describe()) }),
+    ...(target && { target: visible(target()) }),
+    ...preview,
     fields: await callFacts(input, paramsSchema),
     ...(rule !== undefined && { rule: visible(rule) }),
   };
 }
 
 /** The description as text. Every line starts with a fixed word or a quoted name, so no input can imitate another line. */
-export function describedText({ tool, target, fields, rule }: CallDescription): string {
+export function describedText({ tool, target, fields, rule, ...preview }: CallDescription): string {
   return [
     `Call ${tool}`,
     ...(target === undefined ? [] : [target]),
+    ...previewLines(preview),
     ...factLines(fields),
     ...(rule === undefined ? [] : [`Rule: ${rule}`]),
   ].join('\n');
@@ -75,6 +81,8 @@ interface CallFact {
   readonly value: string;
   /** Whether the tool's schema declares the field. */
   readonly declared: boolean;
+  /** The title that the schema has for it. */
+  readonly label?: string;
   /** Present where there is more than `value` shows. */
   readonly shortened?: { readonly length: number; readonly sha256: string };
   /** The names and positions that lead to the value in the input. */
@@ -88,6 +96,8 @@ const maxDepth = 5;
 /** The longest value and name, as shown. */
 const maxValue = 240;
 const maxName = 80;
+const maxTitle = 120;
+const maxLabel = 60;
 
 /** Returns the values of an input: declared fields in the order of the schema, then all others, by name. */
 export async function callFacts(input: unknown, schema: unknown): Promise<readonly CallFact[]> {
@@ -119,7 +129,7 @@ interface Node {
 }
 
 /** A node to show on one line; with `rest`, so many more children that its lines did not suffice for. */
-type Draft = Omit<Node, 'schemas' | 'root'> & { readonly rest?: number };
+type Draft = Omit<Node, 'schemas' | 'root'> & { readonly schemas?: readonly unknown[]; readonly rest?: number };
 
 interface Spread {
   readonly lines: number;
@@ -168,7 +178,8 @@ function childrenOf(value: unknown, { path, schemas, root, declared }: Omit<Node
   };
 }
 
-async function toFact({ path, value, declared, rest }: Draft): Promise<CallFact> {
+async function toFact({ path, value, declared, rest, schemas = [] }: Draft): Promise<CallFact> {
+  const label = rest === undefined && path.length > 0 ? labelOf(schemas) : {};
   const text = canonicalJson(value);
   const key = await keyOf(path);
   if (rest !== undefined) {
@@ -176,11 +187,19 @@ async function toFact({ path, value, declared, rest }: Draft): Promise<CallFact>
     return { key, value: `and ${rest} more`, declared, shortened, path };
   }
   const whole = visible(text);
-  if (whole.length <= maxValue) return { key, value: whole, declared, path };
+  if (whole.length <= maxValue) return { key, value: whole, declared, ...label, path };
   const isText = typeof value === 'string';
   const shown = isText ? shownHead(value, maxValue, quoted) : shownHead(text, maxValue, visible);
   const length = isText ? value.length : text.length;
-  return { key, value: shown, declared, shortened: { length, sha256: await hashOf(text) }, path };
+  return { key, value: shown, declared, ...label, shortened: { length, sha256: await hashOf(text) }, path };
+}
+
+/** Schemas are pinned with their definitions: the model cannot choose their titles. */
+function labelOf(schemas: readonly unknown[]): { readonly label?: string } {
+  const title = schemas.flatMap((schema) => isRecord(schema) ? [schema['title']] : []).find((each) =>
+    typeof each === 'string'
+  );
+  return typeof title === 'string' && title.trim() !== '' ? { label: shownHead(title, maxLabel, visible) } : {};
 }
 
 function quoted(text: string): string {
@@ -256,6 +275,7 @@ const unspendable: Readonly<Record<UnspendableReason, string>> = {
   approval_expired: 'its approval has expired; ask for it again',
   approval_spent: 'its approval was used before; each is good for one call',
   approval_moved: 'its approval was given in another chat or to another agent',
+  preview_changed: 'what was shown of it has changed since; it has to be asked for again',
   approval_altered: 'the call, its tool or its agent has changed since the approval was asked for',
 };
 

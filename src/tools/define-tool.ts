@@ -18,6 +18,7 @@ import {
   type SchemaOutput,
   type ToolOptions,
 } from './make-tool.ts';
+import type { CallPreview, PreviewContext } from './call-preview.ts';
 import type { InputCheck, Tool, ToolContext, TypedTool } from './tool.ts';
 
 export type { ToolOptions } from './make-tool.ts';
@@ -212,7 +213,9 @@ export interface AiTool {
 
 /** What the AI SDK's tools do not say: annotations, limits, secrets, and whatever is to replace what they say. */
 export interface FromAiToolOptions
-  extends Partial<Omit<ToolOptions<JsonSchema>, 'id' | 'input' | 'output' | 'outputSchema' | 'execute'>> {
+  extends Partial<Omit<ToolOptions<JsonSchema>, 'id' | 'input' | 'output' | 'outputSchema' | 'execute' | 'describe'>> {
+  /** As of `defineTool`. */
+  describe?(input: unknown, context: PreviewContext): CallPreview | Promise<CallPreview>;
   /** The `context` that `execute` gets, such as a connection. */
   readonly context?: unknown;
 }

@@ -75,7 +75,7 @@ export function createHttpTool(definition: HttpToolDefinition, options: HttpTool
   return {
     definition: withPolicy(parsed, config),
     secretOrigin: new URL(config.origin).origin,
-    describe: () => `${config.method} ${config.origin}${config.path}`,
+    target: () => `${config.method} ${config.origin}${config.path}`,
     check: (value) =>
       isRecord(value) ? check(value) : { ok: false, issues: [{ path: '', message: 'must be an object' }] },
     // `check` has let nothing but objects through, and invokeTool calls nothing that was not checked.

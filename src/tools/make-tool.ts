@@ -6,6 +6,7 @@ import { PinnaceError } from '../base/errors.ts';
 import { jsonSchemaOf } from '../base/json-schema-of.ts';
 import { parse, toIssue } from '../base/parse.ts';
 import { type JsonSchema, ToolDefinition } from '../base/schema.ts';
+import type { CallPreview, PreviewContext } from './call-preview.ts';
 import type { Tool, ToolContext } from './tool.ts';
 
 /**
@@ -97,6 +98,14 @@ export interface ToolOptions<
    * Stop when `context.signal` aborts.
    */
   readonly execute: (input: SchemaOutput<S>, context: ToolContext) => R;
+  /**
+   * Returns what a person who must approve a call is shown of it: the thing that it is about, and what changes. Only reads, within two
+   * seconds. Is called again before the call is made: when it returns something else, the person is asked anew.
+   *
+   * @example
+   * describe: async ({ noteId }) => ({ quote: (await notes.get(noteId)).text })
+   */
+  describe?(input: SchemaOutput<S>, context: PreviewContext): CallPreview | Promise<CallPreview>;
 }
 
 /** Reads a schema. Throws what it cannot be read for. */
@@ -104,7 +113,7 @@ type Read<S> = (schema: S, side?: 'input' | 'output') => ReadSchema;
 
 /** Creates a tool. @throws PinnaceError `invalid_argument` for a definition that breaks its schema, and as `readOf`. */
 export function makeTool<S extends AnySchema, O extends AnySchema | undefined>(
-  { input, output, execute, ...definition }: ToolOptions<S, O>,
+  { input, output, execute, describe, ...definition }: ToolOptions<S, O>,
   read: Read<S | NonNullable<O>>,
 ): Tool {
   const { id } = definition;
@@ -117,6 +126,10 @@ export function makeTool<S extends AnySchema, O extends AnySchema | undefined>(
       { what: `the definition of tool "${id}"` },
     ),
     check,
+    ...(describe && {
+      // `previewCall` passes only checked values.
+      describe: (value, context) => describe(value as SchemaOutput<S>, context),
+    }),
     // `check` has returned the schema's output, and invokeTool passes only checked values.
     execute(value, context) {
       const returned = execute(value as SchemaOutput<S>, context);

@@ -17,7 +17,7 @@ import type { Interaction } from '../contracts/mcp/answers.ts';
 import { reportAt } from '../events/report.ts';
 import type { SpanContext } from '../events/span.ts';
 import { askedBy, type Interruption, type Interruptions } from '../permission/interruption.ts';
-import { type CallDescription, type ClaimHost, claimOn } from './call-approval.ts';
+import { type CallDescription, type ClaimHost, claimOn, describedText } from './call-approval.ts';
 import { createOpenCalls, type Loss, lostChunks, lostError, mayAct, outcomeChunks, waitingChunk } from './call-ends.ts';
 import { type CallerBudget, createReserves, createRunScope, type Delegation, type RunScope } from './run-scope.ts';
 import { type CallFacilities, type CallHost, type CallLimits, ToolCall } from './tool-call.ts';
@@ -135,15 +135,16 @@ export class RunCalls {
     return ++this.#targets.usage.toolCalls > toolCalls ? tooManyCalls(toolCalls) : undefined;
   }
 
-  /** Records that a person must approve the call, and returns the interruption. */
-  async requestApproval(call: ToolCall): Promise<{ readonly id: string; readonly description?: CallDescription }> {
+  /** Records that a person must approve the call, and returns the chunk that asks. */
+  async requestApproval(call: ToolCall): Promise<UIMessageChunk> {
     const { definition } = call.tool;
     const description = await call.describe();
     const { id } = await this.#interrupt(call, 'approval', description);
     const target = { type: 'tool', id: definition.id };
     const payload = { runId: this.#run.runId, approvalId: id };
     this.#targets.spans.current.emit({ action: 'approval.request', target, status: 'ok', payload });
-    return { id, ...(description && { description }) };
+    const facts = description && { reason: describedText(description), approvalDescriptor: { ...description } };
+    return { type: 'tool-approval-request', approvalId: id, toolCallId: call.toolCallId, ...facts };
   }
 
   /** The call is a program that waits for people. */
@@ -233,13 +234,20 @@ export class RunCalls {
   }
 
   async #interrupt(
-    { tool, input }: ToolCall,
+    { tool, input, preview }: ToolCall,
     kind: Interruption['kind'],
     terms?: CallDescription,
   ): Promise<Interruption> {
     const { agent: { id: agentId }, principal, runId, interruptions } = this.#run;
     const claim = await claimOn(this.#run, [tool.definition, input]);
-    return await interruptions.open({ ...claim, ...askedBy(principal, terms), kind, runId, agentId });
+    return await interruptions.open({
+      ...claim,
+      ...askedBy(principal, terms),
+      ...(preview !== undefined && { preview }),
+      kind,
+      runId,
+      agentId,
+    });
   }
 
   /** Asks in the stream while the call waits. The answer comes through the storage; no later run can spend it. */

@@ -35,6 +35,7 @@ import { withTenant } from '../log/cache-key.ts';
 import { takeToken } from '../log/rate-limit.ts';
 import type { RunRedaction } from '../permission/redaction/run-redaction.ts';
 import { type CallDescription, describeCall } from './call-approval.ts';
+import { previewCall, type TakenPreview } from './call-preview.ts';
 import { failureOf, leavesDoubt, mayAct, toolError } from './call-ends.ts';
 import { type InputSummary, inputSummary } from './input-fields.ts';
 import { executeCall, type LentContext, prepareCall, type PreparedCall } from './invoke-tool.ts';
@@ -100,6 +101,8 @@ export class ToolCall {
   readonly toolCallId: string;
   /** The outcome, once the call has ended with one. */
   outcome: ToolOutcome | undefined;
+  /** The digest of what the person is shown, once the call is described. */
+  preview: string | undefined;
   /** What the tool needs of a person before it can go on. */
   interaction: Interaction | undefined;
   /** Whether it is a program that waits for people. */
@@ -138,8 +141,21 @@ export class ToolCall {
     const { reason, approvers, fourEyes } = prepared.approval;
     // Redact before truncating, so partial secrets cannot leak.
     const rule = reason === undefined ? undefined : redaction.text(reason);
-    const description = await describeCall(this.tool, redaction.data(this.input), rule);
+    const preview = await this.#preview();
+    this.preview = preview?.digest;
+    const given = { rule, preview: preview?.shown };
+    const description = await describeCall(this.tool, redaction.data(this.input), given);
     return { ...description, ...(approvers && { approvers }), ...(fourEyes && { fourEyes }) };
+  }
+
+  /** Whether the tool shows of the call what it showed to the person who approved it. */
+  async isAsShown(preview: string | undefined): Promise<boolean> {
+    return preview === undefined || preview === (await this.#preview())?.digest;
+  }
+
+  #preview(): Promise<TakenPreview | undefined> {
+    const { principal, redaction } = this.#host;
+    return previewCall(this.tool, this.input, { principal, redact: (data) => redaction.data(data) });
   }
 
   /** Makes the call and returns its outcome, redacted; never rejects. A call is made once. */

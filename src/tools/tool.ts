@@ -10,6 +10,7 @@ import type { McpAppRef } from '../contracts/mcp/content.ts';
 import type { AskWhileOpen, Interaction } from '../contracts/mcp/answers.ts';
 import type { ErrorContext } from '../events/report.ts';
 import type { Span } from '../events/span.ts';
+import type { CallPreview, PreviewContext } from './call-preview.ts';
 import type { Closable, Delegation, RunScope } from './run-scope.ts';
 
 export type { ToolOutcome } from '../contracts/steps.ts';
@@ -120,8 +121,12 @@ export interface Tool {
   readonly definition: ToolDefinition;
   /** Never throws or rejects. A check that takes long lets others have their turn, and returns a promise. */
   readonly check: (input: unknown) => InputCheck | Promise<InputCheck>;
-  /** The first line for a person who must approve a call, as the method and address of a request. */
-  readonly describe?: () => string;
+  /** Where a call goes, for the person who must approve it, as the method and address of a request. */
+  readonly target?: () => string;
+  /** What people read above a call, where the title of the definition is not ours to trust. */
+  readonly heading?: string;
+  /** What a person who must approve a call is shown of it, in quotation marks and as changes. Gets an input that passed the check. */
+  readonly describe?: (input: unknown, context: PreviewContext) => CallPreview | Promise<CallPreview>;
   /**
    * The origin that every call sends its request and its secrets to: an agent whose `egress` does not have it has no such tool. Without
    * it, secrets are handed to `execute`, and so must be bound to `code`.

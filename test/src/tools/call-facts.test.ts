@@ -83,7 +83,7 @@ describe('the text of an approval', () => {
   });
 
   it('escapes what a permission rule says, on a line of its own', async () => {
-    const text = describedText(await describeCall(payment, { to: 'a', amount: 1 }, 'Ask\n"to": "b"'));
+    const text = describedText(await describeCall(payment, { to: 'a', amount: 1 }, { rule: 'Ask\n"to": "b"' }));
     expect(text.split('\n').at(-1)).toBe('Rule: Ask\\u000a"to": "b"');
   });
 });

@@ -186,6 +186,104 @@ describe('a call that needs an approval', () => {
   });
 });
 
+describe('a tool that describes its calls', () => {
+  /** A note that can change between the question and the call. */
+  function describedTool(describe: (noteId: string) => unknown) {
+    const asked: string[] = [];
+    const { tool, deleted } = deleteTool({
+      title: 'Delete a note',
+      describe: ({ noteId }: { noteId: string }) => (asked.push(noteId), describe(noteId)) as never,
+    });
+    return { tool, deleted, asked };
+  }
+  const descriptorOf = ({ chunks }: Asked): Record<string, unknown> => {
+    const request = chunks.find(({ type }) => type === 'tool-approval-request');
+    return (request && 'approvalDescriptor' in request ? request.approvalDescriptor : {}) as Record<string, unknown>;
+  };
+
+  it('shows the thing under a fixed title, with what changes', async () => {
+    const { tool } = describedTool(() => ({
+      quote: 'Buy rope and paint',
+      changes: [{ label: 'Notebook', before: 'Ship', after: null }, { label: 'Count', before: 3, after: 2 }],
+    }));
+    const asked = await ask(deleting(tool).runtime);
+    expect(descriptorOf(asked)).toMatchObject({
+      title: 'Delete a note',
+      tool: 'Delete a note (delete_note)',
+      quote: 'Buy rope and paint',
+      changes: [{ label: 'Notebook', before: 'Ship', after: '' }, { label: 'Count', before: '3', after: '2' }],
+    });
+    expect(asked.chunks.find(({ type }) => type === 'tool-approval-request')).toMatchObject({
+      reason: 'Call Delete a note (delete_note)\nPreview: “Buy rope and paint”\n' +
+        'Change: "Notebook" from "Ship" to ""\nChange: "Count" from "3" to "2"\n"noteId": "n1"',
+    });
+  });
+
+  it.each([
+    ['that is long', { quote: 'a'.repeat(1_000) }, { quote: `${'a'.repeat(199)}…` }],
+    ['with hidden characters', { quote: 'a\u202eb\nc\u0000' }, { quote: 'a\\u202eb c\\u0000' }],
+    [
+      'with many changes',
+      { changes: Array.from({ length: 25 }, (_, at) => ({ label: `Row ${at}`, after: at })) },
+      { moreChanges: 5 },
+    ],
+    ['of a megabyte', { quote: 'a'.repeat(1_000_000) }, { noPreview: true }],
+    ['that is no preview', { quote: 7 }, { noPreview: true }],
+    ['that is nothing', undefined, { noPreview: true }],
+  ])('shows a preview %s so that it forges nothing', async (_, preview, shown) => {
+    const { tool } = describedTool(() => preview);
+    const descriptor = descriptorOf(await ask(deleting(tool).runtime));
+    expect(descriptor).toMatchObject({ title: 'Delete a note', ...shown });
+    expect(JSON.stringify(descriptor).length).toBeLessThan(3_000);
+  });
+
+  it('says that there is no preview where it fails or never comes', async () => {
+    for (const describe of [() => Promise.reject(new Error('gone')), () => new Promise(() => undefined)]) {
+      const descriptor = descriptorOf(await ask(deleting(describedTool(describe).tool).runtime));
+      expect(descriptor).toMatchObject({ noPreview: true, fields: [{ value: '"n1"' }] });
+    }
+  });
+
+  it('is called as it was approved while it shows the same', async () => {
+    const { tool, deleted, asked: described } = describedTool(() => ({ quote: 'Buy rope' }));
+    const { runtime } = deleting(tool);
+    const asked = await ask(runtime);
+    await runtime.decide(asked.runId, asked.approvalId, { approved: true }, me);
+    await goOn(runtime, continuation(asked));
+    expect(deleted).toEqual(['n1']);
+    expect(described).toEqual(['n1', 'n1']);
+  });
+
+  it('asks anew with what it shows now, where that has changed since', async () => {
+    const texts = ['Buy rope', 'Buy gold', 'Buy gold', 'Buy gold'];
+    const { tool, deleted } = describedTool(() => ({ quote: texts.shift() }));
+    const { runtime } = deleting(tool);
+    const asked = await ask(runtime);
+    await runtime.decide(asked.runId, asked.approvalId, { approved: true }, me);
+    const chunks = await goOn(runtime, continuation(asked));
+    expect(deleted).toEqual([]);
+    const again = chunks.find((chunk) => chunk.type === 'tool-approval-request');
+    if (again?.type !== 'tool-approval-request') throw new Error('No approval was asked for');
+    const runId = String(lastData(chunks, 'data-run')['runId']);
+    expect(descriptorOf({ chunks, runId, approvalId: again.approvalId })).toMatchObject({ quote: 'Buy gold' });
+    expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'awaiting_approval' });
+    await runtime.decide(runId, again.approvalId, { approved: true }, me);
+    await goOn(runtime, continuation({ ...asked, approvalId: again.approvalId }));
+    expect(deleted).toEqual(['n1']);
+  });
+
+  it('is not asked anew where it was denied', async () => {
+    const texts = ['Buy rope', 'Buy gold'];
+    const { tool, deleted } = describedTool(() => ({ quote: texts.shift() }));
+    const { runtime } = deleting(tool);
+    const asked = await ask(runtime);
+    await runtime.decide(asked.runId, asked.approvalId, { approved: false }, me);
+    const chunks = await goOn(runtime, continuation(asked));
+    expect(chunks.some(({ type }) => type === 'tool-approval-request')).toBe(false);
+    expect(deleted).toEqual([]);
+  });
+});
+
 describe('an approval executes nothing', () => {
   it.each<
     [string, string, (setup: { asked: Asked; runtime: HostedRuntime }) => Promise<ReturnType<typeof runRequest>>]
