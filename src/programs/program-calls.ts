@@ -111,7 +111,8 @@ async function makeCall(making: Making, options: ProgramCallsOptions): Promise<M
     return { result: resultOf(await execute({ call, signals, toolCall, approved: false }, options)) };
   }
   if ('approved' in decision && decision.approved) {
-    if (!await toolCall.isAsShown(decision.preview)) return { ask: { call, toolCall } };
+    const { preview } = decision;
+    if (preview !== undefined && !await toolCall.isAsShown(preview)) return { ask: { call, toolCall } };
     return await decided({ call, signals, toolCall, approved: true, isShown: true }, options);
   }
   const error = toData(notApproved(definition.id, decision));

@@ -136,7 +136,7 @@ async function settle(
   push({ type: 'tool-input-available', toolCallId, toolName: tool.definition.name, input });
   if ('approved' in decision && decision.approved) {
     const call = calls.open(tool, input, toolCallId);
-    if (!await call.isAsShown(decision.preview)) {
+    if (decision.preview !== undefined && !await call.isAsShown(decision.preview)) {
       push(await calls.requestApproval(call)); // with what there is now
       return undefined;
     }

@@ -13,26 +13,7 @@ import { canonicalJson } from '../base/json.ts';
 import type { Principal } from '../base/principal.ts';
 import { visible } from '../base/text.ts';
 import { raceAbort } from '../base/until-aborted.ts';
-import type { Tool } from './tool.ts';
-
-/** A value of a preview. `null`: there is none, as before something is added. */
-export type PreviewValue = string | number | boolean | null;
-
-/** What `describe` of a tool returns. */
-export interface CallPreview {
-  /** What the call is about, such as the text of the note that is deleted. Shown in quotation marks, up to 200 characters. */
-  readonly quote?: string | undefined;
-  /** What changes, up to 20 rows. */
-  readonly changes?:
-    | readonly { readonly label: string; readonly before?: PreviewValue; readonly after?: PreviewValue }[]
-    | undefined;
-}
-
-/** The circumstances of a preview. It only reads: it gets no secrets. */
-export interface PreviewContext {
-  readonly principal: Principal;
-  readonly signal: AbortSignal;
-}
+import type { CallPreview, PreviewValue, Tool } from './tool.ts';
 
 /** A preview as people see it. */
 export interface ShownPreview {

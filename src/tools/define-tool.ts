@@ -18,8 +18,7 @@ import {
   type SchemaOutput,
   type ToolOptions,
 } from './make-tool.ts';
-import type { CallPreview, PreviewContext } from './call-preview.ts';
-import type { InputCheck, Tool, ToolContext, TypedTool } from './tool.ts';
+import type { CallPreview, InputCheck, PreviewContext, Tool, ToolContext, TypedTool } from './tool.ts';
 
 export type { ToolOptions } from './make-tool.ts';
 
@@ -215,7 +214,7 @@ export interface AiTool {
 export interface FromAiToolOptions
   extends Partial<Omit<ToolOptions<JsonSchema>, 'id' | 'input' | 'output' | 'outputSchema' | 'execute' | 'describe'>> {
   /** As of `defineTool`. */
-  describe?(input: unknown, context: PreviewContext): CallPreview | Promise<CallPreview>;
+  describe?(this: void, input: unknown, context: PreviewContext): CallPreview | Promise<CallPreview>;
   /** The `context` that `execute` gets, such as a connection. */
   readonly context?: unknown;
 }

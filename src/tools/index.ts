@@ -31,7 +31,7 @@ export {
 } from './define-tool.ts';
 export { HttpMethod, HttpToolConfig, type HttpToolConfigInput, needsApproval } from './http-config.ts';
 export type { HttpToolOptions } from './call-http.ts';
-export type { CallPreview, PreviewContext, PreviewValue } from './call-preview.ts';
+export type { CallPreview, PreviewContext, PreviewValue } from './tool.ts';
 export { createHttpTool, type HttpToolDefinition, type ToolSource } from './implement.ts';
 export {
   type InvokeOptions as ToolCall,

@@ -6,8 +6,7 @@ import { PinnaceError } from '../base/errors.ts';
 import { jsonSchemaOf } from '../base/json-schema-of.ts';
 import { parse, toIssue } from '../base/parse.ts';
 import { type JsonSchema, ToolDefinition } from '../base/schema.ts';
-import type { CallPreview, PreviewContext } from './call-preview.ts';
-import type { Tool, ToolContext } from './tool.ts';
+import type { CallPreview, PreviewContext, Tool, ToolContext } from './tool.ts';
 
 /**
  * A schema of Zod 4.2 or later, Valibot, ArkType or another library with Standard Schema and Standard JSON Schema, or a plain
@@ -105,7 +104,7 @@ export interface ToolOptions<
    * @example
    * describe: async ({ noteId }) => ({ quote: (await notes.get(noteId)).text })
    */
-  describe?(input: SchemaOutput<S>, context: PreviewContext): CallPreview | Promise<CallPreview>;
+  describe?(this: void, input: SchemaOutput<S>, context: PreviewContext): CallPreview | Promise<CallPreview>;
 }
 
 /** Reads a schema. Throws what it cannot be read for. */

@@ -149,8 +149,8 @@ export class ToolCall {
   }
 
   /** Whether the tool shows of the call what it showed to the person who approved it. */
-  async isAsShown(preview: string | undefined): Promise<boolean> {
-    return preview === undefined || preview === (await this.#preview())?.digest;
+  async isAsShown(preview: string): Promise<boolean> {
+    return preview === (await this.#preview())?.digest;
   }
 
   #preview(): Promise<TakenPreview | undefined> {

@@ -10,7 +10,6 @@ import type { McpAppRef } from '../contracts/mcp/content.ts';
 import type { AskWhileOpen, Interaction } from '../contracts/mcp/answers.ts';
 import type { ErrorContext } from '../events/report.ts';
 import type { Span } from '../events/span.ts';
-import type { CallPreview, PreviewContext } from './call-preview.ts';
 import type { Closable, Delegation, RunScope } from './run-scope.ts';
 
 export type { ToolOutcome } from '../contracts/steps.ts';
@@ -115,6 +114,25 @@ export interface ProgramHost extends Closable {
 export type InputCheck =
   | { readonly ok: true; readonly input: unknown }
   | { readonly ok: false; readonly issues: readonly Issue[] };
+
+/** A value of a preview. `null`: there is none, as before something is added. */
+export type PreviewValue = string | number | boolean | null;
+
+/** What `describe` of a tool returns. */
+export interface CallPreview {
+  /** What the call is about, such as the text of the note that is deleted. Shown in quotation marks, up to 200 characters. */
+  readonly quote?: string | undefined;
+  /** What changes, up to 20 rows. */
+  readonly changes?:
+    | readonly { readonly label: string; readonly before?: PreviewValue; readonly after?: PreviewValue }[]
+    | undefined;
+}
+
+/** The circumstances of a preview. It only reads: it gets no secrets. */
+export interface PreviewContext {
+  readonly principal: Principal;
+  readonly signal: AbortSignal;
+}
 
 /** A tool that can be called. Make one with `defineTool`. */
 export interface Tool {

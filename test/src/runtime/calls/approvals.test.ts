@@ -188,11 +188,11 @@ describe('a call that needs an approval', () => {
 
 describe('a tool that describes its calls', () => {
   /** A note that can change between the question and the call. */
-  function describedTool(describe: (noteId: string) => unknown) {
+  function describedTool(preview: (noteId: string) => unknown) {
     const asked: string[] = [];
     const { tool, deleted } = deleteTool({
       title: 'Delete a note',
-      describe: ({ noteId }: { noteId: string }) => (asked.push(noteId), describe(noteId)) as never,
+      describe: ({ noteId }: { noteId: string }) => (asked.push(noteId), preview(noteId)) as never,
     });
     return { tool, deleted, asked };
   }
@@ -238,8 +238,8 @@ describe('a tool that describes its calls', () => {
   });
 
   it('says that there is no preview where it fails or never comes', async () => {
-    for (const describe of [() => Promise.reject(new Error('gone')), () => new Promise(() => undefined)]) {
-      const descriptor = descriptorOf(await ask(deleting(describedTool(describe).tool).runtime));
+    for (const preview of [() => Promise.reject(new Error('gone')), () => new Promise(() => undefined)]) {
+      const descriptor = descriptorOf(await ask(deleting(describedTool(preview).tool).runtime));
       expect(descriptor).toMatchObject({ noPreview: true, fields: [{ value: '"n1"' }] });
     }
   });
