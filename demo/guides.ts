@@ -126,6 +126,11 @@ export const guideGroups: readonly GuideGroup[] = [
     title: 'Operate',
     guides: [
       { page: 'cli', title: 'Command line', words: 'npx keys token request validate events' },
+      {
+        page: 'upgrades',
+        title: 'Upgrade to a new version',
+        words: 'database schema format migrate 0.2 0.3 check backup',
+      },
       { page: 'deploy', title: 'Deploy', words: 'deno container server' },
       { page: 'deploy-node', title: 'Deploy on Node', words: 'postgresql container docker server issuers' },
       { page: 'scaling', title: 'Scaling', words: 'load limits simulation' },

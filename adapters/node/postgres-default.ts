@@ -12,7 +12,7 @@ type Connect = NonNullable<Parameters<typeof postgresStorage>[0]['connect']>;
  *
  * @throws PinnaceError `invalid_argument` without an address (`no_database`) or without the package `postgres` (`package_missing`).
  */
-export async function openPostgres(url: string | undefined): Promise<ClosableStorage & Watchable> {
+export async function openPostgres(url: string | undefined, table?: string): Promise<ClosableStorage & Watchable> {
   if (!url) {
     throw new PinnaceError(
       'invalid_argument',
@@ -22,7 +22,10 @@ export async function openPostgres(url: string | undefined): Promise<ClosableSto
   }
   const postgres = await loadPostgres();
   const primary = hasManyHosts(url) && { target_session_attrs: 'primary' };
-  return postgresStorage({ connect: (options) => postgres(url, { max: 10, ...primary, ...options }) });
+  return postgresStorage({
+    connect: (options) => postgres(url, { max: 10, ...primary, ...options }),
+    ...(table !== undefined && { table }),
+  });
 }
 
 /** Whether the address names several servers, and not which of them to take: then the one that takes writes. */

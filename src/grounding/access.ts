@@ -107,11 +107,12 @@ export function writeOwner(source: Pick<GroundingSource, 'id' | 'scope'>, call: 
   const isShared = source.scope === 'shared';
   if (!(call.shared ?? (isShared && isDeployment))) return ownerOf(source, call);
   if (isShared && isDeployment) return everybody;
-  const [code, reason, why] = isShared
-    ? ['forbidden', 'shared_items', 'only the deployment may'] as const
-    : ['invalid_argument', 'source_not_shared', 'it is made without "shared: true"'] as const;
-  throw new PinnaceError(code, `Cannot write to the data source "${source.id}" for all tenants: ${why}`, {
-    details: { reason },
+  const attempt = `Cannot write to the data source "${source.id}" for all tenants`;
+  if (isShared) {
+    throw new PinnaceError('forbidden', `${attempt}: only the deployment may`, { details: { reason: 'shared_items' } });
+  }
+  throw new PinnaceError('invalid_argument', `${attempt}: it is made without "shared: true"`, {
+    details: { reason: 'source_not_shared' },
   });
 }
 
