@@ -35,6 +35,7 @@ const pageBase = new RegExp(
     '/demo/kit/(icon|format|lazy)[.]tsx?$',
     '/demo/chat/(state/(approval|branches|chat|citations|message|run-data)|store/stored-message|settings/chat-settings)[.]ts$',
     '/demo/(endpoint/state/endpoint|files/state/attached-file|plan/state/plan|plan/state/plan-data)[.]ts$',
+    '/demo/(app/state/route|settings/state/(model-name|settings))[.]ts$',
   ].join('|').replaceAll('/', '[\\\\/]'),
 );
 const setupInNode = 'fake-indexeddb/auto';

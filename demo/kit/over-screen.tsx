@@ -4,53 +4,45 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Playground } from '../app/state/playground.ts';
 import { Icon } from './icon.tsx';
-import { isCovered } from '../app/ui/over-chat.ts';
+import { isCovered } from '../app/state/screens.ts';
 import { Problem } from './problem.tsx';
 
 /** Every page over the chat, for style sheets and tests. */
-export type OverScreenName =
-  | 'registry'
-  | 'inspector'
-  | 'privacy'
-  | 'builder'
-  | 'link'
-  | 'shared'
-  | 'console';
+export type OverScreenName = 'agents' | 'runs' | 'settings-page' | 'builder' | 'link' | 'shared';
 
 interface OverScreenProps {
   readonly playground: Playground;
   readonly name: OverScreenName;
   readonly label: string;
   readonly title: string;
-  /** Where `onBack` leads. */
+  /** Where `onBack` leads: one step up, so do Esc and the arrow. */
   readonly back: string;
   readonly onBack: () => void;
-  /** What Esc does, where that is not to go back: it leads to where the person came from. */
-  readonly onEscape?: () => void;
-  /** Straight to the chat; absent where `onBack` leads there. */
-  readonly onClose: (() => void) | undefined;
   readonly problem: string | undefined;
   /** The view that is shown; another view starts at its top. */
   readonly view?: string;
+  /** Beside the title. */
+  readonly beside?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
 /** The page. */
 export function OverScreen(props: OverScreenProps): JSX.Element {
-  const { playground, name, label, title, back, onBack, onEscape = onBack, onClose, problem, view, children } = props;
+  const { playground, name, label, title, back, onBack, problem, view, beside, children } = props;
   const first = useRef<HTMLButtonElement>(null);
   const body = useRef<HTMLDivElement>(null);
   useFocus(first, playground);
-  useEscape(onEscape, playground);
+  useEscape(onBack, playground);
   useLayoutEffect(() => void (body.current && (body.current.scrollTop = 0)), [view]);
   return (
     <main
-      class={`over-screen ${name}`}
+      class={`over-screen screen-${name}`}
       aria-label={label}
       data-testid={name}
       inert={playground.overlay.value === 'drawer'}
     >
       <header class='top-bar'>
+        <DrawerButton playground={playground} />
         <button
           ref={first}
           type='button'
@@ -63,23 +55,29 @@ export function OverScreen(props: OverScreenProps): JSX.Element {
           <Icon name='arrow' />
         </button>
         <h1 class='over-screen-title'>{title}</h1>
-        {onClose && (
-          <button
-            type='button'
-            class='icon-button'
-            data-testid={`${name}-close`}
-            aria-label='Back to the chat'
-            onClick={onClose}
-          >
-            <Icon name='cross' />
-          </button>
-        )}
+        {beside}
       </header>
-      <div ref={body} class={`${name}-body`}>
+      <div ref={body} class={`screen-body ${name}-body`}>
         <Problem text={problem} testId={`${name}-problem`} />
         {children}
       </div>
     </main>
+  );
+}
+
+/** Opens the side bar where it has no place of its own. */
+export function DrawerButton({ playground: { overlay } }: { playground: Playground }): JSX.Element {
+  return (
+    <button
+      type='button'
+      class='icon-button only-narrow'
+      data-testid='open-drawer'
+      aria-label='Menu'
+      aria-expanded={overlay.value === 'drawer'}
+      onClick={() => (overlay.value = 'drawer')}
+    >
+      <Icon name='menu' />
+    </button>
   );
 }
 

@@ -2,8 +2,8 @@
 
 import { batch, effect, untracked } from '@preact/signals';
 import { setPlace } from './inside.ts';
-import type { Overlay, Playground, Workshop } from './playground.ts';
-import { isClosing, isTabOnly, type OverRoute, readRoute, type Route, type ScreenRoute, writeRoute } from './route.ts';
+import type { Overlay, Playground } from './playground.ts';
+import { isClosing, isTabOnly, type OverRoute, readRoute, type Route, type Screen, writeRoute } from './route.ts';
 
 /** What the page stores with an entry of the history. */
 interface Entry {
@@ -83,12 +83,13 @@ function isPassing({ over }: Route): boolean {
 }
 
 /** What came by a link is kept or not; going back leads to neither the question nor the link. */
-function isDecided(now: Route, next: Route): boolean {
-  return now.link !== undefined && next.link === undefined && !next.screen && !next.console;
+function isDecided({ screen }: Route, next: Route): boolean {
+  return screen !== undefined && 'hash' in screen && next.screen === undefined;
 }
 
 const overlays: Readonly<Record<OverRoute, Overlay>> = {
   model: 'settings',
+  server: 'server',
   palette: 'switcher',
   chats: 'drawer',
   share: 'share',
@@ -96,45 +97,35 @@ const overlays: Readonly<Record<OverRoute, Overlay>> = {
 };
 
 /** Reads all signals that the address is made of. */
-function routeOf(playground: Playground): Route {
-  const { chats, overlay, tree, knowledge, console: desk, workshop } = playground;
+function routeOf({ chats, overlay, tree, knowledge, screen, agentsAt, builderAt }: Playground): Route {
   const { id, messages } = chats.current.value;
   const isStored = messages.value.length > 0 || chats.list.value.some((chat) => chat.id === id);
   const over = (Object.keys(overlays) as OverRoute[]).find((each) => overlays[each] === overlay.value); // its own keys
+  const shown = screen.value;
   return {
     ...(isStored && { chatId: id }),
-    screen: screenOf(playground),
-    ...(desk.isShown.value && { console: desk.at.value }),
+    screen: shown,
+    ...(shown?.name === 'agents' && { at: agentsAt[shown.where].value }),
+    ...(shown?.name === 'builder' && { at: builderAt.value }),
     tree: tree.isShown.value,
-    ...(knowledge.isShown.value && { knowledge: knowledge.at.value }),
+    ...(knowledge.isShown.value && { files: knowledge.at.value }),
     over,
-    ...(workshop.value && 'hash' in workshop.value && { link: workshop.value.hash }),
   };
-}
-
-function screenOf({ registry, privacy, inspector, workshop, builderAt }: Playground): ScreenRoute | undefined {
-  if (inspector.shown.value) return { name: 'runs', ...inspector.shown.value };
-  if (registry.isShown.value) return { name: 'registry', at: registry.at.value };
-  if (privacy.isShown.value) return { name: 'privacy' };
-  return workshop.value?.type === 'builder' ? { name: 'builder', at: builderAt.value } : undefined;
 }
 
 /** Opens what a route holds, and closes everything else. */
 function open(route: Route, playground: Playground): void {
-  const { overlay, tree, knowledge, console: desk, registry, privacy, inspector, workshop } = playground;
-  const { screen, over } = route;
+  const { overlay, tree, knowledge, screen, agentsAt, builderAt, nowhere } = playground;
+  const { screen: wanted, over, at = [], unknown } = route;
   batch(() => {
     openChat(route, playground);
-    workshop.value = workshopOf(route, playground);
-    registry.isShown.value = screen?.name === 'registry';
-    if (screen?.name === 'registry') setPlace(registry.at, screen.at);
-    privacy.isShown.value = screen?.name === 'privacy';
-    desk.isShown.value = route.console !== undefined;
-    if (route.console) setPlace(desk.at, route.console);
-    inspector.shown.value = screen?.name === 'runs' ? runOf(screen, inspector.shown.peek()) : undefined;
+    nowhere.value = unknown ?? (isMissing(route, playground) ? 'c' : undefined);
+    if (wanted?.name === 'agents') setPlace(agentsAt[wanted.where], at);
+    if (wanted?.name === 'builder') setPlace(builderAt, at);
+    screen.value = sameScreen(wanted, screen.peek());
     tree.isShown.value = route.tree === true;
-    knowledge.isShown.value = route.knowledge !== undefined && !route.tree;
-    if (route.knowledge) setPlace(knowledge.at, route.knowledge);
+    knowledge.isShown.value = route.files !== undefined && !route.tree;
+    if (route.files) setPlace(knowledge.at, route.files);
     overlay.value = over ? overlays[over] : 'none';
   });
 }
@@ -146,21 +137,16 @@ function openChat({ chatId }: Route, { chats }: Playground): void {
   else if (messages.peek().length > 0) chats.start();
 }
 
-function workshopOf({ link, screen }: Route, { workshop, builderAt }: Playground): Workshop | undefined {
-  if (link !== undefined) return { type: link.startsWith('#chat=') ? 'shared' : 'link', hash: link };
-  if (screen?.name !== 'builder') return undefined;
-  setPlace(builderAt, screen.at);
-  return workshop.peek()?.type === 'builder' ? workshop.peek() : { type: 'builder' };
+/** Whether the address is that of a chat that is not there. */
+function isMissing({ chatId }: Route, { chats }: Playground): boolean {
+  return chatId !== undefined && chats.current.peek().id !== chatId &&
+    !chats.list.peek().some((chat) => chat.id === chatId);
 }
 
-/** The same run stays the same value, so that it is not read again. */
-function runOf(
-  { name: _, ...place }: Extract<ScreenRoute, { name: 'runs' }>,
-  shown: Playground['inspector']['shown']['value'],
-): Playground['inspector']['shown']['value'] {
-  const isSame = shown?.traceId === place.traceId && shown?.tab === place.tab && shown?.fork === place.fork &&
-    shown?.via === place.via;
-  return isSame && shown ? shown : place;
+/** The same run stays the same value, so that it is not read again, and still leads back to where it was opened. */
+function sameScreen(wanted: Screen | undefined, shown: Screen | undefined): Screen | undefined {
+  if (!wanted || !shown || writeRoute({ screen: wanted }) !== writeRoute({ screen: shown })) return wanted;
+  return shown;
 }
 
 function showTitle({ chats }: Playground): void {

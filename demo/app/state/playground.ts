@@ -3,6 +3,9 @@
 import { type Signal, signal } from '@preact/signals';
 import type { Decision } from '../../../src/permission/interruption.ts';
 import type { AgentCard, PlanSteering } from '../worker/control.ts';
+import type { EvalsControl } from '../../evals/worker/control.ts';
+import type { InspectorControl } from '../../inspector/worker/control.ts';
+import type { KnowledgeControl } from '../../knowledge/worker/control.ts';
 import type { KnowledgePlace } from '../../knowledge/worker/place.ts';
 import type { RegistryControl } from '../../registry/worker/control.ts';
 import type { TreeControl } from '../../tree/worker/control.ts';
@@ -13,7 +16,7 @@ import type { RemoteEndpoint } from '../../endpoint/state/connect-endpoint.ts';
 import type { Schedule } from '../../kit/hooks/frame-queue.ts';
 import type { ChatStore } from '../../chat/store/chat-store.ts';
 import type { AttachedFile } from '../../files/state/attached-file.ts';
-import type { McpContent } from '../../chat/state/run.ts';
+import type { McpContent, Transport } from '../../chat/state/run.ts';
 import type { ToolPart } from '../../chat/state/message.ts';
 import type { Notes } from './notes.ts';
 import { createOffline, type Offline } from '../../offline/state/offline.ts';
@@ -21,19 +24,31 @@ import { createSettings, endpointOf, modelLabel, modelPlaceOf, type Settings } f
 import type { Theme } from './theme.ts';
 import type { PlanQuestion } from '../../plan/state/plan-data.ts';
 import type { Answer } from '../../plan/state/plan-reply.ts';
-import {
-  type InspectorAccess,
-  type InspectorPlace,
-  type KnowledgeAccess,
-  showOneScreen,
-  type Workshop,
-} from './screens.ts';
+import type { Screen, Where } from './route.ts';
 import { type ConnectedTransports, createTransports } from './transports.ts';
 
-export type { Workshop } from './screens.ts';
-
 /** What lies over the chat, if anything. */
-export type Overlay = 'none' | 'settings' | 'chat-settings' | 'switcher' | 'drawer' | 'keys' | 'share';
+export type Overlay = 'none' | 'settings' | 'server' | 'chat-settings' | 'switcher' | 'drawer' | 'keys' | 'share';
+
+/** Whether the files are shown, what of them, and the way to them. */
+export interface KnowledgeAccess {
+  readonly isShown: Signal<boolean>;
+  /** The file that is open. */
+  readonly at: Signal<readonly string[]>;
+  /** The place to open; the reader clears it. */
+  readonly wanted: Signal<KnowledgePlace | undefined>;
+  readonly connect: () => KnowledgeControl;
+}
+
+/** The ways to runs: those of this page, and those at servers. */
+export interface RunsAccess {
+  readonly connect: () => InspectorControl;
+  /** The test cases of this page. */
+  readonly evals: () => EvalsControl;
+  readonly runAt: ConnectedTransports['runAt'];
+  /** The way to the runs of a server, or of this page. */
+  readonly to: (via: string | undefined) => Transport;
+}
 
 /** The page's state. */
 export interface Playground {
@@ -51,34 +66,29 @@ export interface Playground {
   readonly focusRequests: Signal<number>;
   /** The tree beside the chat: whether it is shown, and the way to it. */
   readonly tree: { readonly isShown: Signal<boolean>; readonly connect: () => TreeControl };
-  /** The registry over the chat: whether and where in it, and the way to it. */
-  readonly registry: {
-    readonly isShown: Signal<boolean>;
-    readonly at: Signal<readonly string[]>;
-    readonly connect: () => RegistryControl;
-  };
-  /** The knowledge beside the chat. */
+  /** The page over the chat, if any. */
+  readonly screen: Signal<Screen | undefined>;
+  /** Where in the agents of this page and of a server the person is: a section, a record, its form. */
+  readonly agentsAt: Readonly<Record<Where, Signal<readonly string[]>>>;
+  /** Where in the builder the person is. */
+  readonly builderAt: Signal<readonly string[]>;
+  /** What an address named that leads nowhere: its first part, or `c` for a chat. */
+  readonly nowhere: Signal<string | undefined>;
+  /** The way to this page's registry. */
+  readonly registry: { readonly connect: () => RegistryControl };
+  /** The way to a server's registry, runs, plans, metrics and audit log. */
+  readonly server: { readonly connect: ConnectedTransports['consoleOf'] };
+  /** The files beside the chat. */
   readonly knowledge: KnowledgeAccess;
-  /** The inspector over the chat: what it shows, if anything, and the way to it. */
-  readonly inspector: InspectorAccess;
-  /** The console of an endpoint over the chat: whether and where in it, and the way to it. */
-  readonly console: {
-    readonly isShown: Signal<boolean>;
-    readonly at: Signal<readonly string[]>;
-    readonly connect: ConnectedTransports['consoleOf'];
-  };
+  readonly runs: RunsAccess;
   /** The tour: whether it is shown, and the notes that store its progress. */
   readonly tour: { readonly isShown: Signal<boolean>; readonly notes: Notes };
   /** Ends the page's worker at once, as a crash would, and reloads the page at this address. */
   readonly crash: (hash: string) => void;
-  /** Whether the privacy page is shown. `quiet` stops all writers; reload the page afterwards. */
-  readonly privacy: { readonly isShown: Signal<boolean>; readonly quiet: () => Promise<void> };
+  /** Stops all writers; reload the page afterwards. */
+  readonly quiet: () => Promise<void>;
   /** The ways to the worker's side of WebMCP. */
   readonly webmcp: Connection['webmcp'];
-  /** What is made or compared over the chat, if anything. */
-  readonly workshop: Signal<Workshop | undefined>;
-  /** Where in the builder the person is. */
-  readonly builderAt: Signal<readonly string[]>;
   /** The same page with separate chats that are not stored, run by this page's worker. */
   aside(given: { readonly agents: () => readonly AgentCard[]; readonly modelLabel: () => string }): Playground;
   /** Read out by screen readers. */
@@ -102,31 +112,6 @@ export interface Playground {
   reply(question: PlanQuestion, answer: Answer): void;
   /** Pauses the plan in the open chat, lets it go on, or cancels it, if it is this page's worker that runs it. */
   steerPlan(how: PlanSteering): void;
-}
-
-/** The panels beside the chat, one at a time. */
-export type Beside = 'tree' | 'knowledge';
-
-/** Shows this panel beside the chat instead of the current one; `isShown` false: none. */
-export function showBeside(
-  { tree, knowledge, registry, inspector, privacy, workshop, console: endpointConsole }: Playground,
-  beside: Beside,
-  isShown = true,
-): void {
-  tree.isShown.value = isShown && beside === 'tree';
-  knowledge.isShown.value = isShown && beside === 'knowledge';
-  if (!isShown) return;
-  registry.isShown.value = false;
-  privacy.isShown.value = false;
-  inspector.shown.value = undefined;
-  workshop.value = undefined;
-  endpointConsole.isShown.value = false;
-}
-
-/** Shows a place of the knowledge. */
-export function showPlace(playground: Playground, place: KnowledgePlace): void {
-  playground.knowledge.wanted.value = place;
-  showBeside(playground, 'knowledge');
 }
 
 interface PlaygroundOptions extends Connection {
@@ -193,23 +178,6 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     return false;
   }
 
-  const registry = { isShown: signal(false), at: signal(start), connect: options.connectRegistry };
-  const inspector: InspectorAccess = {
-    shown: signal<InspectorPlace | undefined>(undefined),
-    connect: options.connectInspector,
-    evals: options.connectEvals,
-    runAt: (...args) => transports.runAt(...args),
-    to: (via) => transports.to(via),
-  };
-  const privacy = { isShown: signal(false), quiet: options.quiet };
-  const workshop = signal<Workshop | undefined>(undefined);
-  const endpointConsole = {
-    isShown: signal(false),
-    at: signal(start),
-    connect: (url: string) => transports.consoleOf(url),
-  };
-  showOneScreen({ registry, privacy, workshop, inspector, console: endpointConsole });
-
   const shared = {
     async refreshAgents() {
       chatStore.tabs.emit({ type: 'agents' });
@@ -222,18 +190,25 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     overlay,
     focusRequests: signal(0),
     tree: { isShown: signal(false), connect: options.connectTree },
-    registry,
-    inspector,
-    workshop,
+    screen: signal<Screen | undefined>(undefined),
+    agentsAt: { page: signal(start), server: signal(start) },
     builderAt: signal(start),
-    console: endpointConsole,
+    nowhere: signal<string | undefined>(undefined),
+    registry: { connect: options.connectRegistry },
+    server: { connect: (url: string) => transports.consoleOf(url) },
+    runs: {
+      connect: options.connectInspector,
+      evals: options.connectEvals,
+      runAt: (...args: Parameters<RunsAccess['runAt']>) => transports.runAt(...args),
+      to: (via: string | undefined) => transports.to(via),
+    },
     knowledge: {
       isShown: signal(false),
       at: signal(start),
       wanted: signal(undefined),
       connect: options.connectKnowledge,
     },
-    privacy,
+    quiet: options.quiet,
     webmcp: options.webmcp,
     tour: { isShown: signal(false), notes },
     crash: options.crash,

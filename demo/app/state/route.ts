@@ -1,123 +1,181 @@
-/** The page's addresses: what is open, as the part of the URL after `#`. */
+/**
+ * The page's addresses: what is open, as the part of the URL after `#`.
+ *
+ * - `writeRoute(readRoute(hash))` is `hash` for every address that the page writes. Addresses of 0.2.0 are read and written as today's.
+ * - An address of something unknown is a new chat with `unknown`, which the page reports.
+ */
 
-/** A page over the chat. */
-export type ScreenRoute =
-  | { readonly name: 'registry' | 'builder'; readonly at: readonly string[] }
-  | { readonly name: 'privacy' }
-  | {
-    readonly name: 'runs';
-    readonly traceId?: string | undefined;
-    readonly tab?: string | undefined;
-    /** The fork beside the run. */
-    readonly fork?: string | undefined;
-    readonly planId?: string | undefined;
-    /** The endpoint that the run was at. */
-    readonly via?: string | undefined;
-  };
+/** Where agents and runs are: in this page, or at the connected server. */
+export type Where = 'page' | 'server';
+
+const runsSections = ['list', 'tests', 'plans', 'audit', 'metrics'] as const;
+/** What the page of runs shows: runs and test cases of this page; runs, plans, audit log and metrics of a server. */
+export type RunsSection = typeof runsSections[number];
+
+/** The page of runs. */
+export interface RunsScreen {
+  readonly name: 'runs';
+  readonly where: Where;
+  readonly section: RunsSection;
+  /** The plan that is open. */
+  readonly planId?: string | undefined;
+}
+
+/** One run. */
+export interface RunScreen {
+  readonly name: 'run';
+  readonly traceId: string;
+  /** The plan that it follows; then the run that started the plan is shown. */
+  readonly planId?: string | undefined;
+  /** The server that the run was at; without one, this page's worker. */
+  readonly via?: string | undefined;
+  /** What of the run is shown; its timeline, when absent. */
+  readonly tab?: string | undefined;
+  /** The fork that is shown beside the run, by its id. */
+  readonly fork?: string | undefined;
+  /** The page that it was opened from, to which going back leads. */
+  readonly from?: RunsScreen;
+}
+
+/** A page over the chat. Where inside its agents or its builder the person is, is in signals of their own. */
+export type Screen =
+  | { readonly name: 'agents'; readonly where: Where }
+  | { readonly name: 'builder' | 'settings' }
+  | { readonly name: 'link' | 'shared'; readonly hash: string }
+  | RunsScreen
+  | RunScreen;
 
 /** What lies on top, and closes before anything else. */
-export type OverRoute = 'model' | 'palette' | 'chats' | 'chat-settings' | 'share';
+export type OverRoute = 'model' | 'server' | 'palette' | 'chats' | 'chat-settings' | 'share';
 
 /** What is open. */
 export interface Route {
   /** `undefined`: a new chat. */
   readonly chatId?: string | undefined;
-  readonly screen?: ScreenRoute | undefined;
-  /** Where in the console the person is, if it is open; runs are shown over it. */
-  readonly console?: readonly string[] | undefined;
+  readonly screen?: Screen | undefined;
+  /** Where inside the agents or the builder. */
+  readonly at?: readonly string[] | undefined;
   readonly tree?: boolean | undefined;
-  /** Where in the knowledge the person is, if it is open. */
-  readonly knowledge?: readonly string[] | undefined;
+  /** Where in the files the person is, if they are open. */
+  readonly files?: readonly string[] | undefined;
   readonly over?: OverRoute | undefined;
   /** An address that starts the tour; the tour itself is not part of the history. */
   readonly tour?: boolean | undefined;
-  /** The whole address of an agent or a chat that is shared as a link. */
-  readonly link?: string | undefined;
+  /** The first part of an address that leads nowhere. */
+  readonly unknown?: string | undefined;
 }
 
-const overs: readonly OverRoute[] = ['model', 'palette', 'chats', 'chat-settings', 'share'];
+const overs: readonly OverRoute[] = ['model', 'server', 'palette', 'chats', 'chat-settings', 'share'];
 
-/** Reads an address. What it does not know is a new chat; `#<id>`, an older form, is a chat. */
+/** The first parts of all addresses, and what they open. */
+export const places: Readonly<Record<string, string>> = {
+  agents: 'Agents',
+  runs: 'Runs',
+  files: 'Files',
+  settings: 'Settings',
+  'new-agent': 'New agent',
+  model: 'Connect a model',
+  tour: 'The tour',
+};
+
+/** Reads an address. `#<id>`, an older form, is a chat. */
 export function readRoute(hash: string): Route {
-  if (/^#(?:agent|chat)=/.test(hash)) return { link: hash };
-  if (/^#[\w-]{8,}$/.test(hash)) return { chatId: hash.slice(1) };
+  if (/^#(?:agent|chat)=/.test(hash)) return { screen: { name: hash.startsWith('#chat=') ? 'shared' : 'link', hash } };
+  if (/^#[\w-]{8,}$/.test(hash) && !(hash.slice(1) in places)) return { chatId: hash.slice(1) };
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
-  const [first = '', ...rest] = path.split('/').filter((each) => each !== '').map(decoded);
+  const [first = '', ...rest] = segments(path);
   const params = new URLSearchParams(query);
   const over = overs.find((each) => each === (first === 'model' ? first : params.get('over')));
-  const consoleAt = params.get('console');
+  const files = params.get('files') ?? params.get('knowledge');
+  const { screen, at } = readScreen(first, rest, params);
+  const isKnown = screen !== undefined || ['', 'c', 'model', 'tour', 'files'].includes(first);
   return {
     chatId: first === 'c' ? rest[0] : params.get('chat') ?? undefined,
-    screen: readScreen(first, rest, params),
-    console: first === 'console' ? rest : consoleAt === null ? undefined : segments(consoleAt),
+    screen,
+    at,
     tree: params.has('tree'),
-    knowledge: params.has('knowledge') ? segments(params.get('knowledge') ?? '') : undefined,
+    files: first === 'files' ? rest : files === null ? undefined : segments(files),
     over,
     tour: first === 'tour',
+    unknown: isKnown ? undefined : first,
   };
 }
 
-function readScreen(first: string, rest: readonly string[], params: URLSearchParams): ScreenRoute | undefined {
+function readScreen(
+  first: string,
+  rest: readonly string[],
+  params: URLSearchParams,
+): { readonly screen?: Screen; readonly at?: readonly string[] } {
+  const where = params.get('at') === 'server' ? 'server' : 'page';
   switch (first) {
-    case 'runs': {
-      const [traceId, tab, fork] = rest;
-      return {
-        name: 'runs',
-        traceId,
-        tab,
-        fork,
-        planId: params.get('plan') ?? undefined,
-        via: params.get('via') ?? undefined,
-      };
+    case 'runs':
+      return { screen: readRuns(rest, where, params) };
+    case 'agents':
+    case 'registry': // 0.2.0
+      return { screen: { name: 'agents', where }, at: rest };
+    case 'console': { // 0.2.0
+      const [tab = 'registry', ...inside] = rest;
+      if (tab === 'registry') return { screen: { name: 'agents', where: 'server' }, at: inside };
+      return { screen: readRuns(tab === 'runs' ? [] : rest, 'server', params) };
     }
-    case 'registry':
-      return { name: 'registry', at: rest };
     case 'new-agent':
-      return { name: 'builder', at: rest };
-    case 'privacy':
-      return { name: first };
+      return { screen: { name: 'builder' }, at: rest };
+    case 'settings':
+    case 'privacy': // 0.2.0
+      return { screen: { name: 'settings' } };
     default:
-      return undefined;
+      return {};
   }
 }
 
+function readRuns([first = 'list', ...rest]: readonly string[], where: Where, params: URLSearchParams): Screen {
+  const section = first === 'evals' ? 'tests' : runsSections.find((each) => each === first);
+  const optional = (name: string): string | undefined => params.get(name) ?? undefined;
+  if (section === undefined) {
+    const [tab, fork] = rest;
+    return { name: 'run', traceId: first, tab, fork, planId: optional('plan'), via: optional('via') };
+  }
+  return {
+    name: 'runs',
+    where: section === 'tests' ? 'page' : section === 'list' ? where : 'server',
+    section,
+    ...(section === 'plans' && { planId: rest[0] }),
+  };
+}
+
 /** Writes an address, with its `#`. The same route has the same address. */
-export function writeRoute(route: Route): string {
-  if (route.link !== undefined) return route.link;
-  const { chatId, screen, console: consoleAt, tree, knowledge, over } = route;
+export function writeRoute({ chatId, screen, at = [], tree, files, over }: Route): string {
+  if (screen && 'hash' in screen) return screen.hash;
+  const path = screen ? writeScreen(screen, at) : chatId === undefined ? [] : ['c', chatId];
   const params: [string, string][] = [];
-  const path = screen
-    ? writeScreen(screen)
-    : consoleAt
-    ? ['console', ...consoleAt]
-    : chatId === undefined
-    ? []
-    : ['c', chatId];
-  if (screen && consoleAt) params.push(['console', joined(consoleAt)]);
-  if ((screen || consoleAt) && chatId !== undefined) params.push(['chat', chatId]);
-  if (screen?.name === 'runs' && screen.planId !== undefined) params.push(['plan', screen.planId]);
-  if (screen?.name === 'runs' && screen.via !== undefined) params.push(['via', screen.via]);
+  if (screen && 'where' in screen && screen.where === 'server' && needsWhere(screen)) params.push(['at', 'server']);
+  if (screen && chatId !== undefined) params.push(['chat', chatId]);
+  if (screen?.name === 'run' && screen.planId !== undefined) params.push(['plan', screen.planId]);
+  if (screen?.name === 'run' && screen.via !== undefined) params.push(['via', screen.via]);
   if (tree) params.push(['tree', '']);
-  if (knowledge) params.push(['knowledge', joined(knowledge)]);
+  if (files) params.push(['files', joined(files)]);
   if (over) params.push(['over', over]);
   const query = new URLSearchParams(params).toString().replace(/=(?=&|$)/g, '');
   return `#/${joined(path)}${query === '' ? '' : `?${query}`}`;
 }
 
-function writeScreen(screen: ScreenRoute): readonly string[] {
+function needsWhere(screen: Screen): boolean {
+  return screen.name === 'agents' || (screen.name === 'runs' && screen.section === 'list');
+}
+
+function writeScreen(screen: Screen, at: readonly string[]): readonly string[] {
   switch (screen.name) {
+    case 'run':
+      return ['runs', screen.traceId, screen.tab, screen.fork].filter((one) => one !== undefined);
     case 'runs':
-      return ['runs', ...(screen.traceId === undefined ? [] : [screen.traceId, screen.tab, screen.fork])].filter((
-        one,
-      ) => one !== undefined);
-    case 'registry':
-      return ['registry', ...screen.at];
+      return ['runs', screen.section === 'list' ? undefined : screen.section, screen.planId]
+        .filter((one) => one !== undefined);
     case 'builder':
-      return ['new-agent', ...screen.at];
-    case 'privacy':
-      return [screen.name];
+      return ['new-agent', ...at];
+    case 'agents':
+      return [screen.name, ...at];
     default:
-      return screen satisfies never;
+      return [screen.name];
   }
 }
 
@@ -130,21 +188,29 @@ export function isClosing(now: Route, next: Route): boolean {
 
 /** Whether both differ by a tab only, which is no step of its own in the history. */
 export function isTabOnly({ screen: now }: Route, { screen: next }: Route): boolean {
-  return now?.name === 'runs' && next?.name === 'runs' && now.traceId === next.traceId && now.tab !== next.tab &&
+  return now?.name === 'run' && next?.name === 'run' && now.traceId === next.traceId && now.tab !== next.tab &&
     now.fork === next.fork;
 }
 
 /** What is open, the lowest first. */
-function layersOf({ chatId = '', screen, console: consoleAt, tree, knowledge, over, link }: Route): readonly string[] {
+function layersOf({ chatId = '', screen, at = [], tree, files, over }: Route): readonly string[] {
   return [
     `chat ${chatId}`,
     ...(tree ? ['tree'] : []),
-    ...(knowledge ? paths('knowledge', knowledge) : []),
-    ...(consoleAt ? paths('console', consoleAt) : []),
-    ...(screen ? paths('screen', writeScreen(screen)) : []),
-    ...(link === undefined ? [] : ['link']),
+    ...(files ? paths('files', files) : []),
+    ...(screen ? layersOfScreen(screen, at) : []),
     ...(over ? [`over ${over}`] : []),
   ];
+}
+
+/** A run that was opened from a list lies over the list. */
+function layersOfScreen(screen: Screen, at: readonly string[]): readonly string[] {
+  if ('hash' in screen) return ['link'];
+  const below = screen.name === 'run' && screen.from ? layersOfScreen(screen.from, []) : [];
+  const where = 'where' in screen ? ` ${screen.where}` : '';
+  return [...below, ...paths(`screen${where}`, writeScreen(screen, at))].filter((each, i, all) =>
+    all.indexOf(each) === i
+  );
 }
 
 /** `a`, `a/b`, `a/b/c`. */

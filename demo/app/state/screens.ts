@@ -1,88 +1,62 @@
-/** The pages over the chat: what each shows, and that only one is open. */
+/** Opens and closes the pages over the chat and the panels beside it. */
 
-import { effect, type Signal, untracked } from '@preact/signals';
-import type { EvalsControl } from '../../evals/worker/control.ts';
-import type { InspectorControl } from '../../inspector/worker/control.ts';
-import type { Transport } from '../../chat/state/run.ts';
-import type { KnowledgeControl } from '../../knowledge/worker/control.ts';
 import type { KnowledgePlace } from '../../knowledge/worker/place.ts';
-import type { ConnectedTransports } from './transports.ts';
+import { endpointOf } from '../../settings/state/settings.ts';
+import type { Playground } from './playground.ts';
+import type { RunScreen, RunsScreen, Screen, Where } from './route.ts';
 
-/** What covers the chat: creating an agent, or viewing an agent or a chat from a link. */
-export type Workshop =
-  | { readonly type: 'builder' }
-  | { readonly type: 'link' | 'shared'; readonly hash: string };
+/** The panels beside the chat, one at a time. */
+export type Beside = 'tree' | 'knowledge';
 
-/** Whether the knowledge is shown, what of it, and the way to it. */
-export interface KnowledgeAccess {
-  readonly isShown: Signal<boolean>;
-  /** The file that is open. */
-  readonly at: Signal<readonly string[]>;
-  /** The place to open; the reader clears it. */
-  readonly wanted: Signal<KnowledgePlace | undefined>;
-  readonly connect: () => KnowledgeControl;
+/** Whether a page lies over the chat, which goes on behind it. */
+export function isCovered({ screen }: Playground): boolean {
+  return screen.value !== undefined;
 }
 
-/** What the inspector shows, if anything, and the ways to runs: those of this page, and those at endpoints. */
-export interface InspectorAccess {
-  readonly shown: Signal<InspectorPlace | undefined>;
-  readonly connect: () => InspectorControl;
-  /** The test cases of this page. */
-  readonly evals: () => EvalsControl;
-  readonly runAt: ConnectedTransports['runAt'];
-  /** The way to the runs of an endpoint, or of this page. */
-  readonly to: (via: string | undefined) => Transport;
+/** Goes back to the chat. */
+export function uncover({ screen }: Playground): void {
+  screen.value = undefined;
 }
 
-/** What the inspector shows: a run, or the list of them; the trace `evals` stands for the test cases. */
-export interface InspectorPlace {
-  readonly traceId?: string | undefined;
-  /** The plan that it follows; then the run that started the plan is shown. */
-  readonly planId?: string | undefined;
-  /** The endpoint that the run was at; without one, this page's worker. */
-  readonly via?: string | undefined;
-  /** What of the run is shown; its timeline, when absent. */
-  readonly tab?: string | undefined;
-  /** The fork that is shown beside the run, by its id. */
-  readonly fork?: string | undefined;
-  /** Whether it was opened from the list, to which going back leads. */
-  readonly isListed?: boolean;
+/** Shows this panel beside the chat instead of the current one; `isShown` false: none. */
+export function showBeside(playground: Playground, beside: Beside, isShown = true): void {
+  playground.tree.isShown.value = isShown && beside === 'tree';
+  playground.knowledge.isShown.value = isShown && beside === 'knowledge';
+  if (isShown) uncover(playground);
 }
 
-/** A page over the chat. */
-interface Over {
-  readonly isOn: () => boolean;
-  readonly hide: () => void;
+/** Shows a place of the files. */
+export function showPlace(playground: Playground, place: KnowledgePlace): void {
+  playground.knowledge.wanted.value = place;
+  showBeside(playground, 'knowledge');
 }
 
-interface Screens {
-  readonly registry: { readonly isShown: Signal<boolean> };
-  readonly privacy: { readonly isShown: Signal<boolean> };
-  readonly workshop: Signal<Workshop | undefined>;
-  readonly inspector: Pick<InspectorAccess, 'shown'>;
-  readonly console: { readonly isShown: Signal<boolean> };
+/** Where the chats of this page run now. */
+export function whereOf({ settings }: Playground): Where {
+  return endpointOf(settings.choice.value) === undefined ? 'page' : 'server';
 }
 
-/** Hides the other screens when one is opened. The console stays open below a run, and is visible again when the run is closed. */
-export function showOneScreen(
-  { registry, privacy, workshop, inspector, console }: Screens,
-): void {
-  const runs: Over = {
-    isOn: () => inspector.shown.value !== undefined,
-    hide: () => (inspector.shown.value = undefined),
-  };
-  const desk: Over = { isOn: () => console.isShown.value, hide: () => (console.isShown.value = false) };
-  const over: readonly Over[] = [
-    { isOn: () => registry.isShown.value, hide: () => (registry.isShown.value = false) },
-    { isOn: () => privacy.isShown.value, hide: () => (privacy.isShown.value = false) },
-    { isOn: () => workshop.value !== undefined, hide: () => (workshop.value = undefined) },
-    runs,
-    desk,
-  ];
-  for (const screen of over) {
-    const others = over.filter((other) => other !== screen && !(screen === runs && other === desk));
-    effect(() => {
-      if (screen.isOn()) untracked(() => others.forEach((other) => other.hide()));
-    });
-  }
+/** Shows the list of agents, of tools or of another section. */
+export function showAgents(playground: Playground, { section, where = whereOf(playground) }: {
+  readonly section?: string;
+  readonly where?: Where;
+} = {}): void {
+  playground.agentsAt[where].value = section === undefined || section === 'agent' ? [] : [section];
+  playground.screen.value = { name: 'agents', where };
+}
+
+/** Shows the runs, or another part of their page. */
+export function showRuns(playground: Playground, shown: Partial<Omit<RunsScreen, 'name'>> = {}): void {
+  playground.screen.value = { name: 'runs', where: whereOf(playground), section: 'list', ...shown };
+}
+
+/** Shows one run. Opened from the page of runs, it leads back there. */
+export function showRun({ screen }: Playground, run: Omit<RunScreen, 'name' | 'from'>): void {
+  const from = fromOf(screen.peek());
+  screen.value = { name: 'run', ...run, ...(from && { from }) };
+}
+
+function fromOf(screen: Screen | undefined): RunsScreen | undefined {
+  if (screen?.name === 'runs') return screen;
+  return screen?.name === 'run' ? screen.from : undefined;
 }

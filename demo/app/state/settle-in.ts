@@ -6,8 +6,8 @@ import { listenToTabs } from '../../privacy/state/tabs.ts';
 import type { Playground } from './playground.ts';
 
 /** Listens to other tabs, gives the worker the page's tools and installs the service worker. */
-export async function settleIn({ offline, privacy, webmcp }: Playground): Promise<void> {
-  listenToTabs({ quiet: privacy.quiet, reload: () => location.replace(location.pathname + location.search) });
+export async function settleIn({ offline, quiet, webmcp }: Playground): Promise<void> {
+  listenToTabs({ quiet, reload: () => location.replace(location.pathname + location.search) });
   const pageTools = modelContext() && import('../../webmcp/state/page-tools.ts');
   await pageTools?.then(({ connectPageTools }) => connectPageTools(webmcp)).catch(() => undefined); // the server of the page is unavailable then
   if (import.meta.env.PINNACE_OFFLINE) await keepOffline(offline);

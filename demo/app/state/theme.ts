@@ -17,9 +17,3 @@ export function createTheme({ notes, root }: { notes: Notes; root: HTMLElement }
   });
   return theme;
 }
-
-/** The theme that the button selects next. */
-export function nextTheme(theme: Theme): Theme {
-  const { options } = Theme;
-  return options[(options.indexOf(theme) + 1) % options.length] ?? 'system';
-}

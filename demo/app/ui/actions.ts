@@ -1,8 +1,9 @@
 /** What the page does at a key, wherever the person is. The palette lists it with everything else. */
 
-import { type Playground, showBeside } from '../state/playground.ts';
+import type { Playground } from '../state/playground.ts';
+import type { Screen } from '../state/route.ts';
+import { isCovered, showAgents, showBeside, showRuns, uncover } from '../state/screens.ts';
 import type { IconName } from '../../kit/icon.tsx';
-import { isCovered, uncover } from './over-chat.ts';
 
 /** Something with a key: Alt and a letter. */
 export interface KeyedAction {
@@ -20,31 +21,19 @@ export const keyedActions: readonly KeyedAction[] = [
   {
     id: 'runs',
     icon: 'waterfall',
-    title: 'Runs: inspect what happened',
-    key: 'i',
-    go: ({ inspector }) => (inspector.shown.value = inspector.shown.value ? undefined : {}),
-  },
-  {
-    id: 'registry',
-    icon: 'records',
-    title: 'Registry of agents and tools',
+    title: 'Runs: what happened',
     key: 'r',
-    go: ({ registry }) => (registry.isShown.value = !registry.isShown.value),
+    go: (playground) => isOn(playground, 'runs', 'run') ? uncover(playground) : showRuns(playground),
   },
   {
-    id: 'console',
-    icon: 'pulse',
-    title: 'Endpoint console',
-    key: 'c',
-    go: (playground) => {
-      const { isShown } = playground.console;
-      const wasShown = isShown.value;
-      uncover(playground);
-      isShown.value = !wasShown;
-    },
+    id: 'agents',
+    icon: 'records',
+    title: 'Agents, tools and MCP servers',
+    key: 'a',
+    go: (playground) => isOn(playground, 'agents') ? uncover(playground) : showAgents(playground),
   },
+  { id: 'files', icon: 'book', title: 'Files', key: 'k', go: toggles('knowledge') },
   { id: 'tree', icon: 'tree', title: 'Tree of the shipyard', key: 't', go: toggles('tree') },
-  { id: 'knowledge', icon: 'book', title: 'Knowledge', key: 'k', go: toggles('knowledge') },
   {
     id: 'model',
     icon: 'lock',
@@ -60,6 +49,10 @@ export const keyedActions: readonly KeyedAction[] = [
     go: ({ overlay }) => (overlay.value = 'chat-settings'),
   },
 ];
+
+function isOn({ screen }: Playground, ...names: readonly Screen['name'][]): boolean {
+  return names.some((name) => name === screen.value?.name);
+}
 
 function startChat(playground: Playground): void {
   uncover(playground);

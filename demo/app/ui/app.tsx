@@ -1,17 +1,15 @@
 import type { JSX } from 'preact';
-import { useLayoutEffect } from 'preact/hooks';
-import { hostOf } from '../../endpoint/state/endpoint.ts';
-import type { Playground } from '../state/playground.ts';
-import { Notice } from '../../kit/notice.tsx';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { agentOf, type Playground } from '../state/playground.ts';
+import { isCovered } from '../state/screens.ts';
 import { Composer } from '../../composer/ui/composer.tsx';
 import { lazy } from '../../kit/lazy.tsx';
 import { Markdown } from '../../markdown/ui/lazy-markdown.tsx';
-import { isCovered } from './over-chat.ts';
 import { ScreenFailure } from './screen-failure.tsx';
 import { handleShortcut } from './shortcuts.ts';
-import { isCovering } from './panel-cover.ts';
+import { isBeside, isCovering } from './panel-cover.ts';
 import { SideBar } from './side-bar.tsx';
-import { DeletedNotice, RemovedNotice, StorageNotice } from './storage-notice.tsx';
+import { Notices } from './notices.tsx';
 import { Thread } from '../../chat/ui/thread.tsx';
 import { TopBar } from './top-bar.tsx';
 import { whenIdle } from './when-idle.ts';
@@ -21,13 +19,9 @@ const orSay = { Failure: ScreenFailure };
 const SettingsDialog = lazy(async () => (await import('../../settings/ui/settings-dialog.tsx')).SettingsDialog, orSay);
 const TreePanel = lazy(async () => (await import('../../tree/ui/tree-panel.tsx')).TreePanel, orSay);
 const KnowledgePanel = lazy(async () => (await import('../../knowledge/ui/knowledge-panel.tsx')).KnowledgePanel, orSay);
-const RegistryScreen = lazy(async () => (await import('../../registry/ui/registry-screen.tsx')).RegistryScreen, orSay);
-const InspectorScreen = lazy(
-  async () => (await import('../../inspector/ui/inspector-screen.tsx')).InspectorScreen,
-  orSay,
-);
-const PrivacyScreen = lazy(async () => (await import('../../privacy/ui/privacy-screen.tsx')).PrivacyScreen, orSay);
-const ConsoleScreen = lazy(async () => (await import('../../console/ui/console-screen.tsx')).ConsoleScreen, orSay);
+const AgentsScreen = lazy(async () => (await import('../../registry/ui/agents-screen.tsx')).AgentsScreen, orSay);
+const RunsScreen = lazy(async () => (await import('../../inspector/ui/runs-screen.tsx')).RunsScreen, orSay);
+const SettingsScreen = lazy(async () => (await import('../../privacy/ui/settings-screen.tsx')).SettingsScreen, orSay);
 const TourStrip = lazy(async () => (await import('../../tour/ui/tour-strip.tsx')).TourStrip);
 const BuilderScreen = lazy(async () => (await import('../../builder/ui/builder-screen.tsx')).BuilderScreen, orSay);
 const LinkScreen = lazy(async () => (await import('../../builder/ui/link-screen.tsx')).LinkScreen, orSay);
@@ -44,11 +38,6 @@ const Palette = lazy(async () => (await import('../../palette/ui/palette.tsx')).
 export function App({ playground }: { playground: Playground }): JSX.Element {
   const overlay = playground.overlay.value;
   const chat = playground.chats.current.value;
-  const hasRegistry = playground.registry.isShown.value;
-  // Runs are inspected over the console, which is there again afterwards.
-  const hasConsole = playground.console.isShown.value && playground.inspector.shown.value === undefined;
-  const hasInspector = playground.inspector.shown.value !== undefined;
-  const workshop = playground.workshop.value;
   const isOver = isCovered(playground);
   const hasKnowledge = playground.knowledge.isShown.value && !isOver;
   const hasTree = playground.tree.isShown.value && !isOver && !hasKnowledge;
@@ -61,6 +50,7 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
     whenIdle(() => void Promise.all([Markdown.preload(), Palette.preload()]));
     return () => document.removeEventListener('keydown', onKeyDown);
   }, []);
+  usePanelOf(chat.agentId.value, playground);
   return (
     <>
       <div class='frame' data-beside={hasPanel} data-covered={isOver}>
@@ -69,26 +59,16 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
           <TopBar chat={chat} playground={playground} />
           <Thread key={chat.id} chat={chat} playground={playground} />
           <div class='dock'>
-            <VersionNotice playground={playground} />
-            <StorageNotice playground={playground} />
-            <DeletedNotice playground={playground} />
-            <RemovedNotice playground={playground} />
-            <KeyNotice playground={playground} />
+            <Notices playground={playground} />
             <Composer key={chat.id} chat={chat} playground={playground} />
           </div>
         </main>
         {hasTree && <TreePanel playground={playground} />}
         {hasKnowledge && <KnowledgePanel playground={playground} />}
-        {hasRegistry && <RegistryScreen playground={playground} />}
-        {hasInspector && <InspectorScreen playground={playground} />}
-        {playground.privacy.isShown.value && <PrivacyScreen playground={playground} />}
-        {workshop?.type === 'link' && <LinkScreen playground={playground} hash={workshop.hash} />}
-        {workshop?.type === 'shared' && <SharedScreen playground={playground} hash={workshop.hash} />}
-        {workshop?.type === 'builder' && <BuilderScreen playground={playground} />}
-        {hasConsole && <ConsoleScreen playground={playground} />}
+        <Over playground={playground} />
       </div>
       {playground.tour.isShown.value && <TourStrip playground={playground} />}
-      {overlay === 'settings' && <SettingsDialog playground={playground} />}
+      {(overlay === 'settings' || overlay === 'server') && <SettingsDialog playground={playground} />}
       {overlay === 'chat-settings' && <ChatSettingsDialog key={chat.id} playground={playground} />}
       {overlay === 'keys' && <KeysDialog playground={playground} />}
       {overlay === 'share' && <ShareDialog playground={playground} />}
@@ -98,38 +78,41 @@ export function App({ playground }: { playground: Playground }): JSX.Element {
   );
 }
 
-function VersionNotice({ playground: { offline } }: { playground: Playground }): JSX.Element | null {
-  const newer = offline.newVersion.value;
-  if (newer === undefined) return null;
-  return (
-    <Notice
-      testId='version-notice'
-      action={<button type='button' class='button' data-testid='version-reload' onClick={newer.take}>Reload</button>}
-    >
-      A new version of this page is available. Reload to use it. Your chats stay.
-    </Notice>
-  );
+/** The page over the chat. */
+function Over({ playground }: { playground: Playground }): JSX.Element | null {
+  const screen = playground.screen.value;
+  switch (screen?.name) {
+    case undefined:
+      return null;
+    case 'agents':
+      return <AgentsScreen playground={playground} where={screen.where} />;
+    case 'builder':
+      return <BuilderScreen playground={playground} />;
+    case 'runs':
+    case 'run':
+      return <RunsScreen playground={playground} at={screen} />;
+    case 'settings':
+      return <SettingsScreen playground={playground} />;
+    case 'link':
+      return <LinkScreen playground={playground} hash={screen.hash} />;
+    case 'shared':
+      return <SharedScreen playground={playground} hash={screen.hash} />;
+    default:
+      return screen satisfies never;
+  }
 }
 
-/** The key of the last visit was not stored. */
-function KeyNotice({ playground: { settings, overlay } }: { playground: Playground }): JSX.Element | null {
-  const choice = settings.choice.value;
-  if (choice.type !== 'endpoint' || !choice.locked) return null;
-  return (
-    <Notice
-      testId='key-notice'
-      action={
-        <>
-          <button type='button' class='button' onClick={() => (overlay.value = 'settings')}>
-            {choice.inVault ? 'Open the vault' : 'Enter the key'}
-          </button>
-          <button type='button' class='button' onClick={() => void settings.useRehearsal()}>Use the demo</button>
-        </>
-      }
-    >
-      {choice.inVault
-        ? `Open the vault to continue with ${choice.model}.`
-        : `The key for ${hostOf(choice.baseUrl)} was not stored. Enter it again to continue with ${choice.model}.`}
-    </Notice>
-  );
+/** The panel of an agent appears with the agent, and goes with it, where there is room beside the chat. */
+function usePanelOf(agentId: string, { agents, tree, knowledge }: Playground): void {
+  const before = useRef(agentId);
+  useEffect(() => {
+    if (before.current === agentId) return;
+    const was = agentOf(agents, before.current).panel;
+    const { panel } = agentOf(agents, agentId);
+    before.current = agentId;
+    if (panel === was) return;
+    tree.isShown.value = panel === 'tree' && isBeside();
+    if (panel === 'knowledge' && isBeside()) knowledge.isShown.value = true;
+    else if (was === 'knowledge' || panel !== undefined) knowledge.isShown.value = false;
+  }, [agentId]);
 }

@@ -10,12 +10,12 @@ export function isCovering(): boolean {
   return !matchMedia('(min-width: 56.25rem)').matches;
 }
 
-/** Where the panel covers the chat, it has the focus until it is closed; then the button has it that opens the panel. */
+/** Where the panel covers the chat, it has the focus until it is closed; then the menu of the chat has it. */
 export function takeFocus(panel: HTMLElement | null, name: 'tree' | 'knowledge'): (() => void) | undefined {
   if (!panel || !isCovering()) return undefined;
   panel.querySelector<HTMLElement>(`[data-testid=${name}-close]`)?.focus();
   return () => {
-    const opener = document.querySelector<HTMLElement>(`[data-testid=open-${name}]`);
+    const opener = document.querySelector<HTMLElement>('[data-testid=chat-menu]');
     setTimeout(() => opener?.focus(), 0); // the chat is inert until it is drawn anew
   };
 }

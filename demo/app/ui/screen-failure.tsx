@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { type Playground, showBeside } from '../state/playground.ts';
-import { isCovered, uncover } from './over-chat.ts';
+import type { Playground } from '../state/playground.ts';
+import { isCovered, showBeside, uncover } from '../state/screens.ts';
 
 interface ScreenFailureProps {
   readonly playground: Playground;

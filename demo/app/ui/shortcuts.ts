@@ -4,7 +4,7 @@ import { isRunning } from '../../chat/state/chat.ts';
 import type { Playground } from '../state/playground.ts';
 import { findInstead } from '../../find/ui/chat-find.ts';
 import { actionOf, isWriting } from './actions.ts';
-import { isCovered } from './over-chat.ts';
+import { isCovered } from '../state/screens.ts';
 
 /** Does what the key says. Returns whether it meant anything. */
 export function handleShortcut(event: KeyboardEvent, playground: Playground): boolean {

@@ -1,19 +1,17 @@
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { guideHref } from '../../kit/guide-href.ts';
-import { type Playground, showBeside } from '../state/playground.ts';
-import { endpointOf } from '../../settings/state/settings.ts';
-import { nextTheme, type Theme } from '../state/theme.ts';
+import type { Playground } from '../state/playground.ts';
+import { isCovered, showAgents, showBeside, showRuns, uncover } from '../state/screens.ts';
 import { isMac } from './actions.ts';
 import { ChatList } from '../../chat/ui/chat-list.tsx';
 import { Icon, type IconName } from '../../kit/icon.tsx';
 import { Mark } from '../../kit/mark.tsx';
-import { isCovered, uncover } from './over-chat.ts';
 
 /** From here on the side bar has a place of its own; below, it is a drawer. The style sheet says the same. */
 const wide = '(min-width: 56.25rem)';
 
-/** The brand, the chats, and the page's own settings. */
+/** The brand, the chats, and the pages. */
 export function SideBar({ playground }: { playground: Playground }): JSX.Element {
   const { overlay, chats } = playground;
   const isOpen = overlay.value === 'drawer';
@@ -53,55 +51,46 @@ export function SideBar({ playground }: { playground: Playground }): JSX.Element
           <Icon name='plus' />
           New chat
         </button>
+        <button
+          type='button'
+          class='quiet-button side-search'
+          data-testid='open-switcher'
+          onClick={() => (overlay.value = 'switcher')}
+        >
+          <Icon name='search' />
+          <span>Search</span>
+          <kbd>{shortcut()}</kbd>
+        </button>
         <ChatList playground={playground} />
         <Pages playground={playground} />
-        <Foot playground={playground} />
       </aside>
     </>
   );
 }
 
-function Foot({ playground }: { playground: Playground }): JSX.Element {
-  const { overlay } = playground;
-  return (
-    <div class='side-foot'>
-      <button
-        type='button'
-        class='quiet-button'
-        data-testid='open-switcher'
-        onClick={() => (overlay.value = 'switcher')}
-      >
-        <Icon name='search' />
-        <span>Go to…</span>
-        <kbd>{shortcut()}</kbd>
-      </button>
-      <ThemeButton playground={playground} />
-    </div>
-  );
-}
-
-/** A button of the side bar that shows or hides a page. */
-interface PageButton {
+/** A page of the side bar. */
+interface PageLink {
   readonly testId: string;
   readonly icon: IconName;
   readonly title: string;
-  readonly isShown: boolean;
-  readonly onPress: () => void;
+  readonly isCurrent: boolean;
+  readonly go: () => void;
 }
 
+/** Each leads to its page, whatever is open. */
 function Pages({ playground }: { playground: Playground }): JSX.Element {
   return (
     <nav class='side-pages' aria-label='Pages'>
-      {pageButtons(playground).map(({ testId, icon, title, isShown, onPress }) => (
+      {pagesOf(playground).map(({ testId, icon, title, isCurrent, go }) => (
         <button
           key={testId}
           type='button'
           class='quiet-button'
           data-testid={testId}
-          aria-pressed={isShown}
+          aria-current={isCurrent ? 'page' : undefined}
           onClick={() => {
             playground.overlay.value = 'none';
-            onPress();
+            go();
           }}
         >
           <Icon name={icon} />
@@ -116,72 +105,39 @@ function Pages({ playground }: { playground: Playground }): JSX.Element {
   );
 }
 
-function pageButtons(playground: Playground): readonly PageButton[] {
-  const { registry, knowledge, inspector, console: endpointConsole, privacy, settings } = playground;
+function pagesOf(playground: Playground): readonly PageLink[] {
+  const { knowledge, screen } = playground;
+  const shown = screen.value?.name;
   return [
     {
-      testId: 'open-registry',
+      testId: 'open-agents',
       icon: 'records',
-      title: 'Registry',
-      isShown: registry.isShown.value,
-      onPress: () => (registry.isShown.value = !registry.isShown.value),
+      title: 'Agents',
+      isCurrent: shown === 'agents' || shown === 'builder',
+      go: () => showAgents(playground),
     },
     {
-      testId: 'side-knowledge',
+      testId: 'open-files',
       icon: 'book',
-      title: 'Knowledge',
-      isShown: knowledge.isShown.value && !isCovered(playground),
-      onPress: () => showBeside(playground, 'knowledge', !knowledge.isShown.value || isCovered(playground)),
+      title: 'Files',
+      isCurrent: knowledge.isShown.value && !isCovered(playground),
+      go: () => showBeside(playground, 'knowledge'),
     },
     {
-      testId: 'open-inspector',
+      testId: 'open-runs',
       icon: 'waterfall',
       title: 'Runs',
-      isShown: inspector.shown.value !== undefined,
-      onPress: () => (inspector.shown.value = inspector.shown.value ? undefined : {}),
+      isCurrent: shown === 'runs' || shown === 'run',
+      go: () => showRuns(playground),
     },
-    ...(endpointOf(settings.choice.value) === undefined ? [] : [{
-      testId: 'open-console',
-      icon: 'pulse' as const,
-      title: 'Console',
-      isShown: endpointConsole.isShown.value && inspector.shown.value === undefined,
-      onPress: () => {
-        const { value: isShown } = endpointConsole.isShown;
-        uncover(playground);
-        endpointConsole.isShown.value = !isShown;
-      },
-    }]),
     {
-      testId: 'open-privacy',
-      icon: 'lock',
-      title: 'Privacy and data',
-      isShown: privacy.isShown.value,
-      onPress: () => (privacy.isShown.value = !privacy.isShown.value),
+      testId: 'open-settings',
+      icon: 'sliders',
+      title: 'Settings',
+      isCurrent: shown === 'settings',
+      go: () => void (screen.value = { name: 'settings' }),
     },
   ];
-}
-
-const themes: Readonly<Record<Theme, { readonly icon: IconName; readonly word: string }>> = {
-  system: { icon: 'system', word: 'as the system' },
-  light: { icon: 'sun', word: 'light' },
-  dark: { icon: 'moon', word: 'dark' },
-};
-
-function ThemeButton({ playground: { theme } }: { playground: Playground }): JSX.Element {
-  const { icon, word } = themes[theme.value];
-  return (
-    <button
-      type='button'
-      class='icon-button'
-      data-testid='theme-toggle'
-      data-theme-choice={theme.value}
-      title={`Colors: ${word}`}
-      aria-label={`Colors: ${word}. Change`}
-      onClick={() => (theme.value = nextTheme(theme.value))}
-    >
-      <Icon name={icon} />
-    </button>
-  );
 }
 
 function closeWhenWide(close: () => void): () => void {

@@ -1,30 +1,25 @@
 import type { JSX } from 'preact';
 import type { Chat } from '../../chat/state/chat.ts';
-import { agentOf, type Playground, showBeside } from '../state/playground.ts';
+import { agentOf, type Playground } from '../state/playground.ts';
+import { showBeside } from '../state/screens.ts';
+import { chatItems } from '../../chat/ui/chat-menu.ts';
+import { chatFind } from '../../find/ui/chat-find.ts';
 import { Icon } from '../../kit/icon.tsx';
 import { ChatSign } from '../../chat/settings/chat-sign.tsx';
 import { lazy } from '../../kit/lazy.tsx';
+import { MenuButton, type MenuItem } from '../../kit/menu.tsx';
+import { DrawerButton } from '../../kit/over-screen.tsx';
 import { ModelBadge } from '../../settings/ui/model-badge.tsx';
 
 const ChatTotals = lazy(async () => (await import('../../chat/ui/chat-totals.tsx')).ChatTotals);
 
-/** What is open, and which model answers. */
+/** What is open, which model answers, and what can be done with the chat. */
 export function TopBar({ chat, playground }: { chat: Chat; playground: Playground }): JSX.Element {
-  const { overlay, chats, agents, tree, knowledge } = playground;
   const title = chat.title.value;
-  const agent = agentOf(agents, chat.agentId.value);
+  const agent = agentOf(playground.agents, chat.agentId.value);
   return (
     <header class='top-bar'>
-      <button
-        type='button'
-        class='icon-button only-narrow'
-        data-testid='open-drawer'
-        aria-label='Chats'
-        aria-expanded={overlay.value === 'drawer'}
-        onClick={() => (overlay.value = 'drawer')}
-      >
-        <Icon name='menu' />
-      </button>
+      <DrawerButton playground={playground} />
       <div class='top-title'>
         <span class='top-agent'>{title === '' ? 'New chat' : agent.name}</span>
         {title !== '' && <h1 class='top-chat'>{title}</h1>}
@@ -33,31 +28,51 @@ export function TopBar({ chat, playground }: { chat: Chat; playground: Playgroun
       {chat.messages.value.length > 2 && <ChatTotals chat={chat} />}
       <ModelBadge playground={playground} />
       <ChatSign chat={chat} playground={playground} />
+      <MenuButton label='More' testId='chat-menu' items={() => itemsOf(chat, playground)}>
+        <Icon name='more' />
+      </MenuButton>
       <button
         type='button'
-        class='icon-button'
-        data-testid='open-tree'
-        aria-label='Tree'
-        title='Shipyard tree'
-        aria-pressed={tree.isShown.value}
-        onClick={() => showBeside(playground, 'tree', !tree.isShown.value)}
+        class='icon-button only-narrow'
+        aria-label='New chat'
+        onClick={() => playground.chats.start()}
       >
-        <Icon name='tree' />
-      </button>
-      <button
-        type='button'
-        class='icon-button'
-        data-testid='open-knowledge'
-        aria-label='Knowledge'
-        title='Knowledge: your files'
-        aria-pressed={knowledge.isShown.value}
-        onClick={() => showBeside(playground, 'knowledge', !knowledge.isShown.value)}
-      >
-        <Icon name='book' />
-      </button>
-      <button type='button' class='icon-button only-narrow' aria-label='New chat' onClick={() => chats.start()}>
         <Icon name='plus' />
       </button>
     </header>
   );
+}
+
+/** What can be done with the open chat, and what can be shown beside it. */
+function itemsOf(chat: Chat, playground: Playground): readonly MenuItem[] {
+  const { agents, tree, knowledge } = playground;
+  const hasTree = agentOf(agents, chat.agentId.value).panel === 'tree' || tree.isShown.value;
+  const panel = (beside: 'tree' | 'knowledge', name: string): MenuItem => {
+    const isShown = playground[beside].isShown.value;
+    return {
+      testId: `open-${beside}`,
+      icon: beside === 'tree' ? 'tree' : 'book',
+      title: isShown ? `Close the ${name}` : `Show the ${name}`,
+      onChoose: () => showBeside(playground, beside, !isShown),
+    };
+  };
+  return [
+    ...(hasTree ? [panel('tree', 'tree')] : []),
+    ...(knowledge.isShown.value || !hasTree ? [panel('knowledge', 'files')] : []),
+    {
+      testId: 'open-chat-settings',
+      icon: 'sliders',
+      title: 'Chat settings',
+      onChoose: () => void (playground.overlay.value = 'chat-settings'),
+    },
+    ...(chat.messages.value.length === 0 ? [] : [
+      {
+        testId: 'find-in-chat',
+        icon: 'search' as const,
+        title: 'Search in this chat',
+        onChoose: () => void setTimeout(() => chatFind(chat).open(), 0), // after the menu restores the focus
+      },
+      ...chatItems(chat, playground),
+    ]),
+  ];
 }

@@ -4,7 +4,7 @@ import { type Builder, createBuilder, type Step, steps } from '../state/builder.
 import { followInside } from '../../app/state/inside.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import { oncePer } from '../../kit/hooks/once-per.ts';
-import { uncover } from '../../app/ui/over-chat.ts';
+import { showAgents, uncover } from '../../app/state/screens.ts';
 import { OverScreen } from '../../kit/over-screen.tsx';
 import { Problem } from '../../kit/problem.tsx';
 import { ConflictNotice, FormFields } from '../../registry/ui/record-edit.tsx';
@@ -20,7 +20,7 @@ import { TryStep } from './try-step.tsx';
 export function BuilderScreen({ playground }: { playground: Playground }): JSX.Element {
   const builder = builderOf(playground);
   const { side, step, form } = builder;
-  const close = (): void => void (playground.workshop.value = undefined);
+  const close = (): void => showAgents(playground, { where: 'page' });
   const isAside = side.value !== undefined;
   return (
     <OverScreen
@@ -28,9 +28,8 @@ export function BuilderScreen({ playground }: { playground: Playground }): JSX.E
       name='builder'
       label='New agent'
       title={titleOf(builder)}
-      back={isAside ? 'Back to the agent' : 'Back to the chat'}
+      back={isAside ? 'Back to the agent' : 'Back to the agents'}
       onBack={() => isAside ? builder.leave() : close()}
-      onClose={isAside ? close : undefined}
       problem={builder.problem.value}
       view={side.value?.kind ?? step.value}
     >

@@ -4,7 +4,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { type AgentLink, type Arrival, createAgentLink } from '../state/agent-link.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import { formatCount } from '../../kit/format.ts';
-import { uncover } from '../../app/ui/over-chat.ts';
+import { uncover } from '../../app/state/screens.ts';
 import { OverScreen } from '../../kit/over-screen.tsx';
 import { Differences } from '../../kit/differences.tsx';
 import { Facts } from '../../kit/facts.tsx';
@@ -13,7 +13,7 @@ import { Facts } from '../../kit/facts.tsx';
 export function LinkScreen({ playground, hash }: { playground: Playground; hash: string }): JSX.Element {
   const link = useMemo(() => createAgentLink(playground.registry.connect()), []);
   useEffect(() => void link.look(hash), [hash]);
-  const close = (): void => void (playground.workshop.value = undefined);
+  const close = (): void => uncover(playground);
   const arrival = link.arrival.value;
   return (
     <OverScreen
@@ -23,7 +23,6 @@ export function LinkScreen({ playground, hash }: { playground: Playground; hash:
       title='Import an agent'
       back='Back to the chat'
       onBack={close}
-      onClose={undefined}
       problem={link.problem.value}
     >
       <div class='registry registry-page' data-testid='link-page' data-ready={arrival !== undefined}>

@@ -4,16 +4,16 @@ import { Icon } from '../../kit/icon.tsx';
 import type { Chat } from '../state/chat.ts';
 import { namesOf } from './chat-settings.ts';
 
-/** Opens the settings of the chat, and shows whether it has any. */
-export function ChatSign({ chat, playground }: { chat: Chat; playground: Playground }): JSX.Element {
+/** Says that the chat has settings of its own, and opens them. */
+export function ChatSign({ chat, playground }: { chat: Chat; playground: Playground }): JSX.Element | null {
   const names = namesOf(chat.settings.value);
-  const label = names.length === 0 ? 'Chat settings' : `Chat settings: ${names.join(', ')}`;
+  if (names.length === 0) return null;
+  const label = `Chat settings: ${names.join(', ')}`;
   return (
     <button
       type='button'
       class='icon-button chat-sign'
-      data-testid='open-chat-settings'
-      data-set={names.length > 0}
+      data-testid='chat-sign'
       aria-label={label}
       aria-haspopup='dialog'
       title={label}

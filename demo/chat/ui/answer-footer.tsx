@@ -12,6 +12,7 @@ import { nameOfModel } from '../../settings/state/model-name.ts';
 import { Icon } from '../../kit/icon.tsx';
 import { Fact } from './fact.tsx';
 import { VersionSwitch } from './versions.tsx';
+import { showRun } from '../../app/state/screens.ts';
 
 interface AnswerFooterProps {
   readonly message: AssistantMessage;
@@ -73,7 +74,7 @@ export function AnswerFooter({ message, playground, isLast }: AnswerFooterProps)
 
 /** Opens the run in the inspector, also while it runs. Nothing where the run id is unknown. */
 export function InspectButton(
-  { message, playground: { inspector } }: Pick<AnswerFooterProps, 'message' | 'playground'>,
+  { message, playground }: Pick<AnswerFooterProps, 'message' | 'playground'>,
 ): JSX.Element | null {
   const { facts, via } = message;
   const traceId = facts.value.run?.traceId;
@@ -83,7 +84,7 @@ export function InspectButton(
       type='button'
       class='quiet-button'
       data-testid='inspect'
-      onClick={() => (inspector.shown.value = { traceId, via, planId: planOf(message)?.planId })}
+      onClick={() => showRun(playground, { traceId, via, planId: planOf(message)?.planId })}
     >
       <Icon name='waterfall' />
       <span>Inspect</span>

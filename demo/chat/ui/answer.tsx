@@ -21,7 +21,8 @@ import {
   type TextPart,
   type ToolPart,
 } from '../state/message.ts';
-import { agentOf, type Playground, showPlace } from '../../app/state/playground.ts';
+import { agentOf, type Playground } from '../../app/state/playground.ts';
+import { showPlace } from '../../app/state/screens.ts';
 import type { Remedy } from '../state/problem.ts';
 import type { ErrorShape } from '../state/run-data.ts';
 import { AnswerFooter, InspectButton } from './answer-footer.tsx';
@@ -266,7 +267,7 @@ function Ending({ message, outcome, playground, isLast }: AnswerProps & { outcom
           isLimit={outcome.type === 'limited'}
           traceId={message.facts.value.run?.traceId}
           saidOf={message.via === undefined && isProviders(outcome.error)
-            ? (traceId) => playground.inspector.connect().said(traceId)
+            ? (traceId) => playground.runs.connect().said(traceId)
             : undefined}
           isLast={isLast}
           hasFiles={playground.chats.current.value.messages.value.some(hasFiles)}
@@ -314,7 +315,7 @@ function apply(remedy: Remedy, playground: Playground): void {
     case 'reload':
       return location.reload();
     case 'room':
-      return void (playground.privacy.isShown.value = true);
+      return void (playground.screen.value = { name: 'settings' });
     default:
       return remedy satisfies never;
   }

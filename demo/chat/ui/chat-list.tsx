@@ -4,16 +4,18 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type Chat, isRunning } from '../state/chat.ts';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
 import { dayOf } from '../../kit/format.ts';
-import { Icon, type IconName } from '../../kit/icon.tsx';
+import { Icon } from '../../kit/icon.tsx';
+import { MenuButton, type MenuItem } from '../../kit/menu.tsx';
+import { chatItems } from './chat-menu.ts';
 import { lazy } from '../../kit/lazy.tsx';
-import { uncover } from '../../app/ui/over-chat.ts';
+import { uncover } from '../../app/state/screens.ts';
 
 const TotalsDialog = lazy(async () => (await import('./chat-totals.tsx')).TotalsDialog);
 
 /** What is done with one chat of the list. */
 interface Doing {
   readonly chatId: string;
-  readonly what: 'choosing' | 'renaming' | 'totals';
+  readonly what: 'renaming' | 'totals';
 }
 
 /** The earlier chats: those that are pinned, then the others by day. */
@@ -51,15 +53,16 @@ function ChatItem({ chat, playground, doing }: ChatItemProps): JSX.Element {
   const isCurrent = chats.current.value === chat;
   const done = doing.value?.chatId === chat.id ? doing.value.what : undefined;
   const title = chat.title.value || 'Untitled';
-  const more = useRef<HTMLButtonElement>(null);
+  const row = useRef<HTMLLIElement>(null);
   const open = (): void => {
     overlay.value = 'none';
     uncover(playground);
     void chats.open(chat.id);
   };
+  const focusMore = (): void => row.current?.querySelector<HTMLElement>('[data-testid=chat-more]')?.focus();
   const close = (): void => {
     doing.value = undefined;
-    more.current?.focus();
+    setTimeout(focusMore, 0); // the row is drawn anew first
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key !== 'Escape' || done === undefined) return;
@@ -68,7 +71,7 @@ function ChatItem({ chat, playground, doing }: ChatItemProps): JSX.Element {
     close();
   };
   return (
-    <li class='chat-item' data-testid='chat-item' data-current={isCurrent} onKeyDown={onKeyDown}>
+    <li ref={row} class='chat-item' data-testid='chat-item' data-current={isCurrent} onKeyDown={onKeyDown}>
       {done === 'renaming' ? <Rename chat={chat} playground={playground} onDone={close} /> : (
         <div class='chat-row'>
           <button type='button' class='chat-open' aria-current={isCurrent ? 'page' : undefined} onClick={open}>
@@ -78,91 +81,46 @@ function ChatItem({ chat, playground, doing }: ChatItemProps): JSX.Element {
               {agentOf(agents, chat.agentId.value).name}
             </span>
           </button>
-          <button
-            ref={more}
-            type='button'
+          <MenuButton
+            label={`More actions for “${title}”`}
+            testId='chat-more'
             class='icon-button chat-more'
-            data-testid='chat-more'
-            aria-label={`More actions for “${title}”`}
-            aria-expanded={done === 'choosing'}
-            onClick={() => (doing.value = done === undefined ? { chatId: chat.id, what: 'choosing' } : undefined)}
+            items={() => itemsOf(chat, playground, doing)}
           >
             <Icon name='more' />
-          </button>
+          </MenuButton>
         </div>
-      )}
-      {done === 'choosing' && (
-        <Choices
-          chat={chat}
-          playground={playground}
-          onRename={() => (doing.value = { chatId: chat.id, what: 'renaming' })}
-          onTotals={async () => {
-            if (chat.loaded.value === 'absent') await chats.open(chat.id);
-            more.current?.focus(); // the dialog restores the focus to it
-            doing.value = { chatId: chat.id, what: 'totals' };
-          }}
-          onDone={close}
-        />
       )}
       {done === 'totals' && <TotalsDialog chat={chat} onClose={close} />}
     </li>
   );
 }
 
-interface ChoicesProps {
-  readonly chat: Chat;
-  readonly playground: Playground;
-  readonly onRename: () => void;
-  readonly onTotals: () => Promise<void>;
-  readonly onDone: () => void;
-}
-
-/** What can be done with a chat. */
-function Choices({ chat, playground, onRename, onTotals, onDone }: ChoicesProps): JSX.Element {
+function itemsOf(chat: Chat, playground: Playground, doing: Signal<Doing | undefined>): readonly MenuItem[] {
   const { chats, overlay } = playground;
-  const first = useRef<HTMLDivElement>(null);
-  const isPinned = chat.pinned.value;
-  useLayoutEffect(() => {
-    first.current?.querySelector('button')?.focus();
-    first.current?.scrollIntoView({ block: 'nearest' });
-  }, []);
-  const choice = (name: string, icon: IconName, testId: string, go: () => void): JSX.Element => (
-    <button type='button' class='quiet-button' data-testid={testId} onClick={go}>
-      <Icon name={icon} />
-      <span>{name}</span>
-    </button>
-  );
-  return (
-    <div class='chat-choices' ref={first} role='group' aria-label={`“${chat.title.value || 'Untitled'}”`}>
-      {choice('Rename', 'rename', 'rename-chat', onRename)}
-      {choice(isPinned ? 'Unpin' : 'Pin', 'pin', 'pin-chat', () => {
-        chats.pin(chat, !isPinned);
-        onDone();
-      })}
-      {choice('Share', 'share', 'share-chat-link', () => {
-        onDone();
-        void chats.open(chat.id).then(() => (overlay.value = 'share'));
-      })}
-      {choice('Save file', 'save', 'save-chat', () => {
-        void import('../store/save-chat.ts').then(({ saveChat }) => saveChat(chat, playground));
-        onDone();
-      })}
-      {choice('Settings', 'sliders', 'chat-settings-of', () => {
-        void chats.open(chat.id);
-        onDone();
-        playground.overlay.value = 'chat-settings';
-      })}
-      {choice('Usage', 'info', 'chat-usage', () => void onTotals())}
-      {choice('Delete', 'trash', 'delete-chat', () => {
-        onDone();
-        void chats.remove(chat.id);
-        playground.focusRequests.value++;
-      })}
-    </div>
-  );
+  const does = (what: Doing['what']): void => void (doing.value = { chatId: chat.id, what });
+  return [
+    { testId: 'rename-chat', icon: 'rename', title: 'Rename', onChoose: () => does('renaming') },
+    {
+      testId: 'chat-settings-of',
+      icon: 'sliders',
+      title: 'Chat settings',
+      onChoose: () => void chats.open(chat.id).then(() => (overlay.value = 'chat-settings')),
+    },
+    {
+      testId: 'chat-usage',
+      icon: 'info',
+      title: 'Usage',
+      onChoose: () =>
+        void (chat.loaded.value === 'absent' ? chats.open(chat.id) : Promise.resolve()).then(() => does('totals')),
+    },
+    ...chatItems(chat, playground),
+  ];
 }
 
-function Rename({ chat, playground: { chats }, onDone }: Omit<ChoicesProps, 'onRename' | 'onTotals'>): JSX.Element {
+function Rename(
+  { chat, playground: { chats }, onDone }: { chat: Chat; playground: Playground; onDone: () => void },
+): JSX.Element {
   const field = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => field.current?.select(), []);
   const rename = (): void => {

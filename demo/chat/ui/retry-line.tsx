@@ -16,10 +16,10 @@ interface RetryLineProps {
 
 /** Why the model is called again, and in how many seconds. Screen readers read it once for each try. */
 export function RetryLine({ retry, message, playground }: RetryLineProps): JSX.Element {
-  const { announcement, chats, inspector } = playground;
+  const { announcement, chats, runs } = playground;
   const seconds = useCountdown(retry.dueAt);
   const traceId = message.facts.value.run?.traceId;
-  const saidOf = (id: string): Promise<string | undefined> => inspector.connect().said(id);
+  const saidOf = (id: string): Promise<string | undefined> => runs.connect().said(id);
   const said = useSaid({ traceId, saidOf: message.via === undefined ? saidOf : undefined });
   useEffect(() => {
     announcement.value = `${causeOf(retry)} ${nextOf(retry, Math.ceil(retry.delayMs / 1000))}`;

@@ -14,9 +14,6 @@ import { createPlanViews, type PlanViews } from './plan-views.ts';
 import { type Family, readPrometheus, seriesKey } from './prometheus.ts';
 import { type Totals, totalsOf } from './totals.ts';
 
-/** The parts of the console. */
-export type ConsoleTab = 'registry' | 'runs' | 'plans' | 'audit' | 'metrics';
-
 /** Which audit entries to list; empty fields match all. */
 export interface AuditFilter {
   readonly actor: string;
@@ -44,7 +41,6 @@ export interface MetricsView {
 
 /** The console's state. */
 export interface Console {
-  readonly tab: Signal<ConsoleTab>;
   readonly readiness: ReadonlySignal<Asked<Readiness>>;
   readonly activity: ReadonlySignal<Asked<Activity>>;
   readonly plan: ReadonlySignal<Asked<PlanView> | undefined>;
@@ -149,7 +145,6 @@ export function createConsole(
   }
 
   return {
-    tab: signal('registry'),
     readiness,
     activity,
     plan,

@@ -7,6 +7,7 @@ import { formatCount } from '../../kit/format.ts';
 import { Asking, Refusal } from './refusal.tsx';
 import { InspectAction, type TabProps, timeOf } from './runs-tab.tsx';
 import { StateWord } from './state-word.tsx';
+import { showRun } from '../../app/state/screens.ts';
 
 /** Who did what at the endpoint, by filters, and whether the chain of entries is whole. */
 export function AuditTab({ state, url, playground }: TabProps): JSX.Element {
@@ -130,7 +131,7 @@ function breakText({ brokenAt, reason = 'entry_mismatch' }: Verification): strin
 }
 
 function Entry(
-  { entry: { seq, event }, url, playground: { inspector } }: Omit<TabProps, 'state'> & { entry: LoggedEvent },
+  { entry: { seq, event }, url, playground }: Omit<TabProps, 'state'> & { entry: LoggedEvent },
 ): JSX.Element {
   const { timestamp, actor, action, target, status, traceId, payloadSummary } = event;
   return (
@@ -144,7 +145,7 @@ function Entry(
       {payloadSummary !== '' && <code class='console-summary'>{payloadSummary}</code>}
       <InspectAction
         label={`Inspect trace of entry ${seq}`}
-        onClick={() => (inspector.shown.value = { traceId, via: url })}
+        onClick={() => showRun(playground, { traceId, via: url })}
       />
     </li>
   );

@@ -9,6 +9,7 @@ import { Asking, Refusal } from './refusal.tsx';
 import { Gap, InspectAction, type TabProps, timeOf } from './runs-tab.tsx';
 import { isOver } from '../state/plan-views.ts';
 import { StateWord } from './state-word.tsx';
+import { showRun, showRuns } from '../../app/state/screens.ts';
 
 /** The endpoint's plans; one can be opened, with its agents, and steered. */
 export function PlansTab({ state, url, playground }: TabProps): JSX.Element {
@@ -34,14 +35,14 @@ export function PlansTab({ state, url, playground }: TabProps): JSX.Element {
       <Gap gap={gap} />
       {plans.length === 0 && <p class='console-empty'>No plans yet. New plans appear here.</p>}
       <ul class='console-list'>
-        {plans.map((listed) => <Row key={listed.planId} listed={listed} state={state} />)}
+        {plans.map((listed) => <Row key={listed.planId} listed={listed} state={state} playground={playground} />)}
       </ul>
     </>
   );
 }
 
 /** A plan in the list: its goal and state where the endpoint shows them, else what its events say. */
-function Row({ listed, state }: { listed: SeenPlan; state: Console }): JSX.Element {
+function Row({ listed, state, playground }: Omit<TabProps, 'url'> & { listed: SeenPlan }): JSX.Element {
   const { planId, by, startedAt } = listed;
   const view = state.views.value.get(planId);
   return (
@@ -51,7 +52,7 @@ function Row({ listed, state }: { listed: SeenPlan; state: Console }): JSX.Eleme
         class='console-item'
         data-testid='console-plan'
         data-id={planId}
-        onClick={() => void state.openPlan(planId)}
+        onClick={() => showRuns(playground, { where: 'server', section: 'plans', planId })}
       >
         <strong>{view?.goal ?? `Plan of ${by}`}</strong>
         <StateWord state={view ? stateOf(view) : listed.state} />
@@ -66,7 +67,7 @@ function stateOf(plan: PlanView): string {
   return plan.paused && !isOver(plan) ? 'paused' : plan.state;
 }
 
-function Plan({ plan, state, url, playground: { inspector } }: TabProps & { plan: PlanView }): JSX.Element {
+function Plan({ plan, state, url, playground }: TabProps & { plan: PlanView }): JSX.Element {
   return (
     <section class='console-plan' data-testid='console-plan-view' data-state={plan.state}>
       <h2>{plan.goal}</h2>
@@ -79,7 +80,7 @@ function Plan({ plan, state, url, playground: { inspector } }: TabProps & { plan
         {!isOver(plan) && <Steering plan={plan} state={state} />}
         <InspectAction
           label='Inspect plan'
-          onClick={() => (inspector.shown.value = { traceId: plan.traceId, planId: plan.planId, via: url })}
+          onClick={() => showRun(playground, { traceId: plan.traceId, planId: plan.planId, via: url })}
         />
       </div>
       <ul class='console-list' aria-label='Agents of the plan'>

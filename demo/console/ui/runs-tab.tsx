@@ -6,6 +6,7 @@ import { formatDuration } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';
 import { Asking, Refusal } from './refusal.tsx';
 import { StateWord } from './state-word.tsx';
+import { showRun } from '../../app/state/screens.ts';
 
 /** What a part of the console needs. */
 export interface TabProps {
@@ -49,7 +50,7 @@ export function RunsTab({ state, url, playground }: TabProps): JSX.Element {
   );
 }
 
-function Row({ run, state, url, playground: { inspector } }: TabProps & { run: SeenRun }): JSX.Element {
+function Row({ run, state, url, playground }: TabProps & { run: SeenRun }): JSX.Element {
   const { agentId, by, startedAt, durationMs, error, traceId, runId } = run;
   return (
     <tr data-testid='console-run' data-state={run.state}>
@@ -64,7 +65,7 @@ function Row({ run, state, url, playground: { inspector } }: TabProps & { run: S
       <td class='console-actions'>
         <InspectAction
           label={`Inspect the run of ${agentId}`}
-          onClick={() => (inspector.shown.value = { traceId, via: url })}
+          onClick={() => showRun(playground, { traceId, via: url })}
         />
         {run.state === 'running' && (
           <button

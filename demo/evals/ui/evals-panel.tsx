@@ -107,7 +107,7 @@ function Files({ page }: { page: EvalsPage }): JSX.Element {
 
 const pageOf = oncePer((playground: Playground): EvalsPage =>
   createEvalsPage({
-    control: playground.inspector.evals(),
+    control: playground.runs.evals(),
     announce: (text) => void (playground.announcement.value = text),
     async providersOf() {
       const found = await playground.registry.connect().list('provider', { limit: 200 });

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import type { Playground } from '../../app/state/playground.ts';
 import { adviceOn } from '../../forks/state/fork-words.ts';
 import type { OpenedRun } from '../../inspector/state/opened-run.ts';
+import { showRuns } from '../../app/state/screens.ts';
 
 interface SaveCaseProps {
   readonly run: OpenedRun;
@@ -16,7 +17,7 @@ export function SaveCase({ run, playground }: SaveCaseProps): JSX.Element | null
   if (run.source !== 'worker' || run.isLive.value) return null;
   const save = async (): Promise<void> => {
     state.value = 'saving';
-    const saved = await playground.inspector.evals().add(run.record.peek().head.runId).catch(() => undefined);
+    const saved = await playground.runs.evals().add(run.record.peek().head.runId).catch(() => undefined);
     state.value = saved?.ok ? 'saved' : 'idle';
     problem.value = saved?.ok ? undefined : saved ? adviceFor(adviceOn(saved.error)) : 'The worker did not respond.';
     if (saved?.ok) playground.announcement.value = 'Saved as a test case';
@@ -28,7 +29,7 @@ export function SaveCase({ run, playground }: SaveCaseProps): JSX.Element | null
         class='button'
         data-testid='open-evals'
         ref={(button) => button?.focus()}
-        onClick={() => void (playground.inspector.shown.value = { traceId: 'evals' })}
+        onClick={() => showRuns(playground, { where: 'page', section: 'tests' })}
       >
         Saved. Open test cases
       </button>

@@ -3,7 +3,8 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { agentOf, type Playground, showBeside } from '../../app/state/playground.ts';
+import { agentOf, type Playground } from '../../app/state/playground.ts';
+import { showBeside } from '../../app/state/screens.ts';
 import type { Chat } from '../../chat/state/chat.ts';
 import { formatBytes, formatCount } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';

@@ -3,7 +3,7 @@
 import { createChatFind } from '../state/chat-find.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import { wholeUpTo } from '../../chat/state/thread-window.ts';
-import { isCovered } from '../../app/ui/over-chat.ts';
+import { isCovered } from '../../app/state/screens.ts';
 import { oncePer } from '../../kit/hooks/once-per.ts';
 
 /** Returns the search in a chat. */

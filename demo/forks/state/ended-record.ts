@@ -1,6 +1,6 @@
 /** The events of a run at an endpoint, once the last of them has come. */
 
-import type { InspectorAccess } from '../../app/state/screens.ts';
+import type { RunsAccess } from '../../app/state/playground.ts';
 import type { RunNews, RunRecord } from '../../inspector/worker/control.ts';
 
 /** An endpoint stores events a moment after the run's last chunk. */
@@ -13,7 +13,7 @@ const longestMs = 10_000;
 export async function endedRecord(
   via: string,
   traceId: string,
-  access: Pick<InspectorAccess, 'runAt'>,
+  access: Pick<RunsAccess, 'runAt'>,
 ): Promise<RunRecord | undefined> {
   for (let i = 0; i < attempts; i++) {
     const found = await lookAt(via, traceId, access);
@@ -26,7 +26,7 @@ export async function endedRecord(
 async function lookAt(
   via: string,
   traceId: string,
-  { runAt }: Pick<InspectorAccess, 'runAt'>,
+  { runAt }: Pick<RunsAccess, 'runAt'>,
 ): Promise<RunRecord | 'not_found' | undefined> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const looking = new AbortController();

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Provider } from '../../../src/registry/index.ts';
-import type { InspectorPlace } from '../../app/state/screens.ts';
+import type { RunScreen } from '../../app/state/route.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import type { OpenedRun } from '../../inspector/state/opened-run.ts';
 import { endedRecord } from '../state/ended-record.ts';
@@ -9,6 +9,7 @@ import { createTravel, type Travel } from '../state/travel.ts';
 import { Comparison } from './comparison.tsx';
 import { StepList } from './step-list.tsx';
 import '../style.css';
+import { showRun } from '../../app/state/screens.ts';
 
 interface StepsPanelProps {
   readonly run: OpenedRun;
@@ -36,9 +37,12 @@ function Unavailable({ children }: { children: string }): JSX.Element {
 
 function Steps({ run, playground }: StepsPanelProps): JSX.Element {
   const travel = travelOf(run, playground);
-  const { shown } = playground.inspector;
-  const fork = shown.value?.fork;
-  const go = (next: Partial<InspectorPlace>): void => void (shown.value = { ...shown.peek(), tab: 'steps', ...next });
+  const { screen } = playground;
+  const fork = screen.value?.name === 'run' ? screen.value.fork : undefined;
+  const go = (next: Pick<RunScreen, 'fork'>): void => {
+    const at = screen.peek();
+    if (at?.name === 'run') screen.value = { ...at, tab: 'steps', ...next };
+  };
   useEffect(() => fork === undefined ? travel.leave() : travel.show(fork), [travel, fork]);
   if (fork !== undefined) {
     return (
@@ -63,11 +67,11 @@ function Steps({ run, playground }: StepsPanelProps): JSX.Element {
 }
 
 /** Shows this fork beside the run that it was made of. */
-async function openParent(parent: string, run: OpenedRun, { inspector }: Playground): Promise<void> {
-  const { runs } = await inspector.connect().list();
+async function openParent(parent: string, run: OpenedRun, playground: Playground): Promise<void> {
+  const { runs } = await playground.runs.connect().list();
   const traceId = runs.find(({ runId }) => runId === parent)?.traceId;
   if (traceId === undefined) return;
-  inspector.shown.value = { traceId, tab: 'steps', fork: run.record.peek().head.runId };
+  showRun(playground, { traceId, tab: 'steps', fork: run.record.peek().head.runId });
 }
 
 const travels = new WeakMap<OpenedRun, Travel>();
@@ -79,17 +83,18 @@ function travelOf(run: OpenedRun, playground: Playground): Travel {
   return known;
 }
 
-function openTravel(run: OpenedRun, { inspector, registry }: Playground): Travel {
+function openTravel(run: OpenedRun, { runs, registry, screen }: Playground): Travel {
   const { head } = run.record.peek();
-  const via = run.source === 'endpoint' ? inspector.shown.peek()?.via : undefined;
-  const control = inspector.connect();
+  const shown = screen.peek();
+  const via = run.source === 'endpoint' && shown?.name === 'run' ? shown.via : undefined;
+  const control = runs.connect();
   return createTravel({
     runId: head.runId,
-    transport: inspector.to(via),
+    transport: runs.to(via),
     inputsOf: async (runId) => via === undefined ? await control.inputs(runId) : undefined,
     async recordOf(traceId) {
       if (traceId === head.traceId) return run.record.peek();
-      if (via !== undefined) return await endedRecord(via, traceId, inspector);
+      if (via !== undefined) return await endedRecord(via, traceId, runs);
       const found = await control.run(traceId);
       return found.ok ? found.value : undefined;
     },

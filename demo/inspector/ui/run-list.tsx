@@ -8,6 +8,7 @@ import { formatCount, formatDuration } from '../../kit/format.ts';
 import { GuideLink } from '../../kit/guide-link.tsx';
 import { Icon } from '../../kit/icon.tsx';
 import { Status } from './status.tsx';
+import { showRun } from '../../app/state/screens.ts';
 
 interface RunListProps {
   readonly inspector: Inspector;
@@ -41,14 +42,6 @@ export function RunList({ inspector, playground }: RunListProps): JSX.Element {
           What your agents did in this browser: every model call, tool call and use of a secret.
         </p>
         <div class='button-row'>
-          <button
-            type='button'
-            class='button'
-            data-testid='open-evals'
-            onClick={() => (playground.inspector.shown.value = { traceId: 'evals' })}
-          >
-            Test cases
-          </button>
           <OpenFile onFile={takeFile} />
           {list && list.runs.length > 0 && <Erase inspector={inspector} />}
         </div>
@@ -71,7 +64,7 @@ export function RunList({ inspector, playground }: RunListProps): JSX.Element {
               head={head}
               name={agentOf(playground.agents, head.agentId).name}
               title={titleOf(head, { heads: list.runs, titles })}
-              onOpen={() => (playground.inspector.shown.value = { traceId: head.traceId, isListed: true })}
+              onOpen={() => showRun(playground, { traceId: head.traceId })}
             />
           </li>
         ))}

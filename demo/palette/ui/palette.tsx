@@ -5,7 +5,7 @@ import { fit, fitKeywords } from '../state/fuzzy.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import { Dialog } from '../../kit/dialog.tsx';
 import { Icon } from '../../kit/icon.tsx';
-import { isCovered } from '../../app/ui/over-chat.ts';
+import { isCovered } from '../../app/state/screens.ts';
 import type { ChatHit } from '../../chat/store/search-chats.ts';
 import { commandsOf } from './commands.ts';
 import { hitCommands } from './commands/chats.ts';

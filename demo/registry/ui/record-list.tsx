@@ -11,13 +11,19 @@ import { nameOfModel } from '../../settings/state/model-name.ts';
 import { StateBadge } from './state-badge.tsx';
 
 /** The records of one kind, as far as they fit the filter. */
-export function RecordList({ pages, kind }: { pages: RegistryPages; kind: RecordKind }): JSX.Element {
+export function RecordList(
+  { pages, kind, onNew = () => void pages.start() }: {
+    pages: RegistryPages;
+    kind: RecordKind;
+    onNew?: (() => void) | undefined;
+  },
+): JSX.Element {
   const listing = pages.listing.value;
   return (
     <>
       <div class='registry-lead'>
         <p class='registry-faint'>{kinds[kind].about}</p>
-        <button type='button' class='button' data-testid='record-new' onClick={() => void pages.start()}>
+        <button type='button' class='button' data-testid='record-new' onClick={onNew}>
           <Icon name='plus' /> New {kinds[kind].one}
         </button>
       </div>

@@ -10,25 +10,31 @@ import { Sections } from './sections.tsx';
 import { TransferSection } from './transfer-section.tsx';
 import { VaultSection } from '../../vault/ui/vault-section.tsx';
 
-/** The list, the record or the form that is open. `hasTabs` false: the tabs of the registry are elsewhere. */
-export function RegistryContent({ pages, hasTabs = true }: { pages: RegistryPages; hasTabs?: boolean }): JSX.Element {
+interface RegistryContentProps {
+  readonly pages: RegistryPages;
+  /** Opens the builder, where agents are made step by step. */
+  readonly onBuild: (() => void) | undefined;
+}
+
+/** The list, the record or the form that is open. */
+export function RegistryContent({ pages, onBuild }: RegistryContentProps): JSX.Element {
   const opened = pages.opened.value;
   const form = pages.form.value;
   if (form) return <RecordEdit pages={pages} form={form} />;
   if (opened) return <RecordPage key={`${opened.kind} ${opened.found.record.id}`} pages={pages} opened={opened} />;
   return (
     <>
-      {hasTabs && <Sections pages={pages} />}
-      <Section pages={pages} />
+      <Sections pages={pages} />
+      <Section pages={pages} onBuild={onBuild} />
     </>
   );
 }
 
-function Section({ pages }: { pages: RegistryPages }): JSX.Element {
+function Section({ pages, onBuild }: RegistryContentProps): JSX.Element {
   const section = pages.section.value;
   if (section === 'vault') return <VaultSection vault={pages.vault} />;
   if (section === 'transfer') return <TransferSection transfer={pages.transfer} />;
-  return <RecordList pages={pages} kind={section} />;
+  return <RecordList pages={pages} kind={section} onNew={section === 'agent' ? onBuild : undefined} />;
 }
 
 /** Going back does not throw away what was written: it leads to the button that does. */

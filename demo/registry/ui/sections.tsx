@@ -9,43 +9,23 @@ const sections: readonly { readonly section: Section; readonly label: string }[]
   { section: 'transfer', label: 'Import and export' },
 ];
 
-/** The parts of the registry, one beside the other. */
+/** The sections of the agents' page, one beside the other. */
 export function Sections({ pages }: { pages: RegistryPages }): JSX.Element {
   const strip = useCurrentInView<HTMLElement>(pages.section.value);
   return (
-    <nav ref={strip} class='tabs' aria-label='Registry sections'>
-      <SectionTabs pages={pages} />
-    </nav>
-  );
-}
-
-interface SectionTabsProps {
-  readonly pages: RegistryPages;
-  /** Whether the registry is what is shown. */
-  readonly isShown?: boolean;
-  readonly onChoose?: () => void;
-}
-
-/** The tabs of the registry, for a row that may have others. */
-export function SectionTabs({ pages, isShown = true, onChoose }: SectionTabsProps): JSX.Element {
-  const current = isShown ? pages.section.value : undefined;
-  return (
-    <>
+    <nav ref={strip} class='tabs' aria-label='Parts of agents'>
       {sections.filter(({ section }) => pages.isHere || section !== 'vault').map(({ section, label }) => (
         <button
           key={section}
           type='button'
           class='tab'
           data-testid={`registry-tab-${section}`}
-          aria-pressed={section === current}
-          onClick={() => {
-            onChoose?.();
-            void pages.show(section);
-          }}
+          aria-pressed={section === pages.section.value}
+          onClick={() => void pages.show(section)}
         >
           {label}
         </button>
       ))}
-    </>
+    </nav>
   );
 }

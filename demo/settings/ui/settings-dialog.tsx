@@ -25,7 +25,7 @@ import { PinnaceForm } from '../../endpoint/ui/pinnace-form.tsx';
 /** The source of answers: the browser's own model, a model server, a Pinnace server, or the scripted demo. */
 export function SettingsDialog({ playground }: { playground: Playground }): JSX.Element {
   const { settings, overlay } = playground;
-  const type = useSignal<Source>(settings.choice.value.type);
+  const type = useSignal<Source>(overlay.peek() === 'server' ? 'pinnace' : settings.choice.value.type);
   const found = useSignal<readonly FoundServer[] | undefined>(undefined);
   const errors = useSignal<FieldErrors>({});
   const failure = useSignal('');

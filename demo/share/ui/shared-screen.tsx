@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { uncover } from '../../app/ui/over-chat.ts';
+import { uncover } from '../../app/state/screens.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import type { Chat } from '../../chat/state/chat.ts';
 import type { Message, Part } from '../../chat/state/message.ts';
@@ -34,7 +34,7 @@ export function SharedScreen({ playground, hash }: { playground: Playground; has
     );
     return () => void (isWanted = false);
   }, [hash]);
-  const close = (): void => void (playground.workshop.value = undefined);
+  const close = (): void => uncover(playground);
   const keep = ({ kept }: Arrival): void => {
     uncover(playground);
     void playground.chats.adopt(kept);
@@ -48,7 +48,6 @@ export function SharedScreen({ playground, hash }: { playground: Playground; has
       title='Shared chat'
       back='Back to the chat'
       onBack={close}
-      onClose={undefined}
       problem={problem.value}
     >
       <div class='shared-page' data-testid='shared-page' data-ready={arrival.value !== undefined}>

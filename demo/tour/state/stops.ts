@@ -4,7 +4,7 @@ import { formatCount } from '../../kit/format.ts';
 import { numbersCited } from '../../chat/state/citations.ts';
 import { answerText, type AssistantMessage } from '../../chat/state/message.ts';
 import { openQuestions, planOf } from '../../plan/state/plan.ts';
-import type { Beside } from '../../app/state/playground.ts';
+import type { Beside } from '../../app/state/screens.ts';
 import {
   brokenOff,
   callsOf,

@@ -4,7 +4,8 @@ import { computed, effect, type ReadonlySignal, signal, untracked } from '@preac
 import type { Activity } from '../../tree/worker/control.ts';
 import type { Chat } from '../../chat/state/chat.ts';
 import type { AssistantMessage } from '../../chat/state/message.ts';
-import { type Playground, showBeside } from '../../app/state/playground.ts';
+import type { Playground } from '../../app/state/playground.ts';
+import { isCovered, showBeside } from '../../app/state/screens.ts';
 import { readTour, type TourNote, writeTour } from './tour-notes.ts';
 import type { Progress } from './progress.ts';
 import { progressOf, stops, type TourStop } from './stops.ts';
@@ -47,7 +48,7 @@ interface TourOptions {
 
 /** Creates the tour as the last visit has left it. */
 export function createTour({ playground, latest, uncover }: TourOptions): Tour {
-  const { chats, settings, knowledge, inspector } = playground;
+  const { chats, settings, knowledge } = playground;
   const { notes } = playground.tour;
   const note = signal<TourNote>(readTour(notes) ?? { at: 0, chats: {}, seen: [] });
   /** The tree's last change when the stop started. */
@@ -68,7 +69,7 @@ export function createTour({ playground, latest, uncover }: TourOptions): Tour {
     return progressOf(stop.value, {
       answer,
       run: chat.value.run.value,
-      isReading: knowledge.isShown.value && inspector.shown.value === undefined,
+      isReading: knowledge.isShown.value && !isCovered(playground),
       activity: activity && activity.rev > treeFrom.value ? activity : undefined,
       wasPulled: note.value.pulled === chat.value.id,
     });

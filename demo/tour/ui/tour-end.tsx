@@ -4,6 +4,7 @@ import type { Playground } from '../../app/state/playground.ts';
 import type { Tour } from '../state/tour.ts';
 import { formatCount } from '../../kit/format.ts';
 import { Action } from './action.tsx';
+import { showRuns } from '../../app/state/screens.ts';
 
 /** Where the tour ends, and ways on from there. */
 export function TourEnd({ tour, playground }: { tour: Tour; playground: Playground }): JSX.Element {
@@ -24,7 +25,7 @@ export function TourEnd({ tour, playground }: { tour: Tour; playground: Playgrou
           label='See all runs'
           onClick={() => {
             tour.leave();
-            playground.inspector.shown.value = {};
+            showRuns(playground, { where: 'page' });
           }}
           isPrimary
         />

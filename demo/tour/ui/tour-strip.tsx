@@ -7,7 +7,7 @@ import { stops } from '../state/stops.ts';
 import { createTour, type Tour } from '../state/tour.ts';
 import { Icon } from '../../kit/icon.tsx';
 import { oncePer } from '../../kit/hooks/once-per.ts';
-import { uncover } from '../../app/ui/over-chat.ts';
+import { showRun, uncover } from '../../app/state/screens.ts';
 import { panelOf } from '../../tree/ui/panel-of.ts';
 import { Action } from './action.tsx';
 import { lookAt } from './look-at.ts';
@@ -110,7 +110,7 @@ interface ActionsProps {
   readonly isVisited: boolean;
 }
 
-function Actions({ tour, playground: { inspector }, isVisited }: ActionsProps): JSX.Element {
+function Actions({ tour, playground, isVisited }: ActionsProps): JSX.Element {
   const { type, act } = tour.progress.value;
   const traced = tour.traced.value;
   const isBlocked = tour.obstacle.value !== undefined;
@@ -142,7 +142,7 @@ function Actions({ tour, playground: { inspector }, isVisited }: ActionsProps): 
         <Action
           testId='tour-how'
           label='How it works'
-          onClick={() => (inspector.shown.value = { ...traced, via: undefined })}
+          onClick={() => showRun(playground, traced)}
         />
       )}
       {isVisited

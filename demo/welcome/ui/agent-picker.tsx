@@ -16,7 +16,7 @@ interface AgentPickerProps {
 
 /** The agents in a row, and what the chosen one does. */
 export function AgentPicker({ agent, playground, onChoose }: AgentPickerProps): JSX.Element {
-  const { agents, workshop } = playground;
+  const { agents, screen } = playground;
   return (
     <section class='agent-picker' aria-labelledby='agent-picker'>
       <div class='agent-head'>
@@ -25,7 +25,7 @@ export function AgentPicker({ agent, playground, onChoose }: AgentPickerProps): 
           type='button'
           class='quiet-button'
           data-testid='new-agent'
-          onClick={() => (workshop.value = { type: 'builder' })}
+          onClick={() => (screen.value = { name: 'builder' })}
         >
           <Icon name='plus' />
           New agent

@@ -31,7 +31,7 @@ async function stream({ browser, url }: Bench, prepare: (page: Page) => Promise<
   await page.goto(url);
   await page.getByTestId('composer').waitFor();
   await useEndpoint(page, model.url);
-  await page.getByTestId('open-tree').click();
+  await page.keyboard.press('Alt+t');
   await page.getByTestId('tree-million').click();
   await page.getByRole('treeitem', { name: 'The Northquay Group' }).first().waitFor();
   await page.getByTestId('tree-expand-all').click();

@@ -22,8 +22,9 @@ async function openAtEndpoint(as: Parameters<Served['certifyAs']>[0] = {}): Retu
 }
 
 async function openTab(page: Page, tab: string): Promise<void> {
-  if (await page.getByTestId('console').count() === 0) await page.getByTestId('open-console').click();
-  await page.getByTestId(tab === 'registry' ? 'registry-tab-agent' : `console-tab-${tab}`).click();
+  if (tab === 'agents') return await page.getByTestId('open-agents').click();
+  await page.getByTestId('open-runs').click();
+  await page.getByTestId(`runs-tab-${tab}`).click();
 }
 
 const refusal = (page: Page) => page.getByTestId('console-refusal');
@@ -69,20 +70,20 @@ describe('the console of an endpoint', () => {
   it('cancels a run, and leads to what it did', async () => {
     const { page, problems } = await openAtEndpoint();
     await send(page, 'Write a long answer about tides');
-    await openTab(page, 'runs');
+    await openTab(page, 'list');
     await page.locator('[data-testid=console-run][data-state=running]').getByTestId('console-cancel').click();
     const run = page.locator('[data-testid=console-run]').first();
     await run.and(page.locator('[data-state=cancelled]')).waitFor();
     await run.getByTestId('console-inspect').click();
     await page.locator('[data-testid=run-view][data-live=false]').waitFor();
-    await page.getByTestId('inspector-close').click();
+    await page.getByTestId('runs-back').click();
     await run.waitFor();
     expect(problems).toEqual([]);
   });
 
   it('edits the registry, which remembers it, and the audit holds it in an intact chain', async () => {
     const { page, problems } = await openAtEndpoint();
-    await openTab(page, 'registry');
+    await openTab(page, 'agents');
     await page.locator('[data-testid=registry-row][data-id=drill]').click();
     await page.getByTestId('record-edit').click();
     await page.getByTestId('field-description').fill('Shows what goes wrong');
@@ -108,13 +109,13 @@ describe('the console of an endpoint', () => {
 
   it('says what the certificate does not allow, and shows what it does', async () => {
     const { page } = await openAtEndpoint({ scopes: ['run:create', 'run:read', 'registry:read'] });
-    await openTab(page, 'registry');
+    await openTab(page, 'agents');
     await page.locator('[data-testid=registry-row][data-id=navigator]').click();
     await page.getByTestId('record-read-only').waitFor();
     expect(await page.getByTestId('share').count()).toBe(0);
     expect(await page.getByTestId('registry-switch').count()).toBe(0);
-    await page.getByTestId('console-back').click();
-    for (const tab of ['runs', 'plans', 'audit', 'metrics']) {
+    await page.getByTestId('agents-back').click();
+    for (const tab of ['list', 'plans', 'audit', 'metrics']) {
       await openTab(page, tab);
       await refusal(page).getByText('does not have the scope “admin”').waitFor();
     }

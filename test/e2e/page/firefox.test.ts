@@ -147,14 +147,14 @@ describe.skipIf(skipped)(`the built playground in ${where}`, { retry: 1 }, () =>
     const { page, problems } = await open({ dark: true, url: served.playground });
     await chooseEndpoint(page, served.endpoint);
     await ask(page, 'What is 6 * 7?', '42');
-    await page.getByTestId('open-console').click();
+    await page.getByTestId('open-agents').click();
     await page.locator('[data-testid=registry-row][data-id=navigator]').waitFor();
-    await page.getByTestId('console-tab-runs').click();
+    await page.getByTestId('open-runs').click();
     await page.locator('[data-testid=console-run][data-state=completed]').first().waitFor();
-    await page.getByTestId('console-tab-audit').click();
+    await page.getByTestId('runs-tab-audit').click();
     await page.getByTestId('console-verify').click();
     await page.getByTestId('console-verification').getByText('Intact').waitFor();
-    await page.getByTestId('console-tab-metrics').click();
+    await page.getByTestId('runs-tab-metrics').click();
     await page.getByTestId('console-all').getByText('All metrics').click();
     await page.locator('[data-testid=console-metric][data-name=pinnace_runs_total]').waitFor();
     await shoot(page, 'firefox-console-dark');
@@ -167,7 +167,7 @@ describe.skipIf(skipped)(`the built playground in ${where}`, { retry: 1 }, () =>
     const context = await newContext();
     const { page, problems } = await open({ context });
     await ask(page, 'What is 6 * 7?', '42');
-    await page.getByTestId('open-registry').click();
+    await page.getByTestId('open-agents').click();
     await openVault(page);
     await page.getByTestId('vault-name').fill('lab-key');
     await page.getByTestId('vault-value').fill('sk-SECRET');
@@ -177,10 +177,10 @@ describe.skipIf(skipped)(`the built playground in ${where}`, { retry: 1 }, () =>
     await page.reload();
     await page.locator('[data-testid=vault-secret][data-id=lab-key]').waitFor();
     expect(await page.content()).not.toContain('SECRET');
-    await page.getByTestId('registry-back').click();
+    await page.getByTestId('agents-back').click();
 
     const { page: other } = await open({ context });
-    for (const one of [page, other]) await one.getByTestId('open-tree').click();
+    for (const one of [page, other]) await one.keyboard.press('Alt+t');
     await row(page, 'Propulsion').click();
     await page.keyboard.press('F2');
     await page.getByTestId('tree-field').fill('Engines');
@@ -188,7 +188,7 @@ describe.skipIf(skipped)(`the built playground in ${where}`, { retry: 1 }, () =>
     await row(other, 'Engines').waitFor();
     await shoot(other, 'firefox-tree');
 
-    await page.getByTestId('open-privacy').click();
+    await page.getByTestId('open-settings').click();
     await page.locator('[data-testid=holding][data-name=pinnace]').waitFor();
     await page.getByTestId('erase').click();
     await page.getByTestId('erase-now').click();
@@ -249,7 +249,7 @@ describe.skipIf(skipped)(`the built playground in ${where}`, { retry: 1 }, () =>
     await server.close();
     await page.reload();
     await ask(page, 'What is 6 * 7?', '42');
-    await page.getByTestId('side-knowledge').click();
+    await page.getByTestId('open-files').click();
     await page.getByTestId('knowledge-guide').click();
     await page.locator('[data-testid=knowledge-file][data-state=ready]').first().waitFor();
     // What a reload cut short is reported, too.

@@ -66,7 +66,7 @@ describe('the run inspector in the built playground', () => {
     expect(await save(false)).not.toContain('6 * 7');
     const whole = await save(true);
     expect(whole).toContain('6 * 7');
-    await page.getByTestId('inspector-back').click();
+    await page.getByTestId('runs-back').click();
     await openFile(page, whole);
     await page.getByTestId('run-summary').getByText('from a file').waitFor();
     await named(page, 'tool.call').first().waitFor();
@@ -77,11 +77,11 @@ describe('the run inspector in the built playground', () => {
 
   it('refuses a file that is none, and one that is too large, and runs nothing of what a file holds', async () => {
     const { page, problems } = await open();
-    await page.getByTestId('open-inspector').click();
+    await page.getByTestId('open-runs').click();
     await openFile(page, '<script>alert(1)</script>');
-    await page.getByTestId('inspector-problem').getByText('it is not JSON').waitFor();
+    await page.getByTestId('runs-problem').getByText('it is not JSON').waitFor();
     await openFile(page, Buffer.alloc(17 * 1024 * 1024, 32));
-    await page.getByTestId('inspector-problem').getByText('larger than 16 MB').waitFor();
+    await page.getByTestId('runs-problem').getByText('larger than 16 MB').waitFor();
     await shoot(page, 'inspector-refused');
     const record = recordOf(longRun(20));
     const hostile = '<img src=x onerror="document.title=1">';
@@ -95,7 +95,7 @@ describe('the run inspector in the built playground', () => {
 
   it('stays smooth with a run of 2,000 events, by keyboard alone', async () => {
     const { page, problems } = await open();
-    await page.getByTestId('open-inspector').click();
+    await page.getByTestId('open-runs').click();
     const record = recordOf(longRun(900));
     expect(record.events.length).toBeGreaterThan(2000);
     await openFile(page, writeRunFile(record));
@@ -186,7 +186,7 @@ describe('the run inspector in the built playground', () => {
         const widths = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
         expect(widths[0]).toBeLessThanOrEqual(widths[1] ?? 0);
       }
-      await page.getByTestId('inspector-back').click();
+      await page.getByTestId('runs-back').click();
       await page.getByTestId('run-row').first().waitFor();
       await shoot(page, `inspector-dark-${width}-list`);
       expect(problems).toEqual([]);

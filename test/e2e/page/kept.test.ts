@@ -105,7 +105,7 @@ describe('two tabs on one agent', () => {
     const context = await newContext();
     const [first, second] = [(await open({ context })).page, (await open({ context })).page];
     const edit = async (page: Page): Promise<void> => {
-      await page.getByTestId('open-registry').click();
+      await page.getByTestId('open-agents').click();
       await page.locator('[data-testid=registry-row][data-id=navigator]').click();
       await page.getByTestId('record-edit').click();
     };
@@ -139,7 +139,7 @@ describe('a full disk', () => {
     await shoot(page, 'full-disk');
     await page.getByTestId('remedy-room').click();
     await page.getByTestId('holding').first().waitFor();
-    await page.getByTestId('privacy-back').click();
+    await page.getByTestId('settings-page-back').click();
     await devtools.send('Storage.overrideQuotaForOrigin', { origin });
     await page.getByTestId('remedy-retry').click();
     await answered(page, 1);

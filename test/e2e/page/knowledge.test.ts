@@ -13,7 +13,7 @@ const { open: openPage, newContext, shoot } = usePlayground();
 /** Opens the playground, with the knowledge beside the chat. */
 async function open(how: Parameters<typeof openPage>[0] = {}): Promise<{ page: Page; problems: string[] }> {
   const opened = await openPage(how);
-  await opened.page.getByTestId('open-knowledge').click();
+  await opened.page.keyboard.press('Alt+k');
   await opened.page.getByTestId('knowledge-panel').waitFor();
   return opened;
 }
@@ -211,7 +211,7 @@ describe('the knowledge beside the chat', () => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
     await page.getByTestId('knowledge-panel').waitFor({ state: 'detached' });
-    await page.locator('[data-testid=open-knowledge]:focus').waitFor();
+    await page.locator('[data-testid=chat-menu]:focus').waitFor();
     expect(problems).toEqual([]);
   });
 

@@ -52,9 +52,10 @@ describe('what the page keeps', () => {
     const { page, problems } = await open({ context });
     await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));
     await ask(page);
-    await page.getByTestId('theme-toggle').click();
+    await page.getByTestId('open-settings').click();
+    await page.getByTestId('theme-light').click();
     const other = await open({ context });
-    await page.getByTestId('open-privacy').click();
+    await page.getByTestId('open-settings').click();
     await page.getByTestId('holding').first().waitFor();
     expect(await holdings(page)).toEqual([
       'pinnace',
@@ -77,7 +78,7 @@ describe('what the page keeps', () => {
     expect(await page.evaluate(() => localStorage.length)).toBe(0);
     await ask(page);
 
-    await page.getByTestId('open-privacy').click();
+    await page.getByTestId('open-settings').click();
     await page.getByTestId('whole-file').setInputFiles({ name: 'all.json', mimeType: 'application/json', buffer });
     await page.getByTestId('whole-report').waitFor();
     const chats = page.locator('[data-testid=whole-room][data-room=Chats]');
@@ -86,7 +87,7 @@ describe('what the page keeps', () => {
     await shoot(page, 'privacy-import');
     await page.getByTestId('whole-apply').click();
     await page.getByTestId('chat-item').nth(1).waitFor();
-    expect(await page.getByTestId('theme-toggle').getAttribute('data-theme-choice')).toBe('light');
+    expect(await page.locator('html').getAttribute('data-theme')).toBe('light');
     await ask(page);
     expect(problems).toEqual([]);
     await context.close();
@@ -98,10 +99,10 @@ describe('whom the page talks to', () => {
     const faults = await startFaultServer();
     const { page, strangers } = await open();
     await ask(page);
-    await page.getByTestId('open-privacy').click();
+    await page.getByTestId('open-settings').click();
     await page.getByTestId('contacts-none').waitFor();
     expect(strangers).toEqual([]);
-    await page.getByTestId('privacy-back').click();
+    await page.getByTestId('settings-page-back').click();
     await page.getByTestId('model-badge').click();
     await page.getByTestId('settings-endpoint').check();
     await page.getByTestId('settings-base-url').fill(faults.url);
@@ -110,7 +111,7 @@ describe('whom the page talks to', () => {
     await page.getByTestId('settings-save').click();
     await send(page, 'Hello');
     await page.getByTestId('answer-footer').nth(1).waitFor();
-    await page.getByTestId('open-privacy').click();
+    await page.getByTestId('open-settings').click();
     const contact = page.getByTestId('contact');
     await contact.waitFor();
     expect(await contact.getAttribute('data-origin')).toBe(new URL(faults.url).origin);

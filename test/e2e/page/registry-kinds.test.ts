@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => everything.close());
 
 async function openSection(page: Page, section: string): Promise<void> {
-  await page.getByTestId('open-registry').click();
+  await page.getByTestId('open-agents').click();
   await page.getByTestId(`registry-tab-${section}`).click();
 }
 
@@ -54,13 +54,13 @@ describe('the kinds of records in the built playground', () => {
     await expect.poll(() => page.getByTestId('mcp-pin').count()).toBe(14); // two of them for clients that answer questions
     await page.getByTestId('mcp-pinned').scrollIntoViewIfNeeded();
     await shoot(page, 'kinds-mcp-approved');
-    await page.getByTestId('registry-back').click();
+    await page.getByTestId('agents-back').click();
     await page.getByTestId('registry-tab-agent').click();
     await page.locator('[data-testid=registry-row][data-id=navigator]').click();
     await page.getByTestId('record-edit').click();
     await fill(page, { mcp: 'everything: echo' });
     await save(page);
-    await page.getByTestId('registry-close').click();
+    await page.getByTestId('agents-back').click();
     await send(page, 'Call every__echo with message "Ahoy"');
     await page.locator('[data-testid=message][data-role=assistant]').getByText('Echo: Ahoy').first().waitFor();
     await shoot(page, 'kinds-mcp-called');
@@ -107,7 +107,7 @@ describe('the kinds of records in the built playground', () => {
     await page.getByTestId('help-config').getByText('must be JSON').waitFor();
     await fill(page, { config: '{"language": "en"}' });
     await save(page);
-    await page.getByTestId('registry-back').click();
+    await page.getByTestId('agents-back').click();
     await page.getByTestId('registry-tab-transfer').click();
     const download = page.waitForEvent('download');
     await page.getByTestId('export').click();

@@ -6,7 +6,7 @@ const { open, shoot } = usePlayground();
 describe('the registry in the built playground', () => {
   it('says what is wrong with a change, keeps the right one over a reload', async () => {
     const { page, problems } = await open();
-    await page.getByTestId('open-registry').click();
+    await page.getByTestId('open-agents').click();
     await page.getByTestId('registry-row').first().waitFor();
     await shoot(page, 'registry-list');
     await page.locator('[data-testid=registry-row][data-id=navigator]').click();
@@ -25,7 +25,7 @@ describe('the registry in the built playground', () => {
     await page.reload();
     await page.getByTestId('record-page').waitFor(); // the address leads back to it
     expect(await page.getByTestId('agent-instructions').textContent()).toBe('You are Navigator. Be brief.');
-    expect(await page.getByTestId('registry').locator('h1').textContent()).toBe('Pilot');
+    expect(await page.getByTestId('agents').locator('h1').textContent()).toBe('Pilot');
     await page.getByTestId('record-history').scrollIntoViewIfNeeded();
     await shoot(page, 'registry-history');
     expect(problems).toEqual([]);

@@ -49,19 +49,19 @@ describe('addresses of the playground', () => {
 
   it('close a page over the chat by going back, and open it again by going forward', async () => {
     const { page } = await open();
-    await page.getByTestId('open-registry').click();
-    await isAt(page, '#/registry');
+    await page.getByTestId('open-agents').click();
+    await isAt(page, '#/agents');
     await page.getByTestId('registry-tab-tool').click();
-    await isAt(page, '#/registry/tool');
+    await isAt(page, '#/agents/tool');
     await page.getByTestId('registry-row').first().click();
-    await isAt(page, /^#\/registry\/tool\/\w+$/);
+    await isAt(page, /^#\/agents\/tool\/\w+$/);
     const record = hashOf(page);
     await page.goBack();
-    await isAt(page, '#/registry/tool');
+    await isAt(page, '#/agents/tool');
     await page.getByTestId('registry-tab-tool').waitFor();
     await page.goBack();
     await page.goBack();
-    await page.getByTestId('registry').waitFor({ state: 'detached' });
+    await page.getByTestId('agents').waitFor({ state: 'detached' });
     for (let i = 0; i < 3; i++) await page.goForward();
     await isAt(page, record);
     await page.getByTestId('record-page').waitFor();
@@ -73,11 +73,11 @@ describe('addresses of the playground', () => {
     await ask(page, 'What is 6 * 7?');
     const chat = hashOf(page);
     const entries = await page.evaluate(() => history.length);
-    await page.getByTestId('open-registry').click();
-    await page.getByTestId('registry-back').click();
+    await page.getByTestId('open-agents').click();
+    await page.getByTestId('agents-back').click();
     await isAt(page, chat);
-    await page.getByTestId('open-privacy').click();
-    await page.getByTestId('privacy-back').click();
+    await page.getByTestId('open-settings').click();
+    await page.getByTestId('settings-page-back').click();
     await isAt(page, chat);
     expect(await page.evaluate(() => history.length)).toBeLessThanOrEqual(entries + 1);
   });
@@ -94,14 +94,17 @@ describe('addresses of the playground', () => {
 
   it.each(
     [
-      ['#/registry/agent/navigator', 'record-page'],
-      ['#/registry/vault', 'registry-tab-vault'],
-      ['#/registry/provider/default/edit', 'record-form'],
-      ['#/privacy', 'privacy'],
+      ['#/agents/agent/navigator', 'record-page'],
+      ['#/agents/vault', 'registry-tab-vault'],
+      ['#/agents/provider/default/edit', 'record-form'],
+      ['#/settings', 'settings-page'],
       ['#/new-agent/tools', 'builder-step-tools'],
       ['#/runs', 'runs-empty'],
+      ['#/runs/tests', 'evals'],
+      ['#/runs/plans', 'server-none'],
+      ['#/agents?at=server', 'server-none'],
       ['#/?tree', 'tree-panel'],
-      ['#/?knowledge', 'knowledge-panel'],
+      ['#/?files', 'knowledge-panel'],
       ['#/?over=palette', 'switcher'],
       ['#/model', 'settings-dialog'],
       ['#/tour', 'tour'],
@@ -113,32 +116,58 @@ describe('addresses of the playground', () => {
     expect(problems).toEqual([]);
   });
 
-  it('show a new chat for an address that leads nowhere', async () => {
+  it.each(
+    [
+      ['#/registry/tool', 'registry-tab-tool', '#/agents/tool'],
+      ['#/console', 'server-none', '#/agents?at=server'],
+      ['#/console/audit', 'server-none', '#/runs/audit'],
+      ['#/runs/evals', 'evals', '#/runs/tests'],
+      ['#/privacy', 'settings-page', '#/settings'],
+      ['#/?knowledge', 'knowledge-panel', '#/?files'],
+    ] as const,
+  )('lead from %s, an address of 0.2.0, to its place of today', async (hash, testId, now) => {
+    const { page, problems } = await open({ url: `${inject('playground')}${hash}`, ready: testId });
+    await isAt(page, now);
+    expect(problems).toEqual([]);
+  });
+
+  it('say that a chat is not there, and show a new one', async () => {
     const { page } = await open({ url: `${inject('playground')}#/c/no-such-chat` });
+    await page.getByTestId('nowhere-notice').getByText('is not in this browser').waitFor();
     await page.getByTestId('welcome').waitFor();
     await isAt(page, '');
     expect(await page.getByTestId('message').count()).toBe(0);
+  });
+
+  it('say that nothing is at an address, and offer the nearest', async () => {
+    const { page } = await open({ url: `${inject('playground')}#/agent` });
+    await page.getByTestId('nowhere-notice').getByText('Nothing is at the address “#/agent”').waitFor();
+    await page.getByTestId('nowhere-nearest').click();
+    await page.getByTestId('agents').waitFor();
+    await isAt(page, '#/agents');
+    await page.getByTestId('agents-back').click();
+    expect(await page.getByTestId('nowhere-notice').count()).toBe(0);
   });
 
   it('open a chat at its older form', async () => {
     const { page } = await open();
     await ask(page, 'What is 6 * 7?');
     const id = hashOf(page).slice('#/c/'.length);
-    await page.evaluate((hash) => (location.hash = hash), '#/registry');
-    await page.getByTestId('registry').waitFor();
+    await page.evaluate((hash) => (location.hash = hash), '#/agents');
+    await page.getByTestId('agents').waitFor();
     await page.evaluate((hash) => (location.hash = hash), `#${id}`);
     await titleOf(page).getByText('6 * 7').waitFor();
     await isAt(page, `#/c/${id}`);
-    expect(await page.getByTestId('registry').count()).toBe(0);
+    expect(await page.getByTestId('agents').count()).toBe(0);
   });
 
   it('keep a form with changes where it is', async () => {
-    const { page } = await open({ url: `${inject('playground')}#/registry/agent/navigator`, ready: 'record-page' });
+    const { page } = await open({ url: `${inject('playground')}#/agents/agent/navigator`, ready: 'record-page' });
     await page.getByTestId('record-edit').click();
-    await isAt(page, '#/registry/agent/navigator/edit');
+    await isAt(page, '#/agents/agent/navigator/edit');
     await page.getByTestId('field-name').fill('Pilot');
     await page.goBack();
-    await isAt(page, '#/registry/agent/navigator/edit');
+    await isAt(page, '#/agents/agent/navigator/edit');
     expect(await page.getByTestId('field-name').inputValue()).toBe('Pilot');
   });
 });
@@ -151,12 +180,12 @@ describe('Back on a phone', () => {
     for (
       const [button, shown] of [
         ['open-drawer', '.side-bar[data-open=true]'],
-        ['open-tree', '[data-testid=tree-panel]'],
-        ['open-knowledge', '[data-testid=knowledge-panel]'],
+        ['chat-menu', '[data-testid=knowledge-panel]'],
         ['model-badge', '[data-testid=settings-dialog]'],
       ] as const
     ) {
       await page.getByTestId(button).click();
+      if (button === 'chat-menu') await page.getByTestId('open-knowledge').click();
       await page.locator(shown).waitFor();
       await page.goBack();
       await page.locator(shown).waitFor({ state: 'detached' });

@@ -39,7 +39,7 @@ describe('the tour', () => {
     await page.locator('[data-testid=tour-say][data-progress=done]').waitFor();
     await shoot(page, 'tour-call-360');
     await page.getByTestId('tour-how').press('Enter');
-    await page.getByTestId('inspector').getByTestId('waterfall').waitFor();
+    await page.getByTestId('runs').getByTestId('waterfall').waitFor();
     await shoot(page, 'tour-how-360');
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');

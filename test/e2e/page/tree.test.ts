@@ -8,7 +8,7 @@ const { newContext, shoot } = playground;
 /** Opens the playground with the tree beside the chat. */
 async function open(how: Parameters<typeof playground.open>[0] = {}): ReturnType<typeof playground.open> {
   const opened = await playground.open(how);
-  await opened.page.getByTestId('open-tree').click();
+  await opened.page.keyboard.press('Alt+t');
   await row(opened.page, 'Northquay Yard').waitFor();
   return opened;
 }
@@ -98,7 +98,7 @@ describe('the tree beside the chat', () => {
     expect(await page.locator('main').getAttribute('inert')).not.toBeNull();
     await press(page, 'Escape');
     await page.getByTestId('tree-panel').waitFor({ state: 'detached' });
-    await page.locator('[data-testid=open-tree]:focus').waitFor();
+    await page.locator('[data-testid=chat-menu]:focus').waitFor();
     await page.getByTestId('composer').waitFor();
     expect(problems).toEqual([]);
   });

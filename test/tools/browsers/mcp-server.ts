@@ -38,7 +38,7 @@ export async function approveServer(page: Page, reads: readonly string[] = []): 
 
 /** Lets the navigator use an approved server. Its record is open then. */
 export async function letAgentUse(page: Page, server: string): Promise<void> {
-  await page.getByTestId('registry-back').click();
+  await page.getByTestId('agents-back').click();
   await page.getByTestId('registry-tab-agent').click();
   await page.locator('[data-testid=registry-row][data-id=navigator]').click();
   await page.getByTestId('record-edit').click();
@@ -69,5 +69,5 @@ export async function useServer(
   await onReview?.();
   await approveServer(page, reads);
   await letAgentUse(page, id);
-  await page.getByTestId('registry-close').click();
+  await page.getByTestId('agents-back').click();
 }

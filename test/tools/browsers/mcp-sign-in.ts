@@ -57,12 +57,12 @@ export async function signOut(page: Page): Promise<void> {
   await openVault(page);
   await page.getByTestId('sign-out').click();
   await page.getByTestId('sign-in-row').waitFor({ state: 'detached' });
-  await page.getByTestId('registry-back').click();
+  await page.getByTestId('agents-back').click();
 }
 
 /** From a record of the registry. */
 export async function openVault(page: Page): Promise<void> {
-  await page.getByTestId('registry-back').click();
+  await page.getByTestId('agents-back').click();
   await page.getByTestId('registry-tab-vault').click();
   await page.getByTestId('vault').waitFor();
 }

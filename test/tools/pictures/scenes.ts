@@ -18,7 +18,7 @@ export const scenes: readonly Scene[] = [
   {
     name: 'tree',
     async go(page) {
-      await page.getByTestId('open-tree').click();
+      await page.keyboard.press('Alt+t');
       await choose(page, 'bosun');
       await send(page, 'Add a task "Order new anchor chain" to "Rigging and sails"');
       await page.getByRole('treeitem', { name: 'Order new anchor chain' }).first().waitFor();
@@ -38,7 +38,7 @@ export const scenes: readonly Scene[] = [
   {
     name: 'knowledge',
     async go(page) {
-      await page.getByTestId('open-knowledge').click();
+      await page.getByTestId('open-files').click();
       await page.getByTestId('knowledge-guide').click();
       await page.locator('[data-testid=knowledge-file][data-state=ready]').nth(5).waitFor();
       await choose(page, 'almanac');

@@ -28,37 +28,37 @@ const workload = [
   ['navigator', 'How many days are between 2026-11-20 and 2026-12-24?'],
 ] as const;
 
-/** The console at a working endpoint, without permission, and without an answer. */
+/** A server's agents and runs: at work, without permission, and without an answer. */
 export const consoleScreens = {
-  'console-nowhere': first('The console without an endpoint', async (page) => {
-    await page.keyboard.press('Alt+c');
-    await page.getByTestId('console-nowhere').waitFor();
+  'server-none': first('The runs of a server, with none connected', async (page) => {
+    await page.evaluate(() => (location.hash = '#/runs/audit'));
+    await page.getByTestId('server-none').waitFor();
   }),
-  'console-registry': next('The registry of an endpoint', async (page, { endpoint }) => {
-    await page.getByTestId('console-back').click();
+  'server-agents': next('The agents of a server', async (page, { endpoint }) => {
+    await page.getByTestId('runs-back').click();
     await chooseEndpoint(page, endpoint);
     await choose(page, 'commodore');
     await send(page, 'Calculate 6 * 7; ask me which port we sail for');
     await page.locator('[data-testid=plan][data-state=suspended]').waitFor();
     await ended(page);
-    await page.getByTestId('open-console').click();
+    await page.getByTestId('open-agents').click();
     await page.locator('[data-testid=registry-row][data-id=drill]').click();
     await page.getByTestId('registry-switch').click(); // the audit holds what changes something
     await page.getByTestId('registry-switch').getByText('Enable').waitFor();
-    await page.getByTestId('console-back').click();
-    await page.getByTestId('console-ready').waitFor();
+    await page.getByTestId('agents-back').click();
+    await page.getByTestId('registry-row').first().waitFor();
   }),
-  'console-runs': next('The runs at an endpoint', clicks('console-tab-runs', 'console-run')),
-  'console-plans': next('The plans at an endpoint', clicks('console-tab-plans', 'console-plan')),
-  'console-plan': next('The controls of a plan at an endpoint', clicks('console-plan', 'console-plan-view')),
-  'console-audit': next('The audit with its verification', async (page) => {
-    await page.getByTestId('console-tab-audit').click();
+  'server-list': next('The runs of a server', clicks('open-runs', 'console-run')),
+  'server-plans': next('The plans of a server', clicks('runs-tab-plans', 'console-plan')),
+  'server-plan': next('The controls of a plan at a server', clicks('console-plan', 'console-plan-view')),
+  'server-audit': next('The audit log with its verification', async (page) => {
+    await page.getByTestId('runs-tab-audit').click();
     await page.getByTestId('console-audit-entry').first().waitFor();
     await page.getByTestId('console-verify').click();
     await page.getByTestId('console-verification').getByText('Intact').waitFor();
   }),
-  'console-metrics': next('The metrics of an endpoint', async (page) => {
-    await page.getByTestId('console-tab-metrics').click();
+  'server-metrics': next('The metrics of a server', async (page) => {
+    await page.getByTestId('runs-tab-metrics').click();
     const read = page.locator('.console-chart-time').first();
     for (const [agent, text] of workload) {
       const before = await read.innerText();
@@ -66,22 +66,22 @@ export const consoleScreens = {
       await choose(page, agent);
       await send(page, text);
       await ended(page);
-      await page.keyboard.press('Alt+c');
+      await page.getByTestId('open-runs').click();
+      await page.getByTestId('runs-tab-metrics').click();
       await read.filter({ hasNotText: before }).waitFor(); // the metrics were read once more
     }
   }),
-  'console-refused': first('A page without permission', async (page, { endpoint }) => {
+  'server-refused': first('A page without permission', async (page, { endpoint }) => {
     await answers(page, `${endpoint}/v1/events*`, { status: 403, code: 'forbidden' });
     await chooseEndpoint(page, endpoint);
-    await page.getByTestId('open-console').click();
-    await page.getByTestId('console-tab-runs').click();
+    await page.getByTestId('open-runs').click();
     await page.getByTestId('console-refusal').waitFor();
   }, { isBroken: true }),
-  'console-unreachable': first('An endpoint that does not respond', async (page, { endpoint }) => {
+  'server-unreachable': first('A server that does not respond', async (page, { endpoint }) => {
     await chooseEndpoint(page, endpoint);
     await page.route(`${endpoint}/**`, (route) => route.abort());
-    await page.getByTestId('open-console').click();
-    await page.getByTestId('console-tab-audit').click();
+    await page.getByTestId('open-runs').click();
+    await page.getByTestId('runs-tab-audit').click();
     await page.getByTestId('console-refusal').waitFor();
   }, { isBroken: true }),
 } satisfies Partial<Record<ScreenName, Screen>>;

@@ -8,7 +8,7 @@ const model = 'https://models.example/v1';
 export const failureScreens = {
   'failure-screen': first('A screen that failed to load', async (page) => {
     await page.route('**/assets/registry-screen*', (route) => route.abort());
-    await page.getByTestId('open-registry').click();
+    await page.getByTestId('open-agents').click();
     await page.getByTestId('screen-failure').waitFor();
   }, { isBroken: true }),
   'failure-storage': first('A browser without storage', async (page, { playground }) => {

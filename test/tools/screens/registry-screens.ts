@@ -13,20 +13,20 @@ async function importCatalog(page: Page, catalog: object): Promise<void> {
 
 /** The registry, its records, the vault, and import and export. */
 export const registryScreens = {
-  'registry-agent': first('The registry: agents', clicks('open-registry', 'registry-row')),
+  'registry-agent': first('The registry: agents', clicks('open-agents', 'registry-row')),
   'record-page': next('An agent’s page', async (page) => {
     await page.locator('[data-testid=registry-row][data-id=navigator]').click();
     await page.getByTestId('record-page').waitFor();
   }),
   'record-form': next('An agent’s form', clicks('record-edit', 'field-instructions')),
   'registry-tool': next('The registry: tools', async (page) => {
-    await page.getByTestId('registry-back').click();
-    await page.getByTestId('registry-back').click();
+    await page.getByTestId('agents-back').click();
+    await page.getByTestId('agents-back').click();
     await tab('tool')(page);
   }),
   'record-tool': next('A tool’s page', clicks('registry-row', 'record-page')),
   'registry-mcpServer': next('The registry: MCP servers', async (page) => {
-    await page.getByTestId('registry-back').click();
+    await page.getByTestId('agents-back').click();
     await tab('mcpServer', 'record-new')(page);
   }),
   'record-refused': next('A rejected record', async (page) => {
@@ -43,7 +43,7 @@ export const registryScreens = {
   }),
   'record-removal': next('Confirmation before removing a record', clicks('record-remove', 'removal')),
   'registry-provider': next('The registry: providers', async (page) => {
-    await page.getByTestId('registry-back').click();
+    await page.getByTestId('agents-back').click();
     await tab('provider')(page);
   }),
   'registry-dataSource': next('The registry: data sources', tab('dataSource')),
@@ -63,7 +63,7 @@ export const registryScreens = {
   }),
   'chat-long-names': next('An agent with a very long name, in two scripts', async (page) => {
     await page.getByTestId('import-apply').click();
-    await page.getByTestId('registry-back').click();
+    await page.getByTestId('agents-back').click();
     await page.locator(`[data-testid=agent-card][data-agent=${longAgent.id}]`).click();
   }),
 } satisfies Partial<Record<ScreenName, Screen>>;

@@ -2,25 +2,26 @@
 
 import type { Page } from 'playwright';
 import type { Step } from '../../../demo/builder/state/builder.ts';
-import type { ConsoleTab } from '../../../demo/console/state/console.ts';
 import type { InspectorTab } from '../../../demo/inspector/state/inspector.ts';
-import type { Beside, Overlay, Workshop } from '../../../demo/app/state/playground.ts';
+import type { Overlay } from '../../../demo/app/state/playground.ts';
+import type { RunsSection } from '../../../demo/app/state/route.ts';
+import type { Beside } from '../../../demo/app/state/screens.ts';
 import type { Section } from '../../../demo/registry/state/registry-pages.ts';
 import type { ScreenServers } from '../servers/screen-servers.ts';
 import type { OverScreenName } from '../../../demo/kit/over-screen.tsx';
 
 /** Screens with parts are listed part by part. */
-type Parted = 'registry' | 'inspector' | 'builder' | 'console';
+type Parted = 'agents' | 'runs' | 'builder';
 
 /** Every screen that the page's own code names: a new one does not compile before it is in the table. */
 type NamedScreen =
-  | Exclude<OverScreenName | Workshop['type'], Parted>
-  | Exclude<Overlay, 'none'>
+  | Exclude<OverScreenName, Parted>
+  | Exclude<Overlay, 'none' | 'server'>
   | Beside
   | `registry-${Section}`
   | `run-${InspectorTab}`
   | `builder-${Step}`
-  | `console-${ConsoleTab}`;
+  | `server-${Exclude<RunsSection, 'tests'> | 'agents'}`;
 
 /** States of screens that look otherwise than the screen does at first. */
 type State =
@@ -55,7 +56,7 @@ type State =
   | 'evals'
   | `builder-${'http' | 'code' | 'provider' | 'saved'}`
   | 'privacy-erase'
-  | `console-${'nowhere' | 'plan' | 'refused' | 'unreachable'}`
+  | `server-${'none' | 'plan' | 'refused' | 'unreachable'}`
   | `failure-${'screen' | 'storage' | 'key'}`;
 
 /** The name of a screen. */

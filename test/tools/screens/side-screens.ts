@@ -4,14 +4,14 @@ import { choose, clicks, ended } from './ways.ts';
 /** The screens beside the chat. */
 export const sideScreens = {
   'tree': first('The tree', async (page) => {
-    await page.getByTestId('open-tree').click();
+    await page.keyboard.press('Alt+t');
     await page.getByRole('treeitem', { name: 'Northquay Yard' }).waitFor();
   }),
   'tree-found': next('Search results in the tree', async (page) => {
     await page.getByTestId('tree-search').fill('anchor');
     await page.getByTestId('tree-found').first().waitFor();
   }),
-  'knowledge-empty': first('Files: none yet', clicks('open-knowledge', 'knowledge-empty')),
+  'knowledge-empty': first('Files: none yet', clicks('open-files', 'knowledge-empty')),
   'knowledge': next('Files: a list', async (page) => {
     await page.getByTestId('knowledge-guide').click();
     await page.locator('[data-testid=knowledge-file][data-state=ready]').nth(5).waitFor();

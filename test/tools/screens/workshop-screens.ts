@@ -84,5 +84,5 @@ export const workshopScreens = {
     await page.goto(`${playground}${await linkTo(sharedChat, '#chat=')}`);
     await page.getByTestId('shared-keep').waitFor();
   }),
-  'runs-empty': first('No runs yet', clicks('open-inspector', 'runs-empty')),
+  'runs-empty': first('No runs yet', clicks('open-runs', 'runs-empty')),
 } satisfies Partial<Record<ScreenName, Screen>>;

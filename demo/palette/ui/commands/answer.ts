@@ -4,12 +4,12 @@ import { planOf, planToFollow } from '../../../plan/state/plan.ts';
 import type { Playground } from '../../../app/state/playground.ts';
 import { isMac } from '../../../app/ui/actions.ts';
 import { chatFind } from '../../../find/ui/chat-find.ts';
-import { uncover } from '../../../app/ui/over-chat.ts';
+import { showRun, uncover } from '../../../app/state/screens.ts';
 import type { Command } from './command.ts';
 
 /** What can be done with the last answer of the open chat. */
 export function answerCommands(playground: Playground): readonly Command[] {
-  const { chats, inspector } = playground;
+  const { chats } = playground;
   const chat = chats.current.value;
   const last = chat.messages.value.at(-1);
   if (last?.role !== 'assistant') return [];
@@ -53,7 +53,7 @@ export function answerCommands(playground: Playground): readonly Command[] {
       title: 'Inspect the last answer’s run',
       hint: 'Answer',
       words: 'trace waterfall events prompt tokens',
-      go: () => void (inspector.shown.value = { traceId, via: last.via, planId: planOf(last)?.planId }),
+      go: () => showRun(playground, { traceId, via: last.via, planId: planOf(last)?.planId }),
     }]),
     ...(said === '' ? [] : [{
       id: 'copy',

@@ -1,7 +1,7 @@
 import { agentOf, type Playground } from '../../../app/state/playground.ts';
 import type { ChatHit } from '../../../chat/store/search-chats.ts';
 import { chatFind } from '../../../find/ui/chat-find.ts';
-import { uncover } from '../../../app/ui/over-chat.ts';
+import { uncover } from '../../../app/state/screens.ts';
 import type { Command } from './command.ts';
 
 /** A new chat with each agent. */

@@ -1,6 +1,6 @@
 import type { Playground } from '../../../app/state/playground.ts';
 import { keyedActions, sayKey } from '../../../app/ui/actions.ts';
-import { uncover } from '../../../app/ui/over-chat.ts';
+import { showAgents, uncover } from '../../../app/state/screens.ts';
 import { guideHref } from '../../../kit/guide-href.ts';
 import { guideGroups } from '../../../guides.ts';
 import type { Section } from '../../../registry/state/registry-pages.ts';
@@ -44,15 +44,15 @@ export function pageCommands(playground: Playground): readonly Command[] {
       title: 'Create an agent',
       hint: 'Page',
       words: 'build make create',
-      go: () => void (playground.workshop.value = { type: 'builder' }),
+      go: () => void (playground.screen.value = { name: 'builder' }),
     },
     {
-      id: 'privacy',
-      icon: 'lock',
-      title: 'Privacy and data: view, export, import or erase',
+      id: 'settings',
+      icon: 'sliders',
+      title: 'Settings: colors, keys, privacy and data',
       hint: 'Page',
-      words: 'storage backup save delete everything',
-      go: () => void (playground.privacy.isShown.value = true),
+      words: 'storage backup save delete everything erase export import theme',
+      go: () => void (playground.screen.value = { name: 'settings' }),
     },
     {
       id: 'tour',
@@ -80,18 +80,11 @@ export function registryCommands(playground: Playground): readonly Command[] {
   return sections.map(([section, title, words]) => ({
     id: `registry-${section}`,
     icon: 'records',
-    title: `Registry: ${title}`,
+    title: section === 'agent' ? title : `Agents: ${title}`,
     hint: 'Page',
     words,
-    go: () => void openSection(playground, section),
+    go: () => showAgents(playground, { section, where: 'page' }),
   }));
-}
-
-/** The sections load with the registry. */
-async function openSection(playground: Playground, section: Section): Promise<void> {
-  playground.registry.isShown.value = true;
-  const { pagesOf } = await import('../../../registry/ui/registry-screen.tsx');
-  await pagesOf(playground).show(section);
 }
 
 /** The guides. They open in a tab of their own, so a run in progress continues. */

@@ -125,13 +125,21 @@ describe('the keys', () => {
     expect(page.transport.sent[0]?.signal?.aborted).toBe(false);
   });
 
-  it('the theme button changes the colours', async () => {
+  it('move in the menu of the chat, which Esc closes and leaves the focus where it was', async () => {
     page = await mount();
-    await page.click('theme-toggle');
-    expect(document.documentElement.dataset['theme']).toBe('light');
-    await page.click('theme-toggle');
-    expect(document.documentElement.dataset['theme']).toBe('dark');
-    await page.click('theme-toggle');
-    expect(document.documentElement.dataset['theme']).toBeUndefined();
+    await page.click('chat-menu');
+    const first = await page.find('open-knowledge');
+    await vi.waitFor(() => expect(document.activeElement).toBe(first));
+    const press = (key: string): unknown =>
+      document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+    press('ArrowDown');
+    expect(document.activeElement).toBe(page.all('open-chat-settings')[0]);
+    press('Home');
+    expect(document.activeElement).toBe(first);
+    press('c');
+    expect(document.activeElement).toBe(page.all('open-chat-settings')[0]);
+    press('Escape');
+    await vi.waitFor(() => expect(page.all('open-chat-settings')).toEqual([]));
+    expect(document.activeElement).toBe(page.all('chat-menu')[0]);
   });
 });

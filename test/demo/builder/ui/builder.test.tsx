@@ -56,7 +56,7 @@ describe('an agent that is made step by step', () => {
     await page.click('builder-try');
     await vi.waitFor(() => expect(page.all('builder')).toEqual([]));
     expect(page.playground.chats.current.value.agentId.value).toBe('harbour-master');
-    page.playground.workshop.value = { type: 'builder' };
+    page.playground.screen.value = { name: 'builder' };
     await vi.waitFor(() => expect(page.all('share')[0]?.dataset['ready']).toBe('true'));
     expect(text('share')).not.toContain('too large');
     const found = await host.control.get('agent', 'harbour-master');
@@ -161,7 +161,7 @@ const linkOf = async (document: AgentDocument): Promise<string> =>
   new URL(await toLink(document, 'https://page.example/') ?? '').hash;
 
 async function follow(hash: string): Promise<void> {
-  page.playground.workshop.value = { type: 'link', hash };
+  page.playground.screen.value = { name: 'link', hash };
   await page.find('link-page');
 }
 

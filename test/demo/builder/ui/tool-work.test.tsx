@@ -11,7 +11,7 @@ const text = (testId: string): string => page.all(testId)[0]?.textContent ?? '';
 
 async function newTool(options: Parameters<typeof hostedRegistry>[0] = {}, type = 'http'): Promise<void> {
   page = await mount({ registry: hostedRegistry(options).control });
-  await page.click('open-registry');
+  await page.click('open-agents');
   await page.click('registry-tab-tool');
   await page.click('record-new');
   const choice = await page.find('field-type') as HTMLSelectElement; // safe enough, as above

@@ -12,7 +12,9 @@ type Texts = Readonly<Record<string, string>>;
 
 /** Opens the settings, fills them in and saves. */
 async function set(on: Page, texts: Texts): Promise<void> {
-  await on.click('open-chat-settings');
+  await vi.waitFor(() => expect(on.all('chat-settings')).toEqual([])); // closed before
+  on.press('s', { altKey: true, code: 'KeyS' });
+  await on.find('chat-settings');
   for (const [name, text] of Object.entries(texts)) await on.type(`chat-settings-${name}`, text);
   await vi.waitFor(() => expect(on.all('chat-settings-save')[0]).toHaveProperty('disabled', false));
   await on.click('chat-settings-save');
@@ -24,13 +26,12 @@ const bodyOf = (on: Page, which: 'transport' | 'remote' = 'transport') => on[whi
 describe('the settings of a chat', () => {
   it('go with each request of the chat, and of no other', async () => {
     page = await mount();
-    expect((await page.find('open-chat-settings')).getAttribute('aria-label')).toBe('Chat settings');
+    expect(page.all('chat-sign')).toEqual([]);
     await set(page, { instructions: ' Answer in French. ', temperature: '0,2', topP: '0.5', outputTokens: '200' });
-    const sign = await page.find('open-chat-settings');
+    const sign = await page.find('chat-sign');
     expect(sign.getAttribute('aria-label')).toBe(
       'Chat settings: system prompt, temperature, top P, max output tokens',
     );
-    expect(sign.dataset['set']).toBe('true');
     await send(page, 'Hello');
     expect(bodyOf(page)).toEqual({
       agentId: 'navigator',
@@ -55,12 +56,12 @@ describe('the settings of a chat', () => {
     await set(page, { temperature: '1' });
     page.unmount();
     page = await mount({ storage, chatId });
-    await page.click('open-chat-settings');
+    page.press('s', { altKey: true, code: 'KeyS' });
     expect(await page.find('chat-settings-instructions')).toHaveProperty('value', 'Answer in French.');
     expect(await page.find('chat-settings-temperature')).toHaveProperty('value', '1');
     await page.click('chat-settings-reset');
     await vi.waitFor(() => expect(page?.all('chat-settings-instructions')[0]).toHaveProperty('value', ''));
-    await vi.waitFor(async () => expect((await page?.find('open-chat-settings'))?.dataset['set']).toBe('false'));
+    await vi.waitFor(() => expect(page?.all('chat-sign')).toEqual([]));
     page.unmount();
     page = await mount({ storage, chatId });
     await vi.waitFor(() => expect(page?.playground.chats.current.value.settings.value).toEqual({}));
@@ -75,7 +76,7 @@ describe('the settings of a chat', () => {
     ['instructions', 'x'.repeat(16_385), 'Write at most 16,384 characters.'],
   ])('are refused as they are typed: %s %#', async (name, text, problem) => {
     page = await mount();
-    await page.click('open-chat-settings');
+    page.press('s', { altKey: true, code: 'KeyS' });
     await page.type(`chat-settings-${name}`, text);
     const field = await page.find(`chat-settings-${name}`);
     await vi.waitFor(() => expect(field.getAttribute('aria-invalid')).toBe('true'));
@@ -88,7 +89,7 @@ describe('the settings of a chat', () => {
 
   it('name a model of the connected server only, which no other server is asked for', async () => {
     page = await mount();
-    await page.click('open-chat-settings');
+    page.press('s', { altKey: true, code: 'KeyS' });
     await page.find('chat-settings');
     expect(page.all('chat-settings-model')).toEqual([]);
     page.playground.overlay.value = 'none';
@@ -107,7 +108,7 @@ describe('the settings of a chat', () => {
   it('go to an endpoint, which decides, and whose refusal leads back to them', async () => {
     page = await mount();
     await page.playground.settings.usePinnace('https://agents.example');
-    await page.click('open-chat-settings');
+    page.press('s', { altKey: true, code: 'KeyS' });
     expect((await page.find('chat-settings-endpoint')).textContent).toContain('The endpoint decides.');
     page.playground.overlay.value = 'none';
     await set(page, { instructions: 'Answer in French.' });
@@ -130,7 +131,7 @@ describe('the settings of a chat', () => {
   it('of an agent that plans are its limit of output tokens alone', async () => {
     page = await mount();
     page.playground.chats.start('pilot');
-    await page.click('open-chat-settings');
+    page.press('s', { altKey: true, code: 'KeyS' });
     expect((await page.find('chat-settings-plans')).textContent).toContain('Pilot works by plans');
     page.playground.overlay.value = 'none';
     await set(page, { instructions: 'Answer in French.', outputTokens: '300' });

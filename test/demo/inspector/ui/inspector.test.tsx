@@ -26,7 +26,7 @@ afterEach(() => page.unmount());
 /** Opens the emitted run, or another. */
 async function openRun(host: FakeInspector): Promise<void> {
   page = await mount({ inspector: host.control });
-  await page.click('open-inspector');
+  await page.click('open-runs');
   await page.click('run-row');
   await page.find('run-view');
 }
@@ -49,7 +49,7 @@ async function chooseFile(content: string | Blob): Promise<void> {
 describe('the list of runs', () => {
   it('says so when there are none, and when they are not stored', async () => {
     page = await mount({ inspector: fakeInspector({ isStored: false }).control });
-    await page.click('open-inspector');
+    await page.click('open-runs');
     await page.find('runs-empty');
     expect(text('runs-unkept')).toContain('lost when the page closes');
     expect(page.all('runs-erase')).toEqual([]);
@@ -59,10 +59,10 @@ describe('the list of runs', () => {
     const record = recordOf(emittedRun());
     const fork = { ...record, head: { ...record.head, traceId: 'b'.repeat(32), runId: 'run_2', forkOf: 'run_1' } };
     page = await mount({ inspector: fakeInspector({ records: [fork, record] }).control });
-    await page.click('open-inspector');
+    await page.click('open-runs');
     await vi.waitFor(() => expect(text('run-row')).toContain('Fork of another run'));
     page.press('Escape');
-    await vi.waitFor(() => expect(page.all('inspector')).toEqual([]));
+    await vi.waitFor(() => expect(page.all('runs')).toEqual([]));
     await send(page, 'How far is it?');
     page.transport.write({
       type: 'data-run',
@@ -70,13 +70,13 @@ describe('the list of runs', () => {
       data: { runId: 'run_1', traceId: runTrace, state: 'running' },
     });
     await page.find('inspect');
-    await page.click('open-inspector');
+    await page.click('open-runs');
     await vi.waitFor(() => expect(text('run-row')).toContain('Fork of “How far is it?”'));
   });
 
   it('shows the state and the cost of each run', async () => {
     page = await mount({ inspector: fakeInspector({ records: [recordOf(emittedRun())] }).control });
-    await page.click('open-inspector');
+    await page.click('open-runs');
     await page.find('run-row');
     expect(text('run-row')).toContain('Navigator');
     expect(text('run-row')).toContain('1.0 s · 2 model calls · 2 tool calls · 520 tokens · 1 failure');
@@ -85,7 +85,7 @@ describe('the list of runs', () => {
   it('shows a run that starts meanwhile', async () => {
     const host = fakeInspector();
     page = await mount({ inspector: host.control });
-    await page.click('open-inspector');
+    await page.click('open-runs');
     await page.find('runs-empty');
     const { head, events } = recordOf(emittedRun().slice(0, 3));
     host.emit({ head, from: 0, events });
@@ -96,7 +96,7 @@ describe('the list of runs', () => {
   it('erases all runs, and asks first', async () => {
     const host = fakeInspector({ records: [recordOf(emittedRun())] });
     page = await mount({ inspector: host.control });
-    await page.click('open-inspector');
+    await page.click('open-runs');
     await page.click('runs-erase');
     expect(host.runs.size).toBe(1);
     await page.click('runs-erase-sure');
@@ -110,13 +110,13 @@ describe('the list of runs', () => {
     page.press('Escape');
     await page.find('run-row');
     page.press('Escape');
-    await vi.waitFor(() => expect(page.all('inspector')).toEqual([]));
+    await vi.waitFor(() => expect(page.all('runs')).toEqual([]));
   });
 
   it('makes way for a chat', async () => {
     await openRun(fakeInspector({ records: [recordOf(emittedRun())] }));
     await page.click('new-chat');
-    await vi.waitFor(() => expect(page.all('inspector')).toEqual([]));
+    await vi.waitFor(() => expect(page.all('runs')).toEqual([]));
   });
 });
 
@@ -132,7 +132,7 @@ describe('the way from an answer', () => {
     expect(page.all('answer-footer')).toEqual([]); // it goes on
     live.click();
     await page.find('run-view');
-    await page.click('inspector-close');
+    await page.click('runs-back');
     page.transport.write({ type: 'finish', finishReason: 'stop' });
     page.transport.close();
     await page.find('answer-footer');
@@ -146,18 +146,18 @@ describe('the way from an answer', () => {
     const { head: following, events } = recordOf(emittedRun({ traceId: 'f'.repeat(32) }).slice(0, 1));
     const records = [{ ...planned, head }, { head: following, events }];
     page = await mount({ inspector: fakeInspector({ records }).control });
-    page.playground.inspector.shown.value = { traceId: following.traceId, planId: 'plan_1' };
+    page.playground.screen.value = { name: 'run', traceId: following.traceId, planId: 'plan_1' };
     await page.find('run-view');
     expect(names()).toHaveLength(7);
-    page.playground.inspector.shown.value = { traceId: following.traceId, planId: 'plan_2' };
+    page.playground.screen.value = { name: 'run', traceId: following.traceId, planId: 'plan_2' };
     await vi.waitFor(() => expect(names()).toEqual(['run']));
   });
 
   it('says that a run does not exist anymore', async () => {
     page = await mount({ inspector: fakeInspector().control });
-    page.playground.inspector.shown.value = { traceId: 'x' };
-    await page.find('inspector-problem');
-    expect(text('inspector-problem')).toBe('Cannot show the run: it is gone.');
+    page.playground.screen.value = { name: 'run', traceId: 'x' };
+    await page.find('runs-problem');
+    expect(text('runs-problem')).toBe('Cannot show the run: it is gone.');
   });
 
   const via = 'https://agents.example.com/v1';
@@ -171,14 +171,14 @@ describe('the way from an answer', () => {
   )('says why a run at an endpoint cannot be shown: %s', async (code, why) => {
     page = await mount({ inspector: fakeInspector().control });
     page.remote.run = async () => ({ ok: false, error: { code, message: 'Nobody answers', retryable: false } });
-    page.playground.inspector.shown.value = { traceId: runTrace, via };
+    page.playground.screen.value = { name: 'run', traceId: runTrace, via };
     await page.find('run-elsewhere');
     for (const part of ['agents.example.com', why, runTrace]) expect(text('run-elsewhere')).toContain(part);
   });
 
   it('says so where this page cannot be certified for the endpoint', async () => {
     page = await mount({ inspector: fakeInspector().control, noIssuer: new Error('No issuer') });
-    page.playground.inspector.shown.value = { traceId: runTrace, via };
+    page.playground.screen.value = { name: 'run', traceId: runTrace, via };
     await page.find('run-elsewhere');
     expect(text('run-elsewhere')).toContain(runTrace);
   });
@@ -191,7 +191,7 @@ describe('the way from an answer', () => {
       asked.push(given);
       return { ok: true, value: recordOf(events.slice(0, 3)) };
     };
-    page.playground.inspector.shown.value = { traceId: runTrace, via, planId: 'plan_1' };
+    page.playground.screen.value = { name: 'run', traceId: runTrace, via, planId: 'plan_1' };
     await page.find('run-view');
     expect(names()).toEqual(['run', 'step', 'model.call']);
     expect(text('run-summary')).toContain('at an endpoint');
@@ -203,7 +203,7 @@ describe('the way from an answer', () => {
     await page.click('run-tab-prompt');
     expect(page.all('run-view')[0]?.textContent).toContain('Prompts stay at the endpoint');
     expect(signal.aborted).toBe(false);
-    page.playground.inspector.shown.value = {};
+    page.playground.screen.value = { name: 'runs', where: 'page', section: 'list' };
     await page.find('runs-empty');
     expect(signal.aborted).toBe(true);
   });
@@ -420,7 +420,7 @@ describe('the prompts of a run', () => {
     await vi.waitFor(() => expect(files).toHaveLength(2));
     expect(await files[1]?.text()).toContain('What is 6 * 7?');
     vi.restoreAllMocks();
-    await page.click('inspector-back');
+    await page.click('runs-back');
     await chooseFile(await files[1]!.text());
     await page.find('run-view');
     expect(text('run-summary')).toContain('from a file');
@@ -433,7 +433,7 @@ describe('the prompts of a run', () => {
 describe('a run’s file', () => {
   it('is opened, and shows what it holds as text and nothing else', async () => {
     page = await mount({ inspector: fakeInspector().control });
-    await page.click('open-inspector');
+    await page.click('open-runs');
     await page.find('runs-empty');
     const hostile = '<img src=x onerror=alert(1)><script>alert(1)</script>';
     const events = emittedRun().map((event) => ({
@@ -462,14 +462,14 @@ describe('a run’s file', () => {
 
   it('is refused with what is wrong with it', async () => {
     page = await mount({ inspector: fakeInspector().control });
-    await page.click('open-inspector');
+    await page.click('open-runs');
     await page.find('runs-empty');
     await chooseFile('{"format":"har"}');
-    await page.find('inspector-problem');
-    expect(text('inspector-problem')).toBe('Cannot read the file: "format" must be "pinnace-run".');
+    await page.find('runs-problem');
+    expect(text('runs-problem')).toBe('Cannot read the file: "format" must be "pinnace-run".');
     await chooseFile(writeRunFile(recordOf(emittedRun())));
     await page.find('run-view');
-    expect(page.all('inspector-problem')).toEqual([]);
+    expect(page.all('runs-problem')).toEqual([]);
   });
 });
 

@@ -56,7 +56,7 @@ async function open(opened: Partial<OpenedKnowledge>, answers: Partial<Knowledge
     ...answers,
   };
   page = await mount({ knowledge: { control } });
-  await page.click('open-knowledge');
+  await page.click('open-files');
   await page.find('knowledge-panel');
 }
 
@@ -290,10 +290,10 @@ describe('the knowledge panel', () => {
 
   it('stands in the place of the tree, and is reached from the side bar', async () => {
     await open({ files: [file('a.md')] });
-    await page.click('open-tree');
+    page.press('t', { altKey: true, code: 'KeyT' });
     await page.find('tree-panel');
     expect(page.all('knowledge-panel')).toHaveLength(0);
-    await page.click('side-knowledge');
+    await page.click('open-files');
     await page.find('knowledge-panel');
     expect(page.all('tree-panel')).toHaveLength(0);
   });

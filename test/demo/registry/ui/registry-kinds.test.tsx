@@ -18,7 +18,7 @@ const ids = () => page.all('registry-row').map((row) => row.dataset['id']);
 async function openSection(section: string, mcp?: FakeMcp): Promise<void> {
   host = hostedRegistry(mcp && { mcp: mcp.connector });
   page = await mount({ registry: host.control });
-  await page.click('open-registry');
+  await page.click('open-agents');
   await page.click(`registry-tab-${section}`);
 }
 
@@ -59,7 +59,10 @@ describe('records of every kind', () => {
     ['dataSource', { id: 'charts', name: 'Charts', config: '{"language":"en"}' }],
   ])('are created, changed, disabled and enabled, and their history shows it: %s', async (kind, fields) => {
     await openSection(kind);
-    await create(fields);
+    if (kind === 'agent') page.playground.agentsAt.page.value = ['agent', '~new']; // the button leads to the builder
+    else await page.click('record-new');
+    await fill(fields);
+    await page.click('record-save');
     expect((await page.find('record-page')).dataset['kind']).toBe(kind);
     await page.click('record-edit');
     await fill({ version: '2.0' });
@@ -74,7 +77,7 @@ describe('records of every kind', () => {
     await vi.waitFor(() => expect(text('registry-switch')).toBe('Disable'));
     expect(page.all('record-history')[0]?.querySelectorAll('strong').length).toBe(4);
     expect(text('record-history')).toMatch(/Enabled.*Disabled.*Changed by you.*version 0\.1\.0 2\.0\.0.*Created/);
-    await page.click('registry-back');
+    await page.click('agents-back');
     await page.type('registry-text', fields.id);
     await vi.waitFor(() => expect(ids()).toContain(fields.id));
   });
@@ -83,7 +86,7 @@ describe('records of every kind', () => {
     await openSection('dataSource');
     await create({ id: 'charts', name: 'Charts' });
     await page.find('record-page');
-    await page.click('registry-back');
+    await page.click('agents-back');
     await create({ id: 'charts' });
     await vi.waitFor(() => expect(text('help-id')).toBe('Id is taken.'));
     await fill({ config: '[1]' });
@@ -117,7 +120,7 @@ describe('records of every kind', () => {
     await openSection('provider');
     await create({ id: 'lab', baseUrl: 'https://lab.example.com/v1' });
     await page.find('record-page');
-    await page.click('registry-back');
+    await page.click('agents-back');
     await vi.waitFor(() => expect(ids()).toEqual(['default', 'lab']));
     expect(page.all('registry-tag')).toEqual([]);
     await choose(page.all('registry-kind')[0], 'rehearsal');
@@ -131,7 +134,7 @@ describe('records of every kind', () => {
     await openRow('default');
     await page.click('record-remove');
     expect(text('removal-obstacle')).toContain('so it cannot be removed');
-    await page.click('registry-back');
+    await page.click('agents-back');
     await create({ id: 'lab', baseUrl: 'https://lab.example.com/v1' });
     await page.find('record-page');
     await page.click('record-remove');
@@ -235,7 +238,7 @@ describe('an MCP server', () => {
     await create(server);
     await page.click('mcp-validate');
     await vi.waitFor(() => expect(text('mcp-problem')).toContain('no way to MCP servers'));
-    await page.click('registry-back');
+    await page.click('agents-back');
     await create({ ...server, id: 'other' });
     await vi.waitFor(() => expect(text('help-alias')).toBe('Alias is taken by another server.'));
   });
@@ -272,7 +275,7 @@ describe('the vault', () => {
     await page.find('record-page');
     expect(await host.catalog.provider('lab')).toMatchObject({ secret: { id: 'lab-key' } });
     expect(document.body.textContent).not.toContain('sk-not');
-    await page.click('registry-back');
+    await page.click('agents-back');
     await page.click('registry-tab-vault');
     await page.click('vault-lock');
     await page.find('vault-passphrase');

@@ -8,7 +8,7 @@ let host: ReturnType<typeof hostedRegistry>;
 beforeEach(async () => {
   host = hostedRegistry();
   page = await mount({ registry: host.control });
-  await page.click('open-registry');
+  await page.click('open-agents');
   await page.find('registry-row');
 });
 
@@ -55,7 +55,7 @@ describe('a shared record', () => {
         },
       },
     });
-    await page.click('open-registry');
+    await page.click('open-agents');
     const row = await page.find('registry-row');
     expect(row.querySelector('[data-badge=shared]')).not.toBeNull();
     await open('logbook');
@@ -159,7 +159,7 @@ describe('the registry screen', () => {
     page.press('Escape');
     await page.find('registry-row');
     page.press('Escape');
-    await vi.waitFor(() => expect(page.all('registry')).toEqual([]));
+    await vi.waitFor(() => expect(page.all('agents')).toEqual([]));
     expect((await host.catalog.agent('drill'))?.role).toBe('failure demo');
   });
 
@@ -181,20 +181,20 @@ describe('the registry screen', () => {
     expect(text('tool-params')).toContain('from');
     await page.click('registry-switch');
     await vi.waitFor(() => expect(text('registry-switch')).toBe('Enable'));
-    await page.click('registry-back');
+    await page.click('agents-back');
     await choose('registry-state', 'disabled');
     await vi.waitFor(() => expect(ids()).toEqual(['convert_units']));
   });
 
   it('is reached from the palette, and left for a new chat', async () => {
-    await page.click('registry-back');
-    await vi.waitFor(() => expect(page.all('registry')).toEqual([]));
+    await page.click('agents-back');
+    await vi.waitFor(() => expect(page.all('agents')).toEqual([]));
     page.press('k', { ctrlKey: true });
-    await page.type('switcher-query', 'registry');
-    await vi.waitFor(() => expect(page.all('destination')[0]?.textContent).toContain('Registry of agents'));
+    await page.type('switcher-query', 'agents');
+    await vi.waitFor(() => expect(page.all('destination')[0]?.textContent).toContain('Agents'));
     await page.click('destination');
-    await page.find('registry');
+    await page.find('agents');
     await page.click('new-chat');
-    await vi.waitFor(() => expect(page.all('registry')).toEqual([]));
+    await vi.waitFor(() => expect(page.all('agents')).toEqual([]));
   });
 });

@@ -3,7 +3,7 @@ import type { Endpoint } from '../../../../demo/app/worker/control.ts';
 import { checkEndpoint, type EndpointFields } from '../../../../demo/endpoint/state/endpoint.ts';
 import { createNotes, type TextStore } from '../../../../demo/app/state/notes.ts';
 import { createSettings, modelLabel, type Settings } from '../../../../demo/settings/state/settings.ts';
-import { createTheme, nextTheme } from '../../../../demo/app/state/theme.ts';
+import { createTheme } from '../../../../demo/app/state/theme.ts';
 
 function textStore(): TextStore & { readonly texts: Map<string, string> } {
   const texts = new Map<string, string>();
@@ -104,12 +104,6 @@ describe('createTheme', () => {
     expect(root.dataset['theme']).toBe('dark');
     expect(createTheme({ notes: stored, root }).value).toBe('dark');
     expect(createTheme({ notes, root }).value).toBe('system');
-  });
-
-  it('goes round', () => {
-    expect(nextTheme('system')).toBe('light');
-    expect(nextTheme('light')).toBe('dark');
-    expect(nextTheme('dark')).toBe('system');
   });
 });
 

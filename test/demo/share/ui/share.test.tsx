@@ -62,7 +62,7 @@ describe('a chat that comes by a link', () => {
   async function follow(hash: string, storage = memoryStorage()): Promise<void> {
     page.unmount();
     page = await mount({ storage });
-    page.playground.workshop.value = { type: 'shared', hash };
+    page.playground.screen.value = { name: 'shared', hash };
     await page.find('shared-page');
   }
 
@@ -112,7 +112,7 @@ describe('a chat that comes by a link', () => {
 
   it('says why it cannot be opened, and offers the way back', async () => {
     page = await mount();
-    page.playground.workshop.value = { type: 'shared', hash: '#chat=abc' };
+    page.playground.screen.value = { name: 'shared', hash: '#chat=abc' };
     expect((await page.find('shared-problem')).textContent).toMatch(/cannot be opened: it is incomplete.*as a file/);
     expect(page.all('shared-keep')).toEqual([]);
     await page.click('shared-leave');

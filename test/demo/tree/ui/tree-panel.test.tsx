@@ -12,7 +12,7 @@ beforeEach(async () => {
   vi.spyOn(HTMLElement.prototype, 'clientHeight', 'get').mockReturnValue(600); // nothing is laid out here
   tree = createTreeHost({ storage: memoryStorage(), size, largeSize });
   page = await mount({ tree });
-  await page.click('open-tree');
+  page.press('t', { altKey: true, code: 'KeyT' });
   await page.find('tree-row');
 });
 
@@ -190,7 +190,7 @@ describe('the tree panel', () => {
     await press('ArrowRight', () => expect(row('n2')).toBeDefined());
     await page.click('tree-close');
     await vi.waitFor(() => expect(page.all('tree-panel')).toHaveLength(0));
-    await page.click('open-tree');
+    page.press('t', { altKey: true, code: 'KeyT' });
     await vi.waitFor(() => expect(row('n2')).toBeDefined());
   });
 });

@@ -71,10 +71,10 @@ describe('the page without a network', () => {
     await page.getByTestId('composer').waitFor();
     await answers(page, 'What is 6 * 7?', '42');
     await page.locator('[data-testid=tool-card][data-tool=calculator]').waitFor();
-    await page.getByTestId('open-registry').click();
+    await page.getByTestId('open-agents').click();
     await page.getByTestId('registry-row').first().waitFor();
-    await page.getByTestId('registry-back').click();
-    await page.getByTestId('side-knowledge').click();
+    await page.getByTestId('agents-back').click();
+    await page.getByTestId('open-files').click();
     await page.getByTestId('knowledge-guide').click();
     await page.locator('[data-testid=knowledge-file][data-state=ready]').first().waitFor();
     expect(problems).toEqual([]);
@@ -98,9 +98,9 @@ describe('the page without a network', () => {
     // The other tab is notified, continues with the files that the server no longer has, and updates on request.
     await other.page.getByTestId('version-notice').waitFor();
     expect(await builds(page)).toBe(2);
-    await other.page.getByTestId('open-registry').click();
+    await other.page.getByTestId('open-agents').click();
     await other.page.getByTestId('registry-row').first().waitFor();
-    await other.page.getByTestId('registry-back').click();
+    await other.page.getByTestId('agents-back').click();
     await other.page.getByTestId('version-reload').click();
     await other.page.locator('script[src*=next]').waitFor({ state: 'attached' });
     await expect.poll(() => builds(page)).toBe(1);

@@ -8,7 +8,7 @@ const { newContext, open, shoot } = usePlayground();
 const servers: Pick<ModelServer, 'close'>[] = [];
 afterEach(() => servers.splice(0).forEach((server) => server.close()));
 
-const sign = (page: Page) => page.getByTestId('open-chat-settings');
+const sign = (page: Page) => page.getByTestId('chat-sign');
 const answered = (page: Page, count: number) => page.getByTestId('answer-footer').nth(count - 1).waitFor();
 
 /** A page whose model is that of a server, and whose worker outlasts a reload with the key. */
@@ -36,7 +36,7 @@ describe('the settings of a chat', () => {
     await page.getByTestId('chat-settings-outputTokens').fill('77');
     await page.getByTestId('chat-settings-model').fill('large');
     await page.getByTestId('chat-settings-save').click();
-    await sign(page).and(page.locator('[data-set=true]')).waitFor();
+    await sign(page).waitFor();
     await send(page, 'Good morning');
     await answered(page, 1);
     expect(server.bodies.at(-1)).toMatchObject({ model: 'large', temperature: 0.3, max_tokens: 77 });
@@ -45,14 +45,14 @@ describe('the settings of a chat', () => {
       /^(?!Instructions of the user)[\s\S]+\n\nInstructions of the user for this chat:\nAnswer in French\.$/,
     );
     await page.reload();
-    await sign(page).and(page.locator('[data-set=true]')).waitFor();
+    await sign(page).waitFor();
     await sign(page).click();
     expect(await page.getByTestId('chat-settings-instructions').inputValue()).toBe('Answer in French.');
     expect(page.url()).toContain('over=chat-settings');
     await page.getByTestId('chat-settings-reset').click();
     await page.keyboard.press('Escape');
     await page.getByTestId('chat-settings').waitFor({ state: 'detached' });
-    await sign(page).and(page.locator('[data-set=false]')).waitFor();
+    await sign(page).waitFor({ state: 'detached' });
     await send(page, 'Good evening');
     await answered(page, 2);
     expect(server.bodies.at(-1)).toMatchObject({ model: 'small' });
@@ -87,7 +87,7 @@ describe('the settings of a chat', () => {
       expect(await tooWide(page)).toEqual([]);
       await page.getByTestId('chat-settings-temperature').fill('0.5');
       await page.getByTestId('chat-settings-save').click();
-      await sign(page).and(page.locator('[data-set=true]')).waitFor();
+      await sign(page).waitFor();
       await shoot(page, `chat-sign-${name}`);
       expect(await tooWide(page)).toEqual([]);
     },

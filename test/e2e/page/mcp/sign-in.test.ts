@@ -131,12 +131,12 @@ describe('a sign-in to an MCP server in the built playground', () => {
   it('outlasts the visit with the vault, whose key seals the tokens, and only while it is open', async () => {
     const context = await newContext();
     const { page } = await open({ context });
-    await page.getByTestId('open-registry').click();
+    await page.getByTestId('open-agents').click();
     await page.getByTestId('registry-tab-vault').click();
     await page.getByTestId('vault-passphrase').fill('correct horse');
     await page.getByTestId('vault-unlock').click();
     await page.getByTestId('vault-name').waitFor();
-    await page.getByTestId('registry-back').click();
+    await page.getByTestId('agents-back').click();
     await prepare(page);
     await page.reload();
     await page.getByTestId('record-page').waitFor();
@@ -147,7 +147,7 @@ describe('a sign-in to an MCP server in the built playground', () => {
     await page.getByTestId('vault-unlock').click();
     await page.locator('[data-testid=sign-in-row][data-state=active]').waitFor();
     expect(await page.getByTestId('vault-secret').count()).toBe(0); // the key is none of the person's secrets
-    await page.getByTestId('registry-back').click();
+    await page.getByTestId('agents-back').click();
     await callSignedIn(page);
     await page.locator('[data-testid=message][data-role=assistant]').getByText('Found: Charts').first().waitFor();
   });

@@ -54,7 +54,7 @@ describe('WebMCP in the playground', () => {
     const { page, problems, strangers } = await open({ height: 1000 });
     const names = async () => (await page.webmcp.tools()).map(({ name }) => name);
     expect(await names()).toEqual([]);
-    await page.getByTestId('open-privacy').click();
+    await page.getByTestId('open-settings').click();
     await page.getByTestId('webmcp-agent').selectOption('logbook');
     await expect.poll(names).toContain('notes_delete');
     await shootInAll(page, 'webmcp-offer');

@@ -35,7 +35,7 @@ describe('test cases in the playground', () => {
   it('are saved from runs, run with recorded answers, and downloaded for the command line', async () => {
     const { page, problems } = await open();
     await record(page, 'What is 6 * 7?');
-    await page.getByTestId('inspector-close').click();
+    await page.getByTestId('runs-back').click();
     await record(page, 'Convert 26.2 miles to kilometers');
     await page.getByTestId('open-evals').click();
     await cases(page).nth(1).waitFor();
@@ -71,7 +71,7 @@ describe('test cases in the playground', () => {
     await page.getByTestId('open-evals').click();
     await run(page);
     await totals(page).getByText('1 passed, 0 failed').waitFor();
-    await go(page, '#/registry/agent/navigator/edit');
+    await go(page, '#/agents/agent/navigator/edit');
     await page.getByTestId('field-entryTools').fill('current_time');
     await page.getByTestId('record-save').click();
     await page.getByTestId('record-page').waitFor();

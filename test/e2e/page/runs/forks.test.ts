@@ -76,7 +76,7 @@ describe('forks in the inspector', () => {
     await steps(page).nth(1).getByTestId('fork-here').click();
     await startFork(page);
     await page.keyboard.press('Escape');
-    await page.getByTestId('inspector-back').click();
+    await page.getByTestId('runs-back').click();
     await page.getByTestId('run-row').first().click();
     await page.getByTestId('run-tab-steps').click();
     await page.getByTestId('fork-parent').getByText('a fork from step 2').waitFor();

@@ -1,0 +1,162 @@
+import type { JSX } from 'preact';
+import type { Playground } from '../state/playground.ts';
+import { suggest } from '../../../src/base/check-options.ts';
+import { hostOf } from '../../endpoint/state/endpoint.ts';
+import { places } from '../state/route.ts';
+import { Notice } from '../../kit/notice.tsx';
+
+/** What a person must know, above the composer. */
+export function Notices({ playground }: { playground: Playground }): JSX.Element {
+  return (
+    <>
+      <VersionNotice playground={playground} />
+      <StorageNotice playground={playground} />
+      <NowhereNotice playground={playground} />
+      <DeletedNotice playground={playground} />
+      <RemovedNotice playground={playground} />
+      <KeyNotice playground={playground} />
+    </>
+  );
+}
+
+/** The address leads nowhere: says so, and offers the nearest one. */
+function NowhereNotice({ playground: { nowhere } }: { playground: Playground }): JSX.Element | null {
+  const name = nowhere.value;
+  if (name === undefined) return null;
+  const [nearest] = suggest(name, Object.keys(places), { limit: 1 });
+  return (
+    <Notice
+      testId='nowhere-notice'
+      action={
+        <>
+          {nearest !== undefined && (
+            <a class='button' data-testid='nowhere-nearest' href={`#/${nearest}`}>{places[nearest]}</a>
+          )}
+          <button type='button' class='button' onClick={() => (nowhere.value = undefined)}>Close</button>
+        </>
+      }
+    >
+      {name === 'c'
+        ? 'The chat of this address is not in this browser. It was deleted, or belongs to another browser.'
+        : `Nothing is at the address “#/${name}”.${nearest === undefined ? '' : ' Did you mean this?'}`}
+    </Notice>
+  );
+}
+
+/** Why chats are not stored or cannot be read, and what to do. */
+function StorageNotice({ playground }: { playground: Playground }): JSX.Element | null {
+  const { notStored, unreadable } = playground.chatStore;
+  const open = (): void => void (playground.screen.value = { name: 'settings' });
+  const count = unreadable.value;
+  switch (notStored.value) {
+    case 'full':
+      return (
+        <Notice
+          testId='storage-notice'
+          action={<button type='button' class='button' data-testid='make-room' onClick={open}>Free up space</button>}
+        >
+          Chats are not saved: the browser’s storage for this site is full. Nothing is lost while this page stays open.
+          Delete old chats or other data, and the chats are saved automatically.
+        </Notice>
+      );
+    case 'newer':
+      return (
+        <Notice
+          testId='storage-notice'
+          action={<button type='button' class='button' onClick={() => location.reload()}>Reload</button>}
+        >
+          A newer version of this page wrote the stored data. This version does not change it and saves nothing. Reload
+          to get the newer version.
+        </Notice>
+      );
+    case 'blocked':
+      return (
+        <Notice testId='storage-notice'>
+          Chats are not saved: the browser provides no storage (a private window?). They are lost when the page closes.
+        </Notice>
+      );
+    case undefined:
+      if (count === 0) return null;
+      return (
+        <Notice
+          testId='unreadable-notice'
+          action={<button type='button' class='button' onClick={open}>Export it</button>}
+        >
+          {count === 1 ? 'A chat or message' : `${count} chats or messages`}{' '}
+          cannot be read. Nothing is changed there: an export takes it along as it is.
+        </Notice>
+      );
+    default:
+      return notStored.value satisfies never;
+  }
+}
+
+/** The open chat was deleted in another tab. */
+function DeletedNotice({ playground: { chats } }: { playground: Playground }): JSX.Element | null {
+  const title = chats.deletedElsewhere.value;
+  if (title === undefined) return null;
+  return <Notice testId='deleted-notice'>“{title || 'Untitled'}” was deleted in another tab.</Notice>;
+}
+
+/** A chat was deleted here, and can be brought back. */
+function RemovedNotice(
+  { playground: { chats, focusRequests } }: { playground: Playground },
+): JSX.Element | null {
+  const chat = chats.removed.value;
+  if (!chat) return null;
+  const undo = (): void => {
+    void chats.undoRemove();
+    focusRequests.value++;
+  };
+  return (
+    <Notice
+      testId='removed-notice'
+      action={
+        <>
+          <button type='button' class='button' data-testid='undo-delete' onClick={undo}>Undo</button>
+          <button type='button' class='button' data-testid='close-removed' onClick={() => chats.forgetRemoved()}>
+            Close
+          </button>
+        </>
+      }
+    >
+      “{chat.title.value || 'Untitled'}” was deleted.
+    </Notice>
+  );
+}
+
+function VersionNotice({ playground: { offline } }: { playground: Playground }): JSX.Element | null {
+  const newer = offline.newVersion.value;
+  if (newer === undefined) return null;
+  return (
+    <Notice
+      testId='version-notice'
+      action={<button type='button' class='button' data-testid='version-reload' onClick={newer.take}>Reload</button>}
+    >
+      A new version of this page is available. Reload to use it. Your chats stay.
+    </Notice>
+  );
+}
+
+/** The key of the last visit was not stored. */
+function KeyNotice({ playground: { settings, overlay } }: { playground: Playground }): JSX.Element | null {
+  const choice = settings.choice.value;
+  if (choice.type !== 'endpoint' || !choice.locked) return null;
+  return (
+    <Notice
+      testId='key-notice'
+      action={
+        <>
+          <button type='button' class='button' onClick={() => (overlay.value = 'settings')}>
+            {choice.inVault ? 'Open the vault' : 'Enter the key'}
+          </button>
+          <button type='button' class='button' onClick={() => void settings.useRehearsal()}>Use the demo</button>
+        </>
+      }
+    >
+      {choice.inVault
+        ? `Open the vault to continue with ${choice.model}.`
+        : `The key for ${hostOf(choice.baseUrl)} was not stored. Enter it again to continue with ${choice.model}.`}
+    </Notice>
+  );
+}
