@@ -10,6 +10,14 @@ export function waitingCalls({ parts }: AssistantMessage): readonly ToolPart[] {
   return parts.value.filter((part): part is ToolPart => part.type === 'tool' && part.call.value.state === 'waiting');
 }
 
+/** The calls of an answer that the person who asks may decide on, and has not: more than one can be decided at once. */
+export function openApprovals(message: AssistantMessage): readonly ToolPart[] {
+  return waitingCalls(message).filter(({ call: { value: { approval, need } } }) =>
+    approval !== undefined && approval.decision === undefined && approval.isPending !== true &&
+    approval.asked?.fourEyes !== true && need?.id !== approval.id
+  );
+}
+
 /** Whether there is a call that a person has yet to decide on. */
 export function isUndecided(message: AssistantMessage): boolean {
   return waitingCalls(message).some(({ call }) => call.value.approval?.decision === undefined);

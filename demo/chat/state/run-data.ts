@@ -108,6 +108,14 @@ export type ToolFailure = v.InferOutput<typeof ToolFailure>;
 
 /** The facts of a call that waits for a person, field by field. */
 export const AskedCall = v.object({
+  /** What is to be done, a constant of the tool; absent from earlier runtimes. */
+  title: v.optional(v.string()),
+  /** What it is done to, as the tool shows it. */
+  quote: v.optional(v.string()),
+  changes: v.optional(v.array(v.object({ label: v.string(), before: v.string(), after: v.string() }))),
+  moreChanges: v.optional(v.number()),
+  /** The tool could not show this call. */
+  noPreview: v.optional(v.literal(true)),
   tool: v.string(),
   target: v.optional(v.string()),
   rule: v.optional(v.string()),
@@ -120,6 +128,7 @@ export const AskedCall = v.object({
       key: v.string(),
       value: v.string(),
       declared: v.boolean(),
+      label: v.optional(v.string()),
       shortened: v.optional(v.object({ length: count, sha256: v.string() })),
       path: v.array(v.union([v.string(), v.number()])),
     }),

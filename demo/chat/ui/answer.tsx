@@ -2,7 +2,7 @@ import type { Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { AgentCard } from '../../app/worker/control.ts';
-import { isUndecided, openNeed, waitingCalls } from '../state/approval.ts';
+import { isUndecided, openApprovals, openNeed, waitingCalls } from '../state/approval.ts';
 import { AppCard } from '../../mcp/ui/lazy-app.tsx';
 import { NeedCard } from '../../mcp/ui/lazy-need.tsx';
 import { openQuestions, planOf } from '../../plan/state/plan.ts';
@@ -252,7 +252,12 @@ function Ending({ message, outcome, playground, isLast }: AnswerProps & { outcom
       return <p class='ending' data-testid='stopped'>{stoppedBy[outcome.by]}</p>;
     case 'waiting':
       return isAsking(message)
-        ? <p class='ending' data-testid='awaiting'>The agent continues after you {waitsFor(message)}.</p>
+        ? (
+          <div class='ending' data-testid='awaiting'>
+            <p>The agent continues after you {waitsFor(message)}.</p>
+            <DecideAll message={message} playground={playground} />
+          </div>
+        )
         : null;
     case 'done': {
       const said = cutBy[outcome.finishReason ?? ''] ??
@@ -277,6 +282,21 @@ function Ending({ message, outcome, playground, isLast }: AnswerProps & { outcom
     default:
       return outcome satisfies never;
   }
+}
+
+/** Decides on all calls that wait, where there are several. */
+function DecideAll(
+  { message, playground }: Pick<AnswerProps, 'message' | 'playground'>,
+): JSX.Element | null {
+  const open = openApprovals(message);
+  if (open.length < 2) return null;
+  const decide = (approved: boolean): void => open.forEach((part) => playground.decide(part, { approved }));
+  return (
+    <p class='button-row'>
+      <button type='button' class='button is-primary' onClick={() => decide(true)}>Approve all {open.length}</button>
+      <button type='button' class='button' onClick={() => decide(false)}>Deny all</button>
+    </p>
+  );
 }
 
 /** Whether a model's provider reported the error. */

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import { canonicalJson } from '../../../src/base/json.ts';
-import { visible } from '../../../src/base/text.ts';
+import { visible, visibleLines } from '../../../src/base/text.ts';
 import type { Approval, AskedCall } from '../state/run-data.ts';
 
 interface ApprovalFactsProps {
@@ -11,17 +11,68 @@ interface ApprovalFactsProps {
   readonly input: unknown;
 }
 
-/** What a person decides on: every field of the call is in view, and only long values open on request. */
+/** The heading: what the tool does, in the words of its definition, and what it is done to, in quotation marks. */
+export function ApprovalTitle(
+  { id, asked }: { readonly id: string; readonly asked: AskedCall | undefined },
+): JSX.Element {
+  if (asked?.title === undefined) return <h3 id={id}>Allow this call?</h3>;
+  return (
+    <h3 id={id} data-testid='approval-title'>
+      {asked.title}
+      {asked.quote === undefined ? '?' : (
+        <>
+          : “<bdi class='approval-quote'>{asked.quote}</bdi>”
+        </>
+      )}
+    </h3>
+  );
+}
+
+/** What a person decides on: what changes, or every field of the call; the exact call opens on request. */
 export function ApprovalFacts({ id, approval, input }: ApprovalFactsProps): JSX.Element {
   const asked = approval?.asked;
   if (!asked) {
     return <p id={id} class='approval-facts' data-testid='approval-facts'>{approval?.reason ?? 'A tool call'}</p>;
   }
+  const hasPreview = asked.quote !== undefined || (asked.changes ?? []).length > 0;
+  const isExact = asked.title === undefined; // of an earlier runtime: its words alone
+  // What the tool does not declare is never folded away.
+  const shown = hasPreview ? asked.fields.filter(({ declared }) => !declared) : asked.fields;
   return (
     <div id={id} class='approval-facts' data-testid='approval-facts'>
-      <p>
-        Call <bdi>{asked.tool}</bdi>
-      </p>
+      {isExact && (
+        <p>
+          Call <bdi>{asked.tool}</bdi>
+        </p>
+      )}
+      <Changes asked={asked} />
+      {!isExact && shown.length > 0 && (
+        <dl>
+          {shown.map((field, index) => <Field key={index} field={field} input={input} isPlain />)}
+        </dl>
+      )}
+      {asked.rule !== undefined && (
+        <p>
+          Rule: <bdi>{asked.rule}</bdi>
+        </p>
+      )}
+      {isExact ? <Exact asked={asked} input={input} /> : (
+        <details class='approval-exact' data-testid='approval-exact'>
+          <summary>{asked.noPreview ? 'No preview. Exact call' : 'Exact call'}</summary>
+          <p>
+            <bdi>{asked.tool}</bdi>
+          </p>
+          <Exact asked={asked} input={input} />
+        </details>
+      )}
+    </div>
+  );
+}
+
+/** The call as the runtime wrote it: where it goes, and every field. */
+function Exact({ asked, input }: { readonly asked: AskedCall; readonly input: unknown }): JSX.Element {
+  return (
+    <>
       {asked.target !== undefined && (
         <p>
           <bdi>{asked.target}</bdi>
@@ -30,28 +81,62 @@ export function ApprovalFacts({ id, approval, input }: ApprovalFactsProps): JSX.
       <dl>
         {asked.fields.map((field, index) => <Field key={index} field={field} input={input} />)}
       </dl>
-      {asked.rule !== undefined && (
-        <p>
-          Rule: <bdi>{asked.rule}</bdi>
-        </p>
-      )}
-    </div>
+    </>
   );
 }
 
-type FieldProps = { readonly field: AskedCall['fields'][number]; readonly input: unknown };
+function Changes({ asked: { changes = [], moreChanges = 0 } }: { readonly asked: AskedCall }): JSX.Element | null {
+  if (changes.length === 0) return null;
+  return (
+    <table class='approval-changes'>
+      <thead>
+        <tr>
+          <th scope='col'>What</th>
+          <th scope='col'>Now</th>
+          <th scope='col'>Afterwards</th>
+        </tr>
+      </thead>
+      <tbody>
+        {changes.map(({ label, before, after }, at) => (
+          <tr key={at}>
+            <th scope='row'>{label}</th>
+            <td>{before === '' ? 'nothing' : <bdi>{before}</bdi>}</td>
+            <td>{after === '' ? 'nothing' : <bdi>{after}</bdi>}</td>
+          </tr>
+        ))}
+        {moreChanges > 0 && (
+          <tr>
+            <td colSpan={3}>and {moreChanges} more</td>
+          </tr>
+        )}
+      </tbody>
+    </table>
+  );
+}
 
-function Field({ field: { key, value, declared, shortened, path }, input }: FieldProps): JSX.Element {
+interface FieldProps {
+  readonly field: AskedCall['fields'][number];
+  readonly input: unknown;
+  /** In a person's words: without quotation marks, under the title of the field. */
+  readonly isPlain?: boolean;
+}
+
+function Field({ field, input, isPlain = false }: FieldProps): JSX.Element {
+  const { key, value, declared, shortened, path, label } = field;
   const isOpen = useSignal(false);
   const id = useId();
   return (
-    <div class='approval-field' data-testid='approval-field' data-declared={declared}>
+    <div
+      class='approval-field'
+      data-testid='approval-field'
+      data-declared={declared}
+    >
       <dt>
         {!declared && <span class='chip'>Not declared</span>}
-        <bdi>{key}</bdi>
+        <bdi>{isPlain && declared ? label ?? wordsOf(path) : key}</bdi>
       </dt>
       <dd>
-        <bdi>{value}</bdi>
+        <bdi>{isPlain ? plainValue(value) : value}</bdi>
         {shortened && (
           <button
             type='button'
@@ -64,13 +149,34 @@ function Field({ field: { key, value, declared, shortened, path }, input }: Fiel
             {isOpen.value ? 'Show less' : `Show all ${shortened.length} characters`}
           </button>
         )}
-        {shortened && <span class='approval-hash'>SHA-256 {shortened.sha256}</span>}
+        {shortened && !isPlain && <span class='approval-hash'>SHA-256 {shortened.sha256}</span>}
         {shortened && (
           <pre id={id} hidden={!isOpen.value}>{isOpen.value && visible(canonicalJson(valueAt(input, path)))}</pre>
         )}
       </dd>
     </div>
   );
+}
+
+/** `noteId` -> `Note id`. The names are those of the tool's schema. */
+function wordsOf(path: readonly (string | number)[]): string {
+  const words = path.map((part) =>
+    typeof part === 'number'
+      ? `${part + 1}`
+      : part.replaceAll(/([a-z\d])([A-Z])/g, '$1 $2').replaceAll('_', ' ').toLowerCase()
+  ).join(' › ');
+  return visible(words.charAt(0).toUpperCase() + words.slice(1)) || 'Input';
+}
+
+/** A text without its quotation marks, but with everything that hides or reorders text still in view. */
+function plainValue(value: string): string {
+  if (!value.startsWith('"')) return value;
+  try {
+    const text: unknown = JSON.parse(value);
+    return typeof text === 'string' ? visibleLines(text) : value;
+  } catch {
+    return value;
+  }
 }
 
 /** The value at a path of the input, as the client has it. */

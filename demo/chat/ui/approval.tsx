@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import type { Decision } from '../../../src/permission/interruption.ts';
 import type { ToolCall } from '../state/message.ts';
-import { ApprovalFacts } from './approval-facts.tsx';
+import { ApprovalFacts, ApprovalTitle } from './approval-facts.tsx';
 import { useFocusAfter } from '../../kit/hooks/use-focus-after.ts';
 
 interface ApprovalProps {
@@ -38,7 +38,7 @@ function Question({ call: { approval, input }, onDecide }: ApprovalProps): JSX.E
         deny();
       }}
     >
-      <h3 id={`${id}-question`}>Allow this call?</h3>
+      <ApprovalTitle id={`${id}-question`} asked={approval?.asked} />
       <ApprovalFacts id={`${id}-facts`} approval={approval} input={input} />
       <Problem text={approval?.problem} testId='approval-problem' />
       <OthersDecide approval={approval} />

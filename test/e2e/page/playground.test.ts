@@ -109,8 +109,9 @@ describe('the built playground', () => {
     await page.getByTestId('approve').waitFor();
     await shoot(page, 'approval');
     await page.reload();
+    await page.getByRole('heading', { name: 'Delete a note: “Throw me overboard”' }).waitFor();
     expect(await page.getByTestId('approval-facts').textContent()).toMatch(
-      /Call Delete a note \(notes_delete\).*"noteId".*"note-1"/s,
+      /Delete a note \(notes_delete\).*"noteId".*"note-1"/s,
     );
     await page.getByTestId('approve').focus();
     await page.keyboard.press('Enter');

@@ -75,6 +75,71 @@ describe('a call that waits for a person', () => {
     expect([page.all('approve').length, page.all('deny').length]).toEqual([buttons, buttons]);
   });
 
+  /** Asks about calls with these previews. */
+  async function askAbout(...previews: readonly object[]): Promise<void> {
+    await send(page, 'Delete them');
+    page.transport.write({ type: 'data-run', data: { runId: 'run-1', state: 'running' } });
+    previews.forEach((preview, at) => {
+      const fields = [{ key: '"noteId"', value: '"note-4"', declared: true, path: ['noteId'] }];
+      page.transport.write(
+        { type: 'tool-input-available', toolCallId: `c${at}`, toolName: 'a', input: { noteId: 'note-4' } },
+        {
+          type: 'tool-approval-request',
+          toolCallId: `c${at}`,
+          approvalId: `apr_c${at}`,
+          approvalDescriptor: { title: 'Delete a note', tool: 'Delete a note (a)', fields, ...preview },
+        },
+      );
+    });
+    page.transport.write(
+      { type: 'data-run', data: { runId: 'run-1', state: 'awaiting_approval' } },
+      { type: 'finish', finishReason: 'tool-calls' },
+    );
+    page.transport.close();
+    await page.find('awaiting');
+  }
+
+  it('names the thing under a fixed title, with what changes, and folds the exact call', async () => {
+    page = await mount();
+    await askAbout(
+      { quote: 'Buy rope and paint', changes: [{ label: 'Notebook', before: 'Ship', after: '' }], moreChanges: 2 },
+      { noPreview: true },
+    );
+    const [described, plain] = page.all('approval');
+    expect(described?.querySelector('h3')?.textContent).toBe('Delete a note: “Buy rope and paint”');
+    const cells = [...described?.querySelectorAll('tbody tr') ?? []].map((row) =>
+      [...row.children].map(({ textContent }) => textContent)
+    );
+    expect(cells).toEqual([['Notebook', 'Ship', 'nothing'], ['and 2 more']]);
+    const exact = described?.querySelector('details');
+    expect([exact?.open, exact?.querySelector('summary')?.textContent]).toEqual([false, 'Exact call']);
+    expect(exact?.textContent).toContain('"noteId""note-4"');
+    expect(plain?.querySelector('h3')?.textContent).toBe('Delete a note?');
+    expect(plain?.querySelector('dl')?.textContent).toBe('Note idnote-4');
+    expect(plain?.querySelector('summary')?.textContent).toBe('No preview. Exact call');
+  });
+
+  it('decides on several calls at once', async () => {
+    page = await mount();
+    await askAbout({ quote: 'One' }, { quote: 'Two' }, { quote: 'Three', fourEyes: true });
+    await page.pressButton('Approve all 2');
+    await vi.waitFor(() =>
+      expect(page.transport.decided).toEqual([
+        { runId: 'run-1', approvalId: 'apr_c0', approved: true },
+        { runId: 'run-1', approvalId: 'apr_c1', approved: true },
+      ])
+    );
+    expect(page.transport.sent).toHaveLength(1); // another person has to decide on the third
+  });
+
+  it('denies several calls at once', async () => {
+    page = await mount();
+    await askAbout({ quote: 'One' }, { quote: 'Two' });
+    await page.pressButton('Deny all');
+    await untilSent(2);
+    expect(page.transport.decided.map(({ approved }) => approved)).toEqual([false, false]);
+  });
+
   it('keeps the input out of the card’s head until a person has decided', async () => {
     page = await mount();
     await ask('c1');
