@@ -1,5 +1,7 @@
 import type { ErrorContext, OnError } from '../src/events/report.ts';
+import { PinnaceError } from '../src/base/errors.ts';
 import { providerText } from './models/provider-text.ts';
+import { withoutKeys } from './models/without-keys.ts';
 
 export type { OnError } from '../src/events/report.ts';
 
@@ -7,24 +9,68 @@ export type { OnError } from '../src/events/report.ts';
 export interface ConsoleErrorsOptions {
   /** Takes one text of several lines; `console.error` when absent. */
   readonly write?: (text: string) => void;
+  /**
+   * `full`: the stacks and messages of the error and of its causes, which is the default. `brief`: their messages without keys, and
+   * where they were thrown, in three lines. `line`: what failed, and the code or name of the error, in one line without a message that
+   * your code or another host has written.
+   */
+  readonly detail?: 'full' | 'brief' | 'line';
 }
 
 /**
- * Creates an `onError` for development that prints each cause with where it happened, its stack, its own causes, and the
- * provider's message. Stacks and messages can contain secrets and prompts: do not use it where logs are stored.
+ * Creates an `onError` that prints each cause with where it happened, its stack, its own causes, and the provider's message. Stacks and
+ * messages can contain secrets and prompts: where logs are stored, use the detail `line`, as endpoints in production do by default.
  *
  * @example
  * const runtime = createRuntime({ catalog, models, storage, tools, onError: consoleErrors() });
  */
-export function consoleErrors({ write = (text) => console.error(text) }: ConsoleErrorsOptions = {}): OnError {
-  return (cause, context) => write(textOf(cause, context));
+export function consoleErrors(
+  { write = (text) => console.error(text), detail = 'full' }: ConsoleErrorsOptions = {},
+): OnError {
+  const linesOf = { full: fullLines, brief: briefLines, line: () => [] }[detail];
+  return (cause, context) => {
+    const head = detail === 'line' ? `${headOf(context)}: ${labelOf(cause)}` : headOf(context);
+    write([head, ...linesOf(cause).map((line) => `  ${line.replaceAll('\n', '\n  ')}`)].join('\n'));
+  };
 }
 
-/** `tool "add" failed (step 1, run run_4bf9…, trace 4bf92f35)`, then the stack. */
-function textOf(cause: unknown, context: ErrorContext): string {
+function fullLines(cause: unknown): readonly string[] {
+  return [...providerLines(cause), ...causesOf(cause).map((one, i) => (i === 0 ? '' : 'Caused by: ') + stackOf(one))];
+}
+
+/** An error's text may quote a body of many lines. */
+const longestMessage = 300;
+const mostFrames = 3;
+
+/** What the provider said contains the message of its error, without the request. */
+function briefLines(cause: unknown): readonly string[] {
+  const said = providerLines(cause);
+  const messages = said.length > 0
+    ? said
+    : causesOf(cause).map((one, i) => (i === 0 ? '' : 'Caused by: ') + briefOf(one));
+  const stack = cause instanceof Error ? cause.stack ?? '' : '';
+  const frames = stack.split('\n').filter((line) => /^\s+at |@.*:\d+:\d+$/.test(line)).slice(0, mostFrames);
+  return [...messages, ...frames.map((frame) => `  ${frame.trim()}`)];
+}
+
+function providerLines(cause: unknown): readonly string[] {
   const said = providerText(cause);
-  const lines = [headOf(context), ...(said === undefined ? [] : [`The provider said: ${said}`]), ...stacksOf(cause)];
-  return lines.map((line, i) => i === 0 ? line : `  ${line.replaceAll('\n', '\n  ')}`).join('\n');
+  return said === undefined ? [] : [`The provider said: ${said}`];
+}
+
+function briefOf(error: unknown): string {
+  const text = error instanceof Error
+    ? `${error.name}: ${error.message}`
+    : typeof error === 'string'
+    ? error
+    : kindOf(error);
+  return withoutKeys(text).replace(/\p{C}+/gu, ' ').slice(0, longestMessage);
+}
+
+/** The message of a `PinnaceError` quotes no body and no secret. */
+function labelOf(error: unknown): string {
+  if (error instanceof PinnaceError) return `${error.code}, ${error.message}`;
+  return error instanceof Error ? error.name : kindOf(error);
 }
 
 function headOf({ kind, id, step, attempt, runId, planId, traceId }: ErrorContext): string {
@@ -42,12 +88,10 @@ function headOf({ kind, id, step, attempt, runId, planId, traceId }: ErrorContex
 /** The most causes of causes that are printed. */
 const mostCauses = 5;
 
-function stacksOf(cause: unknown): readonly string[] {
-  const stacks: string[] = [];
-  for (let one = cause; one !== undefined && stacks.length < mostCauses; one = causeOf(one)) {
-    stacks.push(stacks.length === 0 ? stackOf(one) : `Caused by: ${stackOf(one)}`);
-  }
-  return stacks;
+function causesOf(cause: unknown): readonly unknown[] {
+  const causes: unknown[] = [];
+  for (let one = cause; one !== undefined && causes.length < mostCauses; one = causeOf(one)) causes.push(one);
+  return causes;
 }
 
 function causeOf(error: unknown): unknown {
@@ -57,8 +101,12 @@ function causeOf(error: unknown): unknown {
 /** Engines differ in whether a stack starts with the message. */
 function stackOf(error: unknown): string {
   if (typeof error === 'string') return error;
-  if (!(error instanceof Error)) return `${error === null ? 'null' : typeof error}, which is no error`;
+  if (!(error instanceof Error)) return kindOf(error);
   const head = `${error.name}: ${error.message}`;
   const { stack = '' } = error;
   return stack.includes(error.message) && stack.startsWith(error.name) ? stack : `${head}\n${stack}`.trimEnd();
+}
+
+function kindOf(thrown: unknown): string {
+  return `${thrown === null ? 'null' : typeof thrown}, which is no error`;
 }

@@ -5,10 +5,9 @@ import { PinnaceError } from '../src/base/errors.ts';
 import { loadOnce } from '../src/base/load-once.ts';
 import { defined, type Observability, pick } from './composition.ts';
 import { denoEgress, type PinnedEgress } from './egress/deno.ts';
-import { checkEndpoint, type ComposedEndpoint, createEndpoint, type EndpointOptions } from './endpoint.ts';
+import { checkEndpoint, type ComposedEndpoint, createEndpoint, endpointLog, type EndpointOptions } from './endpoint.ts';
 import { reportTo, sweepOnRequest } from './upkeep/plan-sweep.ts';
 import { denoSandbox } from './sandbox/deno.ts';
-import { consoleSink } from './sinks/console.ts';
 import { lazyOtel } from './sinks/lazy-otel.ts';
 import { denoKvStorage } from './storage/deno-kv.ts';
 import type { Handler } from './transport/http.ts';
@@ -20,7 +19,7 @@ export type Seen = Observability;
 
 /**
  * The options of an endpoint on Deno: those of `createRuntime` and of `createHandler`, and what is new here. Absent, `sandbox` is
- * `denoSandbox()`, and `sinks` print lines on the console. Where Deno itself traces, spans and metrics go to OpenTelemetry as well.
+ * `denoSandbox()`, and `sinks` and `onError` print as those of `createNodeEndpoint`. Where Deno itself traces, spans and metrics go to OpenTelemetry as well.
  */
 export interface DenoEndpointOptions extends EndpointOptions {
   /** The Deno KV database, without `storage`; the platform's own when absent. */
@@ -42,14 +41,15 @@ const ownOptions: Readonly<Record<string, Wanted>> = { kvPath: ['given?', 'the p
  */
 export function createDenoEndpoint(options: DenoEndpointOptions): Handler {
   requireDeno(options);
-  const { kvPath: path, onError, sinks = [consoleSink()] } = options;
+  const log = endpointLog(isProduction());
+  const { kvPath: path, onError = log.onError, sinks = log.sinks } = options;
   const storage = options.storage ?? denoKvStorage(defined({ path, onError }));
   const [egress, sandbox] = [denoEgress(pick(options, ['loopback', 'privateOrigins'])), denoSandbox()];
   const otel = isTraced() ? lazyOtel() : undefined;
   const endpoint = createEndpoint({ ...options, sinks: [...sinks, ...(otel ? [otel.sink] : [])] }, {
     storage,
     egress: options.egress ?? egress,
-    defaults: { sandbox },
+    defaults: { sandbox, onError },
     served: { capabilities: loadOnce(() => probe({ egress, sandbox })) },
   });
   const { runtime } = endpoint;
@@ -90,8 +90,18 @@ async function probe({ egress, sandbox }: {
 
 /** Whether Deno itself traces: then it has a provider for OpenTelemetry spans and metrics. */
 function isTraced(): boolean {
-  const { state } = Deno.permissions.querySync({ name: 'env', variable: 'OTEL_DENO' });
-  return state === 'granted' && /^(1|true)$/i.test(Deno.env.get('OTEL_DENO') ?? '');
+  return /^(1|true)$/i.test(variable('OTEL_DENO'));
+}
+
+/** Deno Deploy names the deployment. */
+function isProduction(): boolean {
+  return variable('NODE_ENV') === 'production' || variable('DENO_DEPLOYMENT_ID') !== '';
+}
+
+/** Empty also without the permission to read it. */
+function variable(name: string): string {
+  const { state } = Deno.permissions.querySync({ name: 'env', variable: name });
+  return state === 'granted' ? Deno.env.get(name) ?? '' : '';
 }
 
 /** Deno Deploy has cron, and Deno with `--unstable-cron`; elsewhere only requests wake plans that sleep. */

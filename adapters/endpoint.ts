@@ -24,7 +24,9 @@ import {
   pick,
   type Platform,
 } from './composition.ts';
+import { consoleErrors } from './console-errors.ts';
 import { mcpSignIn, type McpSignInOptions } from './mcp/sign-in.ts';
+import { consoleSink } from './sinks/console.ts';
 import { eventStore } from './sinks/event-store.ts';
 import { gaugeSink } from './sinks/queue.ts';
 import { createHandler, type Handler, type HandlerOptions, handlerOptions } from './transport/handler.ts';
@@ -84,6 +86,13 @@ export interface ComposedEndpoint {
   readonly runtime: PlanningRuntime;
   /** Lets runs end for `drainMs`, then stops them and closes what the endpoint has opened. */
   readonly close: (options: { readonly drainMs: number }) => Promise<void>;
+}
+
+/** What an endpoint prints where the developer passes no `sinks` and no `onError`; in production, a line for what fails. */
+export function endpointLog(isProduction: boolean): Required<Pick<Platform['defaults'], 'sinks' | 'onError'>> {
+  return isProduction
+    ? { sinks: [consoleSink({ format: 'failed-runs' })], onError: consoleErrors({ detail: 'line' }) }
+    : { sinks: [consoleSink({ format: 'runs' })], onError: consoleErrors({ detail: 'brief' }) };
 }
 
 const action = 'create the endpoint';

@@ -7,14 +7,13 @@ import type { SecretSource } from '../src/contracts/egress.ts';
 import type { PlanningRuntime } from '../src/create-runtime.ts';
 import { defined, pick } from './composition.ts';
 import { denoEgress } from './egress/deno.ts';
-import { checkEndpoint, createEndpoint, type EndpointOptions } from './endpoint.ts';
+import { checkEndpoint, createEndpoint, endpointLog, type EndpointOptions } from './endpoint.ts';
 import { type NodeListener, type NodeListenerOptions, toNodeListener } from './node/listener.ts';
 import { openPostgres } from './node/postgres-default.ts';
 import { closeOnSignals } from './node/stop-signals.ts';
 import { sweepPlans } from './upkeep/plan-sweep.ts';
 import { denoEnvSecrets, type DenoEnvSecretsOptions } from './secrets/deno-env.ts';
 import { nodeSandbox } from './sandbox/node.ts';
-import { consoleSink } from './sinks/console.ts';
 import type { Handler } from './transport/http.ts';
 
 export { type NodeListener, type NodeListenerOptions, toNodeListener } from './node/listener.ts';
@@ -22,7 +21,7 @@ export type { SecretSource } from '../src/contracts/egress.ts';
 
 /**
  * The options of an endpoint on Node: those of `createRuntime` and of `createHandler`, and what is new here. Absent, `secrets` are
- * `nodeEnvSecrets()`, `sandbox` is `nodeSandbox()`, `sinks` print lines on the console, and `metricsToken` is the variable `PINNACE_METRICS_TOKEN`.
+ * `nodeEnvSecrets()`, `sandbox` is `nodeSandbox()`, `sinks` and `onError` print a line for each run and the cause of each failure (with `NODE_ENV=production`, a line for each failure), and `metricsToken` is the variable `PINNACE_METRICS_TOKEN`.
  */
 export interface NodeEndpointOptions extends EndpointOptions {
   /** The address of the PostgreSQL database, without `storage`; the variable `DATABASE_URL` when absent. Takes the package `postgres`. */
@@ -63,7 +62,7 @@ export async function createNodeEndpoint(options: NodeEndpointOptions): Promise<
   const { handler, runtime, close: closeEndpoint } = createEndpoint(options, {
     storage,
     egress: options.egress ?? own,
-    defaults: { secrets: nodeEnvSecrets(), sandbox, sinks: [consoleSink()] },
+    defaults: { secrets: nodeEnvSecrets(), sandbox, ...endpointLog(process.env['NODE_ENV'] === 'production') },
     served: {
       capabilities: loadOnce(async () => ({
         node: process.versions.node,

@@ -1,6 +1,5 @@
 /** The sample endpoint, for `deno serve` on 127.0.0.1: signed requests, and a token for trying it with curl. */
 
-import { consoleErrors } from '../adapters/console-errors.ts';
 import { createDenoEndpoint } from '../adapters/deno.ts';
 import { consoleSink } from '../adapters/sinks/console.ts';
 import { createAuthenticator } from '../adapters/transport/authenticator.ts';
@@ -39,7 +38,7 @@ const extensionPath = Deno.env.get('PINNACE_EXTENSION');
 const extension = extensionPath === undefined ? [] : await loadExtension(await importModule(extensionPath));
 
 /** Shows what people and services change; that the samples are registered at the start is no news. */
-const show = consoleSink({ format: Deno.stdout.isTerminal() ? 'text' : 'json' });
+const show = consoleSink({ format: 'text' });
 const showChanges: EventSink = (event) => event.actor.type === 'system' ? undefined : show(event);
 
 /** Where model servers may be on private networks, such as http://127.0.0.1:11434, or `loopback`. */
@@ -78,7 +77,6 @@ const endpoint = createDenoEndpoint({
   eventRetentionMs: 86_400_000,
   keep: 'inputs',
   programs: true,
-  onError: consoleErrors(),
   ...(metricsToken !== undefined && { metricsToken }),
   ...(kvPath !== undefined && { kvPath }),
 });

@@ -11,7 +11,7 @@ import {
   writeAskAccess,
 } from './development/development-issuer.ts';
 import { developmentIssuerPlugin } from './development/issuer-plugin.ts';
-import { portProblem, readStartOptions } from './development/start-options.ts';
+import { helpText, portProblem, readStartOptions } from './development/start-options.ts';
 
 const options = readStartOptions(process.argv.slice(2), process.env);
 if (options.type === 'help') {
@@ -84,55 +84,27 @@ if (process.env['npm_lifecycle_event'] !== undefined) {
 process.once('exit', () => signalEndpoint('SIGKILL')); // already ended, unless this process crashes
 
 await untilServed();
-const body = JSON.stringify({
-  agentId: 'navigator',
-  chat: { id: 'c1', messages: [{ id: 'm1', role: 'user', parts: [{ type: 'text', text: 'What is 6 * 7?' }] }] },
-});
-const files = JSON.stringify({
-  files: [{ name: 'ship.md', text: '# The ship\n\nThe spare key hangs behind the chart table.' }],
-});
-const mcpClient = {
-  mcpServers: { pinnace: { type: 'http', url: `${endpoint}/mcp`, headers: { Authorization: `Bearer ${token}` } } },
-};
 console.log(`
-  Pinnace is afloat.
-
   Playground  ${playground}
   Endpoint    ${endpoint}
   Token       ${token}
 
-  Ask the endpoint with a signed request, or with the token:
-
-  ${port === 8787 ? '' : `PINNACE_PORT=${port} `}npm run ask -- "What is 6 * 7?"
-
-  curl -N ${endpoint}/v1/runs -H 'authorization: Bearer ${token}' \\
-    -H 'content-type: application/json' -H 'idempotency-key: "${crypto.randomUUID()}"' \\
-    -d '${body}'
-
-  curl '${endpoint}/v1/agents?tags=sample' -H 'authorization: Bearer ${token}'
-
-  Add to what the agent “almanac” knows, and ask it:
-
-  curl ${endpoint}/v1/data-sources/knowledge/ingest -H 'authorization: Bearer ${token}' \\
-    -H 'content-type: application/json' -d '${files}'
-
-  curl ${endpoint}/v1/grounding/knowledge/retrieve -H 'authorization: Bearer ${token}' \\
-    -H 'content-type: application/json' -d '{"query": "Where is the spare key?"}'
-
-  Watch what happens, and ask who did what:
-
-  curl -N '${endpoint}/v1/events' -H 'authorization: Bearer ${token}'
-
-  curl '${endpoint}/v1/audit?limit=20' -H 'authorization: Bearer ${token}'
-
-  Or give its tools to any MCP client:
-
-  ${JSON.stringify(mcpClient)}
-
-  Or choose it in the playground: the model's badge, then “A Pinnace server”.
-  Stop both with Ctrl+C.
+  Press h for help, q to stop.
 `);
+readKeys();
 if (process.stdout.isTTY && !process.env['CI']) vite.openBrowser();
+
+/** Reads single keys of a terminal, or what is piped in. */
+function readKeys(): void {
+  const { stdin } = process;
+  if (stdin.isTTY) stdin.setRawMode(true);
+  stdin.on('data', (keys) => {
+    for (const key of String(keys)) {
+      if (key === 'h') console.log(helpText({ playground, endpoint, port, token }));
+      if (key === 'q' || key === '\u0003') void stop(0); // a terminal in raw mode sends Ctrl+C as a key
+    }
+  });
+}
 
 async function untilServed(): Promise<void> {
   for (let tries = 0; tries < 300; tries++) {

@@ -9,6 +9,8 @@ import process from 'node:process';
 import type { ProgramSandbox } from '../../src/contracts/sandbox.ts';
 import { mayNotStart, type ProcessPlatform, processSandbox, type ProcessSandboxOptions } from './processes.ts';
 import type { ProbedSandbox } from './sandbox.ts';
+export type { ProbedSandbox } from './sandbox.ts';
+export type { ProgramSandbox } from '../../src/contracts/sandbox.ts';
 
 /** Limits of a run. */
 export type NodeSandboxOptions = ProcessSandboxOptions;

@@ -13,7 +13,7 @@ export type StartOptions =
 /** How it is used. */
 const help = `npm start: the playground, and the endpoint beside it, on this machine alone
 
-  npm start                        opens both and prints how to ask the endpoint
+  npm start                        opens both; press h for lines to copy, q to stop
   npm start -- --port=8790         the endpoint at another port (8787)
   npm start -- --help              prints this
 
@@ -72,4 +72,59 @@ function sayWhy(port: number, code: string | undefined): string {
   }
   if (code === 'EACCES') return `Port ${port} may not be used by you. ${other}`;
   return `Port ${port} cannot be used (${code ?? 'unknown reason'}). ${other}`;
+}
+
+/** What the key `h` prints: the addresses, and lines that ask the endpoint. */
+export function helpText({ playground, endpoint, port, token }: {
+  readonly playground: string;
+  readonly endpoint: string;
+  readonly port: number;
+  readonly token: string;
+}): string {
+  const authorization = `-H 'authorization: Bearer ${token}'`;
+  const body = JSON.stringify({
+    agentId: 'navigator',
+    chat: { id: 'c1', messages: [{ id: 'm1', role: 'user', parts: [{ type: 'text', text: 'What is 6 * 7?' }] }] },
+  });
+  const files = JSON.stringify({
+    files: [{ name: 'ship.md', text: '# The ship\n\nThe spare key hangs behind the chart table.' }],
+  });
+  const mcpClient = {
+    mcpServers: { pinnace: { type: 'http', url: `${endpoint}/mcp`, headers: { Authorization: `Bearer ${token}` } } },
+  };
+  return `
+  Playground  ${playground}
+  Endpoint    ${endpoint}
+  Token       ${token}
+
+  Ask the endpoint with a signed request, or with the token:
+
+  ${port === 8787 ? '' : `PINNACE_PORT=${port} `}npm run ask -- "What is 6 * 7?"
+
+  curl -N ${endpoint}/v1/runs ${authorization} \\
+    -H 'content-type: application/json' -H 'idempotency-key: "${crypto.randomUUID()}"' \\
+    -d '${body}'
+
+  curl '${endpoint}/v1/agents?tags=sample' ${authorization}
+
+  Add to what the agent “almanac” knows, and ask it:
+
+  curl ${endpoint}/v1/data-sources/knowledge/ingest ${authorization} \\
+    -H 'content-type: application/json' -d '${files}'
+
+  curl ${endpoint}/v1/grounding/knowledge/retrieve ${authorization} \\
+    -H 'content-type: application/json' -d '{"query": "Where is the spare key?"}'
+
+  Watch what happens, and ask who did what:
+
+  curl -N '${endpoint}/v1/events' ${authorization}
+
+  curl '${endpoint}/v1/audit?limit=20' ${authorization}
+
+  Give its tools to any MCP client:
+
+  ${JSON.stringify(mcpClient)}
+
+  In the playground, select the model's badge, then “A Pinnace server”.
+`;
 }

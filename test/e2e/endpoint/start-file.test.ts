@@ -30,7 +30,7 @@ async function start() {
   await new Promise<void>((resolve, reject) => {
     const read = (chunk: unknown): void => {
       output += String(chunk);
-      if (output.includes('Stop both with Ctrl+C.')) resolve();
+      if (output.includes('Press h for help, q to stop.')) resolve();
     };
     child.stdout.on('data', read);
     child.stderr.on('data', read);

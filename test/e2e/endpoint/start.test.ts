@@ -9,6 +9,7 @@ import { freePort } from '../../tools/servers/http-server.ts';
 const root = join(import.meta.dirname, '../../..');
 let port: number;
 let output = '';
+let press: (key: string) => void;
 let stop: (whom?: 'group' | 'npm') => Promise<void>;
 
 beforeAll(async () => {
@@ -17,8 +18,9 @@ beforeAll(async () => {
     cwd: root,
     detached: true,
     env: { ...process.env, CI: 'true', PINNACE_PORT: String(port) },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
+  press = (key) => void child.stdin.write(key);
   const exited = once(child, 'exit');
   stop = async (whom = 'group') => {
     const isRunning = child.exitCode === null && child.signalCode === null;
@@ -28,7 +30,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve, reject) => {
     const read = (chunk: unknown): void => {
       output += String(chunk);
-      if (output.includes('Stop both with Ctrl+C.')) resolve();
+      if (output.includes('Press h for help, q to stop.')) resolve();
     };
     child.stdout.on('data', read);
     child.stderr.on('data', read);
@@ -41,6 +43,13 @@ afterAll(() => stop());
 const said = (pattern: RegExp): string => pattern.exec(output)?.[1] ?? '';
 
 describe('npm start', () => {
+  it('prints three lines, and lines to copy when h is pressed', async () => {
+    const lines = output.split('\n').filter((line) => /\S/.test(line) && !line.startsWith('>'));
+    expect(lines.map((line) => line.trim().split(/ +/)[0])).toEqual(['Playground', 'Endpoint', 'Token', 'Press']);
+    press('h');
+    await expect.poll(() => output).toContain('In the playground, select');
+  });
+
   it('serves the playground at the address that it prints', async () => {
     const response = await fetch(said(/Playground +(\S+)/));
     expect(response.status).toBe(200);
