@@ -36,6 +36,7 @@ export const guideGroups: readonly GuideGroup[] = [
       { page: 'output', title: 'Structured answers', words: 'json schema output data typed' },
       { page: 'models', title: 'Models', words: 'providers openai anthropic google sdk loop' },
       { page: 'chats', title: 'Stored chats', words: 'threads history list rename delete retention memory' },
+      { page: 'caching', title: 'Prompt caching', words: 'cache prefix tokens cost break cached price' },
       { page: 'context', title: 'Long chats', words: 'context window tokens summary compaction trim limits' },
       { page: 'memory', title: 'Memory', words: 'remember person subject privacy gdpr erase delete retention' },
       { page: 'steering', title: 'Steering', words: 'message while running send interrupt queue' },

@@ -194,7 +194,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
   const steady = steadyStorage(storage, storageGraceMs);
   const hook = options.authorize && reportedHook(options.authorize, report, 'authorize');
   const rerank = options.rerank && reportedHook(options.rerank, report, 'rerank');
-  const discovery = createRunDiscovery({ storage: steady, rerank, principal: localPrincipal() });
+  const discovery = createRunDiscovery({ rerank, principal: localPrincipal() });
   const observers = createObservers(options, { storage, now, report, metrics });
   const { emit, recorder } = observers;
   const budgets = budgetsOf(options, { storage: steady, graceMs: storageGraceMs, emit, metrics, now });

@@ -5,7 +5,7 @@ import { estimateTokens, toolTokens } from '../../src/base/text.ts';
 import '../../src/base/platform/required-features.ts';
 import type { LanguageModel } from '../../src/contracts/ai-types.ts';
 import { type Answer, answer } from './rehearsal/answer.ts';
-import { type ModelCallOptions, stringify } from './rehearsal/conversation.ts';
+import { type ModelCallOptions, stringify, withLoaded } from './rehearsal/conversation.ts';
 import { cutTo, hashOf } from './rehearsal/small-talk.ts';
 
 type StreamResult = Awaited<ReturnType<LanguageModel['doStream']>>;
@@ -41,7 +41,7 @@ export function rehearsal(given: RehearsalOptions = {}): LanguageModel {
   const { seed = 0, delayMs } = given;
   const stream: LanguageModel['doStream'] = async (options) => {
     options.abortSignal?.throwIfAborted();
-    const step = answer(options, seed);
+    const step = answer(withLoaded(options), seed);
     const pause = delayMs ?? (step.isFiller ? fillerDelayMs : 0);
     return { stream: pacedStream(partsOf(step, options), { delayMs: pause, signal: options.abortSignal }) };
   };
@@ -100,7 +100,7 @@ function partsOf({ reasoning, text, calls }: Answer, options: ModelCallOptions):
     },
     ...block('reasoning', reasoning.toWellFormed()),
     ...block('text', written),
-    ...made.flatMap(callParts),
+    ...made.map((call) => wrapped(call, options)).flatMap(callParts),
     {
       type: 'finish',
       finishReason: finishReasonOf(isCut, made),
@@ -117,6 +117,17 @@ function block(type: 'text' | 'reasoning', text: string): readonly Part[] {
     type: `${type}-end`,
     id,
   }];
+}
+
+/** The call as the runtime takes it: one of a loaded tool, by `tool_call`. */
+function wrapped(call: Answer['calls'][number], { tools = [] }: ModelCallOptions): Answer['calls'][number] {
+  const names = new Set(tools.map(({ name }) => name));
+  if (!names.has('tool_call') || names.has(call.toolName)) return call;
+  return {
+    ...call,
+    toolName: 'tool_call',
+    input: `{"name":${JSON.stringify(call.toolName)},"arguments":${call.input}}`,
+  };
 }
 
 function callParts({ toolCallId, toolName, input }: Answer['calls'][number]): readonly Part[] {

@@ -86,7 +86,7 @@ import * as v from 'valibot';
 
 /** The storage of a loaded set, and its owner. */
 interface LoadedToolsOptions {
-  readonly storage: Storage;
+  readonly storage?: Storage | undefined;
   readonly principal: Principal;
   /** The chat that the set belongs to. Without one, the caller must send the handle with each request. */
   readonly chatId?: string | undefined;
@@ -138,6 +138,7 @@ function openLoadedTools(options: LoadedToolsOptions): LoadedTools {
       return stored?.names ?? [];
     },
     async add(names) {
+      if (!options.storage) return;
       for (let attempt = 0; attempt < mostAttempts; attempt++) {
         const { stored, version } = await read(options, handle);
         const next = { handle: stored?.handle ?? createHandle(), names: union(stored?.names, names) };
@@ -153,7 +154,7 @@ function openLoadedTools(options: LoadedToolsOptions): LoadedTools {
 
 async function read(options: LoadedToolsOptions, handle: string | undefined): Promise<Found> {
   const { storage, principal, chatId } = options;
-  if (chatId === undefined && handle === undefined) return { stored: undefined, version: null };
+  if (!storage || (chatId === undefined && handle === undefined)) return { stored: undefined, version: null };
   const entry = await storage.get(keyOf(options, handle));
   const stored = entry && parse(Stored, entry.value, { what: 'the set of loaded tools' });
   const isOwn = stored && owns(principal, stored) && (handle ?? stored.handle) === stored.handle;
@@ -167,10 +168,10 @@ async function write(
   { handle, names }: { handle: string; names: string[] },
   ifVersion: string | null,
 ): Promise<boolean> {
-  const { storage, principal: { tenant, subject }, ttlMs } = options;
+  const { principal: { tenant, subject }, ttlMs } = options;
   const value: Stored = { handle, tenant, subject, names };
-  const { ok } = await storage.commit([{ key: keyOf(options, handle), value, ttlMs, ifVersion }]);
-  return ok;
+  const written = await options.storage?.commit([{ key: keyOf(options, handle), value, ttlMs, ifVersion }]);
+  return written?.ok ?? true;
 }
 
 function keyOf({ principal: { tenant, subject }, chatId }: LoadedToolsOptions, handle = ''): string[] {

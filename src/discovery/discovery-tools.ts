@@ -2,6 +2,7 @@
 
 import * as v from 'valibot';
 import { PinnaceError, toData } from '../base/errors.ts';
+import { canonicalJson } from '../base/json.ts';
 import { invalid } from '../base/parse.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Storage } from '../contracts/storage.ts';
@@ -24,8 +25,8 @@ export interface DiscoveryOptions {
    * put names of its own in before it starts; loading adds to it.
    */
   readonly active: Set<string>;
-  /** Where the loaded set waits for the next request. */
-  readonly storage: Storage;
+  /** Where the loaded set waits for the next request; absent: nowhere, as where a chat has what was loaded. */
+  readonly storage?: Storage | undefined;
   /** The caller whose tools are searched. */
   readonly principal: ToolContext['principal'];
   /** The chat whose loaded set this is. */
@@ -38,8 +39,13 @@ export interface DiscoveryOptions {
   readonly rerank?: Rerank | undefined;
   /** Retention of a loaded set after the last load; a day. */
   readonly ttlMs?: number;
-  /** The most tools that may be active: every one costs tokens in every step. */
+  /** The most tools that may be active. */
   readonly mostActive?: number;
+  /**
+   * The definitions that the chat has, by name. `tool_load` names what is among them and does not repeat it, and adds what it returns; an
+   * error about a call without a load has the definition. Absent: each load returns the definitions.
+   */
+  readonly shown?: Map<string, unknown> | undefined;
 }
 
 /** The discovery tools of one run. */
@@ -72,7 +78,9 @@ export function discoveryTools(index: ToolIndex, options: DiscoveryOptions): Dis
   const { isAllowed = () => true, ttlMs = dayMs, mostActive = 128 } = options;
   const lookup = createLookup(index, isAllowed);
   const active = createActiveTools({ ...options, isAllowed, ttlMs, mostActive, lookup });
-  const tools = defineDiscoveryTools({ index, lookup, active, isAllowed, rerank: options.rerank });
+  const { shown } = options;
+  const show = (tool: IndexedTool) => showIn(shown, tool);
+  const tools = defineDiscoveryTools({ index, lookup, active, isAllowed, rerank: options.rerank, show });
   const byName = new Map(tools.map((tool) => [tool.definition.name, tool]));
   return {
     definitions: tools.map(({ definition }) => definition),
@@ -80,7 +88,14 @@ export function discoveryTools(index: ToolIndex, options: DiscoveryOptions): Dis
     restore: () => active.restore(),
     activeNames: () => active.names(),
     handle: () => active.handle(),
-    notActive: (name) => lookup.find(name) ? notLoaded(name) : lookup.notFound(name, 'call'),
+    notActive(name) {
+      const tool = lookup.find(name);
+      if (!tool) return lookup.notFound(name, 'call');
+      if (!shown || (!active.has(name) && active.names().length >= mostActive)) return notLoaded(name);
+      const isChanged = active.has(name);
+      options.active.add(name);
+      return isChanged ? changed(name, show(tool)) : withDefinition(name, show(tool));
+    },
     async call(name, input, { signal = new AbortController().signal, report } = {}) {
       const tool = byName.get(name);
       if (!tool) return failed(lookup.notFound(name, 'call'));
@@ -123,28 +138,68 @@ function notLoaded(name: string): PinnaceError {
   });
 }
 
+/** Before a definition in an error: a call of the tool may follow. */
+export const definitionMark = 'Its definition: ';
+
+function withDefinition(name: string, definition: object): PinnaceError {
+  return new PinnaceError(
+    'not_found',
+    `Cannot call tool "${name}": it is not active; it was not loaded with tool_load. It is now, call it again. ${definitionMark}${
+      JSON.stringify(definition)
+    }`,
+    { details: { reason: 'tool_not_active', suggestions: [name] } },
+  );
+}
+
+function changed(name: string, definition: object): PinnaceError {
+  return new PinnaceError(
+    'invalid_argument',
+    `Cannot call tool "${name}": it has changed since it was loaded. Call it again as it is now. ${definitionMark}${
+      JSON.stringify(definition)
+    }`,
+    { details: { reason: 'tool_changed', suggestions: [name] } },
+  );
+}
+
+/** Whether the chat has this definition of the tool, or none that could be another one. */
+export function isShown(shown: ReadonlyMap<string, unknown>, tool: IndexedTool): boolean {
+  const known = shown.get(tool.name);
+  return known === undefined || canonicalJson(known) === canonicalJson(toDefinition(tool));
+}
+
+/** The definition for the chat: by its name alone where the chat has it. */
+function showIn(shown: Map<string, unknown> | undefined, tool: IndexedTool): { readonly name: string } {
+  const definition = toDefinition(tool);
+  const { name } = definition;
+  if (shown?.get(name) !== undefined && isShown(shown, tool)) return { name };
+  shown?.set(name, definition);
+  return definition;
+}
+
 /** What discovery for runs works with. */
 interface RunDiscoveryOptions {
-  /** Where loaded sets wait for the next request. */
-  readonly storage: Storage;
   readonly rerank?: Rerank | undefined;
   /** Of the composition itself, for the four tools in manifests. */
   readonly principal: ToolContext['principal'];
 }
 
 /** Creates discovery for runs. */
-export function createRunDiscovery({ storage, rerank, principal: host }: RunDiscoveryOptions): Discovery {
+export function createRunDiscovery({ rerank, principal: host }: RunDiscoveryOptions): Discovery {
   const indexes = new WeakMap<readonly Tool[], ToolIndex>();
   const indexOf = (tools: readonly Tool[]): ToolIndex => {
     const index = indexes.get(tools) ?? createToolIndex(indexed(tools));
     indexes.set(tools, index);
     return index;
   };
-  const common = { storage, rerank };
-  const nothing = { ...common, active: new Set<string>(), principal: host };
+  const nothing = { active: new Set<string>(), principal: host };
   return {
     tools: discoveryTools(createToolIndex([]), nothing).tools,
-    open: (tools, { active, ...run }) => discoveryTools(indexOf(tools), { ...common, ...run, active: new Set(active) }),
+    call: callTemplate,
+    open(tools, { active, shown, ...run }) {
+      const index = indexOf(tools);
+      const opened = discoveryTools(index, { rerank, ...run, shown, active: new Set(active) });
+      return { ...opened, isShown: (name) => isShown(shown, index.get(name) ?? { name }) };
+    },
   };
 }
 
@@ -158,6 +213,8 @@ function indexed(tools: readonly Tool[]) {
 export interface Discovery {
   /** The discovery tools over no tools, as manifests list them. Only agents that name them have discovery. */
   readonly tools: readonly Tool[];
+  /** The one tool by which a model calls what it has loaded. A run unwraps its calls, and never executes it. */
+  readonly call: Tool;
   /** Returns the discovery tools over the tools of one run. The same array is indexed once. */
   open(tools: readonly Tool[], run: DiscoveringRun): OpenDiscovery;
 }
@@ -166,8 +223,9 @@ export interface Discovery {
 interface DiscoveringRun {
   /** The names that are active from the start. */
   readonly active: readonly string[];
+  /** The definitions that the chat has. */
+  readonly shown: Map<string, unknown>;
   readonly principal: Principal;
-  readonly chatId: string;
   /** Returns whether a tool may be found and used now. */
   readonly isAllowed: (name: string) => boolean;
 }
@@ -175,9 +233,9 @@ interface DiscoveringRun {
 /** Discovery in one run. */
 interface OpenDiscovery {
   readonly tools: readonly Tool[];
-  /** Activates the tools that an earlier request has loaded. */
-  restore(): Promise<void>;
   activeNames(): readonly string[];
+  /** Whether the chat has the definition of the tool as it is now. */
+  isShown(name: string): boolean;
   /** Returns the error for a call of a tool that is not active. */
   notActive(name: string): PinnaceError;
 }
@@ -188,6 +246,7 @@ interface Parts {
   readonly active: ActiveTools;
   readonly isAllowed: (name: string) => boolean;
   readonly rerank: Rerank | undefined;
+  readonly show: (tool: IndexedTool) => object;
 }
 
 /** The four tools of one run. */
@@ -270,6 +329,29 @@ function hintFor(
   return fit < lowFit ? 'Probably none of these fits: they say little of the query. Try other words' : undefined;
 }
 
+/** The name of the tool that calls loaded ones: the list of tools stays the same while tools are loaded. */
+export const toolCallName = 'tool_call';
+
+/** What `tool_call` takes. */
+export const toolCallFields = {
+  name: /* @__PURE__ */ v.pipe(v.string(), v.description('The exact name of a loaded tool')),
+  arguments: /* @__PURE__ */ v.optional(
+    v.pipe(v.record(v.string(), v.unknown()), v.description('The input of that tool')),
+    {},
+  ),
+};
+
+export const toolCallDescription = 'Calls a tool that was loaded with tool_load.';
+
+const callTemplate = /* @__PURE__ */ defineValibotTool({
+  ...common,
+  id: toolCallName,
+  description: toolCallDescription,
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  input: /* @__PURE__ */ v.strictObject(toolCallFields),
+  execute: () => undefined,
+});
+
 const describe = /* @__PURE__ */ perRun(
   {
     ...common,
@@ -301,12 +383,12 @@ const load = /* @__PURE__ */ perRun(
     annotations: { ...readOnly, readOnlyHint: false },
     input: v.strictObject({ names: v.pipe(ToolNames, v.description('Exact names, as tool_find gives them')) }),
   },
-  async ({ active }, { names }) => {
+  async ({ active, show }, { names }) => {
     await active.restore();
     const tools = await active.load(names);
     const toolset = active.handle();
     return {
-      loaded: tools.map(toDefinition),
+      loaded: tools.map(show),
       active: active.names().length,
       ...(toolset !== undefined && { toolset }),
     };

@@ -28,6 +28,8 @@ import { openingChunks } from '../runtime/run.ts';
 import type { ForkEntry, ForkOptions } from '../runtime/runtime.ts';
 import { createStepTools } from '../runtime/step-tools.ts';
 import type { ToolSet } from '../runtime/tool-sets.ts';
+import { uncovered } from '../runtime/message-parts.ts';
+import { loadedIn } from '../runtime/wrapped-calls.ts';
 import { contextOf, type ContextPart, withContextParts } from '../runtime/turn-context.ts';
 import { mayAct } from '../tools/call-ends.ts';
 
@@ -92,18 +94,6 @@ function agentOf(today: Agent, recorded: Agent, changes: ForkOptions['changes'] 
   };
 }
 
-/** The tools that the shared steps have loaded. */
-function loadedIn({ kept }: Cut): readonly string[] {
-  const inputs = new Map<string, readonly string[]>();
-  return kept.flatMap(({ chunk }) => {
-    if (chunk.type === 'tool-input-available' && chunk.toolName === 'tool_load') {
-      const { names } = (chunk.input ?? {}) as { readonly names?: unknown };
-      if (Array.isArray(names)) inputs.set(chunk.toolCallId, names.map(String));
-    }
-    return chunk.type === 'tool-output-available' ? inputs.get(chunk.toolCallId) ?? [] : [];
-  });
-}
-
 interface Resolving {
   readonly resolved: Resolution;
   readonly run: RunIdentity;
@@ -128,8 +118,10 @@ async function withTools(
     };
   }
   if (toolSet === resolved.toolSet && !parent.basis.active) return resolved;
-  const active = [...parent.basis.active ?? [], ...loadedIn(cut)];
-  const given = { agent, toolSet, discovery, contextTokens, principal, chatId: chat.id };
+  const { active } = parent.basis;
+  const answer = foldMessage(answerIn(cut.kept.map(({ chunk }) => chunk)), { id: '', role: 'assistant', parts: [] });
+  const loaded = loadedIn(uncovered([...chat.messages, answer]));
+  const given = { agent, toolSet, discovery, contextTokens, principal, loaded };
   return {
     ...resolved,
     toolSet,

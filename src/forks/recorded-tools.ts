@@ -12,7 +12,9 @@ import { programId, programPrefix, type ProgramState, readPast } from '../progra
 import type { LostProgram, ProgramHome, RunOrigin, RuntimeParts } from '../runtime/run-context.ts';
 import type { ForkedFrom } from '../runtime/run-record.ts';
 import type { RecordedCalls, RecordedRun } from '../runtime/runtime.ts';
+import { uncovered } from '../runtime/message-parts.ts';
 import { createStepTools } from '../runtime/step-tools.ts';
+import { loadedIn } from '../runtime/wrapped-calls.ts';
 import { mayAct } from '../tools/call-ends.ts';
 import { onChecked } from '../tools/define-tool.ts';
 import { codeRunId } from '../tools/run-scope.ts';
@@ -35,7 +37,14 @@ export function recordedOrigin({ discovery }: RuntimeParts, { calls, effects }: 
       const { agent, toolSet, contextTokens, request: { chat } } = resolved;
       const tools = dryTools(toolSet.tools, recordedOutcomes(calls), isReplaced);
       const replaced = { ...toolSet, tools };
-      const given = { agent, toolSet: replaced, discovery, contextTokens, principal, chatId: chat.id };
+      const given = {
+        agent,
+        toolSet: replaced,
+        discovery,
+        contextTokens,
+        principal,
+        loaded: loadedIn(uncovered(chat.messages)),
+      };
       const stepTools = createStepTools(given);
       return Promise.resolve({ ...resolved, toolSet: replaced, stepTools });
     },

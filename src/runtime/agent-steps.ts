@@ -29,6 +29,7 @@ import { createRunRedaction, redactedContext, redactedEmit } from '../permission
 import type { RuntimeParts } from './run-context.ts';
 import { createStepTools } from './step-tools.ts';
 import { itemsMessage } from './turn-context.ts';
+import { loadedIn, type LoadedTools } from './wrapped-calls.ts';
 import { type EgressList, narrowEgress } from '../base/origins.ts';
 import { type ContextWindowOptions, type FitPrompt, valueTokens } from './estimate-prompt.ts';
 import { createContextWindow } from './context-window.ts';
@@ -40,11 +41,18 @@ export type StepParts = Omit<RuntimeParts, 'plans'>;
 export function createAgentSteps(parts: StepParts): AgentSteps {
   return {
     async think(request) {
-      const { tools, ...prepared } = await prepare(parts, request);
+      const last = readTaskHistory(request.history);
+      const messages = withOutcomes(last.messages, request.inputs);
+      const { tools, ...prepared } = await prepare(parts, request, loadedIn(messages));
       const primitives = new Set(request.primitives.map(({ name }) => name));
       const offered = tools.filter(({ definition }) => !primitives.has(definition.name));
-      const { calls, ...thought } = await callStepModel(parts, request, { ...prepared, tools: offered });
-      const read = await Promise.all(calls.map((call) => readCall(call, { ...prepared, tools: offered, primitives })));
+      const { calls, ...thought } = await callStepModel(parts, request, {
+        ...prepared,
+        tools: offered,
+        last,
+        messages,
+      });
+      const read = await Promise.all(calls.map((call) => readCall(call, { ...prepared, primitives })));
       return { ...thought, calls: read };
     },
     async act({ tool: name, input, callId, approved, ...request }) {
@@ -59,7 +67,7 @@ export function createAgentSteps(parts: StepParts): AgentSteps {
       };
       try {
         const prepared = await prepare(parts, request);
-        const tool = prepared.tools.find(({ definition }) => definition.name === name);
+        const tool = prepared.callable(name) ?? prepared.known(name); // the model had loaded it when it called it
         if (!tool) throw prepared.missing(name);
         const facilities = { log: () => undefined, scope, delegation };
         const { spanContext } = prepared;
@@ -79,19 +87,25 @@ export function createAgentSteps(parts: StepParts): AgentSteps {
   };
 }
 
+/** The messages of a task, with the outcomes of the calls before. */
+interface TaskMessages {
+  readonly last: ReturnType<typeof readTaskHistory>;
+  readonly messages: ModelMessage[];
+}
+
 /** Calls the model of the request's agent, or a fallback, and counts what that uses. */
 async function callStepModel(
   { metrics, liveTexts, budgets }: StepParts,
   request: ThinkRequest,
-  { resolved, agent: given, principal, limits, notes, spanContext, redaction, report, files, tools }: Prepared,
+  prepared: Prepared & TaskMessages,
 ): Promise<Omit<Thought, 'calls'> & Pick<ModelTurn, 'calls'>> {
+  const { resolved, agent: given, principal, limits, notes, spanContext, redaction, report, files } = prepared;
+  const { tools, callable, last, messages } = prepared;
   const instructionsRequest = { agentId: given.id, context: notes, principal };
   const agent = await withInstructions(given, resolved.code.instructions, instructionsRequest, {
     signal: request.signal,
     report,
   });
-  const last = readTaskHistory(request.history);
-  const messages = withOutcomes(last.messages, request.inputs);
   const { isOther, ...models } = await taskModels({ ...last, messages }, { ...resolved, first: resolved, spanContext });
   const onResolved = ({ secret }: ResolvedModel) => secret && redaction.add(secret);
   onResolved(models.first);
@@ -99,10 +113,8 @@ async function callStepModel(
   const usage: ModelUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
   const instructions = [request.instructions, agent.instructions].filter((part) => part !== '').join('\n\n');
   const offered = [...request.primitives, ...tools.map(({ definition }) => definition)];
-  const prompt = toPrompt(
-    instructions,
-    await files.load(notes.length > 0 ? [itemsMessage(notes), ...messages] : messages),
-  );
+  const noted = notes.length > 0 ? [itemsMessage(notes), ...messages] : messages;
+  const prompt = toPrompt(instructions, await files.load(noted));
   const { signal } = request;
   const spender = { tenant: principal.tenant, subject: principal.subject, agentId: agent.id };
   const budget = createModelBudget(request.budget ?? {}, usage, budgets && ((need) => budgets.hold(spender, need)));
@@ -121,6 +133,7 @@ async function callStepModel(
     prompt,
     fit,
     tools: offered,
+    isLoaded: (name) => callable(name) !== undefined,
   }).finally(() => {
     budget.close();
     request.onUsage?.({ tokens: usage.totalTokens, cost: usage.cost });
@@ -144,6 +157,7 @@ async function prepare(
   { agentId, owner, taskId, traceId, span, only, above = [], callers = [], signal }: StepOf & {
     readonly signal: AbortSignal;
   },
+  loaded: LoadedTools = new Map(),
 ) {
   const { resolver } = parts;
   const principal = createPrincipal({ ...owner, via: 'in-process' });
@@ -162,12 +176,15 @@ async function prepare(
   if (resolved.secret) redaction.add(resolved.secret);
   const { discovery } = parts;
   const { contextTokens } = resolved;
-  const stepTools = createStepTools({ agent, toolSet, discovery, contextTokens, principal, chatId: taskId });
-  await stepTools.restore();
+  const stepTools = createStepTools({ agent, toolSet, discovery, contextTokens, principal, loaded });
   const isReachable = await reachableBy(above, find);
-  const tools = stepTools.current().filter((tool) =>
-    (only?.includes(tool.definition.name) ?? true) && isReachable(tool.definition) && tool.definition.id !== codeRunId
-  );
+  const isOffered = ({ definition }: Tool): boolean =>
+    (only?.includes(definition.name) ?? true) && isReachable(definition) && definition.id !== codeRunId;
+  const offered = stepTools.current().filter(isOffered);
+  const wrapper = discovery && stepTools.current().includes(discovery.call) && !offered.includes(discovery.call);
+  const tools = wrapper ? [...offered, discovery.call] : offered;
+  const callable = callableOf(stepTools.callable(), isOffered);
+  const known = callableOf((name) => toolSet.tools.find(({ definition }) => definition.name === name), isOffered);
   const limits = minLimits(parts.limits, agent.limits);
   const report = reportAt(parts.report, { planId: planOf({ taskId }), traceId });
   const authorize = reportedHook(parts.authorize, report, 'authorize');
@@ -175,11 +192,21 @@ async function prepare(
   const host = { ...parts, agent, principal, actor, limits, ...observers, resolveSecret: resolver.secret };
   const files = createRunFiles({ ...parts, owner: principal, signal, limits, span: spanContext });
   const missing = (name: string) => stepTools.missing(name);
-  return { ...host, resolved, tools, files, notes: toolSet.notes, missing };
+  return { ...host, resolved, tools, callable, known, files, notes: toolSet.notes, missing };
+}
+
+function callableOf(
+  find: (name: string) => Tool | undefined,
+  isOffered: (tool: Tool) => boolean,
+): (name: string) => Tool | undefined {
+  return (name) => {
+    const tool = find(name);
+    return tool && isOffered(tool) && tool.isAvailable?.() !== false ? tool : undefined;
+  };
 }
 
 interface ReadContext extends CallHost {
-  readonly tools: readonly Tool[];
+  readonly callable: (name: string) => Tool | undefined;
   readonly primitives: ReadonlySet<string>;
   readonly missing: (name: string) => PinnaceError;
 }
@@ -189,7 +216,7 @@ async function readCall(
   context: ReadContext,
 ): Promise<ThoughtCall> {
   const facts = { callId, name, input };
-  const tool = context.tools.find(({ definition }) => definition.name === name);
+  const tool = context.callable(name);
   if (error) {
     return { ...facts, kind: 'refused', error: toData(error.code === 'not_found' ? context.missing(name) : error) };
   }

@@ -21,10 +21,12 @@ import type { ModelBudget, Usage } from './model-budget.ts';
 import type { ModelChain } from './model-chain.ts';
 import type { ModelRetry } from './model-error.ts';
 import type { ResolvedModel } from './provider-model.ts';
-import { lastCitation } from './message-parts.ts';
+import { type AppliedCompaction, lastCitation, newestCompaction } from './message-parts.ts';
 
 /** The context window of a run. */
 export interface ContextWindow {
+  /** Shortens what the chat's compaction has shortened; `undefined` where there is nothing to do. */
+  restore(prompt: LanguageModelV4Message[]): Promise<void> | undefined;
   /**
    * Makes the prompt fit before a call of the model; replaces messages of it where it must, and yields what readers see of that.
    * Returns `undefined` when the prompt fits as it is.
@@ -47,18 +49,29 @@ export function createContextWindow(options: ContextWindowOptions): ContextWindo
   let { contextTokens } = options;
   let scale = 1;
   let estimate = 0;
+  let { applied } = options;
   const isFit = (prompt: LanguageModelV4Message[], room: number): boolean => {
     estimate = promptTokens(prompt) + toolTokens();
     return estimate * scale <= room;
+  };
+  const onApplied = (compaction: AppliedCompaction): void => {
+    applied = compaction;
+    options.onApplied?.(compaction);
   };
   async function* fitWith(prompt: LanguageModelV4Message[], used: ContextWindowOptions) {
     const { fitPrompt } = await import('./fit-context.ts'); // most chats do without
     const tokensOf = (messages: readonly LanguageModelV4Message[]): number =>
       Math.ceil((promptTokens(messages) + toolTokens()) * scale);
-    yield* fitPrompt(prompt, { ...used, tokensOf, scale });
+    yield* fitPrompt(prompt, { ...used, applied, onApplied, tokensOf, scale });
     estimate = promptTokens(prompt) + toolTokens();
   }
   return {
+    restore(prompt) {
+      const { shortenedThrough } = applied ?? {};
+      if (applied === undefined || shortenedThrough === undefined) return undefined;
+      const compaction = applied;
+      return import('./fit-context.ts').then(({ applyShortening }) => applyShortening(prompt, compaction));
+    },
     fit(prompt) {
       const fits = isFit(prompt, roomOf(contextTokens)) && !options.strategy;
       return fits ? undefined : fitWith(prompt, { ...options, contextTokens });
@@ -80,10 +93,20 @@ export function createContextWindow(options: ContextWindowOptions): ContextWindo
   };
 }
 
+/** The tools of the run. */
+interface WindowedTools {
+  current(): readonly Tool[];
+  discovered(): readonly string[] | undefined;
+  compacted(): void;
+}
+
 /** What the window reads of its run. */
 interface WindowedRun {
   readonly runtime: { readonly contextStrategy?: ContextStrategy | undefined };
-  readonly resolution: { readonly contextTokens: number; readonly stepTools: { current(): readonly Tool[] } };
+  readonly resolution: {
+    readonly contextTokens: number;
+    readonly stepTools: WindowedTools;
+  };
   readonly runId: string;
   readonly agent: Agent;
   readonly request: { readonly chat: { readonly messages: readonly UIMessage[] } };
@@ -103,7 +126,8 @@ const mostCompactions = 2;
 /** Creates the context window of a run. */
 export function createRunContextWindow(
   run: WindowedRun,
-  { models, chain, onRetry }: {
+  { models, chain, messageId, onRetry }: {
+    readonly messageId: string;
     readonly models: Pick<ModelChain, 'current' | 'left'>;
     readonly chain: { explain(by: 'strategy' | 'compaction'): void };
     readonly onRetry: (retry: ModelRetry) => void;
@@ -120,6 +144,10 @@ export function createRunContextWindow(
     runId,
     signal,
     citations: lastCitation(run.request.chat.messages),
+    messageId,
+    applied: newestCompaction(run.request.chat.messages),
+    loaded: () => stepTools.discovered(),
+    onApplied: ({ throughMessageId }) => throughMessageId !== undefined && stepTools.compacted(),
     toolTokens: () => definitionTokens(stepTools.current()),
     async summarize(messages, { mostTokens }) {
       if (!maySummarize()) return undefined;

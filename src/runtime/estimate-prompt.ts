@@ -3,7 +3,7 @@
 import type { Tool } from '../tools/tool.ts';
 import { charactersPerToken, toolTokens } from '../base/text.ts';
 import type { LanguageModelV4FilePart, LanguageModelV4Message, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
-import { type MessageOrigin, originOf } from './message-parts.ts';
+import { type AppliedCompaction, type MessageOrigin, originOf } from './message-parts.ts';
 import type { ContextStrategy } from '../contracts/context-strategy.ts';
 
 const tokensOfImage = 1_500;
@@ -178,6 +178,14 @@ export interface ContextWindowOptions {
   readonly citations?: number;
   /** Summarizes messages as a step of the run; absent where there is none. */
   readonly summarize?: Summarize;
+  /** The message of the answer. */
+  readonly messageId?: string;
+  /** The compaction that the chat has. */
+  readonly applied?: AppliedCompaction | undefined;
+  /** Is called with what was done. */
+  readonly onApplied?: (compaction: AppliedCompaction) => void;
+  /** The names of the tools that the chat has loaded. */
+  readonly loaded?: () => readonly string[] | undefined;
   /** Is called when messages were replaced, and by what. */
   readonly onReplaced?: (by: 'strategy' | 'compaction') => void;
   /** Is called when messages were shortened or left out. */

@@ -5,6 +5,7 @@ import { PinnaceError, toData } from '../base/errors.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Agent } from '../base/schema.ts';
 import { wellFormed } from '../base/text.ts';
+import { definitionMark } from '../discovery/discovery-tools.ts';
 import { raceAbort } from '../base/until-aborted.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { ContextState, ContextStrategy } from '../contracts/context-strategy.ts';
@@ -23,7 +24,7 @@ import {
   valueTokens,
 } from './estimate-prompt.ts';
 import type { Limits } from './limits.ts';
-import { type Compaction, originOf, summaryMessage, withOrigin } from './message-parts.ts';
+import { type AppliedCompaction, type Compaction, originOf, summaryMessage, withOrigin } from './message-parts.ts';
 import type { ModelBudget, Usage } from './model-budget.ts';
 import { toPrompt } from './model-prompt.ts';
 import { callModelOnce, type ModelTurnOptions } from './model-turn.ts';
@@ -34,12 +35,15 @@ type Prompt = readonly LanguageModelV4Message[];
 /** The current turn keeps the outputs of so many steps, as long as that fits. */
 const mostFullResults = 3;
 
-/** Replaces messages of the prompt until it fits; yields the chunk of a summary. @throws PinnaceError as `ContextWindow.fit`. */
+/**
+ * Replaces messages of a prompt that is too long until it has half of its room, and yields the record of that: until the prompt is too long
+ * again, nothing more is replaced. @throws PinnaceError as `ContextWindow.fit`.
+ */
 export async function* fitPrompt(
   prompt: LanguageModelV4Message[],
   options: FitOptions,
 ): AsyncGenerator<readonly UIMessageChunk[], void> {
-  const { tokensOf, contextTokens } = options;
+  const { tokensOf, contextTokens, applied = {} } = options;
   const room = roomOf(contextTokens);
   const replace = (messages: Prompt): void => void prompt.splice(0, prompt.length, ...messages);
   if (options.strategy) {
@@ -48,29 +52,78 @@ export async function* fitPrompt(
   }
   const tokensBefore = tokensOf(prompt);
   if (tokensBefore <= room) return;
-  let fitted = shorten(prompt, { fullResults: mostFullResults });
+  const target = room / 2;
   const given = new Set(prompt);
+  let fullResults = mostFullResults;
+  let fitted = shorten(prompt, { fullResults });
   const shortened = fitted.filter((message) => !given.has(message)).length;
-  if (tokensOf(fitted) > room) {
-    const summarized = await summarizeOldest(prompt, { ...options, fitted, tokensBefore });
-    if (summarized) {
-      yield [chunkOf(summarized.compaction, options)];
-      fitted = summarized.prompt;
-    }
-  }
-  const count = fitted.length;
-  fitted = dropOldest(fitted, { ...options, room });
-  const dropped = count - fitted.length;
-  if (tokensOf(fitted) > room) fitted = shorten(fitted, { fullResults: 1 });
+  const summarized = tokensOf(fitted) > target ? await summarizeOldest(prompt, { ...options, fitted }) : undefined;
+  fitted = summarized?.prompt ?? fitted;
+  const dropping = dropOldest(fitted, { ...options, room: summarized ? room : target });
+  const dropped = fitted.length - dropping.prompt.length;
+  fitted = dropping.prompt;
+  while (fullResults > 1 && tokensOf(fitted) > target) fitted = shorten(fitted, { fullResults: --fullResults });
+  const through = dropping.throughMessageId ?? summarized?.compaction.throughMessageId ?? applied.throughMessageId;
+  const shortening = shorteningOf(prompt, { fullResults, messageId: options.messageId }) ?? applied;
   replace(fitted);
   options.onReplaced?.('compaction');
   const tokensAfter = tokensOf(prompt);
+  const compaction: Compaction = {
+    throughMessageId: through,
+    summary: summarized?.compaction.summary ?? applied.summary,
+    shortenedThrough: shortening.shortenedThrough,
+    shortenedResults: shortening.shortenedResults,
+    loaded: through === undefined ? undefined : options.loaded?.(),
+    tokensBefore,
+    tokensAfter,
+  };
+  options.onApplied?.(compaction);
+  if (shortened + dropped > 0 || summarized) yield [chunkOf(compaction, options)];
   if (tokensAfter > contextTokens) throw tooLong(tokensAfter, contextTokens);
   if (shortened + dropped > 0) options.onTrimmed?.({ shortened, dropped, tokensBefore, tokensAfter });
 }
 
+/** What `shorten` does to a prompt, by the messages of the chat; `undefined` where that is nothing. */
+function shorteningOf(
+  prompt: Prompt,
+  { fullResults, messageId }: { readonly fullResults: number; readonly messageId: string | undefined },
+): Pick<Compaction, 'shortenedThrough' | 'shortenedResults'> | undefined {
+  const current = currentTurn(prompt);
+  const results = prompt.flatMap(({ role }, at) => role === 'tool' ? [at] : []);
+  const newest = results.at(-fullResults) ?? 0;
+  const own = results.filter((at) => at >= current && at < newest).length;
+  if (own > 0 && messageId !== undefined) return { shortenedThrough: messageId, shortenedResults: own };
+  const through = prompt.slice(0, current).findLast((message) => isOfChat(originOf(message)?.kind));
+  const shortenedThrough = through && originOf(through)?.id;
+  return shortenedThrough === undefined ? undefined : { shortenedThrough };
+}
+
+function isOfChat(kind: string | undefined): boolean {
+  return kind === 'user' || kind === 'assistant';
+}
+
+/** Shortens what an earlier call of the chat has shortened, as its record says. */
+export function applyShortening(
+  prompt: LanguageModelV4Message[],
+  { shortenedThrough, shortenedResults }: AppliedCompaction,
+): void {
+  const isOf = (message: LanguageModelV4Message): boolean =>
+    originOf(message)?.id === shortenedThrough && isOfChat(originOf(message)?.kind);
+  const last = prompt.findLastIndex(isOf);
+  if (shortenedThrough === undefined || last < 0) return;
+  const first = prompt.findIndex(isOf);
+  const whole = shortenedResults === undefined ? last + 1 : first;
+  let left = shortenedResults ?? 0;
+  const shortened = prompt.flatMap((message, at): readonly Message[] => {
+    if (isPinned(message) || at > last) return [message];
+    if (message.role === 'tool') return [at < whole || left-- > 0 ? withoutOutputs(message) : message];
+    return message.role === 'assistant' && at < whole ? withoutReasoning(message) : [message];
+  });
+  prompt.splice(0, prompt.length, ...shortened);
+}
+
 interface Summarized {
-  readonly compaction: Compaction;
+  readonly compaction: { readonly throughMessageId: string; readonly summary: string };
   readonly prompt: LanguageModelV4Message[];
 }
 
@@ -82,9 +135,9 @@ const transcriptShare = 0.7;
 /** Summarizes the oldest turns; `undefined` where there are none, or there is no summary. Rejects only when the run is stopped. */
 async function summarizeOldest(
   prompt: Prompt,
-  { fitted, tokensBefore, ...options }: FitOptions & { readonly fitted: Prompt; readonly tokensBefore: number },
+  { fitted, ...options }: FitOptions & { readonly fitted: Prompt },
 ): Promise<Summarized | undefined> {
-  const { summarize, signal, tokensOf, scale, contextTokens } = options;
+  const { summarize, signal, scale, contextTokens } = options;
   const cut = cutOf(fitted, contextTokens * recentShare / scale);
   const first = fitted[cut];
   if (!summarize || !first) return undefined;
@@ -106,8 +159,7 @@ async function summarizeOldest(
     ...covered.filter(isPinned),
     ...fitted.slice(cut),
   ];
-  const compaction = { throughMessageId, summary, tokensBefore, tokensAfter: tokensOf(messages) };
-  return { compaction, prompt: messages };
+  return { compaction: { throughMessageId, summary }, prompt: messages };
 }
 
 /** Where the turns start that stay as they are: so many of the newest as fit, and the current one. */
@@ -127,7 +179,7 @@ function cutOf(prompt: Prompt, most: number): number {
 function dropOldest(
   prompt: LanguageModelV4Message[],
   { tokensOf, scale, room }: Pick<FitOptions, 'tokensOf' | 'scale'> & { readonly room: number },
-): LanguageModelV4Message[] {
+): { readonly prompt: LanguageModelV4Message[]; readonly throughMessageId?: string | undefined } {
   const isFixed = (message: LanguageModelV4Message): boolean => isPinned(message) || isSummary(message);
   let excess = tokensOf(prompt) - room;
   let dropped = 0;
@@ -136,12 +188,19 @@ function dropOldest(
     for (const message of prompt.slice(dropped, end)) if (!isFixed(message)) excess -= messageTokens(message) * scale;
     dropped = end;
   }
-  return dropped === 0 ? prompt : prompt.filter((message, at) => at >= dropped || isFixed(message));
+  if (dropped === 0) return { prompt };
+  const last = prompt.slice(0, dropped).findLast((message) => isOfChat(originOf(message)?.kind));
+  return {
+    prompt: prompt.filter((message, at) => at >= dropped || isFixed(message)),
+    throughMessageId: last && originOf(last)?.id,
+  };
 }
 
 function chunkOf(compaction: Compaction, { runId, citations = 0 }: FitOptions): UIMessageChunk {
+  const { throughMessageId, shortenedThrough, shortenedResults = '' } = compaction;
   const data = { ...compaction, ...(citations > 0 && { citations }) };
-  return { type: 'data-compaction', id: `${runId}:${data.throughMessageId}`, data };
+  const id = `${runId}:${throughMessageId ?? ''}:${shortenedThrough ?? ''}:${shortenedResults}`;
+  return { type: 'data-compaction', id, data: JSON.parse(JSON.stringify(data)) as Compaction }; // without absent fields
 }
 
 function tooLong(tokens: number, contextTokens: number): PinnaceError {
@@ -232,7 +291,10 @@ function withoutOutputs(message: Extract<Message, { role: 'tool' }>): Message {
 }
 
 function withoutOutput(part: LanguageModelV4ToolResultPart): LanguageModelV4ToolResultPart {
-  if (outputTokens(part.output) < leastTokens) return part;
+  const { output } = part;
+  const isDefinition = part.toolName === 'tool_load' ||
+    (output.type === 'error-text' && output.value.includes(definitionMark)); // a call needs it
+  if (isDefinition || outputTokens(output) < leastTokens) return part;
   return { ...part, output: { type: 'text', value: leftOut } };
 }
 

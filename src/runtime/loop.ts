@@ -12,6 +12,7 @@ import type { Tool, ToolOutcome } from '../tools/tool.ts';
 import { toolErrorPart } from '../tools/call-ends.ts';
 import type { FinishReason, Loop, RunEnd } from './run-record.ts';
 import { CallIds, callIdsIn } from './call-ids.ts';
+import { toolCallName } from '../discovery/discovery-tools.ts';
 import { toPrompt, toPromptTools } from './model-prompt.ts';
 import { withOrigin } from './message-parts.ts';
 import { modelKey } from './prompt-chain.ts';
@@ -59,7 +60,8 @@ export class ModelLoop implements Loop {
   async *#runSteps(): AsyncGenerator<readonly UIMessageChunk[], RunEnd> {
     const { request: { chat }, resolution: { resumed }, steering, usage } = this.#run;
     const { agent, messages, contextWindow, otherCallIds } = this.#terms;
-    const prompt = toPrompt(agent.instructions, messages); // only `fit` replaces any
+    const prompt = toPrompt(agent.instructions, messages); // only the context window replaces any
+    await contextWindow.restore(prompt);
     const shownIds = new Set(resumed?.shownIds);
     const callIds = new CallIds(() => [...otherCallIds, ...callIdsIn([...chat.messages, ...messages])]);
     for (let step = resumed?.step ?? 1;; step++) {
@@ -87,6 +89,7 @@ export class ModelLoop implements Loop {
     const { agent, models, contextWindow, chain, output, onPrompt, onBreak, onRetry } = this.#terms;
     const { modelSettings: settings } = agent;
     const offered = stepTools.current();
+    const find = stepTools.callable();
     const tools = toPromptTools(offered);
     budget.requireRoom({ prompt, tools }, models.current.provider.prices);
     spans.startStep();
@@ -113,7 +116,8 @@ export class ModelLoop implements Loop {
       step,
       shownIds,
       callIds,
-      find: (name) => offered.find(({ definition }) => definition.name === name),
+      find,
+      isWrapping: find(toolCallName) !== undefined,
       missing: (name) => stepTools.missing(name),
       onInvalid: ({ toolCallId, toolName: tool }, error) => {
         emitRejected(error, spans);

@@ -14,6 +14,7 @@ import type { Report } from '../events/report.ts';
 import type { Limits } from './limits.ts';
 import type { Answer } from './step-content.ts';
 import { leaveProvider } from './model-prompt.ts';
+import { wrapCalls } from './wrapped-calls.ts';
 import { charactersPerToken } from '../base/text.ts';
 import type { CallHold, ModelBudget } from './model-budget.ts';
 import type { ModelChain } from './model-chain.ts';
@@ -269,7 +270,7 @@ function requestOf(
   return {
     ...Object.fromEntries(given), // of the same types; `undefined` would be sent as a setting of its own
     ...(most !== Infinity && { maxOutputTokens: most }),
-    prompt: [...prompt],
+    prompt: wrapCalls(prompt, tools),
     ...(tools && { tools, toolChoice: toolChoice ?? { type: 'auto' } }),
     ...(responseFormat && { responseFormat }),
     abortSignal: clock.signal,

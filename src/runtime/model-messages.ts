@@ -36,7 +36,8 @@ import { blobIdOf, resourceOf } from './message-files.ts';
  */
 export function toModelMessages(messages: readonly UIMessage[], issued?: IssuedMetadata): ModelMessage[] {
   const compaction = newestCompaction(messages);
-  const converted: ModelMessage[] = compaction ? [summaryMessage(compaction)] : [];
+  const { throughMessageId = '', summary } = compaction ?? {};
+  const converted: ModelMessage[] = summary === undefined ? [] : [summaryMessage({ throughMessageId, summary })];
   for (const message of toHistory(uncovered(messages), issued)) {
     const { id, role, parts } = message;
     const origin = { id, kind: role === 'user' ? 'user' : 'assistant', isPinned: isPinned(message) } as const;

@@ -12,6 +12,7 @@ import type { ModelBudget } from './model-budget.ts';
 import { createModelChain, type ModelChainOptions } from './model-chain.ts';
 import { createModelClock } from './run-clock.ts';
 import { CallIds, callIdsIn } from './call-ids.ts';
+import { toolCallName } from '../discovery/discovery-tools.ts';
 import { leaveProvider, toPromptTools } from './model-prompt.ts';
 import type { ParsedCall } from './model-stream.ts';
 import { createStepContent, incomplete, mayExecute } from './step-content.ts';
@@ -59,6 +60,8 @@ export interface ModelTurnOptions {
   /** Is called with the text so far, as it grows. */
   readonly onText?: (text: string) => void;
   readonly tools: readonly Pick<ToolDefinition, 'name' | 'description' | 'paramsSchema'>[];
+  /** Whether a tool that is not among these was loaded. */
+  readonly isLoaded?: (name: string) => boolean;
 }
 
 /** Calls the model once. @throws PinnaceError as a run ends, `cancelled` when the signal aborts. */
@@ -99,7 +102,8 @@ async function readTurn(
     step: 1,
     shownIds: new Set(),
     callIds: new CallIds(() => callIdsIn(prompt)),
-    find: (name) => names.has(name) ? name : undefined,
+    find: (name) => names.has(name) || options.isLoaded?.(name) ? name : undefined,
+    isWrapping: names.has(toolCallName),
     missing: () => new PinnaceError('not_found', 'Cannot call the tool: no tool of this agent has this name'),
   });
   let text = '';

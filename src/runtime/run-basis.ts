@@ -37,7 +37,7 @@ export async function recordBasis(
   { request, resolution }: { readonly request: RunRequest; readonly resolution: Resolution },
 ): Promise<readonly Change[]> {
   const { agent, provider, model: { modelId }, toolSet, limits, stepTools } = resolution;
-  const active = await stepTools.discovered();
+  const active = stepTools.discovered();
   const basis: RunBasis = {
     v: 1,
     request,

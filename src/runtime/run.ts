@@ -245,7 +245,7 @@ export class Run implements RunContext {
       onBreak: this.#onBreak,
       messages: await this.files.load(messages),
       otherCallIds: this.#otherCallIds,
-      contextWindow: createRunContextWindow(this, { models, chain, onRetry }),
+      contextWindow: createRunContextWindow(this, { models, chain, messageId: this.#messageId(), onRetry }),
       onPrompt: this.runtime.keep === 'inputs' ? (await loadBasis()).keepPrompts(this, this.#live) : undefined,
       onRetry,
     });
@@ -296,9 +296,9 @@ export class Run implements RunContext {
   async #restore(
     record: PromptRecord | undefined,
   ): Promise<[readonly CallForApproval[], readonly UIMessage[], IssuedMetadata | undefined]> {
-    const { agent, principal, request, interruptions, resolution: { toolSet, stepTools } } = this;
+    const { agent, principal, request, interruptions, resolution: { toolSet } } = this;
     const run = { agent, principal, request, interruptions, toolSet };
-    const reading = [spendApprovals(run), endLeftCalls(run), this.#readIssued(record), stepTools.restore()] as const;
+    const reading = [spendApprovals(run), endLeftCalls(run), this.#readIssued(record)] as const;
     const [spent, past, issued] = await Promise.all(reading).catch((error: unknown) => {
       throw toPinnaceError(error); // of the storage: no model was called yet
     });

@@ -7,8 +7,8 @@
  *    in one commit. What the run is resolved from is cached; the claim has a check of it, conflicts where it is out of date, and the
  *    run is resolved again. Only a plan, a stored chat and the continuation of a message read before the claim.
  * 2. What may refuse the request comes before the claim, so a refused request uses up no key. What was paid for it is taken back.
- * 3. The discovered tools are restored beside the claim: after it, their read would be a second trip before the model; before it,
- *    requests that are refused would pay for it. The run restores again before its first step, so a failure here is not reported.
+ * 3. What the models of the chat were sent is read beside the claim: after it, the read would be a second trip before the model; before
+ *    it, requests that are refused would pay for it. The run waits for it, and can do without.
  * 4. Taking a plan has an effect, so the run of a known key is looked up first, the caches are refreshed instead of checked, and a run
  *    with a plan is resolved once. Only its chat can conflict then, which refuses it.
  * 5. The span starts before anything is looked up, so that refused requests are seen too. Its events are held until the claim: a replay
@@ -45,6 +45,8 @@ import { Run } from './run.ts';
 import type { Started, StartOptions } from './runtime.ts';
 import { createStepTools } from './step-tools.ts';
 import { notesOf } from './tool-sets.ts';
+import { loadedIn } from './wrapped-calls.ts';
+import { uncovered } from './message-parts.ts';
 import { contextParts } from './turn-context.ts';
 
 /** A plan has prompts of its own. */
@@ -244,9 +246,8 @@ class StartingRun implements RunIdentity {
     };
     const plan = await takePlan(runtime, request, owner);
     const { discovery } = runtime;
-    const place = { principal, chatId: chat.id };
-    const stepTools = createStepTools({ agent, toolSet, discovery, contextTokens, ...place });
-    if (!plan && !this.#origin) void stepTools.restore().catch(() => undefined);
+    const loaded = loadedIn(uncovered(chat.messages));
+    const stepTools = createStepTools({ agent, toolSet, discovery, contextTokens, principal, loaded });
     const continues = approvalsRequestedIn(chat.messages.at(-1)).length > 0
       ? await lastRunOf(runtime.storage, principal, chat.id)
       : undefined;

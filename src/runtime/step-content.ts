@@ -14,6 +14,8 @@ import { PinnaceError } from '../base/errors.ts';
 import { wellFormed, WholeTexts } from '../base/text.ts';
 import { type CallIds, StepCallIds } from './call-ids.ts';
 import { cut, reportedError, toStreamError } from './model-error.ts';
+import { toolCallName } from '../discovery/discovery-tools.ts';
+import { unwrapCall, WrappedInput } from './wrapped-calls.ts';
 import {
   callChunk,
   calledName,
@@ -63,6 +65,8 @@ interface StepContentOptions<Tool> {
   readonly callIds: CallIds;
   readonly find: (name: string) => Tool | undefined;
   readonly missing: (name: string) => PinnaceError;
+  /** Whether calls of `tool_call` are calls of the tool that they name. */
+  readonly isWrapping?: boolean;
   /** Returns what else is shown of a call that cannot be made. */
   readonly onInvalid?: (call: ParsedCall<Tool>, error: PinnaceError) => readonly UIMessageChunk[];
 }
@@ -80,6 +84,7 @@ class Step<Tool> implements StepContent<Tool> {
   readonly #callIds: StepCallIds;
   readonly #deferred = new Map<string, string>();
   readonly #texts = new WholeTexts();
+  readonly #wrapped = new Map<string, WrappedInput>();
   #blocks = 0;
   #text = '';
   #finish: StreamPart<'finish'> | undefined;
@@ -135,14 +140,24 @@ class Step<Tool> implements StepContent<Tool> {
       case 'text-end':
       case 'reasoning-end':
         return this.#close(part);
-      case 'tool-input-start':
-        return [this.#startInput(this.#named(part))];
+      case 'tool-input-start': {
+        const named = this.#named(part);
+        if (!this.#isWrapper(named)) return [this.#startInput(named)];
+        this.#wrapped.set(part.id, new WrappedInput(named)); // until the name of the inner tool is read
+        return [];
+      }
       case 'tool-input-delta':
-        return this.#extendInput(part.id, (toolCallId) => this.#texts.next(toolCallId, part.delta));
+        return this.#wrapped.has(part.id)
+          ? this.#unwrap(part)
+          : this.#extendInput(part.id, (toolCallId) => this.#texts.next(toolCallId, part.delta));
       case 'tool-input-end':
+        if (this.#wrapped.get(part.id)?.isStarted === false) return [];
         return this.#extendInput(part.id, (toolCallId) => this.#texts.end(toolCallId)).filter(hasText);
-      case 'tool-call':
-        return this.#call(this.#named(part));
+      case 'tool-call': {
+        this.#wrapped.delete(part.toolCallId);
+        const named = this.#named(part);
+        return this.#call(this.#isWrapper(named) ? this.#named(unwrapCall(named)) : named);
+      }
       case 'tool-result':
         return [this.#result(part)];
       case 'tool-approval-request':
@@ -224,6 +239,17 @@ class Step<Tool> implements StepContent<Tool> {
   #named<Call extends StreamPart<'tool-input-start' | 'tool-call'>>(part: Call): Call {
     const toolName = calledName(part.toolName, (name) => this.#options.find(name) !== undefined);
     return toolName === part.toolName || part.providerExecuted === true ? part : { ...part, toolName };
+  }
+
+  #isWrapper({ toolName, providerExecuted }: StreamPart<'tool-input-start' | 'tool-call'>): boolean {
+    return this.#options.isWrapping === true && toolName === toolCallName && providerExecuted !== true;
+  }
+
+  #unwrap({ id, delta: given }: StreamPart<'tool-input-delta'>): readonly UIMessageChunk[] {
+    const { start, delta } = this.#wrapped.get(id)?.take(given) ?? { delta: '' };
+    const started = start ? [this.#startInput(this.#named(start))] : [];
+    if (delta === '') return started;
+    return [...started, ...this.#extendInput(id, (toolCallId) => this.#texts.next(toolCallId, delta)).filter(hasText)];
   }
 
   #startInput(part: StreamPart<'tool-input-start'>): UIMessageChunk {

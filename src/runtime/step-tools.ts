@@ -7,18 +7,21 @@ import type { Tool } from '../tools/tool.ts';
 import { namedTools, type ToolSet } from './tool-sets.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Discovery } from '../discovery/discovery-tools.ts';
+import type { LoadedTools } from './wrapped-calls.ts';
 
 /** The tools of a run, step by step. */
 export interface StepTools {
-  /** Makes active what an earlier request has loaded. */
-  restore(): Promise<void>;
-  /** Restores, and returns the names of what the first step offers; `undefined` without discovery, where it offers all. */
-  discovered(): Promise<readonly string[] | undefined>;
-  /** For the model's next step. The same array for as long as nothing has changed. */
+  /** The names of what the first step may call; `undefined` without discovery, where it is all that it is offered. */
+  discovered(): readonly string[] | undefined;
+  /** For the model's next step. The same array for as long as nothing has changed: what is loaded is no change. */
   current(): readonly Tool[];
+  /** Finds what the model may call in its next step: the current tools, and the loaded ones. */
+  callable(): (name: string) => Tool | undefined;
   /** The tools that are active now, those that only programs may call included. */
   active(): readonly Tool[];
-  /** The error for a call of a tool that is not among the current ones. */
+  /** The prompt has lost messages: it may have no definition of a loaded tool any more. */
+  compacted(): void;
+  /** The error for a call of a tool that may not be called. One that could have been loaded is loaded by it. */
   missing(name: string): PinnaceError;
 }
 
@@ -29,7 +32,8 @@ interface StepToolsOptions {
   /** The context window of the model. */
   readonly contextTokens: number;
   readonly principal: Principal;
-  readonly chatId: string;
+  /** What the chat has loaded. */
+  readonly loaded: LoadedTools;
   /** The names of further tools that are active from the start. */
   readonly active?: readonly string[] | undefined;
 }
@@ -48,8 +52,8 @@ export function createStepTools(options: StepToolsOptions): StepTools {
   const isNamed = find !== undefined && tools.includes(find);
   const isOn = find && (isNamed || definitionTokens(tools) > contextTokens * largestShare);
   return discovery && isOn ? discovered(options, discovery, isNamed ? [] : discovery.tools) : {
-    restore: () => Promise.resolve(),
-    discovered: () => Promise.resolve(undefined),
+    discovered: () => undefined,
+    compacted: () => undefined,
     ...steps(() => tools),
     missing: (name) => missingTool(name, entries),
   };
@@ -65,15 +69,20 @@ function missingTool(name: string, entries: ToolSet['entries']): PinnaceError {
 }
 
 /** The tools of a step: all that are active, and those of them that the model may call. */
-function steps(list: () => readonly Tool[]): Pick<StepTools, 'active' | 'current'> {
+function steps(list: () => readonly Tool[]): Pick<StepTools, 'active' | 'current' | 'callable'> {
   const active = available(list);
   let [last, shown]: (readonly Tool[])[] = [[], []];
+  const current = (): readonly Tool[] => {
+    const all = active();
+    if (all !== last) [last, shown] = [all, shownTo(all)];
+    return shown ?? all;
+  };
   return {
     active,
-    current() {
-      const all = active();
-      if (all !== last) [last, shown] = [all, shownTo(all)];
-      return shown ?? all;
+    current,
+    callable() {
+      const offered = current();
+      return (name) => offered.find(({ definition }) => definition.name === name);
     },
   };
 }
@@ -81,9 +90,11 @@ function steps(list: () => readonly Tool[]): Pick<StepTools, 'active' | 'current
 function shownTo(all: readonly Tool[]): readonly Tool[] {
   const isSame = all.every(({ beside, definition: { callers } }) => !beside && !callers);
   if (isSame) return all;
-  return all.filter(({ definition: { callers } }) => callers?.includes('model') ?? true).map((tool) =>
-    tool.beside?.(all) ?? tool
-  );
+  return all.filter(isForModel).map((tool) => tool.beside?.(all) ?? tool);
+}
+
+function isForModel({ definition: { callers } }: Tool): boolean {
+  return callers?.includes('model') ?? true;
 }
 
 /** Leaves out what cannot be used now. The same array for as long as that is the same. */
@@ -102,33 +113,49 @@ function isAvailable({ isAvailable: check }: Tool): boolean {
   return check?.() ?? true;
 }
 
+/** The most loaded tools of a chat that are active. */
+const mostLoaded = 128;
+
 function discovered(
-  { agent, toolSet: { tools }, principal, chatId, active: given = [] }: StepToolsOptions,
+  { agent, toolSet: { tools }, principal, loaded, active: given = [] }: StepToolsOptions,
   discovery: Discovery,
   further: readonly Tool[],
 ): StepTools {
   const templates = new Set(discovery.tools);
   const tool = toolByName(tools, further);
-  const named = namedTools(agent);
-  const isPrefixes = [...named].every((name) => name.endsWith('*')); // as of an agent with everything: no tool is named
-  const active = isPrefixes ? [] : tools.filter((one) => named.has(one.definition.id) && !templates.has(one));
+  const names = namedTools(agent);
+  const isPrefixes = [...names].every((name) => name.endsWith('*')); // as of an agent with everything: no tool is named
+  const named = isPrefixes ? [] : tools.filter((one) => names.has(one.definition.id) && !templates.has(one));
+  const isAllowed = (name: string): boolean => {
+    const found = tool(name);
+    return found !== undefined && isAvailable(found);
+  };
+  const before = [...given, ...[...loaded.keys()].slice(-mostLoaded)].filter((name) => tool(name));
+  const shown = new Map(loaded);
   const run = discovery.open(tools, {
-    active: [...active.map(({ definition }) => definition.name), ...given.filter((name) => tool(name))],
+    active: [...named.map(({ definition }) => definition.name), ...before],
+    shown,
     principal,
-    chatId,
-    isAllowed(name) {
-      const found = tool(name);
-      return found !== undefined && isAvailable(found);
-    },
+    isAllowed,
   });
   const allowed = run.tools.filter(({ definition: { name } }) => tool(name));
+  const offered = [...allowed, discovery.call, ...named];
+  const offering = steps(() => offered);
   return {
-    restore: () => run.restore(),
-    async discovered() {
-      await run.restore();
-      return run.activeNames();
+    discovered: () => run.activeNames(),
+    current: offering.current,
+    active: available(() => [...allowed, ...run.activeNames().flatMap((name) => tool(name) ?? [])]),
+    callable() {
+      const find = offering.callable();
+      const active = new Set(run.activeNames().filter((name) => run.isShown(name))); // as of now: a load counts from the next step on
+      return (name) => {
+        const found = find(name) ?? (active.has(name) ? tool(name) : undefined);
+        return found && isForModel(found) ? found : undefined;
+      };
     },
-    ...steps(() => [...allowed, ...run.activeNames().flatMap((name) => tool(name) ?? [])]),
+    compacted() {
+      for (const name of shown.keys()) shown.set(name, undefined);
+    },
     missing: (name) => run.notActive(name),
   };
 }

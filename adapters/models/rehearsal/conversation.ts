@@ -51,6 +51,44 @@ function isSaid({ role, content }: Message): boolean {
   return role === 'user' && !(first?.type === 'text' && added.test(first.text));
 }
 
+/** Returns what the model reads where it loads tools: these among its own, and their calls under their names. */
+export function withLoaded(options: ModelCallOptions): ModelCallOptions {
+  const { prompt, tools = [] } = options;
+  if (!tools.some(({ name }) => name === 'tool_call')) return options;
+  const usable = new Map(tools.filter(({ name }) => name !== 'tool_call').map((tool) => [tool.name, tool]));
+  const names = new Map<string, string>();
+  const read = prompt.map((message) =>
+    message.role !== 'assistant' && message.role !== 'tool' ? message : {
+      ...message,
+      content: message.content.map((part) => {
+        if (part.type === 'tool-call' && part.toolName === 'tool_call') {
+          const { name, arguments: input } = asRecord(part.input);
+          names.set(part.toolCallId, String(name));
+          return { ...part, toolName: String(name), input };
+        }
+        if (part.type !== 'tool-result') return part;
+        for (const one of part.toolName === 'tool_load' ? definitionsIn(part.output) : []) {
+          const { name, description, inputSchema } = asRecord(one);
+          if (typeof name !== 'string' || inputSchema === undefined || usable.has(name)) continue;
+          usable.set(name, {
+            type: 'function',
+            name,
+            description: String(description),
+            inputSchema: asRecord(inputSchema),
+          });
+        }
+        return { ...part, toolName: names.get(part.toolCallId) ?? part.toolName };
+      }),
+    } as Message
+  ); // the same parts, under other names
+  return { ...options, prompt: read, tools: [...usable.values()] };
+}
+
+function definitionsIn(output: ResultPart['output']): readonly unknown[] {
+  const loaded = output.type === 'json' ? asRecord(output.value)['loaded'] : undefined;
+  return Array.isArray(loaded) ? loaded : [];
+}
+
 /** Reads a prompt. */
 export function readConversation(prompt: ModelCallOptions['prompt']): Conversation {
   const outcomes = new Map(

@@ -8,7 +8,14 @@ import { jsonSchemaOf } from '../../../src/base/json-schema-of.ts';
 import { parse } from '../../../src/base/parse.ts';
 import type { Principal } from '../../../src/base/principal.ts';
 import type { JsonSchema, ToolDefinition } from '../../../src/base/schema.ts';
-import { discoveryToolNames, type DiscoveryTools, discoveryTools } from '../../../src/discovery/discovery-tools.ts';
+import {
+  discoveryToolNames,
+  type DiscoveryTools,
+  discoveryTools,
+  toolCallDescription,
+  toolCallFields,
+  toolCallName,
+} from '../../../src/discovery/discovery-tools.ts';
 import { toIndexedTool } from '../../../src/discovery/tool-fields.ts';
 import { createToolIndex, type ToolIndex } from '../../../src/discovery/tool-index.ts';
 import { parseTraceparent } from '../../../src/events/trace-ids.ts';
@@ -36,9 +43,6 @@ export interface Toolbox {
   /** The tools that can be called, the four left out. */
   active(): readonly Tool[];
 }
-
-/** The name of the tool that calls the loaded ones where a connection cannot remember them. */
-const toolCallName = 'tool_call';
 
 /** How many tools may be loaded besides those that are always listed. */
 const mostLoaded = 128;
@@ -403,14 +407,13 @@ function withToolset(tool: McpTool): McpTool {
 /** What `tool_call` takes. */
 const ToolCallInput = v.strictObject({
   toolset: v.optional(v.pipe(v.string(), v.description(toolsetDescription))),
-  name: v.pipe(v.string(), v.description('The exact name of a loaded tool')),
-  arguments: v.optional(v.pipe(v.record(v.string(), v.unknown()), v.description('The input of that tool')), {}),
+  ...toolCallFields,
 });
 
-/** The definition of `tool_call`: it never changes, so the list of tools stays stable while tools are loaded. */
+/** The definition of `tool_call`, for connections that cannot remember what is loaded. */
 const toolCallDefinition: McpTool = {
   name: toolCallName,
-  description: 'Calls a tool that was loaded with tool_load.',
+  description: toolCallDescription,
   inputSchema: { ...jsonSchemaOf(ToolCallInput), type: 'object' },
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
 };

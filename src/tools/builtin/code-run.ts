@@ -79,7 +79,7 @@ export function isCallable({ definition: { id, type, callers } }: Tool): boolean
 }
 
 /** The tools by which a model finds and loads others: in programs, `tool_find` is enough. */
-const ofDiscovery = new Set(['tool_find', 'tool_describe', 'tool_load', 'tool_active']);
+const ofDiscovery = new Set(['tool_find', 'tool_describe', 'tool_load', 'tool_active', 'tool_call']);
 
 /** The tools that a description may declare, by name: no order of a catalog reaches a prompt. */
 function declarable(others: readonly Tool[]): readonly Tool[] {

@@ -67,12 +67,17 @@ describe('from a request to the model', () => {
     expect(on.stepped.operations[0]).toBe('commit run,chat,idempotency,idempotency,auth,bulletin');
   });
 
-  it('a warm instance reads the loaded tools of a chat beside the commit', async () => {
+  it('a warm instance reads what the models of a chat were sent beside the commit, unless it has answered last', async () => {
     const on = stage(memoryStorage(), { entryTools: ['tool_find', 'tool_load'] });
     await tripsOf(on, inProcess(on.runtime));
+    const answer = { id: 'a', role: 'assistant' as const, parts: [{ type: 'text' as const, text: 'Hi' }] };
+    const chat = { id: 'of-another', messages: [userMessage('Hi', 'u'), answer, userMessage('And now?', 'v')] };
     on.stepped.operations.length = 0;
-    expect(await tripsOf(on, inProcess(on.runtime))).toBe(1);
-    expect(on.stepped.operations.slice(0, 2).join()).toContain('get ');
+    expect(await tripsOf(on, () => on.runtime.run(runRequest({ chat }), me))).toBe(1);
+    expect(on.stepped.operations.slice(0, 2).toSorted()).toEqual([expect.stringMatching(/^commit /), 'get prompt']);
+    on.stepped.operations.length = 0;
+    expect(await tripsOf(on, () => on.runtime.run(runRequest({ chat }), me))).toBe(1);
+    expect(on.stepped.operations.join()).not.toContain('get prompt');
   });
 
   it('an endpoint that stores nonces elsewhere takes one more', async () => {

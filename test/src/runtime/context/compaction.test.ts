@@ -1,8 +1,16 @@
+import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { staticCatalog } from '../../../../adapters/catalog/static.ts';
 import { memorySecrets } from '../../../../adapters/secrets/memory.ts';
 import { memorySink } from '../../../../adapters/sinks/memory.ts';
-import { type AgentInput, localPrincipal, type UIMessage, type UIMessageChunk } from '../../../../src/index.ts';
+import {
+  type AgentInput,
+  defineTool,
+  localPrincipal,
+  type UIMessage,
+  type UIMessageChunk,
+} from '../../../../src/index.ts';
+import { foldMessage } from '../../../../src/runtime/fold-message.ts';
 import { linesOf } from '../../../fixtures/events.ts';
 import { callsTools, says, stallingStream } from '../../../fixtures/model.ts';
 import {
@@ -43,7 +51,9 @@ async function run(
   return await readAll(await runtime.run(requestOf(messages), me));
 }
 
-const compactionsIn = (chunks: readonly UIMessageChunk[]) => chunks.filter(({ type }) => type === 'data-compaction');
+const recordsIn = (chunks: readonly UIMessageChunk[]) => chunks.filter(({ type }) => type === 'data-compaction');
+const compactionsIn = (chunks: readonly UIMessageChunk[]) =>
+  recordsIn(chunks).filter((chunk) => 'data' in chunk && (chunk.data as { summary?: string }).summary !== undefined);
 
 describe('a chat that fills 80 % of the context window', () => {
   it('is summarized up to a message of the user; the model gets the summary and the newest turns', async () => {
@@ -185,6 +195,61 @@ describe('a chat that fills 80 % of the context window', () => {
     expect(model.calls.filter(isSummary).length).toBeLessThanOrEqual(2);
     expect(compactionsIn(chunks).length).toBeLessThanOrEqual(2);
     expect(terminalChunks(chunks)).toHaveLength(1);
+  });
+});
+
+describe('what was done to a prompt', () => {
+  const next = (chat: UIMessage[], chunks: readonly UIMessageChunk[], text = 'go on'): UIMessage[] => {
+    const answer = foldMessage(chunks, { id: 'a-last', role: 'assistant', parts: [] });
+    return JSON.parse(JSON.stringify([...chat, answer, userMessage(text, 'next')])) as UIMessage[];
+  };
+
+  it('stays in later turns: outputs that were shortened, on another instance as well', async () => {
+    const { model, answers } = summarizingModel();
+    const chat = [userMessage('look', 'u'), callMessage('old', 'x'.repeat(8_000)), ...longChat(2)];
+    const chunks = await run(model, chat);
+    expect(recordsIn(chunks)).toMatchObject([{ data: { shortenedThrough: expect.any(String) } }]);
+    const again = next(chat, chunks);
+    await run(model, again);
+    const [first, second] = answers().map(({ prompt }) => prompt);
+    expect(second?.slice(0, first?.length)).toEqual(first);
+    expect(JSON.stringify(second)).not.toContain('xxx');
+  });
+
+  it('stays in later turns: turns that were left out without a summary', async () => {
+    const { model, answers } = summarizingModel(says('  '));
+    const chat = longChat(20);
+    const chunks = await run(model, chat);
+    expect(recordsIn(chunks)).toMatchObject([{ data: { throughMessageId: expect.any(String) } }]);
+    expect(lastData(chunks, 'data-compaction')).not.toHaveProperty('summary');
+    await run(model, next(chat, chunks));
+    const [first, second] = answers().map(({ prompt }) => prompt);
+    expect(second?.slice(0, first?.length)).toEqual(first);
+  });
+
+  it('stays in later turns: outputs of the turn itself, step by step', async () => {
+    const long = (n: number) => `${n}`.repeat(1_600);
+    const model = modelOf((options, call) =>
+      isSummary(options)
+        ? says('  ')
+        : call < 8
+        ? callsTools({ tool: 'look', input: { n: call }, id: `c${call}` })
+        : says('Hi')
+    );
+    const look = defineTool({
+      id: 'look',
+      description: 'Looks',
+      input: v.object({ n: v.number() }),
+      annotations: { readOnlyHint: true },
+      execute: ({ n }) => long(n),
+    });
+    const options = { tools: [look], agent: { entryTools: ['look'] } };
+    const chat = [userMessage('look', 'u')];
+    const chunks = await run(model.model, chat, options);
+    expect(recordsIn(chunks).at(-1)).toMatchObject({ data: { shortenedResults: expect.any(Number) } });
+    const last = model.calls.at(-1)?.prompt ?? [];
+    await run(model.model, next(chat, chunks), options);
+    expect(model.calls.at(-1)?.prompt.slice(0, last.length)).toEqual(last);
   });
 });
 

@@ -92,7 +92,11 @@ describe("keep: 'inputs'", () => {
       agent: { entryTools: ['tool_*', 'l*'] },
     });
     const first = await runIdOf(runtime.run(runRequest(), localPrincipal()));
-    const second = await runIdOf(runtime.run(runRequest(), localPrincipal()));
+    const output = { loaded: [{ name: 'look', inputSchema: { type: 'object' } }], active: 1 };
+    const loaded = { type: 'tool-tool_load', toolCallId: 'c', state: 'output-available', input: {}, output } as const;
+    const [asked] = runRequest().chat.messages;
+    const messages = [asked!, { id: 'a', role: 'assistant' as const, parts: [loaded] }, { ...asked!, id: 'next' }];
+    const second = await runIdOf(runtime.run(runRequest({ chat: { id: 'chat-1', messages } }), localPrincipal()));
     expect((await readBasis(first, storage))?.active).toEqual([]);
     expect((await readBasis(second, storage))?.active).toEqual(['look']);
   });

@@ -156,7 +156,14 @@ describe('an agent with data sources', () => {
       agent: { dataSources: ['handbook'], entryTools: ['tool_*'] },
     });
     const chunks = await run();
-    expect(offered(scripted)).toEqual(['tool_find', 'tool_describe', 'tool_load', 'tool_active', 'retrieve']);
+    expect(offered(scripted)).toEqual([
+      'tool_find',
+      'tool_describe',
+      'tool_load',
+      'tool_active',
+      'tool_call',
+      'retrieve',
+    ]);
     expect(outputs(chunks)).toMatchObject([{ citations: [{ n: 1 }] }]);
   });
 

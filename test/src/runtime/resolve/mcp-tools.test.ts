@@ -375,7 +375,7 @@ describe('the tools of MCP servers and discovery', () => {
     expect(outputs.join()).not.toContain('docs__purge');
     expect(outputs.join()).not.toContain('purge_pages');
     expect(mcp.asked.calls.map(({ name }) => name)).toEqual(['search']);
-    expect(calls[2]?.tools?.map(({ name }) => name)).toContain('docs__search');
+    expect(calls[2]?.tools).toEqual(calls[0]?.tools); // the list of tools does not change with a load
   });
 
   it('lose a tool that has drifted from the next step on', async () => {
@@ -388,8 +388,7 @@ describe('the tools of MCP servers and discovery', () => {
       scripts: [load, callsTools({ tool: 'docs__search', input: {}, id: 'c1' }), load, says('ok')],
     });
     const chunks = await run();
-    const offered = calls.map((call) => call.tools?.some(({ name }) => name === 'docs__search'));
-    expect(offered).toEqual([false, true, false, false]);
+    expect(mcp.asked.calls).toHaveLength(0);
     expect(chunks.findLast(({ type }) => type === 'data-tool-error')).toMatchObject({
       data: { tool: 'tool_load', code: 'not_found' },
     });
