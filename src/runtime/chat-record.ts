@@ -329,6 +329,7 @@ export interface ChatExportOptions extends ChatOwner {
   readonly everyone?: boolean | undefined;
   /** Whether stored files are in the messages as data URLs, for an app that does not know this storage. */
   readonly inlineFiles?: boolean | undefined;
+  /** Ends the export. */
   readonly signal?: AbortSignal | undefined;
 }
 

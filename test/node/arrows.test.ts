@@ -87,7 +87,6 @@ describe('imports', () => {
 
   it('of packages stand behind one door each', async () => {
     const doors: Readonly<Record<string, RegExp>> = {
-      'ai': /^adapters\/grounding\/embedder\.ts$/,
       'valibot': /^(src|adapters\/(transport|grounding\/code|cli))\//,
       '@valibot/to-json-schema': /^src\/base\/json-schema-of\.ts$/,
       '@cfworker/json-schema': /^src\/tools\/json-schema\//,

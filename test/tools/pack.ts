@@ -74,6 +74,44 @@ await createRegistry({ storage: memoryStorage() }).agents.list({}, localPrincipa
 console.log('all');
 `;
 
+/** A server on Node without `ai`: it answers a client, and its types are checked as apps do. */
+const withoutAi = `
+import { createGrounding } from 'pinnace';
+import { staticCatalog } from 'pinnace/catalog/static';
+import { createEmbedder } from 'pinnace/grounding/embedder';
+import { textSource } from 'pinnace/grounding/text';
+import { rehearsal } from 'pinnace/models/rehearsal';
+import { createNodeEndpoint } from 'pinnace/node';
+import { memoryStorage } from 'pinnace/storage/memory';
+import { createClient } from 'pinnace/transport/client';
+import { sessionAuthenticator } from 'pinnace/transport/session-authenticator';
+
+const endpoint = await createNodeEndpoint({
+  catalog: staticCatalog({
+    agents: [{ id: 'helper', name: 'Helper', providerId: 'main', entryTools: ['calculator'] }],
+    providers: [{ id: 'main', kind: 'rehearsal' }],
+  }),
+  storage: memoryStorage(),
+  models: { model: () => rehearsal({ delayMs: 0 }) },
+  grounding: createGrounding({ sources: [textSource({ id: 'notes', storage: memoryStorage() })] }),
+  authenticator: () =>
+    sessionAuthenticator({ lookup: () => ({ tenant: 't', subject: 'ada', agents: '*', scopes: ['run:create'] }) }),
+  sinks: [],
+  exitOnStop: false,
+});
+const client = createClient({
+  url: 'https://agents.example',
+  agentId: 'helper',
+  credentials: { cookies: true },
+  headers: { origin: 'https://agents.example' },
+  fetch: async (request) => await endpoint.handler(request),
+});
+const messages = [{ id: 'm', role: 'user' as const, parts: [{ type: 'text' as const, text: 'What is 6 * 7?' }] }];
+const chunks = await Array.fromAsync(await client.run({ agentId: 'helper', chat: { id: 'c', messages } }));
+await endpoint.close({ drainMs: 0 });
+console.log(typeof createEmbedder, JSON.stringify(chunks).includes('42') ? 'answered' : JSON.stringify(chunks));
+`;
+
 /** Runs a command in a folder, and returns its output. Exits if it fails. */
 function run(command: string, args: readonly string[], cwd = folder): string {
   const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
@@ -107,7 +145,7 @@ function checkContents(paths: readonly string[], { bin, exports }: Manifest): vo
 
 /** What `docs/README.md` says is in the repository alone. */
 const inRepositoryAlone =
-  /^(?:src|adapters|test|demo(?!\/examples(?!\/tasks\/peers)|\/grafana-dashboard\.json)|docs\/pictures|docs\/screens\.md|CONTRIBUTING\.md)(?:\/|$)/;
+  /^(?:src|adapters|test|demo(?!\/examples(?!\/tasks\/peers)|\/grafana-dashboard\.json)|docs\/pictures|docs\/(?:screens|figures)\.md|CONTRIBUTING\.md)(?:\/|$)/;
 
 /** For a reader who has the package alone: a page leads to what is packed, or to what is said to be elsewhere. */
 function checkLinks(paths: readonly string[]): void {
@@ -167,7 +205,7 @@ interface Locked {
 
 const mostPackages = 60;
 /** Of 1,000,000 bytes of files: the package, and all that `npm install pinnace` brings. */
-const mostMegabytes = { own: 4.8, whole: 33.2 };
+const mostMegabytes = { own: 4.8, whole: 23 };
 
 /** `npm install pinnace` installs the dependencies, the required peers, and what these need. */
 function checkCount(manifest: Manifest): void {
@@ -231,6 +269,20 @@ async function writeProject({ exports }: Manifest): Promise<void> {
     allowImportingTsExtensions: true,
   };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+}
+
+/** In a folder of its own, where the project's packages are but no `ai`. */
+function checkWithoutAi(): void {
+  const place = join(folder, 'without-ai');
+  mkdirSync(place);
+  writeFileSync(join(place, 'server.ts'), withoutAi);
+  const lib = ['esnext', 'dom', 'dom.iterable', 'dom.asynciterable'];
+  const checks = { strict: true, skipLibCheck: true, noEmit: true, types: ['node'] };
+  const compilerOptions = { module: 'nodenext', target: 'es2024', lib, ...checks };
+  writeFileSync(join(place, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+  if (!run('node', ['server.ts'], place).includes('function answered')) fail('A server without "ai" does not answer');
+  run('tsc', ['-p', '.'], place);
+  console.log('ok as a server without ai, types included');
 }
 
 /** The oldest version that `docs/entries.md` names. */
@@ -301,6 +353,7 @@ for (const [runtime, ...args] of [['node'], ['deno', 'run', '-A', '--quiet']] as
     fail(`An entry needs an optional package under ${runtime}`);
   }
 }
+checkWithoutAi();
 try {
   console.log(checkServerBundles(folder));
 } catch (error) {

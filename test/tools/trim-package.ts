@@ -1,7 +1,7 @@
 /**
- * Removes from `dist/`, or from the folder that is named, what no user of the package reads: declarations that no entry leads to, and
- * the comments of JavaScript, which the declarations have as well. Comments that tools read stay. Lines are indented by two spaces, as
- * in the sources, and not by the compiler's four.
+ * Removes from `dist/`, or from the folder that is named, what no user of the package reads: what no entry leads to, and the comments
+ * of JavaScript, which the declarations have as well. Comments that tools read stay. Lines are indented by two spaces, as in the
+ * sources, and not by the compiler's four.
  */
 
 import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,18 +13,20 @@ const root = join(import.meta.dirname, '../..');
 const dist = process.argv[2] ?? join(root, 'dist');
 const forTools = /[@#]__|@vite-ignore|webpack|turbopack|^!|@license|@preserve/;
 
-/** The declarations that an entry leads to, by their paths. */
-function reachable(): ReadonlySet<string> {
-  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    readonly exports: Readonly<Record<string, string>>;
-  };
-  const open = Object.values(exports).map((path) => join(dist, path.slice('./dist/'.length).replace(/\.js$/, '.d.ts')));
+/** The files with this ending that an entry or a command leads to, by their paths. */
+function reachable(ending: '.js' | '.d.ts'): ReadonlySet<string> {
+  const { exports, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Readonly<
+    Record<'exports' | 'bin', Readonly<Record<string, string>>>
+  >;
+  const open = [...Object.values(exports), ...Object.values(bin)].map((path) =>
+    join(dist, path.replace(/^(?:\.\/)?dist\//, '').replace(/\.js$/, ending))
+  );
   const found = new Set<string>();
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     if (found.has(path) || !existsSync(path)) continue;
     found.add(path);
     for (const [, target = ''] of readFileSync(path, 'utf8').matchAll(/['"](\.{1,2}\/[^'"]+)\.[jt]s['"]/g)) {
-      open.push(join(dirname(path), `${target}.d.ts`));
+      open.push(join(dirname(path), `${target}${ending}`));
     }
   }
   return found;
@@ -73,13 +75,18 @@ function halved(spaces: string): string {
   return spaces.slice(spaces.length / 2);
 }
 
-const kept = reachable();
+const kept = reachable('.d.ts');
 for (const name of globSync('**/*.d.ts', { cwd: dist })) {
   const path = join(dist, name);
   if (kept.has(path)) writeFileSync(path, readFileSync(path, 'utf8').replaceAll(/^(?: {4})+/gm, halved));
   else rmSync(path);
 }
+const running = reachable('.js');
 for (const name of globSync('**/*.js', { cwd: dist })) {
   const path = join(dist, name);
+  if (!running.has(path)) {
+    rmSync(path);
+    continue;
+  }
   writeFileSync(path, halfIndented(path, withoutComments(path, readFileSync(path, 'utf8'))));
 }

@@ -128,7 +128,7 @@ export const methodsWithoutBody: ReadonlySet<string> = new Set(['GET', 'HEAD', '
 
 /** The last character of base64 has unused bits: only one spelling of a signature is accepted. */
 function isSpelledSo({ headers }: Request, signature: Uint8Array): boolean {
-  const member = serializeDictionary(new Map([[signatureLabel, [signature.slice(), new Map()]]]));
+  const member = serializeDictionary(new Map([[signatureLabel, [new Uint8Array(signature).buffer, new Map()]]]));
   return headers.get('signature')?.includes(member) === true;
 }
 
