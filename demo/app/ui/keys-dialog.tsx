@@ -8,7 +8,7 @@ import { isMac, keyedActions, sayKey } from './actions.ts';
 function otherKeys(): readonly (readonly [keys: string, does: string])[] {
   const control = isMac() ? '⌘' : 'Ctrl';
   return [
-    [`${control} K`, 'Find an action, a page, a chat or text in your chats'],
+    [`${control} K`, 'Search chats, files, agents and actions'],
     [`${control} F`, 'Search in this chat'],
     ['/', 'Write a message'],
     ['Enter', 'Send the message, also while an agent is answering'],

@@ -39,6 +39,9 @@ export function headKey(chatId: string): Key {
   return ['chat', chatId];
 }
 
+/** The entry of the search index. */
+export const indexKey: Key = ['search', 'index'];
+
 function messagesKey(chatId: string): Key {
   return ['message', chatId];
 }
@@ -75,18 +78,6 @@ export async function readPlaced(
   return placed;
 }
 
-/** Reads the messages of all chats, page by page. What cannot be read is left out. */
-export async function* messagesOf(
-  storage: Storage,
-): AsyncIterableIterator<readonly { readonly chatId: string; readonly message: Message }[]> {
-  for await (const page of pagesOf(storage, ['message'])) {
-    yield page.flatMap(({ key, value }) => {
-      const message = fromStored(value);
-      return message ? [{ chatId: String(key[1]), message }] : [];
-    });
-  }
-}
-
 /** The changes that write some messages of a chat, and the first place that they are about. */
 export function changesOf(
   chatId: string,
@@ -119,7 +110,7 @@ export function changesOf(
 /** Removes a chat and its messages. */
 export async function removeChat(storage: Storage, chatId: string): Promise<void> {
   const entries = await readAll(storage, messagesKey(chatId));
-  await commitAll(storage, [{ key: headKey(chatId) }, ...entries.map(({ key }) => ({ key }))]);
+  await commitAll(storage, [{ key: headKey(chatId) }, { key: indexKey }, ...entries.map(({ key }) => ({ key }))]);
 }
 
 /** Writes; where the first change does not hold, nothing. Returns the first one's version. */

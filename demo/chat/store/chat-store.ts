@@ -5,7 +5,7 @@ import { PinnaceError } from '../../../src/base/errors.ts';
 import type { Storage } from '../../../src/contracts/storage.ts';
 import { nextTask } from '../../kit/next-task.ts';
 import type { ChatHead } from '../state/chat.ts';
-import type { ChatHit } from './search-chats.ts';
+import type { ChatHit } from './chat-index.ts';
 import { readHeads, removeChat } from './chat-rows.ts';
 import { type ChatTabs, noTabs } from '../state/chat-tabs.ts';
 import { createChatWriter, type Saved, type Unwritten } from './chat-writer.ts';

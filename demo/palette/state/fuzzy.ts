@@ -12,7 +12,7 @@ export function fit(text: string, query: string): number {
 
 /** As `fit`, for keywords that are not shown. Their beginnings are not run together: `dark` is not "documentation arktype". */
 export function fitKeywords(text: string, query: string): number {
-  return fitBy(text, query, (wanted, target) => fitWord(wanted, target) || fitSlip(wanted, target));
+  return fitBy(text, query, (wanted, target) => fitStart(wanted, target) || fitSlip(wanted, target));
 }
 
 function fitBy(text: string, query: string, scoreOf: (wanted: string, target: Target) => number): number {
@@ -33,6 +33,12 @@ function fitWord(wanted: string, { target, words }: Target): number {
   if (target.startsWith(wanted)) return 5;
   if (words.some((word) => word.startsWith(wanted))) return 4;
   return target.includes(wanted) ? 3 : 0;
+}
+
+/** Keywords are many: within a word, only a long part counts. */
+function fitStart(wanted: string, target: Target): number {
+  const score = fitWord(wanted, target);
+  return score === 3 && wanted.length < 4 ? 0 : score;
 }
 
 function fitSlip(wanted: string, { words }: Target): number {

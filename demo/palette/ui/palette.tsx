@@ -1,14 +1,15 @@
 import { useSignal } from '@preact/signals';
-import type { JSX } from 'preact';
+import { Fragment, type JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { fit, fitKeywords } from '../state/fuzzy.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import { Dialog } from '../../kit/dialog.tsx';
 import { Icon } from '../../kit/icon.tsx';
 import { isCovered } from '../../app/state/screens.ts';
-import type { ChatHit } from '../../chat/store/search-chats.ts';
+import { MarkedText } from '../../knowledge/ui/marked-text.tsx';
 import { commandsOf } from './commands.ts';
 import { hitCommands } from './commands/chats.ts';
+import { fileCommands, runCommands } from './commands/found.ts';
 import type { Command } from './commands/command.ts';
 
 /** Finds whatever can be done on the page by a few letters, and does it. */
@@ -16,9 +17,11 @@ export function Palette({ playground }: { playground: Playground }): JSX.Element
   const { overlay, focusRequests } = playground;
   const query = useSignal('');
   const at = useSignal(0);
-  const hits = useSignal<readonly ChatHit[]>([]);
+  const hits = useSignal<readonly Command[]>([]);
+  const runs = useSignal<readonly Command[]>([]);
   useEffect(() => searchAsWritten(query.value, playground, (found) => (hits.value = found)), [query.value]);
-  const found = [...find(commandsOf(playground), query.value), ...hitCommands(playground, hits.value, query.value)];
+  useEffect(() => void loadRuns(playground).then((found) => (runs.value = found)), []);
+  const found = grouped([...find([...commandsOf(playground), ...runs.value], query.value), ...hits.value], query.value);
   const chosen = Math.min(at.value, found.length - 1);
 
   const go = (command: Command | undefined): void => {
@@ -41,11 +44,11 @@ export function Palette({ playground }: { playground: Playground }): JSX.Element
         <input
           type='text'
           role='combobox'
-          aria-label='Find an action, a page, or text in your chats'
+          aria-label='Search chats, files, agents and actions'
           aria-expanded='true'
           aria-controls='destinations'
           aria-activedescendant={found[chosen] && `go-${found[chosen].id}`}
-          placeholder='Find an action, a page, or text in your chats'
+          placeholder='Search chats, files, agents and actions'
           autocomplete='off'
           data-testid='switcher-query'
           value={query.value}
@@ -67,11 +70,11 @@ const pauseMs = 150;
 /** Fewer letters are in most messages. */
 const fewestLetters = 3;
 
-/** Searches the messages of all chats. Returns a function that stops it. */
+/** Searches chats and files. Returns a function that stops it. */
 function searchAsWritten(
   query: string,
-  { chatStore }: Playground,
-  onFound: (hits: readonly ChatHit[]) => void,
+  playground: Playground,
+  onFound: (hits: readonly Command[]) => void,
 ): () => void {
   const abort = new AbortController();
   const { signal } = abort;
@@ -79,13 +82,59 @@ function searchAsWritten(
     onFound([]);
     return () => undefined;
   }
-  const timer = setTimeout(() => {
-    void chatStore.search(query, { signal }).then((hits) => !signal.aborted && onFound(hits));
-  }, pauseMs);
+  const search = async (): Promise<void> => {
+    const { chatStore, knowledge } = playground;
+    const inChats = chatStore.search(query, { signal }).then((hits) => hitCommands(playground, hits));
+    const inFiles = knowledge.connect().search({ text: query, files: [], limit: mostPassages }).then(
+      (answer) => answer.ok ? fileCommands(playground, answer.value.parts) : [],
+      () => [],
+    );
+    const chats = await inChats;
+    if (!signal.aborted) onFound(chats); // files may take longer: their index is read first
+    const files = await inFiles;
+    if (!signal.aborted && files.length > 0) onFound([...chats, ...files]);
+  };
+  const timer = setTimeout(() => void search(), pauseMs);
   return () => {
     clearTimeout(timer);
     abort.abort();
   };
+}
+
+const mostPassages = 4;
+const mostRuns = 50;
+
+async function loadRuns(playground: Playground): Promise<readonly Command[]> {
+  try {
+    const { runs } = await playground.runs.connect().list();
+    return runCommands(playground, runs.slice(0, mostRuns));
+  } catch {
+    return []; // the rest of the palette does without
+  }
+}
+
+/** With nothing written, recent chats come first, and runs and guides wait to be looked for. Groups stay together, by their best. */
+function grouped(found: readonly Command[], query: string): readonly Command[] {
+  const isEmpty = query.trim() === '';
+  const groups = Map.groupBy(found, groupOf);
+  const recent = groups.get('Recent chats');
+  if (!isEmpty) {
+    // What the search of texts has found says more.
+    const hits = new Set(found.flatMap(({ id }) => id.startsWith('hit-') ? [id.replace('hit-', 'chat-')] : []));
+    if (recent) groups.set('Recent chats', recent.filter(({ id }) => !hits.has(id)));
+    const [best] = groups.keys();
+    const order = new Set([best, 'Chats', 'Files', ...groups.keys()]);
+    return [...order].flatMap((group) => groups.get(group ?? '')?.slice(0, mostInGroup) ?? []);
+  }
+  for (const group of ['Recent chats', 'Runs', 'Tools', 'Guide']) groups.delete(group);
+  return [...recent?.slice(0, mostRecent) ?? [], ...[...groups.values()].flat()];
+}
+
+const mostInGroup = 8;
+const mostRecent = 5;
+
+function groupOf({ group, hint }: Command): string {
+  return group ?? hint;
 }
 
 /** The best first; what fits alike stays in its order. The title counts for more than the other words. */
@@ -113,24 +162,35 @@ interface CommandsProps {
 
 function Commands({ found, chosen, onPoint, onGo }: CommandsProps): JSX.Element {
   const list = useRef<HTMLUListElement>(null);
-  useEffect(() => list.current?.children[chosen]?.scrollIntoView({ block: 'nearest' }), [chosen]);
+  useEffect(() => list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' }), [chosen]);
   return (
     <ul id='destinations' role='listbox' aria-label='Commands' ref={list}>
       {found.map((command, i) => (
-        <li
-          key={command.id}
-          id={`go-${command.id}`}
-          role='option'
-          aria-selected={i === chosen}
-          data-testid='destination'
-          onMouseMove={() => onPoint(i)}
-          onClick={() => onGo(command)}
-        >
-          <Icon name={command.icon} />
-          <span>{command.title}</span>
-          <span class='hint'>{command.hint}</span>
-          {command.keys !== undefined && <kbd>{command.keys}</kbd>}
-        </li>
+        <Fragment key={command.id}>
+          {(i === 0 || groupOf(found[i - 1]!) !== groupOf(command)) && (
+            <li role='presentation' class='switcher-group'>{groupOf(command)}</li>
+          )}
+          <li
+            id={`go-${command.id}`}
+            role='option'
+            aria-selected={i === chosen}
+            data-testid='destination'
+            onMouseMove={() => onPoint(i)}
+            onClick={() => onGo(command)}
+          >
+            <Icon name={command.icon} />
+            <span>
+              {command.title}
+              {command.excerpt && (
+                <small>
+                  <MarkedText {...command.excerpt} />
+                </small>
+              )}
+            </span>
+            {groupOf(command) !== command.hint && <span class='hint'>{command.hint}</span>}
+            {command.keys !== undefined && <kbd>{command.keys}</kbd>}
+          </li>
+        </Fragment>
       ))}
     </ul>
   );

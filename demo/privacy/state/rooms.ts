@@ -16,7 +16,13 @@ export interface Room {
 
 /** Secrets and whatever ends by itself (logs of runs that wait to be replayed, counters, caches) is in none of them. */
 export const rooms: readonly Room[] = [
-  { id: 'chats', title: 'Chats', database: 'pinnace-playground', kinds: ['message', 'chat'], joined: 'items' },
+  {
+    id: 'chats',
+    title: 'Chats',
+    database: 'pinnace-playground',
+    kinds: ['message', 'chat', 'search'],
+    joined: 'items',
+  },
   { id: 'runs', title: 'Runs', database: 'pinnace-runs', kinds: ['events', 'tools', 'run'], joined: 'items' },
   { id: 'tree', title: 'Tree', database: 'pinnace', kinds: ['tree'], joined: 'whole' },
   {

@@ -1,5 +1,5 @@
 import { agentOf, type Playground } from '../../../app/state/playground.ts';
-import type { ChatHit } from '../../../chat/store/search-chats.ts';
+import type { ChatHit } from '../../../chat/store/chat-index.ts';
 import { chatFind } from '../../../find/ui/chat-find.ts';
 import { uncover } from '../../../app/state/screens.ts';
 import type { Command } from './command.ts';
@@ -26,6 +26,7 @@ export function chatCommands(playground: Playground): readonly Command[] {
     icon: 'arrow',
     title: chat.title.value || 'Untitled',
     hint: agentOf(agents, chat.agentId.value).name,
+    group: 'Recent chats',
     words: 'chat',
     go: () => {
       uncover(playground);
@@ -34,24 +35,27 @@ export function chatCommands(playground: Playground): readonly Command[] {
   }));
 }
 
-/** The chats whose messages hold the query; going there finds it in the chat. */
-export function hitCommands(playground: Playground, hits: readonly ChatHit[], query: string): readonly Command[] {
-  const { chats } = playground;
-  return hits.flatMap(({ chatId, excerpt }) => {
+/** The chats that hold the query, the best first; going there finds it in the chat. */
+export function hitCommands(playground: Playground, hits: readonly ChatHit[]): readonly Command[] {
+  const { agents, chats } = playground;
+  return hits.flatMap(({ chatId, excerpt, ranges, found }) => {
     const chat = chats.list.value.find(({ id }) => id === chatId);
     if (!chat) return [];
     const go = async (): Promise<void> => {
       uncover(playground);
       await chats.open(chatId);
+      if (found === undefined) return;
       const find = chatFind(chat);
       find.open();
-      find.look(query.trim());
+      find.look(found);
     };
     return [{
       id: `hit-${chatId}`,
       icon: 'search' as const,
-      title: excerpt,
-      hint: `In “${chat.title.value || 'Untitled'}”`,
+      title: chat.title.value || 'Untitled',
+      hint: agentOf(agents, chat.agentId.value).name,
+      group: 'Chats',
+      ...(excerpt !== '' && { excerpt: { text: excerpt, ranges } }),
       go: () => void go(),
     }];
   });

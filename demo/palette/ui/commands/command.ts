@@ -7,6 +7,10 @@ export interface Command {
   readonly title: string;
   /** What kind of thing it is. */
   readonly hint: string;
+  /** The heading that it stands under; its hint, when absent. */
+  readonly group?: string;
+  /** What was found, with the words of the query, on a line of its own. */
+  readonly excerpt?: { readonly text: string; readonly ranges: readonly (readonly [from: number, to: number])[] };
   /** Other words that it is found by. */
   readonly words?: string;
   /** The key that does the same, as a person reads it. */

@@ -3,6 +3,7 @@ import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { violations } from '../../../tools/browsers/axe.ts';
 import { send, usePlayground } from '../../../tools/browsers/playground.ts';
+import { violationsInBoth } from '../../../tools/screens/look.ts';
 
 const { newContext, open, shoot } = usePlayground();
 
@@ -89,5 +90,33 @@ describe('a message', () => {
     expect(await page.getByTestId('attached').textContent()).toContain('log.txt');
     expect(problems).toEqual([]);
     await context.close();
+  });
+
+  it('are found by words, beginnings and slips, with the text around them, and vanish when deleted', async () => {
+    const { page, problems } = await open();
+    await send(page, 'Convert 26.2 miles to kilometers');
+    await page.getByTestId('answer-footer').waitFor();
+    await page.getByRole('button', { name: 'New chat' }).first().click();
+    await send(page, 'Say: the grey whale dived twice');
+    await page.getByTestId('answer-footer').waitFor();
+    await page.keyboard.press('Control+k');
+    const query = page.getByRole('combobox', { name: 'Search chats, files, agents and actions' });
+    await page.getByText('Recent chats').waitFor();
+    await shoot(page, 'search-empty');
+    await query.fill('kilomters mile');
+    const hit = page.getByRole('option', { name: /^Convert 26\.2 miles to kilometers/ }).filter({
+      has: page.locator('mark', { hasText: 'kilometers' }),
+    });
+    await hit.waitFor();
+    expect(await violationsInBoth(page)).toEqual([]);
+    await shoot(page, 'search-hit');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.setViewportSize({ width: 390, height: 844 });
+    await shoot(page, 'search-phone-dark');
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await hit.click();
+    await page.locator('[data-testid=find-query]').waitFor();
+    expect(problems).toEqual([]);
   });
 });

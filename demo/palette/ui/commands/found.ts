@@ -1,0 +1,61 @@
+/** What is found in other places of the page: tools of agents, runs, and passages of files. */
+
+import type { FoundPart } from '../../../knowledge/worker/control.ts';
+import type { RunHead } from '../../../inspector/worker/control.ts';
+import { snippetOf } from '../../../knowledge/ui/marked-text.tsx';
+import { showAgents, showPlace, showRun } from '../../../app/state/screens.ts';
+import { agentOf, type Playground } from '../../../app/state/playground.ts';
+import type { Command } from './command.ts';
+
+/** The tools of all agents, each once. */
+export function toolCommands(playground: Playground): readonly Command[] {
+  const tools = new Map(
+    playground.agents.flatMap(({ tools: own, name: agent }) => own.map((tool) => [tool.name, { ...tool, agent }])),
+  );
+  return [...tools.values()].map(({ name, title, description, agent }) => ({
+    id: `tool-${name}`,
+    icon: 'records',
+    title,
+    hint: agent,
+    group: 'Tools',
+    words: `${name} ${description}`,
+    go: () => showAgents(playground, { section: 'tool', where: 'page' }),
+  }));
+}
+
+/** The runs of the page, as far as their chats are known by name. */
+export function runCommands(playground: Playground, runs: readonly RunHead[]): readonly Command[] {
+  const { agents, chats } = playground;
+  const titles = new Map(
+    chats.list.value.flatMap((chat) =>
+      chat.messages.value.flatMap((message) =>
+        message.role === 'assistant' ? [[message.facts.value.run?.traceId, chat.title.value] as const] : []
+      )
+    ),
+  );
+  return runs.map(({ traceId, agentId, startedAt }) => ({
+    id: `run-${traceId}`,
+    icon: 'waterfall',
+    title: titles.get(traceId) ?? `Run of ${agentOf(agents, agentId).name}`,
+    hint: new Date(startedAt).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short' }),
+    group: 'Runs',
+    words: `run ${agentOf(agents, agentId).name} ${traceId}`,
+    go: () => showRun(playground, { traceId }),
+  }));
+}
+
+/** Passages of files, the best first. */
+export function fileCommands(playground: Playground, parts: readonly FoundPart[]): readonly Command[] {
+  return parts.map(({ id, file, piece, content, ranges, lines }) => {
+    const snippet = snippetOf(content.replaceAll(/\s/g, ' '), ranges);
+    return {
+      id: `file-${id}`,
+      icon: 'file',
+      title: file,
+      hint: 'File',
+      group: 'Files',
+      excerpt: snippet,
+      go: () => showPlace(playground, { file, piece, ...(lines && { lines }) }),
+    };
+  });
+}
