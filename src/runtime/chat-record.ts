@@ -273,8 +273,8 @@ export interface ChatSummary {
 }
 
 /** A stored chat with one page of its messages, the oldest first. */
-export interface StoredChat extends ChatSummary {
-  readonly messages: readonly UIMessage[];
+export interface StoredChat<Message extends UIMessage = UIMessage> extends ChatSummary {
+  readonly messages: Message[];
   /** The run that writes the next message. */
   readonly runId?: string;
   readonly nextPageToken?: string;

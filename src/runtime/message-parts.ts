@@ -275,9 +275,17 @@ export interface PinnaceDataParts {
     readonly sha256: string;
   };
   /** The plan that the run follows. */
-  readonly plan: Readonly<Record<string, unknown>>;
-  /** The sources that the answer cites. */
-  readonly sources: unknown;
+  readonly plan: Readonly<Record<string, unknown>> & {
+    readonly planId: string;
+    readonly state: string;
+    readonly paused: boolean;
+    readonly goal: string;
+    readonly tasks: readonly Readonly<Record<string, unknown>>[];
+    /** The call of a sub-agent that has made the plan. */
+    readonly toolCallId?: string;
+  };
+  /** The sources that a tool call has found; `[n]` in the answer refers to the one with this `n`. */
+  readonly sources: { readonly toolCallId: string; readonly sources: readonly NumberedSource[] };
   /** The structured answer. */
   readonly output: unknown;
   /** The fallback that took over. */
@@ -301,9 +309,9 @@ export interface PinnaceDataParts {
     readonly reason?: string;
   };
   /** What the run was given besides the chat. */
-  readonly context: Readonly<Record<string, unknown>>;
+  readonly context: { readonly items?: readonly unknown[]; readonly requests?: readonly unknown[] };
   /** What earlier messages were summarized to. */
-  readonly compaction: Readonly<Record<string, unknown>>;
+  readonly compaction: Compaction;
   /** Where a file of the user's message was stored: `part` is its place among the parts of `messageId`. */
   readonly attachment: {
     readonly messageId: string;
@@ -313,7 +321,7 @@ export interface PinnaceDataParts {
     readonly size: number;
   };
   /** A message that the run ended without. */
-  readonly steering: Readonly<Record<string, unknown>>;
+  readonly steering: { readonly messageId: string; readonly state: 'undelivered' };
 }
 
 /**

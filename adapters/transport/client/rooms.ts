@@ -2,6 +2,8 @@
 
 import { toBase64 } from '../../../src/base/base64.ts';
 import { type ErrorData, fromData } from '../../../src/base/errors.ts';
+import type { UIMessage } from '../../../src/contracts/ai-types.ts';
+import type { PinnaceUIMessage } from '../../../src/runtime/message-parts.ts';
 import type { Page, PageOptions } from '../../../src/base/page.ts';
 import type { ToolDefinition } from '../../../src/base/schema.ts';
 import type { McpAnswers } from '../../../src/contracts/mcp/answers.ts';
@@ -103,7 +105,10 @@ export interface RemoteChats {
   /** Lists chats, the newest first. */
   list(options?: CallOptions & ChatOwner & PageOptions): Promise<Page<ChatSummary>>;
   /** Returns a chat with up to `limit` messages (200), the oldest first. Rejects with `not_found`. */
-  get(chatId: string, options?: CallOptions & ChatOwner & PageOptions): Promise<StoredChat>;
+  get<Message extends UIMessage = PinnaceUIMessage>(
+    chatId: string,
+    options?: CallOptions & ChatOwner & PageOptions,
+  ): Promise<StoredChat<Message>>;
   /** Sets the title. Rejects with `conflict` (`version_mismatch`) when another rename came between. */
   rename(
     chatId: string,
@@ -123,7 +128,8 @@ export function remoteChats(call: Call): RemoteChats {
       const { items, ...page } = await call('GET /v1/chats', {}, { signal, query });
       return { items: items.map(withTimes), ...page };
     },
-    get: async (id, { signal, ...query } = {}) => withTimes(await call('GET /v1/chats/:id', { id }, { signal, query })),
+    get: async (id, { signal, ...query } = {}) =>
+      withTimes(await call('GET /v1/chats/:id', { id }, { signal, query })) as never, // the caller says which messages these are
     rename: async (id, { title, version }, { signal, ...query } = {}) =>
       withTimes(await call('PATCH /v1/chats/:id', { id }, { signal, query, version, body: { title } })),
     import: async (body, { signal, ...query } = {}) =>

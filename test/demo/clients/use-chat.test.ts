@@ -255,6 +255,22 @@ describe.each(Object.entries(ways))('useChat with %s', (way, connect) => {
     expect(sent).toEqual(['Ada']);
   });
 
+  it('goes on with an answer while another chat is shown, where the chats are made outside of components', async () => {
+    const model = talkingModel();
+    const transport = connect(runtimeOf(model));
+    const first = new Chat<UIMessage>({ id: 'a', transport });
+    const second = new Chat<UIMessage>({ id: 'b', transport });
+    const { unmount } = await render({ chat: first });
+    const sending = first.sendMessage({ text: 'Hi' });
+    await until(() => expect(textOf(first.messages[1])).toBe('Hel'));
+    await unmount();
+    await render({ chat: second });
+    model.tell('lo');
+    await sending;
+    expect(textOf(first.messages[1])).toBe('Hello');
+    expect(statesOf(first.messages[1])).toEqual(['completed']);
+  });
+
   it('has nothing to join when no run is under way', async () => {
     const page = await render({ transport: connect(runtimeOf(scriptedModel())), resume: true });
     await until(() => expect(page.chat.status).toBe('ready'));
@@ -278,6 +294,9 @@ describe('PinnaceUIMessage', () => {
     if (part?.type === 'tool-add' && part.state === 'output-available') assertType<number>(part.output);
     // @ts-expect-error -- the output is a number
     if (part?.type === 'tool-add' && part.state === 'output-available') assertType<string>(part.output);
+    if (part?.type === 'data-sources') assertType<number | undefined>(part.data.sources[0]?.n);
+    if (part?.type === 'data-compaction') assertType<string | undefined>(part.data.summary);
+    if (part?.type === 'data-plan') assertType<string | undefined>(part.data.planId);
     expect(part).toBeUndefined();
   });
 });

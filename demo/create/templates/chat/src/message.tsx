@@ -10,7 +10,23 @@ export function MessageView(
   return (
     <article className={message.role} data-role={message.role}>
       {message.parts.map((part, at) => <PartView key={at} part={part} onDecide={onDecide} />)}
+      <Sources message={message} />
     </article>
+  );
+}
+
+/** What `[1]` in the answer of an agent with data sources refers to. */
+function Sources({ message }: { message: Message }) {
+  const sources = message.parts.flatMap((part) => part.type === 'data-sources' ? part.data.sources : []);
+  if (sources.length === 0) return null;
+  return (
+    <ul aria-label='Sources'>
+      {sources.map(({ n, title, uri }) => (
+        <li key={n}>
+          [{n}] {/^https?:/.test(uri) ? <a href={uri}>{title ?? uri}</a> : title ?? uri}
+        </li>
+      ))}
+    </ul>
   );
 }
 
