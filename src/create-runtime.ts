@@ -42,6 +42,7 @@ import { createPipeline } from './runtime/pipeline.ts';
 import type { HostedRuntime } from './runtime/runtime.ts';
 import type { RuntimeObservers } from './runtime/run-context.ts';
 import { requireKnownTools } from './tools/availability.ts';
+import { problemsOfAgent } from './runtime/check-agents.ts';
 import { createBuiltins, givenTools, requireReachableTools, type ToolSource } from './tools/implement.ts';
 import type { Handlers } from './tools/define-tool.ts';
 import type { Tool } from './tools/tool.ts';
@@ -342,7 +343,7 @@ function agentsById(agents: readonly CodeAgent[]): ReadonlyMap<string, CodeAgent
 
 /** Returns the tools of the composition, whose ids differ, and checks the tools of agents that never change. */
 function toolsOf(
-  { tools: given, agents = [], catalog, egress }: CreateRuntimeOptions,
+  { tools: given, agents = [], catalog, egress, grounding, limits }: CreateRuntimeOptions,
   ours: readonly Tool[],
 ): readonly Tool[] {
   const tools = givenTools(given);
@@ -356,6 +357,10 @@ function toolsOf(
   if (catalog.fixed) {
     const records = [...agents.map(({ record }) => record), ...catalog.fixed.agents];
     requireKnownTools(records, { tools: catalog.fixed.tools, shared: [...ids] });
+    const terms = { sources: grounding?.sources.map(({ id }) => id), limits: limitsOf(limits) };
+    for (const agent of records) {
+      for (const problem of problemsOfAgent(agent, terms, 'compose the runtime')) throw problem;
+    }
     if (egress) requireReachableTools(catalog.fixed.tools, egress);
   }
   return tools;

@@ -30,6 +30,7 @@ export function createAgentGrounding(
   { authorize, pay }: { readonly authorize?: Authorize | undefined; readonly pay?: Pay | undefined } = {},
 ): DataSources {
   return {
+    ids: grounding.sources.map(({ id }) => id),
     tools: groundingTools(grounding, { dataSources: [] }),
     toolsOf: ({ id: agentId, dataSources }) =>
       groundingTools(grounding, { agentId, dataSources, pay, ...(authorize && { authorize }) }),
@@ -40,6 +41,8 @@ export function createAgentGrounding(
 
 /** Data sources for agents. */
 export interface DataSources {
+  /** The ids of the sources. */
+  readonly ids: readonly string[];
   /** The tools over no source, as manifests list them: the first retrieves, the others write. */
   readonly tools: readonly Tool[];
   /** Returns the tools over exactly the sources that the agent names. */

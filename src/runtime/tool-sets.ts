@@ -24,6 +24,7 @@ import type { AnsweredQuestions } from '../contracts/mcp/answers.ts';
 import type { McpContent } from '../contracts/mcp/content.ts';
 import type { McpSignIns } from '../contracts/mcp/sign-in.ts';
 import { BoundedMap } from '../base/bounded-map.ts';
+import { type AgentTerms, problemsOfAgent } from './check-agents.ts';
 import type { Discovery } from '../discovery/discovery-tools.ts';
 import type { DataSources } from '../grounding/grounding-tools.ts';
 
@@ -65,7 +66,7 @@ export function createToolSets(
     return tool;
   };
   const sets = new WeakMap<Agent, AssembledSet>();
-  const reportUnknown = createUnknownReport(means.report);
+  const reportUnknown = createUnknownReport(means.report, { sources: dataSources?.ids, limits });
   return async (agent, listed, selected) => {
     const servers = selected.map(({ id, server }) => ({ id, server: server && mcp.current(server) }));
     const last = sets.get(agent);
@@ -90,16 +91,21 @@ export function createToolSets(
 /** The most names that are remembered as reported. */
 const mostReported = 1000;
 
-/** Reports each unknown name once: catalogs change, and caches read the same record again. */
-function createUnknownReport(report: Means['report']): (agent: Agent, toolSet: ToolSet) => void {
+/** Reports once what an agent names without effect: catalogs change, and caches read the same record again. */
+function createUnknownReport(report: Means['report'], terms: AgentTerms): (agent: Agent, toolSet: ToolSet) => void {
   const reported = new BoundedMap<string, true>(mostReported);
-  return ({ id: agentId, tenant = '' }, { entries }) => {
-    for (const { id: toolId, excluded } of entries) {
-      const name = JSON.stringify([tenant, agentId, toolId]);
-      if (excluded !== 'unknown_tool' || reported.get(name)) continue;
+  return (agent, { entries }) => {
+    const { id: agentId, tenant = '' } = agent;
+    const known = entries.filter((entry) => entry.excluded !== 'unknown_tool').map(({ id }) => id);
+    const tools = entries.filter((entry) => entry.excluded === 'unknown_tool');
+    const problems = [
+      ...tools.map(({ id: toolId }) => unknownTool('use a tool', { agentId, toolId, known })),
+      ...problemsOfAgent(agent, terms, 'follow a record of the catalog'),
+    ];
+    for (const problem of problems) {
+      const name = JSON.stringify([tenant, problem.message]);
+      if (!reported.get(name)) report?.(problem, { kind: 'catalog', id: agentId });
       reported.set(name, true);
-      const known = entries.filter((entry) => entry.excluded !== 'unknown_tool').map(({ id }) => id);
-      report?.(unknownTool('use a tool', { agentId, toolId, known }), { kind: 'catalog', id: agentId });
     }
   };
 }

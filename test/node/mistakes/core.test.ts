@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { fakeModel } from '../../contracts/index.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { modelSource } from '../../../adapters/models/source.ts';
+import { textSource } from '../../../adapters/grounding/text.ts';
 import { staticCatalog } from '../../../adapters/catalog/static.ts';
 import {
   createAudit,
@@ -88,6 +89,9 @@ expectMistakes('defineTool', [
 
 const record = { id: 'helper', name: 'Helper', providerId: 'p' };
 const catalog = () => staticCatalog({ agents: [record], providers: [{ id: 'p', kind: 'rehearsal' }] });
+const catalogWith = (more: object) =>
+  staticCatalog({ agents: [{ ...record, ...more }], providers: [{ id: 'p', kind: 'rehearsal' }] });
+const handbook = createGrounding({ sources: [textSource({ id: 'handbook' })] });
 const base = () => ({ catalog: catalog(), models: modelSource(), storage: memoryStorage() });
 const runtimeWith = (parts: object) => () => createRuntime(untyped({ ...base(), ...parts }));
 const runtime = 'Cannot compose the runtime';
@@ -100,6 +104,21 @@ expectMistakes('createRuntime', [
     'no options',
     () => createRuntime(untyped(undefined)),
     `${runtime}: the options are missing; pass { catalog, models, storage }`,
+  ],
+  [
+    'a data source without a grounding',
+    runtimeWith({ catalog: catalogWith({ dataSources: ['handbok'] }) }),
+    `${runtime}: agent "helper" names the data source "handbok" in "dataSources", which does not exist; pass createRuntime({ grounding })`,
+  ],
+  [
+    'a data source that the grounding does not have',
+    runtimeWith({ catalog: catalogWith({ dataSources: ['handbok'] }), grounding: handbook }),
+    `${runtime}: agent "helper" names the data source "handbok" in "dataSources", which does not exist; use "handbook"`,
+  ],
+  [
+    'a limit above that of the runtime',
+    runtimeWith({ catalog: catalogWith({ limits: { steps: 100 } }) }),
+    `${runtime}: agent "helper" has "limits.steps" 100, and the runtime allows 16; lower it, or pass createRuntime({ limits: { steps: 100 } })`,
   ],
   ['no models', runtimeWith({ models: undefined }), `${runtime}: "models" is missing; ${aModelSource}`],
   [

@@ -195,6 +195,33 @@ const rows: Readonly<Record<string, Row>> = {
     call: ({ runtime }, who) => runtime.chats.rename('kept', { title: 'T', version: 1 }, who),
     expected: ofChat,
   },
+  'chats.import': { // others, whose chat of this id is another, import it
+    call: ({ runtime }, who) => runtime.chats.import({ id: 'kept', messages: [userMessage('New', 'new')] }, who),
+    expected: {
+      owner: 'conflict chat_changed',
+      admin: 'ok',
+      other: 'ok',
+      approver: 'ok',
+      stranger: 'ok',
+      limited: noChat,
+    },
+  },
+  'chats.import of a named subject': {
+    call: ({ runtime }, who) =>
+      runtime.chats.import({ id: 'kept', messages: [userMessage('New', 'new')], subject: 'ada' }, who),
+    expected: {
+      owner: 'conflict chat_changed',
+      admin: 'conflict chat_changed',
+      other: scope,
+      approver: scope,
+      stranger: 'ok',
+      limited: noChat,
+    },
+  },
+  'chats.export': {
+    call: async ({ runtime }, who) => await found((await Array.fromAsync(runtime.chats.export(who)))[0]),
+    expected: { ...ownAlone, limited: 'nothing ' },
+  },
   'chats.delete': {
     call: async ({ runtime }, who) => {
       const { messages } = await runtime.chats.delete('kept', who);
