@@ -110,6 +110,12 @@ const runtime: PlanningRuntime = createBrowserRuntime({
 const control: Control = {
   agents: async () => cardsOf(registry.tools.map(({ definition }) => definition), await registry.registered()),
   useEndpoint: (endpoint) => choice.use(endpoint),
+  useModel: (model) => choice.useModel(model),
+  askServer: async ({ baseUrl, model, keyless }) => {
+    const { askWithKey } = await import('./settings/worker/ask-with-key.ts');
+    const access = keyless ? { baseUrl } : choice.accessTo(baseUrl);
+    return await askWithKey(access, { model, secrets });
+  },
   connectedEndpoint: () => choice.endpoint(),
   useBrowserModel: (port) => choice.useBrowser(port),
   steerPlan: (planId, how) => runtime.planner[how](planId, localPrincipal()),

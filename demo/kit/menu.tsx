@@ -108,6 +108,10 @@ function Menu({ label, opener, items, onClose }: MenuProps): JSX.Element {
 /** Shows an element in the top layer below its opener, or above where there is more room; its right edge is the opener's. */
 export function openBelow(element: HTMLElement, opener: HTMLElement): void {
   element.showPopover?.();
+  place(element, opener);
+}
+
+function place(element: HTMLElement, opener: HTMLElement): void {
   const [from, size, gap] = [opener.getBoundingClientRect(), element.getBoundingClientRect(), 4];
   const below = from.bottom + gap;
   const isAbove = below + size.height > innerHeight - gap && from.top > innerHeight - from.bottom;
@@ -115,13 +119,18 @@ export function openBelow(element: HTMLElement, opener: HTMLElement): void {
   element.style.left = `${Math.max(gap, Math.min(from.right - size.width, innerWidth - size.width - gap))}px`;
 }
 
-/** Calls `close` at a press outside both. Returns a function that stops listening. */
+/** Calls `close` at a press outside both, and keeps the element at its opener. Returns a function that stops both. */
 export function closeOutside(element: HTMLElement, opener: HTMLElement, close: () => void): () => void {
   const onPress = ({ target }: Event): void => {
     if (target instanceof Node && !element.contains(target) && !opener.contains(target)) close();
   };
+  const onResize = (): void => place(element, opener);
   document.addEventListener('pointerdown', onPress, true);
-  return () => document.removeEventListener('pointerdown', onPress, true);
+  addEventListener('resize', onResize);
+  return () => {
+    document.removeEventListener('pointerdown', onPress, true);
+    removeEventListener('resize', onResize);
+  };
 }
 
 /** Returns whether the key moved the focus. */

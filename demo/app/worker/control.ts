@@ -28,6 +28,23 @@ export interface Endpoint {
   readonly secretId?: string;
 }
 
+/** A model at a server. */
+export type ServerModel = Pick<Endpoint, 'baseUrl' | 'model'>;
+
+/** A request to a model server: its models, or an answer of one. */
+export interface AskedServer {
+  readonly baseUrl: string;
+  readonly model?: string | undefined;
+  /** It needs no key. */
+  readonly keyless: boolean;
+}
+
+/** What a model server has said: its models, or after how many milliseconds an answer began; or why not, in a person's words. */
+export type ServerAnswer =
+  | { readonly ok: true; readonly models: readonly string[] }
+  | { readonly ok: true; readonly afterMs: number }
+  | { readonly ok: false; readonly text: string };
+
 /** What can be done with a plan besides answering it. */
 export type PlanSteering = 'pause' | 'resume' | 'cancel';
 
@@ -36,6 +53,10 @@ export interface Control {
   agents(): Promise<readonly AgentCard[]>;
   /** The next run uses this endpoint; `undefined`: the embedded rehearsal model. Rejects nothing: a wrong key shows in the run. */
   useEndpoint(endpoint: Endpoint | undefined): void;
+  /** The next run uses this model, with the key that this worker was given for the server. Returns false when it has none. */
+  useModel(model: ServerModel): boolean;
+  /** The server's models, or with a model whether that answers; by the key that this worker was given for the server. */
+  askServer(asked: AskedServer): Promise<ServerAnswer>;
   /** The endpoint in use: a worker that outlasts a reload still has its key. */
   connectedEndpoint(): Pick<Endpoint, 'baseUrl' | 'model'> | undefined;
   /** The next run uses the model of the page's browser, which `serveBrowserModel` has on the other end of this port. */

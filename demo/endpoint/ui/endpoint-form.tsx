@@ -2,8 +2,8 @@ import { type Signal, useSignal } from '@preact/signals';
 import type { JSX, RefObject } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { type FieldErrors, hostOf } from '../state/endpoint.ts';
-import type { ModelChoice } from '../../settings/state/settings.ts';
-import { listModels, type ServerReply, testModel } from '../../settings/state/ask-server.ts';
+import type { ModelChoice, Settings } from '../../settings/state/settings.ts';
+import { listModels, type ServerAccess, type ServerReply, testModel } from '../../settings/state/ask-server.ts';
 import { hostedProviders, providerAt } from '../../settings/state/providers.ts';
 import type { VaultControl } from '../../registry/worker/control.ts';
 import { Field } from '../../kit/field.tsx';
@@ -13,6 +13,7 @@ import { OpenRouter } from './open-router.tsx';
 
 interface EndpointFormProps {
   readonly choice: ModelChoice;
+  readonly settings: Settings;
   readonly errors: Signal<FieldErrors>;
   readonly connectVault: () => VaultControl;
 }
@@ -20,8 +21,9 @@ interface EndpointFormProps {
 type Input = RefObject<HTMLInputElement | null>;
 
 /** The fields of a model server. They hold their own values; the key is in its field and nowhere else. */
-export function EndpointForm({ choice, errors, connectVault }: EndpointFormProps): JSX.Element {
+export function EndpointForm({ choice, settings, errors, connectVault }: EndpointFormProps): JSX.Element {
   const known = choice.type === 'endpoint' ? choice : { baseUrl: '', model: '', keyless: false, locked: false };
+  const isStored = choice.type === 'endpoint' && !choice.locked && !choice.keyless;
   const keyless = useSignal(known.keyless);
   const at = useSignal(known.baseUrl);
   const [address, model, key] = [
@@ -59,8 +61,10 @@ export function EndpointForm({ choice, errors, connectVault }: EndpointFormProps
         isSecret
         testId='settings-key'
         value=''
-        placeholder=''
-        help={known.locked && choice.type === 'endpoint' && choice.inVault
+        placeholder={isStored ? 'stored' : ''}
+        help={isStored && at.value === known.baseUrl
+          ? `The key for ${hostOf(known.baseUrl)} is stored. Leave this empty to keep it.`
+          : known.locked && choice.type === 'endpoint' && choice.inVault
           ? 'The key is in the vault: leave this empty, and open the vault below.'
           : known.locked
           ? `The key for ${hostOf(known.baseUrl)} was not stored. Enter it again.`
@@ -81,7 +85,14 @@ export function EndpointForm({ choice, errors, connectVault }: EndpointFormProps
         This server needs no key
       </label>
       {!keyless.value && <KeyPlace choice={choice} errors={errors} connectVault={connectVault} />}
-      <ModelField known={known.model} error={errors.value.model} inputs={{ address, model, key }} />
+      <ModelField
+        known={known.model}
+        error={errors.value.model}
+        inputs={{ address, model, key }}
+        errors={errors}
+        ask={isStored ? (asked) => settings.ask(asked) : undefined}
+        stored={known.baseUrl}
+      />
     </div>
   );
 }
@@ -106,6 +117,9 @@ function Provider({ at, address }: { at: Signal<string>; address: Input }): JSX.
         <option value=''>Another server</option>
         {hostedProviders.map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
       </select>
+      <span class='field-help'>
+        Anthropic does not answer web pages this way: use its models through OpenRouter or a Pinnace server.
+      </span>
     </label>
   );
 }
@@ -124,10 +138,14 @@ interface ModelFieldProps {
   readonly known: string;
   readonly error: string | undefined;
   readonly inputs: { readonly address: Input; readonly model: Input; readonly key: Input };
+  readonly errors: Signal<FieldErrors>;
+  /** Asks a server by its stored key, if there is one for the address `stored`. */
+  readonly ask: Settings['ask'] | undefined;
+  readonly stored: string;
 }
 
 /** The model's name, with the server's list to pick from, and a try of both. */
-function ModelField({ known, error, inputs }: ModelFieldProps): JSX.Element {
+function ModelField({ known, error, inputs, errors, ask: askStored, stored }: ModelFieldProps): JSX.Element {
   const listId = useId();
   const models = useSignal<readonly string[]>([]);
   const said = useSignal<{ readonly ok: boolean; readonly text: string } | undefined>(undefined);
@@ -143,16 +161,24 @@ function ModelField({ known, error, inputs }: ModelFieldProps): JSX.Element {
     baseUrl: (inputs.address.current?.value ?? '').trim().replace(/\/+$/, ''),
     ...(inputs.key.current?.value && { apiKey: inputs.key.current.value.trim() }),
   });
+  const withStored = (): Settings['ask'] | undefined =>
+    access().apiKey === undefined && access().baseUrl === stored ? askStored : undefined;
   const onList = () =>
-    ask(() => listModels(access()), (found) => {
+    ask(() => listed(access(), withStored()), (found) => {
       models.value = found;
       return `${found.length} models found. Type a name or choose one from the list.`;
     });
-  const onTest = () =>
-    ask(
-      () => testModel({ ...access(), model: (inputs.model.current?.value ?? '').trim() }),
+  const onTest = () => {
+    const name = (inputs.model.current?.value ?? '').trim();
+    if (name === '') {
+      errors.value = { ...errors.peek(), model: 'Enter the name of the model to test' };
+      return inputs.model.current?.focus();
+    }
+    return ask(
+      () => tested({ ...access(), model: name }, withStored()),
       (ms) => `Connected: the answer started after ${(ms / 1000).toFixed(1)} s.`,
     );
+  };
   return (
     <>
       <Field
@@ -199,4 +225,19 @@ function ModelField({ known, error, inputs }: ModelFieldProps): JSX.Element {
       </p>
     </>
   );
+}
+
+async function listed(access: ServerAccess, ask: Settings['ask'] | undefined): Promise<ServerReply<readonly string[]>> {
+  if (!ask) return await listModels(access);
+  const answer = await ask({ baseUrl: access.baseUrl });
+  return answer.ok ? { ok: true, value: 'models' in answer ? answer.models : [] } : answer;
+}
+
+async function tested(
+  access: ServerAccess & { readonly model: string },
+  ask: Settings['ask'] | undefined,
+): Promise<ServerReply<number>> {
+  if (!ask) return await testModel(access);
+  const answer = await ask({ baseUrl: access.baseUrl, model: access.model });
+  return answer.ok ? { ok: true, value: 'afterMs' in answer ? answer.afterMs : 0 } : answer;
 }

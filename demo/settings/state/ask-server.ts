@@ -109,7 +109,7 @@ export async function refusal(
   requestBodyValues?: unknown,
 ): Promise<{ readonly ok: false; readonly text: string }> {
   const said = providerText({ responseBody: await response.text(), requestBodyValues });
-  const words = said === undefined ? '' : `: “${said}”`;
+  const words = said === undefined ? '' : `: “${said.replace(/\.$/, '')}”`;
   return {
     ok: false,
     text: `${hostOf(baseUrl)} answered ${response.status}${words}. ${hints[response.status] ?? ''}`.trim(),

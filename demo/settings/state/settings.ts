@@ -1,8 +1,15 @@
 /** Who answers, and what of that choice is remembered: address and model, never the key. */
 
-import { type ReadonlySignal, signal } from '@preact/signals';
+import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import * as v from 'valibot';
-import type { AgentCard, Endpoint, PlanSteering } from '../../app/worker/control.ts';
+import type {
+  AgentCard,
+  AskedServer,
+  Endpoint,
+  PlanSteering,
+  ServerAnswer,
+  ServerModel,
+} from '../../app/worker/control.ts';
 import { hostOf } from '../../endpoint/state/endpoint.ts';
 import type { Notes } from '../../app/state/notes.ts';
 import { scriptedLabel } from './model-name.ts';
@@ -11,7 +18,9 @@ import { scriptedLabel } from './model-name.ts';
 export interface RemoteControl {
   agents(): Promise<readonly AgentCard[]>;
   useEndpoint(endpoint: Endpoint | undefined): Promise<void>;
-  connectedEndpoint(): Promise<Pick<Endpoint, 'baseUrl' | 'model'> | undefined>;
+  useModel(model: ServerModel): Promise<boolean>;
+  askServer(asked: AskedServer): Promise<ServerAnswer>;
+  connectedEndpoint(): Promise<ServerModel | undefined>;
   steerPlan(planId: string, how: PlanSteering): Promise<void>;
 }
 
@@ -33,9 +42,24 @@ export type ModelChoice =
   }
   | { readonly type: 'pinnace'; readonly url: string };
 
+/** A model server that was connected before. Its key is in the worker, in the vault, or gone with an earlier visit. */
+export type Connection = v.InferOutput<typeof Connection>;
+
 /** The model settings. */
 export interface Settings {
   readonly choice: ReadonlySignal<ModelChoice>;
+  /** The model servers that were connected, the latest first. */
+  readonly connections: ReadonlySignal<readonly Connection[]>;
+  /** The Pinnace servers that were connected, the latest first. */
+  readonly servers: ReadonlySignal<readonly string[]>;
+  /** Uses a model of a known connection, without its key being entered again. Returns false when the worker has no key for it. */
+  useModel(model: ServerModel): Promise<boolean>;
+  /** The models of a known connection, or whether one of them answers. */
+  ask(asked: { readonly baseUrl: string; readonly model?: string }): Promise<ServerAnswer>;
+  /** The model whose server the dialog is to connect; the dialog clears it. */
+  readonly prefill: Signal<ServerModel | undefined>;
+  /** Forgets a connection and its recent models; its key stays where it is. */
+  forget(baseUrl: string): void;
   /** Takes up the choice of the last visit. */
   restore(): Promise<void>;
   useRehearsal(): Promise<void>;
@@ -49,7 +73,7 @@ export interface Settings {
 
 /** What the settings work on. */
 export interface SettingsOptions {
-  readonly control: Pick<RemoteControl, 'useEndpoint' | 'connectedEndpoint'>;
+  readonly control: Pick<RemoteControl, 'useEndpoint' | 'useModel' | 'askServer' | 'connectedEndpoint'>;
   readonly notes: Notes;
   /** Connects to a Pinnace endpoint. */
   readonly connect: (url: string) => Promise<void>;
@@ -66,10 +90,36 @@ const Remembered = v.object({
   inVault: v.optional(v.boolean()),
 });
 
+const Connection = v.object({
+  baseUrl: v.string(),
+  keyless: v.boolean(),
+  inVault: v.boolean(),
+  /** The models that were used, the latest first. */
+  models: v.array(v.string()),
+});
+const mostConnections = 8;
+const mostRecent = 5;
+
 /** Creates the settings, at first the rehearsal model. */
 export function createSettings({ control, notes, connect, serveBrowser }: SettingsOptions): Settings {
   const choice = signal<ModelChoice>({ type: 'rehearsal' });
+  const connections = signal(notes.read('connections', v.array(Connection)) ?? []);
+  const servers = signal(notes.read('servers', v.array(v.string())) ?? []);
+  const remember = (chosen: ModelChoice): void => {
+    if (chosen.type === 'pinnace') {
+      servers.value = [chosen.url, ...servers.value.filter((url) => url !== chosen.url)].slice(0, mostConnections);
+      notes.write('servers', servers.value);
+    }
+    if (chosen.type !== 'endpoint') return;
+    const { baseUrl, keyless, inVault = false, model } = chosen;
+    const before = connections.value.find((known) => known.baseUrl === baseUrl)?.models ?? [];
+    const models = [model, ...before.filter((other) => other !== model)].slice(0, mostRecent);
+    const others = connections.value.filter((known) => known.baseUrl !== baseUrl);
+    connections.value = [{ baseUrl, keyless, inVault, models }, ...others].slice(0, mostConnections);
+    notes.write('connections', connections.value);
+  };
   const choose = (chosen: ModelChoice): void => {
+    remember(chosen);
     notes.write('pinnace', chosen.type === 'pinnace' ? { url: chosen.url } : undefined);
     notes.write('model', chosen.type === 'browser' ? { type: 'browser' } : undefined);
     notes.write('endpoint', chosen.type === 'endpoint' ? storedOf(chosen) : undefined);
@@ -77,9 +127,36 @@ export function createSettings({ control, notes, connect, serveBrowser }: Settin
   };
   return {
     choice,
+    connections,
+    servers,
+    prefill: signal(undefined),
+    async ask(asked) {
+      const { keyless = false } = connections.value.find(({ baseUrl }) => baseUrl === asked.baseUrl) ?? {};
+      return await control.askServer({ ...asked, keyless });
+    },
+    async useModel(model) {
+      const known = connections.value.find(({ baseUrl }) => baseUrl === model.baseUrl);
+      if (known?.keyless) await control.useEndpoint(model);
+      else if (!known || !await control.useModel(model)) return false;
+      choose({
+        type: 'endpoint',
+        ...model,
+        keyless: known.keyless,
+        locked: false,
+        ...(known.inVault && { inVault: true }),
+      });
+      return true;
+    },
+    forget(baseUrl) {
+      connections.value = connections.value.filter((known) => known.baseUrl !== baseUrl);
+      servers.value = servers.value.filter((url) => url !== baseUrl);
+      notes.write('connections', connections.value);
+      notes.write('servers', servers.value);
+    },
     async restore() {
       const pinnace = notes.read('pinnace', RememberedUrl);
       if (pinnace) choice.value = { type: 'pinnace', url: pinnace.url };
+      if (pinnace) remember(choice.value);
       if (!pinnace && notes.read('model', RememberedModel)) {
         await serveBrowser();
         choice.value = { type: 'browser' };
@@ -87,6 +164,7 @@ export function createSettings({ control, notes, connect, serveBrowser }: Settin
       }
       const remembered = pinnace ? undefined : notes.read('endpoint', Remembered);
       if (!remembered) return;
+      remember({ type: 'endpoint', ...remembered, locked: false });
       const { baseUrl, model, keyless } = remembered;
       // A worker that outlasted a reload still has the key.
       const used = keyless ? undefined : await control.connectedEndpoint();

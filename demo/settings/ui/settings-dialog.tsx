@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { toData } from '../../../src/base/errors.ts';
@@ -10,6 +10,7 @@ import {
   type FieldErrors,
 } from '../../endpoint/state/endpoint.ts';
 import type { Playground } from '../../app/state/playground.ts';
+import type { ModelChoice as ModelChoiceState } from '../state/settings.ts';
 import { describeProblem } from '../../chat/state/problem.ts';
 import { type BrowserState, createBrowserState } from '../state/browser-state.ts';
 import { BrowserForm } from './browser-form.tsx';
@@ -25,7 +26,8 @@ import { PinnaceForm } from '../../endpoint/ui/pinnace-form.tsx';
 /** The source of answers: the browser's own model, a model server, a Pinnace server, or the scripted demo. */
 export function SettingsDialog({ playground }: { playground: Playground }): JSX.Element {
   const { settings, overlay } = playground;
-  const type = useSignal<Source>(overlay.peek() === 'server' ? 'pinnace' : settings.choice.value.type);
+  const known = useMemo(() => knownOf(settings), []);
+  const type = useSignal<Source>(overlay.peek() === 'server' ? 'pinnace' : known.type);
   const found = useSignal<readonly FoundServer[] | undefined>(undefined);
   const errors = useSignal<FieldErrors>({});
   const failure = useSignal('');
@@ -54,7 +56,13 @@ export function SettingsDialog({ playground }: { playground: Playground }): JSX.
   };
   return (
     <Dialog class='settings' label='Connect a model' testId='settings-dialog' onClose={close}>
-      <form ref={form} noValidate autocomplete='off' onSubmit={(event) => void onSubmit(event)}>
+      <form
+        ref={form}
+        noValidate
+        autocomplete='off'
+        onSubmit={(event) => void onSubmit(event)}
+        onInput={({ target }) => repair(errors, target)}
+      >
         <header class='dialog-head'>
           <h2>Connect a model</h2>
           <button type='button' class='icon-button' aria-label='Close' onClick={close}>
@@ -65,7 +73,12 @@ export function SettingsDialog({ playground }: { playground: Playground }): JSX.
           {type.value === 'browser' && <BrowserForm browser={browser} />}
           {type.value === 'local' && <LocalForm found={found} look={() => lookForServers()} />}
           {type.value === 'endpoint' && (
-            <EndpointForm choice={settings.choice.value} errors={errors} connectVault={playground.registry.connect} />
+            <EndpointForm
+              choice={known}
+              settings={settings}
+              errors={errors}
+              connectVault={playground.registry.connect}
+            />
           )}
           {type.value === 'pinnace' && <PinnaceForm choice={settings.choice.value} errors={errors} />}
         </ModelChoice>
@@ -85,6 +98,25 @@ export function SettingsDialog({ playground }: { playground: Playground }): JSX.
       </form>
     </Dialog>
   );
+}
+
+/** What the form starts with: the choice, or the model of a connection whose key is missing. */
+function knownOf({ choice, connections, prefill }: Playground['settings']): ModelChoiceState {
+  const wanted = prefill.peek();
+  if (!wanted) return choice.peek();
+  prefill.value = undefined;
+  const { keyless = false, inVault = false } = connections.peek().find(({ baseUrl }) => baseUrl === wanted.baseUrl) ??
+    {};
+  return { type: 'endpoint', ...wanted, keyless, inVault, locked: true };
+}
+
+/** A field that is being repaired is no longer wrong. */
+function repair(errors: Signal<FieldErrors>, target: EventTarget | null): void {
+  const name = target instanceof HTMLInputElement ? target.name : '';
+  // The key's field is right with and without a key once the server needs none.
+  const repaired = new Set([name === 'keyless' ? 'apiKey' : name]);
+  const left = Object.entries(errors.peek()).filter(([field]) => !repaired.has(field));
+  if (left.length < Object.keys(errors.peek()).length) errors.value = Object.fromEntries(left);
 }
 
 /** Whether a server on this computer has a model to use. */
@@ -126,10 +158,13 @@ async function save(
       return {};
     case 'endpoint': {
       const { value: known } = settings.choice;
-      const hasStored = keep === 'vault' && known.type === 'endpoint' && known.inVault === true &&
-        known.baseUrl === fields.baseUrl.trim();
+      const isKnown = known.type === 'endpoint' && known.baseUrl === fields.baseUrl.trim();
+      const isInWorker = isKnown && !known.locked && !known.keyless;
+      const hasStored = isInWorker || (keep === 'vault' && isKnown && known.inVault === true);
       const checked = checkEndpoint({ ...fields, hasStored });
       if (!checked.ok) return checked.errors;
+      const isSame = isInWorker && !fields.keyless && checked.endpoint.apiKey === undefined;
+      if (isSame && await settings.useModel(checked.endpoint)) return {};
       if (keep !== 'vault' || fields.keyless) await settings.useEndpoint(checked.endpoint);
       else {
         const stored = await keepInVault(registry.connect(), checked.endpoint, passphrase);

@@ -7,7 +7,7 @@ import type { CustomModel } from '../../../adapters/models/source.ts';
 import type { LanguageModel } from '../../../src/contracts/ai-types.ts';
 import { loadOnce } from '../../../src/base/load-once.ts';
 import { originOf } from '../../../src/base/origins.ts';
-import type { Endpoint } from '../../app/worker/control.ts';
+import type { Endpoint, ServerModel } from '../../app/worker/control.ts';
 
 /** The provider that the sample agents name. */
 const providerId = 'default';
@@ -23,6 +23,10 @@ export interface ModelChoice {
   readonly useBrowser: (port: MessagePort) => void;
   /** The models of providers of kind `custom`. */
   readonly custom: () => Readonly<Record<string, CustomModel>>;
+  /** The next run uses this model, with the key that was given for its server before. Returns false when there is none. */
+  readonly useModel: (model: ServerModel) => boolean;
+  /** What was given for a server before. */
+  readonly accessTo: (baseUrl: string) => Omit<Endpoint, 'model'> | undefined;
   /** The endpoint in use, without its key. */
   readonly endpoint: () => Pick<Endpoint, 'baseUrl' | 'model'> | undefined;
   /** The origin of the connected server, which may be on the person's own network. */
@@ -47,7 +51,26 @@ export function createModelChoice({ secrets, onChanged }: ModelChoiceOptions): M
     browser?.port.close();
     browser = undefined;
   };
+  const given = new Map<string, Omit<Endpoint, 'model'>>();
+  function use(endpoint: Endpoint | undefined): void {
+    endBrowser();
+    used = endpoint && { baseUrl: endpoint.baseUrl, model: endpoint.model };
+    const origin = endpoint && originOf(endpoint.baseUrl);
+    origins = origin === undefined ? [] : [origin];
+    const key = endpoint?.apiKey;
+    secrets.set(keySecret, key === undefined ? undefined : { value: key, origins });
+    connected = endpoint && staticCatalog({ agents: [], providers: [providerOf(endpoint)] });
+    if (endpoint) given.set(endpoint.baseUrl, endpoint);
+    onChanged();
+  }
   return {
+    use,
+    useModel(model) {
+      const access = given.get(model.baseUrl);
+      if (access) use({ ...access, ...model });
+      return access !== undefined;
+    },
+    accessTo: (baseUrl) => given.get(baseUrl),
     custom() {
       const model = browser?.model;
       return model ? { [providerId]: () => model } : {};
@@ -59,16 +82,6 @@ export function createModelChoice({ secrets, onChanged }: ModelChoiceOptions): M
       origins = [];
       secrets.set(keySecret, undefined);
       connected = staticCatalog({ agents: [], providers: [{ id: providerId, kind: 'custom', model: 'browser' }] });
-      onChanged();
-    },
-    use(endpoint) {
-      endBrowser();
-      used = endpoint && { baseUrl: endpoint.baseUrl, model: endpoint.model };
-      const origin = endpoint && originOf(endpoint.baseUrl);
-      origins = origin === undefined ? [] : [origin];
-      const key = endpoint?.apiKey;
-      secrets.set(keySecret, key === undefined ? undefined : { value: key, origins });
-      connected = endpoint && staticCatalog({ agents: [], providers: [providerOf(endpoint)] });
       onChanged();
     },
     endpoint: () => used,

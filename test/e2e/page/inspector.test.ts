@@ -67,6 +67,7 @@ describe('the run inspector in the built playground', () => {
     const whole = await save(true);
     expect(whole).toContain('6 * 7');
     await page.getByTestId('runs-back').click();
+    await page.keyboard.press('Alt+r');
     await openFile(page, whole);
     await page.getByTestId('run-summary').getByText('from a file').waitFor();
     await named(page, 'tool.call').first().waitFor();
@@ -187,6 +188,7 @@ describe('the run inspector in the built playground', () => {
         expect(widths[0]).toBeLessThanOrEqual(widths[1] ?? 0);
       }
       await page.getByTestId('runs-back').click();
+      await page.keyboard.press('Alt+r');
       await page.getByTestId('run-row').first().waitFor();
       await shoot(page, `inspector-dark-${width}-list`);
       expect(problems).toEqual([]);

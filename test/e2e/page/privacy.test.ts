@@ -54,10 +54,11 @@ describe('what the page keeps', () => {
     await ask(page);
     await page.getByTestId('open-settings').click();
     await page.getByTestId('theme-light').click();
+    await page.getByTestId('settings-page-back').click();
     const other = await open({ context });
     await page.getByTestId('open-settings').click();
     await page.getByTestId('holding').first().waitFor();
-    expect(await holdings(page)).toEqual([
+    await expect.poll(() => holdings(page)).toEqual([
       'pinnace',
       'pinnace-playground',
       'pinnace-runs',

@@ -60,7 +60,7 @@ describe('the kinds of records in the built playground', () => {
     await page.getByTestId('record-edit').click();
     await fill(page, { mcp: 'everything: echo' });
     await save(page);
-    await page.getByTestId('agents-back').click();
+    for (let i = 0; i < 2; i++) await page.getByTestId('agents-back').click(); // to the list, then to the chat
     await send(page, 'Call every__echo with message "Ahoy"');
     await page.locator('[data-testid=message][data-role=assistant]').getByText('Echo: Ahoy').first().waitFor();
     await shoot(page, 'kinds-mcp-called');
@@ -115,7 +115,7 @@ describe('the kinds of records in the built playground', () => {
     const changed = (await readFile(path, 'utf8')).replace('"name": "Drill"', '"name": "Drill master"');
     const { page: elsewhere, problems } = await open({ width: 360, height: 740, dark: true });
     await elsewhere.keyboard.press('Control+k');
-    await elsewhere.getByTestId('switcher-query').fill('registry');
+    await elsewhere.getByTestId('switcher-query').fill('agents, tools');
     await elsewhere.keyboard.press('Enter');
     await elsewhere.getByTestId('registry-tab-transfer').click();
     await elsewhere.getByTestId('import-file').setInputFiles({

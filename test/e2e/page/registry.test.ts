@@ -34,7 +34,7 @@ describe('the registry in the built playground', () => {
   it('fits a narrow screen in the dark', async () => {
     const { page } = await open({ width: 360, dark: true });
     await page.keyboard.press('Control+k');
-    await page.getByTestId('switcher-query').fill('registry');
+    await page.getByTestId('switcher-query').fill('agents, tools');
     await page.keyboard.press('Enter');
     await page.getByTestId('registry-row').first().waitFor();
     await shoot(page, 'registry-narrow-list');

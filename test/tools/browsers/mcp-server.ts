@@ -16,7 +16,7 @@ export async function saveRecord(page: Page): Promise<void> {
 /** Opens the form of a new server, on a phone too, and fills it in. */
 export async function startServer(page: Page, fields: Readonly<Record<string, string>>): Promise<void> {
   await page.keyboard.press('Control+k');
-  await page.getByTestId('switcher-query').fill('registry');
+  await page.getByTestId('switcher-query').fill('agents, tools');
   await page.keyboard.press('Enter');
   await page.getByTestId('registry-tab-mcpServer').click();
   await page.getByTestId('record-new').click();
@@ -69,5 +69,5 @@ export async function useServer(
   await onReview?.();
   await approveServer(page, reads);
   await letAgentUse(page, id);
-  await page.getByTestId('agents-back').click();
+  for (let i = 0; i < 2; i++) await page.getByTestId('agents-back').click(); // to the list, then to the chat
 }

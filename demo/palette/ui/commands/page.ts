@@ -82,7 +82,7 @@ export function registryCommands(playground: Playground): readonly Command[] {
     icon: 'records',
     title: section === 'agent' ? title : `Agents: ${title}`,
     hint: 'Page',
-    words,
+    words: `registry ${words}`,
     go: () => showAgents(playground, { section, where: 'page' }),
   }));
 }

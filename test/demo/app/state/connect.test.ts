@@ -25,6 +25,8 @@ function control(agents: readonly AgentCard[]): Control {
   const nothing = () => undefined;
   return {
     agents: async () => agents,
+    useModel: () => false,
+    askServer: () => Promise.resolve({ ok: true, models: [] }),
     useEndpoint: nothing,
     connectedEndpoint: nothing,
     useBrowserModel: nothing,

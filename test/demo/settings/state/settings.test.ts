@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../../../demo/app/worker/control.ts';
 import { checkEndpoint, type EndpointFields } from '../../../../demo/endpoint/state/endpoint.ts';
 import { createNotes, type TextStore } from '../../../../demo/app/state/notes.ts';
+import type { ServerModel } from '../../../../demo/app/worker/control.ts';
 import { createSettings, modelLabel, type Settings } from '../../../../demo/settings/state/settings.ts';
 import { createTheme } from '../../../../demo/app/state/theme.ts';
 
@@ -23,6 +24,8 @@ function create(store: TextStore): { settings: Settings; used: (Endpoint | undef
   const used: (Endpoint | undefined)[] = [];
   const control = {
     connectedEndpoint: () => Promise.resolve(undefined),
+    useModel: ({ baseUrl }: ServerModel) => Promise.resolve(used.some((one) => one?.baseUrl === baseUrl)),
+    askServer: () => Promise.resolve({ ok: true, models: [] } as const),
     useEndpoint: (endpoint: Endpoint | undefined) => Promise.resolve(void used.push(endpoint)),
   };
   return {

@@ -249,3 +249,53 @@ describe('the sign-in with OpenRouter', () => {
     expect(await page.getByTestId('openrouter-problem').textContent()).toContain('canceled');
   });
 });
+
+describe('the menu of models', () => {
+  it('changes the model in two clicks, without the key, and tests it', async () => {
+    const key = 'sk-test-0123456789';
+    const server = await startModelServer({ models: ['large', 'larger', 'small'], keys: new Set([key]) });
+    servers.push(server);
+    const { page, problems } = await open({ context: await newContext({ lasting: true }) });
+    await choose(page, 'endpoint');
+    await page.getByTestId('settings-base-url').fill(`${server.origin}/v1`);
+    await page.getByTestId('settings-key').fill(key);
+    await page.getByTestId('settings-test').click();
+    await page.getByText('Enter the name of the model to test').waitFor();
+    await page.getByTestId('settings-model').fill('large');
+    await page.getByText('Enter the name of the model to test').waitFor({ state: 'detached' });
+    await page.getByTestId('settings-save').click();
+    await page.getByTestId('settings-dialog').waitFor({ state: 'hidden' });
+    for (const model of ['larger', 'small']) {
+      await page.getByTestId('model-badge').click();
+      await page.getByTestId('model-row').getByText(model, { exact: true }).click();
+      await page.getByTestId('model-badge').getByText(model, { exact: true }).waitFor();
+      expect(await ask(page, `Good morning, ${model}`)).toContain(`${model} read`);
+    }
+    await page.getByTestId('model-badge').click();
+    expect(await page.getByTestId('model-row').allTextContents()).toEqual([
+      expect.stringMatching(/^small/),
+      expect.stringMatching(/^larger/),
+      expect.stringMatching(/^large/),
+      expect.stringMatching(/^Scripted demo/),
+    ]);
+    await page.getByTestId('model-test').click();
+    await page.getByTestId('model-said').getByText('small answers').waitFor();
+    await shoot(page, 'model-menu');
+    expect(await violationsInBoth(page)).toEqual([]);
+    expect(await tooWide(page)).toEqual([]);
+    await page.getByTestId('model-search').fill('larg');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByTestId('model-badge').getByText('large', { exact: true }).waitFor();
+    await page.reload();
+    await page.getByTestId('model-badge').getByText('large', { exact: true }).waitFor();
+    expect(await ask(page, 'Good night')).toContain('large read');
+    await page.getByTestId('model-badge').click();
+    await page.getByTestId('model-other').click();
+    expect(await page.getByText('is stored. Leave this empty to keep it.').count()).toBe(1);
+    await page.getByTestId('settings-model').fill('small');
+    await page.getByTestId('settings-save').click();
+    await page.getByTestId('model-badge').getByText('small', { exact: true }).waitFor();
+    expect(problems).toEqual([]);
+  });
+});

@@ -39,7 +39,7 @@ describe('test cases in the playground', () => {
     await record(page, 'Convert 26.2 miles to kilometers');
     await page.getByTestId('open-evals').click();
     await cases(page).nth(1).waitFor();
-    expect(new URL(page.url()).hash).toMatch(/^#\/runs\/evals\b/);
+    expect(new URL(page.url()).hash).toMatch(/^#\/runs\/tests\b/);
     await page.getByTestId('eval-answers').selectOption('replay');
     await run(page);
     await totals(page).getByText('0 passed, 2 failed, 2 answers not recorded').waitFor();

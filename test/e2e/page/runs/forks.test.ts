@@ -77,6 +77,7 @@ describe('forks in the inspector', () => {
     await startFork(page);
     await page.keyboard.press('Escape');
     await page.getByTestId('runs-back').click();
+    await page.keyboard.press('Alt+r');
     await page.getByTestId('run-row').first().click();
     await page.getByTestId('run-tab-steps').click();
     await page.getByTestId('fork-parent').getByText('a fork from step 2').waitFor();
