@@ -15,6 +15,7 @@ import { CallIds, callIdsIn } from './call-ids.ts';
 import { toolCallName } from '../discovery/discovery-tools.ts';
 import { toPrompt, toPromptTools } from './model-prompt.ts';
 import { withOrigin } from './message-parts.ts';
+import { createCacheMarks } from './cache-marks.ts';
 import { modelKey } from './prompt-chain.ts';
 import { openCall } from './model-call.ts';
 import type { LoopTerms, RunContext } from './run-context.ts';
@@ -36,11 +37,14 @@ import type { Limits } from './limits.ts';
 export class ModelLoop implements Loop {
   readonly #run: RunContext;
   readonly #terms: LoopTerms;
+  readonly #mark: ReturnType<typeof createCacheMarks>;
   readonly #steps: AsyncGenerator<readonly UIMessageChunk[], RunEnd>;
 
   constructor(run: RunContext, terms: LoopTerms) {
     this.#run = run;
     this.#terms = terms;
+    const { principal: { tenant }, request: { chat } } = run;
+    this.#mark = createCacheMarks({ tenant, agentId: terms.agent.id, chatId: chat.id });
     this.#steps = this.#runSteps();
   }
 
@@ -108,6 +112,7 @@ export class ModelLoop implements Loop {
       responseFormat: output?.responseFormat,
       chain,
       onBreak,
+      mark: this.#mark,
       clock: spans.clock,
       report: reportAt(this.#run.report, { step }),
       onRetry,

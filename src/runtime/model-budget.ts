@@ -223,7 +223,7 @@ class Budget implements ModelBudget {
 /** How many tokens of an answer this amount pays for. Without prices none: what a call costs must be known before it. */
 function affordable(amount: number, input: number, prices: FullPrices | undefined): number {
   if (!prices) return 0;
-  const rest = amount * 1_000_000 - input * prices.input;
+  const rest = amount * 1_000_000 - input * Math.max(prices.input, prices.cacheWrite); // a provider may write all of it to its cache
   if (prices.output === 0) return rest < 0 ? 0 : Infinity;
   return Math.floor(rest / prices.output);
 }

@@ -30,6 +30,7 @@ import {
   withModelRetries,
 } from './model-error.ts';
 import { createPartReader, createSilenceWatch, type PartReader } from './model-stream.ts';
+import { type createCacheMarks, refusesMarks } from './cache-marks.ts';
 import type { FitPrompt } from './estimate-prompt.ts';
 import type { OnBreak, PromptChain } from './prompt-chain.ts';
 
@@ -50,6 +51,8 @@ export interface ModelCallOptions {
   /** Compares each try with the call before, where the call is one of a chat. */
   readonly chain?: PromptChain | undefined;
   readonly onBreak?: OnBreak | undefined;
+  /** Places marks and keys for the cache of the provider. */
+  readonly mark?: ReturnType<typeof createCacheMarks> | undefined;
   /** Observes each try; its signal ends the call. */
   readonly clock: ModelClock;
   /** Receives the cause of each failed try, and of an answer that breaks off. */
@@ -116,7 +119,7 @@ async function tryCall(options: ModelCallOptions): Promise<Omit<OpenedCall, 'fal
   if (sent?.break) onBreak?.(sent.break, { id: current.model.modelId });
   const cacheableTokens = sent?.cacheableTokens;
   const startedAt = performance.now();
-  const stream = await openStream(current.model, { ...request, abortSignal: signal });
+  const stream = await openMarked({ ...request, abortSignal: signal }, options, sent?.shared ?? 0);
   const reader = observed(createPartReader(stream, signal), { clock, hold });
   const held: LanguageModelV4StreamPart[] = [];
   const count = (usage: LanguageModelV4Usage | undefined, message?: LanguageModelV4Message): void =>
@@ -142,6 +145,22 @@ async function tryCall(options: ModelCallOptions): Promise<Omit<OpenedCall, 'fal
     const finishReason = error.details?.['reason'] === 'provider_stream_cut' ? 'interrupted' : 'error';
     current.endCall({ finishReason, usage: usageIn(held), firstOutputMs: undefined, error });
     throw failure;
+  }
+}
+
+/** Calls the model with the marks of its cache, and without them where it refuses them. */
+async function openMarked(
+  request: LanguageModelV4CallOptions & { readonly abortSignal: AbortSignal },
+  { models: { current: { model, provider } }, mark }: Pick<ModelCallOptions, 'models' | 'mark'>,
+  shared: number,
+): ReturnType<typeof openStream> {
+  const marked = mark?.(request, { provider, model, shared });
+  if (!marked) return await openStream(model, request);
+  try {
+    return await openStream(model, { ...marked, abortSignal: request.abortSignal });
+  } catch (thrown) {
+    if (request.abortSignal.aborted || !refusesMarks(thrown, provider)) throw thrown;
+    return await openStream(model, request);
   }
 }
 

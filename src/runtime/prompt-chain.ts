@@ -116,6 +116,8 @@ const mostChains = 3;
 
 /** A call that was compared. */
 interface Followed {
+  /** How many messages are the same as in the call before. */
+  readonly shared: number;
   /** About how many tokens of it a cache may have. */
   readonly cacheableTokens: number;
   readonly break?: PromptBreak;
@@ -125,7 +127,8 @@ interface Followed {
 export class PromptChain {
   #chains: Chain[];
   #cause: BreakReason | undefined;
-  #isFirst = true;
+  /** The chains of its own calls. */
+  readonly #own = new Set<Chain>();
   /** About how many tokens of the calls a cache may have had. */
   cacheableTokens = 0;
   /** Whether the chat had calls that nothing is known of. */
@@ -159,7 +162,7 @@ export class PromptChain {
     const others = this.#chains.filter((one) => one !== before);
     this.#chains = [chain, ...others].slice(0, mostChains);
     this.#cause = undefined;
-    this.#isFirst = false;
+    this.#own.add(chain);
     return followed;
   }
 
@@ -174,7 +177,7 @@ export class PromptChain {
     run: Omit<PromptRecord, 'v' | 'issued' | 'chains'>,
     isThere: (messageId: string) => boolean,
   ): PromptRecord | undefined {
-    if (this.#isFirst) return undefined;
+    if (this.#own.size === 0) return undefined;
     const issued = newestOf(this.#issued.filter(({ messageId }) => isThere(messageId)));
     return { v: 1, ...run, ...(issued.length > 0 && { issued }), chains: this.#chains.map(storedChain) };
   }
@@ -182,9 +185,10 @@ export class PromptChain {
   /** Another model than before, or the first one of which anything is known. */
   #started(last: Chain | undefined): Followed {
     const reason = last ? 'provider' : this.#isLost ? 'retention' : undefined;
-    if (!reason) return { cacheableTokens: 0 };
+    if (!reason) return { shared: 0, cacheableTokens: 0 };
     const lostTokens = last ? tokensOf(last) : 0;
     return {
+      shared: 0,
       cacheableTokens: 0,
       break: { reason, block: 'tools', position: 0, keptTokens: 0, lostTokens },
     };
@@ -192,15 +196,16 @@ export class PromptChain {
 
   #compare(before: Chain, chain: Chain, { provider, model }: ChainedCall): Followed {
     const total = tokensOf(before);
-    const broken = (at: Omit<PromptBreak, 'lostTokens'>): Followed => ({
+    const broken = (reason: BreakReason | undefined, at: Omit<PromptBreak, 'reason' | 'lostTokens'>): Followed => ({
+      shared: Math.max(0, at.position - 1),
       cacheableTokens: at.keptTokens,
-      break: { ...at, lostTokens: total - at.keptTokens },
+      break: { reason, ...at, lostTokens: total - at.keptTokens },
     });
     if (before.tools !== chain.tools) {
-      return broken({ reason: this.#cause ?? 'tools', block: 'tools', position: 0, keptTokens: 0 });
+      return broken(this.#cause ?? 'tools', { block: 'tools', position: 0, keptTokens: 0 });
     }
     if (provider.jsonSchema === true && before.output !== chain.output) {
-      return broken({ reason: 'output', block: 'tools', position: 0, keptTokens: 0 });
+      return broken('output', { block: 'tools', position: 0, keptTokens: 0 });
     }
     let kept = before.toolTokens;
     for (const [i, link] of before.links.entries()) {
@@ -208,23 +213,29 @@ export class PromptChain {
       if (next && (next === link || next.hash === link.hash)) kept += link.tokens;
       else {
         const block = link.kind === 'system' ? 'system' : 'messages';
-        return broken({ reason: this.#reasonAt(link, next), block, position: i + 1, keptTokens: kept });
+        return broken(this.#reasonAt({ link, next, isOwn: this.#own.has(before) }), {
+          block,
+          position: i + 1,
+          keptTokens: kept,
+        });
       }
     }
     const system = chain.links.filter(({ kind }) => kind === 'system');
     const isChoice = before.choice !== chain.choice && /anthropic/i.test(model.provider);
-    if (!isChoice) return { cacheableTokens: kept };
+    if (!isChoice) return { shared: before.links.length, cacheableTokens: kept };
     const keptTokens = chain.toolTokens + system.reduce((sum, { tokens }) => sum + tokens, 0);
-    return broken({ reason: 'choice', block: 'messages', position: system.length + 1, keptTokens });
+    return broken('choice', { block: 'messages', position: system.length + 1, keptTokens });
   }
 
-  #reasonAt(before: Link, next: Link | undefined): BreakReason | undefined {
+  #reasonAt(
+    { link: before, next, isOwn }: { readonly link: Link; readonly next: Link | undefined; readonly isOwn: boolean },
+  ): BreakReason | undefined {
     if (before.kind === 'repair' || before.kind === 'ephemeral') return before.kind;
     if (before.kind === 'system' || next?.kind === 'system') return 'instructions';
     if (this.#cause) return this.#cause;
     if (next?.kind === 'summary') return 'compaction';
     if (before.isSigned && next?.kind === before.kind && !next.isSigned) return 'signatures';
-    if (!this.#isFirst) return undefined; // a run changes nothing without saying so
+    if (isOwn) return undefined; // a run changes nothing without saying so
     if (before.kind === 'context' || before.kind === 'summary') return 'retention';
     const isOther = !next || before.kind === 'user' || next.kind !== before.kind || next.origin !== before.origin;
     return isOther || !this.#isStored ? 'edit' : undefined;

@@ -8,6 +8,7 @@ import type {
   AppRef,
   Approval,
   CompactionData,
+  ContextData,
   ErrorShape,
   Fallback,
   LogLine,
@@ -87,6 +88,7 @@ export type Part =
   | FilePart
   | SteeringPart
   | CompactionPart
+  | ContextPart
   | StepPart;
 
 /** Markdown text. */
@@ -137,6 +139,12 @@ export interface SteeringPart {
 export interface CompactionPart extends CompactionData {
   readonly type: 'compaction';
   readonly id: string;
+}
+
+/** What the run was given besides the chat. */
+export interface ContextPart {
+  readonly type: 'context';
+  readonly data: ContextData;
 }
 
 /** Where a step of the run starts. */

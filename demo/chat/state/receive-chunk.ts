@@ -11,6 +11,7 @@ import {
   AppRef,
   AskedCall,
   CompactionData,
+  ContextData,
   type ErrorShape,
   Fallback,
   Manifest,
@@ -92,6 +93,10 @@ const handlers: Handlers = {
   'data-compaction': ({ add }, { id = '', data }) => {
     const compaction = readAs(CompactionData, data);
     if (compaction) add({ type: 'compaction', id, ...compaction });
+  },
+  'data-context': ({ add }, { data }) => {
+    const context = readAs(ContextData, data);
+    if (context) add({ type: 'context', data: context });
   },
   'data-program': ({ calls }, { id = '', data }) => calls.update(id, { program: data }),
   'data-interruption': ({ calls }, { data }) => {

@@ -69,13 +69,20 @@ export function addUsage(before: Usage | undefined, after: Usage | undefined): U
 
 /** `data-compaction`: what earlier messages were summarized to. */
 export const CompactionData = v.object({
-  throughMessageId: v.string(),
-  summary: v.string(),
+  throughMessageId: v.optional(v.string()),
+  summary: v.optional(v.string()),
+  shortenedThrough: v.optional(v.string()),
+  shortenedResults: v.optional(count),
+  loaded: v.optional(v.array(v.string())),
   tokensBefore: v.optional(count, 0),
   tokensAfter: v.optional(count, 0),
   citations: v.optional(count),
 });
 export type CompactionData = v.InferOutput<typeof CompactionData>;
+
+/** `data-context`: what the run was given besides the chat. It goes back as it came. */
+export const ContextData = v.record(v.string(), v.unknown());
+export type ContextData = v.InferOutput<typeof ContextData>;
 
 /** `data-model`: the fallback that took over. */
 export const Fallback = v.object({ providerId: v.string(), modelId: v.string() });

@@ -25,7 +25,7 @@ function toWireMessage(message: Message): UIMessage {
 
 function toWireParts({ parts }: AssistantMessage): WirePart[] {
   const all = parts.value.flatMap(toWirePart);
-  return all.some(({ type }) => type !== 'step-start' && type !== 'data-sources') ? all : [];
+  return all.some(({ type }) => type !== 'step-start' && type !== 'data-sources' && type !== 'data-context') ? all : [];
 }
 
 function toWirePart(part: Part): WirePart[] {
@@ -46,6 +46,8 @@ function toWirePart(part: Part): WirePart[] {
       const { type, id, ...data } = part;
       return [{ type: `data-${type}`, id, data }];
     }
+    case 'context':
+      return [{ type: 'data-context', data: part.data }];
     default:
       return [];
   }

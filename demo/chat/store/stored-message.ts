@@ -24,6 +24,7 @@ import {
   AppRef,
   Approval,
   CompactionData,
+  ContextData,
   ErrorShape,
   Fallback,
   LogLine,
@@ -75,6 +76,7 @@ const StoredPart = v.variant('type', [
   v.object({ type: v.literal('file'), url: v.string(), mediaType: v.string() }),
   v.object({ type: v.literal('steering'), id: v.string(), text: v.string() }),
   v.object({ type: v.literal('compaction'), id: v.string(), ...CompactionData.entries }),
+  v.object({ type: v.literal('context'), data: ContextData }),
   v.object({ type: v.literal('step') }),
 ]);
 type StoredPart = v.InferOutput<typeof StoredPart>;

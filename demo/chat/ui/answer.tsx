@@ -159,8 +159,9 @@ function PartView({ part, agent, message, playground, isLast }: PartViewProps): 
         </div>
       );
     case 'compaction':
-      return <Compaction part={part} />;
+      return part.summary === undefined ? null : <Compaction part={part} />;
     case 'source':
+    case 'context':
     case 'citations':
     case 'step':
       return null;

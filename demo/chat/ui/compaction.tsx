@@ -9,5 +9,5 @@ export function Compaction({ part: { summary, tokensBefore, tokensAfter } }: { p
   const label = `Earlier messages were summarized (${number.format(tokensBefore)} → ${
     number.format(tokensAfter)
   } tokens)`;
-  return <Fold icon='fold' testId='compaction' label={label} text={summary} />;
+  return <Fold icon='fold' testId='compaction' label={label} text={summary ?? ''} />;
 }
