@@ -26,6 +26,7 @@ const formatKey: Key = ['format'];
 
 /** How stored data is looked through. */
 export interface StoredDataOptions {
+  /** Ends the work. */
   readonly signal?: AbortSignal;
   /** Receives how many entries were looked through, after every page. */
   readonly onProgress?: (progress: { readonly entries: number }) => void;
