@@ -31,7 +31,7 @@ let browser: Browser;
 const servers: Server[] = [];
 const closing: (() => Promise<unknown>)[] = [];
 beforeAll(async () => {
-  script = await oneFile(join(import.meta.dirname, '../../fixtures/page/client.ts'));
+  script = await oneFile(join(import.meta.dirname, '../../fixtures/page/window-client.ts'));
   browser = await browserType.launch(chromium);
 });
 afterAll(async () => {

@@ -138,7 +138,7 @@ describe.skipIf(postgresPrograms === undefined)('postgresStorage', () => {
     const storage = fresh({ onError: (error) => errors.push(error) });
     await storage.commit([{ key: ['a'], value: 1 }]);
     const admin = server.connect(plainOptions);
-    const require = async (names: string): Promise<void> => {
+    const requireStandby = async (names: string): Promise<void> => {
       await admin.unsafe(`alter system set synchronous_standby_names = '${names}'`);
       await admin`select pg_reload_conf()`;
       await expect.poll(async () => (await admin`show synchronous_standby_names`)[0]?.['synchronous_standby_names'])
@@ -152,10 +152,10 @@ describe.skipIf(postgresPrograms === undefined)('postgresStorage', () => {
       expect(await refusal).toMatchObject(blocked);
     };
     const blocked = { code: 'unavailable', details: { reason: 'storage_blocked' } };
-    await require('nobody');
+    await requireStandby('nobody');
     await isRefused(storage.commit([{ key: ['a'], value: 2 }]));
     await isRefused(storage.get(['a'])); // what it would read may be lost
-    await require('');
+    await requireStandby('');
     expect((await storage.get(['a']))?.value).toBe(2);
     expect(await storage.list({ prefix: [], limit: 10 })).toHaveLength(1);
     expect(errors).toHaveLength(1);
