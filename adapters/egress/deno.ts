@@ -9,6 +9,9 @@ import type { Resolve } from './checked-lookup.ts';
 import { guardedFetch, type GuardedFetchOptions } from './guarded-fetch.ts';
 import { unreachable } from './refusals.ts';
 
+/** The earlier name. */
+export { serverEgress as denoEgress };
+
 /** Loads the clients of Node with the first request: most instances start without one. */
 const load = /* @__PURE__ */ loadOnce(() => import('./pinned-socket.ts'));
 const loadLookup = /* @__PURE__ */ loadOnce(() => import('./checked-lookup.ts'));
@@ -29,8 +32,8 @@ export interface PinnedEgress extends Egress {
   readonly isReady: () => Promise<boolean>;
 }
 
-/** Creates the guarded fetch for Deno (2.7.14 and later) and Node. */
-export function denoEgress(options: DenoEgressOptions = {}): PinnedEgress {
+/** Creates the guarded fetch for servers: Node, and Deno (2.7.14 and later). */
+export function serverEgress(options: DenoEgressOptions = {}): PinnedEgress {
   const { resolve = bySystem, isPublicAddress = isPublic, canPin = probe } = options;
   const isPinned = loadOnce(() => canPin().catch(() => false));
   const egress = guardedFetch(async (hop, signal) => {
