@@ -44,6 +44,8 @@ export interface FieldSpec {
   readonly isShownApart?: boolean;
   /** It can be set once: with the registration. */
   readonly isFixed?: boolean;
+  /** In a new record it waits behind “More settings”: most do without. */
+  readonly isFolded?: boolean;
   /** The place of the record that exists with this field alone: empty, there is none. */
   readonly owns?: string;
   /** Whether its JSON is a list instead of an object. */

@@ -144,7 +144,9 @@ export function createRecordForm({ kind, record, choices, check, write }: Record
     isDirty: computed(() => changed.value.length > 0),
     isSaving,
     set(field, value) {
-      values.value = { ...values.value, [field]: value };
+      const named = kind === 'mcpServer' && !record && field === 'url' ? namedBy(value) : {};
+      const untouched = Object.entries(named).filter(([name]) => !touched.has(name));
+      values.value = { ...values.value, ...Object.fromEntries(untouched), [field]: value };
       touched.add(field);
       live?.schedule();
       if (errors.value[field] === undefined) return;
@@ -177,6 +179,18 @@ export function createRecordForm({ kind, record, choices, check, write }: Record
       if (conflict.value) rebase(conflict.value.latest, changed.value);
     },
   };
+}
+
+/** The id and the name of a server, by its address: `https://mcp.linear.app/mcp` is `linear`. */
+function namedBy(url: string): FieldValues {
+  const parsed = URL.parse(url);
+  if (!parsed || !/^https?:$/.test(parsed.protocol)) return {};
+  const labels = parsed.hostname.split('.').filter((label) => !/^(?:www|mcp|api)$/.test(label));
+  const own = /^[\d.]+$|^\[/.test(parsed.hostname) || parsed.hostname === 'localhost'
+    ? `local-${parsed.port || '80'}`
+    : labels.at(-2) ?? labels[0] ?? 'server';
+  const name = own.toLowerCase().replaceAll(/[^a-z0-9-]/g, '-').replace(/^-+/, '').slice(0, 24) || 'server';
+  return { id: name, alias: name };
 }
 
 /** The errors that are found without the registry, by field. */

@@ -218,34 +218,43 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
     about: 'Tools from other servers. Agents see only what you have approved.',
     filters: {},
     fields: [
-      id,
       {
-        name: 'alias',
-        label: 'Alias',
+        name: 'url',
+        label: 'URL',
         as: 'text',
-        help: 'Prefix for its tool names: “files” makes “files__read”. Use a–z, 0–9, “-” and single “_”.',
+        help:
+          'The address of its Streamable HTTP endpoint, such as https://mcp.example.com/mcp. A server of Pinnace reaches ' +
+          'addresses of its own network only where its option “privateOrigins” names them.',
       },
-      { name: 'url', label: 'URL', as: 'text', help: 'The URL of its Streamable HTTP endpoint.' },
-      version,
-      {
-        ...secret,
-        help: 'The name of a secret in the vault, sent as a bearer token to this URL only. Add it under “Secrets”.',
-      },
-      ...signInFields,
-      {
-        name: 'media',
-        label: 'Media',
-        as: 'flag',
-        initial: 'no',
-        help: 'Pass images, audio and files in results to the model.',
-      },
-      {
-        name: 'apps',
-        label: 'Apps',
-        as: 'flag',
-        initial: 'no',
-        help: 'Show the apps of its tools in chats, each in a separate frame. You approve them with the tools.',
-      },
+      ...[
+        id,
+        {
+          name: 'alias',
+          label: 'Name',
+          as: 'text' as const,
+          help: 'Stands before the names of its tools: “files” makes “files__read”. Use a–z, 0–9, “-” and single “_”.',
+        },
+        version,
+        {
+          ...secret,
+          help: 'The name of a secret in the vault, sent as a bearer token to this URL only. Add it under “Secrets”.',
+        },
+        ...signInFields,
+        {
+          name: 'media',
+          label: 'Media',
+          as: 'flag' as const,
+          initial: 'no',
+          help: 'Pass images, audio and files in results to the model.',
+        },
+        {
+          name: 'apps',
+          label: 'Apps',
+          as: 'flag' as const,
+          initial: 'no',
+          help: 'Show the apps of its tools in chats, each in a separate frame. You approve them with the tools.',
+        },
+      ].map((field) => ({ ...field, isFolded: true })),
     ],
   },
   provider: {

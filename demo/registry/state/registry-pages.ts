@@ -204,7 +204,9 @@ export function createRegistryPages(
       if (!value || !record) return;
       announce(`${nameOf(record)} is saved`);
       onChanged();
-      await open(value.kind, record.id);
+      const { isNew, kind } = value;
+      await open(kind, record.id);
+      if (isNew && kind === 'mcpServer') void opened.value?.check.look(); // what it offers is why it was added
     },
     discard() {
       form.value = undefined;

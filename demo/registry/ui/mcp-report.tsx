@@ -40,8 +40,11 @@ export function McpReport({ report, check }: { report: McpValidation; check: Mcp
         </details>
       )}
       <Findings findings={findings} />
+      <Effects names={tools.flatMap((tool) => tool.included ? [tool.name] : [])} check={check} />
       <ul class='boxed registry-rows' aria-label='Tools on this server'>
-        {tools.map((tool) => <Offered key={tool.name} tool={tool} check={check} />)}
+        {tools.toSorted((a, b) => weightOf(b, report) - weightOf(a, report)).map((tool) => (
+          <Offered key={tool.name} tool={tool} check={check} />
+        ))}
         {removed.map((name) => (
           <li key={name} data-testid='mcp-offer' data-change='removed'>
             <span class='registry-row-name'>{name}</span>
@@ -57,7 +60,10 @@ export function McpReport({ report, check }: { report: McpValidation; check: Mcp
           before keep working unless they changed.
         </p>
       )}
-      <div class='button-row'>
+      <div class='button-row mcp-approve-bar'>
+        <span class='registry-faint'>
+          {included.toLocaleString('en')} of {formatCount(tools.length, 'tool')} chosen
+        </span>
         <button
           type='button'
           class='button is-primary'
@@ -73,6 +79,37 @@ export function McpReport({ report, check }: { report: McpValidation; check: Mcp
 }
 
 const effects: readonly Effect[] = ['read', 'write', 'destructive'];
+
+/** What matters first: tools with findings, then those that have changed, then new ones. */
+function weightOf({ name, change }: OfferedTool, { findings }: McpValidation): number {
+  const worst = findings.some((one) => one.tool === name && one.severity === 'error')
+    ? 4
+    : findings.some((one) => one.tool === name)
+    ? 2
+    : 0;
+  return worst + (change === 'changed' ? 3 : change === 'added' ? 1 : 0);
+}
+
+/** Says of all tools at once what they do. */
+function Effects({ names, check }: { names: readonly string[]; check: McpCheck }): JSX.Element | null {
+  if (names.length < 2) return null;
+  return (
+    <p class='mcp-effects'>
+      <span>Set all {names.length} to</span>
+      {effects.map((effect) => (
+        <button
+          key={effect}
+          type='button'
+          class='button'
+          aria-pressed={names.every((name) => check.effects.value[name] === effect)}
+          onClick={() => names.forEach((name) => check.setEffect(name, effect))}
+        >
+          {effectWords[effect]}
+        </button>
+      ))}
+    </p>
+  );
+}
 
 function Offered({ tool, check }: { tool: OfferedTool; check: McpCheck }): JSX.Element {
   const { name, exposedAs, fingerprint, change, changedFields, definition } = tool;
@@ -98,11 +135,11 @@ function Offered({ tool, check }: { tool: OfferedTool; check: McpCheck }): JSX.E
             <input
               type='checkbox'
               data-testid='mcp-leave-out'
-              checked={isOut}
+              checked={!isOut}
               disabled={check.isBusy.value}
               onChange={() => void check.toggle(name)}
             />
-            Leave out
+            Use
           </label>
         </div>
       )}

@@ -41,6 +41,11 @@ export function McpSections(
         <Problem text={check.problem.value} testId='mcp-problem' />
         {report && !report.approved && <McpReport report={report} check={check} />}
         {report?.approved && <p role='status' data-testid='mcp-approved'>{approvedWords(report)}</p>}
+        {report?.approved && report.signedIn !== false && (
+          <div class='button-row'>
+            <a class='button is-primary' href='#/new-agent'>Use in an agent</a>
+          </div>
+        )}
       </section>
       <section>
         <h2>Approved tools</h2>

@@ -29,7 +29,8 @@ export function RecordEdit({ pages, form }: { pages: RegistryPages; form: Record
     >
       <ConflictNotice form={form} />
       <Problem text={problem.value} testId='form-problem' />
-      <FormFields form={form} fields={form.fields.slice(0, work)} />
+      <FormFields form={form} fields={form.fields.slice(0, work).filter(({ isFolded }) => !isNew || !isFolded)} />
+      {isNew && <Folded form={form} />}
       {form.kind === 'tool' && <ToolWork form={form} control={pages.control} />}
       <FormFields form={form} fields={form.fields.slice(work)} />
       <div class='dialog-foot registry-foot'>
@@ -42,10 +43,23 @@ export function RecordEdit({ pages, form }: { pages: RegistryPages; form: Record
           data-testid='record-save'
           disabled={!isDirty.value || isSaving.value || conflict.value !== undefined}
         >
-          {isNew ? 'Create' : 'Save'}
+          {isNew ? form.kind === 'mcpServer' ? 'Connect' : 'Create' : 'Save'}
         </button>
       </div>
     </form>
+  );
+}
+
+/** The fields that most new records do without; open where one of them is wrong. */
+function Folded({ form }: { form: RecordForm }): JSX.Element | null {
+  const fields = form.fields.filter(({ isFolded }) => isFolded);
+  if (fields.length === 0) return null;
+  const isWrong = fields.some(({ name }) => form.errors.value[name] !== undefined);
+  return (
+    <details class='registry-more' open={isWrong}>
+      <summary>More settings: name, secret, sign-in</summary>
+      <FormFields form={form} fields={fields} />
+    </details>
   );
 }
 

@@ -20,6 +20,7 @@ export async function startServer(page: Page, fields: Readonly<Record<string, st
   await page.keyboard.press('Enter');
   await page.getByTestId('registry-tab-mcpServer').click();
   await page.getByTestId('record-new').click();
+  await page.getByText('More settings').click();
   await fillRecord(page, fields);
 }
 

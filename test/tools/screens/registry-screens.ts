@@ -31,6 +31,7 @@ export const registryScreens = {
   }),
   'record-refused': next('A rejected record', async (page) => {
     await page.getByTestId('record-new').click();
+    await page.getByText('More settings').click();
     await page.getByTestId('field-alias').fill('No good');
     await page.getByTestId('record-save').click();
     await page.getByTestId('help-alias').getByText('must be').waitFor();
