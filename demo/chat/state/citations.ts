@@ -1,7 +1,8 @@
 /** The sources that answers cite by their numbers, which go on through a chat. */
 
+import { untracked } from '@preact/signals';
 import type { CitedSource } from './run-data.ts';
-import type { AssistantMessage, Message } from './message.ts';
+import { answerText, type AssistantMessage, type Message } from './message.ts';
 
 /** The sources by their numbers, of an answer and of those before it; where two share one, the later counts. */
 export function citable(messages: readonly Message[], answer: AssistantMessage): ReadonlyMap<number, CitedSource> {
@@ -44,6 +45,27 @@ export function numbersCited(text: string): ReadonlySet<number> {
   const found = text.matchAll(new RegExp(citation, 'g'));
   return new Set([...found].flatMap(([, numbers]) => numbersOf(numbers ?? '')));
 }
+
+/**
+ * The numbers by which people see the sources of an answer: from 1 in each, in the order in which it cites them. Those that it does not
+ * cite follow.
+ */
+export function shownNumbers(message: AssistantMessage): ReadonlyMap<number, number> {
+  return untracked(() => { // what draws a number need not be drawn with each word
+    const text = answerText(message);
+    const before = numbered.get(message);
+    if (before?.text === text && before.parts === message.parts.value) return before.numbers;
+    const all = new Set([...numbersCited(text), ...sourcesIn(message).map(({ n }) => n)]);
+    const numbers = new Map([...all].map((n, at) => [n, at + 1]));
+    numbered.set(message, { text, parts: message.parts.value, numbers });
+    return numbers;
+  });
+}
+
+const numbered = new WeakMap<
+  AssistantMessage,
+  { readonly text: string; readonly parts: unknown; readonly numbers: ReadonlyMap<number, number> }
+>();
 
 /** Numbers in brackets, that are no link's text. */
 export const citation = /\[(\d{1,5}(?:[,;] ?\d{1,5}){0,9})\](?!\()/;

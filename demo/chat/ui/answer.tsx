@@ -7,7 +7,7 @@ import { AppCard } from '../../mcp/ui/lazy-app.tsx';
 import { NeedCard } from '../../mcp/ui/lazy-need.tsx';
 import { openQuestions, planOf } from '../../plan/state/plan.ts';
 import { placeOf } from '../../knowledge/worker/place.ts';
-import { citable } from '../state/citations.ts';
+import { citable, shownNumbers } from '../state/citations.ts';
 import { type CitedSource } from '../state/run-data.ts';
 import { hasFiles } from '../../files/state/attached-file.ts';
 import { Files } from '../../files/ui/lazy-files.tsx';
@@ -113,7 +113,8 @@ function citationsFor(
       )?.focus();}
   };
   const sources = citable(playground.chats.current.value.messages.value, message);
-  return { scope: { sources, onOpen }, canOpen: (source) => placeFor(source) !== undefined };
+  const shownAs = (n: number): number => shownNumbers(message).get(n) ?? n;
+  return { scope: { sources, shownAs, onOpen }, canOpen: (source) => placeFor(source) !== undefined };
 }
 
 interface PartViewProps extends AnswerProps {

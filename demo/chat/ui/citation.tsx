@@ -5,6 +5,8 @@ import type { CitedSource } from '../state/run-data.ts';
 /** The sources of numbers in brackets, and what opens them. */
 export interface CitationScope {
   readonly sources: ReadonlyMap<number, CitedSource>;
+  /** The number by which people see a source of this answer. */
+  readonly shownAs: (n: number) => number;
   readonly onOpen: (source: CitedSource) => void;
 }
 
@@ -19,14 +21,14 @@ export function Citation({ numbers, text }: { numbers: readonly number[]; text: 
     <>
       {numbers.map((n) => {
         const source = scope.sources.get(n);
-        return source ? <CitationButton key={n} source={source} onOpen={scope.onOpen} /> : `[${n}]`;
+        return source ? <CitationButton key={n} source={source} scope={scope} /> : `[${n}]`;
       })}
     </>
   );
 }
 
 function CitationButton(
-  { source, onOpen }: { source: CitedSource; onOpen: CitationScope['onOpen'] },
+  { source, scope: { shownAs, onOpen } }: { source: CitedSource; scope: CitationScope },
 ): JSX.Element {
   const { n, title, uri } = source;
   return (
@@ -35,11 +37,11 @@ function CitationButton(
       class='citation'
       data-testid='citation'
       data-n={n}
-      aria-label={`Source ${n}: ${title ?? uri}`}
+      aria-label={`Source ${shownAs(n)}: ${title ?? uri}`}
       title={title ?? uri}
       onClick={() => onOpen(source)}
     >
-      {n}
+      {shownAs(n)}
     </button>
   );
 }

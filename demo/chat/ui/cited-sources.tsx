@@ -17,14 +17,15 @@ interface CitedSourcesProps {
 /** What an answer cites, and on demand what else it was given to read. */
 export function CitedSources({ message, scope, canOpen }: CitedSourcesProps): JSX.Element | null {
   const numbers = numbersCited(answerText(message));
-  const cited = [...scope.sources.values()].filter(({ n }) => numbers.has(n)).toSorted((a, b) => a.n - b.n);
+  const cited = [...scope.sources.values()].filter(({ n }) => numbers.has(n))
+    .toSorted((a, b) => scope.shownAs(a.n) - scope.shownAs(b.n));
   const others = sourcesIn(message).filter(({ n }) => !numbers.has(n));
   if (cited.length + others.length === 0) return null;
   const items = (sources: readonly CitedSource[]): JSX.Element => (
     <ul>
       {sources.map((source) => (
         <li key={source.n}>
-          <Source source={source} canOpen={canOpen(source)} onOpen={scope.onOpen} />
+          <Source source={source} canOpen={canOpen(source)} scope={scope} />
         </li>
       ))}
     </ul>
@@ -56,15 +57,15 @@ function isDoubtful({ answered = 1 }: CitedSource): boolean {
 interface SourceProps {
   readonly source: CitedSource;
   readonly canOpen: boolean;
-  readonly onOpen: CitationScope['onOpen'];
+  readonly scope: CitationScope;
 }
 
-function Source({ source, canOpen, onOpen }: SourceProps): JSX.Element {
+function Source({ source, canOpen, scope: { shownAs, onOpen } }: SourceProps): JSX.Element {
   const { n, title, uri, lines: [from, to] = [], confidence } = source;
   const href = canOpen ? undefined : safeHref(uri);
   const about = (
     <>
-      <span class='cited-number'>{n}</span>
+      <span class='cited-number'>{shownAs(n)}</span>
       <span class='cited-title'>{title ?? uri}</span>
       <span class='cited-place'>
         {title !== undefined && uri !== title && <span>{uri}</span>}

@@ -215,7 +215,7 @@ describe('the knowledge beside the chat', () => {
     expect(problems).toEqual([]);
   });
 
-  it('opens what an answer cites at the place, also after a reload, and goes on with the numbers', async () => {
+  it('opens what an answer cites at the place, also after a reload, and starts at 1 in each answer', async () => {
     const { page, problems } = await openPage({});
     await page.locator('[data-testid=agent-card][data-agent=almanac]').click();
     await page.getByTestId('knowledge-panel').waitFor();
@@ -234,6 +234,10 @@ describe('the knowledge beside the chat', () => {
     await send(page, 'How many steps may a run have?');
     await page.getByTestId('answer-footer').nth(1).waitFor();
     expect(Math.max(...await numbers())).toBeGreaterThan(before);
+    // The chat goes on counting; people see each answer start at 1.
+    for (const answer of await page.locator('[data-testid=message][data-role=assistant]').all()) {
+      expect(await answer.getByTestId('citation').first().textContent()).toBe('1');
+    }
     await page.reload();
     await page.getByTestId('cited-source').first().click();
     await place.waitFor();

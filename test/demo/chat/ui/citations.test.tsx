@@ -57,7 +57,7 @@ describe('citations in answers', () => {
   it('stand below the answer with title, place and confidence, and what was not cited on demand', async () => {
     await answerWith('So it is [2].', source(1), source(2), source(3, { confidence: 0.1 }));
     const listed = page.all('cited-source').map((one) => [one.dataset['n'], one.textContent]);
-    expect(listed[0]).toEqual(['2', '2Chapter 2guide.mdlines 2–4strong match, confidence 90%']);
+    expect(listed[0]).toEqual(['2', '1Chapter 2guide.mdlines 2–4strong match, confidence 90%']);
     expect(listed.map(([n]) => n)).toEqual(['2', '1', '3']);
     expect(page.all('uncited-sources')[0]?.querySelector('summary')?.textContent).toBe(
       '2 more passages found, not cited',
