@@ -166,7 +166,13 @@ export function createInspector({ control, runAt, announce, now = Date.now }: In
       if (!run) return undefined;
       if (withPrompts) await refreshPrompts();
       const prompts = withPrompts ? run.prompts.value : undefined;
-      return { ...run.record.value, ...(prompts && { prompts }) };
+      const { head: { question, ...head }, ...record } = run.record.value;
+      // The question is a part of the prompt.
+      return {
+        ...record,
+        head: withPrompts && question !== undefined ? { ...head, question } : head,
+        ...(prompts && { prompts }),
+      };
     },
     async erase() {
       await answerOf(control.erase());

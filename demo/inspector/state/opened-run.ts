@@ -65,7 +65,10 @@ export function createOpenedRun(first: RunRecord, { source, prompts: given, now 
   const filter = signal(everyEvent);
   const event = signal<number | undefined>(undefined);
   const time = signal(now());
-  const isLive = computed(() => source !== 'file' && record.value.head.durationMs === undefined);
+  const isLive = computed(() =>
+    source !== 'file' && record.value.head.durationMs === undefined &&
+    record.value.head.isInterrupted !== true
+  );
   const spans = computed(() => spansOf(record.value.events, { now: isLive.value ? time.value : undefined }));
   const rows = computed(() => rowsOf(spans.value.roots, collapsed.value));
   const whole = computed((): TimeWindow => ({ from: 0, to: Math.max(1, spans.value.endMs) }));

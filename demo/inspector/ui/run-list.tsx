@@ -7,7 +7,8 @@ import { agentOf, type Playground } from '../../app/state/playground.ts';
 import { formatCount, formatDuration } from '../../kit/format.ts';
 import { GuideLink } from '../../kit/guide-link.tsx';
 import { Icon } from '../../kit/icon.tsx';
-import { Status } from './status.tsx';
+import { type RunState, runStates, stateOfRun } from '../state/run-state.ts';
+import { RunStatus, wordOfRun } from './status.tsx';
 import { showRun } from '../../app/state/screens.ts';
 
 interface RunListProps {
@@ -19,6 +20,11 @@ interface RunListProps {
 export function RunList({ inspector, playground }: RunListProps): JSX.Element {
   const list = inspector.list.value;
   const titles = titlesOf(playground);
+  const query = useSignal('');
+  const state = useSignal<RunState | ''>('');
+  const shown = list?.runs.filter((head) =>
+    (state.value === '' || stateOfRun(head) === state.value) && isAbout(head, query.value, playground)
+  );
   const isOver = useSignal(false);
   const takeFile = (file: File | undefined): void => void (file && inspector.openFile(file));
   return (
@@ -57,13 +63,41 @@ export function RunList({ inspector, playground }: RunListProps): JSX.Element {
           <GuideLink page='watching'>What a run records</GuideLink>
         </p>
       )}
+      {list && list.runs.length > 0 && (
+        <div class='run-filters' role='search' aria-label='Filter runs'>
+          <input
+            type='search'
+            data-testid='runs-search'
+            aria-label='Search runs'
+            placeholder='Search by question or agent'
+            value={query.value}
+            onInput={({ currentTarget }) => (query.value = currentTarget.value)}
+          />
+          <select
+            data-testid='runs-state'
+            aria-label='State'
+            value={state.value}
+            onChange={({ currentTarget }) => {
+              state.value = runStates.find((each) => each === currentTarget.value) ?? '';
+            }}
+          >
+            <option value=''>All states</option>
+            {runStates.map((each) => <option key={each} value={each}>{wordOfRun(each)}</option>)}
+          </select>
+        </div>
+      )}
+      {list && list.runs.length > 0 && shown?.length === 0 && (
+        <p class='inspector-empty' role='status' data-testid='runs-none'>
+          No run fits. Change the search or the state.
+        </p>
+      )}
       <ul class='boxed' data-testid='run-rows' aria-busy={!list}>
-        {list?.runs.map((head) => (
+        {shown?.map((head) => (
           <li key={head.traceId}>
             <Run
               head={head}
               name={agentOf(playground.agents, head.agentId).name}
-              title={titleOf(head, { heads: list.runs, titles })}
+              title={titleOf(head, { heads: list?.runs ?? [], titles })}
               onOpen={() => showRun(playground, { traceId: head.traceId })}
             />
           </li>
@@ -87,12 +121,12 @@ function titlesOf({ chats }: Playground): ReadonlyMap<string, string> {
 
 /** The chat of a run where that is known; a fork is called after the run that it forks. */
 function titleOf(
-  { traceId, forkOf }: RunHead,
+  { traceId, forkOf, question }: RunHead,
   known: { readonly heads: readonly RunHead[]; readonly titles: ReadonlyMap<string, string> },
 ): string | undefined {
-  if (forkOf === undefined) return known.titles.get(traceId);
+  if (forkOf === undefined) return question ?? known.titles.get(traceId);
   const parent = known.heads.find(({ runId }) => runId === forkOf);
-  const title = parent && known.titles.get(parent.traceId);
+  const title = parent && (parent.question ?? known.titles.get(parent.traceId));
   return title === undefined ? 'Fork of another run' : `Fork of “${title}”`;
 }
 
@@ -107,23 +141,41 @@ interface RunProps {
 function Run({ head, name, title, onOpen }: RunProps): JSX.Element {
   return (
     <button type='button' class='run-row' data-testid='run-row' data-trace={head.traceId} onClick={onOpen}>
-      <Status status={head.status} {...(head.status === 'pending' && { word: 'no end recorded' })} />
-      <span class='run-row-name'>{name}</span>
-      <time class='run-row-time' dateTime={new Date(head.startedAt).toISOString()}>{timeOf(head.startedAt)}</time>
-      {title !== undefined && <span class='run-row-title'>{title}</span>}
-      <span class='run-row-facts'>{factsOf(head).join(' · ')}</span>
+      <span class='run-row-name' dir='auto'>{title ?? name}</span>
+      <RunStatus head={head} />
+      <span class='run-row-facts'>{[...(title === undefined ? [] : [name]), ...factsOf(head)].join(' · ')}</span>
+      <time class='run-row-time' dateTime={new Date(head.startedAt).toISOString()} title={timeOf(head.startedAt)}>
+        {agoOf(head.startedAt)}
+      </time>
     </button>
   );
 }
 
 function factsOf({ durationMs, modelCalls, toolCalls, tokens, failures }: RunHead): string[] {
   return [
-    durationMs === undefined ? 'running or interrupted' : formatDuration(durationMs),
+    ...(durationMs === undefined ? [] : [formatDuration(durationMs)]),
     ...(modelCalls > 0 ? [formatCount(modelCalls, 'model call')] : []),
     ...(toolCalls > 0 ? [formatCount(toolCalls, 'tool call')] : []),
     ...(tokens > 0 ? [formatCount(tokens, 'token')] : []),
     ...(failures > 0 ? [formatCount(failures, 'failure')] : []),
   ];
+}
+
+/** Whether every word is in the question or in the agent's name. */
+function isAbout({ question = '', agentId }: RunHead, query: string, { agents }: Playground): boolean {
+  const text = `${question} ${agentOf(agents, agentId).name}`.toLowerCase();
+  return query.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+}
+
+const steps = [['day', 86_400_000], ['hour', 3_600_000], ['minute', 60_000]] as const;
+const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+
+/** How long ago; a time of more than a week ago is a date. */
+function agoOf(at: number): string {
+  const ms = Date.now() - at;
+  if (ms > 7 * 86_400_000) return new Date(at).toLocaleDateString('en', { dateStyle: 'medium' });
+  const step = steps.find(([, size]) => ms >= size);
+  return step ? words.format(-Math.floor(ms / step[1]), step[0]) : 'just now';
 }
 
 function timeOf(at: number): string {

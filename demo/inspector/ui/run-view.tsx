@@ -10,7 +10,7 @@ import { EventsView } from './events-view.tsx';
 import { NotLoaded } from './not-loaded.tsx';
 import { PromptView } from './prompt-view.tsx';
 import { SaveRun } from './save-run.tsx';
-import { Status, wordOf } from './status.tsx';
+import { RunStatus } from './status.tsx';
 import { Timeline } from './timeline.tsx';
 import { ToolsView } from './tools-view.tsx';
 import { UsageView } from './usage-view.tsx';
@@ -86,13 +86,12 @@ function Summary({ run }: Pick<RunViewProps, 'run'>): JSX.Element {
     ...(total.failures > 0 ? [`${total.failures.toLocaleString('en')} failed`] : []),
     formatCount(head.events, 'event'),
     ...(head.dropped > 0 ? [`${formatCount(head.dropped, 'more event')} not stored: limit reached`] : []),
-    ...(run.record.value.isPartial ? ['some events are missing'] : []),
+    ...(run.record.value.isPartial || head.isInterrupted ? ['some events are missing'] : []),
     ...(run.source === 'file' ? ['from a file'] : run.source === 'endpoint' ? ['at an endpoint'] : []),
   ];
-  const word = run.isLive.value ? 'running' : head.status === 'pending' ? 'no end recorded' : wordOf(head.status);
   return (
     <p class='run-facts-line' data-testid='run-summary'>
-      <Status status={head.status} word={word} isSaid />
+      <RunStatus head={head} />
       {facts.map((fact, i) => <span key={i}>{fact}</span>)}
     </p>
   );

@@ -15,9 +15,15 @@ export interface RunHead {
   readonly planId?: string | undefined;
   /** The id of the run that it is a fork of. */
   readonly forkOf?: string | undefined;
+  /** The user's message that started it; absent where it is not known. */
+  readonly question?: string | undefined;
   readonly startedAt: number;
   /** `pending`: it is running, or its end was never emitted. */
   readonly status: EventStatus;
+  /** How its last end was: `completed`, `awaiting_approval`, `suspended`, `stopped`, `cancelled` or `failed`. */
+  readonly end?: string | undefined;
+  /** Its worker ended before it did. */
+  readonly isInterrupted?: boolean | undefined;
   /** Absent as long as the run has not ended. */
   readonly durationMs?: number | undefined;
   /** How many events were stored, and how many came after the limit. */

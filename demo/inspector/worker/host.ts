@@ -20,6 +20,9 @@ export interface InspectorHost {
   readonly control: InspectorControl;
 }
 
+/** The most of a question that names a run. */
+const maxQuestion = 200;
+
 interface InspectorHostOptions {
   /** For the runs alone. */
   readonly storage: Storage;
@@ -36,6 +39,12 @@ export function createInspectorHost({ storage, runtime, bounds }: InspectorHostO
     async toolsOf(agentId) {
       const { digest, tools } = await runtime().manifest(agentId, localPrincipal());
       return { digest, tools };
+    },
+    async questionOf(runId) {
+      const { request } = await runtime().recorded(runId, localPrincipal());
+      const message = request.chat.messages.findLast(({ role }) => role === 'user');
+      const text = message?.parts.flatMap((part) => part.type === 'text' ? [part.text] : []).join(' ').trim();
+      return text?.slice(0, maxQuestion);
     },
   });
   return {

@@ -15,6 +15,8 @@ export interface LiveRun {
   setTools(tools: RunTools): void;
   /** It is a fork of the run with this id. */
   setParent(runId: string): void;
+  /** It was started by this message of the user. */
+  setQuestion(text: string): void;
   /** Some of its events are missing. */
   setPartial(): void;
   /** The events from this place on. */
@@ -64,6 +66,9 @@ export function resumeLiveRun(stored: RunRecord): LiveRun {
     setParent(runId) {
       head = { ...head, forkOf: runId };
     },
+    setQuestion(text) {
+      head = { ...head, question: text };
+    },
     setPartial() {
       isPartial = true;
     },
@@ -77,8 +82,11 @@ function withEvent(head: RunHead, { action, target, status, latency, payloadSumm
   const failures = head.failures + (status === 'error' || status === 'denied' ? 1 : 0);
   switch (action) {
     case 'run.end':
-      // The list shows only the first run of a trace; the others are inside.
-      return head.durationMs === undefined ? { ...head, status, durationMs: latency } : head;
+      // The list shows only the first run of a trace; the agents of its plan are inside, and end otherwise.
+      if (target.id !== head.agentId) {
+        return head.durationMs === undefined ? { ...head, durationMs: latency, status } : head;
+      }
+      return { ...head, ...endIn(payloadSummary), status, durationMs: head.durationMs ?? latency };
     case 'model.call':
       return { ...head, failures, modelCalls: head.modelCalls + 1, tokens: head.tokens + tokensIn(payloadSummary) };
     case 'tool.call':
@@ -86,6 +94,11 @@ function withEvent(head: RunHead, { action, target, status, latency, payloadSumm
     default:
       return head;
   }
+}
+
+function endIn(summary: string): Pick<RunHead, 'end'> {
+  const { state } = readSummary(summary);
+  return typeof state === 'string' ? { end: state } : {};
 }
 
 function tokensIn(summary: string): number {

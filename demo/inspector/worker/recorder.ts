@@ -25,6 +25,8 @@ export interface RecorderOptions {
   readonly store: RunStore;
   /** The tools of an agent, as its run is assembled of them. */
   readonly toolsOf: (agentId: string) => Promise<RunTools>;
+  /** The message that started a run; asked for once its inputs are stored. */
+  readonly questionOf?: (runId: string) => Promise<string | undefined>;
   /** How long news may wait for more, and what is to be written. */
   readonly newsEveryMs?: number;
   readonly writeEveryMs?: number;
@@ -48,7 +50,7 @@ interface Recording {
 
 /** Creates a recorder. */
 export function createRecorder(
-  { store, toolsOf, newsEveryMs = 150, writeEveryMs = 1000 }: RecorderOptions,
+  { store, toolsOf, questionOf, newsEveryMs = 150, writeEveryMs = 1000 }: RecorderOptions,
 ): Recorder {
   const recordings = new Map<string, Recording>();
   const listeners = new Set<(news: RunNews) => void>();
@@ -139,13 +141,23 @@ export function createRecorder(
     note(recording);
   }
 
+  /** Names the run by its question, once: its inputs are stored before its model is called. */
+  async function name({ run }: Recording): Promise<void> {
+    const text = await questionOf?.(run.head.runId).catch(() => undefined);
+    if (text === undefined) return;
+    run.setQuestion(text);
+    const recording = recordings.get(run.head.traceId);
+    if (recording) note(recording);
+  }
+
   async function heads(): Promise<readonly RunHead[]> {
     const stored = await store.heads().catch(() => {
       isStored = false;
       return [];
     });
     const live = [...recordings.values()].map(({ run }) => run.head);
-    const all = new Map([...stored, ...live].map((head) => [head.traceId, head]));
+    const earlier = stored.map((head) => cutOff(head));
+    const all = new Map([...earlier, ...live].map((head) => [head.traceId, head]));
     return [...all.values()].toSorted((a, b) => b.startedAt - a.startedAt);
   }
 
@@ -156,6 +168,7 @@ export function createRecorder(
       const recording = recordings.get(event.traceId) ?? (isStart ? start(event) : undefined);
       if (!recording) return strangers.note(event);
       add(recording, event);
+      if (event.action === 'model.call' && recording.run.head.modelCalls === 0) void name(recording);
       if (event.action === 'run.end') unwritten.flush();
     },
     list: async () => ({ runs: await heads(), isStored }),
@@ -163,7 +176,9 @@ export function createRecorder(
       const live = recordings.get(traceId);
       if (live) return live.run.record;
       const stored = await store.read(traceId);
-      if (stored) return { head: stored.head, events: stored.events, ...(stored.tools && { tools: stored.tools }) };
+      if (stored) {
+        return { head: cutOff(stored.head), events: stored.events, ...(stored.tools && { tools: stored.tools }) };
+      }
       throw new PinnaceError('not_found', 'Cannot show the run: it is no longer stored');
     },
     watch: (onNews) => void listeners.add(onNews),
@@ -173,4 +188,9 @@ export function createRecorder(
       await store.erase();
     },
   };
+}
+
+/** A run without an end whose worker is gone has been interrupted. */
+function cutOff(head: RunHead): RunHead {
+  return head.status === 'pending' ? { ...head, isInterrupted: true } : head;
 }

@@ -90,7 +90,7 @@ describe('the list of runs', () => {
     const { head, events } = recordOf(emittedRun().slice(0, 3));
     host.emit({ head, from: 0, events });
     await page.find('run-row');
-    expect(text('run-row')).toContain('running or interrupted');
+    expect(text('run-row')).toContain('running');
   });
 
   it('erases all runs, and asks first', async () => {

@@ -97,7 +97,7 @@ describe('createInspectorHost', () => {
     expect(JSON.stringify(events)).not.toContain('what is 1 + 2');
   });
 
-  it('keeps runs over a reload, and prompts not', async () => {
+  it('keeps runs over a reload, with the question that names them, and no other part of a prompt', async () => {
     const storage = memoryStorage();
     const before = startWorker({ storage });
     const traceId = await before.ask('What is 1 + 2?');
@@ -106,7 +106,9 @@ describe('createInspectorHost', () => {
     await vi.waitFor(async () => expect((await later.control.list()).runs).toEqual([record.head]));
     expect(await recordOf(later.control, traceId)).toEqual(record);
     expect(await later.control.prompts(traceId)).toEqual([]);
-    expect(JSON.stringify(await storage.list({ prefix: [], limit: 1000 }))).not.toContain('What is');
+    expect(record.head.question).toBe('What is 1 + 2?');
+    const entries = await storage.list({ prefix: ['events'], limit: 1000 });
+    expect(JSON.stringify(entries)).not.toContain('What is');
   });
 
   it('keeps the latest runs alone', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import type { RunRecord } from '../../../../demo/inspector/worker/control.ts';
+import { stateOfRun } from '../../../../demo/inspector/state/run-state.ts';
 import { maxEventsOfRun } from '../../../../demo/inspector/worker/live-run.ts';
 import { createRecorder, type Recorder } from '../../../../demo/inspector/worker/recorder.ts';
 import { createRunStore } from '../../../../demo/inspector/worker/run-store.ts';
@@ -38,6 +39,31 @@ describe('createRecorder', () => {
     expect(stored?.events).toEqual(events);
     expect(stored?.head).toMatchObject({ status: 'ok', modelCalls: 2, toolCalls: 2, events: events.length });
     await vi.waitFor(() => expect(news).toEqual(events.slice(6)));
+  });
+
+  it('names a run by its question, and tells one that waits from one that was interrupted', async () => {
+    const storage = memoryStorage();
+    const store = createRunStore(storage);
+    const recorder = createRecorder({
+      store,
+      toolsOf: async () => ({ digest: 'd', tools: [] }),
+      questionOf: (runId) => Promise.resolve(`What is ${runId}?`),
+      writeEveryMs: 5,
+    });
+    const { events, start } = emitter();
+    const run = start('run.start', { id: 'logbook', payload: { runId: 'run_1' } });
+    start('model.call', { parent: run }).end();
+    emitAll(recorder, events);
+    await vi.waitFor(async () => expect((await store.heads())[0]).toMatchObject({ question: 'What is run_1?' }));
+    const [running] = (await recorder.list()).runs;
+    expect(running && stateOfRun(running)).toBe('running');
+    const [cut] = (await startRecorder(storage).recorder.list()).runs;
+    expect(cut && stateOfRun(cut)).toBe('interrupted');
+    const before = events.length;
+    run.end({ payload: { state: 'awaiting_approval' } });
+    emitAll(recorder, events.slice(before));
+    const [waiting] = (await recorder.list()).runs;
+    expect(waiting && stateOfRun(waiting)).toBe('waiting');
   });
 
   it('names the plan of a run', async () => {
