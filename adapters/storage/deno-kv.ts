@@ -1,5 +1,6 @@
 /** State in Deno KV: in a file, in memory, or in the database that Deno Deploy provides. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { encodeKey } from '../../src/base/key.ts';
 import type { ClosableStorage, Entry, Watchable } from '../../src/contracts/storage.ts';
@@ -43,9 +44,9 @@ const entriesPerBatch = 100;
  * @example
  * const storage = denoKvStorage({ path: './state.kv' }); // deno run --unstable-kv
  */
-export function denoKvStorage(
-  { path, now = Date.now, onError, openKv }: DenoKvStorageOptions = {},
-): ClosableStorage & Watchable {
+export function denoKvStorage(options: DenoKvStorageOptions = {}): ClosableStorage & Watchable {
+  checkNames('create the storage', options, optional('path', 'now', 'onError', 'openKv'));
+  const { path, now = Date.now, onError, openKv } = options;
   const report = createReport(onError);
   const onSwept = (cause: unknown): void => report(cause, { kind: 'storage', id: 'sweep' });
   let isClosed = false;
@@ -70,9 +71,9 @@ export function denoKvStorage(
       const place = headKey(encodeKey(key));
       return await use((kv) => read(kv, place, now));
     },
-    async list(options) {
-      const bounds = listBounds(options);
-      return await use((kv) => readWithin(kv, bounds, { limit: options.limit, now }));
+    async list(asked) {
+      const bounds = listBounds(asked);
+      return await use((kv) => readWithin(kv, bounds, { limit: asked.limit, now }));
     },
     async commit(changes) {
       const prepared = prepareChanges(changes, now()); // copies the values before it waits

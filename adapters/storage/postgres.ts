@@ -2,6 +2,7 @@
 
 import type { ISql, Sql } from 'postgres';
 import type { PinnaceError } from '../../src/base/errors.ts';
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { encodeKey, type Key } from '../../src/base/key.ts';
 import type { ClosableStorage, Entry, Watchable } from '../../src/contracts/storage.ts';
 import { createReport, type OnError } from '../../src/events/report.ts';
@@ -75,9 +76,9 @@ const longestCloseMs = 2_000;
  * const url = Deno.env.get('DATABASE_URL');
  * const storage = postgresStorage({ connect: (options) => postgres(url, { max: 10, ...options }) });
  */
-export function postgresStorage(
-  { connect, sql: given, table = 'pinnace', onError, now = Date.now, pollMs = 500 }: PostgresStorageOptions,
-): ClosableStorage & Watchable {
+export function postgresStorage(options: PostgresStorageOptions): ClosableStorage & Watchable {
+  checkNames('create the storage', options, optional('connect', 'sql', 'table', 'onError', 'now', 'pollMs'));
+  const { connect, sql: given, table = 'pinnace', onError, now = Date.now, pollMs = 500 } = options;
   if (!/^[a-z_][a-z0-9_]{0,47}$/.test(table)) {
     throw invalid('invalid_table', `Cannot use the table "${table}": take up to 48 of a-z, 0-9 and _`);
   }
@@ -100,9 +101,9 @@ export function postgresStorage(
       );
       return row && toEntry(row);
     },
-    async list(options) {
-      const bounds = listBounds(options);
-      return await use(({ sql }) => rowsWithin(sql, { table, bounds, limit: options.limit, time: now() }));
+    async list(asked) {
+      const bounds = listBounds(asked);
+      return await use(({ sql }) => rowsWithin(sql, { table, bounds, limit: asked.limit, time: now() }));
     },
     async commit(changes) {
       const time = now();

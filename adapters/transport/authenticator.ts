@@ -1,6 +1,6 @@
 /** Verifies signed requests: a session certificate, a signature over the request, a digest of its body, and a nonce used once. */
 
-import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
+import { checkKnownOptions, optional, wrongArgument } from '../../src/base/check-options.ts';
 import type { Authenticator, NonceUse, NonceVerifier } from '../../src/contracts/authenticator.ts';
 import type { Storage } from '../../src/contracts/storage.ts';
 import { createPrincipal, type Principal } from '../../src/base/principal.ts';
@@ -64,12 +64,13 @@ export interface SignedAuthenticator extends Authenticator, NonceVerifier {
  * @throws PinnaceError `invalid_argument` for root keys that cannot be trusted.
  */
 export function createAuthenticator(options: AuthenticatorOptions): SignedAuthenticator {
-  checkOptions('authenticate signed requests', options, {
+  checkKnownOptions('authenticate signed requests', options, {
     issuers: [typeof options?.issuers === 'function' ? 'function' : 'array', 'an array, such as [issuer.trusted]'],
     audience: ['text', 'the "aud" of the certificates'],
     authorities: ['array', 'an array of hosts, such as ["agents.example.com"]'],
     storage: ['.commit', 'a storage, such as memoryStorage()'],
     subjectOf: ['function?', 'a function (claims) => subject'],
+    ...optional('now', 'maxBodyBytes', 'maxCertificates', 'revocationMaxAgeMs', 'every'),
   });
   checkAuthorities(options.authorities);
   const { storage, now = Date.now, revocationMaxAgeMs: maxAgeMs, every } = options;

@@ -1,6 +1,6 @@
 /** Authenticates a developer on the developer's own machine, with one token. */
 
-import { checkOptions } from '../../src/base/check-options.ts';
+import { checkKnownOptions } from '../../src/base/check-options.ts';
 import { actingFor, bearerTokenOf } from './signed/caller.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Authenticator } from '../../src/contracts/authenticator.ts';
@@ -20,7 +20,7 @@ export const minTokenLength = 16;
  * @throws PinnaceError `invalid_argument` for a token of less than 16 characters.
  */
 export function developmentAuthenticator(options: { token: string }): Authenticator {
-  checkOptions('authenticate a developer', options, {
+  checkKnownOptions('authenticate a developer', options, {
     token: ['text', `a token of ${minTokenLength} characters or more`],
   });
   const { token } = options;

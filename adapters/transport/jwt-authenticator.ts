@@ -1,6 +1,6 @@
 /** `pinnace/transport/jwt-authenticator`: access tokens of an authorization server (RFC 9068), for clients that sign in by OAuth. */
 
-import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
+import { checkKnownOptions, optional, wrongArgument } from '../../src/base/check-options.ts';
 import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { createPrincipal, isPrincipalName, type Principal } from '../../src/base/principal.ts';
@@ -70,11 +70,12 @@ const clockToleranceS = 30;
  * });
  */
 export function jwtAuthenticator(options: JwtAuthenticatorOptions): Authenticator {
-  checkOptions('authenticate by access tokens', options, {
+  checkKnownOptions('authenticate by access tokens', options, {
     issuer: ['text', 'the "iss" of the tokens, such as "https://login.example.com"'],
     audience: ['text', 'the "aud" of the tokens: the URL of this endpoint'],
     keys: ['given', 'the URL of the public keys, or the keys as { keys: [ … ] }', /^jwks/],
     principalOf: ['function', 'a function (claims) => ({ tenant, subject, agents, scopes })'],
+    ...optional('requiredScopes', 'now', 'egress', 'privateOrigins', 'requireType'),
   });
   const { issuer, audience, requiredScopes = [], requireType = true, principalOf, now = Date.now } = options;
   const keys = keysOf(options);

@@ -4,7 +4,7 @@
  */
 
 import { BoundedMap } from '../base/bounded-map.ts';
-import { checkOptions } from '../base/check-options.ts';
+import { checkKnownOptions, optional } from '../base/check-options.ts';
 import { PinnaceError, toLoggable } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { ObservedEvent, SummaryValue } from '../contracts/event-sink.ts';
@@ -37,7 +37,10 @@ const maxLogs = 1000;
 
 /** Opens the audit of a storage. All instances over one storage write the same chains. */
 export function createAudit(options: AuditOptions): Audit {
-  checkOptions('create the audit', options, { storage: ['.commit', 'a storage, such as memoryStorage()'] });
+  checkKnownOptions('create the audit', options, {
+    storage: ['.commit', 'a storage, such as memoryStorage()'],
+    ...optional('retentionMs'),
+  });
   const { storage, retentionMs } = options;
   const logs = new BoundedMap<string, EventLog>(maxLogs);
   const answering = answeringStorage(storage);

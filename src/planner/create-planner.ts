@@ -1,6 +1,6 @@
 /** Creates planners. */
 
-import { checkOptions } from '../base/check-options.ts';
+import { checkKnownOptions, optional } from '../base/check-options.ts';
 import { loadOnce, onUse } from '../base/load-once.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { Plans } from '../contracts/plans.ts';
@@ -20,9 +20,10 @@ const loadPlanner = /* @__PURE__ */ loadOnce(() => import('./open-planner.ts'));
  * const outcome = await planner.run({ goal: 'Count the letters' }, localPrincipal());
  */
 export function createPlanner(options: CreatePlannerOptions): Planner {
-  checkOptions('create the planner', options, {
+  checkKnownOptions('create the planner', options, {
     storage: ['.commit', 'a storage, such as memoryStorage()'],
     runAgent: ['function', 'a function, such as modelAgent( … )'],
+    ...optional('limits', 'authorize', 'emit', 'metrics', 'onError', 'now', 'report', 'readAs'),
   });
   const { onError, ...given } = options;
   const report = createReport(onError);

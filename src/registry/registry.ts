@@ -3,7 +3,7 @@
 import type { Catalog } from '../contracts/catalog.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { type CatalogRecords, kindNames, type RecordKind } from './record-kinds.ts';
-import { checkOptions } from '../base/check-options.ts';
+import { checkKnownOptions, optional } from '../base/check-options.ts';
 import { loadOnce } from '../base/load-once.ts';
 import { checkPrivateOrigins } from '../base/origins.ts';
 import { untilAborted } from '../base/until-aborted.ts';
@@ -39,7 +39,22 @@ export interface Registry extends Catalog, Records {
  * const runtime = createRuntime({ catalog: registry, storage, models });
  */
 export function createRegistry(options: RegistryOptions): Registry {
-  checkOptions('create the registry', options, { storage: ['.commit', 'a storage, such as memoryStorage()'] });
+  checkKnownOptions('create the registry', options, {
+    storage: ['.commit', 'a storage, such as memoryStorage()'],
+    ...optional(
+      'tools',
+      'handlers',
+      'privateOrigins',
+      'sources',
+      'sinks',
+      'ring',
+      'audit',
+      'authorize',
+      'onChange',
+      'onError',
+      'now',
+    ),
+  });
   const { storage } = options;
   const known = knownParts(options);
   const records = loadOnce(async () => (await import('./open-records.ts')).openRecords(options, known));

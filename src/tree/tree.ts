@@ -1,6 +1,6 @@
 /** A tree of domain objects: fast at a million nodes, for people and agents at once. */
 
-import { checkOptions, wrongArgument } from '../base/check-options.ts';
+import { checkKnownOptions, checkOptions, optional, wrongArgument } from '../base/check-options.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { none, type Payload } from './node-store.ts';
 import type { TreeOp } from './ops.ts';
@@ -74,9 +74,10 @@ export interface Tree {
  * });
  */
 export function createTree(options: CreateTreeOptions): Tree {
-  checkOptions('create the tree', options, {
+  checkKnownOptions('create the tree', options, {
     payloadTypes: ['object', 'a schema for each type of node, such as { task: v.object({ … }) }'],
     rows: ['array?', 'an array of rows, such as [{ nodeId, parentId: null, payloadType, payload }]'],
+    ...optional('source', 'historyLimit', 'conflictScope'),
   });
   const { payloadTypes, rows = [], source, historyLimit = 1000, conflictScope = 'tree' } = options;
   const core = new Core({ payloadTypes, expected: rows.length, historyLimit, conflictScope });

@@ -5,7 +5,9 @@ import vectors from '../../../fixtures/vectors/gc-auth-vectors.json' with { type
 import { verdict } from './session.ts';
 
 const now = () => vectors.now * 1000;
-const authenticator = createAuthenticator({ ...vectors.config, storage: memoryStorage({ now }), now });
+const { issuers, audience, authorities } = vectors.config;
+const storage = memoryStorage({ now });
+const authenticator = createAuthenticator({ issuers, audience, authorities, storage, now });
 
 describe('the vectors of the session profile, in order and with one store', () => {
   it.each(vectors.cases)(
