@@ -146,42 +146,52 @@ function firstPrimes(count: number): number[] {
 /** A longer run of bytes is sampled: files are many bytes, and are not edited in place. */
 const mostBytes = 4_096;
 
+/** The two lanes of a hash under way: nothing in them outlives a call. */
+let [laneA, laneB] = [0, 0];
+
 /** 53 bits over a value as its JSON is, without writing it: two lanes of 32 bits. For changes, not against attackers. */
 export function quickHash(value: unknown): number {
-  let [a, b] = [0xdeadbeef, 0x41c6ce57];
-  const add = (code: number): void => {
+  laneA = 0xdeadbeef;
+  laneB = 0x41c6ce57;
+  visit(value);
+  const a = Math.imul(laneA ^ (laneA >>> 16), 2246822507) ^ Math.imul(laneB ^ (laneB >>> 13), 3266489909);
+  const b = Math.imul(laneB ^ (laneB >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
+  return 4294967296 * (2097151 & b) + (a >>> 0);
+}
+
+function addCode(code: number): void {
+  laneA = Math.imul(laneA ^ code, 2654435761);
+  laneB = Math.imul(laneB ^ code, 1597334677);
+}
+
+function addText(text: string, step: number): void {
+  let [a, b] = [Math.imul(laneA ^ text.length, 2654435761), Math.imul(laneB ^ text.length, 1597334677)];
+  for (let i = 0; i < text.length; i += step) {
+    const code = text.charCodeAt(i);
     a = Math.imul(a ^ code, 2654435761);
     b = Math.imul(b ^ code, 1597334677);
-  };
-  const addText = (text: string, step = 1): void => {
-    add(text.length);
-    for (let i = 0; i < text.length; i += step) {
-      const code = text.charCodeAt(i);
-      a = Math.imul(a ^ code, 2654435761);
-      b = Math.imul(b ^ code, 1597334677);
+  }
+  laneA = a;
+  laneB = b;
+}
+
+function visit(value: unknown): void {
+  if (typeof value === 'string') addText(value, 1);
+  else if (typeof value !== 'object' || value === null) addText(String(value), 1);
+  else if (value instanceof Uint8Array) {
+    addCode(value.length);
+    for (let i = 0; i < value.length; i += Math.ceil(value.length / mostBytes)) addCode(value[i]!);
+  } else if (Array.isArray(value)) {
+    addCode(91);
+    for (const item of value) visit(item);
+  } else {
+    addCode(123);
+    for (const name of Object.keys(value)) {
+      const field: unknown = (value as Record<string, unknown>)[name]; // JSON
+      if (field === undefined) continue;
+      addText(name, 1);
+      if (name === 'data' && typeof field === 'string') addText(field, Math.ceil(field.length / mostBytes) || 1);
+      else visit(field);
     }
-  };
-  const visit = (one: unknown): void => {
-    if (typeof one === 'string') addText(one);
-    else if (typeof one !== 'object' || one === null) addText(String(one));
-    else if (one instanceof Uint8Array) {
-      add(one.length);
-      for (let i = 0; i < one.length; i += Math.ceil(one.length / mostBytes)) add(one[i]!);
-    } else if (Array.isArray(one)) {
-      add(91);
-      one.forEach(visit);
-    } else {
-      add(123);
-      for (const [name, field] of Object.entries(one)) {
-        if (field === undefined) continue;
-        addText(name);
-        if (name === 'data' && typeof field === 'string') addText(field, Math.ceil(field.length / mostBytes) || 1);
-        else visit(field);
-      }
-    }
-  };
-  visit(value);
-  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
-  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
-  return 4294967296 * (2097151 & b) + (a >>> 0);
+  }
 }

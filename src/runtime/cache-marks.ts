@@ -60,11 +60,14 @@ export interface MarkOptions {
 
 /** Creates the function that places marks and keys in the calls of a chat; it returns `undefined` where there is nothing to place. */
 export function createCacheMarks(chat: CachedChat): (request: Request, options: MarkOptions) => Request | undefined {
-  const key = sha256Sync(JSON.stringify([chat.tenant, chat.agentId, chat.chatId])).slice(0, 32);
+  let key: string | undefined;
+  const keyOf = (): string => key ??= sha256Sync(JSON.stringify([chat.tenant, chat.agentId, chat.chatId])).slice(0, 32);
   return (request, { provider, model, shared }) => {
     const form = refusing.has(provider) ? undefined : formOf(provider, model);
     if (!form || isMarked(request) || tokensOf(request) < leastTokens) return undefined;
-    const keyed = form.key ? { ...request, providerOptions: merged(form.key(key), request.providerOptions) } : request;
+    const keyed = form.key
+      ? { ...request, providerOptions: merged(form.key(keyOf()), request.providerOptions) }
+      : request;
     return form.mark ? { ...keyed, prompt: withMarks(keyed.prompt, { mark: form.mark, shared }) } : keyed;
   };
 }

@@ -379,19 +379,21 @@ export async function readPromptRecord(
   key: Key,
 ): Promise<PromptRecord | undefined> {
   const value: unknown = (await storage.get(key))?.value;
-  return isRecord(value) && value['v'] === 1 ? value as unknown as PromptRecord : undefined; // only `noted` writes it
+  const text = isRecord(value) && value['v'] === 1 ? value['text'] : undefined;
+  return typeof text === 'string' ? JSON.parse(text) as PromptRecord : undefined; // only `rememberPrompt` writes it
 }
 
 /** Remembers the record, and returns what stores it. */
 export function rememberPrompt(
   { recent, principal, chatId }: Omit<PromptPlace, 'storage'>,
   record: PromptRecord,
-): { readonly key: Key; readonly value: PromptRecord } {
+): { readonly key: Key; readonly value: { readonly v: 1; readonly text: string } } {
   const key = promptKey(principal, chatId);
-  if ((record.chains[0]?.hashes.length ?? 0) <= mostLinks && JSON.stringify(record.issued ?? []).length <= mostLength) {
+  const text = JSON.stringify(record); // a text is stored faster than lists
+  if ((record.chains[0]?.hashes.length ?? 0) <= mostLinks && text.length <= mostLength) {
     recent.set(JSON.stringify(key), record);
   } else recent.delete(JSON.stringify(key));
-  return { key, value: record };
+  return { key, value: { v: 1, text } };
 }
 
 /** Whether a model has answered in these messages. */

@@ -285,10 +285,12 @@ export class Run implements RunContext {
   #notePrompt(): void {
     const { runtime: { recentPrompts: recent, ttlMs }, runId, agent, principal, request: { chat } } = this;
     const isThere = new Set([...chat.messages.map(({ id }) => id), this.#messageId()]);
-    const facts = { runId, agentId: agent.id, at: this.now(), instructions: this.#instructions };
+    const instructions = this.#instructions;
+    const facts = { runId, agentId: agent.id, at: this.now(), ...(instructions && { instructions }) };
     const record = this.#chain?.record(facts, (id) => isThere.has(id));
     if (!record) return;
-    const { key, value } = rememberPrompt({ recent, principal, chatId: chat.id }, this.redaction.data(record));
+    const redacted = record.issued ? { ...record, issued: this.redaction.data(record.issued) } : record; // the rest has no text of a run
+    const { key, value } = rememberPrompt({ recent, principal, chatId: chat.id }, redacted);
     this.#live.note({ key, value, ttlMs });
   }
 
