@@ -20,6 +20,7 @@ export const guideGroups: readonly GuideGroup[] = [
   {
     title: 'Start',
     guides: [
+      { page: 'tutorial', title: 'Tutorial', words: 'shop app server sign in secret approval handbook two instances' },
       { page: 'getting-started', title: 'Getting started', words: 'install first run quick' },
       { page: 'migrate', title: 'Migrate from the AI SDK', words: 'streamtext usechat vercel before after move' },
       { page: 'bring-chats', title: 'Bring your chats along', words: 'import export history data move back migrate' },

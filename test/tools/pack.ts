@@ -18,7 +18,8 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
-import { checkDeclarations, checkServerBundles } from './packed-builds.ts';
+import { checkDeclarations, checkServerBundles, checkTutorial } from './packed-builds.ts';
+import { freePort } from './servers/http-server.ts';
 import { undocumentedFields, undocumentedNames, undocumentedOptions } from './docstrings.ts';
 import { snippetsIn } from './snippets.ts';
 
@@ -379,4 +380,10 @@ try {
   fail(String(error));
 }
 console.log('ok as an endpoint, and for TypeScript, declarations included');
+try {
+  await checkTutorial(folder, await freePort());
+} catch (error) {
+  fail(String(error));
+}
+console.log('ok as the tutorial says');
 rmSync(folder, { recursive: true, force: true });

@@ -1,9 +1,10 @@
 /** Builds with the package: servers without optional packages, with each bundler, and declarations. Part of its smoke test. */
 
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
+import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 
 const root = join(import.meta.dirname, '../..');
@@ -130,6 +131,50 @@ export function checkDeclarations(folder: string, entries: readonly string[]): v
   });
   writeFileSync(join(folder, 'declarations/tsconfig.json'), JSON.stringify({ files: [], references }));
   run([join(root, 'node_modules/typescript/bin/tsc'), '-b', 'declarations'], folder);
+}
+
+/** Asks the server of the tutorial at this port as a signed-in person; returns the event stream. */
+async function ask(port: number, text: string, cookie = 'shop-session=ada'): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${port}/v1/agents/helper/chat`, {
+    method: 'POST',
+    headers: { cookie, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' },
+    body: JSON.stringify({
+      id: 'c1',
+      messages: [{ id: crypto.randomUUID(), role: 'user', parts: [{ type: 'text', text }] }],
+    }),
+  });
+  return `${response.status} ${await response.text()}`;
+}
+
+/** Runs the files of the tutorial as it says, and asks what it says. @throws where an answer is another one. */
+export async function checkTutorial(folder: string, port: number): Promise<void> {
+  const page = readFileSync(join(root, 'docs/tutorial.md'), 'utf8');
+  for (const [, name = '', code = ''] of page.matchAll(/```tsx\n\/\/ ([\w.]+)\n([\s\S]*?)```/g)) {
+    writeFileSync(join(folder, name), code);
+  }
+  // Without a database, as the tutorial's first start.
+  const env = { PATH: process.env['PATH'], PINNACE_SECRET_STOCK_KEY: 'stock-key-1234', PORT: String(port) };
+  const started = ['stock.ts', 'server.ts'].map((name) =>
+    spawn('node', [name], { cwd: folder, env, stdio: 'inherit' })
+  );
+  try {
+    for (let tries = 0; tries < 100; tries++) {
+      if (await fetch(`http://127.0.0.1:${port}/v1/healthz`).then(({ ok }) => ok, () => false)) break;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    const questions: readonly (readonly [text: string, cookie: string | undefined, answer: string])[] = [
+      ['/stock_find {"item": "rope"}', undefined, '"left":7'],
+      ['/retrieve {"query": "return"}', undefined, '"type":"data-sources"'],
+      ['/order_cancel {"order": "o1"}', undefined, '"state":"awaiting_approval"'],
+      ['Hello', 'none=1', '401 '],
+    ];
+    for (const [text, cookie, answer] of questions) {
+      const stream = await ask(port, text, cookie);
+      if (!stream.includes(answer)) throw new Error(`The tutorial answers to ${text}: ${stream}`);
+    }
+  } finally {
+    for (const program of started) program.kill();
+  }
 }
 
 function run(args: readonly string[], cwd: string): string {
