@@ -4,7 +4,7 @@ import { guideGroups } from '../guides.ts';
 import { type Html, markup } from './html.ts';
 import type { Section } from './render.ts';
 
-/** The pages need no frames, forms or connections. The one script applies the chosen color theme. */
+/** The pages need no frames, forms or connections. The one script applies the chosen color theme, and copies code. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -53,13 +53,26 @@ export function shell({ title, body, sections, path, up }: ShellOptions): string
 </header>
 <div class="site">
 <main class="markdown">
-${body}</main>
+${body}${nextOf(path, up)}</main>
 <nav id="all-guides" aria-label="Guides">
 ${guideGroups.map((group) => groupOf(group, { path, up, sections }))}</nav>
 </div>
 </body>
 </html>
 `.html;
+}
+
+/** The pages before and after this one, in the order of the list. */
+function nextOf(path: string, up: string): Html | undefined {
+  const all = guideGroups.flatMap(({ guides }) => guides);
+  const at = all.findIndex(({ page }) => `${page}.html` === path);
+  if (at < 0) return undefined;
+  const [before, next] = [all[at - 1], all[at + 1]];
+  return markup`<nav class="site-next" aria-label="Next pages">
+${before && markup`<a href="${up}${before.page}.html" rel="prev">← ${before.title}</a>`}
+${next && markup`<a href="${up}${next.page}.html" rel="next">${next.title} →</a>`}
+</nav>
+`;
 }
 
 const mark =
