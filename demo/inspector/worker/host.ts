@@ -40,10 +40,10 @@ export function createInspectorHost({ storage, runtime, bounds }: InspectorHostO
       const { digest, tools } = await runtime().manifest(agentId, localPrincipal());
       return { digest, tools };
     },
-    async questionOf(runId) {
-      const { request } = await runtime().recorded(runId, localPrincipal());
-      const message = request.chat.messages.findLast(({ role }) => role === 'user');
-      const text = message?.parts.flatMap((part) => part.type === 'text' ? [part.text] : []).join(' ').trim();
+    // Not the stored inputs of the run: what reads them would be fetched with the first answer.
+    questionOf(traceId) {
+      const asked = prompts.of(traceId)[0]?.messages.findLast(({ role }) => role === 'user');
+      const text = asked?.parts.flatMap((part) => part.type === 'text' ? [part.text] : []).join(' ').trim();
       return text?.slice(0, maxQuestion);
     },
   });

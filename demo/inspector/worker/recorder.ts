@@ -25,8 +25,8 @@ export interface RecorderOptions {
   readonly store: RunStore;
   /** The tools of an agent, as its run is assembled of them. */
   readonly toolsOf: (agentId: string) => Promise<RunTools>;
-  /** The message that started a run; asked for once its inputs are stored. */
-  readonly questionOf?: (runId: string) => Promise<string | undefined>;
+  /** The message that started a run; known once its model was called. */
+  readonly questionOf?: (traceId: string) => string | undefined;
   /** How long news may wait for more, and what is to be written. */
   readonly newsEveryMs?: number;
   readonly writeEveryMs?: number;
@@ -141,13 +141,10 @@ export function createRecorder(
     note(recording);
   }
 
-  /** Names the run by its question, once: its inputs are stored before its model is called. */
-  async function name({ run }: Recording): Promise<void> {
-    const text = await questionOf?.(run.head.runId).catch(() => undefined);
-    if (text === undefined) return;
-    run.setQuestion(text);
-    const recording = recordings.get(run.head.traceId);
-    if (recording) note(recording);
+  /** Names the run by its question, once: at the end of its first model call. */
+  function name({ run }: Recording): void {
+    const text = run.head.question === undefined ? questionOf?.(run.head.traceId) : undefined;
+    if (text !== undefined) run.setQuestion(text);
   }
 
   async function heads(): Promise<readonly RunHead[]> {
@@ -168,7 +165,7 @@ export function createRecorder(
       const recording = recordings.get(event.traceId) ?? (isStart ? start(event) : undefined);
       if (!recording) return strangers.note(event);
       add(recording, event);
-      if (event.action === 'model.call' && recording.run.head.modelCalls === 0) void name(recording);
+      if (event.action === 'model.call' && recording.run.head.modelCalls === 1) name(recording);
       if (event.action === 'run.end') unwritten.flush();
     },
     list: async () => ({ runs: await heads(), isStored }),

@@ -47,14 +47,14 @@ describe('createRecorder', () => {
     const recorder = createRecorder({
       store,
       toolsOf: async () => ({ digest: 'd', tools: [] }),
-      questionOf: (runId) => Promise.resolve(`What is ${runId}?`),
+      questionOf: (traceId) => `What is ${traceId}?`,
       writeEveryMs: 5,
     });
     const { events, start } = emitter();
     const run = start('run.start', { id: 'logbook', payload: { runId: 'run_1' } });
     start('model.call', { parent: run }).end();
     emitAll(recorder, events);
-    await vi.waitFor(async () => expect((await store.heads())[0]).toMatchObject({ question: 'What is run_1?' }));
+    await vi.waitFor(async () => expect((await store.heads())[0]).toMatchObject({ question: `What is ${runTrace}?` }));
     const [running] = (await recorder.list()).runs;
     expect(running && stateOfRun(running)).toBe('running');
     const [cut] = (await startRecorder(storage).recorder.list()).runs;
