@@ -68,10 +68,10 @@ function nextOf(path: string, up: string): Html | undefined {
   const at = all.findIndex(({ page }) => `${page}.html` === path);
   if (at < 0) return undefined;
   const [before, next] = [all[at - 1], all[at + 1]];
-  return markup`<nav class="site-next" aria-label="Next pages">
-${before && markup`<a href="${up}${before.page}.html" rel="prev">← ${before.title}</a>`}
-${next && markup`<a href="${up}${next.page}.html" rel="next">${next.title} →</a>`}
-</nav>
+  return markup`<div class="site-next" role="navigation" aria-label="Next pages">
+${before && markup`<a href="${up}${before.page}.html" rel="prev">Previous: ${before.title}</a>`}
+${next && markup`<a href="${up}${next.page}.html" rel="next">Next: ${next.title}</a>`}
+</div>
 `;
 }
 

@@ -22,7 +22,7 @@ function isDark() {
 }
 
 function name(button) {
-  button.textContent = '◐';
+  button.textContent = 'Theme';
   button.ariaLabel = isDark() ? 'Light theme' : 'Dark theme';
   button.title = button.ariaLabel;
 }
