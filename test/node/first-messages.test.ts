@@ -40,7 +40,7 @@ async function ask(
 }
 
 const greets = /^Hello! I am a scripted demo/;
-const introduces = /I am a scripted demo, not an AI model.*I can use: current time/;
+const introduces = /I am a scripted demo, not an AI model.*I can use: calculator/;
 const needsModel = /needs an AI model.*Connect a model/;
 const cannotAnswer = /I cannot answer that.*Connect a model/;
 const noTool = /^I found no tool for that/;

@@ -232,6 +232,11 @@ export const Usage = v.objectWithRest({
   /** A provider has not reported all of it. */
   estimated: v.optional(v.literal(true)),
   cost: v.optional(v.object({ amount: v.number(), currency: v.string() })),
+  /** How much of the prompts a provider may have cached, and where that ended. */
+  cache: v.optional(v.object({
+    cacheableTokens: v.number(),
+    breaks: v.array(v.object({ step: v.number(), reason: v.string(), lostTokens: v.number() })),
+  })),
 }, v.number());
 
 /** A time of the endpoint, in UTC. */
