@@ -33,7 +33,7 @@ const pageBase = new RegExp(
     '/node_modules/(preact|@preact|comlink|valibot)/',
     '/src/base/(check-options|errors|is-record|json|visible-text)[.]ts$',
     '/demo/kit/(icon|format|lazy)[.]tsx?$',
-    '/demo/chat/(state/(approval|branches|chat|citations|message|run-data)|store/stored-message|settings/chat-settings)[.]ts$',
+    '/demo/chat/(state/(approval|branches|chat|citations|message|run-data)|store/(stored-message|chat-rows)|settings/chat-settings)[.]ts$',
     '/demo/(endpoint/state/endpoint|files/state/attached-file|plan/state/plan|plan/state/plan-data)[.]ts$',
     '/demo/(app/state/route|settings/state/(model-name|settings))[.]ts$',
   ].join('|').replaceAll('/', '[\\\\/]'),
@@ -130,7 +130,12 @@ export default defineConfig(async ({ mode }) => ({
     sourcemap: true,
     rolldownOptions: {
       // What the page and all that it loads later share is one file, not one for each set of sharers.
-      output: { codeSplitting: { groups: [{ name: 'page-base', test: pageBase }] } },
+      output: {
+        codeSplitting: { groups: [{ name: 'page-base', test: pageBase }] },
+        // Page and worker are built apart, and would each write this file under one name.
+        chunkFileNames: ({ name }: { readonly name: string }) =>
+          `assets/${name === 'rolldown-runtime' ? 'page-runtime' : '[name]'}-[hash].js`,
+      },
     },
   },
   worker: {
