@@ -34,8 +34,8 @@ describe('the documentation beside the playground', () => {
 
   it('is opened from the playground beside the page, in its colours, and leads back', async () => {
     const { page } = await open();
-    await page.getByTestId('theme-toggle').click();
-    await page.getByTestId('theme-toggle').click();
+    await page.getByTestId('open-settings').click();
+    await page.getByTestId('theme-dark').click();
     const [guides] = await Promise.all([page.waitForEvent('popup'), page.getByTestId('open-guides').click()]);
     await guides.getByRole('heading', { level: 1, name: 'Guides' }).waitFor();
     expect(await guides.locator('html').getAttribute('data-theme')).toBe('dark');
