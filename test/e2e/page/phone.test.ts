@@ -1,19 +1,22 @@
 import type { Locator, Page } from 'playwright';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { send, usePlayground } from '../../tools/browsers/playground.ts';
 import { screenServers } from '../../tools/servers/screen-servers.ts';
 import { walks } from '../../tools/screens/table.ts';
 import { ended } from '../../tools/screens/ways.ts';
 
 const { open } = usePlayground();
+const servers = screenServers();
 const phone = { width: 360, height: 740 };
+
+afterAll(() => servers.close());
 
 /** Goes to the screen of this name, by those before it, in a window, and turns it into a phone. */
 async function goTo(name: string): Promise<Page> {
   const { page } = await open();
   const walk = walks().find((each) => each.some((screen) => screen.name === name)) ?? [];
   for (const screen of walk.slice(0, walk.findIndex((each) => each.name === name) + 1)) {
-    await screen.go(page, { playground: '', endpoint: '', servers: screenServers() }); // none of these ways leads elsewhere
+    await screen.go(page, { playground: '', endpoint: '', servers }); // these ways need neither address
   }
   await page.setViewportSize(phone);
   return page;

@@ -47,12 +47,12 @@ export const chatScreens = {
   'run-usage': next('A run’s time and tokens', clicks('run-tab-usage', 'usage-step')),
   'evals': next('Test cases and their report', async (page) => {
     await page.getByTestId('save-case').click();
-    await page.getByTestId('runs-tab-tests').click();
+    await page.getByTestId('open-evals').click();
     await page.getByTestId('eval-run').click();
     await page.getByTestId('eval-totals').waitFor();
     await page.getByTestId('eval-case').locator('summary').first().click();
   }),
-  'runs-list': next('The runs', clicks('runs-back', 'run-row')),
+  'runs-list': next('The runs', clicks('runs-tab-list', 'run-row')),
   'settings-page': next('Settings: colors, storage and network activity', clicks('open-settings', 'holding')),
   'privacy-erase': next('Confirmation before erasing all data', clicks('erase', 'erase-question')),
   'switcher': next('The command palette', async (page) => {

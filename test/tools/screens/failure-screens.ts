@@ -7,7 +7,7 @@ const model = 'https://models.example/v1';
 /** What is said where something is missing. */
 export const failureScreens = {
   'failure-screen': first('A screen that failed to load', async (page) => {
-    await page.route('**/assets/registry-screen*', (route) => route.abort());
+    await page.route('**/assets/agents-screen*', (route) => route.abort());
     await page.getByTestId('open-agents').click();
     await page.getByTestId('screen-failure').waitFor();
   }, { isBroken: true }),

@@ -36,11 +36,12 @@ export const registryScreens = {
     await page.getByTestId('record-save').click();
     await page.getByTestId('help-alias').getByText('must be').waitFor();
   }),
-  'record-mcpServer': next('A registered MCP server', async (page) => {
+  'record-mcpServer': next('A registered MCP server', async (page, { servers }) => {
     await page.getByTestId('field-alias').fill('docs');
-    await page.getByTestId('field-url').fill('https://docs.example.com/mcp');
+    await page.getByTestId('field-url').fill(await servers.everything());
     await page.getByTestId('record-save').click();
     await page.getByTestId('record-remove').waitFor();
+    await page.getByTestId('mcp-report').waitFor(); // it is looked at when it is added
   }),
   'record-removal': next('Confirmation before removing a record', clicks('record-remove', 'removal')),
   'registry-provider': next('The registry: providers', async (page) => {
