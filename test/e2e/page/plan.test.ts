@@ -90,7 +90,7 @@ describe('a plan in the built playground', () => {
     await question.waitFor();
     expect(await question.textContent()).toMatch(/Allow this call\?.*1-1.*Delete note-1/s);
     expect(await page.getByTestId('plan-asked').textContent()).toBe(
-      'Call Delete a note (notes_delete)\n"noteId": "note-1"',
+      'Call Delete a note (notes_delete)\nPreview: “Throw me overboard”\n"noteId": "note-1"',
     );
     await shoot(page, 'plan-approval-dark');
     await page.getByTestId('deny-reason').fill('I still need it');

@@ -21,7 +21,10 @@ export interface ModelServer {
   /** `METHOD /path` of each request, without preflights. */
   readonly requests: readonly string[];
   /** The body of each request for an answer. */
-  readonly bodies: readonly { readonly model: string; readonly messages: readonly { readonly content: unknown }[] }[];
+  readonly bodies: readonly {
+    readonly model: string;
+    readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+  }[];
   close(): void;
 }
 

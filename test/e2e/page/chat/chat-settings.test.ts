@@ -11,6 +11,10 @@ afterEach(() => servers.splice(0).forEach((server) => server.close()));
 const sign = (page: Page) => page.getByTestId('chat-sign');
 const answered = (page: Page, count: number) => page.getByTestId('answer-footer').nth(count - 1).waitFor();
 
+/** The roles and texts of the last request. */
+const messagesOf = (server: ModelServer) =>
+  server.bodies.at(-1)?.messages.map(({ role, content }) => [role, content]) ?? [];
+
 /** A page whose model is that of a server, and whose worker outlasts a reload with the key. */
 async function openConnected() {
   const server = await startModelServer({ models: ['small', 'large'] });
@@ -40,10 +44,11 @@ describe('the settings of a chat', () => {
     await send(page, 'Good morning');
     await answered(page, 1);
     expect(server.bodies.at(-1)).toMatchObject({ model: 'large', temperature: 0.3, max_tokens: 77 });
-    const system = String(server.bodies.at(-1)?.messages[0]?.content);
-    expect(system).toMatch(
-      /^(?!Instructions of the user)[\s\S]+\n\nInstructions of the user for this chat:\nAnswer in French\.$/,
-    );
+    expect(messagesOf(server)).toEqual([
+      ['system', expect.stringMatching(/^(?![\s\S]*French)You are Navigator/)],
+      ['user', 'Good morning'],
+      ['user', 'Instructions of the user for this chat:\nAnswer in French.'],
+    ]);
     await page.reload();
     await sign(page).waitFor();
     await sign(page).click();
@@ -56,13 +61,22 @@ describe('the settings of a chat', () => {
     await send(page, 'Good evening');
     await answered(page, 2);
     expect(server.bodies.at(-1)).toMatchObject({ model: 'small' });
-    expect(JSON.stringify(server.bodies.at(-1))).not.toMatch(/French|"temperature"|"max_tokens"/);
+    expect(JSON.stringify(server.bodies.at(-1))).not.toMatch(/"temperature"|"max_tokens"/);
+    // What was said stays as it was, so that the provider's cache holds, and is called off.
+    expect(messagesOf(server).slice(1)).toEqual([
+      ['user', 'Good morning'],
+      ['user', 'Instructions of the user for this chat:\nAnswer in French.'],
+      ['assistant', expect.any(String)],
+      ['user', 'Good evening'],
+      ['user', 'The instructions of the user for this chat no longer apply from here on.'],
+    ]);
     expect(problems).toEqual([]);
   });
 
   it('have an address, and Back closes them', async () => {
     const { page } = await open();
-    await sign(page).click();
+    await page.getByTestId('chat-menu').click();
+    await page.getByTestId('open-chat-settings').click();
     await page.getByTestId('chat-settings').waitFor();
     const address = page.url();
     await page.goBack();

@@ -292,7 +292,7 @@ describe('the menu of models', () => {
     expect(await ask(page, 'Good night')).toContain('large read');
     await page.getByTestId('model-badge').click();
     await page.getByTestId('model-other').click();
-    expect(await page.getByText('is stored. Leave this empty to keep it.').count()).toBe(1);
+    await page.getByText('is stored. Leave this empty to keep it.').waitFor();
     await page.getByTestId('settings-model').fill('small');
     await page.getByTestId('settings-save').click();
     await page.getByTestId('model-badge').getByText('small', { exact: true }).waitFor();
