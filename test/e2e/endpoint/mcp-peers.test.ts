@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createClient } from '../../../adapters/transport/client.ts';
 import { askLegacy, askModern } from '../../fixtures/mcp/mcp-host.ts';
 import { type EndpointProcess, startEndpoint } from '../../tools/servers/endpoint.ts';
 import { type CommandResult, runCommand } from '../../tools/run-command.ts';
@@ -16,14 +17,9 @@ afterAll(async () => {
 });
 
 describe('a client that leaves in the middle of a call', () => {
-  /** The states of all calls of the tool that have ended. */
-  const ends = (): string[] =>
-    endpoint.output().split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
-      .filter(({ action, target }) => action === 'tool.call' && target.id === 'test_endless')
-      .map(({ status }) => status).filter((status) => status !== 'pending');
-
   it.each([['legacy', askLegacy], ['modern', askModern]])('stops the tool (%s era)', async (_, askOf) => {
-    const before = ends().length;
+    const client = createClient({ url: endpoint.url, credentials: { bearer: endpoint.token } });
+    const events = await client.events({ action: 'tool.call', target: 'test_endless' });
     const leave = new AbortController();
     const ask = askOf((request) => fetch(request), `${endpoint.url}/mcp`);
     const headers = { authorization: `Bearer ${endpoint.token}` };
@@ -32,7 +28,12 @@ describe('a client that leaves in the middle of a call', () => {
     const { status } = await ask('tools/call', params, { headers, signal: leave.signal });
     expect(status).toBe(200);
     leave.abort();
-    await vi.waitFor(() => expect(ends().slice(before)).toEqual(['cancelled']), { timeout: 20_000 });
+    const states: string[] = [];
+    for await (const item of events) {
+      if (item.type === 'event') states.push(item.event.status);
+      if (states.length === 2) break;
+    }
+    expect(states).toEqual(['pending', 'cancelled']);
   });
 });
 
