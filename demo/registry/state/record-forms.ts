@@ -137,6 +137,13 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
       },
       { name: 'dataSources', label: 'Data sources', as: 'lines', rows: 2, help: 'One id per line.' },
       {
+        name: 'facts',
+        label: 'Facts',
+        as: 'lines',
+        rows: 1,
+        help: '“date” tells the agent today’s date. Leave empty for none.',
+      },
+      {
         name: 'secrets',
         label: 'Secrets',
         as: 'allowedSecrets',
@@ -283,6 +290,12 @@ export const kinds: Readonly<Record<RecordKind, KindSpec>> = {
         as: 'lines',
         rows: 2,
         help: 'Like stream_options, one on each line. Leave empty: refusals of the server are remembered.',
+      },
+      {
+        name: 'cache',
+        label: 'Prompt cache',
+        as: 'optional',
+        help: 'off, marks, key or 1h: how its server is told what to cache. Leave empty for what is known of it.',
       },
       {
         name: 'inputs',

@@ -56,7 +56,7 @@ const matrix: Readonly<Record<string, Row>> = {
   'GET /v1/chats/{id}': [200, 403, 403, 200, 404, 404],
   'PATCH /v1/chats/{id}': [200, 403, 403, 200, 404, 404],
   'DELETE /v1/chats/{id}': [200, 403, 403, 200, 200, 200],
-  'POST /v1/chats/import': [200, 403, 403, 200, 200, 404], // it was deleted just now
+  'POST /v1/chats/import': [409, 403, 403, 409, 200, 404], // the owner has another chat by this id
   'GET /v1/chats/{id}/stream': [204, 204, 204, 204, 204, 404],
   'POST /v1/blobs': [201, 201, 201, 201, 201, 201],
   'GET /v1/blobs/{id}': [200, 404, 404, 404, 404, 200],

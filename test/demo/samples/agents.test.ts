@@ -17,16 +17,23 @@ import { treeAgentId } from '../../../demo/tree/worker/tools.ts';
 const tools = sampleTools({ storage: memoryStorage(), callTree: storedTrees(memoryStorage(), treeAgentId) });
 const agentCards = await cardsOf(tools.map(({ definition }) => definition));
 
+/** One suggestion waits for it; no other tool may reach it on a slow machine. */
+const quickMs = 1000;
+
+function withQuickTools(agent: (typeof sampleAgents)[number]): (typeof sampleAgents)[number] {
+  return agent.limits?.toolMs === undefined ? agent : { ...agent, limits: { ...agent.limits, toolMs: quickMs } };
+}
+
 /** A runtime as the page has it, but without its pauses. */
 function sampleRuntime() {
   const storage = memoryStorage();
   return createRuntime({
-    catalog: staticCatalog({ agents: sampleAgents, providers: sampleProviders }),
+    catalog: staticCatalog({ agents: sampleAgents.map(withQuickTools), providers: sampleProviders }),
     models: modelSource({ rehearsal: { delayMs: 0 } }),
     storage,
     tools: sampleTools({ storage, callTree: storedTrees(storage, treeAgentId) }),
     grounding: createKnowledge(storage),
-    limits: { toolMs: 1000 }, // one suggestion waits for it; no other tool may reach it on a slow machine
+    limits: { toolMs: quickMs },
   });
 }
 

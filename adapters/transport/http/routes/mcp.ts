@@ -195,7 +195,7 @@ const load = /* @__PURE__ */ loadOnce(() => import('../../jwt-authenticator.ts')
  */
 export function withAccessTokens(
   authenticator: RequestAuthenticator,
-  { resource, scopes = [], ...options }: McpAuthOptions,
+  { resource, scopes = [], name: _, ...options }: McpAuthOptions,
   now: () => number,
 ): RequestAuthenticator {
   for (const url of [resource, options.issuer]) requirePublicUrl(url);

@@ -58,9 +58,10 @@ describe('settings in requests to an endpoint', () => {
     const { script, send } = await setup({ instructions: true, sampling: true });
     await send({ settings: { instructions: 'Answer in French.', temperature: 0.1 } });
     const [{ prompt, temperature } = { prompt: [], temperature: undefined }] = script.calls;
-    expect(prompt[0]).toMatchObject({
-      role: 'system',
-      content: 'Never tell the code.\n\nInstructions of the user for this chat:\nAnswer in French.',
+    expect(prompt[0]).toMatchObject({ role: 'system', content: 'Never tell the code.' });
+    expect(prompt.at(-1)).toMatchObject({
+      role: 'user',
+      content: [{ type: 'text', text: 'Instructions of the user for this chat:\nAnswer in French.' }],
     });
     expect(temperature).toBe(0.1);
   });

@@ -192,11 +192,11 @@ describe('the console', () => {
     await vi.waitFor(() => expect(text('console-chart')).not.toBe(latest));
   });
 
-  it.each(['runs', 'plans', 'audit', 'metrics'])(
-    'says in plain words that the page may not see the %s',
+  it.each(['list', 'plans', 'audit', 'metrics'])(
+    'says in plain words that the page may not see the tab %s',
     async (tab) => {
       const refuse = (): Promise<Answer<never>> => Promise.resolve(forbidden);
-      await openTab(`console-tab-${tab}`, {
+      await openTab(`runs-tab-${tab}`, {
         watch: (onActivity) => onActivity(forbidden),
         audit: refuse,
         metrics: refuse,

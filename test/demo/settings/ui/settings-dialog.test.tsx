@@ -160,6 +160,7 @@ describe('SettingsDialog, a Pinnace server', () => {
     expect(page.all('model-badge')[0]?.dataset['model']).toBe('pinnace');
     expect(page.connected).toEqual([]);
     await page.click('model-badge');
+    await page.click('model-other');
     await page.click('settings-rehearsal');
     await page.click('settings-save');
     await vi.waitFor(() => expect(page.all('model-badge')[0]?.dataset['model']).toBe('rehearsal'));
