@@ -274,7 +274,7 @@ describe('cardsOf', () => {
     const message = agentCards.find(({ id }) => id === 'logbook')?.suggestions[3] ?? '';
     const chunks = await say('logbook', message);
     expect(chunks.find(({ type }) => type === 'tool-approval-request')).toMatchObject({
-      reason: 'Call Delete a note (notes_delete)\n"noteId": "note-1"',
+      reason: 'Call Delete a note (notes_delete)\nPreview: “Throw me overboard”\n"noteId": "note-1"',
     });
     expect(chunks.at(-1)).toMatchObject({ type: 'finish', finishReason: 'tool-calls' });
   });

@@ -129,7 +129,12 @@ describe.each(kindNames)('the form of %s', (kind) => {
 describe('the fields of a record', () => {
   it('place what is wrong with an entry beside its field, with its words', () => {
     const { fields } = kinds.agent;
-    const values = { ...valuesOf(fields, undefined), entryTools: 'calculator\nclock', secrets: 'a\nb' };
+    const values = {
+      ...valuesOf(fields, undefined),
+      facts: ['date'],
+      entryTools: 'calculator\nclock',
+      secrets: 'a\nb',
+    };
     const place = (path: string) => placeIssue({ path, message: 'is wrong' }, fields, values);
     expect(place('entryTools.1')).toEqual({ field: 'entryTools', text: '“clock” is wrong.' });
     expect(place('secrets.1.id')).toEqual({ field: 'secrets', text: '“b” is wrong.' });
