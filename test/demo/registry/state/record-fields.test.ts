@@ -22,6 +22,7 @@ const full: { readonly [Kind in RecordKind]: CatalogInputs[Kind] } = {
     dataSources: ['charts'],
     egress: ['https://api.example.com'],
     plans: true,
+    facts: ['date'],
     model: 'small',
     fallbacks: [{ providerId: 'spare', model: 'tiny' }],
     modelSettings: {
@@ -131,7 +132,6 @@ describe('the fields of a record', () => {
     const { fields } = kinds.agent;
     const values = {
       ...valuesOf(fields, undefined),
-      facts: ['date'],
       entryTools: 'calculator\nclock',
       secrets: 'a\nb',
     };
