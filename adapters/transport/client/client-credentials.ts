@@ -69,13 +69,18 @@ export function credentialsOf(
   };
 }
 
-/** Many requests whose token has expired wait for one renewal. */
+/** Requests whose token has expired share one renewal, also those that learn of it later. */
 function tokensOf(source: string | BearerSource): (rejected?: string) => Promise<string> {
   const ask = async (rejected?: string): Promise<string> =>
     requireToken(typeof source === 'function' ? await (rejected === undefined ? source() : source(rejected)) : source);
-  let renewing: Promise<string> | undefined;
-  return async (rejected) =>
-    rejected === undefined ? await ask() : await (renewing ??= ask(rejected).finally(() => renewing = undefined));
+  let renewal: { readonly of: string; readonly token: Promise<string> } | undefined;
+  return async (rejected) => {
+    if (rejected === undefined) return await ask();
+    const mine = renewal = renewal?.of === rejected ? renewal : { of: rejected, token: ask(rejected) };
+    const token = await mine.token.catch(() => undefined);
+    if ((token === undefined || token === rejected) && renewal === mine) renewal = undefined; // the next one asks again
+    return await mine.token;
+  };
 }
 
 const form = /^[\x21-\x7e]+$/;
