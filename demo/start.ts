@@ -98,6 +98,7 @@ if (process.stdout.isTTY && !process.env['CI']) vite.openBrowser();
 function readKeys(): void {
   const { stdin } = process;
   if (stdin.isTTY) stdin.setRawMode(true);
+  stdin.removeAllListeners('end'); // Vite exits there: without a terminal the input may have ended at the start
   stdin.on('data', (keys) => {
     for (const key of String(keys)) {
       if (key === 'h') console.log(helpText({ playground, endpoint, port, token }));

@@ -128,3 +128,17 @@ describe('npm start', () => {
     await expect.poll(() => existsSync(join(root, `node_modules/.cache/pinnace/ask-${port}.json`))).toBe(false);
   });
 });
+
+it('npm start stays without a terminal: with an input that has ended', async () => {
+  const env = { ...process.env, CI: '', PINNACE_PORT: String(await freePort()) };
+  const child = spawn('npm', ['start'], { cwd: root, detached: true, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const exited = once(child, 'exit');
+  let printed = '';
+  child.stdout.on('data', (chunk: unknown) => printed += String(chunk));
+  await expect.poll(() => printed).toContain('Press h for help');
+  const address = /Playground +(\S+)/.exec(printed)?.[1] ?? '';
+  for (let i = 0; i < 20; i++) expect((await fetch(address)).status).toBe(200);
+  expect(child.exitCode).toBeNull();
+  process.kill(-(child.pid ?? 0), 'SIGTERM');
+  await exited;
+});
