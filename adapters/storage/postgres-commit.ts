@@ -48,7 +48,7 @@ export function draftCommit(changes: readonly PreparedChange[]): PostgresDraft {
 }
 
 /**
- * Commits with one statement, which other calls may share a round trip with. It tells nobody: a notification inside a commit takes a
+ * Commits with one statement, which other calls may share a round trip with. It sends no notification: one inside a commit takes a
  * lock of the whole server until the commit is on the disk and at the standby, so that all commits would wait for each other.
  */
 export async function commitDraft(

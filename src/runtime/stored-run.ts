@@ -189,7 +189,7 @@ export function createCursor(
     const observed = await live?.read(at);
     if (observed) return observed;
     if (live && !live.takenOver) return unrecorded();
-    // Events that the head counts and nobody finds never come: a storage has broken its rules.
+    // Events that the head counts and the log lacks never come: a storage has broken its rules.
     for (let missing = 0; !closed;) {
       const events = await readEvents(runId, at, stored.storage, parent);
       if (events.length > 0) return events;

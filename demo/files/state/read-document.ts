@@ -32,7 +32,7 @@ async function readApart(request: ReadingRequest): Promise<Read> {
   const timer = setTimeout(() => reject(unreadable('it takes longer than a minute to read; split it')), timeoutMs);
   worker.addEventListener('message', ({ data }: MessageEvent<ReadingAnswer>) => {
     if ('error' in data) reject(fromData(data.error));
-    else if ('text' in data) resolve(data); // pdf.js greets whoever started its worker
+    else if ('text' in data) resolve(data); // pdf.js sends a message of its own first
   });
   worker.addEventListener('error', (event) => {
     event.preventDefault();

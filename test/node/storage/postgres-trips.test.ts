@@ -11,7 +11,7 @@ let tables = 0;
 const cleanUps: (() => unknown)[] = [];
 
 function fresh(options: Partial<PostgresStorageOptions> = {}) {
-  // Nobody waits for its announcements, so these are not counted.
+  // No commit waits for its announcements, so these are not counted.
   const connect: ConnectPostgres = (given) => (given.max === undefined ? proxy.connect : server.connect)(given);
   const storage = postgresStorage({ connect, table: `t${tables}`, ...options });
   cleanUps.unshift(() => storage.close());

@@ -122,7 +122,7 @@ describe('the import of a chat', () => {
     ]);
   });
 
-  it('is repeated without any change, says so, and asks nobody again', async () => {
+  it('is repeated without any change, says so, and asks for permission once', async () => {
     const asked: string[] = [];
     const authorize = (action: string) => {
       asked.push(action);
@@ -218,7 +218,7 @@ describe('the import of a chat', () => {
     expect(await runtime.chats.list(ada)).toEqual({ items: [] });
   });
 
-  it('belongs to the subject that an administrator names, and to nobody else', async () => {
+  it('belongs to the subject that an administrator names, and to no other', async () => {
     const { runtime } = setUp();
     const admin = person('root');
     await runtime.chats.import({ id: 'c1', messages }, admin, { subject: 'ada' });
