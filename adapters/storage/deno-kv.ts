@@ -8,9 +8,7 @@ import { createReport, type OnError } from '../../src/events/report.ts';
 import { loadOnce } from '../../src/base/load-once.ts';
 import { isExpired, type ListBounds, listBounds, prepareChanges } from './changes.ts';
 import { createConnection } from './connection.ts';
-import { draftChanges } from './deno-kv-draft.ts';
-import { type Head, headKey, versionOf } from './deno-kv-heads.ts';
-import { groupCommits } from './deno-kv-group.ts';
+import { createCommits, draftChanges, type Head, headKey, versionOf } from './deno-kv-commit.ts';
 import { readParts, sweep, whenUnlocked } from './deno-kv-parts.ts';
 import { createKeyQueue } from './key-queue.ts';
 import { storageBlocked, storageFull } from './unavailable.ts';
@@ -55,7 +53,7 @@ export function denoKvStorage(options: DenoKvStorageOptions = {}): ClosableStora
     shut: (kv) => kv.close(),
   });
   const inTurn = createKeyQueue();
-  const commitGrouped = groupCommits(now); // those whose turn it is name different keys
+  const commitDrafts = createCommits(now); // those whose turn it is name different keys
 
   async function use<Result>(call: (kv: Deno.Kv) => Promise<Result>): Promise<Result> {
     try {
@@ -82,7 +80,7 @@ export function denoKvStorage(options: DenoKvStorageOptions = {}): ClosableStora
         const drafts = draftChanges(prepared, encodeValue);
         // Those that only check a key need not wait for each other.
         const ids = drafts.filter(({ change }) => !change.keep).map(({ change }) => change.id);
-        return await inTurn(ids, () => commitGrouped(kv, drafts));
+        return await inTurn(ids, () => commitDrafts(kv, drafts));
       });
     },
     watch(keys, { signal, onNews }) {

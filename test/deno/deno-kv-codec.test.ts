@@ -1,14 +1,8 @@
 import { Serializer } from 'node:v8';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { byteString } from '../../adapters/storage/changes.ts';
-import { packKey } from '../../adapters/storage/deno-kv-key.ts';
 import { decodeValue, encodeValue } from '../../adapters/storage/value-codec.ts';
 import { runs } from '../fixtures/budget.ts';
-
-function compare(left: string, right: string): number {
-  return left < right ? -1 : Number(left > right);
-}
 
 describe('encodeValue', () => {
   it('keeps views on one buffer together, and gives each buffer its own size', () => {
@@ -71,20 +65,5 @@ describe('memory outside the heap', () => {
     const before = Deno.memoryUsage().rss;
     for (let i = 0; i < 50_000; i++) encodeValue({ text: 'x'.repeat(200), list: [1, 2, i] });
     expect(Deno.memoryUsage().rss - before).toBeLessThan(60 * 1_048_576); // 160 MiB by V8's serializer
-  });
-});
-
-describe('packKey', () => {
-  const bytes = fc.uint8Array({ maxLength: 40 });
-
-  it('gives bytes without zeros that sort as the unpacked ones do', () => {
-    fc.assert(
-      fc.property(bytes, bytes, fc.nat(40), (a, rest, length) => {
-        const b = new Uint8Array([...a.slice(0, length), ...rest]);
-        expect(compare(byteString(packKey(a)), byteString(packKey(b)))).toBe(compare(byteString(a), byteString(b)));
-        expect(packKey(a).every((byte) => byte >= 1 && byte <= 128)).toBe(true);
-      }),
-      { numRuns: runs(2000) },
-    );
   });
 });
