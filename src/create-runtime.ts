@@ -44,7 +44,7 @@ import type { RuntimeObservers } from './runtime/run-context.ts';
 import { requireKnownTools } from './tools/availability.ts';
 import { problemsOfAgent } from './runtime/check-agents.ts';
 import { createBuiltins, givenTools, requireReachableTools, type ToolSource } from './tools/implement.ts';
-import type { Handlers } from './tools/define-tool.ts';
+import { type Handlers, unknownHandler } from './tools/define-tool.ts';
 import type { Tool } from './tools/tool.ts';
 
 /** What a runtime is composed of. */
@@ -343,7 +343,7 @@ function agentsById(agents: readonly CodeAgent[]): ReadonlyMap<string, CodeAgent
 
 /** Returns the tools of the composition, whose ids differ, and checks the tools of agents that never change. */
 function toolsOf(
-  { tools: given, agents = [], catalog, egress, grounding, limits }: CreateRuntimeOptions,
+  { tools: given, agents = [], catalog, egress, grounding, limits, handlers = {} }: CreateRuntimeOptions,
   ours: readonly Tool[],
 ): readonly Tool[] {
   const tools = givenTools(given);
@@ -360,6 +360,12 @@ function toolsOf(
     const terms = { sources: grounding?.sources.map(({ id }) => id), limits: limitsOf(limits) };
     for (const agent of records) {
       for (const problem of problemsOfAgent(agent, terms, 'compose the runtime')) throw problem;
+    }
+    const named = new Set(records.flatMap(({ entryTools }) => entryTools));
+    for (const definition of catalog.fixed.tools) {
+      const isUsed = named.has(definition.id) && !ids.has(definition.id);
+      const problem = isUsed && unknownHandler('compose the runtime', definition, handlers);
+      if (problem) throw problem;
     }
     if (egress) requireReachableTools(catalog.fixed.tools, egress);
   }

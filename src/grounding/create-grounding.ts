@@ -12,7 +12,8 @@ import { createReport, type OnError } from '../events/report.ts';
 import { type InnerFacts, type Span, type SpanEvent, statusOfError, within } from '../events/span.ts';
 import { ForgetInput, type GroundingAnswer, RememberInput, type RetrieveInput, RetrieveRequest } from './request.ts';
 
-const load = /* @__PURE__ */ loadOnce(() => import('./retrieve.ts'));
+/** Loads what answers questions. */
+export const load = /* @__PURE__ */ loadOnce(() => import('./retrieve.ts'));
 
 /** What grounding is composed of. */
 export interface CreateGroundingOptions extends RetrieveOptions {
@@ -142,7 +143,7 @@ function noteAnswer(
 }
 
 /** What operators are told, once: callers learn no more than that the source has nothing for them. */
-function emptyForTenant(id: string, tenant: string): PinnaceError {
+export function emptyForTenant(id: string, tenant: string): PinnaceError {
   const why = `it has items of others, and none of "${tenant}"; fill it for this tenant, or share it (shared: true)`;
   return new PinnaceError('not_found', `Cannot find anything in the data source "${id}": ${why}`, {
     details: { reason: 'no_items_of_tenant', dataSourceId: id },

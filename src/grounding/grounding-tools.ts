@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { fromData, PinnaceError } from '../base/errors.ts';
 import { loadOnce } from '../base/load-once.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Agent, ToolDefinition } from '../base/schema.ts';
 import type { Authorize } from '../contracts/authenticator.ts';
 import { Filters } from '../contracts/grounding-source.ts';
@@ -11,7 +12,7 @@ import { defineValibotTool } from '../tools/make-tool.ts';
 import type { Tool, ToolContext } from '../tools/tool.ts';
 import type { GroundingCallOptions, Pay } from './access.ts';
 import type { ContextOptions, GroundingContext } from './context.ts';
-import { type Grounding, isWritable } from './create-grounding.ts';
+import { emptyForTenant, type Grounding, isWritable, load } from './create-grounding.ts';
 import {
   ForgetInput,
   type GroundingAnswer,
@@ -36,6 +37,12 @@ export function createAgentGrounding(
       groundingTools(grounding, { agentId, dataSources, pay, ...(authorize && { authorize }) }),
     datastore: (definition, { id: agentId }) =>
       datastoreTool(grounding, definition, { agentId, ...(authorize && { authorize }) }),
+    async emptyFor({ dataSources }, principal) {
+      if (dataSources.length === 0) return [];
+      const { emptySources } = await load();
+      const sources = grounding.sources.filter(({ id }) => dataSources.includes(id));
+      return (await emptySources(sources, principal)).map((id) => emptyForTenant(id, principal.tenant));
+    },
   };
 }
 
@@ -49,6 +56,8 @@ export interface DataSources {
   toolsOf(agent: Pick<Agent, 'id' | 'dataSources'>): readonly Tool[];
   /** Returns the tool of a definition of type `datastore`; `undefined` for an unknown source. */
   datastore(definition: ToolDefinition, agent: Pick<Agent, 'id'>): Tool | undefined;
+  /** Returns the errors that say of which of the agent's sources the caller's tenant has nothing, while others have items there. */
+  emptyFor(agent: Pick<Agent, 'dataSources'>, principal: Principal): Promise<readonly PinnaceError[]>;
 }
 
 /** What the tools may reach. */

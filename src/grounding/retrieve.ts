@@ -2,6 +2,7 @@
 
 import type { RetrieveOptions } from './create-grounding.ts';
 import { PinnaceError, toData } from '../base/errors.ts';
+import type { Principal } from '../base/principal.ts';
 import { untilAborted } from '../base/until-aborted.ts';
 import type { GroundingRequest, GroundingSource, SourceHit, TenantedSource } from '../contracts/grounding-source.ts';
 import { hidesCause } from '../events/report.ts';
@@ -207,6 +208,27 @@ async function ask(
   const all = [...own.given, ...others.flatMap(({ given }) => given.filter(({ id }) => !ids.has(id)))];
   const best = all.toSorted((a, b) => b.confidence - a.confidence || b.score - a.score);
   return { given: best.slice(0, requests[0]?.topK), version };
+}
+
+/** A manifest does not wait longer for a source. */
+const emptyMs = 2_000;
+
+/** Returns the ids of the sources that have items of others and none for the principal. A source that fails or takes long is not among them. */
+export async function emptySources(sources: readonly GroundingSource[], principal: Principal): Promise<string[]> {
+  const signal = AbortSignal.timeout(emptyMs);
+  const empty = await Promise.all(sources.map(async (source) => {
+    if (!isTenanted(source) || source.scope === 'subject') return [];
+    try {
+      return await untilAborted(async () => {
+        const stats = await Promise.all(readOwners(source, { principal }).map((owner) => source.stats(owner, signal)));
+        const isEmpty = stats.every(({ items }) => items === 0);
+        return isEmpty && await source.holdsForOthers(principal.tenant, signal) ? [source.id] : [];
+      }, { signal, action: `read the data source "${source.id}"` });
+    } catch {
+      return [];
+    }
+  }));
+  return empty.flat();
 }
 
 /** The version is read first: what is found is at least as new. */

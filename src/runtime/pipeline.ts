@@ -14,6 +14,7 @@ import { createSlots } from '../tools/run-scope.ts';
 import { createChats } from './chats.ts';
 import { createLiveTexts } from '../tools/agent-tool.ts';
 import { createRuns, type RunningAgent, type Runs, type RunsOptions } from './runs.ts';
+import { AgentProblems, problemOf } from './check-agents.ts';
 import { createReadiness } from './readiness.ts';
 import { createRequestRefusals, createRunMethods, type LoadForks } from './run-methods.ts';
 import { createResolver, type Resolver } from './resolver.ts';
@@ -78,7 +79,11 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
     authorize,
     report,
     refused: createRequestRefusals(options),
-    ready: createReadiness({ ...options, isClosed: () => isClosed }),
+    ...createReadiness({ ...options, isClosed: () => isClosed }),
+    problems(principal) {
+      if (principal) requireScope(principal, 'admin');
+      return parts.problems.list(principal?.deployment === true ? undefined : principal?.tenant);
+    },
     async close({ drainMs = 0 } = {}) {
       isClosed = true;
       if (drainMs > 0) await waitAtMost(drainMs, parts.runs.drained());
@@ -107,6 +112,7 @@ function createParts<P extends Plans>(
   const resolver: Resolver = createResolver({ ...options, onAgentsChanged: (agentIds) => dismiss(agentIds) });
   const dismiss = createDismissal(runs, (agentId, tenant) => resolver.agent(agentId, { tenant, via: 'in-process' }));
   const liveTexts = createLiveTexts();
+  const problems = new AgentProblems(options.report);
   const mcp = options.mcp((keys) => resolver.invalidate(keys));
   const shared = {
     ...options,
@@ -118,7 +124,8 @@ function createParts<P extends Plans>(
     interruptions: createInterruptions({ storage, now, validMs: approvalMs, graceMs: storageGraceMs }),
     slots: createSlots(),
     // An agent that is called as a tool works by a plan, whose agents may call agents: the one place where both meet.
-    toolSetOf: createToolSets({ ...options, mcp, liveTexts, plans: () => plans }),
+    toolSetOf: createToolSets({ ...options, mcp, liveTexts, problems, plans: () => plans }),
+    problems,
     content: contentOnUse((): RuntimeParts => parts),
     liveTexts,
     startGate: createStartGate(now),
@@ -162,7 +169,7 @@ type Operations = Pick<HostedRuntime, 'manifest' | 'tools' | 'invalidate' | 'pre
 
 /** Creates the methods. */
 function createOperations(parts: RuntimeParts, { guard }: { readonly guard: Guard }): Operations {
-  const { resolver, toolSetOf, requireOpen } = parts;
+  const { resolver, toolSetOf, problems, dataSources, requireOpen } = parts;
   return {
     async manifest(agentId, principal) {
       requireScope(principal, 'registry:read', agentId);
@@ -171,7 +178,15 @@ function createOperations(parts: RuntimeParts, { guard }: { readonly guard: Guar
       const { agent, tools, servers } = await resolver.equip(agentId, principal);
       const { digest, entries } = await toolSetOf(agent, tools, servers);
       const { egress } = agent;
-      return { agentId: agent.id, digest, tools: entries, ...(egress && { egress }) };
+      const empty = await dataSources?.emptyFor(agent, principal) ?? [];
+      const all = [...problems.of(agent), ...empty.map((error) => problemOf(agent, error))];
+      return {
+        agentId: agent.id,
+        digest,
+        tools: entries,
+        ...(egress && { egress }),
+        ...(all.length > 0 && { problems: all.map(({ reason, message }) => ({ reason, message })) }),
+      };
     },
     async tools(agentId, principal) {
       requireScope(principal, 'run:create', agentId);

@@ -118,7 +118,7 @@ export function createResolver(options: ResolverOptions): Resolver {
   });
   const agent: Resolver['agent'] = async (agentId, caller) => {
     feed.subscribe();
-    return requireActive(await findAgent(agentId, caller, { caches, agents: options.agents }), caller);
+    return requireActive(agentId, await findAgent(agentId, caller, { caches, agents: options.agents }), caller);
   };
   const modelOf = createModelResolver({ caches, secrets, models: options.models });
   return {
@@ -212,9 +212,9 @@ async function equip(caches: CatalogCaches, agent: Agent, listed: SharedTools): 
   return { agent, tools, servers };
 }
 
-function requireActive(agent: Agent | undefined, { via }: Caller): Agent {
+function requireActive(agentId: string, agent: Agent | undefined, { via }: Caller): Agent {
   if (!agent || (agent.visibility === 'internal' && via === 'http')) {
-    throw new PinnaceError('not_found', 'Cannot run the agent: no agent has this id', {
+    throw new PinnaceError('not_found', `Cannot run agent ${JSON.stringify(agentId)}: no agent has this id`, {
       details: { reason: 'agent_not_found' },
     });
   }

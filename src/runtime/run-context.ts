@@ -57,6 +57,7 @@ import type { StartGate } from './start-gate.ts';
 import type { Steering } from './steering.ts';
 import type { Answer } from './step-content.ts';
 import type { StepTools } from './step-tools.ts';
+import type { AgentProblems } from './check-agents.ts';
 import type { McpSource, ToolSet, ToolSetOf } from './tool-sets.ts';
 import type { ContextPart } from './turn-context.ts';
 
@@ -134,6 +135,7 @@ export interface RuntimeParts extends RuntimeOptions {
   readonly interruptions: Interruptions;
   readonly slots: Slots;
   readonly toolSetOf: ToolSetOf;
+  readonly problems: AgentProblems;
   readonly content: RuntimeContent;
   readonly liveTexts: LiveTexts;
   readonly startGate: StartGate;

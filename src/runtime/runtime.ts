@@ -22,7 +22,8 @@ import type { AgentTools } from './agent-tools.ts';
 import type { ManifestEntry } from './tool-sets.ts';
 import type { PlanReply } from '../contracts/plans.ts';
 import type { Principal } from '../base/principal.ts';
-import type { Readiness, ReadyOptions } from './readiness.ts';
+import type { AgentProblem } from './check-agents.ts';
+import type { Diagnosis, Readiness, ReadyOptions } from './readiness.ts';
 import type { Runs } from './runs.ts';
 import type { RunStatus } from './run-record.ts';
 import type { BudgetView } from './budgets.ts';
@@ -38,6 +39,8 @@ export interface Manifest {
   readonly tools: readonly ManifestEntry[];
   /** The only origins that the agent's tool calls may reach; absent: what each tool allows. */
   readonly egress?: readonly string[];
+  /** What the agent's record names or asks for without effect, and its data sources that are empty for the caller alone; absent: nothing. */
+  readonly problems?: readonly Pick<AgentProblem, 'reason' | 'message'>[];
 }
 
 /** Runs agents, in process or on the other side of a port. */
@@ -235,6 +238,13 @@ export interface HostedRuntime extends Runtime {
   readonly refused: (error: unknown, request: RefusedRequest) => void;
   /** Probes whether the storage takes a write and the catalog answers. Never rejects; answers within two seconds. */
   ready(options?: ReadyOptions): Promise<Readiness>;
+  /** As `ready`, with why a part failed: a code, a reason and a message without secrets. */
+  diagnose(options?: ReadyOptions): Promise<Diagnosis>;
+  /**
+   * The problems of the agents that were used last: all, or those that the principal may see, which are its tenant's and those of shared
+   * records. Throws `forbidden` when the principal has no scope `admin`.
+   */
+  problems(principal?: Principal): readonly AgentProblem[];
   readonly metrics: Metrics;
 }
 

@@ -10,11 +10,13 @@ import {
   type Unavailable,
   unknownTool,
 } from '../tools/availability.ts';
+import { unknownHandler } from '../tools/define-tool.ts';
 import { type Builtin, implement, type Means } from '../tools/implement.ts';
 import type { Tool } from '../tools/tool.ts';
 import { createAgentTool, type LiveTexts } from '../tools/agent-tool.ts';
 import type { Limits } from './limits.ts';
 import type { Plans } from '../contracts/plans.ts';
+import type { PinnaceError } from '../base/errors.ts';
 import { isWithinEgress } from '../base/origins.ts';
 import type { UIMessage } from '../contracts/ai-types.ts';
 import type { ContextItem } from './run-request.ts';
@@ -23,8 +25,7 @@ import type { McpValidating, McpValidation } from '../contracts/mcp/mcp-validati
 import type { AnsweredQuestions } from '../contracts/mcp/answers.ts';
 import type { McpContent } from '../contracts/mcp/content.ts';
 import type { McpSignIns } from '../contracts/mcp/sign-in.ts';
-import { BoundedMap } from '../base/bounded-map.ts';
-import { type AgentTerms, problemsOfAgent } from './check-agents.ts';
+import { type AgentProblems, type AgentTerms, problemsOfAgent } from './check-agents.ts';
 import type { Discovery } from '../discovery/discovery-tools.ts';
 import type { DataSources } from '../grounding/grounding-tools.ts';
 
@@ -37,7 +38,8 @@ export type ToolSetOf = (
 
 /** Creates the function that assembles an agent's tool set from the composed tools and what the catalog has. */
 export function createToolSets(
-  { tools, builtins, discovery, dataSources, mcp, plans, limits, liveTexts, ...means }: Means & {
+  { tools, builtins, discovery, dataSources, mcp, plans, limits, liveTexts, problems, ...means }: Means & {
+    readonly problems: AgentProblems;
     /** Called when a tool is called. */
     readonly plans: () => Plans;
     readonly limits: Limits;
@@ -66,7 +68,7 @@ export function createToolSets(
     return tool;
   };
   const sets = new WeakMap<Agent, AssembledSet>();
-  const reportUnknown = createUnknownReport(means.report, { sources: dataSources?.ids, limits });
+  const terms = { sources: dataSources?.ids, limits };
   return async (agent, listed, selected) => {
     const servers = selected.map(({ id, server }) => ({ id, server: server && mcp.current(server) }));
     const last = sets.get(agent);
@@ -83,31 +85,21 @@ export function createToolSets(
     const given = [...composed, ...own, ...sourceToolsOf(agent, dataSources), ...others];
     const toolSet = await assemble(agent, given, await selectMcpTools(agent, servers, mcp));
     sets.set(agent, { listed, servers, toolSet });
-    reportUnknown(agent, toolSet);
+    const unhandled = others.filter(({ tool, definition }) => !tool && agent.entryTools.includes(definition.id))
+      .flatMap(({ definition }) => unknownHandler('use a tool', definition, means.handlers) ?? []);
+    problems.note(agent, [...problemsIn(toolSet, agent, terms), ...unhandled]);
     return toolSet;
   };
 }
 
-/** The most names that are remembered as reported. */
-const mostReported = 1000;
-
-/** Reports once what an agent names without effect: catalogs change, and caches read the same record again. */
-function createUnknownReport(report: Means['report'], terms: AgentTerms): (agent: Agent, toolSet: ToolSet) => void {
-  const reported = new BoundedMap<string, true>(mostReported);
-  return (agent, { entries }) => {
-    const { id: agentId, tenant = '' } = agent;
-    const known = entries.filter((entry) => entry.excluded !== 'unknown_tool').map(({ id }) => id);
-    const tools = entries.filter((entry) => entry.excluded === 'unknown_tool');
-    const problems = [
-      ...tools.map(({ id: toolId }) => unknownTool('use a tool', { agentId, toolId, known })),
-      ...problemsOfAgent(agent, terms, 'follow a record of the catalog'),
-    ];
-    for (const problem of problems) {
-      const name = JSON.stringify([tenant, problem.message]);
-      if (!reported.get(name)) report?.(problem, { kind: 'catalog', id: agentId });
-      reported.set(name, true);
-    }
-  };
+/** Returns what the agent names without effect. */
+function problemsIn({ entries }: ToolSet, agent: Agent, terms: AgentTerms): readonly PinnaceError[] {
+  const unknown = entries.filter((entry) => entry.excluded === 'unknown_tool');
+  const known = entries.filter((entry) => entry.excluded !== 'unknown_tool').map(({ id }) => id);
+  return [
+    ...unknown.map(({ id: toolId }) => unknownTool('use a tool', { agentId: agent.id, toolId, known })),
+    ...problemsOfAgent(agent, terms, 'follow a record of the catalog'),
+  ];
 }
 
 /** The built-in tools that the agent names: what it does not name is not loaded. */

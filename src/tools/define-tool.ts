@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import type { StandardResult, StandardSchema } from '../base/model-settings.ts';
-import { checkOptions, wrongArgument } from '../base/check-options.ts';
+import { checkOptions, suggest, wrongArgument } from '../base/check-options.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { isRecord } from '../base/is-record.ts';
 import { type Issue, pathText, toIssue } from '../base/parse.ts';
@@ -198,6 +198,28 @@ export function createHandledTool(definition: ToolDefinition, handlers: Handlers
     check: checkBy(definition.paramsSchema),
     execute,
   };
+}
+
+/** The error of a definition whose code the composition does not have; `undefined` where it has, and where none is needed. */
+export function unknownHandler(
+  action: string,
+  { id, type, config }: ToolDefinition,
+  handlers: Handlers,
+): PinnaceError | undefined {
+  if (type !== 'function' && type !== 'extension') return undefined;
+  const handler = config?.['handler'];
+  if (typeof handler === 'string' && Object.hasOwn(handlers, handler)) return undefined;
+  const names = Object.keys(handlers);
+  const suggestions = typeof handler === 'string' ? suggest(handler, names) : [];
+  const known = suggestions[0] === undefined
+    ? `there are ${names.slice(0, 20).join(', ') || 'none'}`
+    : `use "${suggestions[0]}"`;
+  const why = typeof handler === 'string'
+    ? `names the handler "${handler}", which createRuntime({ handlers }) does not have; ${known}`
+    : 'has no code: pass it in "tools", or name a function of "handlers" as config.handler';
+  return new PinnaceError('invalid_argument', `Cannot ${action}: tool "${id}" of type "${type}" ${why}`, {
+    details: { reason: 'unknown_handler', field: 'handler', suggestions },
+  });
 }
 
 /** The parts of an AI SDK tool that are used; what `tool()` and `dynamicTool()` return has them. */

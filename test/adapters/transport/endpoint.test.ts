@@ -183,7 +183,8 @@ describe('the endpoint', () => {
 
   it('is not ready when its storage is away', async () => {
     const runtime = testRuntime(hello());
-    const { serve } = await signedEndpoint({ ...runtime, ready: async () => ({ storage: 'failed', catalog: 'ok' }) });
+    const failed = { checks: { storage: 'failed', catalog: 'ok' }, failures: {} } as const;
+    const { serve } = await signedEndpoint({ ...runtime, diagnose: async () => failed });
     expect((await serve(new Request('https://worker.example/v1/readyz'))).status).toBe(503);
   });
 });

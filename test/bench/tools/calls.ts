@@ -1,5 +1,6 @@
 /** What a tool call costs besides its work, and what it costs to assemble a tool set from very many. */
 
+import { AgentProblems } from '../../../src/runtime/check-agents.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { defaultLimits } from '../../../src/runtime/limits.ts';
 import * as v from 'valibot';
@@ -82,6 +83,7 @@ export async function assemblyRows(): Promise<Row[]> {
     handlers: {},
     discovery: undefined,
     dataSources: undefined,
+    problems: new AgentProblems(undefined),
     mcp: createMcpServers({
       connector: undefined,
       catalog: staticCatalog({ agents: [], providers: [] }),

@@ -10,7 +10,7 @@ function setUp(options: Partial<ReadinessOptions> = {}) {
   const storage = memoryStorage();
   let commits = 0;
   const counted: Storage = { ...storage, commit: (changes) => (commits++, storage.commit(changes)) };
-  const ready = createReadiness({
+  const { ready } = createReadiness({
     storage: counted,
     catalog: { listTools: async () => [] },
     isClosed: () => false,

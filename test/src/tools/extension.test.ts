@@ -60,10 +60,11 @@ describe('a definition with a handler', () => {
   };
 
   it.each(['unknown', 'toString', '__proto__'])(
-    'is left out of the tool set when no code has the name %s',
-    async (handler) => {
-      const manifest = await runtimeWith(handler, {}).manifest('helper', me);
-      expect(manifest.tools).toEqual([{ id: 'greet', excluded: 'no_implementation' }]);
+    'is refused when no code has the name %s',
+    (handler) => {
+      expect(() => runtimeWith(handler, {})).toThrow(expect.objectContaining({
+        details: { reason: 'unknown_handler', field: 'handler', suggestions: [] },
+      }));
     },
   );
 });

@@ -25,6 +25,21 @@ const Prewarm: v.GenericSchema<unknown, { agentIds: string[] }> = v.strictObject
 const Readiness = v.object({
   status: v.picklist(['ok', 'failed']),
   checks: v.optional(v.record(v.string(), v.picklist(['ok', 'failed']))),
+  failures: v.optional(v.record(
+    v.string(),
+    v.object({
+      code: v.string(),
+      reason: v.optional(v.string()),
+      message: v.string(),
+      cause: v.optional(v.string()),
+    }),
+  )),
+  problems: v.optional(v.array(v.object({
+    agentId: v.string(),
+    tenant: v.optional(v.string()),
+    reason: v.string(),
+    message: v.string(),
+  }))),
   capabilities: v.optional(v.record(v.string(), v.unknown())),
 });
 
@@ -33,6 +48,7 @@ const ManifestPage = v.object({
   digest: v.string(),
   tools: v.array(v.object({ id: v.string(), excluded: v.optional(v.string()) })),
   egress: v.optional(v.array(v.string())),
+  problems: v.optional(v.array(v.object({ reason: v.string(), message: v.string() }))),
   nextPageToken: v.optional(v.string()),
 });
 
@@ -87,7 +103,8 @@ export const operatingOperations = {
   },
   'GET /v1/readyz': {
     operationId: 'getReadiness',
-    summary: 'Ready; checks and capabilities are for principals with the scope admin, and for the token of the metrics',
+    summary:
+      'Ready; checks, failures, problems of agents and capabilities are for principals with the scope admin, and for the token of the metrics',
     responses: {
       200: json('Every check passes', shapeOf(Readiness)),
       503: json('A check fails', shapeOf(Readiness)),
@@ -153,16 +170,20 @@ export function operationRoutes(endpoint: Served, hasToken: MetricsToken | undef
   let document: Json | undefined;
   serve('GET /v1/healthz', (c) => c.json({ status: 'ok' }));
   serve('GET /v1/readyz', async (c) => {
-    const hasDetails = await isOperator(c, endpoint, hasToken);
-    const [checks, known] = await Promise.all([
-      runtime.ready(hasDetails ? {} : { writeEveryMs: writeForStrangersMs }),
-      hasDetails ? inTime(capabilities, runtime) : undefined,
+    const operator = await operatorOf(c, endpoint, hasToken);
+    const [{ checks, failures }, known] = await Promise.all([
+      runtime.diagnose(operator ? {} : { writeEveryMs: writeForStrangersMs }),
+      operator ? inTime(capabilities, runtime) : undefined,
     ]);
     const ready = Object.values(checks).every((check) => check === 'ok');
-    return c.json(
-      { status: ready ? 'ok' : 'failed', ...(known && { checks, capabilities: known }) },
-      ready ? 200 : 503,
-    );
+    const problems = operator ? runtime.problems(operator.principal) : [];
+    const details = operator && {
+      checks,
+      ...(!ready && { failures }),
+      ...(problems.length > 0 && { problems }),
+      capabilities: known,
+    };
+    return c.json({ status: ready ? 'ok' : 'failed', ...details }, ready ? 200 : 503);
   });
   serve('GET /v1/openapi.json', (c) => c.json(document ??= describe()));
   const metricsGuard: Parameters<typeof serve>[2] = (usual) =>
@@ -195,20 +216,20 @@ export function operationRoutes(endpoint: Served, hasToken: MetricsToken | undef
 /** How often a probe without credentials may write to the storage. */
 const writeForStrangersMs = 10_000;
 
-/** Whether the caller may see more than ready or not: a principal with the scope `admin`, or the token of the metrics. */
-async function isOperator(
+/** A caller who may see more than ready or not: a principal with the scope `admin`, or the token of the metrics, which names none. */
+async function operatorOf(
   c: Context<SignedEnv>,
   { authenticate }: Served,
   hasToken: MetricsToken | undefined,
-): Promise<boolean> {
-  if (c.req.header('authorization') === undefined) return false;
-  if (await hasToken?.(c.req.raw)) return true;
+) {
+  if (c.req.header('authorization') === undefined) return undefined;
+  if (await hasToken?.(c.req.raw)) return { principal: undefined };
   let isAdmin = false;
   // Who cannot be verified, also because the storage is away, is a stranger: the route answers everyone.
   const verified = authenticate(c, async () => void (isAdmin = c.var.principal.scopes.includes('admin')))
     .catch(() => undefined);
   await within(verified, undefined, verificationMs);
-  return isAdmin;
+  return isAdmin ? { principal: c.var.principal } : undefined;
 }
 
 const verificationMs = 900;
