@@ -70,21 +70,23 @@ export interface ChainedCall {
 interface Link {
   readonly hash: number;
   readonly tokens: number;
-  readonly kind: keyof typeof letters;
-  /** Whether its provider has signed it. */
-  readonly isSigned: boolean;
+  /** The letter of its kind; a capital where its provider has signed it. */
+  readonly kind: string;
   /** A hash of the id of its message; 0 where the run has made it. */
   readonly origin: number;
 }
 
-/** The last call of one model. */
+/** The last call of one model, as it is stored: the blocks by columns. */
 interface Chain {
   readonly model: string;
   readonly tools: number;
   readonly toolTokens: number;
   readonly choice: string;
   readonly output: number;
-  readonly links: readonly Link[];
+  readonly hashes: readonly number[];
+  readonly tokens: readonly number[];
+  readonly origins: readonly number[];
+  readonly kinds: string;
 }
 
 /** What is stored of the calls of a chat. */
@@ -100,15 +102,7 @@ export interface PromptRecord {
   /** What models have issued, which they need back. */
   readonly issued?: readonly IssuedEntry[] | undefined;
   /** The chains, the last one first. */
-  readonly chains: readonly StoredChain[];
-}
-
-interface StoredChain extends Omit<Chain, 'links'> {
-  readonly hashes: readonly number[];
-  readonly tokens: readonly number[];
-  readonly origins: readonly number[];
-  /** A letter for each kind; a capital is signed. */
-  readonly kinds: string;
+  readonly chains: readonly Chain[];
 }
 
 /** So many models of a chat have a chain: a fallback, and the model that comes back after it. */
@@ -141,7 +135,7 @@ export class PromptChain {
     record: PromptRecord | undefined,
     { isStored, isLost }: { readonly isStored: boolean; readonly isLost: boolean },
   ) {
-    this.#chains = record ? record.chains.map(readChain) : [];
+    this.#chains = [...record?.chains ?? []];
     this.#issued = [...record?.issued ?? []];
     this.#isStored = isStored;
     this.#isLost = isLost;
@@ -179,7 +173,7 @@ export class PromptChain {
   ): PromptRecord | undefined {
     if (this.#own.size === 0) return undefined;
     const issued = newestOf(this.#issued.filter(({ messageId }) => isThere(messageId)));
-    return { v: 1, ...run, ...(issued.length > 0 && { issued }), chains: this.#chains.map(storedChain) };
+    return { v: 1, ...run, ...(issued.length > 0 && { issued }), chains: this.#chains };
   }
 
   /** Another model than before, or the first one of which anything is known. */
@@ -207,37 +201,35 @@ export class PromptChain {
     if (provider.jsonSchema === true && before.output !== chain.output) {
       return broken('output', { block: 'tools', position: 0, keptTokens: 0 });
     }
+    const { hashes, tokens } = before;
     let kept = before.toolTokens;
-    for (const [i, link] of before.links.entries()) {
-      const next = chain.links[i];
-      if (next && (next === link || next.hash === link.hash)) kept += link.tokens;
+    for (let i = 0; i < hashes.length; i++) {
+      if (hashes[i] === chain.hashes[i]) kept += tokens[i] ?? 0;
       else {
-        const block = link.kind === 'system' ? 'system' : 'messages';
-        return broken(this.#reasonAt({ link, next, isOwn: this.#own.has(before) }), {
-          block,
-          position: i + 1,
-          keptTokens: kept,
-        });
+        const block = kindAt(before, i) === 'system' ? 'system' : 'messages';
+        return broken(this.#reasonAt(i, { before, chain }), { block, position: i + 1, keptTokens: kept });
       }
     }
-    const system = chain.links.filter(({ kind }) => kind === 'system');
     const isChoice = before.choice !== chain.choice && /anthropic/i.test(model.provider);
-    if (!isChoice) return { shared: before.links.length, cacheableTokens: kept };
-    const keptTokens = chain.toolTokens + system.reduce((sum, { tokens }) => sum + tokens, 0);
+    if (!isChoice) return { shared: hashes.length, cacheableTokens: kept };
+    const system = chain.tokens.filter((_, i) => kindAt(chain, i) === 'system');
+    const keptTokens = system.reduce((sum, own) => sum + own, chain.toolTokens);
     return broken('choice', { block: 'messages', position: system.length + 1, keptTokens });
   }
 
   #reasonAt(
-    { link: before, next, isOwn }: { readonly link: Link; readonly next: Link | undefined; readonly isOwn: boolean },
+    at: number,
+    { before, chain }: { readonly before: Chain; readonly chain: Chain },
   ): BreakReason | undefined {
-    if (before.kind === 'repair' || before.kind === 'ephemeral') return before.kind;
-    if (before.kind === 'system' || next?.kind === 'system') return 'instructions';
+    const [kind, next] = [kindAt(before, at), kindAt(chain, at)];
+    if (kind === 'repair' || kind === 'ephemeral') return kind;
+    if (kind === 'system' || next === 'system') return 'instructions';
     if (this.#cause) return this.#cause;
-    if (next?.kind === 'summary') return 'compaction';
-    if (before.isSigned && next?.kind === before.kind && !next.isSigned) return 'signatures';
-    if (isOwn) return undefined; // a run changes nothing without saying so
-    if (before.kind === 'context' || before.kind === 'summary') return 'retention';
-    const isOther = !next || before.kind === 'user' || next.kind !== before.kind || next.origin !== before.origin;
+    if (next === 'summary') return 'compaction';
+    if (isSignedAt(before, at) && next === kind && !isSignedAt(chain, at)) return 'signatures';
+    if (this.#own.has(before)) return undefined; // a run changes nothing without saying so
+    if (kind === 'context' || kind === 'summary') return 'retention';
+    const isOther = kind === 'user' || next !== kind || chain.origins[at] !== before.origins[at];
     return isOther || !this.#isStored ? 'edit' : undefined;
   }
 }
@@ -252,8 +244,8 @@ function newestOf(issued: readonly IssuedEntry[]): readonly IssuedEntry[] {
   return issued.slice(first + 1);
 }
 
-function tokensOf({ toolTokens, links }: Chain): number {
-  return links.reduce((sum, { tokens }) => sum + tokens, toolTokens);
+function tokensOf({ toolTokens, tokens }: Chain): number {
+  return tokens.reduce((sum, own) => sum + own, toolTokens);
 }
 
 const ofTools = new WeakMap<object, { readonly hash: number; readonly tokens: number }>();
@@ -270,8 +262,23 @@ function chainOf({ prompt, tools = none, toolChoice, responseFormat, provider, m
     toolTokens: known.tokens,
     choice: toolChoice && toolChoice.type !== 'auto' ? JSON.stringify(toolChoice) : '',
     output,
-    links: prompt.map(linkOf),
+    ...columnsOf(prompt),
   };
+}
+
+function columnsOf(prompt: ChainedCall['prompt']): Pick<Chain, 'hashes' | 'tokens' | 'origins' | 'kinds'> {
+  const hashes: number[] = [];
+  const tokens: number[] = [];
+  const origins: number[] = [];
+  let kinds = '';
+  for (const message of prompt) {
+    const link = linkOf(message);
+    hashes.push(link.hash);
+    tokens.push(link.tokens);
+    origins.push(link.origin);
+    kinds += link.kind;
+  }
+  return { hashes, tokens, origins, kinds };
 }
 
 /** Names a model of a provider. */
@@ -290,11 +297,12 @@ function linkOf(message: LanguageModelV4Message): Link {
   const origin = originOf(message);
   const { role, content } = message;
   const parts: readonly object[] = typeof content === 'string' ? [] : content;
+  const isSigned = parts.some((part) => 'providerOptions' in part && isRecord(part.providerOptions));
+  const letter = letters[origin && isOfData(origin.kind) ? origin.kind : role];
   const link: Link = {
     hash: quickHash([role, content, message.providerOptions]),
     tokens: messageTokens(message),
-    kind: origin && isOfData(origin.kind) ? origin.kind : role,
-    isSigned: parts.some((part) => 'providerOptions' in part && isRecord(part.providerOptions)),
+    kind: isSigned ? letter.toUpperCase() : letter,
     origin: origin ? quickHash(origin.id) % 0x100_0000 : 0,
   };
   linked.set(message, link);
@@ -312,29 +320,19 @@ const letters = {
   repair: 'r',
   ephemeral: 'e',
 } as const;
-const kinds = new Map(Object.entries(letters).map(([kind, letter]) => [letter as string, kind as Link['kind']])); // its keys
+const kindOfLetter = new Map(Object.entries(letters).map(([kind, letter]) => [letter as string, kind]));
 
 function isOfData(kind: MessageOrigin['kind']): kind is Exclude<MessageOrigin['kind'], 'user' | 'assistant'> {
   return kind !== 'user' && kind !== 'assistant';
 }
 
-function storedChain({ links, ...chain }: Chain): StoredChain {
-  return {
-    ...chain,
-    hashes: links.map(({ hash }) => hash),
-    tokens: links.map(({ tokens }) => tokens),
-    origins: links.map(({ origin }) => origin),
-    kinds: links.map(({ kind, isSigned }) => isSigned ? letters[kind].toUpperCase() : letters[kind]).join(''),
-  };
+/** The kind of a block; `undefined` behind the last one. */
+function kindAt({ kinds }: Chain, at: number): string | undefined {
+  return kindOfLetter.get(kinds[at]?.toLowerCase() ?? '');
 }
 
-function readChain({ hashes, tokens, origins, kinds: written, ...chain }: StoredChain): Chain {
-  const links = hashes.map((hash, i): Link => {
-    const letter = written[i] ?? '';
-    const kind = kinds.get(letter.toLowerCase()) ?? 'user';
-    return { hash, tokens: tokens[i] ?? 0, kind, isSigned: letter !== letter.toLowerCase(), origin: origins[i] ?? 0 };
-  });
-  return { ...chain, links };
+function isSignedAt({ kinds }: Chain, at: number): boolean {
+  return /[A-Z]/.test(kinds[at] ?? '');
 }
 
 /** Where the prompt of a chat is recorded. */
@@ -365,11 +363,11 @@ export async function readPrompt(
   { storage, recent, principal, chatId }: PromptPlace,
   messages: readonly UIMessage[],
 ): Promise<PromptRecord | undefined> {
+  if (!hasAnswer(messages)) return undefined; // no call of a model came before, on any instance
   const key = promptKey(principal, chatId);
   const known = recent.use(JSON.stringify(key));
   const runId = lastRunIn(messages);
   if (known && (runId === undefined || known.runId === runId)) return known;
-  if (!hasAnswer(messages)) return undefined;
   return await readPromptRecord(storage, key);
 }
 
