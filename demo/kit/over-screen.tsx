@@ -8,7 +8,7 @@ import { isCovered } from '../app/state/screens.ts';
 import { Problem } from './problem.tsx';
 
 /** Every page over the chat, for style sheets and tests. */
-export type OverScreenName = 'agents' | 'runs' | 'settings-page' | 'builder' | 'link' | 'shared';
+export type OverScreenName = 'agents' | 'runs' | 'settings-page' | 'link' | 'shared';
 
 interface OverScreenProps {
   readonly playground: Playground;

@@ -14,7 +14,7 @@ import { groundingTools } from '../../src/grounding/index.ts';
 import type { ToolDefinition } from '../../src/registry/index.ts';
 import type { AgentCard } from '../app/worker/control.ts';
 import { knowledge } from '../knowledge/worker/data-sources.ts';
-import type { Registered } from '../registry/worker/host.ts';
+import type { Registered } from '../agents/worker/host.ts';
 import { yardRoot } from '../tree/worker/yard-root.ts';
 
 /** An agent and its suggested messages. */

@@ -27,7 +27,7 @@ const budgets: Readonly<Record<string, number>> = {
   'demo/main.tsx': 70.4,
   'demo/worker.ts': 228.3,
   'demo/tree/worker/host.ts': 49.3,
-  'demo/builder/worker/trials.ts': 42.4,
+  'demo/agents/worker/trials.ts': 42.4,
   './secrets/vault': 7.0,
   'demo/knowledge/worker/host.ts': 57.0,
   './grounding/file-text': 4,

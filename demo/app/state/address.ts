@@ -97,7 +97,7 @@ const overlays: Readonly<Record<OverRoute, Overlay>> = {
 };
 
 /** Reads all signals that the address is made of. */
-function routeOf({ chats, overlay, tree, knowledge, screen, agentsAt, builderAt }: Playground): Route {
+function routeOf({ chats, overlay, tree, knowledge, screen, agentsAt }: Playground): Route {
   const { id, messages } = chats.current.value;
   const isStored = messages.value.length > 0 || chats.list.value.some((chat) => chat.id === id);
   const over = (Object.keys(overlays) as OverRoute[]).find((each) => overlays[each] === overlay.value); // its own keys
@@ -106,7 +106,6 @@ function routeOf({ chats, overlay, tree, knowledge, screen, agentsAt, builderAt 
     ...(isStored && { chatId: id }),
     screen: shown,
     ...(shown?.name === 'agents' && { at: agentsAt[shown.where].value }),
-    ...(shown?.name === 'builder' && { at: builderAt.value }),
     tree: tree.isShown.value,
     ...(knowledge.isShown.value && { files: knowledge.at.value }),
     over,
@@ -115,13 +114,12 @@ function routeOf({ chats, overlay, tree, knowledge, screen, agentsAt, builderAt 
 
 /** Opens what a route holds, and closes everything else. */
 function open(route: Route, playground: Playground): void {
-  const { overlay, tree, knowledge, screen, agentsAt, builderAt, nowhere } = playground;
+  const { overlay, tree, knowledge, screen, agentsAt, nowhere } = playground;
   const { screen: wanted, over, at = [], unknown } = route;
   batch(() => {
     openChat(route, playground);
     nowhere.value = unknown ?? (isMissing(route, playground) ? 'c' : undefined);
     if (wanted?.name === 'agents') setPlace(agentsAt[wanted.where], at);
-    if (wanted?.name === 'builder') setPlace(builderAt, at);
     screen.value = sameScreen(wanted, screen.peek());
     tree.isShown.value = route.tree === true;
     knowledge.isShown.value = route.files !== undefined && !route.tree;

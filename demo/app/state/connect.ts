@@ -6,7 +6,7 @@ import type { PageCells } from '../worker/page-cells.ts';
 import type { EvalsControl } from '../../evals/worker/control.ts';
 import type { InspectorControl } from '../../inspector/worker/control.ts';
 import type { KnowledgeControl } from '../../knowledge/worker/control.ts';
-import type { RegistryControl } from '../../registry/worker/control.ts';
+import type { RegistryControl } from '../../agents/worker/control.ts';
 import type { TreeControl } from '../../tree/worker/control.ts';
 import type { Transport } from '../../chat/state/run.ts';
 import type { RemoteControl } from '../../settings/state/settings.ts';

@@ -7,7 +7,7 @@ import type { EvalsControl } from '../../evals/worker/control.ts';
 import type { InspectorControl } from '../../inspector/worker/control.ts';
 import type { KnowledgeControl } from '../../knowledge/worker/control.ts';
 import type { KnowledgePlace } from '../../knowledge/worker/place.ts';
-import type { RegistryControl } from '../../registry/worker/control.ts';
+import type { RegistryControl } from '../../agents/worker/control.ts';
 import type { TreeControl } from '../../tree/worker/control.ts';
 import { type Chats, type ChatsOptions, createChats } from '../../chat/state/chats.ts';
 import { noTabs } from '../../chat/state/chat-tabs.ts';
@@ -70,8 +70,6 @@ export interface Playground {
   readonly screen: Signal<Screen | undefined>;
   /** Where in the agents of this page and of a server the person is: a section, a record, its form. */
   readonly agentsAt: Readonly<Record<Where, Signal<readonly string[]>>>;
-  /** Where in the builder the person is. */
-  readonly builderAt: Signal<readonly string[]>;
   /** What an address named that leads nowhere: its first part, or `c` for a chat. */
   readonly nowhere: Signal<string | undefined>;
   /** The way to this page's registry. */
@@ -192,7 +190,6 @@ export function createPlayground(options: PlaygroundOptions): Playground {
     tree: { isShown: signal(false), connect: options.connectTree },
     screen: signal<Screen | undefined>(undefined),
     agentsAt: { page: signal(start), server: signal(start) },
-    builderAt: signal(start),
     nowhere: signal<string | undefined>(undefined),
     registry: { connect: options.connectRegistry },
     server: { connect: (url: string) => transports.consoleOf(url) },

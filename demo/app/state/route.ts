@@ -37,10 +37,10 @@ export interface RunScreen {
   readonly from?: RunsScreen;
 }
 
-/** A page over the chat. Where inside its agents or its builder the person is, is in signals of their own. */
+/** A page over the chat. Where inside its agents the person is, is in a signal of its own. */
 export type Screen =
   | { readonly name: 'agents'; readonly where: Where }
-  | { readonly name: 'builder' | 'settings' }
+  | { readonly name: 'settings' }
   | { readonly name: 'link' | 'shared'; readonly hash: string }
   | RunsScreen
   | RunScreen;
@@ -53,7 +53,7 @@ export interface Route {
   /** `undefined`: a new chat. */
   readonly chatId?: string | undefined;
   readonly screen?: Screen | undefined;
-  /** Where inside the agents or the builder. */
+  /** Where inside the agents. */
   readonly at?: readonly string[] | undefined;
   readonly tree?: boolean | undefined;
   /** Where in the files the person is, if they are open. */
@@ -66,6 +66,9 @@ export interface Route {
 }
 
 const overs: readonly OverRoute[] = ['model', 'server', 'palette', 'chats', 'chat-settings', 'share'];
+
+/** Where a new agent is made, in the agents. */
+export const newAgent: readonly string[] = ['agent', '~new'];
 
 /** The first parts of all addresses, and what they open. */
 export const places: Readonly<Record<string, string>> = {
@@ -119,7 +122,7 @@ function readScreen(
       return { screen: readRuns(tab === 'runs' ? [] : rest, 'server', params) };
     }
     case 'new-agent':
-      return { screen: { name: 'builder' }, at: rest };
+      return { screen: { name: 'agents', where: 'page' }, at: newAgent };
     case 'settings':
     case 'privacy': // 0.2.0
       return { screen: { name: 'settings' } };
@@ -170,8 +173,6 @@ function writeScreen(screen: Screen, at: readonly string[]): readonly string[] {
     case 'runs':
       return ['runs', screen.section === 'list' ? undefined : screen.section, screen.planId]
         .filter((one) => one !== undefined);
-    case 'builder':
-      return ['new-agent', ...at];
     case 'agents':
       return [screen.name, ...at];
     default:

@@ -3,7 +3,7 @@
 import type { KnowledgePlace } from '../../knowledge/worker/place.ts';
 import { endpointOf } from '../../settings/state/settings.ts';
 import type { Playground } from './playground.ts';
-import type { RunScreen, RunsScreen, Screen, Where } from './route.ts';
+import { newAgent, type RunScreen, type RunsScreen, type Screen, type Where } from './route.ts';
 
 /** The panels beside the chat, one at a time. */
 export type Beside = 'tree' | 'knowledge';
@@ -43,6 +43,12 @@ export function showAgents(playground: Playground, { section, where = whereOf(pl
 } = {}): void {
   playground.agentsAt[where].value = section === undefined || section === 'agent' ? [] : [section];
   playground.screen.value = { name: 'agents', where };
+}
+
+/** Shows the form of a new agent. */
+export function showNewAgent({ agentsAt, screen }: Playground): void {
+  agentsAt.page.value = newAgent;
+  screen.value = { name: 'agents', where: 'page' };
 }
 
 /** Shows the runs, or another part of their page. */

@@ -19,12 +19,11 @@ const orSay = { Failure: ScreenFailure };
 const SettingsDialog = lazy(async () => (await import('../../settings/ui/settings-dialog.tsx')).SettingsDialog, orSay);
 const TreePanel = lazy(async () => (await import('../../tree/ui/tree-panel.tsx')).TreePanel, orSay);
 const KnowledgePanel = lazy(async () => (await import('../../knowledge/ui/knowledge-panel.tsx')).KnowledgePanel, orSay);
-const AgentsScreen = lazy(async () => (await import('../../registry/ui/agents-screen.tsx')).AgentsScreen, orSay);
+const AgentsScreen = lazy(async () => (await import('../../agents/ui/agents-screen.tsx')).AgentsScreen, orSay);
 const RunsScreen = lazy(async () => (await import('../../inspector/ui/runs-screen.tsx')).RunsScreen, orSay);
 const SettingsScreen = lazy(async () => (await import('../../privacy/ui/settings-screen.tsx')).SettingsScreen, orSay);
 const TourStrip = lazy(async () => (await import('../../tour/ui/tour-strip.tsx')).TourStrip);
-const BuilderScreen = lazy(async () => (await import('../../builder/ui/builder-screen.tsx')).BuilderScreen, orSay);
-const LinkScreen = lazy(async () => (await import('../../builder/ui/link-screen.tsx')).LinkScreen, orSay);
+const LinkScreen = lazy(async () => (await import('../../agents/ui/link-screen.tsx')).LinkScreen, orSay);
 const SharedScreen = lazy(async () => (await import('../../share/ui/shared-screen.tsx')).SharedScreen, orSay);
 const ChatSettingsDialog = lazy(
   async () => (await import('../../chat/settings/chat-settings-dialog.tsx')).ChatSettingsDialog,
@@ -86,8 +85,6 @@ function Over({ playground }: { playground: Playground }): JSX.Element | null {
       return null;
     case 'agents':
       return <AgentsScreen playground={playground} where={screen.where} />;
-    case 'builder':
-      return <BuilderScreen playground={playground} />;
     case 'runs':
     case 'run':
       return <RunsScreen playground={playground} at={screen} />;

@@ -113,7 +113,7 @@ function pagesOf(playground: Playground): readonly PageLink[] {
       testId: 'open-agents',
       icon: 'records',
       title: 'Agents',
-      isCurrent: shown === 'agents' || shown === 'builder',
+      isCurrent: shown === 'agents',
       go: () => showAgents(playground),
     },
     {

@@ -9,7 +9,7 @@ import type { BudgetView } from '../../../src/runtime/budgets.ts';
 import type { Verification } from '../../../src/events/event-query.ts';
 import type { Activity, ConsoleControl, Readiness } from '../worker/control.ts';
 import type { PlanSteering } from '../../app/worker/control.ts';
-import type { Answer } from '../../registry/worker/answer.ts';
+import type { Answer } from '../../agents/worker/answer.ts';
 import { createPlanViews, type PlanViews } from './plan-views.ts';
 import { type Family, readPrometheus, seriesKey } from './prometheus.ts';
 import { type Totals, totalsOf } from './totals.ts';

@@ -2,7 +2,7 @@
 
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { PlanView } from '../../../src/planner/planner.ts';
-import type { Answer } from '../../registry/worker/answer.ts';
+import type { Answer } from '../../agents/worker/answer.ts';
 import type { SeenPlan } from '../worker/control.ts';
 
 /** The views of the latest plans. */

@@ -6,8 +6,8 @@ import type { Page } from '../../../src/runtime/index.ts';
 import type { PlanView } from '../../../src/planner/planner.ts';
 import type { BudgetView } from '../../../src/runtime/budgets.ts';
 import type { PlanSteering } from '../../app/worker/control.ts';
-import type { RegistryControl } from '../../registry/worker/control.ts';
-import type { Answer } from '../../registry/worker/answer.ts';
+import type { RegistryControl } from '../../agents/worker/control.ts';
+import type { Answer } from '../../agents/worker/answer.ts';
 
 /** A run from the endpoint's events. */
 export interface SeenRun {

@@ -2,7 +2,7 @@
 
 import type { Client } from '../../../adapters/transport/client.ts';
 import { toData } from '../../../src/base/errors.ts';
-import { answer } from '../../registry/worker/answer.ts';
+import { answer } from '../../agents/worker/answer.ts';
 import { createActivityLog } from './activity.ts';
 import type { ConsoleControl, Readiness } from './control.ts';
 import { httpRegistry } from './http-registry.ts';

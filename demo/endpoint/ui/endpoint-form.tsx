@@ -5,7 +5,7 @@ import { type FieldErrors, hostOf } from '../state/endpoint.ts';
 import type { ModelChoice, Settings } from '../../settings/state/settings.ts';
 import { listModels, type ServerAccess, type ServerReply, testModel } from '../../settings/state/ask-server.ts';
 import { hostedProviders, providerAt } from '../../settings/state/providers.ts';
-import type { VaultControl } from '../../registry/worker/control.ts';
+import type { VaultControl } from '../../agents/worker/control.ts';
 import { Field } from '../../kit/field.tsx';
 import { openRouterUrl } from '../../settings/state/openrouter.ts';
 import { KeyPlace } from './key-place.tsx';

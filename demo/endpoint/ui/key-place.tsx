@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { FieldErrors } from '../state/endpoint.ts';
 import type { ModelChoice } from '../../settings/state/settings.ts';
-import type { VaultControl, VaultState } from '../../registry/worker/control.ts';
+import type { VaultControl, VaultState } from '../../agents/worker/control.ts';
 import { Field } from '../../kit/field.tsx';
 
 interface KeyPlaceProps {

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { RunTools } from '../worker/control.ts';
-import { wordsOfExclusion } from '../../registry/state/exclusions.ts';
+import { wordsOfExclusion } from '../../agents/state/exclusions.ts';
 import { formatCount } from '../../kit/format.ts';
 
 /** The run's manifest: the tools that the agent had, and for each other the one reason why not. */

@@ -2,7 +2,7 @@
 
 import { type Grounding, PinnaceError, type Storage, toData } from '../../../src/index.ts';
 import type { Watchable } from '../../../src/contracts/index.ts';
-import type { Answer } from '../../registry/worker/answer.ts';
+import type { Answer } from '../../agents/worker/answer.ts';
 import { addFiles } from './add-files.ts';
 import { noteStarted, startedGrounding } from './started.ts';
 import type { KnowledgeControl, KnowledgeFile, KnowledgeNews } from './control.ts';

@@ -2,7 +2,7 @@
 
 import type { ClosableStorage } from '../../../src/contracts/storage.ts';
 import { openStorage } from '../../storage/open-storage.ts';
-import type { RegistryControl } from '../../registry/worker/control.ts';
+import type { RegistryControl } from '../../agents/worker/control.ts';
 import type { PrivacyWork } from './privacy-page.ts';
 import { eraseAll, isServed } from './erase.ts';
 import { browserPlaces, ownSettings, type Places, takeInventory } from './inventory.ts';

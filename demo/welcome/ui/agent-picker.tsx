@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { AgentCard } from '../../app/worker/control.ts';
 import type { Playground } from '../../app/state/playground.ts';
+import { showNewAgent } from '../../app/state/screens.ts';
 import { formatCount } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';
 
@@ -16,7 +17,7 @@ interface AgentPickerProps {
 
 /** The agents in a row, and what the chosen one does. */
 export function AgentPicker({ agent, playground, onChoose }: AgentPickerProps): JSX.Element {
-  const { agents, screen } = playground;
+  const { agents } = playground;
   return (
     <section class='agent-picker' aria-labelledby='agent-picker'>
       <div class='agent-head'>
@@ -25,7 +26,7 @@ export function AgentPicker({ agent, playground, onChoose }: AgentPickerProps): 
           type='button'
           class='quiet-button'
           data-testid='new-agent'
-          onClick={() => (screen.value = { name: 'builder' })}
+          onClick={() => showNewAgent(playground)}
         >
           <Icon name='plus' />
           New agent

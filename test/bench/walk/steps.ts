@@ -70,9 +70,8 @@ async function ownAgent(visitor: Visitor): Promise<number> {
   await visitor.click(page.getByTestId('new-chat'));
   await visitor.click(page.getByTestId('new-agent'));
   await visitor.click(page.getByTestId('template').first());
-  await visitor.click(page.getByTestId('builder-step-try'));
-  await visitor.click(page.getByTestId('builder-try'));
-  await page.getByTestId('builder').waitFor({ state: 'detached' });
+  await visitor.click(page.getByTestId('record-try'));
+  await page.getByTestId('agents').waitFor({ state: 'detached' });
   await ask(visitor, 'What is 6 * 7?', '.markdown');
   return performance.now() - from;
 }

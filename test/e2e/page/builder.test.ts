@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type EndpointProcess, startEndpoint } from '../../tools/servers/endpoint.ts';
+import { fillRecord } from '../../tools/browsers/mcp-server.ts';
 import { send, usePlayground } from '../../tools/browsers/playground.ts';
 
 const { open, newContext, shoot } = usePlayground();
@@ -20,6 +21,7 @@ const asked = (path: string, init: RequestInit = {}): Promise<Response> =>
 /** Makes an HTTP tool in the builder, and tries it. */
 async function makeTides(page: Page): Promise<void> {
   await page.getByTestId('make-http').click();
+  await page.getByTestId('http-url').waitFor();
   await page.getByTestId('field-name').fill('tides');
   await page.getByTestId('field-description').fill('Tells the tides of a port');
   await page.getByTestId('http-url').fill('https://tides.example.com/v1/{port}');
@@ -46,22 +48,17 @@ describe('an own agent in the built playground', () => {
     await page.getByTestId('field-name').fill('Harbour master');
     await page.getByTestId('field-instructions').fill('You tell people about tides. Use the tool tides.');
     await shoot(page, 'builder-about');
-    await page.getByTestId('builder-step-model').click();
-    await shoot(page, 'builder-model');
-    await page.getByTestId('builder-step-tools').click();
     await page.getByTestId('tool-query').fill('calculator');
     await page.locator('[data-testid=pick][data-id=calculator]').click();
     await shoot(page, 'builder-tools');
     await makeTides(page);
     await page.getByTestId('trial').scrollIntoViewIfNeeded();
     await shoot(page, 'builder-http');
-    await page.getByTestId('side-keep').click();
+    await page.getByTestId('record-save').click();
     await page.getByTestId('chosen-tool').getByText('tides').waitFor();
-    await page.getByTestId('builder-step-limits').click();
-    await page.getByTestId('field-limits.steps').fill('5');
+    await fillRecord(page, { 'limits.steps': '5' });
     await shoot(page, 'builder-limits');
-    await page.getByTestId('builder-step-try').click();
-    await page.getByTestId('builder-save').click();
+    await page.getByTestId('record-save').click();
     await page.locator('[data-testid=share][data-ready=true]').waitFor();
     await shoot(page, 'builder-try');
     const download = page.waitForEvent('download');
@@ -70,7 +67,7 @@ describe('an own agent in the built playground', () => {
     await page.getByTestId('share-link').click();
     await page.getByTestId('share-link').getByText('Copied').waitFor();
     const link = await page.evaluate(() => navigator.clipboard.readText());
-    await page.getByTestId('builder-try').click();
+    await page.getByTestId('record-chat').click();
     await send(page, 'Call tides with port "kiel"');
     await page.getByTestId('answer-footer').waitFor();
     await page.locator('[data-testid=message][data-role=assistant]').getByText('06:12').first().waitFor();
@@ -98,9 +95,10 @@ describe('an own agent in the built playground', () => {
   it('has a code tool that says where it threw', async () => {
     const { page, problems } = await open({ width: 360, height: 900 });
     await page.getByTestId('new-agent').click();
-    await page.getByTestId('builder-step-tools').click();
+    await page.getByTestId('make-code').scrollIntoViewIfNeeded();
     await shoot(page, 'builder-tools-narrow');
     await page.getByTestId('make-code').click();
+    await page.getByTestId('code-editor').waitFor();
     await page.getByTestId('field-name').fill('double');
     await page.getByTestId('field-description').fill('Doubles a text');
     await page.getByTestId('param-add').click();

@@ -48,6 +48,7 @@ async function openVault(page: Page): Promise<void> {
 /** Creates a code tool that throws, fixes it, and calls it again. */
 async function makeCodeTool(page: Page): Promise<void> {
   await page.getByTestId('make-code').click();
+  await page.getByTestId('code-editor').waitFor();
   await page.getByTestId('field-name').fill('double');
   await page.getByTestId('field-description').fill('Doubles a text');
   await page.getByTestId('param-add').click();
@@ -57,20 +58,21 @@ async function makeCodeTool(page: Page): Promise<void> {
   await page.getByTestId('code-editor').fill('return input.input1 + input.input1;');
   await page.getByTestId('trial-call').click();
   await page.locator('[data-testid=trial-result][data-ok=true]').getByText('texttext').waitFor();
-  await page.getByTestId('side-keep').click();
+  await page.getByTestId('record-save').click();
   await page.getByTestId('chosen-tool').getByText('double').waitFor();
 }
 
 /** Makes a tool that asks this server, and tries it. */
 async function makeHttpTool(page: Page, url: string): Promise<void> {
   await page.getByTestId('make-http').click();
+  await page.getByTestId('http-url').waitFor();
   await page.getByTestId('field-name').fill('tides');
   await page.getByTestId('field-description').fill('Tells the tides of a port');
   await page.getByTestId('http-url').fill(`${url}/v1/{port}`);
   await page.getByTestId('trial-input').fill('{"port": "kiel"}');
   await page.getByTestId('trial-call').click();
   await page.locator('[data-testid=trial-result][data-ok=true]').getByText('06:12').first().waitFor();
-  await page.getByTestId('side-keep').click();
+  await page.getByTestId('record-save').click();
   await page.getByTestId('chosen-tool').getByText('tides').waitFor();
 }
 
@@ -126,16 +128,14 @@ describe.skipIf(skipped)(`the built playground in ${where}`, { retry: 1 }, () =>
     await page.getByTestId('new-agent').click();
     await page.getByTestId('field-name').fill('Harbour master');
     await page.getByTestId('field-instructions').fill('You tell people about tides.');
-    await page.getByTestId('builder-step-tools').click();
     await makeCodeTool(page);
     await makeHttpTool(page, 'https://tides.example.com');
     await shoot(page, 'firefox-builder');
-    await page.getByTestId('builder-step-try').click();
-    await page.getByTestId('builder-save').click();
+    await page.getByTestId('record-save').click();
     await page.locator('[data-testid=share][data-ready=true]').waitFor();
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByTestId('share-file').click()]);
     expect(download.suggestedFilename()).toContain('harbour-master');
-    await page.getByTestId('builder-try').click();
+    await page.getByTestId('record-chat').click();
     await ask(page, 'Call tides with port "kiel"', '06:12');
     await ask(page, 'Call double with input1 "ahoy"', 'ahoyahoy');
     expect(problems).toEqual([]);

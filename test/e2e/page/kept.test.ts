@@ -1,5 +1,6 @@
 import type { Page } from 'playwright';
 import { describe, expect, inject, it } from 'vitest';
+import { fillRecord } from '../../tools/browsers/mcp-server.ts';
 import { send, usePlayground } from '../../tools/browsers/playground.ts';
 
 const { newContext, open, shoot } = usePlayground();
@@ -116,7 +117,7 @@ describe('two tabs on one agent', () => {
     await edit(second);
     await second.getByTestId('field-name').fill('Helmsman');
     await first.getByTestId('record-edit').click();
-    await first.getByTestId('field-role').fill('Finds the way');
+    await fillRecord(first, { role: 'Finds the way' });
     await first.getByTestId('record-save').click();
     await first.getByTestId('record-edit').waitFor();
     await second.getByTestId('record-save').click();

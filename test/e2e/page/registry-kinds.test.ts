@@ -3,6 +3,7 @@ import type { Page } from 'playwright';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEverythingServer } from '../../tools/servers/everything-server.ts';
 import type { TestServer } from '../../tools/servers/http-server.ts';
+import { fillRecord, saveRecord } from '../../tools/browsers/mcp-server.ts';
 import { send, usePlayground } from '../../tools/browsers/playground.ts';
 
 const { open, shoot } = usePlayground();
@@ -17,15 +18,6 @@ async function openSection(page: Page, section: string): Promise<void> {
   await page.getByTestId(`registry-tab-${section}`).click();
 }
 
-async function fill(page: Page, fields: Readonly<Record<string, string>>): Promise<void> {
-  for (const [name, value] of Object.entries(fields)) await page.getByTestId(`field-${name}`).fill(value);
-}
-
-async function save(page: Page): Promise<void> {
-  await page.getByTestId('record-save').click();
-  await page.getByTestId('record-page').waitFor();
-}
-
 describe('the kinds of records in the built playground', () => {
   it('checks an MCP server, shows what it offers, approves it, and lets an agent call its tools', async () => {
     const { page, problems } = await open({ height: 1000 });
@@ -34,13 +26,12 @@ describe('the kinds of records in the built playground', () => {
     await shoot(page, 'kinds-empty');
     await page.getByTestId('record-new').click();
     await shoot(page, 'mcp-connect');
-    await page.getByText('More settings').click();
-    await fill(page, { id: 'everything', alias: 'No good', url: 'nowhere' });
+    await fillRecord(page, { id: 'everything', alias: 'No good', url: 'nowhere' });
     await page.getByTestId('record-save').click();
     await page.getByTestId('help-alias').getByText('must be 1 to 24').waitFor();
     await shoot(page, 'kinds-mcp-form-wrong');
-    await fill(page, { alias: 'every', url: `${everything.url}/mcp` });
-    await save(page);
+    await fillRecord(page, { alias: 'every', url: `${everything.url}/mcp` });
+    await saveRecord(page);
     await shoot(page, 'kinds-mcp-pending');
     await page.getByTestId('mcp-report').waitFor(); // it was looked at when it was added
     await shoot(page, 'kinds-mcp-report');
@@ -59,8 +50,8 @@ describe('the kinds of records in the built playground', () => {
     await page.getByTestId('registry-tab-agent').click();
     await page.locator('[data-testid=registry-row][data-id=navigator]').click();
     await page.getByTestId('record-edit').click();
-    await fill(page, { mcp: 'everything: echo' });
-    await save(page);
+    await fillRecord(page, { mcp: 'everything: echo' });
+    await saveRecord(page);
     for (let i = 0; i < 2; i++) await page.getByTestId('agents-back').click(); // to the list, then to the chat
     await send(page, 'Call every__echo with message "Ahoy"');
     await page.locator('[data-testid=message][data-role=assistant]').getByText('Echo: Ahoy').first().waitFor();
@@ -82,10 +73,10 @@ describe('the kinds of records in the built playground', () => {
     await shoot(page, 'kinds-vault-open');
     await page.getByTestId('registry-tab-provider').click();
     await page.getByTestId('record-new').click();
-    await fill(page, { id: 'lab', baseUrl: 'https://lab.example.com/v1', model: 'small' });
+    await fillRecord(page, { id: 'lab', baseUrl: 'https://lab.example.com/v1', model: 'small' });
     await page.getByTestId('field-secret').selectOption('lab-key');
     await shoot(page, 'kinds-provider-form');
-    await save(page);
+    await saveRecord(page);
     await shoot(page, 'kinds-provider');
     expect(await page.getByTestId('record-page').textContent()).not.toContain('sk-not');
     await page.getByTestId('record-remove').click();
@@ -103,11 +94,11 @@ describe('the kinds of records in the built playground', () => {
     const { page } = await open();
     await openSection(page, 'dataSource');
     await page.getByTestId('record-new').click();
-    await fill(page, { id: 'charts', name: 'Charts', description: 'Depths', config: '{"language": ' });
+    await fillRecord(page, { id: 'charts', name: 'Charts', description: 'Depths', config: '{"language": ' });
     await page.getByTestId('record-save').click();
     await page.getByTestId('help-config').getByText('must be JSON').waitFor();
-    await fill(page, { config: '{"language": "en"}' });
-    await save(page);
+    await fillRecord(page, { config: '{"language": "en"}' });
+    await saveRecord(page);
     await page.getByTestId('agents-back').click();
     await page.getByTestId('registry-tab-transfer').click();
     const download = page.waitForEvent('download');

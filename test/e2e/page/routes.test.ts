@@ -98,7 +98,7 @@ describe('addresses of the playground', () => {
       ['#/agents/vault', 'registry-tab-vault'],
       ['#/agents/provider/default/edit', 'record-form'],
       ['#/settings', 'settings-page'],
-      ['#/new-agent/tools', 'builder-step-tools'],
+      ['#/agents/agent/~new', 'record-form'],
       ['#/runs', 'runs-empty'],
       ['#/runs/tests', 'evals'],
       ['#/runs/plans', 'server-none'],

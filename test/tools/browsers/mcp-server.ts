@@ -2,9 +2,14 @@
 
 import type { Page } from 'playwright';
 
-/** Writes in the fields of the open form. */
-async function fillRecord(page: Page, fields: Readonly<Record<string, string>>): Promise<void> {
-  for (const [name, value] of Object.entries(fields)) await page.getByTestId(`field-${name}`).fill(value);
+/** Writes in the fields of the open form, also in those that are folded. */
+export async function fillRecord(page: Page, fields: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, value] of Object.entries(fields)) {
+    const field = page.getByTestId(`field-${name}`);
+    await field.waitFor({ state: 'attached' });
+    if (!await field.isVisible()) await page.locator('details', { has: field }).locator('summary').click();
+    await field.fill(value);
+  }
 }
 
 /** Saves the open form. */
@@ -20,7 +25,6 @@ export async function startServer(page: Page, fields: Readonly<Record<string, st
   await page.keyboard.press('Enter');
   await page.getByTestId('registry-tab-mcpServer').click();
   await page.getByTestId('record-new').click();
-  await page.getByText('More settings').click();
   await fillRecord(page, fields);
 }
 

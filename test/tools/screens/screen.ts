@@ -1,17 +1,16 @@
 /** What a screen of the playground is, to tests and pictures: its name, and the way there. */
 
 import type { Page } from 'playwright';
-import type { Step } from '../../../demo/builder/state/builder.ts';
 import type { InspectorTab } from '../../../demo/inspector/state/inspector.ts';
 import type { Overlay } from '../../../demo/app/state/playground.ts';
 import type { RunsSection } from '../../../demo/app/state/route.ts';
 import type { Beside } from '../../../demo/app/state/screens.ts';
-import type { Section } from '../../../demo/registry/state/registry-pages.ts';
+import type { Section } from '../../../demo/agents/state/registry-pages.ts';
 import type { ScreenServers } from '../servers/screen-servers.ts';
 import type { OverScreenName } from '../../../demo/kit/over-screen.tsx';
 
 /** Screens with parts are listed part by part. */
-type Parted = 'agents' | 'runs' | 'builder';
+type Parted = 'agents' | 'runs';
 
 /** Every screen that the page's own code names: a new one does not compile before it is in the table. */
 type NamedScreen =
@@ -20,7 +19,6 @@ type NamedScreen =
   | Beside
   | `registry-${Section}`
   | `run-${InspectorTab}`
-  | `builder-${Step}`
   | `server-${Exclude<RunsSection, 'tests'> | 'agents'}`;
 
 /** States of screens that look otherwise than the screen does at first. */
@@ -54,7 +52,7 @@ type State =
   | 'fork-form'
   | 'fork-comparison'
   | 'evals'
-  | `builder-${'http' | 'code' | 'provider' | 'saved'}`
+  | `agent-${'new' | 'tools' | 'http' | 'code' | 'provider' | 'saved'}`
   | 'privacy-erase'
   | `server-${'none' | 'plan' | 'refused' | 'unreachable'}`
   | `failure-${'screen' | 'storage' | 'key'}`;

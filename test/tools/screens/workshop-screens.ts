@@ -40,40 +40,36 @@ export async function linkTo(document: object, mark = '#agent='): Promise<string
   return `${mark}${Buffer.from(await new Response(packed).arrayBuffer()).toString('base64url')}`;
 }
 
-const step = (name: string, ready = 'builder-page') => clicks(`builder-step-${name}`, ready);
-
 /** Where agents are made and shared. */
 export const workshopScreens = {
-  'builder-about': first('A new agent: what it does', async (page) => {
+  'agent-new': first('A new agent', async (page) => {
     await page.getByTestId('new-agent').click();
     await page.getByTestId('field-name').fill('Own');
   }),
-  'builder-model': next('A new agent: its model', step('model', 'make-provider')),
-  'builder-provider': next('A new agent: connect a model', clicks('make-provider', 'side-form')),
-  'builder-tools': next('A new agent: its tools', async (page) => {
-    await page.getByTestId('side-leave').click();
-    await step('tools', 'bench')(page);
+  'agent-tools': next('A new agent: its tools', async (page) => {
     await page.getByTestId('bench').click();
   }),
-  'builder-http': next('An HTTP tool with its request', async (page) => {
+  'agent-provider': next('A new agent: connect a model', async (page) => {
+    await page.getByText('Model', { exact: true }).click();
+    await page.getByTestId('make-provider').click();
+    await page.getByTestId('field-baseUrl').waitFor();
+  }),
+  'agent-http': next('An HTTP tool with its request', async (page) => {
+    await page.getByTestId('record-discard').click();
     await page.getByTestId('make-http').click();
     await page.getByTestId('http-url').fill('https://api.example.com/{id}');
     await page.getByTestId('trial-preview').click();
     await page.getByTestId('trial-request').waitFor();
   }),
-  'builder-code': next('A code tool with an error', async (page) => {
-    await page.getByTestId('side-leave').click();
+  'agent-code': next('A code tool with an error', async (page) => {
+    await page.getByTestId('record-discard').click();
     await page.getByTestId('make-code').click();
     await page.getByTestId('code-editor').fill('return (1');
     await page.locator('[data-testid=code-mark][data-line]').waitFor();
   }),
-  'builder-limits': next('A new agent: limits and secrets', async (page) => {
-    await page.getByTestId('side-leave').click();
-    await step('limits', 'vault')(page);
-  }),
-  'builder-try': next('A new agent: try and share', step('try', 'builder-save')),
-  'builder-saved': next('A saved agent with its link', async (page) => {
-    await page.getByTestId('builder-save').click();
+  'agent-saved': next('A saved agent with its link', async (page) => {
+    await page.getByTestId('record-discard').click();
+    await page.getByTestId('record-save').click();
     await page.locator('[data-testid=share][data-ready=true]').waitFor();
   }),
   'link': first('An agent from a link', async (page, { playground }) => {

@@ -1,9 +1,9 @@
 import type { Playground } from '../../../app/state/playground.ts';
 import { keyedActions, sayKey } from '../../../app/ui/actions.ts';
-import { showAgents, uncover } from '../../../app/state/screens.ts';
+import { showAgents, showNewAgent, uncover } from '../../../app/state/screens.ts';
 import { guideHref } from '../../../kit/guide-href.ts';
 import { guideGroups } from '../../../guides.ts';
-import type { Section } from '../../../registry/state/registry-pages.ts';
+import type { Section } from '../../../agents/state/registry-pages.ts';
 import type { Command } from './command.ts';
 
 /** The actions with a key, and what opens something. */
@@ -44,7 +44,7 @@ export function pageCommands(playground: Playground): readonly Command[] {
       title: 'Create an agent',
       hint: 'Page',
       words: 'build make create',
-      go: () => void (playground.screen.value = { name: 'builder' }),
+      go: () => showNewAgent(playground),
     },
     {
       id: 'settings',

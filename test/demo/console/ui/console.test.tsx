@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Activity, ConsoleControl } from '../../../../demo/console/worker/control.ts';
 import type { InspectorControl } from '../../../../demo/inspector/worker/control.ts';
 import type { PlanView } from '../../../../src/planner/planner.ts';
-import type { Answer } from '../../../../demo/registry/worker/answer.ts';
+import type { Answer } from '../../../../demo/agents/worker/answer.ts';
 import { toData } from '../../../../src/base/errors.ts';
 import { PinnaceError } from '../../../../src/index.ts';
 import { mount, type Page } from '../../../fixtures/page/playground.tsx';

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import type { Activity } from '../../../../demo/console/worker/control.ts';
 import { createConsoleHost } from '../../../../demo/console/worker/host.ts';
-import type { Answer } from '../../../../demo/registry/worker/answer.ts';
+import type { Answer } from '../../../../demo/agents/worker/answer.ts';
 import { createAudit, createRegistry, createRuntime, type Scope } from '../../../../src/index.ts';
 import { says, scriptedModel } from '../../../fixtures/model.ts';
 import { readAll, runRequest } from '../../../fixtures/runtime.ts';

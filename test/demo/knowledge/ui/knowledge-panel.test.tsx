@@ -6,7 +6,7 @@ import type {
   KnowledgeNews,
   OpenedKnowledge,
 } from '../../../../demo/knowledge/worker/control.ts';
-import type { Answer } from '../../../../demo/registry/worker/answer.ts';
+import type { Answer } from '../../../../demo/agents/worker/answer.ts';
 import { mount, type Page } from '../../../fixtures/page/playground.tsx';
 
 let page: Page;

@@ -77,8 +77,8 @@ describe('a reload in the middle of a run', () => {
     const { page, problems } = await open({ context });
     await page.reload();
     await page.getByTestId('new-agent').click();
-    await page.getByTestId('builder-step-tools').click();
     await page.getByTestId('make-code').click();
+    await page.getByTestId('code-editor').waitFor();
     await page.getByTestId('field-name').fill('double');
     await page.getByTestId('field-description').fill('Doubles a text');
     await page.getByTestId('param-add').click();

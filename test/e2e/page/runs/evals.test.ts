@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
 import { type EvalCase, fromJsonLines } from '../../../../src/evals/index.ts';
+import { fillRecord } from '../../../tools/browsers/mcp-server.ts';
 import { send, usePlayground } from '../../../tools/browsers/playground.ts';
 
 const { open, shoot } = usePlayground();
@@ -72,7 +73,7 @@ describe('test cases in the playground', () => {
     await run(page);
     await totals(page).getByText('1 passed, 0 failed').waitFor();
     await go(page, '#/agents/agent/navigator/edit');
-    await page.getByTestId('field-entryTools').fill('current_time');
+    await fillRecord(page, { entryTools: 'current_time' });
     await page.getByTestId('record-save').click();
     await page.getByTestId('record-page').waitFor();
     await go(page, '#/runs/evals');
