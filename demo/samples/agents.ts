@@ -28,8 +28,8 @@ interface Sample {
 const navigator: Sample = {
   agent: {
     id: 'navigator',
-    name: 'Navigator',
-    role: 'assistant',
+    name: 'Times and sums',
+    role: 'Navigator',
     description: 'Dates, time zones, units, arithmetic and word counts.',
     tags: ['sample'],
     providerId: 'default',
@@ -54,8 +54,8 @@ const navigator: Sample = {
 const logbook: Sample = {
   agent: {
     id: 'logbook',
-    name: 'Logbook',
-    role: 'assistant',
+    name: 'Notes',
+    role: 'Logbook',
     description: 'Writes and finds notes, and asks before deleting.',
     tags: ['sample'],
     providerId: 'default',
@@ -79,8 +79,8 @@ const logbook: Sample = {
 const purser: Sample = {
   agent: {
     id: 'purser',
-    name: 'Purser',
-    role: 'assistant',
+    name: 'Office',
+    role: 'Purser',
     description: 'Runs a small office with 500 tools. It starts with four and finds the others by keywords.',
     tags: ['sample', 'discovery'],
     providerId: 'default',
@@ -105,8 +105,8 @@ const commodore: Sample = {
   plans: true,
   agent: {
     id: 'commodore',
-    name: 'Commodore',
-    role: 'planner',
+    name: 'Plans',
+    role: 'Commodore',
     plans: true,
     description: 'Splits a goal among parallel sub-agents, asks you when needed, and summarizes.',
     tags: ['sample', 'plans'],
@@ -138,8 +138,8 @@ const commodore: Sample = {
 const drill: Sample = {
   agent: {
     id: 'drill',
-    name: 'Drill',
-    role: 'failure demo',
+    name: 'Failures',
+    role: 'Drill',
     description: 'Demonstrates failures: failing, slow and oversized tools, parallel calls and long answers.',
     tags: ['sample', 'failures'],
     providerId: 'default',
@@ -163,8 +163,8 @@ const drill: Sample = {
 const bosun: Sample = {
   agent: {
     id: 'bosun',
-    name: 'Bosun',
-    role: 'assistant',
+    name: 'Shipyard tree',
+    role: 'Bosun',
     description: 'Manages a shipyard’s plan, a tree of areas, jobs and tasks. Every change can be undone.',
     tags: ['sample'],
     providerId: 'default',
@@ -212,8 +212,8 @@ const bosun: Sample = {
 const almanac: Sample = {
   agent: {
     id: 'almanac',
-    name: 'Almanac',
-    role: 'assistant',
+    name: 'Your files',
+    role: 'Almanac',
     description: 'Answers from your files, with citations.',
     tags: ['sample', 'knowledge'],
     providerId: 'default',
@@ -238,8 +238,8 @@ const almanac: Sample = {
 const quartermaster: Sample = {
   agent: {
     id: 'quartermaster',
-    name: 'Quartermaster',
-    role: 'assistant',
+    name: 'Programs',
+    role: 'Quartermaster',
     description: 'Writes a program for many calls, which runs in a sandbox and asks before deleting.',
     tags: ['sample', 'programs'],
     providerId: 'default',
@@ -269,7 +269,7 @@ const quartermaster: Sample = {
 const samples: readonly Sample[] = [navigator, logbook, almanac, bosun, purser, quartermaster, commodore, drill];
 
 /** The sample agents, as a catalog takes them. */
-export const sampleAgents: readonly AgentInput[] = samples.map(({ agent }) => agent);
+export const sampleAgents: readonly AgentInput[] = samples.map(({ agent }) => ({ ...agent, version: '0.3.0' }));
 
 /** The data sources of the sample agents. */
 export const sampleDataSources: readonly DataSourceInput[] = [knowledge];
@@ -314,6 +314,7 @@ function cardOf(agent: AgentInput, definitions: readonly ToolDefinition[]): Agen
   return {
     id,
     name,
+    ...(agent.role && agent.role !== 'assistant' && { role: agent.role }),
     description,
     tools,
     suggestions: [],

@@ -7,6 +7,8 @@ import type { Found, RunNews, RunRecord } from '../../inspector/worker/control.t
 export interface AgentCard {
   readonly id: string;
   readonly name: string;
+  /** Its second name. */
+  readonly role?: string;
   readonly description: string;
   readonly tools: readonly { readonly name: string; readonly title: string; readonly description: string }[];
   /** Suggested first messages. */

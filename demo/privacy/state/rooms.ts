@@ -32,7 +32,7 @@ export const rooms: readonly Room[] = [
     kinds: ['embedding', 'grounding', 'ingest', 'knowledge'],
     joined: 'whole',
   },
-  { id: 'notes', title: 'Logbook notes', database: 'pinnace', kinds: ['notes'], joined: 'whole' },
+  { id: 'notes', title: 'Notes', database: 'pinnace', kinds: ['notes'], joined: 'whole' },
 ];
 
 /** The item that an entry belongs to. */

@@ -43,13 +43,13 @@ export const stops: readonly TourStop[] = [
   {
     id: 'call',
     title: 'A tool call',
-    before: 'Navigator converts a distance: it calls a tool and answers with the result.',
-    button: 'Ask Navigator',
+    before: 'An agent converts a distance: it calls a tool and answers with the result.',
+    button: 'Ask the agent',
     agentId: 'navigator',
     text: 'Convert 26.2 miles to kilometers',
     progress({ answer }) {
       const [call] = callsOf(answer);
-      if (call?.state !== 'result' || !hasEnded(answer)) return going('Navigator works.', call && card);
+      if (call?.state !== 'result' || !hasEnded(answer)) return going('The agent works.', call && card);
       return done(
         `The model requested “${call.name}”, and the runtime checked the input and made the call. Open its card to see it.`,
         card,
@@ -59,8 +59,8 @@ export const stops: readonly TourStop[] = [
   {
     id: 'approval',
     title: 'An approval',
-    before: 'Logbook writes a note and then deletes it. A destructive call pauses the run until you decide.',
-    button: 'Ask Logbook',
+    before: 'The agent for notes writes one and then deletes it. A destructive call pauses the run until you decide.',
+    button: 'Ask the agent',
     agentId: 'logbook',
     text: 'Add a note: "Throw me overboard", then delete it',
     progress: approval,
@@ -68,8 +68,8 @@ export const stops: readonly TourStop[] = [
   {
     id: 'discovery',
     title: 'One tool of 500',
-    before: 'Purser can use 500 tools and starts with four, which find the others when needed.',
-    button: 'Ask Purser',
+    before: 'The office agent can use 500 tools and starts with four, which find the others when needed.',
+    button: 'Ask the agent',
     agentId: 'purser',
     text: 'Create a ticket called "The anchor winch is stuck"',
     progress: discovery,
@@ -77,8 +77,8 @@ export const stops: readonly TourStop[] = [
   {
     id: 'tree',
     title: 'An edit, undone',
-    before: 'Bosun adds a task to the tree beside the chat, and you undo it.',
-    button: 'Ask Bosun',
+    before: 'The agent adds a task to the tree beside the chat, and you undo it.',
+    button: 'Ask the agent',
     agentId: 'bosun',
     text: 'Add a task "Order new anchor chain" to "Rigging and sails"',
     beside: 'tree',
@@ -88,8 +88,8 @@ export const stops: readonly TourStop[] = [
     id: 'plan',
     title: 'A plan with sub-agents',
     before:
-      'Commodore splits a goal among three sub-agents that work in parallel, and asks you what no tool can answer.',
-    button: 'Ask Commodore',
+      'An agent splits a goal among three sub-agents that work in parallel, and asks you what no tool can answer.',
+    button: 'Ask the agent',
     agentId: 'commodore',
     text:
       'What time is it in Tokyo; convert 26.2 miles to kilometers; calculate 6 * 7; ask me: which port do we sail for',
@@ -98,8 +98,8 @@ export const stops: readonly TourStop[] = [
   {
     id: 'sources',
     title: 'An answer with sources',
-    before: 'Almanac answers from its files and cites a source for each statement.',
-    button: 'Ask Almanac',
+    before: 'The agent answers from its files and cites a source for each statement.',
+    button: 'Ask the agent',
     agentId: 'almanac',
     text: 'What is an approval bound to?',
     progress: sources,
@@ -107,7 +107,7 @@ export const stops: readonly TourStop[] = [
   {
     id: 'recovery',
     title: 'A failure and a retry',
-    before: 'Navigator calls a tool with a wrong input. The error names the correct form, and Navigator tries again.',
+    before: 'The agent calls a tool with a wrong input. The error names the correct form, and the agent tries again.',
     button: 'Make it fail',
     agentId: 'navigator',
     text: 'call convert_units with {"value": "26.2", "from": "mi", "to": "km"}',
@@ -116,8 +116,8 @@ export const stops: readonly TourStop[] = [
   {
     id: 'stream',
     title: 'A stream, interrupted and resumed',
-    before: 'Drill writes a long answer. You stop reading in the middle and resume at the same place.',
-    button: 'Ask Drill',
+    before: 'An agent writes a long answer. You stop reading in the middle and resume at the same place.',
+    button: 'Ask the agent',
     agentId: 'drill',
     text: 'Write a long answer about recovering from failures',
     progress: stream,
@@ -125,8 +125,8 @@ export const stops: readonly TourStop[] = [
   {
     id: 'plug',
     title: 'Pull the plug',
-    before: 'Commodore works on a plan. You end the worker in the middle of it, and a new worker finishes the plan.',
-    button: 'Ask Commodore',
+    before: 'An agent works on a plan. You end the worker in the middle of it, and a new worker finishes the plan.',
+    button: 'Ask the agent',
     agentId: 'commodore',
     text: 'Call flaky with mode "slow"; calculate 6 * 7; ask me: which port do we sail for',
     survivesCuts: true,
@@ -143,7 +143,7 @@ function approval({ answer }: Observed): Progress {
   }
   const decided = callsOf(answer).findLast((call) => call.approval !== undefined);
   if (decided?.state === 'undecided') return missed('No decision was made and nothing was deleted. Start again.');
-  if (!decided || !hasEnded(answer)) return going('Logbook works.', '.message [data-testid=tool-card]');
+  if (!decided || !hasEnded(answer)) return going('The agent works.', '.message [data-testid=tool-card]');
   const isDenied = decided.state === 'denied';
   return done(
     isDenied
@@ -156,7 +156,7 @@ function approval({ answer }: Observed): Progress {
 function discovery({ answer }: Observed): Progress {
   const calls = callsOf(answer);
   const found = calls.find(({ name, state }) => !name.startsWith('tool_') && state === 'result');
-  if (!found || !hasEnded(answer)) return going('Purser looks for a tool.', calls.length > 0 ? card : undefined);
+  if (!found || !hasEnded(answer)) return going('The agent looks for a tool.', calls.length > 0 ? card : undefined);
   const saved = answer.facts.value.usage?.toolTokensSaved ?? 0;
   const tokens = saved > 0 ? `, and ${formatCount(saved, 'token')} of definitions were never sent` : '';
   return done(`It searched by keywords, loaded “${found.name}” alone and called it${tokens}.`, '.message .answer-cost');
@@ -169,13 +169,13 @@ function tree({ answer, activity }: Observed): Progress {
       '[data-testid=tree-latest]',
     );
   }
-  if (!hasEnded(answer)) return going('Bosun looks for the place and adds the task.', '[data-testid=tree-latest]');
+  if (!hasEnded(answer)) return going('The agent looks for the place and adds the task.', '[data-testid=tree-latest]');
   return yours('The task is in the tree. Select Undo below the tree.', { look: '[data-testid=tree-undo]' });
 }
 
 function plan({ answer }: Observed): Progress {
   const part = planOf(answer);
-  if (!part) return going('Commodore divides the goal.');
+  if (!part) return going('The agent divides the goal.');
   const { state, tasks } = part.view.value;
   if (openQuestions(part).length > 0) {
     return yours('Three tasks are done and one question is open. Answer it with the name of any port.', {
@@ -195,7 +195,7 @@ function plan({ answer }: Observed): Progress {
 }
 
 function sources({ answer, isReading }: Observed): Progress {
-  if (!hasEnded(answer)) return going('Almanac searches its sources. The first time, it indexes the guide.', card);
+  if (!hasEnded(answer)) return going('The agent searches its sources. The first time, it indexes the guide.', card);
   if (numbersCited(answerText(answer)).size === 0) return missed('It found nothing to cite. Start again.');
   if (!isReading) {
     return yours('Each number cites a passage. Select one.', { look: '.message [data-testid=citation]' });
@@ -210,7 +210,7 @@ function recovery({ answer }: Observed): Progress {
   const calls = callsOf(answer);
   const isFixed = calls.some(({ state }) => state === 'error') && calls.at(-1)?.state === 'result';
   if (!hasEnded(answer)) return going('The first call fails.', card);
-  if (!isFixed) return missed('Navigator did not try again. Start again.');
+  if (!isFixed) return missed('The agent did not try again. Start again.');
   return done('The runtime rejected the input with a reason, the model read it, and the second call succeeded.', card);
 }
 
@@ -232,7 +232,7 @@ function stream({ answer, run }: Observed): Progress {
     });
   }
   if (leftAt.length > 0) return going('The rest comes from the log, then live.', '.message');
-  if (!isSpeaking(answer)) return going('Drill starts to write.');
+  if (!isSpeaking(answer)) return going('The agent starts to write.');
   return yours('It is writing. Stop reading now; the page does so in the middle.', {
     look: '.message',
     act: 'leave',
@@ -240,12 +240,12 @@ function stream({ answer, run }: Observed): Progress {
   });
 }
 
-/** So many characters of Drill's answer lie well before its end. */
+/** So many characters of the answer lie well before its end. */
 const middle = 900;
 
 function plug({ answer, wasPulled }: Observed): Progress {
   const part = planOf(answer);
-  if (!part) return going('Commodore divides the goal.');
+  if (!part) return going('The agent divides the goal.');
   const { state } = part.view.value;
   const board = '.message [data-testid=plan]';
   if (state === 'cancelled' || state === 'failed') return missed('The plan did not finish. Start again.');

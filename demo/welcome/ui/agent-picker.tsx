@@ -7,7 +7,7 @@ import { formatCount } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';
 
 /** How many tools are named. */
-const maxTools = 4;
+const maxTools = 5;
 
 interface AgentPickerProps {
   readonly agent: AgentCard;
@@ -43,6 +43,7 @@ export function AgentPicker({ agent, playground, onChoose }: AgentPickerProps): 
         ))}
       </fieldset>
       <p class='agent-description' data-testid='agent-description'>
+        {agent.role !== undefined && <b>{agent.role}.</b>}
         {agent.description} <span class='agent-tools'>{toolsOf(agent)}</span>
       </p>
     </section>
@@ -50,7 +51,7 @@ export function AgentPicker({ agent, playground, onChoose }: AgentPickerProps): 
 }
 
 function AgentChoice(
-  { card: { id, name, description }, isChosen, onChoose }: {
+  { card: { id, name, role, description }, isChosen, onChoose }: {
     card: AgentCard;
     isChosen: boolean;
     onChoose: () => void;
@@ -67,7 +68,7 @@ function AgentChoice(
       data-testid='agent-card'
       data-agent={id}
       data-chosen={isChosen}
-      title={description}
+      title={role === undefined ? description : `${role}: ${description}`}
     >
       {/* A click also counts on the agent that is chosen already, which does not change. */}
       <input type='radio' name='agent' value={id} checked={isChosen} onChange={onChoose} onClick={onChoose} />

@@ -104,7 +104,7 @@ describe('the kinds of records in the built playground', () => {
     const download = page.waitForEvent('download');
     await page.getByTestId('export').click();
     const path = await (await download).path();
-    const changed = (await readFile(path, 'utf8')).replace('"name": "Drill"', '"name": "Drill master"');
+    const changed = (await readFile(path, 'utf8')).replace('"name": "Failures"', '"name": "Drill master"');
     const { page: elsewhere, problems } = await open({ width: 360, height: 740, dark: true });
     await elsewhere.keyboard.press('Control+k');
     await elsewhere.getByTestId('switcher-query').fill('agents, tools');
@@ -118,7 +118,7 @@ describe('the kinds of records in the built playground', () => {
     await elsewhere.getByTestId('import-report').waitFor();
     expect(await elsewhere.getByTestId('import-change').allTextContents()).toEqual([
       expect.stringContaining('charts'),
-      expect.stringMatching(/drill.*name.*Drill.*Drill master/),
+      expect.stringMatching(/drill.*name.*Failures.*Drill master/),
     ]);
     await elsewhere.getByTestId('import-apply').scrollIntoViewIfNeeded();
     await shoot(elsewhere, 'kinds-import-narrow');

@@ -225,7 +225,7 @@ describe('an agent that comes by a link', () => {
     await page.click('link-replace');
     await vi.waitFor(() => expect(page.all('link-accept')[0]).toHaveProperty('disabled', false));
     await page.click('link-leave');
-    expect(await host.control.get('agent', 'drill')).toMatchObject({ value: { record: { name: 'Drill' } } });
+    expect(await host.control.get('agent', 'drill')).toMatchObject({ value: { record: { name: 'Failures' } } });
   });
 
   const thief = {

@@ -168,7 +168,7 @@ describe('the registry screen', () => {
     await page.click('registry-switch');
     await vi.waitFor(() => expect(text('registry-switch')).toBe('Enable'));
     expect((await host.catalog.agent('drill'))?.state).toBe('disabled');
-    expect(page.playground.announcement.value).toBe('Drill is disabled');
+    expect(page.playground.announcement.value).toBe('Failures is disabled');
     await page.click('registry-switch');
     await vi.waitFor(() => expect(text('registry-switch')).toBe('Disable'));
   });

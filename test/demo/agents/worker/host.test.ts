@@ -167,7 +167,7 @@ describe('createRegistryHost', () => {
     const broken = () => Promise.reject(new PinnaceError('unavailable', 'No storage'));
     const storage: Storage = { ...memoryStorage(), get: broken, list: broken, commit: broken };
     const { catalog, control, registered } = hostedRegistry({ storage });
-    expect(await catalog.agent('drill')).toMatchObject({ name: 'Drill' });
+    expect(await catalog.agent('drill')).toMatchObject({ name: 'Failures' });
     expect(await catalog.provider('default')).toMatchObject({ kind: 'rehearsal' });
     expect(await control.list('agent', {})).toMatchObject({ ok: false, error: { code: 'unavailable' } });
     expect(await registered()).toBeUndefined();

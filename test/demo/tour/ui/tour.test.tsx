@@ -44,7 +44,7 @@ describe('the tour', () => {
   it('sends a real message to the right agent, and offers the next stop when the thing has happened', async () => {
     page = await mount();
     await page.click('open-tour');
-    expect(await says('ready')).toContain('Navigator');
+    expect(await says('ready')).toContain('agent');
     expect(page.all('tour-next')).toHaveLength(0);
     await page.click('tour-start');
     await vi.waitFor(() => expect(page.transport.sent[0]?.body).toEqual({ agentId: 'navigator' }));
@@ -57,7 +57,7 @@ describe('the tour', () => {
       expect(document.querySelector('[data-tour-look]')?.getAttribute('data-testid')).toBe('tool-card')
     );
     await page.click('tour-next');
-    expect(await says('ready')).toContain('Logbook');
+    expect(await says('ready')).toContain('notes');
     await vi.waitFor(() => expect(document.querySelector('[data-tour-look]') === null).toBe(true));
   });
 
@@ -90,7 +90,7 @@ describe('the tour', () => {
     expect(page.all('tour-step')[1]?.getAttribute('aria-current')).toBe('step');
     await page.click('tour-skip');
     await page.click('tour-skip');
-    expect(await says('ready')).toContain('Bosun');
+    expect(await says('ready')).toContain('tree');
   });
 
   it('says why a stop cannot be begun: another model answers', async () => {
@@ -114,7 +114,7 @@ describe('the tour', () => {
     await page.click('tour-remove');
     await vi.waitFor(() => expect(page.all('chat-item')).toHaveLength(0));
     await page.click('tour-again');
-    expect(await says('ready')).toContain('Navigator');
+    expect(await says('ready')).toContain('agent');
     expect(page.all('tour-step').some((step) => step.dataset['visited'] === 'true')).toBe(false);
   });
 
