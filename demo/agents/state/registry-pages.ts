@@ -215,8 +215,8 @@ export function createRegistryPages(
     if (draft) await give(record, value, draft);
     else {
       if (value === left?.form) left = undefined;
-      clear();
       await open(kind, record.id);
+      clear();
       if (isNew && kind === 'mcpServer') void opened.value?.check.look(); // what it offers is why it was added
     }
     return record;

@@ -160,7 +160,7 @@ describe('the registry screen', () => {
     await page.find('registry-row');
     page.press('Escape');
     await vi.waitFor(() => expect(page.all('agents')).toEqual([]));
-    expect((await host.catalog.agent('drill'))?.role).toBe('failure demo');
+    expect((await host.catalog.agent('drill'))?.role).toBe('Drill');
   });
 
   it('disables and enables an agent', async () => {
