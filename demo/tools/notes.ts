@@ -3,10 +3,9 @@
 import * as v from 'valibot';
 import { defineTool, PinnaceError, type Storage, type Tool, type ToolContext } from '../../src/index.ts';
 import { createNoteStore, type Note, type NoteStore } from './note-store.ts';
-import { searchNotes } from './search-notes.ts';
 
 /** Options of {@link notesTools}. */
-export interface NotesOptions {
+interface NotesOptions {
   readonly now?: () => number;
 }
 
@@ -172,4 +171,47 @@ function whole(note: Note): Record<string, string> {
 function shorten(text: string, length: number): string {
   const characters = Array.from(text.slice(0, length * 2 + 2));
   return characters.length > length ? `${characters.slice(0, length - 1).join('')}…` : text;
+}
+
+/** A note that was found, and the place in it that fits. */
+interface FoundNote {
+  readonly note: Note;
+  readonly excerpt: string;
+}
+
+const pageSize = 100;
+const excerptLength = 120;
+
+/** Returns the notes in which every word of the query occurs, the newest first. */
+async function searchNotes(
+  notes: Pick<NoteStore, 'list'>,
+  { query, limit, signal }: { readonly query: string; readonly limit: number; readonly signal: AbortSignal },
+): Promise<FoundNote[]> {
+  const words = fold(query).split(/\s+/).filter((word) => word !== '');
+  const found: FoundNote[] = [];
+  for (let before: number | undefined;;) {
+    signal.throwIfAborted();
+    const page = await notes.list({ before, limit: pageSize });
+    for (const note of page) if (matches(note, words)) found.push({ note, excerpt: excerptOf(note, words) });
+    before = page.at(-1)?.number;
+    if (page.length < pageSize || found.length >= limit) return found.slice(0, limit);
+  }
+}
+
+/** Letters that differ only in case, width or accents are the same. */
+function fold(text: string): string {
+  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+}
+
+function matches({ title, text }: Note, words: readonly string[]): boolean {
+  const folded = fold(`${title}\n${text}`);
+  return words.every((word) => folded.includes(word));
+}
+
+/** The line that holds the first word, from near that word. */
+function excerptOf({ text }: Note, [first = '']: readonly string[]): string {
+  const line = text.split('\n').find((candidate) => fold(candidate).includes(first)) ?? text;
+  const start = Math.max(0, fold(line).indexOf(first) - excerptLength / 3);
+  const excerpt = line.slice(start, start + excerptLength).toWellFormed();
+  return `${start > 0 ? '…' : ''}${excerpt}${start + excerptLength < line.length ? '…' : ''}`;
 }

@@ -1,23 +1,20 @@
 /** The registry's pages: which list is shown, which record is open, and what can be done with it. */
 
 import { batch, type ReadonlySignal, signal } from '@preact/signals';
-import type { HistoryEntry, RecordKind } from '../../../src/registry/index.ts';
+import type { HistoryEntry, RecordKind, RegistryQuery } from '../../../src/registry/index.ts';
 import type { Page } from '../../../src/runtime/index.ts';
-import type { AnyRecord, FoundRecord, RegistryControl } from '../worker/control.ts';
+import { problemOf } from '../../kit/answer-problem.ts';
+import { sealSecret } from '../../mcp/seal-secret.ts';
+import { createVaultPage, type VaultPage } from '../../vault/state/vault-page.ts';
 import type { Answer } from '../worker/answer.ts';
+import type { AnyRecord, FoundRecord, RegistryControl } from '../worker/control.ts';
 import { type AgentDraft, createAgentDraft, freeId } from './agent-draft.ts';
 import { tryRecord } from './live-check.ts';
-import { nameOf } from './record-words.ts';
-import { everything, type Filter, type Listing, queryOf } from './registry-list.ts';
 import { createMcpCheck, type McpCheck } from './mcp-check.ts';
 import type { FieldValues } from './record-fields.ts';
 import { type Choices, createRecordForm, type RecordForm } from './record-form.ts';
+import { nameOf } from './record-words.ts';
 import { createTransfer, type Transfer } from './transfer.ts';
-import { createVaultPage, type VaultPage } from '../../vault/state/vault-page.ts';
-import { sealSecret } from '../../mcp/seal-secret.ts';
-import { problemOf } from '../../kit/answer-problem.ts';
-
-export type { Filter, Listing } from './registry-list.ts';
 
 /** What there is besides lists of records. */
 export type Section = RecordKind | 'vault' | 'transfer';
@@ -376,5 +373,36 @@ async function choicesOf(control: RegistryControl): Promise<Choices> {
   return {
     providers: providers?.ok ? providers.value.items.map(({ id }) => id) : [],
     secrets: vault?.ok ? vault.value.secrets.map(({ id }) => id).filter((id) => id !== sealSecret) : [],
+  };
+}
+
+/** Which records the list shows. */
+export interface Filter {
+  readonly text: string;
+  readonly tag: string;
+  readonly visibility: '' | NonNullable<RegistryQuery['visibility']>;
+  readonly state: '' | NonNullable<RegistryQuery['state']>;
+  readonly type: string;
+}
+
+/** The records of a list so far. */
+export interface Listing {
+  readonly items: readonly AnyRecord[];
+  readonly nextPageToken?: string;
+}
+
+/** The filter that lets everything through. */
+const everything: Filter = { text: '', tag: '', visibility: '', state: '', type: '' };
+
+/** The query to the registry. */
+function queryOf({ text, tag, visibility, state, type }: Filter): RegistryQuery {
+  const words = text.trim();
+  const only = tag.trim();
+  return {
+    ...(words !== '' && { text: words }),
+    ...(only !== '' && { tags: [only] }),
+    ...(visibility !== '' && { visibility }),
+    ...(state !== '' && { state }),
+    ...(type !== '' && { type }),
   };
 }

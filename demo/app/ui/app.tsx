@@ -1,16 +1,20 @@
+/** The page's keys. */
+
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { agentOf, type Playground } from '../state/playground.ts';
-import { isCovered } from '../state/screens.ts';
+import { isRunning } from '../../chat/state/chat.ts';
+import { Thread } from '../../chat/ui/thread.tsx';
 import { Composer } from '../../composer/ui/composer.tsx';
+import { findInstead } from '../../find/ui/chat-find.ts';
 import { lazy } from '../../kit/lazy.tsx';
 import { Markdown } from '../../markdown/ui/lazy-markdown.tsx';
-import { ScreenFailure } from './screen-failure.tsx';
-import { handleShortcut } from './shortcuts.ts';
-import { isBeside, isCovering } from './panel-cover.ts';
-import { SideBar } from './side-bar.tsx';
+import { agentOf, type Playground } from '../state/playground.ts';
+import { isCovered } from '../state/screens.ts';
+import { actionOf, isWriting } from './actions.ts';
 import { Notices } from './notices.tsx';
-import { Thread } from '../../chat/ui/thread.tsx';
+import { isBeside, isCovering } from './panel-cover.ts';
+import { ScreenFailure } from './screen-failure.tsx';
+import { SideBar } from './side-bar.tsx';
 import { TopBar } from './top-bar.tsx';
 import { whenIdle } from './when-idle.ts';
 
@@ -112,4 +116,50 @@ function usePanelOf(agentId: string, { agents, tree, knowledge }: Playground): v
     if (panel === 'knowledge' && isBeside()) knowledge.isShown.value = true;
     else if (was === 'knowledge' || panel !== undefined) knowledge.isShown.value = false;
   }, [agentId]);
+}
+
+/** Does what the key says. Returns whether it meant anything. */
+function handleShortcut(event: KeyboardEvent, playground: Playground): boolean {
+  const { overlay, chats, focusRequests } = playground;
+  if (event.defaultPrevented || event.isComposing) return false;
+  if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === 'k') {
+    overlay.value = overlay.value === 'switcher' ? 'none' : 'switcher';
+    return true;
+  }
+  if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === 'f') {
+    return findInstead(playground);
+  }
+  if (event.key === 'Escape') return escape(playground);
+  const action = overlay.value === 'none' && !document.querySelector('dialog[open]') ? actionOf(event) : undefined;
+  if (action) {
+    action.go(playground);
+    return true;
+  }
+  if (event.key === '?' && overlay.value === 'none' && !isWriting(event.target) && !hasModifier(event)) {
+    overlay.value = 'keys';
+    return true;
+  }
+  if (
+    event.key !== '/' || overlay.value !== 'none' || isCovered(playground) || isWriting(event.target) ||
+    hasModifier(event)
+  ) return false;
+  focusRequests.value++;
+  return chats.current.value.loaded.value === 'ready';
+}
+
+/** Closes what lies over the chat, else stops the run. Dialogs close themselves. */
+function escape(playground: Playground): boolean {
+  const { overlay, chats } = playground;
+  if (overlay.value === 'drawer') {
+    overlay.value = 'none';
+    return true;
+  }
+  if (isCovered(playground)) return false; // it goes back by itself, and the run behind it goes on
+  if (overlay.value !== 'none' || !isRunning(chats.current.value)) return false;
+  chats.stop();
+  return true;
+}
+
+function hasModifier(event: KeyboardEvent): boolean {
+  return event.ctrlKey || event.metaKey || event.altKey;
 }

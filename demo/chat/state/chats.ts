@@ -2,21 +2,20 @@
 
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { Decision } from '../../../src/permission/interruption.ts';
-import type { PlanSteering } from '../../app/worker/control.ts';
-import { type Chat, headOf, isRunning, titleOf } from './chat.ts';
-import type { ChatSettings } from '../settings/chat-settings.ts';
-import { type ChatRunsOptions, createChatRuns } from './chat-runs.ts';
-import { type ChatShelf, createShelf } from './chat-shelf.ts';
-import { createRemoval, type Removal } from './removal.ts';
-import { createSending, isReady, type Sending } from './sending.ts';
-import { followTabs } from './follow-tabs.ts';
-import type { ChatStore } from '../store/chat-store.ts';
-import type { Message, ToolPart } from './message.ts';
-import type { AttachedFile } from '../../files/state/attached-file.ts';
-import { followDrafts } from '../../composer/state/drafts.ts';
 import type { Notes } from '../../app/state/notes.ts';
+import type { PlanSteering } from '../../app/worker/control.ts';
+import { followDrafts } from '../../composer/state/drafts.ts';
+import type { AttachedFile } from '../../files/state/attached-file.ts';
 import type { PlanQuestion } from '../../plan/state/plan-data.ts';
 import type { Answer } from '../../plan/state/plan-reply.ts';
+import type { ChatSettings } from '../settings/chat-settings.ts';
+import type { ChatStore } from '../store/chat-store.ts';
+import { type ChatRunsOptions, createChatRuns } from './chat-runs.ts';
+import { type ChatShelf, createShelf } from './chat-shelf.ts';
+import { type Chat, headOf, isRunning, titleOf } from './chat.ts';
+import { followTabs } from './follow-tabs.ts';
+import type { Message, ToolPart } from './message.ts';
+import { createSending, isReady, type Sending } from './sending.ts';
 
 /** The chats and what is done with them. A run goes on when another chat is opened. */
 export interface Chats {
@@ -262,5 +261,44 @@ function followDeletion(
   return {
     title: computed(() => isShown() ? deleted.value?.title : undefined),
     show: (chat) => void (deleted.value = { title: chat.title.value, instead: current.value }),
+  };
+}
+
+/** How long a deleted chat can be brought back. */
+const undoWithinMs = 10_000;
+
+/** The latest deletion. */
+interface Removal {
+  readonly removed: ReadonlySignal<Chat | undefined>;
+  start(chat: Chat): void;
+  /** Returns the chat to bring back, if there still is one. */
+  undo(): Chat | undefined;
+  /** Ends the time in which it can be brought back. */
+  close(): void;
+}
+
+/** Creates the deletion of no chat. `onOver` is called with each chat that cannot be brought back any more. */
+function createRemoval(onOver: (chat: Chat) => void): Removal {
+  const removed = signal<Chat | undefined>(undefined);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  function end(): Chat | undefined {
+    clearTimeout(timer);
+    const chat = removed.value;
+    removed.value = undefined;
+    return chat;
+  }
+  function close(): void {
+    const chat = end();
+    if (chat) onOver(chat);
+  }
+  return {
+    removed,
+    close,
+    start(chat) {
+      close();
+      removed.value = chat;
+      timer = setTimeout(close, undoWithinMs);
+    },
+    undo: end,
   };
 }

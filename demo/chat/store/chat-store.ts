@@ -1,20 +1,19 @@
 /** Keeps chats in storage: one head per chat, one value per message, so that a long chat is never written as a whole. */
 
-import { type ReadonlySignal, signal } from '@preact/signals';
+import { batch, type ReadonlySignal, signal } from '@preact/signals';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { Storage } from '../../../src/contracts/storage.ts';
 import { nextTask } from '../../kit/next-task.ts';
-import type { ChatHead } from '../state/chat.ts';
-import type { ChatHit } from './chat-index.ts';
-import { readHeads, removeChat } from './chat-rows.ts';
 import { type ChatTabs, noTabs } from '../state/chat-tabs.ts';
+import type { ChatHead } from '../state/chat.ts';
+import type { Message } from '../state/message.ts';
+import type { ChatHit } from './chat-index.ts';
+import { type PlacedMessage, readHeads, removeChat } from './chat-rows.ts';
 import { createChatWriter, type Saved, type Unwritten } from './chat-writer.ts';
 import { createKnownChats, type KnownChats } from './known-chats.ts';
-import { mergeMessages } from './merge-messages.ts';
-import type { Message } from '../state/message.ts';
 
 /** Why chats are not stored. `newer`: a newer version of the page wrote the storage. */
-export type NotStored = 'blocked' | 'full' | 'newer';
+type NotStored = 'blocked' | 'full' | 'newer';
 
 /** What is written of a chat: the head, and the messages from `from` on, up to `to`. */
 interface Changed {
@@ -26,7 +25,7 @@ interface Changed {
 }
 
 /** A chat as another tab has left it, or that it was removed. */
-export type Caught = { readonly head: ChatHead; readonly messages: readonly Message[] } | 'removed' | undefined;
+type Caught = { readonly head: ChatHead; readonly messages: readonly Message[] } | 'removed' | undefined;
 
 interface CatchUpOptions {
   readonly from?: number;
@@ -165,4 +164,41 @@ function reasonOf(error: unknown): NotStored {
   const reason = error instanceof PinnaceError ? error.details?.['reason'] : undefined;
   if (reason === 'storage_full') return 'full';
   return reason === 'storage_newer' ? 'newer' : 'blocked';
+}
+
+interface MergeOptions {
+  /** The ids of messages that were stored before. */
+  readonly stored: ReadonlySet<string>;
+  /** The stored places of messages, by id. */
+  readonly places: ReadonlyMap<string, number>;
+  /** Those that were read. */
+  readonly placed: readonly PlacedMessage[];
+  /** Whether an answer is being written here: then this tab has the latest. */
+  readonly isOurs: (messageId: string) => boolean;
+}
+
+/** Returns all messages in their order; those that are here stay the same objects, with what they are now. */
+function mergeMessages(here: readonly Message[], { stored, places, placed, isOurs }: MergeOptions): Message[] {
+  const own = new Map(here.map((message) => [message.id, message]));
+  const read = new Map(placed.map(({ message }) => [message.id, message]));
+  for (const [id, message] of own) {
+    const fresh = read.get(id);
+    if (fresh && !isOurs(id)) takeIn(message, fresh);
+  }
+  const isRemoved = ({ id }: Message): boolean => stored.has(id) && !places.has(id); // dropped by the other tab
+  const stay = here.filter((message) => isOurs(message.id) || !isRemoved(message));
+  const all = [...stay, ...placed.flatMap(({ message }) => own.has(message.id) ? [] : [message])];
+  return all.toSorted((a, b) => (places.get(a.id) ?? Infinity) - (places.get(b.id) ?? Infinity) || 0); // messages that are not stored yet are last
+}
+
+function takeIn(message: Message, fresh: Message): void {
+  if (message.role === 'user' && fresh.role === 'user' && message.files && fresh.files) {
+    message.files.value = fresh.files.value;
+  }
+  if (message.role !== 'assistant' || fresh.role !== 'assistant') return;
+  batch(() => {
+    message.parts.value = fresh.parts.value;
+    message.facts.value = fresh.facts.value;
+    message.outcome.value = fresh.outcome.value;
+  });
 }

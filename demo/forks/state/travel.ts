@@ -5,11 +5,10 @@ import { type ErrorData, toData } from '../../../src/base/errors.ts';
 import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
 import type { Provider } from '../../../src/registry/index.ts';
 import type { Transport } from '../../chat/state/run.ts';
-import type { Schedule } from '../../kit/hooks/frame-queue.ts';
 import type { Found, RunInputs, RunRecord } from '../../inspector/worker/control.ts';
+import { createFrameQueue, type Schedule } from '../../kit/hooks/frame-queue.ts';
 import { compareRuns, type RunComparison } from './compare-runs.ts';
 import { draftAt, type ForkDraft, readDraft } from './fork-draft.ts';
-import { type Followed, followRun } from './follow-run.ts';
 import { readSteps, type RunSteps } from './run-steps.ts';
 import { type StepFigures, stepFigures } from './step-figures.ts';
 
@@ -47,7 +46,7 @@ export interface Travel {
 }
 
 /** What a run is read with. */
-export interface TravelOptions {
+interface TravelOptions {
   readonly runId: string;
   readonly transport: Pick<Transport, 'resume' | 'fork'>;
   /** The inputs of the run, where they can be had. */
@@ -173,4 +172,46 @@ export function createTravel(options: TravelOptions): Travel {
     leave: () => void (followed.value = undefined),
     stop: () => followed.value?.abort.abort('stopped'),
   };
+}
+
+/** A run that is read as it grows. */
+interface Followed {
+  readonly id: string;
+  readonly steps: ReadonlySignal<RunSteps>;
+  readonly abort: AbortController;
+}
+
+/** How a run is followed. */
+interface FollowOptions {
+  /** Stops the run. */
+  readonly abort: AbortController;
+  readonly schedule?: Schedule | undefined;
+  /** The stream has ended, or was lost. */
+  readonly onEnd: () => void;
+}
+
+/** Reads a stream to its end, as far as it comes. Resolves once the run has an id. */
+function followRun(
+  stream: ReadableStream<UIMessageChunk>,
+  { abort, schedule, onEnd }: FollowOptions,
+): Promise<Followed> {
+  const chunks: UIMessageChunk[] = [];
+  const steps = signal(readSteps(chunks));
+  const { promise, resolve, reject } = Promise.withResolvers<Followed>();
+  const queue = createFrameQueue(() => void (steps.value = readSteps(chunks)), schedule ? { schedule } : {});
+  const read = async (): Promise<void> => {
+    for await (const chunk of stream) {
+      chunks.push(chunk);
+      queue.push(undefined);
+      if (chunk.type === 'data-run' && chunk.id !== undefined) resolve({ id: chunk.id, steps, abort });
+    }
+    queue.flush();
+  };
+  read().then(() => reject(new Error('The stream ended before the run started')), (error: unknown) => {
+    queue.flush();
+    const data = toData(error);
+    if (steps.value.state === 'running') steps.value = { ...steps.value, state: 'lost', error: data };
+    reject(error);
+  }).finally(onEnd);
+  return promise;
 }

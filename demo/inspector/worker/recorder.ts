@@ -6,8 +6,7 @@ import { readSummary } from '../../../src/events/payload-summary.ts';
 import type { RunHead, RunList, RunNews, RunRecord, RunTools } from './control.ts';
 import { createDelay } from './delay.ts';
 import { createLiveRun, type LiveRun, resumeLiveRun } from './live-run.ts';
-import type { RunStore } from './run-store.ts';
-import { createStrangers } from './strangers.ts';
+import type { RunStore, StoredRun } from './run-store.ts';
 
 /** The recorder. */
 export interface Recorder {
@@ -21,7 +20,7 @@ export interface Recorder {
 }
 
 /** What a recorder works with. */
-export interface RecorderOptions {
+interface RecorderOptions {
   readonly store: RunStore;
   /** The tools of an agent, as its run is assembled of them. */
   readonly toolsOf: (agentId: string) => Promise<RunTools>;
@@ -190,4 +189,47 @@ export function createRecorder(
 /** A run without an end whose worker is gone has been interrupted. */
 function cutOff(head: RunHead): RunHead {
   return head.status === 'pending' ? { ...head, isInterrupted: true } : head;
+}
+
+/** Looks for the runs of such events. */
+interface Strangers {
+  note(event: ObservedEvent): void;
+}
+
+interface StrangersOptions {
+  readonly find: (traceId: string) => Promise<StoredRun | undefined>;
+  /** Receives a run that was found, and its events since. */
+  readonly onFound: (stored: StoredRun, events: readonly ObservedEvent[]) => void;
+}
+
+/** The most traces known to have no run, and the most events that wait for a look-up. */
+const maxUnknown = 1000;
+const maxWaiting = 2000;
+
+/** Creates it; each trace is looked for once. */
+function createStrangers({ find, onFound }: StrangersOptions): Strangers {
+  const waiting = new Map<string, ObservedEvent[]>();
+  const unknown = new Set<string>();
+
+  async function look(traceId: string): Promise<void> {
+    const found = await find(traceId).catch(() => undefined);
+    const events = waiting.get(traceId) ?? [];
+    waiting.delete(traceId);
+    if (found) return onFound(found, events);
+    unknown.add(traceId);
+    const [oldest] = unknown;
+    if (unknown.size > maxUnknown && oldest !== undefined) unknown.delete(oldest);
+  }
+
+  return {
+    note(event) {
+      const { traceId } = event;
+      if (unknown.has(traceId)) return;
+      const events = waiting.get(traceId);
+      if (events && events.length < maxWaiting) events.push(event);
+      if (events) return;
+      waiting.set(traceId, [event]);
+      void look(traceId);
+    },
+  };
 }

@@ -4,10 +4,9 @@ import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { placeOf, placeToSee, scrollHeightOf, scrollTopOf, type Viewport } from './row-places.ts';
-import { watchHeight } from './watch-height.ts';
 
 /** The rows to draw, by rank. */
-export interface DrawnRows {
+interface DrawnRows {
   /** The first visible row. */
   readonly first: number;
   /** How many rows fit, the one cut off at the end included. */
@@ -20,7 +19,7 @@ export interface DrawnRows {
 }
 
 /** What a list needs to draw its rows. */
-export interface Rows {
+interface Rows {
   readonly rowHeight: number;
   readonly drawn: ReadonlySignal<DrawnRows>;
   /** Props of the scrolled element. */
@@ -122,4 +121,16 @@ export function rankAfter(
   };
   const step = steps[key];
   return step === undefined || count === 0 ? undefined : Math.max(0, Math.min(count - 1, rank + step));
+}
+
+/** Reports the height of an element now and on each change. Returns a function that stops it. */
+function watchHeight(
+  element: HTMLElement | null,
+  onHeight: (height: number) => void,
+): (() => void) | undefined {
+  if (!element) return undefined;
+  onHeight(element.clientHeight);
+  const observer = new ResizeObserver(() => onHeight(element.clientHeight));
+  observer.observe(element);
+  return () => observer.disconnect();
 }

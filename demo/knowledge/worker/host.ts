@@ -1,15 +1,14 @@
 /** The knowledge of the page's worker: files indexed and stored in the browser, for the page and agents. */
 
-import { type Grounding, PinnaceError, type Storage, toData } from '../../../src/index.ts';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import type { Watchable } from '../../../src/contracts/index.ts';
+import { type Grounding, PinnaceError, type Storage, toData } from '../../../src/index.ts';
 import type { Answer } from '../../agents/worker/answer.ts';
 import { addFiles } from './add-files.ts';
-import { noteStarted, startedGrounding } from './started.ts';
-import type { KnowledgeControl, KnowledgeFile, KnowledgeNews } from './control.ts';
-import { fallbackStorage } from './fallback-storage.ts';
-import { findParts } from './finder.ts';
-import { guideFiles } from './guide.ts';
+import type { KnowledgeControl, KnowledgeFile, KnowledgeNews, Upload } from './control.ts';
 import { pictureType } from './file-kind.ts';
+import { findParts } from './finder.ts';
+import { guideTexts } from './guide-texts.ts';
 import { createIndexer, type Exclusively } from './indexer.ts';
 import { createLibrary, type FileRecord, type Library } from './library.ts';
 import { readParts } from './read-parts.ts';
@@ -136,4 +135,73 @@ export function createKnowledgeHost(
 
 function toFile({ hash: _, type: __, ...file }: FileRecord): KnowledgeFile {
   return file;
+}
+
+/** A storage, and whether what it takes outlives the page. */
+export interface FallbackStorage extends Storage {
+  isStored(): boolean;
+}
+
+/** A newer version of the page may have written it. */
+const outOfReach: ReadonlySet<unknown> = new Set(['storage_blocked', 'storage_newer']);
+
+/** Goes over to memory, for good, when the storage is out of reach at the first call. One that is full later stays what it is. */
+export function fallbackStorage(storage: Storage): FallbackStorage {
+  let used: Storage | undefined;
+  const choose = async (): Promise<Storage> => {
+    try {
+      await storage.get(['knowledge']);
+      return storage;
+    } catch (error) {
+      if (error instanceof PinnaceError && outOfReach.has(error.details?.['reason'])) return memoryStorage();
+      throw error;
+    }
+  };
+  const current = async (): Promise<Storage> => (used ??= await choose());
+  return {
+    isStored: () => used === undefined || used === storage,
+    get: async (key) => await (await current()).get(key),
+    list: async (options) => await (await current()).list(options),
+    commit: async (changes) => await (await current()).commit(changes),
+  };
+}
+
+/** Returns the guide as files. */
+export function guideFiles(): readonly Upload[] {
+  return Object.entries(guideTexts).map(([name, text]) => ({
+    name: `Pinnace guide/${name}`,
+    type: 'text/markdown',
+    content: new Blob([text], { type: 'text/markdown' }),
+  }));
+}
+
+interface StartOptions {
+  readonly storage: Storage;
+  /** Whether there is a file. */
+  readonly isFilled: () => Promise<boolean>;
+  /** Adds the guide, and waits until it can be found. */
+  readonly addGuide: (signal: AbortSignal | undefined) => Promise<void>;
+}
+
+const markKey = ['knowledge', 'begun'];
+
+/** Records that the guide was added: it is not added again after it is removed. */
+export async function noteStarted(storage: Storage): Promise<void> {
+  if (!await storage.get(markKey)) await storage.commit([{ key: markKey, value: true }]);
+}
+
+/** Returns the grounding for agents. Where the guide cannot be added, they are answered without it. */
+export function startedGrounding(grounding: Grounding, { storage, isFilled, addGuide }: StartOptions): Grounding {
+  let started: Promise<void> | undefined;
+  const start = async (signal: AbortSignal | undefined): Promise<void> => {
+    if (await isFilled() || await storage.get(markKey)) return;
+    await addGuide(signal);
+  };
+  return {
+    ...grounding,
+    async retrieve(request, call) {
+      await (started ??= start(call?.signal).catch(() => void (started = undefined))); // the next query retries
+      return await grounding.retrieve(request, call);
+    },
+  };
 }

@@ -2,11 +2,10 @@
 
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { McpSignInCallback, McpSignInStart } from '../../../src/contracts/mcp/sign-in.ts';
-import { channelName, type Outcome, readCallback } from './callback-channel.ts';
 import { signInProblem } from './sign-in-words.ts';
 
 /** `blocked`: the browser opened no window, and the person opens the address. */
-export type SignInStep = 'ready' | 'starting' | 'waiting' | 'blocked' | 'finishing' | 'done';
+type SignInStep = 'ready' | 'starting' | 'waiting' | 'blocked' | 'finishing' | 'done';
 
 /** The attempt. */
 export interface SignInAttempt {
@@ -122,4 +121,30 @@ function addressOf({ url }: McpSignInStart): { readonly href: string; readonly s
     (protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(hostname));
   if (!isWeb) throw new Error('The address of the sign-in is not an https address');
   return { href, state: searchParams.get('state') ?? '' };
+}
+
+/** The name of the `BroadcastChannel`. */
+const channelName = 'pinnace-sign-in';
+
+/** What became of a sign-in. Only the page that started it knows its `state`. */
+interface Outcome {
+  readonly type: 'outcome';
+  readonly state: string;
+  readonly isSignedIn: boolean;
+  /** What went wrong. */
+  readonly text: string;
+}
+
+const maxLength = 4096;
+
+/** Returns what the authorization server sent back with the person. The runtime checks it again. */
+function readCallback(data: unknown): McpSignInCallback | undefined {
+  if (typeof data !== 'object' || data === null || !('type' in data) || data.type !== 'callback') return undefined;
+  const fields = data as Readonly<Record<string, unknown>>; // any object
+  const texts = (['state', 'code', 'error', 'iss'] as const).flatMap((name) => {
+    const value = fields[name];
+    return typeof value === 'string' && value !== '' && value.length <= maxLength ? [[name, value] as const] : [];
+  });
+  const { state = '', ...answer }: Partial<McpSignInCallback> = Object.fromEntries(texts);
+  return state === '' ? undefined : { state, ...answer };
 }

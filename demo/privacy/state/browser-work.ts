@@ -1,11 +1,10 @@
 /** The work of the privacy page in a browser. */
 
 import type { ClosableStorage } from '../../../src/contracts/storage.ts';
-import { openStorage } from '../../storage/open-storage.ts';
 import type { RegistryControl } from '../../agents/worker/control.ts';
+import { openStorage } from '../../storage/open-storage.ts';
+import { browserPlaces, ownCaches, ownDatabases, ownSettings, type Places, takeInventory } from './inventory.ts';
 import type { PrivacyWork } from './privacy-page.ts';
-import { eraseAll, isServed } from './erase.ts';
-import { browserPlaces, ownSettings, type Places, takeInventory } from './inventory.ts';
 import { notifyTabs } from './tabs.ts';
 import { exportWhole, importWhole, lookAtWhole, parseWhole, type SettingsStore, type WholeOptions } from './whole.ts';
 
@@ -71,4 +70,48 @@ function readJson(text: string | null | undefined): unknown {
   } catch {
     return null;
   }
+}
+
+/** How long to wait for a database that another tab holds open. */
+const patienceMs = 20_000;
+
+/**
+ * Erases databases, settings and, unless the page could then not be opened any more, its own files. All writers have stopped before.
+ * Returns the names of what could not be erased.
+ */
+async function eraseAll(places: Places, { keepFiles }: { readonly keepFiles: boolean }): Promise<string[]> {
+  const { indexedDB, localStorage } = places;
+  for (const name of ownSettings(places)) localStorage?.removeItem(name);
+  const names = await ownDatabases(places);
+  const outcomes = await Promise.all(
+    names.map(async (name) => ({ name, isRemoved: await isDeleted(indexedDB, name) })),
+  );
+  if (!keepFiles) await eraseFiles(places);
+  return outcomes.flatMap(({ name, isRemoved }) => isRemoved ? [] : [name]);
+}
+
+/** Whether the page's server responds; else the page depends on its offline files. */
+async function isServed(folder: string, fetch: typeof globalThis.fetch = globalThis.fetch): Promise<boolean> {
+  try {
+    const { ok } = await fetch(new URL('service-worker.js', folder), { cache: 'no-store', method: 'HEAD' });
+    return ok;
+  } catch {
+    return false;
+  }
+}
+
+async function eraseFiles(places: Places): Promise<void> {
+  const { caches, serviceWorker, folder } = places;
+  const registration = await serviceWorker?.getRegistration(folder).catch(() => undefined);
+  if (registration?.scope === folder) await registration.unregister();
+  for (const name of await ownCaches(places)) await caches?.delete(name);
+}
+
+function isDeleted(factory: IDBFactory | undefined, name: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const request = factory?.deleteDatabase(name);
+    request?.addEventListener('success', () => resolve(true));
+    request?.addEventListener('error', () => resolve(false));
+    setTimeout(() => resolve(false), patienceMs); // another tab does not let go of it
+  });
 }

@@ -1,14 +1,13 @@
 /** Whether the browser has a model of its own, and its download. */
 
 import { type ReadonlySignal, signal } from '@preact/signals';
-import { toData } from '../../../src/base/errors.ts';
 import {
   type BrowserModelAvailability,
   browserModelAvailability,
   prepareBrowserModel,
   type PromptApi,
 } from '../../../adapters/models/browser/page.ts';
-import { describeBrowserProblem } from './browser-problem.ts';
+import { type ErrorData, toData } from '../../../src/base/errors.ts';
 
 /** The browser's model as the dialog shows it. */
 export interface BrowserState {
@@ -56,4 +55,17 @@ export function createBrowserState(api?: PromptApi): BrowserState {
     },
     stop: () => abort?.abort(),
   };
+}
+
+const byReason: Readonly<Record<string, string>> = {
+  needs_gesture: 'The browser starts the download only after a click. Press the button again.',
+  download_failed: 'The browser could not download its model. Check your connection and that 22 GB of disk are free.',
+  no_browser_model: 'This browser has no built-in model.',
+};
+
+/** Returns what went wrong and what to do. */
+function describeBrowserProblem({ message, details }: ErrorData): string {
+  const reason = details?.['reason'];
+  const known = typeof reason === 'string' && Object.hasOwn(byReason, reason) ? byReason[reason] : undefined;
+  return known ?? `${message}. Try again.`;
 }

@@ -1,16 +1,17 @@
+/** Shows where to look: marks one element of the page, wherever it is drawn anew. */
+
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Playground } from '../../app/state/playground.ts';
-import { stopCount } from '../state/tour-notes.ts';
+import { showRun, uncover } from '../../app/state/screens.ts';
+import { oncePer } from '../../kit/hooks/once-per.ts';
+import { Icon } from '../../kit/icon.tsx';
+import { panelOf } from '../../tree/ui/panel-of.ts';
 import type { TourAct } from '../state/progress.ts';
 import { stops } from '../state/stops.ts';
+import { stopCount } from '../state/tour-notes.ts';
 import { createTour, type Tour } from '../state/tour.ts';
-import { Icon } from '../../kit/icon.tsx';
-import { oncePer } from '../../kit/hooks/once-per.ts';
-import { showRun, uncover } from '../../app/state/screens.ts';
-import { panelOf } from '../../tree/ui/panel-of.ts';
 import { Action } from './action.tsx';
-import { lookAt } from './look-at.ts';
 import { TourEnd } from './tour-end.tsx';
 
 /** The tour, below everything else on the page, which it leaves to the visitor. */
@@ -178,4 +179,31 @@ function Obstacle({ tour, playground: { settings } }: { tour: Tour; playground: 
     default:
       return null;
   }
+}
+
+const mark = 'tourLook';
+
+/** Marks the last element that the selector finds, now and as the page changes. Returns what takes the mark away. */
+export function lookAt(selector: string): () => void {
+  let marked: HTMLElement | undefined;
+  const find = (): void => {
+    const found = [...document.querySelectorAll<HTMLElement>(selector)].at(-1);
+    if (found === marked) return;
+    unmark(marked);
+    marked = found;
+    if (!found) return;
+    found.dataset[mark] = 'true';
+    found.scrollIntoView?.({ block: 'nearest' });
+  };
+  const observer = new MutationObserver(find);
+  observer.observe(document.body, { childList: true, subtree: true });
+  find();
+  return () => {
+    observer.disconnect();
+    unmark(marked);
+  };
+}
+
+function unmark(element: HTMLElement | undefined): void {
+  delete element?.dataset[mark];
 }

@@ -3,14 +3,12 @@
 import { batch, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { proxy } from 'comlink';
 import type { TreeOutcome } from '../../../src/tree/index.ts';
-import type { Activity, HandTool, PanelRow, TreeControl, TreeNews, TreeStatus } from '../worker/control.ts';
-import { createTreeFinding, type TreeFinding } from './tree-finding.ts';
-import { createTreeMarks } from './tree-marks.ts';
+import type { Activity, FoundPage, HandTool, PanelRow, TreeControl, TreeNews, TreeStatus } from '../worker/control.ts';
 import { type Active, createTreeCursor, type Scroll } from './tree-cursor.ts';
 import type { RowWindow, Sight } from './tree-rows.ts';
 
 /** The node that is being renamed, and its version when editing started. */
-export interface Writing {
+interface Writing {
   readonly nodeId: string;
   readonly versionToken: string;
 }
@@ -159,5 +157,68 @@ export function createTreePanel({ control, announce }: TreePanelOptions): TreePa
       await control.grow().finally(() => (growing.value = undefined));
     },
     goBack: () => control.goBack(),
+  };
+}
+
+/** The search. */
+interface TreeFinding {
+  readonly query: Signal<string>;
+  /** What was found; `undefined` without a text. */
+  readonly result: Signal<FoundPage | undefined>;
+  readonly chosen: Signal<number>;
+  /** Searches for the text; an empty one ends the search. */
+  readonly find: (text: string) => Promise<void>;
+  /** Moves the choice up or down, around the ends. */
+  readonly step: (by: number) => void;
+}
+
+/** How many finds are listed. */
+const mostFound = 60;
+
+/** Creates a search without a text. */
+function createTreeFinding(control: Pick<TreeControl, 'search'>): TreeFinding {
+  const query = signal('');
+  const result = signal<FoundPage | undefined>(undefined);
+  const chosen = signal(0);
+  return {
+    query,
+    result,
+    chosen,
+    async find(text) {
+      query.value = text;
+      chosen.value = 0;
+      const wanted = text.trim();
+      const page = wanted === '' ? undefined : await control.search(wanted, mostFound);
+      if (query.value === text) result.value = page;
+    },
+    step(by) {
+      const count = result.value?.found.length ?? 0;
+      if (count > 0) chosen.value = (chosen.value + by + count) % count;
+    },
+  };
+}
+
+/** Marks by node: who changed it. */
+interface TreeMarks {
+  readonly marks: ReadonlySignal<ReadonlyMap<string, Activity>>;
+  mark(activity: Activity): void;
+  clear(): void;
+}
+
+/** How long a mark stays. */
+const markMs = 6000;
+
+/** Creates marks; each goes by itself, and a newer one takes the place of an older. */
+function createTreeMarks(): TreeMarks {
+  const marks = signal<ReadonlyMap<string, Activity>>(new Map());
+  return {
+    marks,
+    mark(activity) {
+      marks.value = new Map([...marks.value, ...activity.nodeIds.map((nodeId) => [nodeId, activity] as const)]);
+      setTimeout(() => {
+        marks.value = new Map([...marks.value].filter(([, other]) => other !== activity));
+      }, markMs);
+    },
+    clear: () => void (marks.value = new Map()),
   };
 }

@@ -1,11 +1,19 @@
 /** The tree of the page's worker: opened on first use and stored in the browser, or a million nodes to try out. */
 
-import { createTree, type Storage, type Tree, treeTools } from '../../../src/index.ts';
-import type { TreeOutcome, TreeRow } from '../../../src/tree/index.ts';
+import { type ErrorData, toData } from '../../../src/base/errors.ts';
 import type { Watchable } from '../../../src/contracts/index.ts';
+import {
+  createTree,
+  type HostedRuntime,
+  localPrincipal,
+  PinnaceError,
+  type Storage,
+  type Tree,
+  treeTools,
+} from '../../../src/index.ts';
+import type { TreeOutcome, TreeRow } from '../../../src/tree/index.ts';
 import { nextTask } from '../../kit/next-task.ts';
 import { withRoomAdvice } from '../../storage/no-room.ts';
-import { byHand, type Guard } from './by-hand.ts';
 import type { HandTool, TreeControl, TreeNews, TreeStatus } from './control.ts';
 import { rankByPrefix } from './find.ts';
 import { createStand, type Stand } from './stand.ts';
@@ -148,3 +156,43 @@ async function growRows(size: YardSize, onProgress: (done: number) => void): Pro
   onProgress(rows.length);
   return rows;
 }
+
+/** The part of a runtime that is used. */
+export type Guard = Pick<HostedRuntime, 'guard'>;
+
+/** Makes a change at the tree; where it cannot be written down, it is not made. What the tree refuses is an outcome, as ever. */
+export async function byHand(
+  { guard }: Guard,
+  tool: string,
+  change: () => Promise<TreeOutcome>,
+): Promise<TreeOutcome> {
+  const [action, target] = [`tree.${tool}`, { type: 'tree', id: 'yard' }];
+  let outcome: TreeOutcome = notWritten;
+  try {
+    await guard({ principal: localPrincipal(), action, target, attempt: 'Cannot change the tree' }, async (place) => {
+      const span = place.start({ action, target });
+      outcome = await change();
+      if (outcome.ok) return span.end({ status: 'ok' });
+      span.end({ status: 'error', error: outcome.error });
+      throw new PinnaceError(outcome.error.code, 'Cannot change the tree: permission denied'); // so that the audit says so
+    });
+  } catch (error) {
+    // The outcome says it, where the change was tried.
+    if (outcome === notWritten) outcome = { ok: false, error: { ...notWritten.error, ...reasonOf(error) } };
+  }
+  return outcome;
+}
+
+function reasonOf(error: unknown): Partial<Pick<ErrorData, 'details'>> {
+  const { details } = toData(error);
+  return details ? { details } : {};
+}
+
+const notWritten: TreeOutcome & { readonly ok: false } = {
+  ok: false,
+  error: {
+    code: 'internal',
+    message: 'Cannot change the tree: the change cannot be recorded in the audit; try again',
+    retryable: true,
+  },
+};

@@ -1,17 +1,18 @@
+/** What an empty page offers first: one message for each thing that Pinnace does, each to the agent that shows it. */
+
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { agentOf, type Playground } from '../../app/state/playground.ts';
+import { showBeside } from '../../app/state/screens.ts';
+import { isBeside } from '../../app/ui/panel-cover.ts';
 import type { AgentCard } from '../../app/worker/control.ts';
 import type { Chat } from '../../chat/state/chat.ts';
 import { hostOf } from '../../endpoint/state/endpoint.ts';
-import { agentOf, type Playground } from '../../app/state/playground.ts';
-import { showBeside } from '../../app/state/screens.ts';
-import { endpointOf } from '../../settings/state/settings.ts';
-import { readTour, stopCount } from '../../tour/state/tour-notes.ts';
 import { Icon } from '../../kit/icon.tsx';
 import { Soundings } from '../../kit/mark.tsx';
-import { isBeside } from '../../app/ui/panel-cover.ts';
+import { endpointOf } from '../../settings/state/settings.ts';
+import { readTour, stopCount } from '../../tour/state/tour-notes.ts';
 import { AgentPicker } from './agent-picker.tsx';
-import { highlightsFor } from './highlights.ts';
 
 /** An empty chat: what Pinnace is, the agents to choose from, and messages that run with one click. */
 export function Welcome({ chat, playground }: { chat: Chat; playground: Playground }): JSX.Element {
@@ -110,4 +111,32 @@ function Prompts({ agent, chat, playground, isPicked }: PromptsProps): JSX.Eleme
       </ul>
     </section>
   );
+}
+
+/** A message that runs with one click. */
+interface Highlight {
+  readonly agentId: string;
+  /** What the answer shows. */
+  readonly shows: string;
+  readonly text: string;
+}
+
+const all: readonly Highlight[] = [
+  {
+    agentId: 'navigator',
+    shows: 'Two tool calls at once',
+    text: 'What time is it in Tokyo, and how far is 26.2 miles in kilometers?',
+  },
+  { agentId: 'logbook', shows: 'An approval', text: 'Add a note: "Throw me overboard", then delete it' },
+  {
+    agentId: 'commodore',
+    shows: 'A plan with sub-agents',
+    text: 'What time is it in Berlin; calculate 1250 * 12; convert 5 knots to km/h',
+  },
+  { agentId: 'almanac', shows: 'An answer with sources', text: 'What is an approval bound to?' },
+];
+
+/** Returns the messages, or none where one of their agents was removed. */
+function highlightsFor(agents: readonly AgentCard[]): readonly Highlight[] {
+  return all.every(({ agentId }) => agents.some(({ id }) => id === agentId)) ? all : [];
 }
