@@ -121,6 +121,21 @@ describe.skipIf(postgresPrograms === undefined)('postgresStorage', () => {
     stop.abort();
   });
 
+  it('leaves no connection behind when it closes while it announces', async () => {
+    const admin = server.connect(plainOptions);
+    onTestFinished(() => admin.end());
+    const connect: typeof server.connect = (options) =>
+      server.connect(Object.assign({ ...options }, { connection: { application_name: 'leaving' } }));
+    for (let round = 0; round < 10; round++) {
+      const storage = fresh({ connect });
+      await storage.commit([{ key: ['a'], value: 0 }]);
+      await storage.commit([{ key: ['a'], value: round }]);
+      await storage.close();
+    }
+    const left = async () => await admin`select 1 from pg_stat_activity where application_name = 'leaving'`;
+    await expect.poll(async () => (await left()).length).toBe(0);
+  });
+
   it('refuses a database whose transactions have another isolation level, and says what to set', async () => {
     const connect: typeof server.connect = (options) =>
       server.connect(
