@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { toNodeListener } from '../../../adapters/node.ts';
+import { runCli } from '../../../adapters/cli/pinnace.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createAuthenticator } from '../../../adapters/transport/authenticator.ts';
 import { bearerAuthenticator, digestOfToken } from '../../../adapters/transport/bearer-authenticator.ts';
@@ -20,10 +21,15 @@ import { runRequest, testRuntime } from '../../fixtures/runtime.ts';
 const binary = join(import.meta.dirname, '../../../adapters/cli/pinnace.ts');
 let folder = '';
 
+const cwd = process.cwd();
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'pinnace-cli-'));
+  process.chdir(folder);
 });
-afterAll(() => rm(folder, { recursive: true }));
+afterAll(async () => {
+  process.chdir(cwd);
+  await rm(folder, { recursive: true });
+});
 
 interface Outcome {
   readonly code: number;
@@ -31,11 +37,28 @@ interface Outcome {
   readonly err: string;
 }
 
-/** Runs the binary in a process of its own. */
-function pinnace(args: readonly string[], env: Readonly<Record<string, string>> = {}, input = ''): Promise<Outcome> {
+/** Runs the command. */
+async function pinnace(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  input = '',
+): Promise<Outcome> {
+  const said = { out: '', err: '' };
+  const code = await runCli(args, {
+    out: (text) => void (said.out += text),
+    err: (text) => void (said.err += text),
+    env,
+    stdin: () => Promise.resolve(input),
+    signal: new AbortController().signal,
+  });
+  return { code, ...said };
+}
+
+/** Runs the binary in a process of its own: it starts in a second or two. */
+function binaryWith(args: readonly string[], input = ''): Promise<Outcome> {
   return new Promise((resolve) => {
     const { PATH, NODE_COMPILE_CACHE } = process.env;
-    const options = { cwd: folder, env: { PATH, NODE_COMPILE_CACHE, ...env } };
+    const options = { cwd: folder, env: { PATH, NODE_COMPILE_CACHE } };
     const child = execFile(process.execPath, [binary, ...args], options, (error, out, err) => {
       resolve({ code: error ? Number(error.code) : 0, out, err });
     });
@@ -62,7 +85,7 @@ async function write(name: string, content: unknown): Promise<string> {
 describe('pinnace keys', () => {
   it('writes the private key to a new file of its owner, and prints the public entry only', async () => {
     const args = ['keys', '--iss', 'https://chat.example', '--audience', 'agents', '--out', 'issuer.json'];
-    const { code, out, err } = await pinnace(args);
+    const { code, out, err } = await binaryWith(args);
     expect([code, err]).toEqual([0, '']);
     const file = join(folder, 'issuer.json');
     const stored = JSON.parse(await readFile(file, 'utf8')) as { privateKey: { d: string } };
@@ -171,7 +194,7 @@ describe('pinnace validate', () => {
     expect(err).toMatch(/bad\.json:6:14: "limits\.steps" must be /);
     expect(err).not.toContain('SECRET');
     const tool = { id: 'find', name: 'find', description: 'Finds', type: 'http', paramsSchema: { type: 'sk-SECRET' } };
-    const wrong = await pinnace(['validate', '-', '--kind', 'tool'], {}, JSON.stringify(tool));
+    const wrong = await binaryWith(['validate', '-', '--kind', 'tool'], JSON.stringify(tool));
     expect([wrong.code, wrong.err]).toEqual([1, expect.stringMatching(/^-:1:/)]);
     expect(wrong.err).not.toContain('SECRET');
   });
@@ -322,7 +345,7 @@ describe('pinnace', () => {
       code: 2,
       err: expect.stringContaining('--audience'),
     });
-    expect(await pinnace(['--version'])).toMatchObject({
+    expect(await binaryWith(['--version'])).toMatchObject({
       code: 0,
       err: '',
       out: expect.stringMatching(/^\d+\.\d+\.\d+/),
@@ -347,7 +370,7 @@ describe('pinnace evals', () => {
   it('names a line that is not JSON, and repeats nothing of it', async () => {
     const cases = await write('broken.jsonl', '\nsk-SECRET\n');
     const module = await write('empty.mjs', 'export const subject = { createRuntime() {} };');
-    const { code, out, err } = await pinnace(['evals', cases, '--subject', module]);
+    const { code, out, err } = await binaryWith(['evals', cases, '--subject', module]);
     expect([code, out]).toEqual([1, '']);
     expect(err).toMatch(/^invalid_argument: .*line 2 is not JSON/);
     expect(err).not.toContain('SECRET');
@@ -375,7 +398,7 @@ describe('pinnace evals', () => {
 
   it('passes the recorded cases without a model, and writes the report', async () => {
     const args = ['--subject', await subject('agent.ts'), '--tape', example('tape.jsonl'), '--report', 'report.json'];
-    const { code, out, err } = await pinnace(['evals', example('cases.jsonl'), ...args]);
+    const { code, out, err } = await binaryWith(['evals', example('cases.jsonl'), ...args]);
     expect({ code, err: err.replace(/.*Warning.*\n/g, '') }).toMatchObject({ code: 0 });
     expect(out).toContain('What is 6 * 7?');
     expect(JSON.parse(await readFile(join(folder, 'report.json'), 'utf8'))).toMatchObject({ passed: 2, failed: 0 });
@@ -384,17 +407,17 @@ describe('pinnace evals', () => {
   it('exits with 1 for an agent that is worse, and with 2 for a prompt that the tape does not have', async () => {
     const worse = await subject('worse.ts', 'current_time');
     const cases = example('cases.jsonl');
-    expect(await pinnace(['evals', cases, '--subject', worse])).toMatchObject({ code: 1 });
-    const missing = await pinnace(['evals', cases, '--subject', worse, '--tape', example('tape.jsonl')]);
+    expect(await binaryWith(['evals', cases, '--subject', worse])).toMatchObject({ code: 1 });
+    const missing = await binaryWith(['evals', cases, '--subject', worse, '--tape', example('tape.jsonl')]);
     expect(missing.code).toBe(2);
   });
 
   it('says why the module cannot be imported', async () => {
-    expect(await pinnace(['evals', 'x.jsonl', '--subject', 'missing.ts'])).toMatchObject({
+    expect(await binaryWith(['evals', 'x.jsonl', '--subject', 'missing.ts'])).toMatchObject({
       code: 1,
       err: 'invalid_argument: Cannot read the file of --subject: it does not exist\n',
     });
-    const { code, err } = await pinnace([
+    const { code, err } = await binaryWith([
       'evals',
       'x.jsonl',
       '--subject',
@@ -405,7 +428,7 @@ describe('pinnace evals', () => {
   });
 
   it('says what the module has to export', async () => {
-    const { code, err } = await pinnace(['evals', 'x.jsonl', '--subject', await write('empty.ts', 'export {};')]);
+    const { code, err } = await binaryWith(['evals', 'x.jsonl', '--subject', await write('empty.ts', 'export {};')]);
     expect(code).toBe(2);
     expect(err).toContain('must export `subject`');
   });
