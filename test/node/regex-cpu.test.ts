@@ -9,7 +9,8 @@ describe('compileJsonSchema', () => {
       for (const one of redosPatterns) {
         const check = compileJsonSchema({ type: 'string', pattern: one.pattern });
         const text = attackOf(one, 100_000);
-        const cost = Math.min(...[0, 1, 2].map(() => cpuMsOf(() => check(text)))); // the collector may run in one of them
+        let cost = cpuMsOf(() => check(text));
+        for (let again = 0; cost >= 50 && again < 2; again++) cost = cpuMsOf(() => check(text)); // the collector may run in one of them
         expect(cost, one.pattern).toBeLessThan(50);
       }
     },

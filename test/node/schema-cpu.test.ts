@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonSchema } from '../../src/base/schema.ts';
 import { compileJsonSchema } from '../../src/tools/json-schema/json-schema.ts';
+import { budget } from '../fixtures/budget.ts';
 import { randomNumbers } from '../fixtures/chance/random.ts';
 
 const list = <T>(length: number, of: (at: number) => T): T[] => Array.from({ length }, (_, at) => of(at));
@@ -77,7 +78,7 @@ describe('compileJsonSchema', () => {
 
   it('bounds the work of generated schemas for large values', async () => {
     const random = randomNumbers(11);
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < budget({ short: 20, long: 60 }); round++) {
       const check = compileJsonSchema({ items: schemaOf(random, 3), patternProperties: { a: schemaOf(random, 3) } });
       const part = valueOf(random, 3);
       const value = random() < 0.5 ? list(20_000, () => part) : record(20_000, 'a', () => part);

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { postgresStorage } from '../../../adapters/storage/postgres.ts';
 import type { Change } from '../../../src/contracts/index.ts';
 import { type HostedRuntime, localPrincipal, PinnaceError } from '../../../src/index.ts';
+import { budget } from '../../fixtures/budget.ts';
 import { says, scriptedModel, streamOf } from '../../fixtures/model.ts';
 import { runRequest, testRuntime } from '../../fixtures/runtime.ts';
 import {
@@ -14,6 +15,9 @@ import {
 
 const me = localPrincipal();
 const words = Array.from({ length: 20 }, (_, at) => `word-${at} `);
+/** After how many words the server ends: any number, or every fourth. */
+const stride = budget({ short: 4, long: 1 });
+const breaks = words.map((_, at) => at).filter((at) => at % stride === inject('sampleSeed') % stride);
 let server: PostgresServer;
 let tables = 0;
 
@@ -113,7 +117,7 @@ describe.skipIf(postgresPrograms === undefined).each(endings)('a run whose Postg
   beforeAll(async () => void (server = await startPostgres()));
   afterAll(() => server.stop());
 
-  it.each(words.map((_, at) => at))(
+  it.each(breaks)(
     'after %i words, and is started again, ends as its log says, with the same bytes for eight readers',
     async (at) => {
       const { here, there, storages, let: allow } = twoInstances();
