@@ -33,7 +33,6 @@ export function textSource(options: ItemSourceOptions): ItemSource {
   });
 }
 
-/** Creates an engine without items. */
 function createTextEngine(): ItemEngine {
   let index = createTextIndex();
   let indexed = 0;

@@ -11,7 +11,6 @@ import { createSplitMap } from '../../src/search/split-map.ts';
 import { createAllowedRows } from './item-engine.ts';
 import { requireDimensions, toUnit, type VectorFormat, VectorRows } from './vector-rows.ts';
 
-/** What of an item is embedded. */
 export function embeddedText({ title, text }: StoredItem): string {
   return title === undefined ? text : `${title}\n${text}`;
 }

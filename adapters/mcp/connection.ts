@@ -96,7 +96,6 @@ interface ConnectionOptions extends Required<Omit<McpConnectorOptions, 'logLevel
   readonly onGap: (() => void) | undefined;
 }
 
-/** A session and its `fetch`. */
 interface LiveSession extends McpFetch {
   readonly session: McpSession;
 }

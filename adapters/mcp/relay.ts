@@ -65,7 +65,6 @@ export function relayEvents(body: ReadableStream<Bytes>, options: RelayOptions):
   }, { highWaterMark: 0 });
 }
 
-/** Returns one event. */
 export function eventOf(data: string, { id }: { readonly id?: string } = {}): string {
   return `${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`;
 }

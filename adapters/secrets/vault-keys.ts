@@ -31,7 +31,6 @@ export interface SecretSlot {
 const iterations = 600_000;
 const ivBytes = 12;
 
-/** Creates a data key and wraps it. */
 export async function createKey(passphrase: string): Promise<{ wrapped: WrappedKey; dataKey: DataKey }> {
   const kid = crypto.randomUUID();
   const [browserKey, extractable] = await Promise.all([

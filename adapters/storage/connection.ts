@@ -21,7 +21,6 @@ interface State<Opened> {
   closing?: Promise<void>;
 }
 
-/** Creates a connection. */
 export function createConnection<Opened>(
   { open, shut }: { readonly open: () => Promise<Opened>; readonly shut: (opened: Opened) => void },
 ): Connection<Opened> {

@@ -2,7 +2,6 @@
 
 import { PinnaceError } from './errors.ts';
 
-/** How to suggest. */
 interface SuggestOptions {
   readonly limit?: number;
   /** What else a candidate is called; the candidate itself, when absent. */
@@ -121,7 +120,6 @@ export function checkNames<T extends object>(
   }
 }
 
-/** The error of a wrong argument. */
 export function wrongArgument(action: string, field: string, why: string): PinnaceError {
   return new PinnaceError('invalid_argument', `Cannot ${action}: ${why}`, {
     details: { reason: 'wrong_argument', field },

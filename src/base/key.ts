@@ -35,7 +35,6 @@ export function keyText(key: Key): string {
   return text;
 }
 
-/** Returns the bytes of a key's text. */
 export function keyBytes(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);

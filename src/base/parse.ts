@@ -53,7 +53,6 @@ function unwrapped(schema: unknown): Nested | undefined {
   return nested?.wrapped === undefined ? nested : unwrapped(nested.wrapped);
 }
 
-/** The error for data with issues. */
 export function invalid(what: string, issues: readonly Issue[], reason = 'invalid_data'): PinnaceError {
   const [first] = issues;
   const where = first?.path ? `"${first.path}" ` : '';

@@ -183,7 +183,6 @@ interface RunDiscoveryOptions {
   readonly principal: ToolContext['principal'];
 }
 
-/** Creates discovery for runs. */
 export function createRunDiscovery({ rerank, principal: host }: RunDiscoveryOptions): Discovery {
   const indexes = new WeakMap<readonly Tool[], ToolIndex>();
   const indexOf = (tools: readonly Tool[]): ToolIndex => {

@@ -84,7 +84,6 @@ interface RecorderOptions {
   readonly report?: Report;
 }
 
-/** Creates a recorder. */
 export function createRecorder({ audit, emit, now, report = unreported }: RecorderOptions): Recorder {
   if (!audit) return unrecorded;
   const timestamp = createTimestamps();

@@ -56,7 +56,6 @@ export type OnError = (cause: unknown, context: ErrorContext) => void;
 /** Reports the cause of an error, wherever it was caught. Never throws. */
 export type Report = (error: unknown, context: ErrorContext) => void;
 
-/** Reports to no one. */
 export const unreported: Report = () => undefined;
 
 /**

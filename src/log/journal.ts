@@ -258,7 +258,6 @@ function atEndOfTask(run: () => unknown): () => void {
 
 const turn = Promise.resolve();
 
-/** Creates a schedule. */
 function createCommitSchedule({ work, isDue, tick, now }: CommitScheduleOptions): CommitSchedule {
   let lastAt = -Infinity;
   let requested = false;

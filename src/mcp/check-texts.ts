@@ -323,7 +323,6 @@ export function checkTexts(value: unknown, tools: KnownTools, path = ''): readon
   });
 }
 
-/** One text. */
 interface PlacedText {
   readonly text: string;
   readonly path: string;

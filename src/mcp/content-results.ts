@@ -46,7 +46,6 @@ function createCut(most: number, redact: ShapeOptions['redact']) {
   };
 }
 
-/** Shapes the result of `resources/read`. */
 export function toResourceContents(
   uri: string,
   result: Readonly<Record<string, unknown>>,

@@ -87,7 +87,6 @@ interface Signaled {
   readonly signal: AbortSignal;
 }
 
-/** Creates it. */
 export function createMcpPeople(options: McpPeopleOptions): McpPeople {
   const { storage, secrets, signIn, sealKey, emit, report = unreported, now } = options;
   const contextOf = (signal: AbortSignal): SignInContext => {

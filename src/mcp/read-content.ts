@@ -22,7 +22,6 @@ import { isLocalServer, readApp } from './read-apps.ts';
 import type { McpSession, ServerAccess } from './run-session.ts';
 import { noSignIn } from './sign-in-failures.ts';
 
-/** Creates them. */
 export function createMcpContent(
   { openSession, ...options }: Omit<ContentReaderOptions, 'session'> & { readonly openSession: () => McpSession },
 ): McpContent {

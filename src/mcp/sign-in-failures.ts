@@ -20,7 +20,6 @@ export function authChanged(): PinnaceError {
   );
 }
 
-/** The reason of `authChanged`. */
 export const authChangedReason = 'mcp_auth_changed';
 
 /** The error of a state that was never issued, was used, or is too old: which of them, it does not say. */
@@ -48,7 +47,6 @@ export function signInRequired(alias: string): PinnaceError {
   });
 }
 
-/** Whether an error is `signInRequired`. */
 export function isSignInRequired(error: unknown): boolean {
   return error instanceof PinnaceError && error.details?.['reason'] === 'mcp_sign_in_required';
 }

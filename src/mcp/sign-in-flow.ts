@@ -247,7 +247,6 @@ async function finishSignIn(
   return { serverId, interruptionId };
 }
 
-/** Shows a grant. */
 async function showGrant(of: GrantOf, context: SignInContext): Promise<McpGrant> {
   const { server } = of;
   const facts = { grantee: server.auth?.grantee ?? 'user', issuer: server.auth?.issuer ?? '' } as const;

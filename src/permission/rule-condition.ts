@@ -45,7 +45,6 @@ export type RuleCondition = v.InferOutput<typeof RuleCondition>;
 /** The result of a condition. `unfit`: the value has another type than the condition expects. */
 export type Finding = 'holds' | 'fails' | 'unfit';
 
-/** Compiles a condition. */
 export function compileCondition(condition: RuleCondition): (input: unknown) => Finding {
   const test = testOf(condition);
   return (input) => {

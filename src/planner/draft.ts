@@ -159,7 +159,6 @@ function failed(agent: AgentState, error: ErrorData): Omit<EventOf<'agent.failed
   return { type: 'agent.failed', id: agent.id, error: leavingDoubt(error, unknown) };
 }
 
-/** The event of a cancelled agent. */
 function cancelled(agent: AgentState, reason: string): Omit<EventOf<'agent.cancelled'>, 'at'> {
   const unknown = underWay(agent);
   return { type: 'agent.cancelled', id: agent.id, reason, ...(unknown.length > 0 && { unknown }) };

@@ -247,7 +247,6 @@ export async function cancelPlan(
   await put(live, { planId, principal, item, id: `cancel ${address}` });
 }
 
-/** Pauses a plan, or ends its pause. */
 export async function pausePlan(
   live: LivePlans,
   { planId, principal, type }: {

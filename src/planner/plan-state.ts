@@ -171,7 +171,6 @@ export function childOf(state: PlanState, parent: AgentState, name: string): Age
   return agent?.parent === parent ? agent : undefined;
 }
 
-/** Whether the agent has ended. */
 export function hasEnded({ status }: Pick<AgentState, 'status'>): boolean {
   return status === 'done' || status === 'failed' || status === 'cancelled';
 }
@@ -181,12 +180,10 @@ export function stepId({ id, step }: Pick<AgentState, 'id' | 'step'>): string {
   return `${id}#${step}`;
 }
 
-/** An agent's next step as an activity. */
 export function stepOf(agent: AgentState): Activity {
   return { id: stepId(agent), agent, call: undefined, step: agent.step };
 }
 
-/** A call as an activity. */
 export function callOf(agent: AgentState, call: CallState): Activity {
   return { id: call.id, agent, call, step: agent.step };
 }

@@ -50,7 +50,6 @@ const maxSleepMs = 10_000;
 /** All waits of a program together: it holds a sandbox while it waits. */
 const maxSleepsMs = 60_000;
 
-/** Creates the maker of a program's calls. */
 export function createProgramCalls(options: ProgramCallsOptions): CallMaker<ProgramAsk> {
   const reads = new AbortController();
   const found = new Set<string>();
@@ -282,7 +281,6 @@ const maxListed = 32;
 /** Changes within this time are shown together. */
 const spacingMs = 250;
 
-/** Creates the view of a program. */
 export function createProgramView(
   { toolCallId, replayed, push, now }: {
     readonly toolCallId: string;

@@ -136,7 +136,6 @@ interface ProgramJournalOptions {
 /** Outcomes that no side effect waits for are committed within this time. */
 const spacingMs = 250;
 
-/** Opens the journal of a program. */
 export function openProgramJournal(options: ProgramJournalOptions): ProgramJournal {
   const { state } = options;
   const created = createOnUse(options);

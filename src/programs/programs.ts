@@ -50,7 +50,6 @@ interface ProgramRun {
 /** The time that the code of a program itself may take. */
 const codeMs = 5_000;
 
-/** Opens the programs of a run. */
 export function openPrograms(place: ProgramRun): RunPrograms {
   const resumed = new Map<string, Resumed | PinnaceError>();
   const ordinals = new Map<string, number>();

@@ -37,7 +37,6 @@ export const CatalogDocument = v.strictObject({
 /** The result of an export. */
 export type CatalogExport = Readonly<v.InferOutput<typeof CatalogDocument>>;
 
-/** A record of any kind. */
 type AnyRecord = CatalogRecords[RecordKind];
 
 /** A record of a document. */

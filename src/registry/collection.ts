@@ -75,7 +75,6 @@ interface CollectionOptions extends ScanOptions {
   readonly write: Write;
 }
 
-/** Creates the collection of a kind. */
 export function createCollection<Kind extends RecordKind>(
   kind: Kind,
   options: CollectionOptions,

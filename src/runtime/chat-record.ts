@@ -67,7 +67,6 @@ function prefixOf({ tenant, subject }: Owner): Key {
   return ['chats', tenant, subject];
 }
 
-/** The key of a chat's record. */
 export function recordKey(owner: Owner, chatId: string): Key {
   return [...prefixOf(owner), 'record', chatId];
 }
@@ -103,7 +102,6 @@ export function lifetime({ now, limits: { chatRetentionMs } }: ChatParts, writte
   return chatRetentionMs === Infinity ? {} : { ttlMs: Math.max(1, writtenAt + chatRetentionMs - now()) };
 }
 
-/** The lifetime of a chat's record. */
 export function lifetimeOf(parts: ChatParts, { updatedAt, importedAt = 0 }: ChatRecord): { ttlMs?: number } {
   return lifetime(parts, Math.max(updatedAt, importedAt));
 }

@@ -123,7 +123,6 @@ interface WindowedRun {
 /** More summaries than these do not help a run: its own turn is what is long. */
 const mostCompactions = 2;
 
-/** Creates the context window of a run. */
 export function createRunContextWindow(
   run: WindowedRun,
   { models, chain, messageId, onRetry }: {

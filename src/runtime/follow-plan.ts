@@ -114,7 +114,6 @@ function textOf(message: UIMessage | undefined): string {
   return (message?.parts ?? []).flatMap((part) => part.type === 'text' ? [part.text] : []).join('\n').trim();
 }
 
-/** The loop of a run that follows a plan: its chunks, then its end. */
 function loopOf(
   updates: AsyncIterable<PlanUpdate>,
   { planId, usage, signal, traceId, onEnd }: FollowingRun & { readonly planId: string; readonly onEnd: () => void },

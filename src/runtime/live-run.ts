@@ -27,7 +27,6 @@ const heartbeatMs = 5_000;
 /** Commits of chunks alone leave the head for less than a heartbeat, so that each heartbeat writes it. */
 const headMs = 4_000;
 
-/** The options of a live run. */
 interface LiveRunOptions {
   readonly storage: Storage;
   readonly runId: string;

@@ -371,7 +371,6 @@ export async function readPrompt(
   return await readPromptRecord(storage, key);
 }
 
-/** Reads a record. */
 export async function readPromptRecord(
   storage: Pick<Storage, 'get'>,
   key: Key,

@@ -22,7 +22,6 @@ export interface Steering {
   close(): readonly UIMessageChunk[];
 }
 
-/** Creates the steering of a run. */
 export function createSteering(
   inbox: Inbox,
   { runId, spans, metrics }: {
@@ -190,7 +189,6 @@ export function recordChange(runId: string, record: MessageRecord, ttlMs: number
   return { key: messageKey(runId, record.message.id), value: record, ttlMs };
 }
 
-/** Reads a record, with its version. */
 export async function readRecord(
   runId: string,
   messageId: string,

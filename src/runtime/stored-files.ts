@@ -8,7 +8,6 @@ import type { RuntimeParts } from './run-context.ts';
 import { blobUrl, type OwnedFileCall, requireLength, type StoredFiles } from './message-files.ts';
 import type { HostedRuntime } from './runtime.ts';
 
-/** Creates the stored files of a runtime. */
 export function createStoredFiles(
   { blobs, limits, budgets, requireOpen, closing }: Pick<
     RuntimeParts,

@@ -40,7 +40,6 @@ export function counted<T>(stream: ReadableStream<T>, open: OpenStreams): Readab
 /** How a stream ends early: it ends, says nothing more, or fails. */
 type EarlyEnd = 'ends' | 'stalls' | Error;
 
-/** Returns a stream of the parts that then ends early. */
 function endingEarly<T>(parts: readonly T[], end: EarlyEnd): ReadableStream<T> {
   let next = 0;
   return new ReadableStream<T>({

@@ -27,7 +27,6 @@ interface InstanceOptions {
 
 const never = (): Promise<never> => new Promise(() => undefined);
 
-/** Creates an instance. */
 export function createInstance({ time, chance, schedule }: InstanceOptions): Instance {
   const steps: string[] = [];
   const next = createNumbers();

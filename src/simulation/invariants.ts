@@ -11,7 +11,6 @@ import { canary } from './instance.ts';
 import type { Invariant, ScenarioOutcome } from './report.ts';
 import { valueText } from './storage-check.ts';
 
-/** What is checked. */
 interface CheckedScenario<W> {
   readonly outcome: ScenarioOutcome<W>;
   readonly observed: Observed;

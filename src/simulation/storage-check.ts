@@ -169,7 +169,6 @@ interface Interval {
   readonly end: number;
 }
 
-/** A state of a key. */
 interface KeyState {
   /** `undefined`: absent. */
   readonly text: string | undefined;

@@ -141,7 +141,6 @@ function failureChunks(call: CallName, error: ErrorData): UIMessageChunk[] {
   ];
 }
 
-/** The `data-tool-error` part of a failed call. */
 export function toolErrorPart({ toolCallId, tool, traceId }: CallName, error: ErrorData): UIMessageChunk {
   const { code, message, retryable, retryAfterMs, details } = error;
   const data = {

@@ -45,7 +45,6 @@ export interface OpenTree extends Tree {
   follow(signal: AbortSignal): void;
 }
 
-/** As `openTree`. */
 export async function openStored(options: OpenTreeOptions): Promise<OpenTree> {
   checkOptions('open the tree', options, {
     storage: ['.commit', 'a storage, such as memoryStorage()'],

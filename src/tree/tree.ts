@@ -227,7 +227,6 @@ export interface TreeView {
   close(): void;
 }
 
-/** Creates a view of the tree. */
 function createTreeView(core: Core, { defaultExpanded }: { readonly defaultExpanded: boolean }): TreeView {
   const view = core.addView({ defaultExpanded });
   return {

@@ -12,7 +12,6 @@ export interface Check {
   readonly errorMessage?: string;
 }
 
-/** Runs all scenarios of a revision, and returns the checks of each. */
 export async function runServerScenarios(
   url: string,
   revision: string,

@@ -21,7 +21,6 @@ export interface ClientScenario {
   readonly revision: string;
 }
 
-/** Runs one scenario. */
 export function runClientScenario({ driver, scenario, revision }: ClientScenario): Promise<Verdict> {
   const bin = join(root, 'node_modules/.bin');
   const file = driver === 'runtime' ? 'conformance-runtime-client.ts' : 'conformance-client.ts';

@@ -88,7 +88,6 @@ function resultOf({ output }: ToolResult): string {
   }
 }
 
-/** The text of a text file. */
 function textOf({ mediaType, data }: FilePart): string | undefined {
   if (!/^(text\/|application\/json$)/.test(mediaType)) return undefined;
   if (data.type === 'text') return data.text;

@@ -89,7 +89,6 @@ function definitionsIn(output: ResultPart['output']): readonly unknown[] {
   return Array.isArray(loaded) ? loaded : [];
 }
 
-/** Reads a prompt. */
 export function readConversation(prompt: ModelCallOptions['prompt']): Conversation {
   const outcomes = new Map(
     prompt.flatMap((message) =>

@@ -163,7 +163,6 @@ export function longText(message: string, { words, seed }: { readonly words: num
   return cutTo(paragraphs.join('\n\n'), words);
 }
 
-/** Cuts a text behind a number of words. */
 export function cutTo(text: string, words: number): string {
   let count = 0;
   for (const { index } of text.matchAll(/\S+/gu)) if (++count > words) return text.slice(0, index).trimEnd();

@@ -283,7 +283,6 @@ export function platformWait(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The reason of an aborted signal. */
 function reasonOf(signal: AbortSignal): Error {
   return signal.reason as Error; // passed on, never read
 }

@@ -213,7 +213,6 @@ export function eventsOf(description: string, data: Shape): Answer {
   return { description, content: { 'text/event-stream': shape } };
 }
 
-/** The event stream of a run. */
 export const runStream: Answer = eventsOf(
   'An event stream of UI message chunks; the id of each is `<runId>:<seq>`. After the last comes the data `[DONE]`',
   named('StreamPart', (components) => ({

@@ -77,7 +77,6 @@ export const defaultInfo = { name: 'pinnace', version: '1' };
 export const statelessInstructions =
   'Find tools with tool_find, load them with tool_load, then call them with tool_call. Pass on the "toolset" that tool_load gave.';
 
-/** The instructions of a server with a connection. */
 export const connectionInstructions =
   'Find tools with tool_find and load them with tool_load: they then stand in the list of tools and can be called.';
 

@@ -172,7 +172,6 @@ interface WireQuestion {
 /** What a client declares that it can do. */
 type ClientCapabilities = Readonly<Record<string, unknown>> | undefined;
 
-/** Whether a client that declares these capabilities can answer questions of a kind. */
 function canAnswer(kind: ClientQuestion['kind'], capabilities: ClientCapabilities): boolean {
   const { elicitation, sampling, roots } = capabilities ?? {};
   switch (kind) {

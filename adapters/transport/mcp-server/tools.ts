@@ -201,7 +201,6 @@ export interface CallContext {
   readonly log: (level: 'debug' | 'info' | 'warning' | 'error', text: string) => Promise<void>;
 }
 
-/** A requested call. */
 interface RequestedCall {
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;

@@ -13,7 +13,6 @@ import { whenRead } from './answer-early.ts';
 /** The most resources that a session, or a listening client, watches. */
 export const maxSubscriptions = 100;
 
-/** Whether a host has resources that can be watched. */
 export function canWatch({ resources = [] }: McpHost): boolean {
   return resources.some((provider) => provider.watch !== undefined);
 }

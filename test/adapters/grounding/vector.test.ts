@@ -25,7 +25,6 @@ describe('vectorSource without an embedder, of bytes, keeps the contract', () =>
   });
 });
 
-/** An embedder that counts its calls. */
 function countingEmbedder(): Embedder & { readonly calls: string[][] } {
   const calls: string[][] = [];
   const hashed = hashedEmbedder();

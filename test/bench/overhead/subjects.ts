@@ -77,7 +77,6 @@ function sdk(stream: typeof streamText | typeof streamTextLowMemory): Subject {
   };
 }
 
-/** The SDK's `streamText`. */
 export const bare: Subject = sdk(streamText);
 /** The SDK's `streamText` that holds less. */
 export const bareLowMemory: Subject = sdk(streamTextLowMemory);

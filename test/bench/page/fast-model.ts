@@ -14,7 +14,6 @@ interface Pace {
   readonly chunks: number;
 }
 
-/** Starts it. */
 export async function startFastModel(pace: Pace): Promise<TestServer> {
   const server = createServer((request, response) => {
     for (const [name, value] of Object.entries(corsHeaders)) response.setHeader(name, value);

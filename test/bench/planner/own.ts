@@ -17,7 +17,6 @@ function row(
   return { figure, value: `${value.toFixed(digits)} ${unit}`, bar: `<= ${most} ${unit}`, met: value <= most };
 }
 
-/** Measures all of it. */
 export async function measureOwn(): Promise<readonly Row[]> {
   const [storage, usual] = [counted(), counted()];
   await runFlat(10_000, storage.storage);

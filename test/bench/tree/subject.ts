@@ -16,7 +16,6 @@ export interface Subject {
 /** Loads rows that are not checked. */
 export type Load = (rows: readonly TreeRow[]) => Subject;
 
-/** Pinnace. */
 export function pinnace(rows: readonly TreeRow[]): Subject {
   const tree = createTree({ payloadTypes: { item: v.looseObject({}) }, rows, source: 'trusted' });
   const view = tree.view();

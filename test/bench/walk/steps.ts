@@ -4,7 +4,6 @@ import type { Locator, Page } from 'playwright';
 import { takeStop, titleOf } from '../../tools/browsers/tour.ts';
 import type { Visitor } from './visitor.ts';
 
-/** One step. */
 interface Step {
   readonly figure: string;
   /** The longest time, in seconds. */

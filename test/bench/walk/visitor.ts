@@ -15,7 +15,6 @@ export interface Visitor {
   waits(target: Locator): Promise<number>;
 }
 
-/** Creates one. */
 export function createVisitor(page: Page): Visitor {
   let actions = 0;
   return {

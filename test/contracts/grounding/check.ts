@@ -41,7 +41,6 @@ export interface GroundingCheck<Subject = GroundingSubject> {
   readonly run: (subject: Subject) => Promise<void>;
 }
 
-/** The documents of the tenant `acme`. */
 export const acmeDocuments: readonly ContractDocument[] = [
   { id: 'tides', text: 'The harbour tides rise twice a day.', metadata: { topic: 'sea', year: 2021 } },
   { id: 'anchors', text: 'Anchors hold a ship in the harbour.', metadata: { topic: 'sea', year: 2023 } },
@@ -71,7 +70,6 @@ export function openBoth({ open }: GroundingSubject): Promise<GroundingSource> {
   return open({ acme: acmeDocuments, globex: globexDocuments });
 }
 
-/** A signal that never aborts. */
 export function neverAborted(): AbortSignal {
   return new AbortController().signal;
 }

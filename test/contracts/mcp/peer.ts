@@ -137,7 +137,6 @@ export function events(texts: readonly string[], { open = false }: { readonly op
   return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
 }
 
-/** Returns one event with a message. */
 export function event(message: object, id?: string): string {
   return `${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`;
 }

@@ -22,7 +22,6 @@ async function choose(...files: File[]): Promise<void> {
   input.dispatchEvent(new Event('change', { bubbles: true }));
 }
 
-/** Hands files to an element, as a paste or a drop does. */
 function hand(
   element: Element,
   type: 'paste' | 'drop',

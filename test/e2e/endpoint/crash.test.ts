@@ -87,7 +87,6 @@ function chunksOf(text: string): UIMessageChunk[] {
   return data.map((chunk) => JSON.parse(chunk) as UIMessageChunk);
 }
 
-/** The outcome of a run, as its retry reports it. */
 type Fate = 'first run by the retry' | 'lost' | 'lost with an unknown outcome' | 'completed';
 
 /** Retries at the survivor, and holds what it answers against what was seen and what was done. */

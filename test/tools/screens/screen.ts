@@ -70,7 +70,6 @@ export interface Whereabouts {
   readonly servers: ScreenServers;
 }
 
-/** One screen. */
 export interface Screen {
   /** In words, for a person. */
   readonly title: string;

@@ -19,7 +19,6 @@ const screens: Readonly<Record<ScreenName, Screen>> = {
   ...failureScreens,
 };
 
-/** A screen and its name. */
 export type NamedScreen = Screen & { readonly name: string };
 
 /** Screens that are reached one from the other; the first of them from the playground as it is opened for the first time. */

@@ -20,7 +20,6 @@ export interface AppServer extends TestServer {
   change(): void;
 }
 
-/** Starts it. */
 export async function startAppServer(): Promise<AppServer> {
   const calls: string[] = [];
   const recorded: string[] = [];

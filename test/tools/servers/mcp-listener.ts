@@ -3,7 +3,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createMcpHandler, type McpServer, type Server } from '@modelcontextprotocol/server';
 
-/** Makes an MCP server for one request. */
 export type MakeMcpServer = () => McpServer | Server;
 
 /** An MCP server behind `node:http`. */

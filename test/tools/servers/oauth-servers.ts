@@ -122,7 +122,6 @@ function guarded({ mcpOrigin, mcpUrl, issuer, keys, serve }: {
   };
 }
 
-/** A server with one tool. */
 function toolServer(calls: string[]): McpServer {
   const server = new McpServer({ name: 'docs', version: '1.0.0' }, { capabilities: { tools: {} } });
   server.setRequestHandler('tools/list', () => ({

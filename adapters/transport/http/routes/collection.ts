@@ -98,7 +98,6 @@ async function bodyOf<Kind extends RecordKind>(
   return record as Registration<Kind>; // the registry parses the rest
 }
 
-/** Returns the operations of one kind of record. */
 function collectionOperations(kind: RecordKind): Operations {
   return { ...readOperations(kind), ...writeOperations(kind) };
 }
@@ -233,7 +232,6 @@ export const tenantParameter: Parameter = queryParameter(
   'The tenant whose own records are meant, for a principal of the deployment; the shared ones when absent',
 );
 
-/** The parameters of a page. */
 const pageParameters: readonly Parameter[] = [
   queryParameter('limit', '1 to 200', { type: 'integer', minimum: 1, maximum: 200, default: 50 }),
   queryParameter('pageToken', 'The nextPageToken of the page before; it serves the same query only'),

@@ -256,7 +256,6 @@ interface StreamedRun {
   readonly dialect?: SseDialect;
 }
 
-/** The response that streams a run. */
 export function streamResponse(
   { runtime, keepAliveMs }: Pick<Served, 'runtime' | 'keepAliveMs'>,
   { cursor, runId, traceId, earlier = [], replayed = false, dialect }: StreamedRun,

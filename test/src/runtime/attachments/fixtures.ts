@@ -15,7 +15,6 @@ export function png(size = 64, fill = 1): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** A data URL. */
 export function dataUrl(bytes: Uint8Array | string, mediaType = 'image/png'): string {
   return `data:${mediaType};base64,${toBase64(typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes)}`;
 }

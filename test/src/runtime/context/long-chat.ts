@@ -10,7 +10,6 @@ type Part = UIMessage['parts'][number];
 /** A window of 2,000 tokens, of which a prompt may fill 1,600. */
 export const smallWindow = { contextTokens: 2_000 };
 
-/** An answer in text. */
 export function answerMessage(text: string, id: string): UIMessage {
   return { id, role: 'assistant', parts: [{ type: 'text', text }] };
 }
@@ -37,7 +36,6 @@ export function isSummary({ prompt }: LanguageModelV4CallOptions): boolean {
 
 type Script = ReturnType<typeof says> | ReadableStream<ReturnType<typeof says>[number]>;
 
-/** A model that answers each call by what it is asked. */
 export function modelOf(answer: (options: LanguageModelV4CallOptions, call: number) => Script): ScriptedModel {
   let calls = 0;
   return scriptedModel((options) => {
@@ -58,7 +56,6 @@ export function summarizingModel(summary: Script = says('They talked about lette
   return { ...model, answers, summaries: () => model.calls.filter(isSummary) };
 }
 
-/** All texts of a prompt. */
 export function promptText(call: LanguageModelV4CallOptions | undefined): string {
   return JSON.stringify(call?.prompt ?? []);
 }

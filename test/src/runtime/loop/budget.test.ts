@@ -36,7 +36,6 @@ function withUsage(
   });
 }
 
-/** Runs once with one priced model. */
 async function runOnce(one: NamedModel, request: Partial<RunRequestInput> = {}, provider: object = { prices }) {
   const runtime = fallbackRuntime({ one }, { tools: [add], providers: { one: provider } });
   const chunks = await readAll(await runtime.run(runRequest(request), me));
