@@ -54,32 +54,7 @@ function ask(tree: CodeTree, query: string, request: Partial<GroundingRequest> =
   return source.retrieve({ tenant: 'local', query, topK: 10, filters: [], ...request }, neverAborted());
 }
 
-/** The text of the hit's lines as they stand in the file. */
-function linesOf({ source: { path, lines } }: SourceHit): string {
-  const text = String(files[path as keyof typeof files]);
-  return text.split(/\r\n|\n/).slice(lines![0] - 1, lines![1]).join('\n');
-}
-
 describe('codeSource', () => {
-  it('finds a definition by its name, with lines, columns, kind, container and a pinned place', async () => {
-    const [hit] = await ask(treeOf(files, 'abc123'), 'sym:highWaterAt');
-    expect(hit).toMatchObject({
-      confidence: 0.95,
-      source: { path: 'src/tides.ts', version: 'abc123', lines: [4, 13] },
-      metadata: {
-        language: 'typescript',
-        line: 7,
-        startCol: 2,
-        endCol: 13,
-        symbol: { name: 'highWaterAt', kind: 'Method', container: 'TideTable', role: 'definition' },
-      },
-    });
-    expect(hit?.source.uri).toBe('test/repo@abc123:src/tides.ts#L4-L13');
-    expect(hit?.content).toBe(linesOf(hit!));
-    const [[from, to]] = hit!.matched[0]!.ranges as [[number, number]];
-    expect(hit?.content.slice(from, to)).toBe('highWaterAt');
-  });
-
   it('is less sure of another case, and of a part of a name', async () => {
     const tree = treeOf(files);
     expect((await ask(tree, 'sym:tidetable'))[0]).toMatchObject({

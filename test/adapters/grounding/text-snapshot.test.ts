@@ -78,27 +78,6 @@ describe('textSource, reopened', () => {
     expect(await indexedBy(source)).toBe(0);
   }, 60_000);
 
-  it('takes in what came and went since', async () => {
-    const { storage } = await kept();
-    const writing = open(storage);
-    await writing.forget({ tenant: 'local', ids: ['e17', 'e18'] }, neverAborted());
-    await writing.remember({
-      tenant: 'local',
-      items: [{ id: 'e19', text: 'A new word17 here' }, { id: 'x', text: 'word40' }],
-    }, neverAborted());
-    const again = open(storage);
-    const fresh = textSource({ id: 'fresh', now: () => time });
-    expect(await answers(again)).toEqual(await answers(writing));
-    expect(await indexedBy(again)).toBe(2);
-    await fill(fresh);
-    await fresh.forget({ tenant: 'local', ids: ['e17', 'e18'] }, neverAborted());
-    await fresh.remember({
-      tenant: 'local',
-      items: [{ id: 'e19', text: 'A new word17 here' }, { id: 'x', text: 'word40' }],
-    }, neverAborted());
-    expect(await answers(again)).toEqual(await answers(fresh));
-  }, 60_000);
-
   it('drops what is past its time by then', async () => {
     const { storage } = await kept();
     time += 120_000;
@@ -132,26 +111,6 @@ describe('textSource, reopened', () => {
     const source = open(storage);
     expect(await answers(source)).toEqual(before);
     expect(await indexedBy(source)).toBe(size);
-  }, 60_000);
-
-  it('keeps one snapshot, in parts that any storage takes, and another when a quarter has come', async () => {
-    const { storage } = await kept();
-    const first = await keysOf(storage, 'index-part');
-    for (const { value } of await storage.list({ prefix: ['grounding', 'log', 'local', 'index-part'], limit: 1_000 })) {
-      expect((value as Uint8Array).length).toBeLessThan(4_194_304);
-    }
-    const source = open(storage);
-    for (let at = 0; at < 6_000; at += 1_000) {
-      const items = Array.from({ length: 1_000 }, (_, i) => ({ id: `n${at + i}`, text: `New ${at + i}` }));
-      await source.remember({ tenant: 'local', items }, neverAborted());
-    }
-    await source.settle('local', neverAborted());
-    const second = await keysOf(storage, 'index-part');
-    expect(new Set(second.map(([, , , , id]) => id)).size).toBe(1);
-    expect(second[0]).not.toEqual(first[0]);
-    const again = open(storage);
-    expect(await answers(again)).toEqual(await answers(source));
-    expect(await indexedBy(again)).toBe(0);
   }, 60_000);
 
   it('does not wait for a storage that takes no snapshot', async () => {

@@ -24,26 +24,6 @@ async function started(reads: boolean, endpointUrl = 'https://agents.example/pin
 }
 
 describe('the client ID metadata document', () => {
-  it('is at the client id of a sign-in, public and cacheable, and names that id and the redirect URIs', async () => {
-    const { clientId, serve, oauth } = await started(true);
-    expect(clientId).toBe('https://agents.example/pinnace/oauth/client.json');
-    const response = await serve(new Request(clientId));
-    expect(response.status).toBe(200);
-    expect(response.headers.get('content-type')).toContain('application/json');
-    expect(response.headers.get('cache-control')).toBe('public, max-age=3600');
-    expect(response.headers.get('access-control-allow-origin')).toBe('*');
-    expect(await response.json()).toEqual({
-      client_id: clientId,
-      client_name: 'Acme',
-      redirect_uris: [redirectUri],
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      token_endpoint_auth_method: 'none',
-    });
-    expect(oauth.to('/register')).toEqual([]);
-    expect((await serve(new Request(clientId, { method: 'POST' }))).status).toBe(405);
-  });
-
   it('is not the client id of an authorization server that does not read it', async () => {
     const { clientId, oauth } = await started(false);
     expect(clientId).not.toContain('client.json');

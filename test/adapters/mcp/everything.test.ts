@@ -2,7 +2,6 @@ import { describe, expect, inject, it } from 'vitest';
 import { mcpConnector } from '../../../adapters/mcp/client.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createRegistry, localPrincipal } from '../../../src/index.ts';
-import { connectToEverything } from '../../fixtures/mcp/everything.ts';
 import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
 import { connectorOfSdk } from '../../fixtures/mcp/mcp-peer.ts';
 import { platformEgress } from '../../fixtures/platform-egress.ts';
@@ -46,25 +45,6 @@ describe.each([['mcpConnector', mcpConnector], ['mcpConnector with the earlier l
           content: expect.arrayContaining([expect.objectContaining({ type: 'image', omitted: expect.any(Number) })]),
         }),
       ]);
-    });
-
-    it('ends a call in the middle, and continues with others', async () => {
-      const connection = await connectToEverything(make({ egress }), url);
-      const stop = new AbortController();
-      const name = 'trigger-long-running-operation';
-      const call = { definition: {}, timeoutMs: 60_000 };
-      const long = connection.callTool({
-        ...call,
-        name,
-        input: { duration: 50, steps: 500 },
-        signal: stop.signal,
-        onProgress: () => stop.abort(),
-      });
-      await expect(long).rejects.toMatchObject({ code: 'cancelled' });
-      const { signal } = new AbortController();
-      const unknown = await connection.callTool({ ...call, name: 'no-such-tool', input: {}, signal });
-      expect(unknown.isError).toBe(true);
-      await connection.close();
     });
   },
 );

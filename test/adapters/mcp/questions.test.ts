@@ -57,41 +57,6 @@ async function answer(
 }
 
 describe('a question of an MCP server', () => {
-  it('ends the run, and its answer goes to the server with the next call, with defaults and state', async () => {
-    const world = await asking({ state: 'state of the server' });
-    const waiting = await world.run();
-    expect(lastData(waiting, 'data-interruption')).toMatchObject({
-      kind: 'elicitation',
-      server: { alias: 'docs', host: 'mcp.example.com' },
-      asks: [{ key: 'who', mode: 'form', message: 'Who are you?' }],
-    });
-    expect(waiting.some(({ type }) => type === 'tool-output-error')).toBe(false);
-    await answer(world, waiting, { who: { action: 'accept', content: { name: 'CANARY-ANN' } } });
-    const after = await world.run(continued(waiting));
-    expect(after.find(({ type }) => type === 'tool-output-available')).toMatchObject({
-      output: { content: [{ text: 'thanks' }] },
-    });
-    const [first, second] = world.calls();
-    expect(first).not.toHaveProperty('inputResponses');
-    expect(second).toMatchObject({
-      name: 'echo',
-      arguments: { text: 'hello' },
-      inputResponses: { who: { action: 'accept', content: { name: 'CANARY-ANN', size: 3 } } },
-      requestState: 'state of the server 1',
-    });
-    const stored = await world.storage.list({ prefix: ['mcp-continuation'], limit: 100 });
-    expect(JSON.stringify([world.seen, after, waiting, stored])).not.toContain('CANARY');
-  });
-
-  it('sends no state where none came, and takes a refusal', async () => {
-    const world = await asking();
-    const waiting = await world.run();
-    await answer(world, waiting, { who: { action: 'decline' } });
-    await world.run(continued(waiting));
-    expect(world.calls()[1]).toMatchObject({ inputResponses: { who: { action: 'decline' } } });
-    expect(world.calls()[1]).not.toHaveProperty('requestState');
-  });
-
   it('asks again, up to five rounds', async () => {
     const world = await asking({ rounds: 9 });
     let chunks = await world.run();

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { rehearsal } from '../../../adapters/models/rehearsal.ts';
-import { ask, type Part, partsOf, stream, toolOf, user } from './rehearsal/ask.ts';
+import { ask, type Part, partsOf, stream, user } from './rehearsal/ask.ts';
 import { calculator, several, weather } from './rehearsal/tools.ts';
 
 const hello = [user('Hello')];
@@ -45,18 +45,6 @@ describe('rehearsal', () => {
 
   it('repeats what the message asks it to say', async () => {
     expect((await ask('Say "good evening"')).text).toBe('good evening');
-  });
-
-  it('fills structured output by its schema', async () => {
-    const order = toolOf('order', '', {
-      item: { type: 'string' },
-      count: { type: 'integer' },
-      note: { enum: ['a', 'b'] },
-    });
-    const { text } = await ask('order with item "tea" and count 3', [], {
-      responseFormat: { type: 'json', schema: order.inputSchema },
-    });
-    expect(JSON.parse(text)).toEqual({ item: 'tea', count: 3, note: 'a' });
   });
 
   it('heeds the choice of tools', async () => {

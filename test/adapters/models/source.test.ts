@@ -73,21 +73,6 @@ describe('modelSource', () => {
     expect(await model.doGenerate({ prompt })).toEqual(await rehearsal({ delayMs: 0, seed: 3 }).doGenerate({ prompt }));
   });
 
-  it('returns a custom model by the id of its provider', () => {
-    const own = rehearsal();
-    const secret = new Secret({ id: 'k', version: '1', value: 'v' });
-    const acme = provider({ kind: 'custom' });
-    const source = modelSource({
-      custom: {
-        acme: (...given) => {
-          expect(given).toEqual([acme, secret]);
-          return own;
-        },
-      },
-    });
-    expect(source.model(acme, secret)).toBe(own);
-  });
-
   it('refuses a custom provider that it does not know, and lists those that it does', () => {
     const source = modelSource({ custom: { local: () => rehearsal() } });
     for (const id of ['acme', 'constructor', '__proto__']) {

@@ -167,25 +167,6 @@ describe.skipIf(!('indexedDB' in globalThis))('indexedDbStorage', () => {
     await expect(storage.get(['a'])).rejects.toMatchObject({ details: { reason: 'storage_full' } });
   });
 
-  it('opens again after a failure', async () => {
-    let isAllowed = false;
-    const openLater: IDBFactory['open'] = (name, version) =>
-      (isAllowed ? indexedDB : throwingFactory('SecurityError')).open(name, version);
-    const storage = open({ indexedDB: { open: openLater } as IDBFactory }); // safe: the adapter only opens
-    await expect(storage.get(['a'])).rejects.toMatchObject(blocked);
-    isAllowed = true;
-    expect(await storage.get(['a'])).toBeUndefined();
-  });
-
-  it('makes way when the database is deleted, and opens again', async () => {
-    const name = `test-${crypto.randomUUID()}`;
-    const storage = open({ name });
-    await storage.commit([{ key: ['a'], value: 1 }]);
-    expect(await deleteDatabase(name)).toBe('success');
-    expect(await storage.get(['a'])).toBeUndefined();
-    expect(await storage.commit([{ key: ['a'], value: 2 }])).toMatchObject({ ok: true });
-  });
-
   it('opens again when the browser has closed the connection', async () => {
     const { factory, databases } = watchedFactory();
     const storage = open({ indexedDB: factory });

@@ -88,22 +88,6 @@ describe('letting go', () => {
   });
 });
 
-describe('the other calls', () => {
-  it('resume a run from its beginning, or from behind an event', async () => {
-    const subject = await setup();
-    await run(subject);
-    expect(await readAll((await subject.client.resume('run_1'))!)).toEqual(chunksOf(6));
-    subject.endpoint.plan({ type: 'again', events: 2 });
-    expect(await readAll((await subject.client.resume('run_1', { lastEventId: 'run_1:4' }))!)).toEqual(
-      chunksOf(6).slice(4),
-    );
-    expect(await subject.client.resume('run_1', { lastEventId: 'run_1:6' })).toBeNull();
-    await expect(subject.client.resume('run_1', { lastEventId: 'nonsense' })).rejects.toMatchObject({
-      code: 'internal',
-    });
-  });
-});
-
 describe('as a transport of the AI SDK', () => {
   const trigger = {
     trigger: 'submit-message',

@@ -1,12 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ConnectedRuntime, connectRuntime, exposeRuntime } from '../../../adapters/transport/comlink.ts';
-import {
-  type HostedRuntime,
-  localPrincipal,
-  readOutput,
-  type Runtime,
-  type UIMessageChunk,
-} from '../../../src/index.ts';
+import { type HostedRuntime, localPrincipal, readOutput, type Runtime } from '../../../src/index.ts';
 import { says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
 import { readAll, runRequest, terminalChunks, testRuntime, textOf, userMessage } from '../../fixtures/runtime.ts';
 
@@ -99,35 +93,6 @@ describe('connectRuntime', () => {
     reader.releaseLock();
     expect(terminalChunks(await readAll(stream))).toEqual([{ type: 'abort', reason: 'user' }]);
     expect(calls[0]?.abortSignal?.aborted).toBe(true);
-  });
-
-  it('continues a run whose reader comes back, and returns the rest of it', async () => {
-    const { promise: rest, resolve: goOn } = Promise.withResolvers<void>();
-    const [before, after] = [says('Hel', 'lo').slice(0, 3), says('Hel', 'lo').slice(3)];
-    const model = scriptedModel(() =>
-      new ReadableStream({
-        async start(controller) {
-          before.forEach((part) => controller.enqueue(part));
-          await rest;
-          after.forEach((part) => controller.enqueue(part));
-          controller.close();
-        },
-      })
-    );
-    const connected = connect(testRuntime(model));
-    const reader = (await connected.run(runRequest(), localPrincipal())).getReader();
-    const first: UIMessageChunk[] = [];
-    while (first.at(-1)?.type !== 'text-delta') first.push((await reader.read()).value ?? expect.fail('It ended'));
-    await reader.cancel('coming_back');
-    goOn();
-    const runId = first.find(({ type }) => type === 'data-run') as { id: string }; // safe: a run begins with it
-    const stream = await connected.resume(runId.id, first.length, { principal: localPrincipal() });
-    const chunks = [...first, ...await readAll(stream)];
-    expect(textOf(chunks)).toBe('Hello');
-    expect(terminalChunks(chunks)).toHaveLength(1);
-    await expect(connected.resume(runId.id, chunks.length + 1, { principal: localPrincipal() })).rejects.toMatchObject({
-      code: 'last_event_id_invalid',
-    });
   });
 
   it('stops a run that is read on when the signal aborts', async () => {

@@ -169,18 +169,6 @@ describe('the endpoint', () => {
     expect(await response.json()).toMatchObject({ serverTime: expect.any(String), code: 'authentication_required' });
   });
 
-  it('describes itself, and says whether it is alive and ready', async () => {
-    const { serve } = await signedEndpoint(testRuntime(hello()));
-    const get = async (path: string) => (await serve(new Request(`https://worker.example${path}`))).json();
-    expect(await get('/v1/healthz')).toEqual({ status: 'ok' });
-    expect(await get('/v1/readyz')).toEqual({ status: 'ok' });
-    const description = await get('/v1/openapi.json');
-    expect(Object.keys(description.paths)).toContain('/v1/runs/{id}/stream');
-    expect(description.paths['/v1/runs'].post.requestBody.content['application/json'].schema.required).toContain(
-      'agentId',
-    );
-  });
-
   it('is not ready when its storage is away', async () => {
     const runtime = testRuntime(hello());
     const failed = { checks: { storage: 'failed', catalog: 'ok' }, failures: {} } as const;

@@ -40,27 +40,6 @@ async function idOf(stream: ReadableStream<UIMessageChunk>) {
 }
 
 describe('a message to a running agent', () => {
-  it('is sent by the client of an endpoint, and refused as a problem when the run has ended', async () => {
-    const { runtime, started, open } = working();
-    const client = await (await signedEndpoint(runtime)).client();
-    const { runId, chunks } = await idOf(await client.run(runRequest()));
-    await started;
-    expect(await client.send(runId, message('a', 'In metres'))).toEqual({ messageId: 'a', state: 'accepted' });
-    const { messageId } = await client.send(runId, { parts: [{ type: 'text', text: 'And short' }] });
-    open();
-    expect(delivered(await chunks)).toEqual([
-      { type: 'steering-message', ...message('a', 'In metres') },
-      { type: 'steering-message', ...message(messageId, 'And short') },
-    ]);
-    expect(await client.send(runId, message('a', 'In metres'))).toEqual({ messageId: 'a', state: 'delivered' });
-    await expect(client.send(runId, message('b'))).rejects.toMatchObject({
-      code: 'conflict',
-      status: 409,
-      retryable: false,
-      details: { reason: 'run_ended' },
-    });
-  });
-
   it('needs the scope, the tenant and the agent of the run', async () => {
     const { runtime, model, started, open } = working();
     const endpoint = await signedEndpoint(runtime);

@@ -242,19 +242,6 @@ describe('the tools of an agent, for the browser', () => {
     expect(deleted).toEqual([]);
   });
 
-  it('stay offered when another agent of the page withdraws its own', async () => {
-    const { context } = await offered();
-    const { port1, port2 } = new MessageChannel();
-    const serving = answerPort(port1, { list: () => Promise.resolve([{ ...paint, execute: undefined }]) });
-    const withdraw = await offerAgentTools(port2, { context });
-    const { connection } = await connected(context);
-    expect(await connection.listTools({ signal })).toEqual([]);
-    withdraw();
-    serving.close();
-    expect((await context.getTools()).map(({ name }) => name)).toEqual(['greet']);
-    expect(await connection.listTools({ signal })).toEqual([]);
-  });
-
   it('report a change that the browser refuses, and take the next one', async () => {
     const context = new FakeModelContext();
     const { port1, port2 } = new MessageChannel();

@@ -47,18 +47,6 @@ describe('discoveryTools', () => {
     expect(active.size).toBe(0);
   });
 
-  it('is cancelled while a re-ranker works', async () => {
-    const abort = new AbortController();
-    const { discovery } = testDiscovery({
-      rerank(_query, _hits, { signal }) {
-        abort.abort();
-        return Promise.reject(signal.reason);
-      },
-    });
-    const outcome = await discovery.call('tool_find', { query: 'task' }, abort);
-    expect(outcome).toMatchObject({ ok: false, error: { code: 'cancelled' } });
-  });
-
   it('reports what a filter of the host throws without its text', async () => {
     const error = await errorOf(testDiscovery({ isAllowed: refuse }).discovery, 'tool_find', { query: 'spec' });
     expect(error).toMatchObject({ code: 'internal', message: 'An internal error occurred' });
@@ -175,16 +163,6 @@ describe('a masked tool', () => {
 });
 
 describe('the loaded set', () => {
-  it('is there in the next request of the chat, on another instance', async () => {
-    const storage = memoryStorage();
-    await outputOf(testDiscovery({ storage }).discovery, 'tool_load', { names: ['loop_get', 'loop_set'] });
-    const { discovery, active } = testDiscovery({ storage, index: createToolIndex(goEntTools) });
-    expect(discovery.activeNames()).toEqual([]);
-    await discovery.restore();
-    expect([...active]).toEqual(['loop_get', 'loop_set']);
-    expect(await outputOf(discovery, 'tool_active', {})).toMatchObject({ count: 2 });
-  });
-
   it('is restored by the first call', async () => {
     const storage = memoryStorage();
     await outputOf(testDiscovery({ storage }).discovery, 'tool_load', { names: ['loop_get'] });

@@ -6,7 +6,6 @@ import { memorySink } from '../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import {
   createAudit,
-  createPlanner,
   createRuntime,
   type CreateRuntimeOptions,
   defineTool,
@@ -17,7 +16,6 @@ import {
 } from '../../../src/index.ts';
 import { definition } from '../../fixtures/tools/http-tool.ts';
 import { callsTools, says, type ScriptedModel, scriptedModel, streamOf } from '../../fixtures/model.ts';
-import { done } from '../../fixtures/plan.ts';
 import { readAll, runRequest } from '../../fixtures/runtime.ts';
 
 type Context = Parameters<OnError>[1];
@@ -195,34 +193,6 @@ describe('onError', () => {
     expect(left).not.toContain(canary);
   });
 
-  it('is not called for a run that its caller stops', async () => {
-    const { reports, onError } = recorder();
-    const stop = new AbortController();
-    const model = scriptedModel(({ abortSignal }) =>
-      new ReadableStream<Part>({
-        pull: (controller) =>
-          new Promise<void>((resolve) => {
-            abortSignal?.addEventListener('abort', () => {
-              controller.error(new DOMException('Aborted', 'AbortError'));
-              resolve();
-            });
-            stop.abort();
-          }),
-      }, { highWaterMark: 0 })
-    );
-    const runtime = createRuntime({
-      catalog: staticCatalog({
-        agents: [{ id: 'helper', name: 'Helper', providerId: 'default' }],
-        providers: [{ id: 'default', kind: 'custom' }],
-      }),
-      models: { model: () => model.model },
-      storage: memoryStorage(),
-      onError,
-    });
-    await readAll(await runtime.run(runRequest(), me, { signal: stop.signal }));
-    expect(reports).toEqual([]);
-  });
-
   it.each<[string, OnError]>([
     ['throws', throwIt(bug())],
     ['rejects', () => Promise.reject(bug()) as never],
@@ -257,27 +227,6 @@ describe('onError', () => {
     expect(reports[1]?.cause).toMatchObject({ message });
     expect(reports.map(({ context }) => `${context.kind} ${context.id}`)).toEqual(['tool http', 'tool http']);
     expect(left).not.toContain(canary);
-  });
-
-  it('receives what the work of a plan throws, with the task, its step and its try', async () => {
-    const { reports, onError } = recorder();
-    const causes = [Object.assign(bug(), { status: 503 }), bug()];
-    const left = [...causes];
-    const planner = createPlanner({
-      storage: memoryStorage(),
-      onError,
-      runAgent: (task) => {
-        if (task.address !== '1') throw left.shift();
-        const child = { type: 'create' as const, key: 'a', goal: 'g', retry: { attempts: 2, backoffMs: 1 } };
-        return Promise.resolve(task.step === 1 ? { type: 'next', actions: [child] } : done('ok'));
-      },
-    });
-    const outcome = await planner.run({ goal: 'Count' }, me);
-    await planner.close();
-    expect(JSON.stringify(outcome)).not.toContain(canary);
-    expect(reports.map(({ cause }) => cause)).toEqual(causes);
-    const task = { kind: 'plan', id: '1-1', step: 1, planId: outcome.planId };
-    expect(reports.map(({ context }) => context)).toMatchObject([{ ...task, attempt: 1 }, { ...task, attempt: 2 }]);
   });
 
   it('receives what a tool of a planned agent throws, with the plan', async () => {

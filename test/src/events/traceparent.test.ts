@@ -15,21 +15,6 @@ describe('parseTraceparent', () => {
     expect(parseTraceparent(header)).toBeUndefined();
   });
 
-  it.each([
-    ['no header', null],
-    ['an empty header', ''],
-    ['version ff', 'ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
-    ['a zero trace id', '00-00000000000000000000000000000000-00f067aa0ba902b7-01'],
-    ['capital letters', '00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01'],
-    ['more fields under version 00', '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-x'],
-    [
-      'two values of a later version',
-      '01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-x,01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
-    ],
-  ])('gives nothing for %s', (_name, header) => {
-    expect(parseTraceparent(header)).toBeUndefined();
-  });
-
   it('names the span that the request came from', () => {
     const header = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     expect(parseTraceparent(header)?.parentSpanId).toBe('00f067aa0ba902b7');

@@ -47,17 +47,6 @@ describe('createContext', () => {
     expect(chinese.text.length).toBeLessThan(500);
   });
 
-  it('takes hits that say something else before those that repeat', async () => {
-    const hits = [
-      hit('a', { content: 'the tides rise in the harbour', confidence: 0.9 }),
-      hit('b', { content: 'the tides rise in the harbour twice', confidence: 0.85 }),
-      hit('c', { content: 'anchors are made of iron', confidence: 0.8 }),
-    ];
-    const order = (citations: readonly { id: string }[]) => citations.map(({ id }) => id);
-    expect(order((await createContext(hits)).citations)).toEqual(['a', 'c', 'b']);
-    expect(order((await createContext(hits, { lambda: 1 })).citations)).toEqual(['a', 'b', 'c']);
-  });
-
   it('says of no hits that nothing was found', async () => {
     expect(await createContext([])).toEqual({ text: 'Nothing was found.', citations: [], tokens: 5, omitted: 0 });
   });

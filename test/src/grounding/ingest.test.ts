@@ -94,18 +94,6 @@ describe('ingest', () => {
     expect(await find('very last')).toBeDefined();
   });
 
-  it('continues where it was stopped, and does nothing twice', async () => {
-    const { run, size } = setUp();
-    const abort = new AbortController();
-    const file = fileOf('big.txt', longText(120));
-    const stopped = run([file], { signal: abort.signal, onProgress: ({ done }) => done === 50 && abort.abort() });
-    await expect(stopped).rejects.toMatchObject({ code: 'cancelled' });
-    expect(await size()).toBe(50);
-    expect(await run([file])).toMatchObject({ written: 70, files: [{ state: 'done' }] });
-    expect(await size()).toBe(120);
-    expect(await run([file])).toMatchObject({ written: 0, files: [{ state: 'unchanged', done: 120 }] });
-  });
-
   it('puts what has changed in the place of what was there', async () => {
     const { run, find, size } = setUp();
     await run([fileOf('a.txt', longText(60))]);
@@ -190,21 +178,6 @@ describe('ingest of what the world sends', () => {
     expect(hit?.metadata).toMatchObject({ order: '12345678901234567890', version: '1.10', weight: 40 });
   });
 
-  it('fails a file without text, each time, and goes on', async () => {
-    const { run, size } = setUp();
-    const files = ['a.txt', 'b.json', 'c.csv', 'd.html'].map((name, at) =>
-      fileOf(name, [' \n', '[]', 'a,b\n', '<br>'][at]!)
-    );
-    for (const _ of [1, 2]) {
-      const report = await run([...files, fileOf('z.txt', 'text')]);
-      expect(report.files.slice(0, 4).map(({ state, error }) => [state, error?.details?.['reason']])).toEqual(
-        files.map(() => ['failed', 'no_text']),
-      );
-    }
-    await run([fileOf('z.txt', '')]);
-    expect(await size()).toBe(0);
-  });
-
   it('counts the pieces that a source refuses, and writes the others', async () => {
     const { storage } = setUp();
     const source = textSource({ id: 'docs', storage });
@@ -246,16 +219,6 @@ describe('ingest of what the world sends', () => {
     }]);
     await run([fileOf(name, 'New')]);
     expect(await size()).toBe(2);
-  });
-
-  it('reports a file whose records repeat long names into too much text, and goes on', async () => {
-    const { run } = setUp();
-    const bomb = `${'n'.repeat(60_000)}\n${'1\n'.repeat(2_000)}`;
-    const { files } = await run([fileOf('bomb.csv', bomb), fileOf('b.txt', 'fine')]);
-    expect(files).toMatchObject([
-      { state: 'failed', error: { details: { reason: 'text_too_long', part: expect.stringMatching(/^record \d+$/) } } },
-      { state: 'done' },
-    ]);
   });
 });
 

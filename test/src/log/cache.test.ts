@@ -4,7 +4,6 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { type Cache, type CacheOptions, createCache } from '../../../src/log/cache.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { createMetrics } from '../../../src/base/metrics.ts';
-import { virtualTime } from '../../../src/simulation/virtual-time.ts';
 import { runs } from '../../fixtures/budget.ts';
 
 type Load = CacheOptions<number>['load'];
@@ -97,21 +96,6 @@ describe('createCache', () => {
     reader.cache.invalidate(); // an instance that has none of them
     await Promise.all(ids.map((id) => reader.cache.get(id)));
     expect(reader.state.loads).toBe(250);
-  });
-
-  it('waits 300 ms for a source that hangs while an old value is at hand, and then not again for a while', async () => {
-    using time = virtualTime();
-    const { state, cache } = setUp();
-    await cache.get('a');
-    await cache.get('b');
-    state.time = 200_000;
-    state.answer = () => new Promise(() => undefined);
-    const first = cache.get('a');
-    expect(await time.passUntil(first, 290)).toBe(false);
-    expect(await time.passUntil(first, 20)).toBe(true);
-    expect(await first).toBe(1);
-    for (const id of ['a', 'b', 'a']) expect(await time.passUntil(cache.get(id), 0)).toBe(true);
-    expect(state.loads).toBe(3);
   });
 
   it('never returns an older value to a read that starts after an invalidation', async () => {

@@ -31,16 +31,6 @@ describe('outlast', () => {
     expect(time.timers).toBe(0);
   });
 
-  it('rejects with the last error when the grace is over, also while an attempt hangs', async () => {
-    using time = virtualTime();
-    let attempts = 0;
-    const work = outlast(() => ++attempts > 3 ? new Promise(() => undefined) : Promise.reject(blocked()), 10_000);
-    const rejected = work.catch((error: unknown) => error);
-    expect(await time.passUntil(rejected, 10_100)).toBe(true);
-    expect(await rejected).toMatchObject({ code: 'unavailable' });
-    expect(time.timers).toBe(0);
-  });
-
   it('does not wait for what does not pass', async () => {
     const error = new PinnaceError('unavailable', 'No', { retryable: false, details: { reason: 'storage_full' } });
     let attempts = 0;

@@ -182,19 +182,6 @@ describe('apps of an MCP server', () => {
     await expect(runtime.apps.read('helper', request, me)).rejects.toMatchObject(drifted);
   });
 
-  it('are not wanted of a server whose record does not say so, and shown no longer when it stops saying so', async () => {
-    const { look, mcp, runtime, catalog, record, approve, hashOf } = await setUp({ apps: false });
-    expect((await look()).apps).toBeUndefined();
-    expect(mcp.asked.reads).toEqual([]);
-    await catalog.put('mcpServer', { ...await record(), apps: true });
-    await approve();
-    const sha256 = await hashOf();
-    expect(await runtime.apps.read('helper', { server, uri, sha256 }, me)).toMatchObject({ html });
-    await catalog.put('mcpServer', { ...await record(), apps: false });
-    await runtime.invalidate(['*']);
-    await expect(runtime.apps.read('helper', { server, uri, sha256 }, me)).rejects.toMatchObject(unknown);
-  });
-
   it.each<[string, Part | undefined, string]>([
     ['is larger than 512 KiB', appPart({ text: 'x'.repeat(524_289) }), 'app_too_large'],
     ['is no HTML of an app', appPart({ mimeType: 'text/html' }), 'app_type'],
@@ -273,20 +260,6 @@ describe('apps of an MCP server', () => {
     const masked = await setUp({ selection: { mask: ['app:*'] } });
     await masked.approve();
     await expect(masked.runtime.apps.read('helper', { server, uri, sha256 }, me)).rejects.toMatchObject(unknown);
-  });
-
-  it('are for callers of an agent that selects the server', async () => {
-    const { approve, hashOf, runtime } = await setUp();
-    await approve();
-    const request = { server, uri, sha256: await hashOf() };
-    const missing = { code: 'not_found', details: { reason: 'mcp_server_not_found' } };
-    await expect(runtime.apps.read('other', request, me)).rejects.toMatchObject(missing);
-    const stranger = createPrincipal({ via: 'http', tenant: 'local', subject: 's', scopes: [], agents: '*' });
-    await expect(runtime.apps.read('helper', request, stranger)).rejects.toMatchObject({ code: 'forbidden' });
-    await expect(runtime.apps.read('helper', { ...request, sha256: '0'.repeat(64) }, me)).rejects.toMatchObject(
-      drifted,
-    );
-    await expect(runtime.apps.read('helper', { ...request, uri: 'ui://docs/x' }, me)).rejects.toMatchObject(unknown);
   });
 });
 

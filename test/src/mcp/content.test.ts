@@ -120,19 +120,6 @@ describe('prompts and resources of an MCP server', () => {
     expect(mcp.asked.reads).toEqual([]);
   });
 
-  it.each([
-    [{ limit: 0 }, 'invalid_limit'],
-    [{ limit: 201 }, 'invalid_limit'],
-    [{ pageToken: 'nonsense' }, 'invalid_page_token'],
-  ])('refuse the page %j with and without servers', async (wrong, reason) => {
-    const { approve, runtime } = await setUp();
-    const refused = { code: 'invalid_argument', details: { reason } };
-    await approve();
-    await expect(runtime.resources.list('helper', me, wrong)).rejects.toMatchObject(refused);
-    const alone = testRuntime({ model: scriptedModel(says('ok')).model });
-    await expect(alone.resources.list('helper', me, wrong)).rejects.toMatchObject(refused);
-  });
-
   it('are listed from the pin, read and filled in once they are approved', async () => {
     const { approve, runtime, read, mcp } = await setUp();
     expect(await approve()).toMatchObject({ approved: true });
@@ -273,36 +260,9 @@ describe('a prompt or resource that drifts', () => {
     await runtime.prompts.list('helper', me);
     expect(mcp.asked.reads).toEqual([]);
   });
-
-  it('is not read while the list cannot be compared', async () => {
-    const mcp = serving();
-    const { approve, read } = await setUp({ mcp });
-    await approve();
-    const { connector } = mcp;
-    const connect = connector.connect.bind(connector);
-    Object.assign(connector, {
-      connect: async (...given: Parameters<typeof connect>) => ({
-        ...await connect(...given),
-        listContent: () => Promise.reject(new Error('out of order')),
-      }),
-    });
-    await expect(read('docs://handbook')).rejects.toThrow('out of order');
-    expect(mcp.asked.reads).toEqual([]);
-  });
 });
 
 describe('who may read what', () => {
-  it('is the selection of the agent, as for tools', async () => {
-    const selection = { mask: ['resource:docs://rules', 'resource:docs://pages/secret*', 'prompt:*'] };
-    const { approve, read, uris, runtime } = await setUp({ selection });
-    await approve();
-    expect(await uris()).toEqual(['docs://handbook']);
-    expect(await runtime.prompts.list('helper', me)).toEqual({ items: [] });
-    await expect(read('docs://rules')).rejects.toMatchObject(unknown);
-    await expect(read('docs://pages/secret-1')).rejects.toMatchObject(unknown);
-    await expect(read('docs://pages/1')).resolves.toBeDefined();
-  });
-
   it('is nothing but what `allow` names', async () => {
     const { approve, read, uris, runtime } = await setUp({ selection: { allow: ['search', 'resource:docs://h*'] } });
     await approve();

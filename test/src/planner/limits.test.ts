@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ActionInput, RunAgent } from '../../../src/planner/index.ts';
 import { createPlanner } from '../../../src/index.ts';
-import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { done, eventsOf, me, next, resultsOf, testClock, testPlanner } from '../../fixtures/plan.ts';
 
 /** Counts how many activities are at work at once. */
@@ -207,14 +206,5 @@ describe('limits', () => {
     clock.advance(500);
     await planner.sweep();
     expect(await planner.outcome(planId, me)).toMatchObject({ state: 'done', result: { a: 'deadline_exceeded' } });
-  });
-
-  it('survive a clock that goes backwards', async () => {
-    let at = 1_800_000_000_000;
-    const { planner } = testPlanner(nested({ width: 3, depth: 2 }), { storage: memoryStorage(), now: () => at-- });
-    const outcome = await planner.run({ goal: 'g' }, me);
-    expect(outcome).toMatchObject({ state: 'done', result: 9 });
-    const times = (await eventsOf(planner, outcome.planId)).map(({ event }) => event.at);
-    expect(times).toEqual(times.toSorted((a, b) => a - b));
   });
 });

@@ -4,7 +4,7 @@ import { createMetrics } from '../../../src/base/metrics.ts';
 import { openPlanner } from '../../../src/planner/open-planner.ts';
 import { plannerOnUse } from '../../../src/planner/create-planner.ts';
 import type { OpenPlanner } from '../../../src/planner/planner.ts';
-import { done, me, next, steps, testClock, testPlanner } from '../../fixtures/plan.ts';
+import { done, me } from '../../fixtures/plan.ts';
 
 /** A planner on use over a storage in memory, and how often its code was loaded. */
 function onUse({ failures = 0, storage = memoryStorage(), now = Date.now } = {}) {
@@ -26,20 +26,6 @@ describe('plannerOnUse', () => {
     expect([first.state, second.state]).toEqual(['done', 'done']);
     expect(await planner.sweep()).toBe(0);
     expect(loads()).toBe(1);
-  });
-
-  it('loads it for a sweep that finds a plan which is due', async () => {
-    const clock = testClock();
-    const asks = next({ type: 'ask_human', question: 'Go on?', timeoutMs: 60_000 });
-    const storage = memoryStorage({ now: clock.now });
-    const { planner: other } = testPlanner(steps(() => asks), { storage, now: clock.now });
-    expect(await other.run({ goal: 'ask', allowHumanIntervention: true }, me)).toMatchObject({ state: 'suspended' });
-    await other.close();
-    const { planner, loads } = onUse({ storage, now: clock.now });
-    expect([await planner.sweep(), loads()]).toEqual([0, 0]);
-    clock.advance(60_000);
-    expect([await planner.sweep(), loads()]).toEqual([1, 1]);
-    await planner.close();
   });
 
   it('rejects a call when loading fails, and loads again for the next call', async () => {

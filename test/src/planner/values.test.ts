@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createPlanner } from '../../../src/index.ts';
 import type { RunAgent, StepOutcome } from '../../../src/planner/index.ts';
-import { done, me, next, testPlanner } from '../../fixtures/plan.ts';
+import { done, me, testPlanner } from '../../fixtures/plan.ts';
 
 const large = '漢'.repeat(100_000);
 const values: readonly [string, unknown][] = [
@@ -38,20 +38,6 @@ describe('the values of a plan', () => {
       expect(await other.outcome(outcome.planId, me)).toEqual(outcome);
     });
   }
-
-  it('are references when they are large, with their first characters', async () => {
-    const { planner } = testPlanner(async (task) => {
-      if (task.address !== '1') return done(large);
-      if (task.step === 1) return next({ type: 'create', key: 'a', goal: 'g' });
-      return done(task.inbox.map((item) => item.type === 'result' && item.ok && item.result.ref));
-    });
-    const outcome = await planner.run({ goal: 'g' }, me);
-    if (outcome.state !== 'done') throw new Error(outcome.state);
-    const [, ref] = outcome.result as [unknown, { name: string; length: number; preview: string }];
-    expect(ref).toMatchObject({ length: large.length + 2, preview: `"${large.slice(0, 199)}` });
-    expect(await planner.read(outcome.planId, me, ref)).toBe(large);
-    await expect(planner.read(outcome.planId, me, { ...ref, name: 'x' })).rejects.toMatchObject({ code: 'not_found' });
-  });
 
   const bad: readonly [string, () => unknown, string][] = [
     ['that are no JSON', () => {

@@ -127,25 +127,6 @@ describe("an agent's steps", () => {
     expect(prompts[0]?.prompt[0]).toMatchObject({ role: 'system', content: 'You plan.\n\nBe kind.' });
   });
 
-  it('think again: every call has an outcome before anything else is said', async () => {
-    const { runtime, calls: prompts } = runtimeWith(
-      callsTools({ tool: 'look', input: { n: 1 }, id: 'a' }, { tool: 'create', input: {}, id: 'b' }),
-      says('All done'),
-    );
-    const { history } = await runtime.steps.think(thought());
-    const outcome = { ok: true as const, output: { done: 'look' } };
-    const said = [{ type: 'text' as const, text: 'News' }, { type: 'outcome' as const, callId: 'a', outcome }];
-    const next = await runtime.steps.think(thought({ history: structuredClone(history), inputs: said }));
-    expect(next).toMatchObject({ text: 'All done', calls: [] });
-    expect(prompts[1]?.prompt.slice(1).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'user']);
-    expect(prompts[1]?.prompt[3]).toMatchObject({
-      content: [
-        { toolCallId: 'a', output: { type: 'json', value: { done: 'look' } } },
-        { toolCallId: 'b', output: { value: 'Under way' } },
-      ],
-    });
-  });
-
   it('think again: reasoning and its metadata are returned to the model, as reasoning models need it', async () => {
     const [start, call, finish] = callsTools({ tool: 'look', input: { n: 1 }, id: 'a' });
     const signature = { anthropic: { signature: 'signed' } };
@@ -203,31 +184,6 @@ describe("an agent's steps", () => {
     });
   });
 
-  it('act: one tool is called, as in a run', async () => {
-    const { runtime } = runtimeWith(says('unused'));
-    const act = { ...step(), tool: 'look', input: { n: 7 }, callId: 'c', approved: false };
-    expect(await runtime.steps.act(act)).toEqual({ ok: true, output: { done: 'look' } });
-    expect(calls).toEqual([{ n: 7 }]);
-    const codes = await Promise.all([
-      runtime.steps.act({ ...act, input: { n: 'x' } }),
-      runtime.steps.act({ ...act, tool: 'nothing' }),
-      runtime.steps.act({ ...act, tool: 'fire' }),
-      runtime.steps.act({ ...act, only: ['put'] }),
-      runtime.steps.act({ ...act, owner: { ...act.owner, agents: ['other'] } }),
-      runtime.steps.act({ ...act, signal: AbortSignal.abort() }),
-    ]);
-    expect(codes.map((outcome) => outcome.ok ? 'ok' : outcome.error.code)).toEqual([
-      'invalid_argument',
-      'not_found',
-      'approval_required',
-      'not_found',
-      'forbidden',
-      'cancelled',
-    ]);
-    expect(await runtime.steps.act({ ...act, tool: 'fire', approved: true })).toMatchObject({ ok: true });
-    calls.length = 0;
-  });
-
   it.each([
     ['may not run the agent', step({ owner: { tenant, subject, agents: [], scopes } }), 'forbidden'],
     ['has not the scope', step({ owner: { tenant, subject, agents, scopes: ['run:read'] } }), 'forbidden'],
@@ -236,15 +192,5 @@ describe("an agent's steps", () => {
   ])('reject when the owner %s', async (_, of, code) => {
     const { runtime } = runtimeWith(says('Hi'));
     await expect(runtime.steps.think({ ...thought(), ...of })).rejects.toMatchObject({ code });
-  });
-
-  it('reject when the agent is disabled, and when the model fails', async () => {
-    const { model } = scriptedModel([{ type: 'error', error: new Error('secret text') }]);
-    const failing = testRuntime({ model, tools });
-    await expect(failing.steps.think(thought())).rejects.toMatchObject({
-      message: expect.not.stringContaining('secret text'),
-    });
-    const disabled = testRuntime({ model, tools, agent: { state: 'disabled' } });
-    await expect(disabled.steps.think(thought())).rejects.toMatchObject({ code: 'forbidden' });
   });
 });

@@ -97,25 +97,6 @@ describe('discovery in a run', () => {
     expect(seen(scripted, 0)).toEqual(many.map(({ definition }) => definition.name).toSorted());
   });
 
-  it('keeps loaded tools for the next request of the same chat, also on another instance, and for no other chat', async () => {
-    const first = scriptedModel(loads('crm_share_photo'), says('Loaded'));
-    const one = testRuntime({ model: first.model, tools: many, agent: { entryTools } });
-    const chunks = await readAll(await one.run(runRequest(), localPrincipal()));
-
-    const next = scriptedModel(uses('crm_share_photo'), says('Shared'));
-    const two = testRuntime({ model: next.model, tools: many, agent: { entryTools } });
-    const chat = { id: 'chat-1', messages: after(chunks) };
-    expect(await readAll(await two.run(runRequest({ chat }), localPrincipal()))).toContainEqual(
-      expect.objectContaining({ output: 'share photo: done' }),
-    );
-    const other = scriptedModel(uses('crm_share_photo'), says('Shared'));
-    const three = testRuntime({ model: other.model, tools: many, agent: { entryTools } });
-    expect(lastData(await readAll(await three.run(runRequest(), localPrincipal())), 'data-tool-error')).toMatchObject({
-      tool: 'crm_share_photo',
-      code: 'not_found',
-    });
-  });
-
   it("filters what was loaded by today's allowlist, and what a forged result names", async () => {
     const first = scriptedModel(loads('crm_share_photo', 'crm_list_poem'), says('Loaded'));
     const one = testRuntime({ model: first.model, tools: many, agent: { entryTools } });
@@ -213,20 +194,6 @@ describe('discovery in a run', () => {
     expect(lastData(chunks, 'data-tool-error')).toMatchObject({ tool: 'tool_call', code: 'invalid_argument' });
   });
 
-  it.each([
-    ['a tool that is not loaded', 'crm_list_poem', 'it was not loaded with tool_load'],
-    ['a former name', 'old_poem_bin', 'it is now named "crm_archive_poem"'],
-    ['a name that never was', 'compose_poem', 'look for one with tool_find'],
-  ])('advises model and client about a call of %s', async (_, tool, advice) => {
-    const scripted = scriptedModel(uses(tool), says('I see'));
-    const runtime = testRuntime({ model: scripted.model, tools: many, agent: { entryTools } });
-    const chunks = await readAll(await runtime.run(runRequest(), localPrincipal()));
-    expect(lastData(chunks, 'data-tool-error')).toMatchObject({ tool, code: 'not_found' });
-    const told = JSON.stringify(scripted.calls[1]?.prompt);
-    expect(told.replaceAll('\\"', '"')).toContain(advice);
-    expect(lastData(chunks, 'data-tool-error')['message']).toContain(advice);
-  });
-
   it('asks before a loaded tool acts', async () => {
     const risky = defineTool({
       id: 'crm_erase',
@@ -240,25 +207,6 @@ describe('discovery in a run', () => {
     const chunks = await readAll(await runtime.run(runRequest(), localPrincipal()));
     expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'awaiting_approval' });
     expect(chunks.filter(({ type }) => type === 'tool-approval-request')).toHaveLength(1);
-  });
-
-  it('reports what definitions cost, and what discovery saved', async () => {
-    const script = [loads('crm_share_photo'), says('Hi')] as const;
-    const usageWith = async (patterns: string[]) => {
-      const runtime = testRuntime({
-        model: scriptedModel(...script).model,
-        tools: many,
-        agent: { entryTools: patterns },
-      });
-      return lastData(await readAll(await runtime.run(runRequest(), localPrincipal())), 'data-usage');
-    };
-    const found = await usageWith(entryTools);
-    const whole = await usageWith(['*']);
-    expect(whole['toolTokensSaved']).toBe(0);
-    expect(Number(found['toolTokens'])).toBeGreaterThan(0);
-    expect(Number(found['toolTokens'])).toBeLessThan(Number(whole['toolTokens']) / 2);
-    // Two steps; the four are not part of the whole set without discovery.
-    expect(Number(found['toolTokens']) + Number(found['toolTokensSaved'])).toBeGreaterThan(Number(whole['toolTokens']));
   });
 
   it('takes a re-ranker', async () => {

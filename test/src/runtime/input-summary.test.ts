@@ -52,16 +52,6 @@ function withoutKey(): Storage & { reads: number } {
 }
 
 describe('the summary of a tool input in events', () => {
-  it('computes equal digests for equal inputs on all instances of one storage, in any order of keys', async () => {
-    const storage = memoryStorage();
-    const one = await summaryOfCall({ city: 'Oslo', unit: 'C' }, { storage });
-    const other = await summaryOfCall({ unit: 'C', city: 'Oslo' }, { storage });
-    const different = await summaryOfCall({ city: 'Bergen', unit: 'C' }, { storage });
-    expect(one['digest']).toMatch(/^[\da-f]{16}$/);
-    expect(other['digest']).toBe(one['digest']);
-    expect(different['digest']).not.toBe(one['digest']);
-  });
-
   it('computes one digest when several instances create the key at once', async () => {
     const storage = memoryStorage();
     const all = await Promise.all([1, 2, 3].map(() => summaryOfCall({ city: 'Oslo' }, { storage })));

@@ -93,44 +93,6 @@ describe('a run that plans', () => {
     expect(calls).toEqual([]);
   });
 
-  it('is suspended by a question; the reply goes on with the plan, and the next run shows how', async () => {
-    const runtime = runtimeWith(asks);
-    const chunks = await readAll(await runtime.run(planned('Turn', { allowHumanIntervention: true }), me));
-    expect(terminalChunks(chunks)).toEqual([{ type: 'finish', finishReason: 'other' }]);
-    const { runId, state } = lastData(chunks, 'data-run');
-    expect(state).toBe('suspended');
-    const { planId, questions } = lastData(chunks, 'data-plan');
-    expect(questions).toMatchObject([{ question: 'Which side?' }]);
-    const askId = (questions as { ask: string }[])[0]?.ask ?? '';
-
-    await expect(runtime.reply(String(runId), { askId, answer: 7 }, me)).rejects.toMatchObject({
-      code: 'invalid_argument',
-    });
-    const reader = createPrincipal({ ...me, scopes: ['run:create', 'run:read'] });
-    await expect(runtime.reply(String(runId), { askId, answer: 'starboard' }, reader)).rejects.toMatchObject({
-      code: 'forbidden',
-    });
-    await runtime.reply(String(runId), { askId, answer: 'starboard' }, me);
-    const more = await readAll(await runtime.run(planned('Turn', { planId }), me));
-    expect(textOf(more)).toBe('To starboard');
-    expect(lastData(more, 'data-run')).toMatchObject({ state: 'completed' });
-    await expect(runtime.reply(String(runId), { askId, answer: 'port' }, me)).rejects.toMatchObject({
-      code: 'already_decided',
-    });
-  });
-
-  it('can be answered in another process', async () => {
-    const storage = memoryStorage();
-    const one = runtimeWith(asks, { storage });
-    const chunks = await readAll(await one.run(planned('Turn', { allowHumanIntervention: true }), me));
-    await one.close();
-    const { planId, questions } = lastData(chunks, 'data-plan');
-    const two = runtimeWith(asks, { storage });
-    const askId = (questions as { ask: string }[])[0]?.ask ?? '';
-    await two.reply(String(lastData(chunks, 'data-run')['runId']), { askId, answer: 'starboard' }, me);
-    expect(textOf(await readAll(await two.run(planned('Turn', { planId }), me)))).toBe('To starboard');
-  });
-
   it('calls the permission hook before an agent is created, with the principal that started the plan', async () => {
     const asked: unknown[] = [];
     const authorize: Authorize = (action, { subject, tenant }, resource, { agentId }) => {
@@ -203,15 +165,6 @@ describe('a run that plans', () => {
     await reader.cancel();
     expect(await runtime.planner.view(kept, me)).toMatchObject({ state: 'running' });
     await runtime.planner.cancel(kept, me);
-  });
-
-  it.each([
-    ['terms that the planner does not know', planned('Go', { maxDeepness: 1 }), 'invalid_argument'],
-    ['a goal without words', planned(' '), 'invalid_argument'],
-    ['a plan that is not there', planned('Go', { planId: 'plan_x' }), 'not_found'],
-  ])('refuses %s, before there is a run', async (_, request, code) => {
-    const runtime = runtimeWith(divides);
-    await expect(runtime.run(request, me)).rejects.toMatchObject({ code });
   });
 
   it('takes no replies for a run without a plan', async () => {

@@ -27,20 +27,6 @@ describe('createReadiness', () => {
     expect(await storage.list({ prefix: [], limit: 10 })).toEqual([]);
   });
 
-  it.each<[string, Partial<ReadinessOptions>, Record<string, string>]>([
-    ['the catalog hangs', { catalog: { listTools: never } }, { storage: 'ok', catalog: 'failed' }],
-    ['the storage hangs', { storage: { get: never, list: never, commit: never } }, {
-      storage: 'failed',
-      catalog: 'ok',
-    }],
-  ])('names the part that is not ready within 3 s when %s', async (_name, options, expected) => {
-    using time = virtualTime();
-    const { ready } = setUp(options);
-    const answer = ready();
-    expect(await time.passUntil(answer, 3_000)).toBe(true);
-    expect(await answer).toEqual(expected);
-  });
-
   it('aborts the catalog that it does not wait for any longer', async () => {
     using time = virtualTime();
     let aborted = false;

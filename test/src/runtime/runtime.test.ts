@@ -377,22 +377,6 @@ describe('what run refuses', () => {
   });
 });
 
-describe('manifest', () => {
-  it('lists every known tool with the one reason that excluded it, and has the digest of the stream', async () => {
-    const { model } = scriptedModel(says('hi'));
-    const catalog = changingCatalog({ entryTools: ['add', 'lost'] });
-    const runtime = testRuntime({ model, tools: [add, toolThat(() => 1)], catalog });
-    const manifest = await runtime.manifest('helper', localPrincipal());
-    expect(manifest.tools).toEqual([
-      { id: 'add' },
-      { id: 'work', excluded: 'not_allowed' },
-      { id: 'lost', excluded: 'unknown_tool' },
-    ]);
-    const chunks = await readAll(await runtime.run(runRequest(), localPrincipal()));
-    expect(lastData(chunks, 'data-manifest')['digest']).toBe(manifest.digest);
-  });
-});
-
 /** A catalog whose records may change, as those of a registry. */
 function changingCatalog(agent: Partial<AgentInput>): Catalog {
   const agents = [{ id: 'helper', name: 'Helper', providerId: 'default', ...agent }];

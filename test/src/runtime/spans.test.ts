@@ -3,15 +3,7 @@ import { staticCatalog } from '../../../adapters/catalog/static.ts';
 import { memorySecrets } from '../../../adapters/secrets/memory.ts';
 import { memorySink } from '../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import {
-  createRuntime,
-  createTree,
-  defineTool,
-  type Egress,
-  localPrincipal,
-  PinnaceError,
-  treeTools,
-} from '../../../src/index.ts';
+import { createRuntime, defineTool, type Egress, localPrincipal, PinnaceError } from '../../../src/index.ts';
 import { createPrincipal } from '../../../src/base/principal.ts';
 import { readSummary } from '../../../src/events/payload-summary.ts';
 import { linesOf } from '../../fixtures/events.ts';
@@ -27,58 +19,7 @@ function watched() {
   return { sinks: [sink], events };
 }
 
-const add = defineTool({
-  id: 'add',
-  description: 'Adds',
-  input: v.object({ a: v.number(), b: v.number() }),
-  annotations: { readOnlyHint: true },
-  execute: ({ a, b }) => a + b,
-});
-
 describe('the events of a run', () => {
-  it('nest: the run, its steps, in each the model call and then the tool calls', async () => {
-    const { sinks, events } = watched();
-    const { model } = scriptedModel(callsTools({ tool: 'add', input: { a: 1, b: 2 }, id: 'c1' }), says('3'));
-    await readAll(await testRuntime({ model, tools: [add], sinks }).run(runRequest(), me));
-    expect(linesOf(events)).toEqual([
-      'run pending',
-      'run > step pending',
-      'run > step > model.call pending',
-      'run > step > model.call ok',
-      'run > step > tool.call pending',
-      'run > step > tool.call ok',
-      'run > step ok',
-      'run > step pending',
-      'run > step > model.call pending',
-      'run > step > model.call ok',
-      'run > step ok',
-      'run ok',
-    ]);
-    expect(eventProblems(events)).toEqual([]);
-    expect(new Set(events.map(({ traceId }) => traceId)).size).toBe(1);
-    const [begun, , , called] = events;
-    expect(begun).toMatchObject({ actor: { type: 'user', id: 'local' }, target: { type: 'agent', id: 'helper' } });
-    expect(readSummary(begun!.payloadSummary)).toEqual({ runId: expect.stringMatching(/^run_/), messages: 1 });
-    expect(called).toMatchObject({ actor: { type: 'agent', id: 'helper' }, target: { type: 'model', id: 'scripted' } });
-    expect(readSummary(called!.payloadSummary)).toMatchObject({
-      provider: 'test',
-      inputTokens: 10,
-      outputTokens: 5,
-      totalTokens: 15,
-      firstChunkMs: expect.any(Number),
-      finishReason: 'tool-calls',
-    });
-    expect(events[5]).toMatchObject({ actor: { type: 'agent', id: 'helper' }, target: { type: 'tool', id: 'add' } });
-    expect(readSummary(events[5]!.payloadSummary)).toEqual({
-      toolCallId: 'c1',
-      input: 13,
-      digest: expect.stringMatching(/^[\da-f]{16}$/),
-      keys: 'a,b',
-      output: 1,
-    });
-    expect(events[6]?.payloadSummary).toBe('step=1');
-  });
-
   it('continue the trace that the request came in, below the span it came from', async () => {
     const { sinks, events } = watched();
     const runtime = testRuntime({ model: scriptedModel(says('Hi')).model, sinks });
@@ -240,47 +181,6 @@ describe('the events of a run', () => {
     expect(linesOf(events)).toContain('run > step > tool.call > http.request ok');
     const spans = requests.filter(({ status }) => status === 'pending');
     expect(sent).toEqual(spans.map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`));
-  });
-
-  it("show a tool's own spans, until the call has ended", async () => {
-    const { sinks, events } = watched();
-    const tooLate = Promise.withResolvers<void>();
-    const busy = defineTool({
-      id: 'busy',
-      description: 'Is busy',
-      input: v.object({}),
-      execute(_, { span }) {
-        span?.start({ action: 'db.query', target: { type: 'table', id: 'orders' } }).end({ status: 'ok' });
-        void tooLate.promise.then(() => span?.start({ action: 'db.late', target: { type: 'table', id: 'orders' } }));
-        span?.start({ action: 'db.open', target: { type: 'table', id: 'orders' } });
-        return 1;
-      },
-    });
-    const { model } = scriptedModel(callsTools({ tool: 'busy', input: {} }), says('Done'));
-    await readAll(await testRuntime({ model, tools: [busy], sinks }).run(runRequest(), me));
-    tooLate.resolve();
-    await tooLate.promise;
-    const own = linesOf(events).filter((line) => line.includes('db.')).map((line) => line.split('tool.call > ')[1]);
-    expect(own).toEqual(['db.query pending', 'db.query ok', 'db.open pending', 'db.open cancelled']);
-    expect(eventProblems(events)).toEqual([]);
-  });
-
-  it('show changes of a tree by the changed nodes', async () => {
-    const { sinks, events } = watched();
-    const tree = createTree({
-      payloadTypes: { item: { schema: v.strictObject({ name: v.string() }) } },
-      rows: [{ nodeId: 'root', parentId: null, payloadType: 'item', payload: { name: 'Plan' } }],
-    });
-    const tools = treeTools(tree, { agentId: 'helper', role: 'editor' });
-    const { model } = scriptedModel(
-      callsTools({ tool: 'expand_node', input: { nodeId: 'root' } }),
-      says('Done'),
-    );
-    await readAll(await testRuntime({ model, tools: [tools], sinks }).run(runRequest(), me));
-    expect(events.find(({ action }) => action === 'tree.expand_node')).toMatchObject({
-      actor: { type: 'agent', id: 'helper' },
-      parentSpanId: events.find(({ action }) => action === 'tool.call')?.spanId,
-    });
   });
 
   it('show who requested an approval, and who decided, in one trace', async () => {

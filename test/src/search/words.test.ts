@@ -1,14 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { stem } from '../../../src/search/terms.ts';
-import {
-  foldText,
-  formOf,
-  isOneSlipAway,
-  isSegmented,
-  partsOf,
-  visitWords,
-  wordsOf,
-} from '../../../src/search/words.ts';
+import { foldText, formOf, isSegmented, partsOf, visitWords, wordsOf } from '../../../src/search/words.ts';
 
 describe('partsOf', () => {
   it.each([
@@ -124,18 +116,5 @@ describe('a word that is written in two ways', () => {
 
   it.each(['الله', 'الى', 'ولد'])('keeps what only looks like the article: %s', (word) => {
     expect(stem(formOf(word))).toBe(formOf(word));
-  });
-});
-
-describe('isOneSlipAway', () => {
-  it.each([
-    ['ancohr', 'anchor', true],
-    ['anchr', 'anchor', true],
-    ['anchoor', 'anchor', true],
-    ['anchir', 'anchor', true],
-    ['anchor', 'anchor', false],
-    ['ankers', 'anchor', false],
-  ])('compares %s with %s', (a, b, expected) => {
-    expect(isOneSlipAway(a, b)).toBe(expected);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createTree, treeTools } from '../../../src/index.ts';
 import type { Payload } from '../../../src/tree/index.ts';
-import { isLargerThan, shortened } from '../../../src/tree/answer-pages.ts';
+import { isLargerThan } from '../../../src/tree/answer-pages.ts';
 import { payloadTypes } from './fixtures.ts';
 import { company, editor, fails, type Loose, ok, version } from './tool-fixtures.ts';
 
@@ -188,19 +188,6 @@ describe('byte limits', () => {
       });
     for (let i = 0; i < 3; i++) expect(await grow(i)).toMatchObject({ ok: true });
     expect(await grow(3)).toMatchObject({ error: { code: 'invalid_argument', details: { reason: 'too_large' } } });
-  });
-});
-
-describe('shortened', () => {
-  it('retains what fits, marks what it cut and says how many properties it left out', () => {
-    const payload = { a: 1, text: 'ü'.repeat(500), list: Array.from({ length: 500 }, () => 1), z: 2 };
-    expect(shortened(payload, 300)).toEqual({
-      a: 1,
-      text: { $truncated: true, bytes: 1002, text: expect.stringMatching(/^ü+$/) },
-      list: { $truncated: true, bytes: 1001 },
-      z: 2,
-    });
-    expect(shortened(payload, 70)).toEqual({ a: 1, $truncated: true, $omitted: 3 });
   });
 });
 

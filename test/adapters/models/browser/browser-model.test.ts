@@ -34,41 +34,6 @@ async function partsOf(
 const isChoice = ({ constraint }: Prompted): boolean => JSON.stringify(constraint ?? '').includes('"tool"');
 
 describe('browserModel', () => {
-  it('streams the text of the page’s model and counts its tokens', async () => {
-    const { model } = connect(fakePromptApi({ reply: () => ['Good ', 'day'] }));
-    expect(await partsOf(model, { prompt: hello })).toEqual([
-      { type: 'stream-start', warnings: [] },
-      { type: 'text-start', id: 'text' },
-      { type: 'text-delta', id: 'text', delta: 'Good ' },
-      { type: 'text-delta', id: 'text', delta: 'day' },
-      { type: 'text-end', id: 'text' },
-      {
-        type: 'finish',
-        finishReason: { unified: 'stop', raw: 'stop' },
-        usage: {
-          inputTokens: { total: 3, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
-          outputTokens: { total: 2, text: undefined, reasoning: undefined },
-        },
-      },
-    ]);
-  });
-
-  it('continues a conversation instead of reading it again', async () => {
-    const { model, api } = connect(fakePromptApi({ reply: () => 'Good day' }));
-    await model.doGenerate({ prompt: hello });
-    const second = [...hello, { role: 'assistant' as const, content: [{ type: 'text' as const, text: 'Good day' }] }];
-    await model.doGenerate({ prompt: [...second, user('And now?')] });
-    expect(api.created()).toBe(1);
-    expect(api.prompted.at(-1)?.messages.map(({ content }) => content)).toEqual([
-      'Be kind',
-      'Hello',
-      'Good day',
-      'And now?',
-    ]);
-    await model.doGenerate({ prompt: [user('Something else')] });
-    expect(api.created()).toBe(2);
-  });
-
   it('keeps at most two conversations open', async () => {
     const { model, api } = connect();
     for (const text of ['a', 'b', 'c', 'd']) await model.doGenerate({ prompt: [user(text)] });

@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { UIMessageChunk } from '../../../../src/index.ts';
 import { readAll, runRequest } from '../../../fixtures/runtime.ts';
 import { chunksOf, type Fault } from './fake-endpoint.ts';
 import { callsOf, refuse, run, setup, times } from './setup.ts';
@@ -55,27 +54,6 @@ describe('a stream that is cut', () => {
       ),
       { numRuns: runs(150) },
     );
-  });
-
-  it('is given up after so many attempts that bring nothing, and not before', async () => {
-    const subject = await setup();
-    subject.endpoint.plan(
-      ...times(8, { type: 'cut', after: 1 } as const),
-      ...times(5, { type: 'cut', after: 0 } as const),
-    );
-    const chunks: UIMessageChunk[] = [];
-    const reading = (async () => {
-      for await (const chunk of (await subject.client.run(runRequest())) as unknown as AsyncIterable<UIMessageChunk>) {
-        chunks.push(chunk);
-      }
-    })();
-    await reading; // 6 chunks and the end are 7 connections
-    expect(chunks).toEqual(chunksOf(6));
-
-    const lost = await setup();
-    lost.endpoint.plan({ type: 'cut', after: 2 }, ...times(5, { type: 'cut', after: 0 } as const));
-    await expect(run(lost)).rejects.toMatchObject({ code: 'unavailable', retryable: true });
-    expect(lost.endpoint.requests).toHaveLength(6);
   });
 
   it('is no error when only the farewell was lost', async () => {

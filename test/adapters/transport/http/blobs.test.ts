@@ -2,11 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { developmentAuthenticator } from '../../../../adapters/transport/development-authenticator.ts';
 import { createHandler } from '../../../../adapters/transport/http.ts';
-import { sha256 } from '../../../../src/base/hash.ts';
 import type { UIMessage } from '../../../../src/index.ts';
 import { readAll } from '../../../fixtures/runtime.ts';
 import { signedEndpoint } from '../../../fixtures/signed-endpoint.ts';
-import { dataUrl, fileMessage, fileRuntime, filesIn, png } from '../../../src/runtime/attachments/fixtures.ts';
+import { dataUrl, fileMessage, fileRuntime, png } from '../../../src/runtime/attachments/fixtures.ts';
 
 const image = png(70_000);
 const imageFile = new Blob([image], { type: 'image/png' });
@@ -35,16 +34,6 @@ function byHand(options: Parameters<typeof fileRuntime>[0] = {}) {
 }
 
 describe('stored files over HTTP', () => {
-  it('are uploaded, named in a message, and reach the model', async () => {
-    const { client, calls } = await setup();
-    const file = await client.blobs.upload(imageFile);
-    const id = await sha256(image);
-    expect(file).toEqual({ id, url: `pinnace-blob:${id}`, mediaType: 'image/png', size: image.length });
-    const chat = { id: 'c', messages: [fileMessage([file.url])] };
-    await readAll(await client.run({ agentId: 'helper', chat }));
-    expect(filesIn(calls[0]?.prompt)).toEqual([`user image/png ${dataUrl(image).split(',')[1]}`]);
-  });
-
   it('are those of the tenant alone: another one cannot read, use or delete them', async () => {
     const { client, endpoint } = await setup();
     const { id, url } = await client.blobs.upload(imageFile);

@@ -99,18 +99,6 @@ describe("the AI SDK's own chat transport", () => {
     expect(textOf(chunks)).toBe('Hello');
     expect(terminalChunks(chunks)).toHaveLength(1);
   });
-
-  it('resumes a chat whose run is in progress, and returns 204 when it has ended', async () => {
-    const model = scriptedModel(() => stallingStream(says('Hel').slice(0, 3)));
-    const serve = handler({ model });
-    const first = (await transport(serve).sendMessages(turn)).getReader();
-    for (let next = await first.read(); next.value?.type !== 'text-delta';) next = await first.read();
-    const again = (await transport(serve).reconnectToStream({ chatId: 'c1' }))!.getReader();
-    const { value } = await again.read();
-    expect(value?.type).toBe('start');
-    await Promise.all([first.cancel(), again.cancel()]);
-    expect(await transport(handler()).reconnectToStream({ chatId: 'c2' })).toBeNull();
-  });
 });
 
 describe('a problem answer', () => {

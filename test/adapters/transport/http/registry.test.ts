@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { createRegistry, createRuntime, type Scope } from '../../../../src/index.ts';
-import { agent, dataSource, mcpServer, provider, tool, tools } from '../../../fixtures/records.ts';
+import { agent, dataSource, mcpServer, provider, tool } from '../../../fixtures/records.ts';
 import { says, scriptedModel } from '../../../fixtures/model.ts';
 import { signedEndpoint } from '../../../fixtures/signed-endpoint.ts';
 
@@ -78,38 +78,6 @@ describe('the registries of an endpoint', () => {
     expect(await registry.availableTools('helper'), 'without code for it here').toEqual([]);
   });
 
-  it('filter and page', async () => {
-    const { registry } = await clientOf();
-    await registry.providers.register(provider());
-    for (let i = 0; i < 5; i++) {
-      await registry.agents.register(agent({ id: `a${i}`, tags: i % 2 ? ['odd', 'n'] : ['n'] }));
-    }
-    const odd = await registry.agents.list({ tags: ['odd', 'n'], visibility: 'public' });
-    expect(odd.items.map(({ id }) => id)).toEqual(['a1', 'a3']);
-    const first = await registry.agents.list({ limit: 3 });
-    const second = await registry.agents.list({ limit: 3, pageToken: first.nextPageToken });
-    expect([...first.items, ...second.items].map(({ id }) => id)).toEqual(['a0', 'a1', 'a2', 'a3', 'a4']);
-    const wrong = registry.agents.list({ limit: 3, tags: ['n'], pageToken: first.nextPageToken });
-    await expect(wrong).rejects.toMatchObject({ code: 'invalid_argument', details: { reason: 'invalid_page_token' } });
-  });
-
-  it('answer a stale version with 412 and the latest record, and no version with 428', async () => {
-    const client = await clientOf();
-    await client.registry.providers.register(provider());
-    await client.registry.agents.register(agent());
-    await client.registry.agents.update('helper', { name: 'Second' }, { version: 1 });
-    await expect(client.registry.agents.update('helper', { name: 'Late' }, { version: 1 })).rejects.toMatchObject({
-      code: 'conflict',
-      status: 412,
-      details: { reason: 'revision_mismatch', revision: 2, latest: { name: 'Second' } },
-    });
-    await expect(client.call('PATCH', '/v1/agents/helper', { body: { name: 'Blind' } })).rejects.toMatchObject({
-      code: 'precondition_required',
-      status: 428,
-    });
-    await expect(client.registry.agents.remove('helper', { version: 1 })).rejects.toMatchObject({ status: 412 });
-  });
-
   it('refuse what is wrong with its place, and repeat nothing of it', async () => {
     const client = await clientOf();
     await client.registry.providers.register(provider());
@@ -160,47 +128,5 @@ describe('the registries of an endpoint', () => {
     for (const path of ['/v1/agents', '/v1/tools/add', '/v1/export', '/v1/data-sources/x/history']) {
       expect((await here.serve(new Request(`https://worker.example${path}`))).status).toBe(401);
     }
-  });
-
-  it('move a whole catalogue from one endpoint to another, of more than the usual megabyte', async () => {
-    const source = (await clientOf()).registry;
-    const big = tools(40).map((one) => ({
-      ...one,
-      description: 'x'.repeat(4000),
-      outputSchema: { description: 'y'.repeat(30_000) },
-    }));
-    await source.import({
-      format: 'pinnace-catalog',
-      formatVersion: 1,
-      providers: [provider()],
-      tools: big,
-      agents: [agent({ entryTools: ['tool_0007'] })],
-    });
-    const document = await source.export();
-    expect(JSON.stringify(document).length).toBeGreaterThan(1_048_576);
-    const target = (await clientOf()).registry;
-    expect(await target.import(document, { dryRun: true })).toMatchObject({ dryRun: true, created: 42 });
-    expect((await target.tools.list()).items).toEqual([]);
-    expect(await target.import(document)).toMatchObject({ created: 42, updated: 0 });
-    expect((await target.agents.get('helper')).availableTools).toMatchObject([{ id: 'tool_0007' }]);
-    expect({ ...await target.export(), exportedAt: '' }).toEqual({ ...document, exportedAt: '' });
-  });
-
-  it('stand in the description of the endpoint that serves them, and of no other', async () => {
-    const { here } = await endpoints();
-    const descriptionOf = async (serve: typeof here.serve) =>
-      await (await serve(new Request('https://worker.example/v1/openapi.json'))).json() as {
-        paths: Record<string, Record<string, unknown>>;
-      };
-    const { paths } = await descriptionOf(here.serve);
-    expect(Object.keys(paths['/v1/data-sources/{id}'] ?? {})).toEqual(['get', 'put', 'patch', 'delete']);
-    expect(JSON.stringify(paths['/v1/agents'])).toContain('entryTools');
-    const without = await signedEndpoint(createRuntime({
-      catalog: createRegistry({ storage: memoryStorage() }),
-      storage: memoryStorage(),
-      models: { model: () => scriptedModel(says('Hello')).model },
-    }));
-    expect((await descriptionOf(without.serve)).paths).not.toHaveProperty('/v1/agents');
-    expect((await without.serve(new Request('https://worker.example/v1/agents'))).status).toBe(404);
   });
 });

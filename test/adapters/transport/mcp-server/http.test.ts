@@ -85,17 +85,6 @@ describe.each(eras)('an MCP client of %s over HTTP', (_, askOf) => {
     expect((await call(ask, 'tool_call', { name: 'add_numbers' })).result).toMatchObject(expected);
   });
 
-  it('reads the new name of a renamed tool', async () => {
-    const ask = askOf(mcpEndpoint());
-    const { error } = await call(ask, 'go_ent_add');
-    expect(error).toMatchObject({ code: -32602, data: { reason: 'tool_renamed', suggest: 'add_numbers' } });
-    expect(error?.message).toContain('it is now named "add_numbers"');
-    expect((await call(ask, 'tool_call', { name: 'go_ent_add' })).result).toMatchObject({
-      isError: true,
-      content: [{ text: expect.stringContaining('it is now named "add_numbers"') }],
-    });
-  });
-
   it.each(['A'.repeat(32), ''])('cannot use a handle that was never issued: "%s"', async (toolset) => {
     const { result } = await call(askOf(mcpEndpoint()), 'tool_call', { toolset, name: 'add_numbers' });
     expect(result).toMatchObject({ isError: true, _meta: { 'pinnace/error': { code: 'not_found' } } });

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { bearerAuthenticator, digestOfToken } from '../../../../adapters/transport/bearer-authenticator.ts';
-import { listedResources, type McpResources } from '../../../../adapters/transport/mcp-content.ts';
+import { type McpResources } from '../../../../adapters/transport/mcp-content.ts';
 import type { Handler } from '../../../../adapters/transport/http.ts';
 import type { Authorize } from '../../../../src/index.ts';
-import { answerOf, askModern, mcpEndpoint, mcpRuntime, type Message } from '../../../fixtures/mcp/mcp-host.ts';
+import { askModern, mcpEndpoint, mcpRuntime, type Message } from '../../../fixtures/mcp/mcp-host.ts';
 
 /** A resource of each tenant, and the way to change it. */
 function watched() {
@@ -66,16 +66,6 @@ async function listen(serve: Handler, token: string, uris: readonly unknown[]) {
 const honored = ({ messages: [first] }: { readonly messages: readonly Message[] }) => first?.params?.['notifications'];
 
 describe('a client of 2026-07-28 that listens', () => {
-  it('receives the changes of the resources that it names, and of no other', async () => {
-    const { resources, change } = watched();
-    const { serve } = await endpoint(resources);
-    const client = await listen(serve, 'a', ['x://a/1', 'x://a/2']);
-    expect(honored(client)).toEqual({ resourceSubscriptions: ['x://a/1', 'x://a/2'] });
-    change('x://a/3');
-    change('x://a/2');
-    await vi.waitFor(() => expect(client.updates()).toEqual(['x://a/2']));
-  });
-
   it('receives no change of another tenant, although it names the resource', async () => {
     const { resources, change, watching } = watched();
     const { serve } = await endpoint(resources);
@@ -107,17 +97,6 @@ describe('a client of 2026-07-28 that listens', () => {
     await vi.waitFor(() => expect(client.updates()).toEqual(['x://a/1']));
   });
 
-  it.each<[string, readonly unknown[]]>([
-    ['nothing that can be watched', ['x://b/1', 'no uri', '']],
-    ['nothing', []],
-  ])('is told so when it names %s', async (_, uris) => {
-    const { resources } = watched();
-    const { serve } = await endpoint(resources);
-    const client = await listen(serve, 'a', uris);
-    expect(honored(client)).toEqual({});
-    await client.ended;
-  });
-
   it('watches 100 resources at most, each once', async () => {
     const { resources, watching } = watched();
     const { serve } = await endpoint(resources);
@@ -144,13 +123,4 @@ describe('a client of 2026-07-28 that listens', () => {
       expect(response.status).toBe(200);
     });
   });
-});
-
-it('a host without resources to watch declares no subscriptions', async () => {
-  const still = listedResources([{ uri: 'x://one', name: 'one', read: () => [] }]);
-  const capabilitiesOf = async (resources: McpResources) =>
-    (await answerOf(askModern(mcpEndpoint({ mcp: { resources: [resources] } }))('server/discover'))).result
-      .capabilities;
-  expect((await capabilitiesOf(still)).resources).toEqual({});
-  expect((await capabilitiesOf(watched().resources)).resources).toEqual({ subscribe: true });
 });

@@ -97,26 +97,6 @@ const accept = (content: Readonly<Record<string, unknown>>) => ({ action: 'accep
 const text = ({ result }: Message): string => result.content[0].text;
 
 describe('a tool that asks', () => {
-  it('is executed again with the answer, on any instance', async () => {
-    const storage = memoryStorage();
-    const ran: unknown[] = [];
-    const tools = [greeting({ ran })];
-    const first = await call((await open({ tools, storage })).as('t-ann'), 'greet');
-    expect(first.result).toMatchObject({
-      resultType: 'input_required',
-      inputRequests: {
-        who: { method: 'elicitation/create', params: { mode: 'form', message: 'Who?', requestedSchema: schema } },
-      },
-      requestState: expect.any(String),
-    });
-    expect(ran).toEqual([]);
-    const { requestState } = first.result;
-    const more = { inputResponses: { who: accept({ name: 'Ada' }) }, requestState };
-    const second = await call((await open({ tools, storage })).as('t-ann'), 'greet', more);
-    expect(text(second)).toBe('accept Ada kindly');
-    expect(ran).toHaveLength(1);
-  });
-
   it.each(['decline', 'cancel'])('learns that the person answered "%s"', async (action) => {
     const { as } = await open({ tools: [greeting()] });
     const { result: { requestState } } = await call(as('t-ann'), 'greet');

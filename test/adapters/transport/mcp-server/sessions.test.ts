@@ -103,17 +103,6 @@ async function statusOf(serve: Handler, token: string, id: string): Promise<numb
 }
 
 describe('a session of a client of 2025-11-25', () => {
-  it('can be asked in the middle of a call, one thing after another', async () => {
-    const { client } = await connect(await endpoint());
-    client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { name: 'Ada' } }));
-    client.setRequestHandler('sampling/createMessage', ({ params }) => {
-      const [{ content } = { content: undefined }] = params.messages;
-      return { role: 'assistant', model: 'm', content: { type: 'text', text: `said: ${JSON.stringify(content)}` } };
-    });
-    const result = await client.callTool({ name: 'greet', arguments: {} });
-    expect(JSON.stringify(result.content)).toContain('Greet Ada');
-  });
-
   it.each([[true, 'gone'], [false, 'denied']])('is asked for an approval (%s)', async (approve, expected) => {
     const { client } = await connect(await endpoint());
     client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { approve } }));
@@ -221,24 +210,6 @@ describe('a resource that a session watches', () => {
     client.setNotificationHandler('notifications/resources/updated', ({ params }) => void seen.push(params.uri));
     return seen;
   }
-
-  it('is reported after a change, until it is not watched any more', async () => {
-    const { resources, change } = watched();
-    const { client } = await connect(await endpoint({ resources }));
-    expect(client.getServerCapabilities()).toMatchObject({ resources: { subscribe: true } });
-    const seen = updatesOf(client);
-    await client.subscribeResource({ uri: 'x://one' });
-    await vi.waitFor(() => {
-      change();
-      expect(seen).toContain('x://one');
-    });
-    await client.unsubscribeResource({ uri: 'x://one' });
-    await client.ping(); // what was on its way has arrived
-    const before = seen.length;
-    change();
-    await client.ping();
-    expect(seen).toHaveLength(before);
-  });
 
   it('may be a node of a tree of the tenant', async () => {
     const row = (nodeId: string, name: string) => ({ nodeId, parentId: null, payloadType: 'task', payload: { name } });

@@ -35,26 +35,6 @@ async function reasonFor(control: RegistryControl, agentId: string, toolId: stri
 }
 
 describe('a full disk', () => {
-  it('keeps an agent as it was, says what helps, and takes the change when there is room', async () => {
-    const stored = memoryStorage();
-    let hasRoom = true;
-    const full = new PinnaceError('unavailable', 'No room', { details: { reason: 'storage_full' } });
-    const storage: Storage = {
-      ...stored,
-      commit: (changes) => hasRoom ? stored.commit(changes) : Promise.reject(full),
-    };
-    const { control } = hostedRegistry({ storage });
-    const agent = await agentOf(control, 'navigator');
-    hasRoom = false;
-    expect(await change(control, agent, { name: 'Pathfinder' })).toMatchObject({
-      ok: false,
-      error: { code: 'unavailable', message: expect.stringContaining('free up space') },
-    });
-    expect(await agentOf(control, 'navigator')).toEqual(agent);
-    hasRoom = true;
-    expect(await change(control, agent, { name: 'Pathfinder' })).toMatchObject({ ok: true });
-  });
-
   it('runs the samples where there was no room at first', async () => {
     const full = new PinnaceError('unavailable', 'No room', { details: { reason: 'storage_full' } });
     const storage: Storage = { ...memoryStorage(), commit: () => Promise.reject(full) };

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { createTrials, type TrialOptions } from '../../../../demo/agents/worker/trials.ts';
-import { createAudit, PinnaceError } from '../../../../src/index.ts';
 import { fakeVault } from '../../../fixtures/page/fake-vault.ts';
 
 const secret = 'sk-canary-0123456789';
@@ -109,19 +108,6 @@ describe('a trial of an HTTP tool', () => {
     expect(await host.callTool(note, { id: '1' })).toMatchObject({ ok: false, error: { code: 'unavailable' } });
     expect(host.asked).toEqual([]);
   });
-
-  it('records side effects before and after, as the person’s own action', async () => {
-    const storage = memoryStorage();
-    const host = await trials({ storage });
-    await host.callTool(note, { id: '1' });
-    const log = createAudit({ storage }).log('local');
-    expect((await log.list()).items).toEqual([]);
-    await host.callTool({ ...note, config: { ...note.config, method: 'DELETE' } }, { id: '1' });
-    expect((await log.list()).items).toMatchObject([
-      { event: { actor: { type: 'user' }, action: 'tool.call', status: 'pending' } },
-      { event: { actor: { type: 'user' }, action: 'tool.call', status: 'ok' } },
-    ]);
-  });
 });
 
 describe('a trial of a code tool', () => {
@@ -134,19 +120,5 @@ describe('a trial of a code tool', () => {
   it('runs it in the sandbox', async () => {
     const host = await trials();
     expect(await host.callTool(code, { a: 1 })).toMatchObject({ value: { outcome: { ok: true, output: { a: 1 } } } });
-  });
-
-  it('returns what it threw and where, which a model does not see', async () => {
-    const thrown = new PinnaceError('internal', 'Cannot use the code: it threw an error', {
-      details: { reason: 'code_failed', line: 3, column: 5 },
-      cause: new Error('TypeError: a is not a function'),
-    });
-    const host = await trials({ sandbox: { run: () => Promise.reject(thrown) } });
-    expect(await host.callTool(code, {})).toMatchObject({
-      value: {
-        outcome: { ok: false, error: { details: { line: 3, column: 5 } } },
-        thrown: 'TypeError: a is not a function',
-      },
-    });
   });
 });

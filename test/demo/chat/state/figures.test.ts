@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { figuresOf, sumOf } from '../../../../demo/chat/state/figures.ts';
-import { type AssistantMessage, createAnswer } from '../../../../demo/chat/state/message.ts';
-import { readAs, Usage } from '../../../../demo/chat/state/run-data.ts';
+import { figuresOf } from '../../../../demo/chat/state/figures.ts';
+import { createAnswer } from '../../../../demo/chat/state/message.ts';
 import type { Provider } from '../../../../src/registry/index.ts';
 
 describe('figuresOf', () => {
@@ -32,36 +31,5 @@ describe('figuresOf', () => {
     expect(figuresOf(answer, undefined).cost).toBeUndefined();
     answer.facts.value = {};
     expect(figuresOf(answer, provider({ input: 2 })).cost).toBeUndefined();
-  });
-});
-
-describe('sumOf', () => {
-  function answered(usage: object | undefined): AssistantMessage {
-    const message = createAnswer({ id: 'a', model: 'm', startedAt: 0 });
-    if (usage) message.facts.value = { usage: readAs(Usage, usage) };
-    return message;
-  }
-
-  it('adds tokens, and costs of each currency', () => {
-    const sum = sumOf([
-      { role: 'user', id: 'u', text: 'Hi' },
-      answered({ inputTokens: 100, outputTokens: 20, cachedInputTokens: 60, cost: { amount: 0.1, currency: 'USD' } }),
-      answered({ inputTokens: 200, outputTokens: 30, toolCalls: 2, cost: { amount: 0.2, currency: 'USD' } }),
-      answered({ totalTokens: 9, durationMs: 5, estimated: true, cost: { amount: 1, currency: 'EUR' } }),
-      answered({ inputTokens: 0, outputTokens: 7, totalTokens: 0 }),
-      answered(undefined),
-    ]);
-    expect(sum).toEqual({
-      tokens: 366,
-      tokensIn: 300,
-      tokensOut: 57,
-      cachedTokens: 60,
-      toolCalls: 2,
-      durationMs: 5,
-      costs: ['0.3 USD', '1 EUR'],
-      answers: 4,
-      priced: 3,
-      isEstimated: true,
-    });
   });
 });

@@ -74,19 +74,6 @@ describe('createReceiver, text', () => {
 describe('createReceiver, data and ends', () => {
   const error = { code: 'unavailable', message: 'No', retryable: false, details: { reason: 'provider_auth' } };
 
-  it('learns of the run, its tools and its usage', () => {
-    const { facts } = receive(
-      run('running'),
-      { type: 'data-manifest', data: { digest: 'd', included: ['add'], excluded: { masked: 2 } } },
-      { type: 'data-usage', data: { steps: 2, toolCalls: 1, durationMs: 5, totalTokens: 9, inputTokens: undefined } },
-    );
-    expect(facts.value).toMatchObject({
-      run: { runId: 'r', traceId: 'x', state: 'running' },
-      manifest: { included: ['add'], excluded: { masked: 2 } },
-      usage: { steps: 2, totalTokens: 9 },
-    });
-  });
-
   it.each<[string, readonly object[], object]>([
     ['completes', [{ type: 'finish', finishReason: 'stop' }], { type: 'done', finishReason: 'stop' }],
     ['is stopped', [{ type: 'abort', reason: 'x' }], { type: 'stopped', by: 'runtime' }],

@@ -74,18 +74,6 @@ describe('chats', () => {
     expect((await page.find('chat-list')).querySelector('h2')?.textContent).toBe('Pinned');
   });
 
-  it('keep what is written and not sent', async () => {
-    page = await mount();
-    await send(page, 'First');
-    await answer(page, 'One');
-    await page.type('composer', 'Half a thou');
-    await page.click('new-chat');
-    await page.find('welcome');
-    expect(page.all('composer')[0]).toHaveProperty('value', '');
-    page.all('chat-item')[0]?.querySelector('button')?.click();
-    await vi.waitFor(() => expect(page.all('composer')[0]).toHaveProperty('value', 'Half a thou'));
-  });
-
   it('are found again after a reload, a cut off answer as stopped', async () => {
     const storage = memoryStorage();
     page = await mount({ storage });

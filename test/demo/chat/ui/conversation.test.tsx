@@ -196,17 +196,6 @@ describe('a conversation', () => {
     expect(details?.textContent).toContain('trace-1');
   });
 
-  it('tries again from the callout', async () => {
-    page = await mount();
-    page.transport.rejectNext(new PinnaceError('rate_limited', 'Slow down', { retryAfterMs: 3000 }));
-    await send(page, 'Hi');
-    expect((await page.find('error-callout')).textContent).toContain('Try again in 3 seconds.');
-    await page.click('remedy-retry');
-    await vi.waitFor(() => expect(page.transport.sent).toHaveLength(2));
-    await answer(page, 'There');
-    expect(page.all('error-callout')).toHaveLength(0);
-  });
-
   it('shows sources that are safe as links and others as text', async () => {
     page = await mount();
     await send(page, 'Hi');

@@ -113,26 +113,3 @@ describe('createRecorder', () => {
     await expect(recorder.run(runTrace)).rejects.toMatchObject({ code: 'not_found' });
   });
 });
-
-describe('createRunStore', () => {
-  it('keeps the latest runs, as many as there is room for, and the newest in any case', async () => {
-    const storage = memoryStorage();
-    const store = createRunStore(storage, { events: 30 });
-    for (const [i, count] of [10, 10, 15].entries()) {
-      const events = emittedRun().slice(0, count);
-      const head = { ...(await headOf(events)), traceId: `t${i}`, startedAt: i };
-      await store.write(head, { part: 0, events });
-    }
-    expect((await store.heads()).map(({ traceId }) => traceId)).toEqual(['t2', 't1']);
-    expect(await store.read('t0')).toBe(undefined);
-    const long = { ...(await headOf(emittedRun())), traceId: 't3', startedAt: 3, events: 500 };
-    await store.write(long, { part: 0, events: [] });
-    expect((await store.heads()).map(({ traceId }) => traceId)).toEqual(['t3']);
-  });
-});
-
-async function headOf(events: readonly ObservedEvent[]) {
-  const { recorder } = startRecorder();
-  emitAll(recorder, events);
-  return (await recorder.run(runTrace)).head;
-}

@@ -109,21 +109,6 @@ describe('the knowledge of the worker', () => {
     expect((await find('barnacles'))[0]).toMatchObject({ file: 'letter' });
   });
 
-  it('says which way of searching saw a hit at which rank, and leaves out what only chance brings', async () => {
-    const { add, idle, find } = await openHost();
-    await add(
-      upload('a.md', longText(30)),
-      upload('b.md', '# Calibration\n\nHow scores become calibrated confidences.\n'),
-    );
-    await idle();
-    const [found] = await find('calibrated confidences');
-    expect(found?.file).toBe('b.md');
-    expect(found?.foundBy.find(({ way }) => way === 'words')).toMatchObject({ rank: 1 });
-    expect(found?.foundBy.find(({ way }) => way === 'likeness')).toMatchObject({ rank: 1 });
-    expect(found?.confidence).toBeGreaterThan(0.5);
-    expect(await find('xylophone qwzx')).toEqual([]);
-  });
-
   it('finds symbols and text in code, of a folder or an archive, and leaves out what is neither', async () => {
     const { add, idle, find, files, control } = await openHost();
     const report = await add(
@@ -148,18 +133,6 @@ describe('the knowledge of the worker', () => {
     expect(page.parts[0]?.text).toContain('def raise_mast');
     await control.remove(['rigging/mast.py']);
     expect(await find('raise_mast')).toEqual([]);
-  });
-
-  it('puts code first for a name as code has it, and documents first for words', async () => {
-    const { add, idle, find } = await openHost();
-    await add(
-      upload('boat/README.md', '# Boat\n\nHow to raise the mast: a boat has a mast, which is raised by two.\n'),
-      upload('boat/mast.ts', '// raise the mast\nexport function raiseMast(height: number) {\n  return height;\n}\n'),
-    );
-    await idle();
-    expect((await find('raiseMast'))[0]).toMatchObject({ file: 'boat/mast.ts', lines: [1, 5] });
-    expect((await find('how to raise the mast'))[0]).toMatchObject({ file: 'boat/README.md' });
-    expect((await find('mast')).map(({ file }) => file).toSorted()).toEqual(['boat/README.md', 'boat/mast.ts']);
   });
 
   it('lists what it cannot read with the reason, and goes on with the others', async () => {

@@ -1,4 +1,3 @@
-import { array, assert, constantFrom, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createMarkdownReader } from '../../../../demo/markdown/state/markdown.ts';
 import type { Block } from '../../../../demo/markdown/state/markdown-types.ts';
@@ -86,38 +85,6 @@ describe('createMarkdownReader', () => {
     ['lines of Windows', 'a\r\n\r\nb', [paragraph('a'), paragraph('b')]],
   ])('reads %s', (_, text, blocks) => {
     expect(read(text)).toEqual(blocks);
-  });
-
-  it('reads a text that grows as it reads the whole', () => {
-    const pieces = array(
-      constantFrom(
-        'a',
-        ' ',
-        '\n',
-        '\n\n',
-        '# ',
-        '- ',
-        '  - ',
-        '1. ',
-        '> ',
-        '```',
-        '| a | b |',
-        '|--|--|',
-        '---',
-        '[ ] ',
-        '*',
-        '`',
-      ),
-      { maxLength: 40 },
-    );
-    assert(property(pieces, (parts) => {
-      const reader = createMarkdownReader();
-      let text = '';
-      for (const part of parts) {
-        text += part;
-        expect(reader.read(text)).toEqual(read(text));
-      }
-    }));
   });
 
   it('gives the same objects for blocks that cannot change any more', () => {

@@ -76,22 +76,6 @@ describe('createPrecache', () => {
     expect(setup().isOurs(asked)).toBe(isOurs);
   });
 
-  it('fetches every file by its hash, and nothing twice', async () => {
-    const asked: unknown[] = [];
-    const { caches } = fakeCaches();
-    const fetch: PrecacheOptions['fetch'] = (url, init) => {
-      asked.push([url, init?.integrity]);
-      return Promise.resolve(new Response('fetched'));
-    };
-    await setup({ caches, fetch }).fill();
-    expect(asked).toEqual([
-      [scope, 'sha256-page'],
-      [`${scope}assets/index-abcdefgh.js`, 'sha256-script'],
-    ]);
-    await setup({ caches, fetch }).fill();
-    expect(asked).toHaveLength(2);
-  });
-
   it('stores no guide at the first visit, all their texts once one has been opened, and a picture that was shown', async () => {
     const asked: string[] = [];
     const fetch: PrecacheOptions['fetch'] = (url) => {

@@ -153,18 +153,6 @@ describe('the plan of an answer', () => {
     expect(page.steered).toEqual([['plan_1', 'pause'], ['plan_1', 'resume']]);
   });
 
-  it('is resumed after it has come to rest, and followed by the next run', async () => {
-    await start();
-    show(planView([root, atWork], { state: 'suspended', paused: true }));
-    page.transport.write({ type: 'data-run', data: { runId: 'run-1', state: 'suspended' } }, { type: 'finish' });
-    page.transport.close();
-    await page.find('plan-cancel');
-    await page.click('plan-pause');
-    await untilSent(2);
-    expect(page.steered).toEqual([['plan_1', 'resume']]);
-    expect(page.transport.sent[1]?.body).toMatchObject({ planner: { planId: 'plan_1' } });
-  });
-
   it('is cancelled while it waits', async () => {
     await suspend();
     await page.click('plan-cancel');
@@ -190,16 +178,6 @@ describe('the plan of an answer', () => {
 });
 
 describe('a question of a plan', () => {
-  it('is answered with a text', async () => {
-    await suspend([planQuestion()]);
-    expect(await page.find('plan-send')).toHaveProperty('disabled', true);
-    await page.type('plan-text', ' Bergen ');
-    await vi.waitFor(() => expect(page.all('plan-send')[0]).toHaveProperty('disabled', false));
-    await page.click('plan-send');
-    await untilSent(2);
-    expect(page.transport.replied[0]).toMatchObject({ answer: 'Bergen' });
-  });
-
   it('that wants something else than a text is answered with what the text reads as', async () => {
     await suspend([planQuestion()]);
     await page.type('plan-text', '{"berth": 4}');
@@ -237,17 +215,6 @@ describe('a question of a plan', () => {
     finish();
     await vi.waitFor(() => expect(stateOf()).toBe('done'));
     expect(page.transport.sent).toHaveLength(1);
-  });
-
-  it('that was answered when the run was about to wait for it continues after it', async () => {
-    await start();
-    show(planView([root, atWork], { questions: [question] }));
-    await page.click('plan-option');
-    await vi.waitFor(() => expect(page.transport.replied).toHaveLength(1));
-    show(planView([root, atWork], { state: 'suspended', questions: [question], seq: 2 }));
-    page.transport.write({ type: 'data-run', data: { runId: 'run-1', state: 'suspended' } }, { type: 'finish' });
-    page.transport.close();
-    await untilSent(2);
   });
 
   it('stays open when the answer did not arrive, and says why', async () => {

@@ -118,21 +118,6 @@ describe('SettingsDialog, a Pinnace server', () => {
     await page.click('settings-save');
   }
 
-  it('is the one that npm start serves unless another is named, and the badge shows its host', async () => {
-    page = await mount();
-    await choose();
-    await vi.waitFor(() => expect(page.all('settings-dialog')).toHaveLength(0));
-    expect(page.connected).toEqual(['http://127.0.0.1:8787']);
-    expect(page.all('model-badge')[0]?.textContent).toContain('127.0.0.1:8787');
-    expect(page.notes.get('pinnace.pinnace')).toBe('{"url":"http://127.0.0.1:8787"}');
-    expect(page.all('welcome')[0]?.textContent).toContain('127.0.0.1:8787');
-    await page.type('composer', 'Hi');
-    await vi.waitFor(() => expect(page.all('send')[0]).toHaveProperty('disabled', false));
-    await page.click('send');
-    await vi.waitFor(() => expect(page.remote.sent).toHaveLength(1));
-    expect(page.transport.sent).toHaveLength(0);
-  });
-
   it('takes the address with or without its last part', async () => {
     page = await mount();
     await choose('https://agents.example/v1/');

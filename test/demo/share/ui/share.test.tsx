@@ -91,17 +91,6 @@ describe('a chat that comes by a link', () => {
     expect(JSON.stringify(page.transport.sent.at(-1)?.messages)).toContain('One');
   });
 
-  it('is not stored when the person leaves it', async () => {
-    const hash = await linkOf('First');
-    const storage = memoryStorage();
-    await follow(hash, storage);
-    await page.find('shared-keep');
-    await page.click('shared-leave');
-    await vi.waitFor(() => expect(page.all('shared')).toEqual([]));
-    expect(page.playground.chats.list.value).toEqual([]);
-    expect(await storage.list({ prefix: ['message'], limit: 9 })).toEqual([]);
-  });
-
   it('runs no script and loads no image', async () => {
     const hash = await linkOf('<img src=x onerror=alert(1)> <script>alert(1)</script>');
     await follow(hash);

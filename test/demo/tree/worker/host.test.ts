@@ -207,22 +207,6 @@ describe('createTreeHost', () => {
     expect(await (await openHost(storage)).names()).toEqual(await here.names());
   });
 
-  it('creates a large tree for the panel and the agent, and returns to the stored one', async () => {
-    const { control, call, news, names, version } = await openHost();
-    const before = await names();
-    await control.grow();
-    expect(news.at(-1)).toMatchObject({ type: 'replaced', status: { kind: 'large', size: countOf(large) } });
-    expect(news.filter(({ type }) => type === 'growing').at(-1)).toEqual({
-      type: 'growing',
-      done: countOf(large),
-      total: countOf(large),
-    });
-    expect((await names())[0]).toBe('The Northquay Group');
-    await call('bosun', { tool: 'remove_node', input: { nodeId: 'n1', versionToken: await version() } });
-    await control.goBack();
-    expect(await names()).toEqual(before);
-  });
-
   it('works without a storage, and says so', async () => {
     const broken = memoryStorage();
     const storage = { ...broken, get: () => Promise.reject(new PinnaceError('unavailable', 'No storage here')) };

@@ -49,34 +49,3 @@ describe('isNetworkError in this engine', () => {
     expect(isNetworkError(error), String(error)).toBe(false);
   });
 });
-
-describe('isNetworkError', () => {
-  it.each<[string, unknown]>([
-    ['Node', new TypeError('fetch failed', { cause: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }) })],
-    ['Node, in a body', new TypeError('terminated', { cause: Object.assign(new Error(), { code: 'UND_ERR_SOCKET' }) })],
-    ['Node, from a socket', Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })],
-    ['Deno', new TypeError('error sending request for url (http://127.0.0.1:1/): client error (Connect)')],
-    ['Deno, in a body', new TypeError('error reading a body from connection')],
-    ['Chromium', new TypeError('Failed to fetch')],
-    ['Chromium, in a body', new TypeError('network error')],
-    ['Firefox', new TypeError('NetworkError when attempting to fetch resource.')],
-    ['Firefox, in a body', new TypeError('Error in input stream')],
-    ['Safari', new TypeError('Load failed')],
-    ['workerd', new TypeError('Network connection lost.')],
-    ['Bun', Object.assign(new Error('Unable to connect'), { code: 'ConnectionRefused' })],
-  ])('knows the wording of %s', (_engine, error) => {
-    expect(isNetworkError(error)).toBe(true);
-  });
-
-  it.each<[string, unknown]>([
-    ['a bug that names fetch', new TypeError("Cannot read properties of undefined (reading 'fetch')")],
-    ['a bug in Firefox that names the network', new TypeError('can\'t access property "network", a is undefined')],
-    ['a bug with the code of an argument', Object.assign(new TypeError('Invalid URL'), { code: 'ERR_INVALID_URL' })],
-    ['a missing file', Object.assign(new Error('no such file'), { code: 'ENOENT' })],
-    ['an error with the words of a network', new Error('Failed to fetch')],
-    ['a text', 'Failed to fetch'],
-    ['nothing', undefined],
-  ])('is false for %s', (_name, error) => {
-    expect(isNetworkError(error)).toBe(false);
-  });
-});

@@ -93,16 +93,6 @@ describe('an output with files', () => {
     }
   });
 
-  it('is shown with large files stored, which stay below the limit of outputs', async () => {
-    const storage = memoryStorage();
-    const { chunks } = await callShoot([image], { storage });
-    const data = `pinnace-blob:${await sha256(shot)}`;
-    expect(outputIn(chunks)).toEqual({ mcpContent: [{ ...image, data }] });
-    const stored = await storage.list({ prefix: [], limit: 1000 });
-    const others = stored.filter(({ key }) => key[0] !== 'blob');
-    expect(JSON.stringify(others.map(({ value }) => value)).length).toBeLessThan(20_000);
-  });
-
   it('is shown with small files as they are', async () => {
     const small: ContentBlock = { type: 'image', data: toBase64(png()), mimeType: 'image/png' };
     expect(outputIn((await callShoot([small])).chunks)).toEqual({ mcpContent: [small] });

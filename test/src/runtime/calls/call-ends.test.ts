@@ -12,7 +12,7 @@ import {
 } from '../../../../src/index.ts';
 import { type HangingTool, hangingTools } from '../../../fixtures/processes/hanging-tools.ts';
 import { callsTools, says, scriptedModel, stallingStream } from '../../../fixtures/model.ts';
-import { lastData, readAll, runRequest, terminalChunks, testRuntime, userMessage } from '../../../fixtures/runtime.ts';
+import { lastData, runRequest, terminalChunks, testRuntime, userMessage } from '../../../fixtures/runtime.ts';
 
 const me = localPrincipal();
 const types = Object.keys(hangingTools) as (keyof typeof hangingTools)[];
@@ -195,22 +195,5 @@ describe('a call that was never made', () => {
     const failures = (await read(runtime, runId)).filter(({ type }) => type === 'data-tool-error');
     const codes = failures.map((chunk) => 'data' in chunk ? (chunk.data as { code: string }).code : '');
     expect(codes.toSorted()).toEqual(['cancelled', 'outcome_unknown']);
-  });
-});
-
-describe('a call that a client shows without an end', () => {
-  it.each([
-    ['input-available', {}],
-    ['approval-responded', { approval: { id: 'apr_1', approved: true } }],
-  ])('as %s is shown to the model with an unknown outcome', async (state, facts) => {
-    const { model, calls } = scriptedModel(says('ok'));
-    const lost = {
-      id: 'm2',
-      role: 'assistant',
-      parts: [{ type: 'tool-send', toolCallId: 'c1', input: { to: 'ada' }, state, ...facts }],
-    } as UIMessage;
-    const messages = [userMessage('Send it'), lost, userMessage('And now?', 'm3')];
-    await readAll(await testRuntime({ model }).run(runRequest({ chat: { id: 'chat-1', messages } }), me));
-    expect(JSON.stringify(calls[0]?.prompt)).toContain('outcome of this call is unknown');
   });
 });

@@ -23,7 +23,6 @@ import {
   userMessage,
 } from '../../../fixtures/runtime.ts';
 import {
-  answerMessage,
   callMessage,
   failing,
   isSummary,
@@ -56,28 +55,6 @@ const compactionsIn = (chunks: readonly UIMessageChunk[]) =>
   recordsIn(chunks).filter((chunk) => 'data' in chunk && (chunk.data as { summary?: string }).summary !== undefined);
 
 describe('a chat that fills 80 % of the context window', () => {
-  it('is summarized up to a message of the user; the model gets the summary and the newest turns', async () => {
-    const { model, answers, summaries } = summarizingModel();
-    const chunks = await run(model, longChat(20));
-    expect(textOf(chunks)).toBe('Hello');
-    expect(summaries()).toHaveLength(1);
-    const data = lastData(chunks, 'data-compaction');
-    expect(data).toMatchObject({
-      throughMessageId: expect.stringMatching(/^a\d+$/),
-      summary: 'They talked about letters.',
-    });
-    expect(data['tokensBefore']).toBeGreaterThan(1_600);
-    expect(data['tokensAfter']).toBeLessThan(800);
-    const [first, second] = answers()[0]?.prompt ?? [];
-    expect(first).toMatchObject({
-      role: 'user',
-      content: [{ text: expect.stringContaining('{"summary":"They talked') }],
-    });
-    const next = Number(String(data['throughMessageId']).slice(1)) + 1;
-    expect(second).toMatchObject({ role: 'user', content: [{ text: expect.stringContaining(`question ${next} `) }] });
-    expect(promptText(answers()[0])).toContain('the last question');
-  });
-
   it('is not summarized below that', async () => {
     const { model, summaries } = summarizingModel();
     const chunks = await run(model, longChat(10));
@@ -110,60 +87,6 @@ describe('a chat that fills 80 % of the context window', () => {
       role: 'tool',
       results: [{ tool: 'lookup', output: { price: 42 } }],
     });
-  });
-
-  it('is summarized as a step of the run that counts, in a span of its own', async () => {
-    const { sink, events } = memorySink();
-    const { model } = summarizingModel();
-    const chunks = await run(model, longChat(20), { sinks: [sink] });
-    expect(lastData(chunks, 'data-usage')).toMatchObject({ steps: 2, inputTokens: 20, outputTokens: 10 });
-    expect(linesOf(events).filter((line) => line.endsWith(' ok'))).toEqual([
-      'run > compaction > model.call ok',
-      'run > compaction ok',
-      'run > step > prompt.break ok',
-      'run > step > model.call ok',
-      'run > step ok',
-      'run ok',
-    ]);
-  });
-
-  it('needs no summary when the outputs of old tool calls are what is long', async () => {
-    const { sink, events } = memorySink();
-    const { model, answers, summaries } = summarizingModel();
-    const old = callMessage('old', 'x'.repeat(8_000));
-    const chunks = await run(model, [userMessage('look', 'u'), old, ...longChat(2)], { sinks: [sink] });
-    expect([summaries(), compactionsIn(chunks)]).toEqual([[], []]);
-    const text = promptText(answers()[0]);
-    expect(text).toContain('The output was left out to save space');
-    expect(text).toContain('"toolCallId":"call-old"');
-    expect(text).not.toContain('xxx');
-    expect(events.find(({ action }) => action === 'context.trim')?.payloadSummary).toMatch(/^shortened=1 dropped=0 /);
-  });
-
-  it('passes the newest summary to a later request in place of what it covers, and all later messages', async () => {
-    const { model, answers, summaries } = summarizingModel();
-    const chat = longChat(20);
-    const [part] = compactionsIn(await run(model, chat));
-    const answer: UIMessage = { ...answerMessage('Hello', 'a-last'), parts: [part as UIMessage['parts'][number]] };
-    await run(model, [...chat, answer, userMessage('and now?', 'next')]);
-    expect(summaries()).toHaveLength(1);
-    const text = promptText(answers()[1]);
-    expect(text).toContain('They talked about letters.');
-    expect(text).not.toContain('question 0 ');
-    expect(text).toContain('the last question');
-    expect(text).toContain('and now?');
-  });
-
-  it('builds the same prompt for a client that sends from the compaction on', async () => {
-    const { model, answers } = summarizingModel();
-    const chat = longChat(20);
-    const [part] = compactionsIn(await run(model, chat));
-    const answer: UIMessage = { ...answerMessage('Hello', 'a-last'), parts: [part as UIMessage['parts'][number]] };
-    const all = [...chat, answer, userMessage('and now?', 'next')];
-    const { throughMessageId } = (part as { data: { throughMessageId: string } }).data;
-    await run(model, all);
-    await run(model, all.slice(all.findIndex(({ id }) => id === throughMessageId) + 1));
-    expect(answers()[2]?.prompt).toEqual(answers()[1]?.prompt);
   });
 
   it('is summarized anew from the last summary on when it grows again', async () => {

@@ -1,8 +1,7 @@
-import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { memorySink } from '../../../../adapters/sinks/memory.ts';
-import { defineTool, localPrincipal, type ProviderInput } from '../../../../src/index.ts';
-import { callsTools, says } from '../../../fixtures/model.ts';
+import { localPrincipal, type ProviderInput } from '../../../../src/index.ts';
+import { says } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest, textOf, userMessage } from '../../../fixtures/runtime.ts';
 import { apiError, fallbackRuntime, namedModel, type Script } from '../loop/fallback-runtime.ts';
 import { isSummary, longChat, promptText, smallWindow } from './long-chat.ts';
@@ -11,14 +10,6 @@ const me = localPrincipal();
 const fails: Script = () => Promise.reject(apiError(401));
 const long = runRequest({ chat: { id: 'chat-1', messages: longChat(20) } });
 const tooLong = runRequest({ chat: { id: 'chat-1', messages: [userMessage('w'.repeat(20_000), 'm0')] } });
-
-const lookup = defineTool({
-  id: 'lookup',
-  description: 'Looks up',
-  input: v.object({ n: v.number() }),
-  annotations: { readOnlyHint: true },
-  execute: ({ n }) => `result ${n} ${'r'.repeat(2_000)}`,
-});
 
 /** Runs the request with a first model that fails, and fallbacks with these records. */
 async function runWith(request: typeof long, providers: Readonly<Record<string, Partial<ProviderInput>>>) {
@@ -33,19 +24,6 @@ async function runWith(request: typeof long, providers: Readonly<Record<string, 
 }
 
 describe('a fallback with a smaller context window than the model before it', () => {
-  it('is sent the newest turns that fit, without a summary', async () => {
-    const { models, events, chunks } = await runWith(long, { two: smallWindow });
-    expect([textOf(chunks), lastData(chunks, 'data-run')['state']]).toEqual(['two answers', 'completed']);
-    expect(promptText(models.one.calls[0])).toContain('question 0 ');
-    const sent = promptText(models.two.calls[0]);
-    expect(sent).not.toContain('question 0 ');
-    expect(sent).toContain('question 19 ');
-    expect(sent).toContain('the last question');
-    expect(sent.length / 4).toBeLessThan(2_000);
-    expect(chunks.some(({ type }) => type === 'data-compaction')).toBe(false);
-    expect(events.filter(({ action }) => action === 'context.trim')).toHaveLength(1);
-  });
-
   it('is skipped when not even the trimmed prompt fits, and the next one answers with the whole prompt', async () => {
     const { models, events, chunks } = await runWith(tooLong, { two: smallWindow });
     expect(textOf(chunks)).toBe('three answers');
@@ -95,19 +73,6 @@ describe('the context window of a fallback', () => {
         isTrimmed,
       ]);
     }
-  });
-
-  it.each<[string, 'one' | 'two', boolean]>([
-    ['smaller', 'two', false],
-    ['larger', 'one', true],
-  ])('that is %s is the one of all later steps', async (_, small, isWhole) => {
-    const answers = Array.from({ length: 12 }, (_each, n) => callsTools({ tool: 'lookup', input: { n }, id: `c${n}` }));
-    const second = namedModel('second', ...answers, says('done'));
-    const models = { one: namedModel('first', fails), two: second };
-    const runtime = fallbackRuntime(models, { providers: { [small]: smallWindow }, tools: [lookup] });
-    expect(textOf(await readAll(await runtime.run(runRequest(), me)))).toBe('done');
-    const sent = promptText(second.calls.at(-1));
-    expect([sent.includes('result 0 '), sent.includes('result 11 ')]).toEqual([isWhole, true]);
   });
 });
 

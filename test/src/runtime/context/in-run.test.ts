@@ -23,20 +23,6 @@ function callingModel(count: number) {
 }
 
 describe('a run whose own steps fill the context window', () => {
-  it('goes on with the newest outputs of its tools, and every call has a result', async () => {
-    const { model, calls } = callingModel(12);
-    const runtime = testRuntime({ model, tools: [lookup], agent: smallWindow });
-    const chunks = await readAll(await runtime.run(runRequest(), me));
-    expect(textOf(chunks)).toBe('done');
-    const last = calls.at(-1)?.prompt ?? [];
-    const text = JSON.stringify(last);
-    expect(text).not.toContain('result 1 ');
-    expect(text).toContain('result 12 ');
-    const made = last.flatMap(({ role, content }) => role === 'assistant' ? content : []);
-    const results = last.flatMap(({ role, content }) => role === 'tool' ? content : []);
-    expect([made.length, results.length]).toEqual([12, 12]);
-  });
-
   it('shows readers and the log every output', async () => {
     const { model } = callingModel(12);
     const runtime = testRuntime({ model, tools: [lookup], agent: smallWindow });

@@ -76,15 +76,6 @@ describe('changes of a fork', () => {
     expect(models.main.calls.at(-1)?.tools?.map(({ name }) => name)).toEqual(['look']);
   });
 
-  it('replaces the last message at the first step', async () => {
-    const { models, compose } = changing();
-    const runtime = compose();
-    const { runId } = await ran(runtime, asked('Go'));
-    await forked(runtime, runId, { atStep: 1, changes: { message: userMessage('Stay', 'm9') } });
-    expect(promptOf(models.main)?.at(-1)).toEqual({ role: 'user', content: [{ type: 'text', text: 'Stay' }] });
-    expect(JSON.stringify(promptOf(models.main))).not.toContain('Go');
-  });
-
   it('inserts a message before a later step, and shows it', async () => {
     const { models, compose } = changing();
     const runtime = compose();

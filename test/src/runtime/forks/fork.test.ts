@@ -23,28 +23,6 @@ describe('fork', () => {
     expect(effects).toEqual([{ seats: 2 }]);
   });
 
-  it('shows what it shares, then its own chunks, numbered without gaps, in every reading', async () => {
-    const script = [
-      callsTools({ tool: 'look', input: {} }),
-      callsTools({ tool: 'act', input: { seats: 3 } }),
-      says('All ', 'done'),
-    ];
-    const { runtime } = forkRuntime({ model: scriptedModel(...script, says('Other')).model });
-    const original = await readAll(await runtime.run(runRequest(), principal));
-    const live = await readAll(await runtime.fork(runIdOf(original), { atStep: 3 }, principal));
-    const runId = runIdOf(live);
-    expect(live.map(({ type }) => type).slice(0, 4)).toEqual(['start', 'data-run', 'data-manifest', 'data-fork']);
-    expect(textOf(live)).toBe('Other');
-    expect(live.filter(({ type }) => type === 'tool-output-available')).toHaveLength(2);
-    for (const after of [0, 1, 4, 5, 9, live.length - 1]) {
-      expect(await readAll(await runtime.resume(runId, after, { principal }))).toEqual(live.slice(after));
-    }
-    expect(await runtime.runs.status(principal, runId)).toMatchObject({
-      lastSeq: live.length,
-      parent: { runId: runIdOf(original), step: 3 },
-    });
-  });
-
   it('forks a fork, also one of many, and shows all that they share', async () => {
     const texts = Array.from({ length: 12 }, (_, i) => says(`Answer ${i}`));
     const { runtime } = forkRuntime({
@@ -72,20 +50,6 @@ describe('fork', () => {
     expect(lastData(third.chunks, 'data-fork')).toMatchObject({ parent: second.runId, atStep: 2, exact: true });
     const fourth = await forked(runtime, original.runId, { atStep: 1, changes: change });
     expect(lastData(fourth.chunks, 'data-fork')).toMatchObject({ exact: false });
-  });
-
-  it('forks a fork behind its own steps', async () => {
-    const look = (at: string) => callsTools({ tool: 'look', input: { at }, id: at });
-    const { runtime } = forkRuntime({
-      model: scriptedModel(look('a'), look('b'), says('1'), look('c'), look('d'), says('2'), says('3')).model,
-    });
-    const original = await ran(runtime);
-    const second = await forked(runtime, original.runId, { atStep: 2 });
-    const third = await forked(runtime, second.runId, { atStep: 4 });
-    const calls = third.chunks.flatMap((chunk) => chunk.type === 'tool-input-available' ? [chunk.toolCallId] : []);
-    expect(calls).toEqual(['a', 'c', 'd']);
-    expect(textOf(third.chunks)).toBe('3');
-    expect(lastData(third.chunks, 'data-fork')).toMatchObject({ parent: second.runId, atStep: 4, exact: true });
   });
 
   it('answers calls that may act from the record, once each, and refuses others', async () => {

@@ -100,16 +100,6 @@ describe('the usage of a run', () => {
     expect(usage).not.toHaveProperty('estimated');
   });
 
-  it('has the price of the fallback that answered', async () => {
-    const models = {
-      one: namedModel('first', () => Promise.reject(apiError(401))),
-      two: namedModel('second', says('Hi')),
-    };
-    const providers = { one: { prices }, two: { prices: { input: 100, output: 200, currency: 'EUR' } } };
-    const chunks = await readAll(await fallbackRuntime(models, { providers }).run(runRequest(), me));
-    expect(lastData(chunks, 'data-usage')).toMatchObject({ cost: { amount: 0.002, currency: 'EUR' } });
-  });
-
   it('has no cost where its models have prices in two currencies', async () => {
     const models = {
       one: namedModel('first', callsAdd, () => Promise.reject(apiError(401))),

@@ -19,25 +19,6 @@ async function run(script: ScriptedModel, modelSettings: Settings, entryTools: r
 }
 
 describe('modelSettings', () => {
-  it('reach the model with each call', async () => {
-    const settings: Settings = {
-      temperature: 0.5,
-      topP: 0.9,
-      topK: 40,
-      maxOutputTokens: 100,
-      presencePenalty: -1,
-      frequencyPenalty: 1,
-      stopSequences: ['END'],
-      seed: 7,
-      reasoning: 'high',
-      providerOptions: { openai: { serviceTier: 'flex' } },
-      headers: { 'x-team': 'maps' },
-    };
-    const script = scriptedModel(calls('add'), says('3'));
-    await run(script, settings);
-    expect(script.calls).toMatchObject([settings, settings]);
-  });
-
   it.each([
     ['authorization', 'x'],
     ['Proxy-Authorization', 'x'],

@@ -39,49 +39,6 @@ async function runWith(script: Script, limits: Readonly<Record<string, number>> 
 }
 
 describe('a fallback takes over', () => {
-  it.each<[string, Script, number, string]>([
-    ['is overloaded before it sends headers', fails(503), 2, 'provider_unavailable'],
-    ['limits requests', fails(429), 2, 'provider_rate_limited'],
-    ['refuses the key', fails(401), 1, 'provider_auth'],
-    ['cannot be reached', () => Promise.reject(new TypeError('fetch failed')), 2, 'provider_unreachable'],
-    [
-      'reports an error after its headers',
-      [opened, { type: 'error', error: { status: 503 } }],
-      2,
-      'provider_unavailable',
-    ],
-    ['is cut before its output', [opened, { type: 'text-start', id: 't' }], 2, 'provider_stream_cut'],
-    ['finishes as interrupted', [opened, finishOf('interrupted')], 2, 'provider_stream_cut'],
-  ])('when the first model %s, after its retries', async (_, script, tries, reason) => {
-    const isOffline = reason === 'provider_unreachable' || reason === 'provider_stream_cut' || Array.isArray(script);
-    const limits = isOffline ? { modelRetries: 0 } : {}; // their retries wait for seconds
-    const { chunks, events, calls, runtime } = await runWith(script, limits);
-    expect(textOf(chunks)).toBe('I take over');
-    expect(calls).toEqual({ first: isOffline ? 1 : tries, second: 1 });
-    expect(typesOf(chunks).filter((type) => type === 'data-model' || type === 'start-step')).toEqual([
-      'data-model',
-      'start-step',
-    ]);
-    expect(lastData(chunks, 'data-model')).toEqual({ providerId: 'two', modelId: 'second' });
-    expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'completed' });
-    expect(eventProblems(events)).toEqual([]);
-    expect(events.find(({ action }) => action === 'model.fallback')).toMatchObject({
-      target: { type: 'model', id: 'second' },
-      payloadSummary: expect.stringContaining(`reason=${reason}`),
-    });
-    expect(runtime.metrics.text()).toContain('pinnace_model_fallbacks_total{');
-  });
-
-  it('in a retry: the first try is limited, the second one is cut', async () => {
-    let tries = 0;
-    const script: Script = () => {
-      if (++tries === 1) return Promise.reject(apiError(429));
-      return stallingStream([opened, { type: 'error', error: apiError(503) }]);
-    };
-    const { chunks, calls } = await runWith(script);
-    expect([textOf(chunks), calls.first]).toEqual(['I take over', 2]);
-  });
-
   it.each<[string, Script]>([
     ['sends no headers', () => new Promise<never>(() => undefined)],
     ['sends headers and nothing else', () => stallingStream([opened])],
@@ -155,16 +112,6 @@ describe('a fallback takes over', () => {
     expect(textOf(chunks)).toContain('My key is');
     expect(JSON.stringify(chunks)).not.toContain(revealed);
   });
-
-  it('for an agent without fallbacks of its own where the composition names some', async () => {
-    const first = namedModel('first', fails(401));
-    const second = namedModel('second', says('I take over'));
-    const runtime = fallbackRuntime({ one: first, two: second }, {
-      agent: { fallbacks: undefined },
-      fallbacks: [{ providerId: 'two' }],
-    });
-    expect(textOf(await readAll(await runtime.run(runRequest(), me)))).toBe('I take over');
-  });
 });
 
 describe('no fallback takes over', () => {
@@ -193,22 +140,6 @@ describe('no fallback takes over', () => {
     const { chunks, calls } = await runWith(() => stallingStream([opened]), { stepMs: 20 });
     expect(calls.second).toBe(0);
     expect(lastData(chunks, 'data-run')).toMatchObject({ error: { details: { reason: 'step_timeout' } } });
-  });
-
-  it('when the run is stopped', async () => {
-    const called = Promise.withResolvers<void>();
-    const first = namedModel('first', () => {
-      called.resolve();
-      return new Promise<never>(() => undefined);
-    });
-    const second = namedModel('second', says('I take over'));
-    const stop = new AbortController();
-    const stream = await fallbackRuntime({ one: first, two: second }).run(runRequest(), me, { signal: stop.signal });
-    const reading = readAll(stream);
-    await called.promise;
-    stop.abort('enough');
-    expect(lastData(await reading, 'data-run')).toMatchObject({ state: 'cancelled' });
-    expect(second.calls).toEqual([]);
   });
 
   it('when all have failed: the last error says what was tried', async () => {

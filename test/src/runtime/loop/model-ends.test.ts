@@ -5,9 +5,8 @@ import {
 } from '@ai-sdk/provider';
 import * as v from 'valibot';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { memorySink } from '../../../../adapters/sinks/memory.ts';
 import { defineTool, type LanguageModel, localPrincipal, type UIMessageChunk } from '../../../../src/index.ts';
-import { callsTools, says, scriptedModel, stallingStream } from '../../../fixtures/model.ts';
+import { callsTools, says, scriptedModel } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest, terminalChunks, testRuntime } from '../../../fixtures/runtime.ts';
 
 const me = localPrincipal();
@@ -20,44 +19,6 @@ function ending(script: readonly Part[], finishReason: LanguageModelV4FinishReas
 async function run(runtime: ReturnType<typeof testRuntime>): Promise<UIMessageChunk[]> {
   return await readAll(await runtime.run(runRequest(), me));
 }
-
-/** What OpenAI (chat and Responses), Anthropic and Google emit when their answer ends without a completion signal. */
-const interrupted = { unified: 'interrupted', raw: undefined } as const;
-
-describe('an answer that was cut', () => {
-  const doing: unknown[] = [];
-  const act = defineTool({
-    id: 'act',
-    description: 'Acts',
-    input: v.looseObject({}),
-    execute: (input) => (doing.push(input), 'done'),
-  });
-
-  it.each<[string, Part[]]>([
-    ['in its text', ending(says('Half of'), interrupted)],
-    ['before its text', ending(says(), interrupted)],
-    ['behind a call', ending(callsTools({ tool: 'act', input: {} }), interrupted)],
-    ['behind a call of an unknown tool', ending(callsTools({ tool: 'nothing', input: {} }), interrupted)],
-    ['without any finish', says('Half of').slice(0, -1)],
-    ['with no reason of the provider', ending(says('Half of'), { unified: 'other', raw: undefined })],
-  ])('is never completed and never acts: %s', async (_name, script) => {
-    const model = scriptedModel(script);
-    const chunks = await run(testRuntime({ ...model, tools: [act], limits: { modelRetries: 0 } }));
-    const error = { code: 'unavailable', retryable: true, details: { reason: 'provider_stream_cut' } };
-    expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'failed', error });
-    expect(terminalChunks(chunks)).toMatchObject([{ type: 'error' }]);
-    expect([model.calls.length, doing]).toEqual([1, []]);
-  });
-
-  it('is a model call that has failed, where it is observed', async () => {
-    const { sink, events } = memorySink();
-    await run(testRuntime({ ...scriptedModel(ending(says('Half of'), interrupted)), sinks: [sink] }));
-    expect(events.findLast(({ action }) => action === 'model.call')).toMatchObject({
-      status: 'error',
-      error: { details: { reason: 'provider_stream_cut' } },
-    });
-  });
-});
 
 describe('a request that the endpoint refuses', () => {
   const refusing = (facts: Partial<ConstructorParameters<typeof APICallError>[0]>): LanguageModel => ({
@@ -133,20 +94,6 @@ describe('an answer that is not complete', () => {
     expect(terminalChunks(chunks)).toEqual([{ type: 'finish', finishReason: reason }]);
   });
 
-  it('stops the run when its thoughts alone reach the limit', async () => {
-    const thoughts = [
-      { type: 'reasoning-start', id: 'r' },
-      { type: 'reasoning-delta', id: 'r', delta: 'Hm' },
-      { type: 'reasoning-end', id: 'r' },
-    ] as const;
-    const script = ending([...thoughts, ...says('')], { unified: 'length', raw: 'length' });
-    const chunks = await run(testRuntime(scriptedModel(script)));
-    expect(lastData(chunks, 'data-run')).toMatchObject({
-      state: 'stopped',
-      error: { details: { reason: 'answer_incomplete' }, message: expect.stringContaining('before it said anything') },
-    });
-  });
-
   it('completes the run with what was said when a text reaches the limit', async () => {
     const chunks = await run(testRuntime(scriptedModel(ending(says('Half'), { unified: 'length', raw: 'length' }))));
     expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'completed' });
@@ -197,44 +144,6 @@ describe('a model that takes too long', () => {
     const { error, stoppedAfterMs } = await timeOf(silentModel(() => new Promise(() => undefined)));
     expect(error).toMatchObject({ code: 'deadline_exceeded', details: { reason: 'first_chunk_timeout' } });
     expect(stoppedAfterMs).toBe(30_000);
-  });
-
-  it('has the time for its first chunk anew after a retry', async () => {
-    let tries = 0;
-    const { error, stoppedAfterMs } = await timeOf(silentModel(async () => {
-      if (++tries > 1) return await new Promise(() => undefined);
-      await new Promise((resolve) => setTimeout(resolve, 20_000));
-      throw new APICallError({ message: 'Overloaded', url: '', requestBodyValues: {}, statusCode: 503 });
-    }));
-    expect([tries, error]).toMatchObject([2, { details: { reason: 'first_chunk_timeout' } }]);
-    expect(stoppedAfterMs).toBeGreaterThan(50_000);
-  });
-
-  it('is said to have stopped in the middle, when it had begun', async () => {
-    const { error, stoppedAfterMs } = await timeOf(scriptedModel(() => stallingStream(says('Half').slice(0, 3))).model);
-    expect(error).toMatchObject({
-      code: 'deadline_exceeded',
-      message: 'The model stopped in the middle of its answer for 20000 ms',
-      details: { reason: 'chunk_timeout' },
-    });
-    expect(stoppedAfterMs).toBe(20_000);
-  });
-
-  it('is said to have used up its step, when it streamed all the time', async () => {
-    const endless = () =>
-      new ReadableStream<Part>({
-        start: (controller) => controller.enqueue({ type: 'text-start', id: 't' }),
-        async pull(controller) {
-          await new Promise((resolve) => setTimeout(resolve, 10_000));
-          controller.enqueue({ type: 'text-delta', id: 't', delta: 'word ' });
-        },
-      });
-    const { error } = await timeOf(scriptedModel(endless).model);
-    expect(error).toMatchObject({
-      code: 'deadline_exceeded',
-      message: 'The step did not end within 120000 ms: the model call and its tools',
-      details: { reason: 'step_timeout' },
-    });
   });
 });
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { memorySecrets } from '../../../../adapters/secrets/memory.ts';
-import { defineTool, localPrincipal, PinnaceError, type UIMessage } from '../../../../src/index.ts';
+import { defineTool, localPrincipal, type UIMessage } from '../../../../src/index.ts';
 import { budget } from '../../../fixtures/budget.ts';
 import { callsTools, says, scriptedModel } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime, userMessage } from '../../../fixtures/runtime.ts';
@@ -30,16 +30,6 @@ const echo = defineTool({
   annotations: { readOnlyHint: true },
   execute: (input) => ({ ...input, more: `${input.text}\ud83d`, '\ude00': 1 }),
 });
-const breaks = defineTool({
-  id: 'breaks',
-  description: 'Fails with a text that was cut',
-  input: v.object({}),
-  annotations: { readOnlyHint: true },
-  execute: () => {
-    throw new PinnaceError('invalid_argument', 'Broken at \ud83d', { details: { reason: 'broken', near: '\ude00' } });
-  },
-});
-
 describe('texts in a run', () => {
   it('hold no half of a surrogate pair, wherever the provider cuts them, and the chat goes on', async () => {
     await fc.assert(
@@ -86,16 +76,6 @@ describe('texts in a run', () => {
       }),
       { numRuns: budget({ short: 60, long: 800 }) },
     );
-  });
-
-  it('of the error of a tool are whole, for the client and for the model', async () => {
-    const { model, calls } = scriptedModel(callsTools({ tool: 'breaks', input: {} }), says('Done'));
-    const chunks = await readAll(await testRuntime({ model, tools: [breaks] }).run(runRequest(), me));
-    expect(lastData(chunks, 'data-tool-error')).toMatchObject({
-      message: 'Broken at \ufffd',
-      details: { near: '\ufffd' },
-    });
-    expect(JSON.stringify([chunks, calls.at(-1)?.prompt])).not.toMatch(half);
   });
 
   it('of a chat that an earlier version has stored are repaired for the model', async () => {

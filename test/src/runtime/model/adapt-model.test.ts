@@ -46,18 +46,6 @@ describe('adaptModel', () => {
     }]);
   });
 
-  it.each(['v2', 'v3'] as const)(
-    'wraps the files that a model of %s makes, and unwraps those that it receives',
-    async (version) => {
-      const { model, prompts } = older(version, [{ type: 'file', mediaType: 'image/png', data: 'aGk=' }]);
-      const file = { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'aGk=' } } as const;
-      expect(await partsOf(adaptModel(model), [{ role: 'user', content: [file] }])).toEqual([
-        { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'aGk=' } },
-      ]);
-      expect(prompts).toEqual([[{ role: 'user', content: [{ ...file, data: 'aGk=' }] }]]);
-    },
-  );
-
   it.each(['gpt-5', undefined, { specificationVersion: 'v1' }])('refuses %j', (model) => {
     expect(() => adaptModel(model as never)).toThrow(
       expect.objectContaining({ code: 'invalid_argument', details: { reason: 'model_version' } }),

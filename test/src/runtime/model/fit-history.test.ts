@@ -108,29 +108,6 @@ describe('fitHistory', () => {
     );
   });
 
-  it.each(['openai-compatible.chat', 'mistral.chat'])(
-    'gives %s the strictest ids where another provider has made them',
-    (provider) => {
-      const foreign = [called('functions.add:0'), called('functions.add:0~2')].flat();
-      leaveProvider(foreign);
-      const ids = fitHistory(foreign, { provider, modelId: 'm' }).flatMap(idsOf);
-      expect(ids).toHaveLength(4);
-      for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9]{9}$/);
-      expect(new Set(ids).size).toBe(2);
-    },
-  );
-
-  it('knows a model of a strict make behind another package', () => {
-    const prompt = called('call_0');
-    expect(
-      fitHistory(prompt, { provider: 'openai-compatible.chat', modelId: 'mistral-small-latest' }).flatMap(idsOf)[0],
-    ).toMatch(/^\w{9}$/);
-    expect(fitHistory(prompt, { provider: 'openai-compatible.chat', modelId: 'kimi-k2' }).flatMap(idsOf)).toEqual([
-      'call_0',
-      'call_0',
-    ]);
-  });
-
   it('keeps what the model wrote where that is no object', () => {
     const [message] = fitHistory([{
       role: 'assistant',
@@ -138,35 +115,7 @@ describe('fitHistory', () => {
     }], { provider: 'test', modelId: 'm' });
     expect(message).toMatchObject({ content: [{ input: { invalidInput: '{"a":' } }] });
   });
-
-  it('leaves a history that needs no change as it is', () => {
-    const prompt: LanguageModelV4Prompt = [
-      { role: 'system', content: 'Be brief' },
-      { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
-      ...called('toolu_01'),
-      { role: 'assistant', content: [{ type: 'text', text: 'Done' }] },
-    ];
-    for (
-      const provider of ['anthropic.messages', 'openai.responses', 'google.generative-ai', 'openai-compatible.chat']
-    ) {
-      expect(fitHistory(prompt, { provider, modelId: 'm' })).toEqual(prompt);
-    }
-  });
 });
-
-function called(toolCallId: string): LanguageModelV4Message[] {
-  return [
-    { role: 'assistant', content: [{ type: 'tool-call', toolCallId, toolName: 'add', input: {} }] },
-    {
-      role: 'tool',
-      content: [{ type: 'tool-result', toolCallId, toolName: 'add', output: { type: 'text', value: 'ok' } }],
-    },
-  ];
-}
-
-function idsOf({ content }: LanguageModelV4Message): readonly string[] {
-  return typeof content === 'string' ? [] : content.flatMap((part) => 'toolCallId' in part ? [part.toolCallId] : []);
-}
 
 /** The bodies that the packages of the AI SDK send for a history, as third parties. */
 const packages: Readonly<Record<string, (send: typeof fetch) => LanguageModelV4>> = {

@@ -21,20 +21,6 @@ describe('createModelClock', () => {
     return { run, clock, signal: clock.signal };
   }
 
-  it('waits for the first chunk from the request on, for each retry anew', () => {
-    const { clock, signal } = started();
-    vi.advanceTimersByTime(200);
-    clock.requested();
-    vi.advanceTimersByTime(299);
-    clock.saidAll(); // the request has failed
-    vi.advanceTimersByTime(100);
-    clock.requested();
-    vi.advanceTimersByTime(299);
-    expect(signal.aborted).toBe(false);
-    vi.advanceTimersByTime(1);
-    expect(signal.reason).toMatchObject(timeout('first_chunk_timeout'));
-  });
-
   it('waits for each next chunk from the one before on', () => {
     const { clock, signal } = started();
     clock.requested();
@@ -67,21 +53,6 @@ describe('createModelClock', () => {
     vi.advanceTimersByTime(90_000);
     expect(clock.signal.aborted).toBe(false);
     clock.stop();
-  });
-
-  it('waits for no chunk while tools run, but for the end of the step', () => {
-    const { clock, signal } = started();
-    clock.requested();
-    clock.received('chunkMs');
-    clock.saidAll();
-    clock.received('chunkMs'); // what the tools give
-    vi.advanceTimersByTime(999);
-    expect(signal.aborted).toBe(false);
-    clock.startStep();
-    vi.advanceTimersByTime(999);
-    expect(signal.aborted).toBe(false);
-    vi.advanceTimersByTime(1);
-    expect(signal.reason).toMatchObject(timeout('step_timeout'));
   });
 
   it('stops with the run, with its reason and without a timer, and ignores later signals', () => {

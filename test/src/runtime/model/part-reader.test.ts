@@ -37,19 +37,6 @@ describe('createPartReader', () => {
     expect(await reader.read()).toEqual([2]);
   });
 
-  it('rejects with what breaks the stream, after the parts before', async () => {
-    let count = 0;
-    const stream = new ReadableStream<number>({
-      pull: (controller) => count++ < 2 ? controller.enqueue(count) : controller.error(new Error('reset')),
-    }, { highWaterMark: 0 });
-    const reader = createPartReader(stream, never);
-    const read: number[] = [];
-    const failure = await (async () => {
-      for (let parts = await reader.read(); parts; parts = await reader.read()) read.push(...parts);
-    })().catch((error: unknown) => error);
-    expect([read, failure]).toEqual([[1, 2], new Error('reset')]);
-  });
-
   it('rejects with the reason and cancels the stream when the signal aborts', async () => {
     const abort = new AbortController();
     const canceled = Promise.withResolvers<unknown>();

@@ -85,24 +85,6 @@ describe('data-retry', () => {
     expect(JSON.stringify(seen)).not.toMatch(/SECRET|quota|Rate limit/);
   });
 
-  it('names the fallback that is tried when no retry is left', async () => {
-    const { reading, chunks } = start(busy('1'), busy('1'), busy('1', 503));
-    await passAll(reading);
-    expect(retriesIn(chunks()).at(-1)).toMatchObject({
-      data: {
-        attempt: 1,
-        of: 3,
-        delayMs: 0,
-        isFallback: true,
-        providerId: 'two',
-        modelId: 'second',
-        code: 'unavailable',
-        reason: 'provider_unavailable',
-      },
-    });
-    expect(textOf(chunks())).toBe('I take over');
-  });
-
   it('is replayed to a reader that joins in the middle of the wait', async () => {
     const { runtime, reading, chunks } = start(busy('30'), says('Here'));
     await until(() => retriesIn(chunks()).length === 1);

@@ -8,13 +8,12 @@ import {
   createRuntime,
   defineTool,
   localPrincipal,
-  PinnaceError,
   type ProviderInput,
   type RunRequestInput,
   type UIMessageChunk,
 } from '../../../../src/index.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import { callsTools, says, type ScriptedModel, scriptedModel, stallingStream } from '../../../fixtures/model.ts';
+import { says, type ScriptedModel, scriptedModel } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest } from '../../../fixtures/runtime.ts';
 
 const schema = {
@@ -66,27 +65,6 @@ const systemOf = (script: ScriptedModel, call = 0): string => {
 };
 
 describe('a structured answer', () => {
-  it('is in the stream as data-output, before the usage, under the id of the run', async () => {
-    const script = scriptedModel(says('{"city":', '"Oslo"}'));
-    const chunks = await run(script, { output });
-    const { runId } = lastData(chunks, 'data-run');
-    expect(chunks).toContainEqual({ type: 'data-output', id: runId, data: { city: 'Oslo' } });
-    const types = chunks.map(({ type }) => type);
-    expect(types.indexOf('data-output')).toBe(types.indexOf('data-usage') - 1);
-    expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'completed' });
-  });
-
-  it('is requested with every step, beside tools', async () => {
-    const script = scriptedModel(
-      callsTools({ tool: 'add', input: { a: 2, b: 3 } }),
-      says('{"city":"Oslo","people":5}'),
-    );
-    const chunks = await run(script, { output });
-    const responseFormat = { type: 'json', ...output };
-    expect(script.calls.map((call) => call.responseFormat)).toEqual([responseFormat, responseFormat]);
-    expect(lastData(chunks, 'data-output')).toEqual({ city: 'Oslo', people: 5 });
-  });
-
   it('is described behind the message, or in the instructions of its agent, unless the provider takes a schema', async () => {
     const plain = scriptedModel(says('{"city":"Oslo"}'));
     await run(plain, { output });
@@ -192,28 +170,6 @@ describe('the run of a structured answer', () => {
     const chunks = await readAll(await runtime.run(runRequest(), localPrincipal()));
     expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'completed' });
     expect(JSON.stringify(chunks)).not.toContain(value);
-  });
-
-  it('has no answer when it is canceled during the repair', async () => {
-    const stop = new AbortController();
-    const script = scriptedModel(says('no'), () => {
-      stop.abort('user');
-      return stallingStream([]);
-    });
-    const stream = await runtimeOf(script).run(runRequest({ output }), localPrincipal(), { signal: stop.signal });
-    const chunks = await readAll(stream);
-    expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'cancelled' });
-    expect(chunks.some(({ type }) => type === 'data-output')).toBe(false);
-  });
-
-  it('fails as the model does during the repair', async () => {
-    const script = scriptedModel(says('no'), () => {
-      throw new PinnaceError('invalid_argument', 'No such model');
-    });
-    expect(lastData(await run(script, { output }), 'data-run')).toMatchObject({
-      state: 'failed',
-      error: { code: 'invalid_argument' },
-    });
   });
 });
 

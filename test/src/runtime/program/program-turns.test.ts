@@ -9,7 +9,7 @@ import {
 } from '../../../../src/index.ts';
 import { callsTools, says, scriptedModel } from '../../../fixtures/model.ts';
 import { programSandbox } from '../../../fixtures/program-cells.ts';
-import { outputOf, programRuntime, take, turnOf } from '../../../fixtures/programs.ts';
+import { outputOf, programRuntime, take } from '../../../fixtures/programs.ts';
 import { lastData, readAll, runRequest, testRuntime, userMessage } from '../../../fixtures/runtime.ts';
 
 /** A tool that holds the program of a tenant until it is let go, and whose programs have started. */
@@ -97,25 +97,6 @@ describe('programs of a runtime that has fewer sandboxes', () => {
     }
     await Promise.all(runs);
     expect(started).toEqual(['acme/ada', 'acme/bob', 'zeta/eve', 'acme/cy', 'acme/dan']);
-  });
-
-  it('say that they wait, and for how long they did', async () => {
-    const { tool, release, reached } = gate();
-    let clock = 1_000;
-    const runtime = holding(2, { tools: [tool], sandboxes: 1, now: () => clock });
-    const first = await startAs(runtime, 'acme/ada');
-    await reached(1);
-    const second = await startAs(runtime, 'acme/bob');
-    expect(await second.queued).toMatchObject({ data: { state: 'running', queued: true, calls: 0 } });
-    clock += 700;
-    release('acme/ada');
-    await reached(2);
-    release('acme/bob');
-    const chunks = await second.all;
-    expect(lastData(chunks, 'data-program')).toMatchObject({ state: 'completed', queuedMs: 700 });
-    expect(lastData(chunks, 'data-program')).not.toHaveProperty('queued');
-    expect(outputOf((await turnOf(chunks)).message)).toBe('acme/bob');
-    expect(lastData(await first.all, 'data-program')).not.toHaveProperty('queuedMs');
   });
 
   it('leave the queue when their run is cancelled', async () => {

@@ -48,16 +48,6 @@ describe('code_run', () => {
     expect(runtime.metrics.text()).toContain('pinnace_programs_total{status="completed"} 1');
   });
 
-  it('counts calls that cannot be made as tool calls', async () => {
-    const { runtime } = programRuntime(
-      `const codes = {};
-      for (let i = 0; i < 200; i++) await tools.nothing({ i }).catch(({ code }) => codes[code] = (codes[code] ?? 0) + 1);
-      return codes;`,
-      { tools: [double], limits: { toolCalls: 11 } },
-    );
-    expect(outputOf((await take(runtime)).message)).toEqual({ not_found: 10, budget_exceeded: 190 });
-  });
-
   it('ends a program whose inputs are too long together, also of calls that cannot be made', async () => {
     const { runtime } = programRuntime(
       `const text = 'x'.repeat(900_000);

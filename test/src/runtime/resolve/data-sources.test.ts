@@ -109,31 +109,6 @@ describe('an agent with data sources', () => {
     expect(JSON.stringify(chunks)).not.toContain('What payroll says');
   });
 
-  it('receives the hits of available sources, and a note on an unavailable one', async () => {
-    const agent = { dataSources: ['handbook', 'gone'], limits: { steps: 17 } };
-    const helper = { id: 'helper', name: 'Helper', providerId: 'default', ...agent };
-    const providers = [{ id: 'default', kind: 'custom' as const }];
-    const { fixed: _, ...catalog } = staticCatalog({ agents: [helper], providers }); // one that may change
-    const told: string[] = [];
-    const onError = (error: unknown) => void told.push(error instanceof Error ? error.message : '');
-    const scripts = [asks(), asks({ dataSourceIds: ['gone'] }), says('Done'), says('Again')];
-    const { run } = await runWith(scripts, { agent, catalog, onError });
-    const chunks = await run();
-    await run({ chat: { id: 'c2', messages: [userMessage('Again')] } });
-    expect(told.toSorted()).toEqual([
-      'Cannot follow a record of the catalog: agent "helper" has "limits.steps" 17, and the runtime allows 16; lower it, or pass createRuntime({ limits: { steps: 17 } })',
-      'Cannot follow a record of the catalog: agent "helper" names the data source "gone" in "dataSources", which does not exist; there are handbook, log, payroll',
-    ]);
-    expect(outputs(chunks)).toMatchObject([{
-      citations: [{ id: 'handbook-1' }],
-      sources: [{ dataSourceId: 'gone', status: 'error', error: { code: 'not_found' } }, { status: 'ok' }],
-    }]);
-    expect(errors(chunks)).toMatchObject([{
-      code: 'not_found',
-      message: 'Cannot ask the data source "gone": there is none of this id',
-    }]);
-  });
-
   it('finds what belongs to the tenant of the caller, and nothing of another', async () => {
     const grounding = await harbour({ tenant: 'acme' });
     const agent = { dataSources: ['handbook'] };

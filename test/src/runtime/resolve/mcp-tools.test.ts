@@ -226,15 +226,6 @@ describe('the manifest of an agent with MCP servers', () => {
       excluded: 'mcp_not_validated',
     }]);
   });
-
-  it('leaves out the tools where the runtime cannot reach servers', async () => {
-    const { model } = scriptedModel(says('hi'));
-    const runtime = testRuntime({ model, catalog: mcpCatalog([await pinnedServer()]) });
-    expect((await runtime.manifest('helper', me)).tools).toEqual([{
-      id: 'docs__search',
-      excluded: 'no_implementation',
-    }]);
-  });
 });
 
 describe('a server that changes', () => {
@@ -415,18 +406,6 @@ describe('a call whose server says that it failed', () => {
     }
     expect(events.at(-1)).toMatchObject({ action: 'run.end', status: 'ok' });
     expect(runtime.metrics.text()).toContain('pinnace_tool_failures_total{tool="docs__search",code="tool_error"} 1');
-  });
-});
-
-describe('the limits of a run', () => {
-  it('hold for the tools of MCP servers', async () => {
-    const mcp = fakeMcp({ onCall: () => ({ content: [{ type: 'text', text: 'x'.repeat(500) }], isError: false }) });
-    const { run } = await withServer(mcp, { scripts: [callSearch, callSearch, says('ok')], limits: { toolCalls: 1 } });
-    const chunks = await run();
-    expect(mcp.asked.calls).toHaveLength(1);
-    expect(lastData(chunks, 'data-tool-error')).toMatchObject({ code: 'budget_exceeded' });
-    const short = await withServer(mcp, { limits: { toolOutputLength: 100 } });
-    expect(lastData(await short.run(), 'data-tool-error')).toMatchObject({ code: 'budget_exceeded' });
   });
 });
 

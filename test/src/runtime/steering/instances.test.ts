@@ -150,21 +150,6 @@ describe('a message that another instance accepts', () => {
     expect(failing.size).toBe(2);
     expect(deliveredIn(await chunksOf(b, runId))).toEqual(['1', '2']);
   });
-
-  it('costs a run nothing to which no message is sent', async () => {
-    const keys: string[] = [];
-    const ofA = (storage: Storage): Storage => ({
-      get: (key) => (keys.push(JSON.stringify(key)), storage.get(key)),
-      list: (options) => (keys.push(JSON.stringify(options.prefix)), storage.list(options)),
-      commit: (changes) => (keys.push(...changes.map(({ key }) => JSON.stringify(key))), storage.commit(changes)),
-    });
-    const { ended, started, open } = await twoInstances(scriptedModel(works, says('ok')), { ofA });
-    await started;
-    open();
-    await ended;
-    expect(keys.length).toBeGreaterThan(5);
-    expect(keys.filter((key) => key.includes('"message"'))).toEqual([]);
-  });
 });
 
 /** Ends of runs, some turns of the event loop from the start. */

@@ -138,20 +138,6 @@ describe('a message to a running agent', () => {
     expect(deliveredIn(await chunksOf(runtime, runId))).toEqual(['a']);
   });
 
-  it('is reported as undelivered when the step limit leaves no step for it', async () => {
-    const { runtime, model, started, open } = setup(scriptedModel(works, says('no')));
-    const { runId, ended } = await runtime.start(runRequest({ limits: { steps: 1 } }), me, {});
-    await started();
-    await runtime.send(runId, text('a'), me);
-    open();
-    await ended;
-    const chunks = await chunksOf(runtime, runId);
-    expect(undeliveredIn(chunks)).toEqual([{ messageId: 'a', state: 'undelivered' }]);
-    expect(deliveredIn(chunks)).toEqual([]);
-    expect(model.calls).toHaveLength(1);
-    await expect(runtime.send(runId, text('a'), me)).rejects.toMatchObject({ details: { reason: 'run_ended' } });
-  });
-
   it('is reported as undelivered when the run is stopped before its next step', async () => {
     const { runtime, started } = setup(scriptedModel(works));
     const { runId, ended } = await runtime.start(runRequest(), me, {});

@@ -50,18 +50,6 @@ describe('createHttpTool', () => {
     expect(sent).toEqual([]);
   });
 
-  it('sends JSON with values as they are, and form data as text', async () => {
-    const fields = { whole: '{list}', text: 'n={n}', n: '{n}', missing: '{missing}' };
-    const one = await call({ method: 'POST', body: { fields } }, { list: [1, { a: 2 }], n: 3 });
-    expect(JSON.parse(one.sent[0]?.body ?? '')).toEqual({ whole: [1, { a: 2 }], text: 'n=3', n: 3 });
-    expect(one.sent[0]?.headers['content-type']).toBe('application/json');
-    const form = { as: 'form' as const, fields: { n: '{n}', key: '{{secret:canary}}' } };
-    const two = await call({ method: 'POST', body: form }, { n: '&' });
-    expect(two.sent[0]?.body).toBe(`n=%26&key=${canary.reveal()}`);
-    const three = await call({ method: 'POST', body: { as: 'form', fields: { key: '{{secret:canary}}' } } }, {});
-    expect(three.sent[0]?.body).toBe(`key=${canary.reveal()}`);
-  });
-
   it('checks the input by its schema', async () => {
     const paramsSchema = {
       type: 'object',
