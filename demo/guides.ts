@@ -119,7 +119,8 @@ export const guideGroups: readonly GuideGroup[] = [
     title: 'Test and repeat',
     guides: [
       { page: 'testing', title: 'Test an app', words: 'unit tests fake mock model approvals stream' },
-      { page: 'forks', title: 'Forks', words: 'time travel replay what if continue' },
+      { page: 'forks', title: 'Forks', words: 'time travel replay what if' },
+      { page: 'recovery', title: 'Recovery', words: 'kill crash restart deploy continue resume sigterm drain lease' },
       { page: 'simulation', title: 'Simulation', words: 'faults seeds virtual time crash test invariants' },
       { page: 'evals', title: 'Evals', words: 'test cases checks judge recorded compare regression' },
     ],

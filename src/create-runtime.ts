@@ -130,6 +130,11 @@ export interface CreateRuntimeOptions {
    */
   readonly keep?: 'stream' | 'inputs';
   /**
+   * Whether the runs of an instance that is gone are continued by another one with the same storage. Until its end, each run then has its
+   * request, its agent's record and its caller's name in the storage. `false`: they end as `worker_lost`. Default: true.
+   */
+  readonly recovery?: boolean;
+  /**
    * Selects the messages of the chat to send, before each model call. Without one, chats that fill 80 % of the model's context window
    * are shortened and summarized.
    */
@@ -170,7 +175,17 @@ export const runtimeOptions: Readonly<Record<keyof CreateRuntimeOptions, Wanted>
   onError: ['function?', 'a function, such as consoleErrors()', /^onerror$/],
   audit: ['.log?', 'what createAudit({ storage }) returns'],
   ...optional('blobs', 'sandbox', 'programs', 'sandboxes', 'handlers', 'mcp', 'mcpSignIn', 'sealKey', 'rerank'),
-  ...optional('plans', 'budgets', 'budgetFor', 'ring', 'limits', 'keep', 'contextStrategy', 'inputDigestKey'),
+  ...optional(
+    'plans',
+    'budgets',
+    'budgetFor',
+    'ring',
+    'limits',
+    'keep',
+    'recovery',
+    'contextStrategy',
+    'inputDigestKey',
+  ),
   ...optional('fallbacks', 'now'),
 };
 
@@ -234,7 +249,7 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     limits,
     givenLimits: options.limits,
     budgets,
-    keep: options.keep ?? 'stream',
+    ...recordingOf(options),
     contextStrategy: options.contextStrategy,
     fallbacks: options.fallbacks ?? [],
     programs: loadPrograms,
@@ -243,6 +258,11 @@ export function createRuntime(options: CreateRuntimeOptions): PlanningRuntime {
     now,
   });
   return { ...runtime, planner };
+}
+
+/** What is recorded of runs besides their streams. */
+function recordingOf({ keep = 'stream', recovery = true }: CreateRuntimeOptions) {
+  return { keep, recovery };
 }
 
 /** Opens the store of files with the first file: most chats have none. */

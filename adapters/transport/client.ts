@@ -210,7 +210,7 @@ export function createClient(options: ClientOptions): Client {
     audit: remoteAudit(call),
     run: (request, { signal = never(), idempotencyKey = crypto.randomUUID() } = {}) =>
       startRun(connection, { request, idempotencyKey, signal }),
-    fork: (runId, request = {}, { signal = never(), idempotencyKey = crypto.randomUUID() } = {}) =>
+    fork: (runId, request, { signal = never(), idempotencyKey = crypto.randomUUID() } = {}) =>
       startRun(connection, { path: `${runPath(runId)}/forks`, request, idempotencyKey, signal }),
     async forks(id, { signal, ...query } = {}) {
       const { items, ...more } = await call('GET /v1/runs/:id/forks', { id }, { signal, query: { ...query } });

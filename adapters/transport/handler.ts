@@ -178,6 +178,7 @@ export function createApp(
   const authentication = createAuthentication({ authenticator, metrics, intake, maxBodyBytes });
   const { authenticate } = authentication;
   const watchSession = createSessionWatch(authenticator);
+  runtime.runs.watchers.add(watchSession);
   const quotas = createQuotas(options.quotas);
   const admission = createAdmission({ objectiveMs: startObjectiveMs, now });
   runtime.metrics.gauge('pinnace_starting_runs', () => admission.starting);

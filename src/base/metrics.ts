@@ -4,6 +4,7 @@
 export const metricCatalog = {
   pinnace_runs_total: 'Ended runs by state',
   pinnace_runs_refused_total: 'Runs rejected before they started, by error code and reason',
+  pinnace_runs_recovered_total: 'Runs of other instances that this one goes on with, by cause (dead, released)',
   pinnace_authentication_refused_total: 'Requests rejected by authentication, by error code',
   pinnace_open_runs: 'Open runs in this instance',
   pinnace_starting_runs: 'Runs that start in this instance',

@@ -4,33 +4,25 @@ import { PinnaceError } from '../base/errors.ts';
 import type { Key } from '../base/key.ts';
 import { mayChange, type Principal } from '../base/principal.ts';
 import type { Agent } from '../base/schema.ts';
-import type { ModelMessage, UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
-import type { Change, Storage } from '../contracts/storage.ts';
+import type { UIMessageChunk } from '../contracts/ai-types.ts';
+import type { Change } from '../contracts/storage.ts';
 import { sharedRecord } from '../permission/ownership.ts';
 import { composeLoop } from '../runtime/compose-loop.ts';
 import { approvalsRequestedIn } from '../runtime/decided-calls.ts';
-import { foldMessage } from '../runtime/fold-message.ts';
-import { issuedFrom, issuedIn, issuedOnly, readIssued } from '../runtime/issued-metadata.ts';
 import { type Limits, minLimits } from '../runtime/limits.ts';
 import { stepLimit } from '../runtime/loop.ts';
-import { modelMessages } from '../runtime/model-messages.ts';
-import { leaveProvider, toPrompt } from '../runtime/model-prompt.ts';
-import { type Cut, type ForkPlan, type NotedStep, noteOf } from './parent-run.ts';
+import { toPrompt } from '../runtime/model-prompt.ts';
+import { type ForkPlan, type NotedStep, noteOf } from './parent-run.ts';
 import { dryTools, programOutcomes, recordedOutcomes } from './recorded-tools.ts';
-import { modelKey, promptKey, readPromptRecord } from '../runtime/prompt-chain.ts';
 import { promptDigests, readBasis, type StepNote } from '../runtime/run-basis.ts';
 import type { Resolution, ResumedRun, RunIdentity, RunOrigin, RuntimeParts } from '../runtime/run-context.ts';
 import { createRunFiles } from '../runtime/run-files.ts';
-import { type ForkedFrom, ownerBefore, ownerOfRun, placeOf, runPrefix, type Segment } from '../runtime/run-record.ts';
+import { type ForkedFrom, ownerOfRun, placeOf, type Segment } from '../runtime/run-record.ts';
+import { agentOf, type Cut, equipped, messagesOf, toolsToday } from '../runtime/resume-run.ts';
 import type { RunRequest } from '../runtime/run-request.ts';
 import { withSettings } from '../runtime/run-settings.ts';
 import { openingChunks } from '../runtime/run.ts';
 import type { ForkEntry, ForkOptions } from '../runtime/runtime.ts';
-import { createStepTools } from '../runtime/step-tools.ts';
-import type { ToolSet } from '../runtime/tool-sets.ts';
-import { uncovered } from '../runtime/message-parts.ts';
-import { loadedIn } from '../runtime/wrapped-calls.ts';
-import { contextOf, type ContextPart, withContextParts } from '../runtime/turn-context.ts';
 import { mayAct } from '../tools/call-ends.ts';
 
 /** Changing these is as changing the record of the agent. */
@@ -50,19 +42,19 @@ export function forkOrigin(parts: RuntimeParts, plan: ForkPlan, principal: Princ
       if (changesRecord(plan.changed) && !mayChange(principal, found)) {
         throw sharedRecord(`fork the run with another "${plan.changed.join('", "')}" of agent "${found.id}"`);
       }
-      // A run that is continued is still the run of the one who could set them.
-      if (basis.request.settings && !plan.isContinued) withSettings(found, basis.request.settings, principal);
+      if (basis.request.settings) withSettings(found, basis.request.settings, principal);
       today = found;
-      return agentOf(found, basis.agent, changes);
+      return forkAgent(found, basis.agent, changes);
     },
     async resume(resolved, run) {
       const note = await noteOf(plan.parent, cut.step, parts.storage);
-      const equipped = await withTools(parts, plan, { resolved, run, today });
-      const limits = limitsOf(minLimits(equipped.limits, today?.limits), cut);
+      const given = await withTools(parts, plan, { resolved, run, today });
+      const limits = limitsOf(minLimits(given.limits, today?.limits), cut);
       const code = changes?.instructions === undefined ? resolved.code : { ...resolved.code, instructions: undefined };
-      const messages = await messagesOf(parts, plan, { resolved });
+      const edited = editsOf(cut, changes);
+      const messages = await messagesOf(parts, { parent: plan.parent, cut, edited }, resolved);
       const resumed = {
-        ...equipped,
+        ...given,
         code,
         limits,
         request: withBudget(messages.request, note),
@@ -71,77 +63,41 @@ export function forkOrigin(parts: RuntimeParts, plan: ForkPlan, principal: Princ
       };
       const isExact = plan.changed.length === 0 && note !== undefined &&
         await isSame(parts, note, { plan, resumed, run });
-      const facts = { resolved: resumed, run, note, isExact, edited: messages.edited, toModel: messages.toModel };
+      const facts = { resolved: resumed, run, note, isExact, edited, toModel: messages.toModel };
       return { ...resumed, resumed: resumedRun(parts, plan, facts) };
     },
   };
 }
 
-/** What decides on rights is always today's: the tenant, the state, the secrets, the revision. */
-function agentOf(today: Agent, recorded: Agent, changes: ForkOptions['changes'] = {}): Agent {
-  const { entryTools, mcp, instructions, providerId, model, contextTokens, fallbacks, modelSettings, output, limits } =
-    changes.agent === 'current' ? today : recorded;
-  const from = changes.agent === 'current' ? today : recorded;
-  const dataSources = from.dataSources.filter((id) => today.dataSources.includes(id));
-  const agent = { ...today, entryTools, mcp, dataSources, instructions, contextTokens, modelSettings, output, limits };
+/** The agent as it was, or is, with the changes. */
+function forkAgent(today: Agent, recorded: Agent, changes: ForkOptions['changes'] = {}): Agent {
   return {
-    ...agent,
+    ...(changes.agent === 'current' ? today : agentOf(today, recorded)),
     ...(changes.instructions !== undefined && { instructions: changes.instructions }),
     ...(changes.modelSettings && { modelSettings: changes.modelSettings }),
-    ...(changes.model
-      ? { providerId: changes.model.providerId, model: changes.model.modelId, fallbacks: [] }
-      : { providerId, model, fallbacks }),
+    ...(changes.model && { providerId: changes.model.providerId, model: changes.model.modelId, fallbacks: [] }),
   };
 }
 
-interface Resolving {
-  readonly resolved: Resolution;
-  readonly run: RunIdentity;
-}
-
-/** The tools that the agent had and still has; in a dry run those that may act are replaced. */
+/** The tools of the fork: in a dry run those that may act are replaced. */
 async function withTools(
   parts: RuntimeParts,
   { parent, cut, effects }: ForkPlan,
-  { resolved, run: { principal }, today }: Resolving & { readonly today: Agent | undefined },
+  { resolved, run: { principal }, today }: {
+    readonly resolved: Resolution;
+    readonly run: RunIdentity;
+    readonly today: Agent | undefined;
+  },
 ): Promise<Resolution> {
-  const { agent, contextTokens, request: { chat } } = resolved;
-  const { discovery } = parts;
-  let toolSet = await allowedToday(parts, resolved, { today, principal });
+  let toolSet = await toolsToday(parts, resolved, { today, principal });
   if (effects === 'dry') {
-    const own = new Set(discovery?.tools);
+    const own = new Set(parts.discovery?.tools);
     const dropped = cut.dropped.map(({ chunk }) => chunk);
     const recorded = recordedOutcomes(dropped, await programOutcomes(parent, dropped, parts.storage));
-    toolSet = {
-      ...toolSet,
-      tools: dryTools(toolSet.tools, recorded, (tool) => mayAct(tool.definition) && !own.has(tool)),
-    };
+    const tools = dryTools(toolSet.tools, recorded, (tool) => mayAct(tool.definition) && !own.has(tool));
+    toolSet = { ...toolSet, tools };
   }
-  if (toolSet === resolved.toolSet && !parent.basis.active) return resolved;
-  const { active } = parent.basis;
-  const answer = foldMessage(answerIn(cut.kept.map(({ chunk }) => chunk)), { id: '', role: 'assistant', parts: [] });
-  const loaded = loadedIn(uncovered([...chat.messages, answer]));
-  const given = { agent, toolSet, discovery, contextTokens, principal, loaded };
-  return {
-    ...resolved,
-    toolSet,
-    stepTools: createStepTools({ ...given, active }),
-  };
-}
-
-async function allowedToday(
-  { resolver, toolSetOf }: RuntimeParts,
-  { agent, toolSet }: Resolution,
-  { today, principal }: Pick<RunIdentity, 'principal'> & { readonly today: Agent | undefined },
-): Promise<ToolSet> {
-  if (!today || JSON.stringify([agent.entryTools, agent.mcp]) === JSON.stringify([today.entryTools, today.mcp])) {
-    return toolSet;
-  }
-  const equipped = await resolver.equip(agent.id, principal);
-  const ids = new Set(
-    (await toolSetOf(equipped.agent, equipped.tools, equipped.servers)).tools.map((tool) => tool.definition.id),
-  );
-  return { ...toolSet, tools: toolSet.tools.filter(({ definition }) => ids.has(definition.id)) };
+  return equipped(parts, { basis: parent.basis, cut }, { resolved, toolSet, principal });
 }
 
 /** What the shared steps have used is used. @throws PinnaceError `budget_exceeded` where no step is left. */
@@ -167,65 +123,6 @@ function withBudget(request: RunRequest, note: StepNote | undefined): RunRequest
   };
 }
 
-interface Messages {
-  readonly request: RunRequest;
-  readonly model: readonly ModelMessage[];
-  readonly toModel: (messages: readonly UIMessage[]) => readonly ModelMessage[];
-  /** The chunks that show what was changed of the shared steps. */
-  readonly edited: readonly UIMessageChunk[];
-}
-
-/** The chat as the model receives it: the request, then what the shared steps have said. */
-async function messagesOf(
-  { storage }: RuntimeParts,
-  { parent, cut, options: { changes } }: ForkPlan,
-  { resolved }: Pick<Resolving, 'resolved'>,
-): Promise<Messages> {
-  const { request } = resolved;
-  const { state: { continues, agentId }, basis } = parent;
-  const edited = editsOf(cut, changes);
-  const chunks = [...cut.kept.map(({ chunk }) => chunk), ...edited, ...cut.completing];
-  const given = settledIn(request.chat.messages, chunks);
-  const own: UIMessage = foldMessage(answerIn(chunks), { id: `msg_${parent.runId}`, role: 'assistant', parts: [] });
-  const hasOwn = own.parts.length > 0;
-  const messages = hasOwn ? [...given, own] : given;
-  const { provider, model: { modelId } } = resolved;
-  const owner = ownerBefore(parent.state);
-  const { tenant, subject = '' } = ownerOfRun(parent.state);
-  const last = given.at(-1);
-  const before = continues === undefined || !last
-    ? undefined
-    : issuedOnly(last.id, await readIssued(storage, { owner, agentId, chatId: parent.state.chatId, runId: continues }));
-  const record = await readPromptRecord(storage, promptKey({ tenant, subject }, parent.state.chatId));
-  const hasContext = contextOf(own.parts).length > 0;
-  const toModel = (all: readonly UIMessage[]): readonly ModelMessage[] => {
-    const ofOwn = issuedIn(chunks);
-    const others = issuedFrom(record?.issued ?? [], { agentId, model: modelKey(resolved) }, before);
-    const model = modelMessages(
-      {
-        ...request,
-        chat: { ...request.chat, messages: hasContext ? [...all] : withOldContext(all, resolved.contexts, hasOwn) },
-      },
-      [],
-      { take: (part, id) => hasOwn && id === own.id ? ofOwn.take(part, id) : others?.take(part, id) },
-    );
-    if (provider.id !== basis.providerId || modelId !== basis.modelId) leaveProvider(model);
-    return model;
-  };
-  return { request: { ...request, chat: { ...request.chat, messages } }, model: toModel(messages), toModel, edited };
-}
-
-/** Runs of version 0.2 have no record of their context: it stands before what they have said. */
-function withOldContext(
-  messages: readonly UIMessage[],
-  contexts: readonly ContextPart[],
-  hasOwn: boolean,
-): UIMessage[] {
-  const last = messages.at(-1);
-  if (!hasOwn || !last) return [...withContextParts(messages, contexts)];
-  return [...messages.slice(0, -1), { ...last, parts: [...contexts, ...last.parts] }];
-}
-
 /** The chunks that edit outputs of shared steps, and that add a message behind them. */
 function editsOf({ step, kept }: Cut, changes: ForkOptions['changes'] = {}): readonly UIMessageChunk[] {
   const { message, toolOutputs = {} } = changes;
@@ -237,21 +134,6 @@ function editsOf({ step, kept }: Cut, changes: ForkOptions['changes'] = {}): rea
   if (!message || step === 1) return outputs;
   const parts = message.parts.filter((part) => part.type === 'text' || part.type === 'file');
   return [...outputs, { type: 'steering-message', id: message.id, parts }];
-}
-
-/** Without the calls that the run has settled before its first step: they are of the message before. */
-function answerIn(chunks: readonly UIMessageChunk[]): readonly UIMessageChunk[] {
-  const first = chunks.findIndex(({ type }) => type === 'start-step');
-  return chunks.filter((chunk, i) => (first >= 0 && i > first) || !('toolCallId' in chunk));
-}
-
-/** The calls of the chat's last message that the run has settled before its first step. */
-function settledIn(messages: readonly UIMessage[], chunks: readonly UIMessageChunk[]): UIMessage[] {
-  const last = messages.at(-1);
-  if (!last || approvalsRequestedIn(last).length === 0) return [...messages];
-  const first = chunks.findIndex(({ type }) => type === 'start-step');
-  const before = chunks.slice(0, first < 0 ? chunks.length : first);
-  return [...messages.slice(0, -1), foldMessage(before, last)];
 }
 
 /** Whether the prompt is the one that the parent's model received. */
@@ -296,6 +178,8 @@ function noSuchCall(toolCallId: string): PinnaceError {
 /** A deeper fork copies what it shares. */
 const maxDepth = 8;
 
+type ForkClaim = NonNullable<ResumedRun['claim']>;
+
 /** What is known of the fork. */
 interface ForkFacts {
   readonly resolved: Resolution;
@@ -325,7 +209,6 @@ function resumedRun(parts: RuntimeParts, plan: ForkPlan, facts: ForkFacts): Resu
     claim: {
       ...logOf(parts, plan, facts),
       beside: indexChanges(parts, plan, facts),
-      refuse: refusal(parts.storage, plan),
     },
   };
 }
@@ -335,7 +218,7 @@ function logOf(
   { limits: { retentionMs } }: RuntimeParts,
   plan: ForkPlan,
   facts: ForkFacts,
-): Pick<ResumedRun['claim'], 'state' | 'log'> {
+): Pick<ForkClaim, 'state' | 'log'> {
   const { parent: { runId, state }, cut } = plan;
   const depth = (state.parent?.depth ?? 0) + 1;
   const own = facts.run.redaction.data(openingOf(plan, facts)).map((chunk) => JSON.stringify(chunk));
@@ -371,34 +254,13 @@ function forkKey(parentId: string, runId: string): Key {
   return ['fork', parentId, runId];
 }
 
-function continuedKey(runId: string): Key {
-  return [...runPrefix(runId), 'continued'];
-}
-
 function indexChanges(
   { now, ttlMs }: RuntimeParts,
-  { parent: { runId: parent }, cut, changed, effects, isContinued }: ForkPlan,
+  { parent: { runId: parent }, cut, changed, effects }: ForkPlan,
   { resolved: { request: { chat } }, run: { runId } }: ForkFacts,
 ): readonly Change[] {
   const value: ForkEntry = { runId, chatId: chat.id, atStep: cut.step, changed, effects, startedAt: now() };
-  const index: Change = { key: forkKey(parent, runId), value, ttlMs };
-  return isContinued ? [index, { key: continuedKey(parent), value: runId, ifVersion: null, ttlMs }] : [index];
-}
-
-/** A lost run is continued once. */
-function refusal(
-  storage: Pick<Storage, 'get'>,
-  { parent: { runId }, isContinued }: ForkPlan,
-): ResumedRun['claim']['refuse'] {
-  const key = continuedKey(runId);
-  return async (conflicts) => {
-    if (!isContinued || !conflicts.some((one) => JSON.stringify(one) === JSON.stringify(key))) return;
-    const continuedBy = (await storage.get(key))?.value;
-    throw new PinnaceError('conflict', 'Cannot continue the run: it was continued before; read that run', {
-      retryable: false,
-      details: { reason: 'already_continued', runId: continuedBy },
-    });
-  };
+  return [{ key: forkKey(parent, runId), value, ttlMs }];
 }
 
 /** Returns where the items of a run are stored, those behind `after` up to `to`. */

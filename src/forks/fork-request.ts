@@ -32,7 +32,7 @@ const Changes = v.strictObject({
 
 /** The schema of a request to fork a run. */
 export const ForkRequest = v.strictObject({
-  atStep: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  atStep: v.pipe(v.number(), v.integer(), v.minValue(1)),
   changes: v.optional(Changes),
   effects: v.optional(v.picklist(['dry', 'live'])),
   chatId: v.optional(Id),

@@ -2,30 +2,12 @@
 
 import { PinnaceError } from '../base/errors.ts';
 import type { Principal, Scope } from '../base/principal.ts';
-import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import { readJournal } from '../log/journal-record.ts';
-import { isSuspended } from '../runtime/message-parts.ts';
-import { readBasis, readStepNote, type RunBasis, type StepNote } from '../runtime/run-basis.ts';
-import type { LostProgram, RuntimeParts } from '../runtime/run-context.ts';
-import { runPrefix, type RunState, type StartedCalls } from '../runtime/run-record.ts';
+import { type Cut, indexesOf, opening, type ParentRun, readAll, split } from '../runtime/resume-run.ts';
+import { readBasis, readStepNote, type StepNote } from '../runtime/run-basis.ts';
+import type { RuntimeParts } from '../runtime/run-context.ts';
+import { type RecordedChunk, runPrefix, type RunState } from '../runtime/run-record.ts';
 import type { ForkOptions } from '../runtime/runtime.ts';
-import { readEvents } from '../runtime/stored-run.ts';
-
-/** A recorded chunk and its number. */
-interface Item {
-  readonly seq: number;
-  readonly text: string;
-  readonly chunk: UIMessageChunk;
-}
-
-/** A run with all that a fork is made of. */
-export interface ParentRun {
-  readonly runId: string;
-  readonly state: RunState;
-  readonly basis: RunBasis;
-  /** What was committed. */
-  readonly items: readonly Item[];
-}
 
 /**
  * Reads a run to fork.
@@ -43,20 +25,6 @@ export async function readParent(
   const [basis, items] = await Promise.all([readBasis(runId, storage), readAll(runId, state, storage)]);
   if (!basis) throw notKept();
   return { runId, state, basis, items };
-}
-
-async function readAll(
-  runId: string,
-  { parent }: RunState,
-  storage: RuntimeParts['storage'],
-): Promise<readonly Item[]> {
-  const found: Item[] = [];
-  for (let after = 0;;) {
-    const events = await readEvents(runId, after, storage, parent);
-    for (const { seq, text } of events) found.push({ seq, text, chunk: JSON.parse(text) as UIMessageChunk }); // `record` alone writes them
-    if (events.length === 0) return found;
-    after = events.at(-1)?.seq ?? after;
-  }
 }
 
 /** The record of a step, and the run that made it. */
@@ -92,29 +60,13 @@ function notKept(): PinnaceError {
   );
 }
 
-/** A log that is cut. */
-export interface Cut {
-  /** The first step that is made again. */
-  readonly step: number;
-  /** The chunks that are shared, without those that open the run. */
-  readonly kept: readonly Item[];
-  /** The chunks of the steps that are made again. */
-  readonly dropped: readonly Item[];
-  /** Chunks of the fork's own that complete what is shared. */
-  readonly completing: readonly UIMessageChunk[];
-  /** The programs of the last shared step that go on first; that step ends with them. */
-  readonly programs: readonly LostProgram[];
-}
-
-const opening: ReadonlySet<string> = new Set(['start', 'data-run', 'data-manifest', 'data-fork']);
-
 /**
  * Cuts a log before a step.
  *
  * @throws PinnaceError `invalid_argument` (`no_such_step`) for a step that the run has not reached, `conflict` (`approval_open`) where a
  * call before it waits for a person.
  */
-export function cutBefore(items: readonly Item[], step: number): Cut {
+export function cutBefore(items: readonly RecordedChunk[], step: number): Cut {
   const starts = indexesOf(items, 'start-step');
   const ends = indexesOf(items, 'finish-step');
   const start = starts[step - 1];
@@ -126,85 +78,7 @@ export function cutBefore(items: readonly Item[], step: number): Cut {
   return cut;
 }
 
-/**
- * Cuts the log of a run whose instance was lost: behind its last step, where calls of that were made or started; else before it, so that
- * its model is asked again. Programs of that step go on: what ended them in the log is left out.
- */
-export function cutLost(
-  items: readonly Item[],
-  { started, programs }: { readonly started: StartedCalls; readonly programs: readonly LostProgram[] },
-): Cut {
-  const starts = indexesOf(items, 'start-step');
-  const ends = indexesOf(items, 'finish-step');
-  if (starts.length === ends.length) return cutBefore(items, starts.length + 1);
-  const step = starts.length;
-  const torn = items.slice(starts.at(-1));
-  const losses = programs.length === 0 ? [] : lossesIn(torn);
-  const open = programs.filter(({ toolCallId }) => isOpenIn(torn, { toolCallId, losses }));
-  if (open.length === 0 && !torn.some(({ chunk }) => isMade(chunk, started))) return cutBefore(items, step);
-  const last = torn.findLast(({ chunk }) => isOfStep(chunk) && (open.length === 0 || !losses.includes(chunk)));
-  const at = items.findIndex(({ seq }) => seq === last?.seq) + 1;
-  const ids = new Set(open.map(({ toolCallId }) => toolCallId));
-  const completing: readonly UIMessageChunk[] = open.length === 0
-    ? [{ type: 'finish-step' }]
-    : losses.filter((chunk) => !ids.has(callOf(chunk) ?? ''));
-  return { step: step + 1, ...split(items, at), completing, programs: open };
-}
-
-/** The chunks that ended calls when the run was found to be lost. */
-function lossesIn(torn: readonly Item[]): readonly UIMessageChunk[] {
-  const lost = new Set(torn.flatMap(({ chunk }) => isLoss(chunk) ? [callOf(chunk)] : []));
-  return torn.flatMap(({ chunk }) => isError(chunk) && lost.has(callOf(chunk)) ? [chunk] : []);
-}
-
-function isError({ type }: UIMessageChunk): boolean {
-  return type === 'tool-output-error' || type === 'tool-input-error' || type === 'data-tool-error';
-}
-
-function isLoss(chunk: UIMessageChunk): boolean {
-  if (chunk.type !== 'data-tool-error' || !('data' in chunk)) return false;
-  const { details } = chunk.data as { readonly details?: { readonly reason?: unknown } }; // `toolErrorPart` alone writes it
-  return details?.reason === 'worker_lost';
-}
-
-function callOf(chunk: UIMessageChunk): string | undefined {
-  if ('toolCallId' in chunk) return chunk.toolCallId;
-  return 'data' in chunk ? (chunk.data as { readonly toolCallId?: string }).toolCallId : undefined;
-}
-
-/** Whether these chunks have the call without a result of its own. */
-function isOpenIn(
-  torn: readonly Item[],
-  { toolCallId, losses }: { readonly toolCallId: string; readonly losses: readonly UIMessageChunk[] },
-): boolean {
-  const own = torn.flatMap(({ chunk }) => callOf(chunk) === toolCallId ? [chunk] : []);
-  return own.some(({ type }) => type === 'tool-input-available') &&
-    !own.some((chunk) =>
-      (chunk.type === 'tool-output-available' && !isSuspended(chunk.output)) ||
-      (chunk.type === 'tool-output-error' && !losses.includes(chunk))
-    );
-}
-
-function split(items: readonly Item[], at: number): Pick<Cut, 'kept' | 'dropped'> {
-  const first = items.findIndex(({ chunk }) => !opening.has(chunk.type));
-  return { kept: first < 0 ? [] : items.slice(first, Math.max(at, first)), dropped: items.slice(at) };
-}
-
-/** Whether a call has an output, or was recorded as started: its model had answered. */
-function isMade(chunk: UIMessageChunk, started: StartedCalls): boolean {
-  if (!('toolCallId' in chunk)) return false;
-  return chunk.type === 'tool-output-available' || started.has(chunk.toolCallId);
-}
-
-function isOfStep({ type }: UIMessageChunk): boolean {
-  return type !== 'data-usage' && type !== 'data-run' && type !== 'data-steering' && type !== 'error';
-}
-
-function indexesOf(items: readonly Item[], type: UIMessageChunk['type']): readonly number[] {
-  return items.flatMap(({ chunk }, i) => chunk.type === type ? [i] : []);
-}
-
-function requireSettled(kept: readonly Item[]): void {
+function requireSettled(kept: readonly RecordedChunk[]): void {
   const waiting = new Set<string>();
   for (const { chunk } of kept) {
     if (chunk.type === 'tool-approval-request') waiting.add(chunk.toolCallId);
@@ -230,6 +104,4 @@ export interface ForkPlan {
   readonly options: ForkOptions;
   readonly changed: readonly string[];
   readonly effects: 'dry' | 'live';
-  /** Whether it continues a lost run, which happens once. */
-  readonly isContinued: boolean;
 }

@@ -2,24 +2,21 @@
 
 import { type ErrorData, fromData, PinnaceError } from '../base/errors.ts';
 import { sha256Sync } from '../base/hash.ts';
-import { isRecord } from '../base/is-record.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { Principal } from '../base/principal.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { Storage } from '../contracts/storage.ts';
-import { readJournal } from '../log/journal-record.ts';
-import { programId, programPrefix, type ProgramState, readPast } from '../programs/program-record.ts';
-import type { LostProgram, ProgramHome, RunOrigin, RuntimeParts } from '../runtime/run-context.ts';
-import type { ForkedFrom } from '../runtime/run-record.ts';
+import { programPrefix, readPast, storedPrograms } from '../programs/program-record.ts';
+import type { RunOrigin, RuntimeParts } from '../runtime/run-context.ts';
 import type { RecordedCalls, RecordedRun } from '../runtime/runtime.ts';
 import { uncovered } from '../runtime/message-parts.ts';
 import { createStepTools } from '../runtime/step-tools.ts';
 import { loadedIn } from '../runtime/wrapped-calls.ts';
 import { mayAct } from '../tools/call-ends.ts';
 import { onChecked } from '../tools/define-tool.ts';
-import { codeRunId } from '../tools/run-scope.ts';
 import type { Tool } from '../tools/tool.ts';
-import { type ParentRun, readParent } from './parent-run.ts';
+import type { ParentRun } from '../runtime/resume-run.ts';
+import { readParent } from './parent-run.ts';
 
 /** Returns the inputs and the chunks of a run. @throws PinnaceError as `readParent`. */
 export async function readRecorded(parts: RuntimeParts, principal: Principal, runId: string): Promise<RecordedRun> {
@@ -139,18 +136,9 @@ function notRecorded(toolId: string): PinnaceError {
   );
 }
 
-/** Returns the programs that a lost run executed, also those that have ended before their run did. */
-export async function findLostPrograms(parent: ProgramsOf, storage: Storage): Promise<readonly LostProgram[]> {
-  const runIds = runIdsOf(parent); // a run that continued it may have been lost before it went on
-  const stored = await storedPrograms(parent, parent.items.map(({ chunk }) => chunk), storage);
-  return stored.flatMap(({ toolCallId, home, state: { driver } }) =>
-    driver !== undefined && runIds.includes(driver) ? [{ toolCallId, home }] : []
-  );
-}
-
 /** Returns the outcomes of the calls inside of the programs in these chunks, by the digests of tool and input. */
 export async function programOutcomes(
-  parent: ProgramsOf,
+  parent: ParentRun,
   chunks: readonly UIMessageChunk[],
   storage: Storage,
 ): Promise<ReadonlyMap<string, RecordedOutcome[]>> {
@@ -165,61 +153,4 @@ export async function programOutcomes(
     }
   }
   return found;
-}
-
-type ProgramsOf = Pick<ParentRun, 'runId' | 'state' | 'items'>;
-
-interface StoredProgram extends LostProgram {
-  readonly state: ProgramState;
-}
-
-async function storedPrograms(
-  parent: ProgramsOf,
-  chunks: readonly UIMessageChunk[],
-  storage: Storage,
-): Promise<readonly StoredProgram[]> {
-  const all = callsIn(parent.items.map(({ chunk }) => chunk));
-  const codes = new Map(callsIn(chunks).map(({ toolCallId, input }) => [toolCallId, codeOf(input)]));
-  const found = await Promise.all([...codes].map(async ([toolCallId, code]) => {
-    const uses = all.filter((call) => call.toolCallId === toolCallId).length;
-    const stored = await Promise.all(
-      placesOf(runIdsOf(parent), { toolCallId, uses }).map(async (home) => {
-        const head = (await readJournal<ProgramState>(storage, programPrefix(home.runId, home.id)))?.head;
-        return head?.state.codeDigest === sha256Sync(code) ? [{ toolCallId, home, state: head.state }] : [];
-      }),
-    );
-    return stored.flat().slice(0, 1);
-  }));
-  return found.flat();
-}
-
-type InputChunk = Extract<UIMessageChunk, { type: 'tool-input-available' }>;
-
-function callsIn(chunks: readonly UIMessageChunk[]): readonly InputChunk[] {
-  return chunks.flatMap((chunk) =>
-    chunk.type === 'tool-input-available' && chunk.toolName === codeRunId ? [chunk] : []
-  );
-}
-
-function codeOf(input: unknown): string {
-  const code = isRecord(input) ? input['code'] : undefined;
-  return typeof code === 'string' ? code : '';
-}
-
-/** The run and those whose log it shares. */
-function runIdsOf({ runId, state: { parent } }: ProgramsOf): readonly string[] {
-  return [...new Set([runId, ...ancestors(parent)])];
-}
-
-function ancestors(parent: ForkedFrom | undefined): readonly string[] {
-  return parent ? [parent.runId, ...parent.prefix.map(({ runId }) => runId)] : [];
-}
-
-/** Models use the id of a call again: the number of earlier uses distinguishes the journals of a run. */
-function placesOf(
-  runIds: readonly string[],
-  { toolCallId, uses }: { readonly toolCallId: string; readonly uses: number },
-): readonly ProgramHome[] {
-  const ordinals = Array.from({ length: uses }, (_, ordinal) => ordinal);
-  return runIds.flatMap((runId) => ordinals.map((n) => ({ runId, id: programId(toolCallId, n) })));
 }

@@ -7,10 +7,10 @@ import { limitOf, type Page, readPageToken, writePageToken } from '../base/page.
 import { type Principal, requireScope } from '../base/principal.ts';
 import { statusOfError } from '../events/span.ts';
 import { changesRecord, forkOrigin } from './fork-origin.ts';
-import { type Cut, cutBefore, cutLost, type ForkPlan, type ParentRun, readParent } from './parent-run.ts';
-import { findLostPrograms } from './recorded-tools.ts';
+import { cutBefore, type ForkPlan, readParent } from './parent-run.ts';
 import type { RunOrigin, RuntimeParts } from '../runtime/run-context.ts';
-import { ownerOfRun, type RunState, startedCalls } from '../runtime/run-record.ts';
+import type { ParentRun } from '../runtime/resume-run.ts';
+import { ownerOfRun } from '../runtime/run-record.ts';
 import type { RunRequest } from '../runtime/run-request.ts';
 import type { ForkEntry, ForkListOptions, Started, StartOptions } from '../runtime/runtime.ts';
 
@@ -44,13 +44,12 @@ export async function startFork(
   const known = await parts.runs.find(principal, options.idempotency);
   if (known) return { runId: known.runId, known };
   const parent = await readParent(parts, principal, { runId, scope: 'run:create' });
-  const plan = await planOf(parts, parent, { options: fork, changed });
+  const plan = planOf(parent, { options: fork, changed });
   const { agentId } = parent.state;
   const payload = {
     atStep: plan.cut.step,
     changed: changed.join(' '),
     effects: plan.effects,
-    continued: plan.isContinued,
   };
   const facts = { action: 'run.fork', target: { type: 'run', id: runId }, payload };
   const context = { agentId, input: { atStep: plan.cut.step, changed, effects: plan.effects } };
@@ -69,52 +68,18 @@ export async function startFork(
   });
 }
 
-async function planOf(
-  { storage }: RuntimeParts,
-  parent: ParentRun,
-  { options, changed }: Pick<ForkPlan, 'options' | 'changed'>,
-): Promise<ForkPlan> {
-  const { atStep, effects } = options;
-  if (atStep !== undefined) {
-    if (options.chatId === parent.state.chatId) throw sameChat();
-    const cut = cutBefore(parent.items, atStep);
-    return { parent, cut, options, changed, effects: effects ?? 'dry', isContinued: false };
-  }
-  if (changed.length > 0 || effects === 'dry') throw noStep();
-  requireLost(parent.state);
-  const [started, programs] = await Promise.all([
-    startedCalls(parent.runId, storage),
-    findLostPrograms(parent, storage),
-  ]);
-  const cut: Cut = cutLost(parent.items, { started, programs });
-  return { parent, cut, options, changed, effects: 'live', isContinued: true };
+function planOf(parent: ParentRun, { options, changed }: Pick<ForkPlan, 'options' | 'changed'>): ForkPlan {
+  if (options.chatId === parent.state.chatId) throw sameChat();
+  return { parent, cut: cutBefore(parent.items, options.atStep), options, changed, effects: options.effects ?? 'dry' };
 }
 
 /** The request of the parent, with the message that replaces its last one. */
-function requestOf({ parent: { basis: { request }, state }, cut, options, isContinued }: ForkPlan): RunRequest {
+function requestOf({ parent: { basis: { request } }, cut, options }: ForkPlan): RunRequest {
   const { changes: { message } = {}, chatId } = options;
-  const id = chatId ?? (isContinued ? state.chatId : `fork_${crypto.randomUUID().replaceAll('-', '')}`);
+  const id = chatId ?? `fork_${crypto.randomUUID().replaceAll('-', '')}`;
   const at = request.chat.messages.findLastIndex(({ role }) => role === 'user');
   const messages = message && cut.step === 1 ? request.chat.messages.with(at, message) : request.chat.messages;
   return { ...request, chat: { id, messages } };
-}
-
-function requireLost({ state, error }: RunState): void {
-  if (state === 'failed' && error?.details?.['reason'] === 'worker_lost') return;
-  throw new PinnaceError(
-    'conflict',
-    'Cannot continue the run: only a run whose instance was lost can; pass "atStep" to fork it',
-    {
-      retryable: false,
-      details: { reason: 'run_not_lost' },
-    },
-  );
-}
-
-function noStep(): PinnaceError {
-  return new PinnaceError('invalid_argument', 'Cannot fork the run: pass "atStep" with changes or dry effects', {
-    details: { reason: 'no_step' },
-  });
 }
 
 function sameChat(): PinnaceError {

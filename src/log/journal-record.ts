@@ -12,7 +12,9 @@ export interface JournalHead<S> {
   readonly fence: number;
   /** Names an owner that took the journal over: two that do so at the same time write the same fence. */
   readonly owner?: string;
-  /** When it was last committed, in milliseconds since 1970: a sign of life of its owner. */
+  /** The instance that owns it. Absent in records of version 0.2, and where the owner has a sign of life of its own. */
+  readonly instance?: string;
+  /** When it was last committed, in milliseconds since 1970. */
   readonly at: number;
   readonly state: S;
 }
@@ -74,14 +76,15 @@ interface NewJournal<S> {
   readonly items?: readonly string[];
   /** The number of the last item, where items are left out behind these; their count when absent. */
   readonly seq?: number;
+  readonly instance?: string | undefined;
 }
 
 /** The changes that create a journal, to be part of the caller's commit; the head's is the first. */
 export function creation<S>(
   prefix: Key,
-  { state, at, ttlMs, items = [], seq = items.length }: NewJournal<S>,
+  { state, at, ttlMs, items = [], seq = items.length, instance }: NewJournal<S>,
 ): { readonly head: JournalHead<S>; readonly changes: readonly Change[] } {
-  const head: JournalHead<S> = { seq, fence: 1, at, state };
+  const head: JournalHead<S> = { seq, fence: 1, ...(instance !== undefined && { instance }), at, state };
   const chunks = chunkChanges(prefix, items, { seq: 0, ttlMs });
   return { head, changes: [{ key: headKey(prefix), value: head, ifVersion: null, ttlMs }, ...chunks] };
 }
@@ -121,6 +124,10 @@ interface TakeOverOptions<S> {
   readonly when?: (head: JournalHead<S>) => boolean;
   /** The state of the new owner; unchanged when absent. */
   readonly next?: (state: S) => S;
+  /** The instance of the new owner. */
+  readonly instance?: string;
+  /** What is committed with it, or must hold for it. */
+  readonly changes?: readonly Change[];
 }
 
 /**
@@ -128,14 +135,20 @@ interface TakeOverOptions<S> {
  * was first, or when `when` returns false.
  */
 export async function takeOver<S>(options: TakeOverOptions<S>): Promise<StoredJournal<S> | undefined> {
-  const { storage, prefix, now, ttlMs, when = () => true, next = (state) => state } = options;
+  const { storage, prefix, now, ttlMs, when = () => true, next = (state) => state, instance, changes = [] } = options;
   const found = await readJournal<S>(storage, prefix);
   if (!found || !when(found.head)) return undefined;
   const { head: before } = found;
-  const owned = { state: next(before.state), fence: before.fence + 1, owner: crypto.randomUUID(), at: now() };
+  const owned = {
+    state: next(before.state),
+    fence: before.fence + 1,
+    owner: crypto.randomUUID(),
+    at: now(),
+    ...(instance !== undefined && { instance }),
+  };
   const head = { ...before, ...owned };
   const own = ({ owner }: JournalHead<S>): boolean => owner === head.owner;
-  const result = await commitHead(storage, { key: headKey(prefix), value: head, before: found, ttlMs, own });
+  const result = await commitHead(storage, { key: headKey(prefix), value: head, before: found, ttlMs, own, changes });
   if (!result.ok) return undefined;
   // The former owner can add no more, so what is read now is all.
   return { head: { ...head, seq: await readLastSeq(storage, prefix, head.seq) }, version: result.version };

@@ -38,6 +38,8 @@ export interface Interruption extends DelegatedRecord {
   readonly reason?: string;
   /** What was decided, in a record that is spent. Absent in records of earlier versions. */
   readonly approved?: boolean;
+  /** The run that has spent it: goes on with it where another instance continues the run. */
+  readonly spentBy?: string;
   /** One random mark of each write: an instance whose answer was lost finds its own. */
   readonly marks?: readonly string[];
   /** The answer as canonical JSON, to recognize a repetition. */
@@ -122,12 +124,13 @@ export interface Interruptions {
   requirePending(principal: Principal, runId: string, id: string): Promise<void>;
   /**
    * Spends a decision: of all callers, on every instance, one receives what was decided, the others why there is nothing to spend.
-   * `again`: also returns a decision that was spent before. For a caller that has taken over from one that is lost.
+   * `again`: also returns a decision that was spent before. For a caller that has taken over from one that is lost. So does the run
+   * `by` that has spent it itself.
    */
   spend(
     id: string,
     claim: SpendClaim,
-    options: { readonly again?: boolean; readonly earlier: () => Promise<EarlierClaim> },
+    options: { readonly again?: boolean; readonly by?: string; readonly earlier: () => Promise<EarlierClaim> },
   ): Promise<SpentDecision | Unspendable>;
 }
 
@@ -231,10 +234,7 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
     async requirePending(...given) {
       await pending(...given);
     },
-    draft(facts) {
-      const record = create(facts);
-      return { record, change: interruptionChange(record, ttlMs) };
-    },
+    draft: (facts) => withChange(create(facts), ttlMs),
     async find(principal, id) {
       const found = await outlast(() => read(id), graceMs);
       return found && owns(principal, await ownerOf(found.record, storage)) ? found.record : undefined;
@@ -253,17 +253,28 @@ export function createInterruptions({ storage, now, validMs, graceMs = 0 }: Inte
       const state = approved ? 'approved' : 'denied';
       if (!await write({ ...found.record, ...decision, state }, found.version, 0)) throw alreadyDecided();
     },
-    async spend(id, claim, { again = false, earlier }) {
+    async spend(id, claim, { again = false, by, earlier }) {
       const found = await outlast(() => read(id), graceMs);
       if (!found) return { unspendable: 'approval_not_found' };
       const spending = { claim, earlier, storage, now: now() };
       const unspendable = await outlast(() => whyUnspendable(found.record, spending), graceMs);
       const decision = decisionOf(found.record);
-      if (unspendable) return again && isSpentWith(found.record, unspendable) ? decision : { unspendable };
-      const spent = { ...found.record, state: 'spent' as const, approved: decision.approved };
-      return await write(spent, found.version, graceMs) ? decision : { unspendable: 'approval_spent' };
+      const isOwn = by !== undefined && found.record.spentBy === by;
+      if (unspendable) return (again || isOwn) && isSpentWith(found.record, unspendable) ? decision : { unspendable };
+      return await write(spentRecord(found.record, by), found.version, graceMs)
+        ? decision
+        : { unspendable: 'approval_spent' };
     },
   };
+}
+
+function withChange(record: Interruption, ttlMs: number): ReturnType<Interruptions['draft']> {
+  return { record, change: interruptionChange(record, ttlMs) };
+}
+
+/** The record of a decision that this run has spent. */
+function spentRecord(record: Interruption, by: string | undefined): Interruption {
+  return { ...record, state: 'spent', approved: decisionOf(record).approved, ...(by !== undefined && { spentBy: by }) };
 }
 
 function shortened(reason: string): string {

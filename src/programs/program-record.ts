@@ -5,7 +5,9 @@
 
 import type { PinnaceError } from '../base/errors.ts';
 import { sha256Sync } from '../base/hash.ts';
+import { isRecord } from '../base/is-record.ts';
 import type { Key } from '../base/key.ts';
+import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { Delivery } from '../contracts/sandbox.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
 import { commitOwn } from '../log/commits.ts';
@@ -19,8 +21,9 @@ import {
 } from '../log/journal-record.ts';
 import { createCommitTick, type Journal, openJournal } from '../log/journal.ts';
 import type { SpentDecision, Unspendable } from '../permission/interruption.ts';
-import type { ProgramHome } from '../runtime/run-context.ts';
-import { runPrefix } from '../runtime/run-record.ts';
+import type { LostProgram, ProgramHome } from '../runtime/run-context.ts';
+import { type ForkedFrom, type RecordedChunk, runPrefix, type RunState } from '../runtime/run-record.ts';
+import { codeRunId } from '../tools/run-scope.ts';
 
 /** The state of a program, in the head of its journal. */
 export interface ProgramState {
@@ -239,4 +242,75 @@ export interface Resumed {
   readonly decisions: ReadonlyMap<number, SpentDecision | Unspendable>;
   /** The journal that was taken over; absent for a new program. */
   readonly taken: StoredJournal<ProgramState> | undefined;
+}
+
+/** Returns the programs that a lost run executed, also those that have ended before their run did. */
+export async function findLostPrograms(parent: ProgramsOf, storage: Storage): Promise<readonly LostProgram[]> {
+  const stored = await storedPrograms(parent, parent.items.map(({ chunk }) => chunk), storage);
+  return stored.flatMap(({ toolCallId, home, state: { driver } }) =>
+    driver === parent.runId ? [{ toolCallId, home }] : []
+  );
+}
+
+/** The run whose programs are looked for. */
+interface ProgramsOf {
+  readonly runId: string;
+  readonly state: RunState;
+  readonly items: readonly RecordedChunk[];
+}
+
+interface StoredProgram extends LostProgram {
+  readonly state: ProgramState;
+}
+
+/** Returns the programs that were started by these chunks of a run. */
+export async function storedPrograms(
+  parent: ProgramsOf,
+  chunks: readonly UIMessageChunk[],
+  storage: Storage,
+): Promise<readonly StoredProgram[]> {
+  const all = callsIn(parent.items.map(({ chunk }) => chunk));
+  const codes = new Map(callsIn(chunks).map(({ toolCallId, input }) => [toolCallId, codeOf(input)]));
+  const found = await Promise.all([...codes].map(async ([toolCallId, code]) => {
+    const uses = all.filter((call) => call.toolCallId === toolCallId).length;
+    const stored = await Promise.all(
+      placesOf(runIdsOf(parent), { toolCallId, uses }).map(async (home) => {
+        const head = (await readJournal<ProgramState>(storage, programPrefix(home.runId, home.id)))?.head;
+        return head?.state.codeDigest === sha256Sync(code) ? [{ toolCallId, home, state: head.state }] : [];
+      }),
+    );
+    return stored.flat().slice(0, 1);
+  }));
+  return found.flat();
+}
+
+type InputChunk = Extract<UIMessageChunk, { type: 'tool-input-available' }>;
+
+function callsIn(chunks: readonly UIMessageChunk[]): readonly InputChunk[] {
+  return chunks.flatMap((chunk) =>
+    chunk.type === 'tool-input-available' && chunk.toolName === codeRunId ? [chunk] : []
+  );
+}
+
+function codeOf(input: unknown): string {
+  const code = isRecord(input) ? input['code'] : undefined;
+  return typeof code === 'string' ? code : '';
+}
+
+/** The run and those whose log it shares. */
+function runIdsOf({ runId, state: { parent } }: ProgramsOf): readonly string[] {
+  return [...new Set([runId, ...ancestors(parent)])];
+}
+
+function ancestors(parent: ForkedFrom | undefined): readonly string[] {
+  return parent ? [parent.runId, ...parent.prefix.map(({ runId }) => runId)] : [];
+}
+
+/** Models use the id of a call again: the number of earlier uses distinguishes the journals of a run. */
+function placesOf(
+  runIds: readonly string[],
+  { toolCallId, uses }: { readonly toolCallId: string; readonly uses: number },
+): readonly ProgramHome[] {
+  const ordinals = Array.from({ length: uses }, (_, ordinal) => ordinal);
+  return runIds.flatMap((runId) => ordinals.map((n) => ({ runId, id: programId(toolCallId, n) })));
 }

@@ -41,6 +41,8 @@ import {
   type Resumed,
 } from './program-record.ts';
 
+export { findLostPrograms } from './program-record.ts';
+
 /** A run, and where its programs run. */
 interface ProgramRun {
   readonly run: RunContext;
@@ -326,7 +328,7 @@ async function resume(
   if (!found) throw unresumable('its record has expired', 'approval_expired');
   const { state } = found.head;
   const reached = reach(run.principal, await ownerOf(state, { home, storage }));
-  if (reached !== 'owner' && !(isLost && reached === 'admin')) {
+  if (reached !== 'owner') {
     throw unresumable('no approval of this program has this id', 'approval_not_found');
   }
   requireSame(found.head, { run, toolCallId, timeZone });
@@ -345,18 +347,18 @@ async function resume(
   return { home, state: taken.head.state, past, decisions, taken };
 }
 
-/** A program is free when it waits for people, or the run that executed it was lost: perhaps before its result was recorded. */
+/** A program is free when it waits for people, this run had it before, or the run that executed it ended as lost. */
 async function requireFree(
-  { runtime: { runs }, principal }: RunContext,
+  { runtime: { runs }, principal, runId }: RunContext,
   { status, driver }: ProgramState,
 ): Promise<void> {
-  if (status === 'suspended') return;
+  if (status === 'suspended' || driver === runId) return;
   const run = driver === undefined ? undefined : await runs.state(principal, driver).catch(() => undefined);
   if (run?.state === 'failed' && run.error?.details?.['reason'] === 'worker_lost') return;
   throw unresumable('another run goes on with it', 'approval_spent');
 }
 
-/** Whose program it is: its lost run may be another's, which an administrator continues. */
+/** Whose program it is. */
 async function ownerOf(
   { tenant, subject }: ProgramState,
   { home, storage }: { readonly home: ProgramHome; readonly storage: RunContext['storage'] },

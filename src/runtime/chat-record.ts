@@ -10,7 +10,7 @@ import * as v from 'valibot';
 import type { Page, PageOptions } from '../base/page.ts';
 import type { CallerTrace } from '../events/span.ts';
 import type { Change, Entry } from '../contracts/storage.ts';
-import { readEvents, readRun } from './stored-run.ts';
+import { readEvents } from './stored-run.ts';
 import { foldMessage } from './fold-message.ts';
 
 /** What the functions of stored chats share. */
@@ -413,7 +413,7 @@ export async function resolveEntry(parts: ChatParts, { key, value, version }: En
   const facts = { key, number: Number(key.at(-1)), version };
   const runId = entry.runIds?.at(-1);
   if (!entry.pending || runId === undefined) return { ...facts, entry, message: entry.message };
-  const head = await readRun(runId, { ...parts, storageGraceMs: parts.limits.storageGraceMs });
+  const head = await parts.runs.read(runId);
   if (head?.state.state === 'running') return { ...facts, entry, message: entry.message, runId };
   return await addAnswer(parts, { facts, entry, runId });
 }

@@ -6,6 +6,7 @@ import type { NonceUse } from '../contracts/authenticator.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
 import { creation, readJournal } from '../log/journal-record.ts';
 import { commitOwn } from '../log/commits.ts';
+import { type Instances, ownedKey } from '../log/instances.ts';
 import {
   chatKey,
   claimedAtOnce,
@@ -35,10 +36,10 @@ export interface ClaimOptions {
   readonly nonce?: NonceUse | undefined;
   /** The first items of the log, and the number of the last one, where the log shares items of others; none when absent. */
   readonly log?: { readonly items: readonly string[]; readonly seq: number } | undefined;
-  /** Rejects where a conflict at one of these keys refuses the run. */
-  readonly refuse?: ((conflicts: readonly Key[]) => Promise<void>) | undefined;
   /** Are written in the same commit. */
   readonly beside?: readonly Change[];
+  /** Are written with the end of the run. */
+  readonly ending?: readonly Change[];
   /** Conflicts where what the run was resolved from is out of date. */
   readonly check?: Change | undefined;
   /** The changes of a stored chat. Those with an `ifVersion` conflict where the chat was changed meanwhile. */
@@ -62,6 +63,7 @@ export interface ClaimParts {
   /** Commits for runs of this instance. It does not retry. */
   readonly grouped: Storage;
   readonly stored: StoredRunOptions;
+  readonly instances: Instances;
 }
 
 /** Finds the run of a known key. @throws PinnaceError `idempotency_key_reused` for another request. */
@@ -151,19 +153,20 @@ export async function claimRun(shared: ClaimParts, given: ClaimOptions): Promise
       earlier = undefined;
     } else if (isIn(check?.key)) return { isStale: 'definitions' };
     else if (chat.some((change) => isIn(change.key))) return { isStale: 'chat' };
-    else await given.refuse?.(result.conflicts);
   }
   throw claimedAtOnce();
 }
 
 function claimChanges(
-  { options: { now, ttlMs } }: ClaimParts,
+  { options: { now, ttlMs }, instances }: ClaimParts,
   { runId, principal, state, idempotency, nonce, check, log, beside = [], chat = [] }: ClaimOptions,
   { ifVersion, earlier }: { readonly ifVersion: string | null; readonly earlier: Key | undefined },
 ): readonly Change[] {
   const record: IdempotencyRecord = { runId, fingerprint: idempotency?.fingerprint ?? '' };
   return [
-    ...creation(runPrefix(runId), { state, at: now(), ttlMs, ...log }).changes,
+    ...creation(runPrefix(runId), { state, at: now(), ttlMs, ...log, instance: instances.id }).changes,
+    { key: ownedKey(instances.id, runId), value: true, ttlMs },
+    ...instances.join(),
     { key: chatKey(principal, state.chatId), value: runId, ttlMs },
     ...(idempotency ? [{ key: idempotencyKey(principal, idempotency.key), value: record, ttlMs, ifVersion }] : []),
     ...(earlier ? [{ key: earlier, ifVersion: null, keep: true as const }] : []),

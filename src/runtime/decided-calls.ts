@@ -1,6 +1,6 @@
 /** The calls of a chat that a person was asked about: finds them, spends the decisions, and settles them. */
 
-import type { CallForApproval } from './run-context.ts';
+import type { CallForApproval, RepeatedCall } from './run-context.ts';
 import { toData } from '../base/errors.ts';
 import type { UIMessage, UIMessageChunk } from '../contracts/ai-types.ts';
 import type { EarlierClaim, Interruption, Interruptions } from '../permission/interruption.ts';
@@ -13,6 +13,7 @@ import { programsIn } from './message-parts.ts';
 
 /** A run whose chat may have such calls. */
 interface DecidingRun extends ClaimHost {
+  readonly runId: string;
   readonly request: { readonly chat: { readonly id: string; readonly messages: readonly UIMessage[] } };
   readonly toolSet: { readonly tools: readonly Tool[] };
   readonly interruptions: Interruptions;
@@ -32,7 +33,7 @@ export async function spendApprovals(run: DecidingRun): Promise<readonly CallFor
     if (!tool) continue;
     const about = [tool.definition, input];
     const earlier = (): Promise<EarlierClaim> => earlierClaim(run, about);
-    const decision = await run.interruptions.spend(approvalId, await claimOn(run, about), { earlier });
+    const decision = await run.interruptions.spend(approvalId, await claimOn(run, about), { by: run.runId, earlier });
     calls.push({ toolCallId, tool, input, decision, approvalId });
   }
   return calls;
@@ -98,7 +99,7 @@ function isWaiting(state: string): boolean {
 
 /** How calls are settled. */
 interface SettleOptions {
-  readonly decided: readonly CallForApproval[];
+  readonly decided: readonly (CallForApproval | RepeatedCall)[];
   readonly calls: RunCalls;
   readonly push: (chunk: UIMessageChunk) => void;
   readonly signal: AbortSignal;
@@ -130,10 +131,17 @@ export async function settleDecided(messages: readonly UIMessage[], options: Set
 }
 
 async function settle(
-  { toolCallId, tool, input, decision, approvalId }: CallForApproval,
+  decided: CallForApproval | RepeatedCall,
   { calls, push, signal, traceId }: SettleOptions,
 ): Promise<ToolOutcome | undefined> {
+  const { toolCallId, tool, input } = decided;
   push({ type: 'tool-input-available', toolCallId, toolName: tool.definition.name, input });
+  if (!('decision' in decided)) {
+    const { chunks, outcome } = await calls.askOrSettle(calls.open(tool, input, toolCallId), signal);
+    chunks.forEach(push);
+    return outcome;
+  }
+  const { decision, approvalId } = decided;
   if ('approved' in decision && decision.approved) {
     const call = calls.open(tool, input, toolCallId);
     if (decision.preview !== undefined && !await call.isAsShown(decision.preview)) {

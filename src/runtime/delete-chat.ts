@@ -5,7 +5,6 @@ import type { Principal } from '../base/principal.ts';
 import { readPages, removeKeys } from '../log/commits.ts';
 import { promptKey } from './prompt-chain.ts';
 import { chatKey, runPrefix } from './run-record.ts';
-import { readRun } from './stored-run.ts';
 import {
   busyChat,
   type ChatParts,
@@ -84,10 +83,10 @@ async function deleteRuns(
   parts: ChatParts,
   { entries, principal }: { readonly entries: readonly MessageEntry[]; readonly principal: Principal | undefined },
 ): Promise<{ readonly ended: number; readonly running: number }> {
-  const { now, ttlMs, runs, limits: { storageGraceMs } } = parts;
+  const { now, ttlMs, runs } = parts;
   let [ended, running] = [0, 0];
   for (const runId of entries.filter(({ at }) => at + ttlMs > now()).flatMap(({ runIds = [] }) => runIds)) {
-    const head = await readRun(runId, { ...parts, storageGraceMs });
+    const head = await runs.read(runId);
     if (head?.state.state === 'running') {
       running++;
       if (principal) await runs.cancel(principal, runId).catch(() => undefined); // without the scope it goes on

@@ -3,6 +3,7 @@
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import { type ErrorData, PinnaceError, toData } from '../base/errors.ts';
 import { type CommitTick, type Journal, openJournal } from '../log/journal.ts';
+import type { JournalHead } from '../log/journal-record.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
 import {
@@ -13,7 +14,7 @@ import {
   runPrefix,
   type RunState,
 } from './run-record.ts';
-import { createInbox, type Inbox } from './steering.ts';
+import { createInbox, type Inbox, type MessageRecord } from './steering.ts';
 
 /** The limits of one run's stream, in UTF-16 code units: of what it says, and of one event as JSON. */
 const maxLength = 8 * 1_048_576;
@@ -22,19 +23,22 @@ const maxEventLength = 1_048_576;
 const finelyCutEvents = 2_000;
 /** Merged deltas stay below this length, so that readers receive long texts in pieces. */
 const mergedLength = 16_384;
-/** The head is committed at least this often, so that no other instance takes the run for lost. */
-const heartbeatMs = 5_000;
-/** Commits of chunks alone leave the head for less than a heartbeat, so that each heartbeat writes it. */
+/** Commits of chunks alone leave the head for so long: readers look for the chunks behind it. */
 const headMs = 4_000;
 
-interface LiveRunOptions {
+export interface LiveRunOptions {
   readonly storage: Storage;
   readonly runId: string;
   readonly state: RunState;
   /** The number of the last event that the log starts with. */
   readonly first: number;
-  /** The version of the new log's head. */
+  /** The version of the log's head, its fence, and its owner. */
   readonly version: string;
+  readonly owner: Pick<JournalHead<RunState>, 'fence' | 'owner' | 'instance'>;
+  /** The messages that the run had before this instance, in their order. */
+  readonly messages?: readonly MessageRecord[];
+  /** Are committed with the end. */
+  readonly ending: readonly Change[];
   readonly now: () => number;
   readonly ttlMs: number;
   readonly metrics: Metrics;
@@ -97,13 +101,11 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
     const end = lostTo && !takenOver ? endUnrecorded() : undefined;
     if (end) unrecorded = closingTexts(end, options);
     if (!takenOver) onRecorded?.(end?.error);
-    clearInterval(heartbeat);
     readers.stop();
     buffer.close();
     closed.resolve();
   };
   const journal = openLog(options, buffer, leave);
-  const heartbeat = setInterval(() => void journal.flush().catch(() => undefined), heartbeatMs);
   const commit: LiveRun['commit'] = async (changes) => {
     recording.release();
     journal.append([], { changes });
@@ -136,7 +138,7 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
       onRecorded = whenRecorded;
       recording.release();
       const ended = { ...state, state: how.type, endedAt: now(), usage, ...('error' in how && { error: how.error }) };
-      journal.append([], { state: ended });
+      journal.append([], { state: ended, changes: options.ending });
       await journal.flush().then(() => leave(), () => undefined); // a lost log has left by itself
     },
   };
@@ -243,11 +245,12 @@ function openLog(
   buffer: EventBuffer,
   leave: (lostTo: PinnaceError) => void,
 ): Journal<RunState> {
-  const { storage, runId, version, first, now, tick, ttlMs, storageGraceMs: graceMs, state, abort, metrics } = options;
+  const { storage, runId, version, owner, first, now, tick, ttlMs, storageGraceMs: graceMs, state, abort, metrics } =
+    options;
   return openJournal({
     storage,
     prefix: runPrefix(runId),
-    head: { seq: first, fence: 1, at: now(), state },
+    head: { ...owner, seq: first, at: now(), state },
     version,
     now,
     tick,
@@ -296,14 +299,29 @@ function closingTexts(end: RunEnd, { runId, state: { traceId } }: LiveRunOptions
   return closingChunks(end, { runId, traceId, usage: {} }).map((chunk) => JSON.stringify(chunk));
 }
 
-/** The end of a run whose instance was lost. */
-export function workerLost(): RunEnd {
-  const error = new PinnaceError('unavailable', 'The run failed: the instance that executed it was lost', {
-    retryable: false,
-    details: { reason: 'worker_lost' },
-  });
+/** The end of a run whose instance was lost, and which no other goes on with. */
+export function workerLost(why: NotRecovered): RunEnd {
+  const error = new PinnaceError(
+    'unavailable',
+    `The run failed: the instance that executed it was lost, and ${whys[why]}`,
+    {
+      retryable: false,
+      details: { reason: 'worker_lost', why },
+    },
+  );
   return { type: 'failed', error: toData(error) };
 }
+
+const whys = {
+  recovery_off: 'no instance continues the runs of others',
+  not_recorded: 'what it was started from is not on record',
+  fork: 'it was a fork or a test, which is not continued',
+  recovery_limit: 'it was continued as often as it may be',
+  no_instance_fits: 'no other instance has the code that it needs',
+} as const;
+
+/** Why a run was not continued. */
+export type NotRecovered = keyof typeof whys;
 
 /** The buffer. Readers are cursors into it: a slow one costs nothing. */
 interface EventBuffer {

@@ -192,12 +192,7 @@ export class ModelLoop implements Loop {
     if (error || !tool) {
       return { chunks: [], outcome: { ok: false, error: toData(error ?? stepTools.missing(toolName)) } };
     }
-    const call = calls.open(tool, input, toolCallId);
-    const prepared = await call.prepare();
-    if (!prepared.ok && prepared.approval) {
-      return { chunks: [await calls.requestApproval(call)] };
-    }
-    const { chunks, outcome } = await calls.settle(call, { signal: spans.clock.signal });
+    const { chunks, outcome } = await calls.askOrSettle(calls.open(tool, input, toolCallId), spans.clock.signal);
     const [shown, ...rest] = chunks;
     if (!outcome) return { chunks };
     const first = shown && providerMetadata ? { ...shown, providerMetadata } as UIMessageChunk : shown; // an end of a call has the field

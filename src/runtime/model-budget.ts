@@ -101,6 +101,7 @@ class Budget implements ModelBudget {
   constructor(terms: BudgetTerms, usage: ModelUsage, holdCall?: HoldCall) {
     this.terms = terms;
     this.#usage = usage;
+    this.#spent = usage.cost?.amount ?? 0;
     if (holdCall) this.hold = async (sent, most) => await this.#holdCall(holdCall, sent, most);
   }
 

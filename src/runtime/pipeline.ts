@@ -104,6 +104,9 @@ function createParts<P extends Plans>(
   const runs = createRuns({
     ...options,
     readAs: readRunAs(guard),
+    recover: options.recovery
+      ? async (runId, left, stored) => await (await loadRecovery()).recoverRun(parts, { runId, left, stored }, guard)
+      : undefined,
     retentionMs,
     commitSpacingMs,
     storageGraceMs,
@@ -137,7 +140,7 @@ function createParts<P extends Plans>(
   const openSteps = loadOnce(async () => (await loadSteps()).createAgentSteps(shared));
   const steps = onUse(openSteps, 'think', 'act');
   const plans = options.plans(steps);
-  const parts = { ...shared, plans };
+  const parts: RuntimeParts & { readonly plans: P } = { ...shared, plans };
   return { parts, steps, plans };
 }
 
@@ -336,4 +339,5 @@ function contentOnUse(parts: () => RuntimeParts): RuntimeContent {
 
 const loadSignIns = /* @__PURE__ */ loadOnce(() => import('./mcp-operations.ts'));
 const loadStoredFiles = /* @__PURE__ */ loadOnce(() => import('./stored-files.ts'));
+const loadRecovery = /* @__PURE__ */ loadOnce(() => import('./recover-run.ts'));
 const loadSteps = /* @__PURE__ */ loadOnce(() => import('./agent-steps.ts'));

@@ -1,6 +1,10 @@
-/** What a run was started from, as `keep: 'inputs'` records it: forks and test cases are made of it. */
+/**
+ * What a run was started from. Another instance continues the run by it; it is deleted with the run's end. With `keep: 'inputs'` it stays,
+ * and forks and test cases are made of it.
+ */
 
 import type { Key } from '../base/key.ts';
+import type { Principal } from '../base/principal.ts';
 import type { Agent } from '../base/schema.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
 import { runPrefix } from './run-record.ts';
@@ -23,6 +27,12 @@ export interface RunBasis {
   readonly limits: Limits;
   /** The names of the tools that the first step offers; absent without discovery, where it offers all. */
   readonly active?: readonly string[];
+  /** For whom it runs: never a token, a key or a signature. Absent in records of version 0.2. */
+  readonly by?: Principal;
+  /** Whether the agent has code, which an instance that continues the run needs. */
+  readonly hasCode?: true;
+  /** Whether its tools or its log are not those that its request says. */
+  readonly isDerived?: true;
 }
 
 /** UTF-16 code units of one entry: a storage takes values of up to 4 MiB. */
@@ -30,13 +40,22 @@ const pieceLength = 524_288;
 
 /**
  * Returns the changes that record the basis of a run, for the commit of its claim: the request as it came, without what its tools and
- * an earlier run add to it. A basis of several entries is large: all but the first are committed here.
+ * an earlier run add to it. A basis of several entries is large: all but the first are committed here, and awaited where forks need
+ * them. No run waits for another round trip only to be continued.
  */
 export async function recordBasis(
-  { runtime: { storage, ttlMs }, runId, redaction }: Pick<RunIdentity, 'runtime' | 'runId' | 'redaction'>,
-  { request, resolution }: { readonly request: RunRequest; readonly resolution: Resolution },
+  { runtime: { storage, ttlMs, keep, agents }, runId, redaction, principal }: Pick<
+    RunIdentity,
+    'runtime' | 'runId' | 'redaction' | 'principal'
+  >,
+  { request, resolution, isDerived }: {
+    readonly request: RunRequest;
+    readonly resolution: Resolution;
+    readonly isDerived: boolean;
+  },
 ): Promise<readonly Change[]> {
   const { agent, provider, model: { modelId }, toolSet, limits, stepTools } = resolution;
+  const isKept = keep === 'inputs';
   const active = stepTools.discovered();
   const basis: RunBasis = {
     v: 1,
@@ -47,6 +66,9 @@ export async function recordBasis(
     toolSetDigest: toolSet.digest,
     limits,
     ...(active && { active }),
+    by: principal,
+    ...(agents.has(agent.id) && { hasCode: true }),
+    ...(isDerived && { isDerived }),
   };
   const text = redaction.text(JSON.stringify(basis));
   const count = Math.ceil(text.length / pieceLength);
@@ -54,7 +76,11 @@ export async function recordBasis(
     const value = text.slice(n * pieceLength, (n + 1) * pieceLength);
     return { key: pieceKey(runId, n), value: n === 0 ? { count, text: value } : value, ttlMs };
   };
-  for (let n = 1; n < count; n++) await storage.commit([piece(n)]);
+  for (let n = 1; n < count; n++) {
+    const written = storage.commit([piece(n)]);
+    if (isKept) await written;
+    else written.catch(() => undefined); // then the run is not continued
+  }
   return [piece(0)];
 }
 
@@ -68,6 +94,12 @@ export async function readBasis(runId: string, storage: Pick<Storage, 'get'>): P
   );
   if (rest.some((piece) => piece === undefined)) return undefined;
   return JSON.parse([text, ...rest].join('')) as RunBasis; // as above
+}
+
+/** The changes that delete it, as those of the claim say. */
+export function deletion(recorded: readonly Change[]): readonly Change[] {
+  const count = recorded.map(({ value }) => (value as { readonly count?: number }).count ?? 0).at(0) ?? 0; // as `piece` writes it
+  return recorded.flatMap(({ key }) => Array.from({ length: count }, (_, n) => ({ key: [...key.slice(0, -1), n] })));
 }
 
 function pieceKey(runId: string, n: number): Key {

@@ -6,7 +6,6 @@ import type {
   LanguageModelV4Message,
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider';
-import type { Key } from '../base/key.ts';
 import type { Metrics } from '../base/metrics.ts';
 import type { Issue } from '../base/parse.ts';
 import type { Principal } from '../base/principal.ts';
@@ -41,7 +40,7 @@ import type { ProgramHost, Tool } from '../tools/tool.ts';
 import type { Budgets } from './budgets.ts';
 import type { CodeAgent } from './code-agent.ts';
 import type { ContextWindow } from './context-window.ts';
-import type { Loop, RunState } from './run-record.ts';
+import type { Loop, RecordedChunk, RunState } from './run-record.ts';
 import type { Limits } from './limits.ts';
 import type { ReadInRun, RunFiles } from './message-files.ts';
 import type { ModelBudget, Usage } from './model-budget.ts';
@@ -110,6 +109,8 @@ export interface RuntimeOptions extends RuntimePorts, RuntimeTools, RuntimeObser
   readonly givenLimits: Partial<Limits> | undefined;
   /** What is recorded of a run besides its stream. */
   readonly keep: 'stream' | 'inputs';
+  /** Whether other instances continue the runs of this one, and this one those of others. */
+  readonly recovery: boolean;
   /** Decides before each call of a model which messages it is sent. */
   readonly contextStrategy?: ContextStrategy | undefined;
   /** The models that take over for agents whose records name none. */
@@ -119,6 +120,11 @@ export interface RuntimeOptions extends RuntimePorts, RuntimeTools, RuntimeObser
     readonly openPrograms: (
       place: { readonly run: RunContext; readonly sandbox: PooledPrograms },
     ) => RunPrograms;
+    /** Finds the programs that a run has executed when it was left. */
+    readonly findLostPrograms: (
+      run: { readonly runId: string; readonly state: RunState; readonly items: readonly RecordedChunk[] },
+      storage: Storage,
+    ) => Promise<readonly LostProgram[]>;
   }>;
 }
 
@@ -286,16 +292,39 @@ export interface ResumedRun {
   readonly opening: readonly UIMessageChunk[];
   /** The programs of its last step before, which were lost: they go on first. */
   readonly programs: readonly LostProgram[];
+  /** What goes on under its own id, after its instance was lost. */
+  readonly recovered?: RecoveredPart;
   /** Returns the chat as the model receives it, once the programs have gone on. */
   readonly toModel: (messages: readonly UIMessage[]) => readonly ModelMessage[];
   /** What the claim writes: the state, the first items of the log and the number of the last one, and other changes. */
-  readonly claim: {
+  readonly claim?: {
     readonly state: Pick<RunState, 'parent' | 'expiresAt'>;
     readonly log: { readonly items: readonly string[]; readonly seq: number };
     readonly beside: readonly Change[];
-    /** Rejects where a conflict at one of these keys refuses the run. */
-    readonly refuse: (conflicts: readonly Key[]) => Promise<void>;
   };
+}
+
+/** What another instance has left of the run. */
+export interface RecoveredPart {
+  /** What the run has used until then. */
+  readonly usage: Partial<RunContext['usage']>;
+  /** The calls of the last step that are made now: no effect of theirs can have happened. */
+  readonly calls: readonly RepeatedCall[];
+  /** Whether the last step ends with them. */
+  readonly isTorn: boolean;
+  /** How many calls of it wait for a person. */
+  readonly waiting: number;
+  /** Whether the model has said all: only the end was not recorded. */
+  readonly isComplete: boolean;
+  /** The ids of all calls in the log. */
+  readonly callIds: readonly string[];
+}
+
+/** A call that is made again. */
+export interface RepeatedCall {
+  readonly toolCallId: string;
+  readonly tool: Tool;
+  readonly input: unknown;
 }
 
 /** A program that has a journal, and whose run was lost. */

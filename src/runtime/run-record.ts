@@ -35,6 +35,8 @@ export interface RunState {
   readonly runtimeId?: string;
   /** The plan that the run follows. */
   readonly planId?: string;
+  /** How often another instance has gone on with it after a loss, and how many steps it had ended then. */
+  readonly recovery?: { readonly count: number; readonly steps: number };
   /** Milliseconds since 1970. */
   readonly startedAt: number;
   readonly endedAt?: number;
@@ -57,6 +59,11 @@ export interface RunEvent {
   readonly text: string;
 }
 
+/** An event as what it says. */
+export interface RecordedChunk extends RunEvent {
+  readonly chunk: UIMessageChunk;
+}
+
 /** The keys of one run. */
 export function runPrefix(runId: string): Key {
   return ['run', runId];
@@ -75,6 +82,21 @@ export function idempotencyKey({ tenant, subject, session }: Principal, key: str
 /** Where version 0.2 recorded the key: all subjects of an issuer shared it. Read for one release. */
 export function sharedIdempotencyKey({ tenant, session }: Principal, key: string): Key {
   return ['idempotency', tenant, session?.issuer ?? '', key];
+}
+
+/** Where a cancellation is found that came while no instance had the run. */
+export function cancelKey(runId: string): Key {
+  return ['run', runId, 'cancel'];
+}
+
+/** The change that records what a run has used before a step. */
+export function usageNote(runId: string, usage: object, ttlMs: number): Change {
+  return { key: usageKey(runId), value: { ...usage }, ttlMs };
+}
+
+/** Where it is found. */
+export function usageKey(runId: string): Key {
+  return ['run', runId, 'used'];
 }
 
 /** Where a chat's last run is found. */
@@ -146,7 +168,7 @@ export interface CacheUsage {
 }
 
 /** A run as its caller sees it. */
-export interface RunStatus extends Omit<RunState, 'tenant' | 'actor' | 'span' | 'continues' | 'parent'> {
+export interface RunStatus extends Omit<RunState, 'tenant' | 'actor' | 'span' | 'continues' | 'parent' | 'recovery'> {
   readonly runId: string;
   readonly lastSeq: number;
   /** The run that this one was forked from, and its first step. */
@@ -158,7 +180,7 @@ export function toStatus(
   runId: string,
   { seq, state }: { seq: number; state: RunState },
 ): RunStatus {
-  const { tenant: _, actor: __, span: ___, continues: ____, parent, ...shown } = state;
+  const { tenant: _, actor: __, span: ___, continues: ____, recovery: _____, parent, ...shown } = state;
   const { subject } = ownerOfRun(state);
   const from = parent && { parent: { runId: parent.runId, step: parent.step } };
   return { runId, ...shown, ...(subject !== undefined && { subject }), ...from, lastSeq: seq };

@@ -55,7 +55,7 @@ import {
   rememberPrompt,
 } from './prompt-chain.ts';
 import { createLoopSpans, type LoopSpans, type RunAbort } from './run-clock.ts';
-import { type CacheUsage, callStart, closingChunks, type Loop, lossAt, type RunEnd } from './run-record.ts';
+import { type CacheUsage, callStart, closingChunks, type Loop, lossAt, type RunEnd, usageNote } from './run-record.ts';
 import type { RunRequest } from './run-request.ts';
 import { createSteering, type Steering } from './steering.ts';
 
@@ -146,6 +146,7 @@ export class Run implements RunContext {
     this.now = runtime.now;
     this.#live = live;
     this.#otherCallIds = otherCallIds;
+    Object.assign(this.usage, resolution.resumed?.recovered?.usage);
     this.spans = createLoopSpans(this);
     this.budget = this.#openBudget();
     this.calls = new RunCalls(this, {
@@ -205,6 +206,9 @@ export class Run implements RunContext {
   }
 
   #record(chunk: UIMessageChunk): void {
+    if (chunk.type === 'start-step' && this.usage.steps > 0 && this.runtime.recovery) {
+      this.#live.note(usageNote(this.runId, this.usage, this.runtime.ttlMs));
+    }
     this.calls.observe(chunk);
     for (const safe of this.redaction.chunks(chunk)) this.#live.record(safe);
     this.calls.shown(chunk);
@@ -217,11 +221,14 @@ export class Run implements RunContext {
     if (plan) return plan.follow({ signal, traceId, usage });
     const record = await resolution.prompts.catch(() => undefined); // as if it had expired: the run can do without
     const { agent, output, isEnough } = await this.#compose(record);
+    const recovered = resumed?.recovered;
     const [spent, past, issued] = await this.#restore(record);
-    const decided = [...spent, ...await this.#resumedPrograms()];
+    const decided = [...recovered?.waiting ? [] : spent, ...await this.#resumedPrograms(), ...recovered?.calls ?? []];
     const settled = await settleDecided(past, { decided, calls, push, signal, traceId });
-    if (resumed?.programs.length) push({ type: 'finish-step' }); // the lost run has not ended the step of its programs
-    if (settled.waiting > 0) return waitingLoop;
+    // The lost run has not ended the step of its programs and calls.
+    if (resumed?.programs.length || recovered?.isTorn) push({ type: 'finish-step' });
+    if (settled.waiting + (recovered?.waiting ?? 0) > 0) return waitingLoop;
+    if (recovered?.isComplete && this.#live.inbox.isEmpty) return completeLoop;
     const models = this.#openModels();
     const isLost = !record && !resumed && hasAnswer(chat.messages);
     const chain = this.#chain = new PromptChain(record, { isStored: chat.store === true, isLost });
@@ -298,8 +305,8 @@ export class Run implements RunContext {
   async #restore(
     record: PromptRecord | undefined,
   ): Promise<[readonly CallForApproval[], readonly UIMessage[], IssuedMetadata | undefined]> {
-    const { agent, principal, request, interruptions, resolution: { toolSet } } = this;
-    const run = { agent, principal, request, interruptions, toolSet };
+    const { runId, agent, principal, request, interruptions, resolution: { toolSet } } = this;
+    const run = { runId, agent, principal, request, interruptions, toolSet };
     const reading = [spendApprovals(run), endLeftCalls(run), this.#readIssued(record)] as const;
     const [spent, past, issued] = await Promise.all(reading).catch((error: unknown) => {
       throw toPinnaceError(error); // of the storage: no model was called yet
@@ -361,7 +368,7 @@ export class Run implements RunContext {
       egress,
       budgets,
       owner: principal,
-      from: this.resolution.resumed?.claim.state.parent?.subject,
+      from: this.resolution.resumed?.claim?.state.parent?.subject,
       signal,
       limits: this.limits,
       span: this.span,
@@ -435,6 +442,11 @@ export class Run implements RunContext {
 /** The loop of a run whose calls wait for a person again: the model has nothing to answer to yet. */
 const waitingLoop: Loop = {
   read: () => Promise.resolve({ end: { type: 'awaiting_approval', finishReason: 'tool-calls' } }),
+};
+
+/** The loop of a run whose answer was recorded, and whose end was not. */
+const completeLoop: Loop = {
+  read: () => Promise.resolve({ end: { type: 'completed', finishReason: 'stop' } }),
 };
 
 const statuses: Record<RunEnd['type'], SpanEnd['status']> = {

@@ -9,22 +9,26 @@ import { steadyStorage } from '../log/commits.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { createRunSignals, type RunSignals, type Sending, type SentMessage } from './steering.ts';
 import type { acceptRequested } from './send-message.ts';
-import { createLiveRun, type LiveRun } from './live-run.ts';
+import { createLiveRun, type LiveRun, type LiveRunOptions } from './live-run.ts';
 import { type Principal, requireScope, type Scope } from '../base/principal.ts';
 import { type Claim, type ClaimOptions, type ClaimParts, claimRun, findRun } from './claim-run.ts';
 import { reach } from '../permission/ownership.ts';
 import {
   badCursor,
+  cancelKey,
   expired,
   lastRunOf,
   notFound,
   ownerOfRun,
+  runPrefix,
   type RunState,
   type RunStatus,
   toStatus,
 } from './run-record.ts';
 import { loadOnce } from '../base/load-once.ts';
-import { createCursor, readRun, type RunCursor } from './stored-run.ts';
+import { createCursor, endLostRun, readRun, type RunCursor, type StoredRunOptions } from './stored-run.ts';
+import { Instances, type LeftInstance, ownedBy, ownedKey } from '../log/instances.ts';
+import { type JournalHead, readJournal, type StoredJournal, takeOver } from '../log/journal-record.ts';
 
 const loadEarlier = /* @__PURE__ */ loadOnce(() => import('./earlier-chunks.ts'));
 const loadSending = /* @__PURE__ */ loadOnce(() => import('./send-message.ts'));
@@ -62,6 +66,14 @@ export interface Runs {
     runId: string,
     after: number,
   ): Promise<{ readonly status: RunStatus; readonly cursor: RunCursor }>;
+  /** Takes over a run that another instance has left; `undefined` where another was faster. */
+  takeOver(terms: TakenTerms): Promise<StoredJournal<RunState> | undefined>;
+  /** Opens a run that was taken over. */
+  openTaken(taken: OpenTaken): LiveRun;
+  /** Watch the caller of each run that was taken over, whose request has gone, and abort where that is refused since. */
+  readonly watchers: Set<(principal: Principal, stop: AbortController) => () => void>;
+  /** Reads a run for the runtime itself, whoever it belongs to. */
+  read(runId: string): Promise<JournalHead<RunState> | undefined>;
   /** The whole record of a run. @throws PinnaceError as `status`. */
   state(principal: Principal, runId: string, scope?: Scope): Promise<RunState>;
   /** The run from its first chunk, as the answer to the request that started it: the scope that starts a run is enough. */
@@ -78,11 +90,24 @@ export interface Runs {
   ofChat(principal: Principal, chatId: string, options?: { readonly ended?: boolean }): Promise<RunStatus | undefined>;
   /** The chunks, as JSON texts, that earlier runs have added to the message of this run. @throws PinnaceError as `status`. */
   earlier(principal: Principal, runId: string): Promise<readonly string[]>;
+  readonly instances: Instances;
   /** How many runs this instance executes. */
   readonly open: number;
   /** Resolves when no run of this instance is left. */
   drained(): Promise<void>;
   close(): void;
+}
+
+/** Which run to take over. */
+interface TakenTerms {
+  readonly runId: string;
+  readonly left: LeftInstance;
+  readonly next: (state: RunState) => RunState;
+}
+
+/** A run that was taken over. */
+interface OpenTaken extends Pick<LiveRunOptions, 'runId' | 'messages' | 'ending' | 'detachGraceMs' | 'abort'> {
+  readonly taken: StoredJournal<RunState>;
 }
 
 /** The options of the runs. */
@@ -101,14 +126,21 @@ export interface RunsOptions {
   readonly metrics: Metrics;
   /** Is called before an administrator reads the run of another; rejects where that is refused. */
   readonly readAs: (runId: string, principal: Principal, run: RunState) => Promise<void>;
+  /** Continues a run that another instance has left, or ends it; absent where this instance continues none. */
+  readonly recover: ((runId: string, left: LeftInstance, stored: StoredRunOptions) => Promise<void>) | undefined;
 }
 
 /** Opens the runs of a storage. */
 export function createRuns(options: RunsOptions): Runs {
   const closing = new AbortController();
   const shared = openShared(options, closing.signal);
-  const { lives } = shared;
+  const { lives, instances } = shared;
   return {
+    instances,
+    watchers: new Set(),
+    takeOver: (terms) => takeOverRun(shared, terms),
+    openTaken: (taken) => openTaken(shared, taken),
+    read: (runId) => readRun(runId, shared.stored),
     find: (principal, idempotency) => findRun(shared, principal, idempotency),
     status: (principal, runId, scope) => statusOf(shared, { principal, runId, scope }),
     state: async (principal, runId, scope) => (await headOf(shared, { principal, runId, scope })).state,
@@ -146,7 +178,12 @@ function openShared(options: RunsOptions, closing: AbortSignal): Shared {
   const grouped = groupCommits(options.storage);
   const storage = steadyStorage(grouped, storageGraceMs);
   const lives = new Map<string, LiveRun>();
-  const stored = { storage, now, ttlMs, storageGraceMs, emit };
+  const instances = new Instances({
+    storage,
+    owned: () => lives.size,
+    onLeft: async (left) => await takeRuns(left, stored, options.recover),
+  });
+  const stored = { storage, now, ttlMs, storageGraceMs, emit, instances };
   const signals = createRunSignals(storage, {
     onCancel: (runId) => lives.get(runId)?.abort('cancelled'),
     onMessage(runId, messageId) {
@@ -154,7 +191,40 @@ function openShared(options: RunsOptions, closing: AbortSignal): Shared {
       if (live) void acceptSent({ runId, messageId, inbox: live.inbox }, stored);
     },
   }, closing);
-  return { options, grouped, stored, lives, signals, tick: createCommitTick(options.commitSpacingMs, now) };
+  closing.addEventListener('abort', () => instances.close(), { once: true });
+  return { options, grouped, stored, lives, signals, instances, tick: createCommitTick(options.commitSpacingMs, now) };
+}
+
+/** So many runs of a dead instance are taken at once: new requests start as well. */
+const takenAtOnce = 8;
+
+/** Takes what an instance has left, in a random order: other instances take as well. Resolves to whether none is left. */
+async function takeRuns(
+  left: LeftInstance,
+  stored: StoredRunOptions,
+  recover: RunsOptions['recover'],
+): Promise<boolean> {
+  const { storage } = stored;
+  // Of its own, an instance takes only what it does not execute.
+  const owned = left.id === stored.instances.id ? [] : await ownedBy(left.id, storage);
+  const runIds = [...new Set([...owned, ...left.asked])].map((runId) => ({
+    runId,
+    at: Math.random(),
+  }))
+    .toSorted((a, b) => a.at - b.at);
+  const take = async (): Promise<void> => {
+    for (let next = runIds.pop(); next; next = runIds.pop()) {
+      const { runId } = next;
+      const head = (await readJournal<RunState>(storage, runPrefix(runId)))?.head;
+      // It had ended, or another instance has it.
+      const isOver = head?.instance !== left.id || head.state.state !== 'running';
+      if (isOver) await storage.commit([{ key: ownedKey(left.id, runId) }]);
+      else if (recover) await recover(runId, left, stored);
+      else await endLostRun(runId, stored, { left, why: 'recovery_off' });
+    }
+  };
+  await Promise.all(Array.from({ length: takenAtOnce }, take));
+  return (await ownedBy(left.id, storage)).length === 0;
 }
 
 async function acceptSent(...request: Parameters<typeof acceptRequested>): Promise<void> {
@@ -197,18 +267,78 @@ async function claimLive(shared: Shared, given: ClaimOptions): ReturnType<Runs['
   return 'version' in claim ? { live: openLive(shared, given, claim.version) } : claim;
 }
 
-function openLive({ options, grouped: storage, lives, tick }: Shared, given: ClaimOptions, version: string): LiveRun {
+function openLive(shared: Shared, given: ClaimOptions, version: string): LiveRun {
+  const { options, grouped: storage, tick, instances: { id: instance } } = shared;
   const { runId } = given;
-  const live = createLiveRun({ ...options, ...given, storage, version, tick, first: given.log?.seq ?? 0 });
+  return keepLive(
+    shared,
+    runId,
+    createLiveRun({
+      ...options,
+      ...given,
+      storage,
+      version,
+      owner: { fence: 1, instance },
+      ending: [{ key: ownedKey(instance, runId) }, ...given.ending ?? []],
+      tick,
+      first: given.log?.seq ?? 0,
+    }),
+  );
+}
+
+/** Takes over what an instance has left. */
+async function takeOverRun(
+  { options: { now, ttlMs }, grouped: storage, instances }: Shared,
+  { runId, left, next }: TakenTerms,
+): Promise<StoredJournal<RunState> | undefined> {
+  return await takeOver<RunState>({
+    storage,
+    prefix: runPrefix(runId),
+    now,
+    ttlMs,
+    instance: instances.id,
+    when: ({ instance, state }) => instance === left.id && state.state === 'running',
+    next,
+    changes: [
+      ...left.checks,
+      ...instances.join(),
+      ...left.id === instances.id ? [] : [{ key: ownedKey(left.id, runId) }],
+      { key: ownedKey(instances.id, runId), value: true, ttlMs },
+    ],
+  });
+}
+
+function openTaken(shared: Shared, { runId, taken: { head, version }, ending, ...given }: OpenTaken): LiveRun {
+  const { options, grouped: storage, tick, instances } = shared;
+  const { state, seq: first, fence, owner, instance } = head;
+  return keepLive(
+    shared,
+    runId,
+    createLiveRun({
+      ...options,
+      ...given,
+      storage,
+      runId,
+      state,
+      first,
+      version,
+      owner: { fence, ...(owner !== undefined && { owner }), ...(instance !== undefined && { instance }) },
+      ending: [{ key: ownedKey(instances.id, runId) }, ...ending],
+      tick,
+    }),
+  );
+}
+
+function keepLive({ lives, instances }: Pick<Shared, 'lives' | 'instances'>, runId: string, live: LiveRun): LiveRun {
   lives.set(runId, live);
-  void live.closed.then(() => lives.delete(runId));
+  void live.closed.then(() => lives.delete(runId) && live.unrecorded.length > 0 && instances.abandon(runId));
   return live;
 }
 
 function readingOf(
   shared: Shared,
 ): Pick<Runs, 'answer' | 'cursor' | 'follow' | 'cancel' | 'send' | 'ofChat' | 'earlier'> {
-  const { lives, stored, signals } = shared;
+  const { options, lives, stored, signals } = shared;
   const follow: Runs['follow'] = async (principal, runId, after) => {
     const head = await headOf(shared, { principal, runId });
     const live = lives.get(runId);
@@ -227,8 +357,10 @@ function readingOf(
       const { state } = await statusOf(shared, { principal, runId, scope: 'run:cancel' });
       if (state !== 'running') return;
       const live = lives.get(runId);
-      if (live) live.abort('cancelled');
-      else await signals.cancel(runId);
+      if (live && !live.takenOver) return live.abort('cancelled');
+      // Between two owners nobody hears the signal: the next one finds this.
+      await stored.storage.commit([{ key: cancelKey(runId), value: true, ttlMs: options.ttlMs }]);
+      await signals.cancel(runId);
     },
     async send(principal, sending) {
       const { runId } = sending;

@@ -58,10 +58,10 @@ export interface Runtime {
   ): Promise<ReadableStream<UIMessageChunk>>;
   /**
    * Starts a run that shares the steps of an earlier one before `atStep`, and goes on from there with `changes`. Its stream has the
-   * shared chunks, then its own. Without `atStep`, continues a run whose instance was lost. The runtime must have `keep: 'inputs'`.
+   * shared chunks, then its own. The runtime must have `keep: 'inputs'`.
    *
    * Rejects with `invalid_argument` (`no_such_step`, `fork_of_plan`), `not_found` (`inputs_not_kept`, or the run is another tenant's),
-   * `conflict` (`approval_open`, `run_not_lost`, `already_continued`), `run_expired`, `forbidden`, and as `run`.
+   * `conflict` (`approval_open`), `run_expired`, `forbidden`, and as `run`.
    *
    * @example
    * const stream = await runtime.fork(runId, { atStep: 2, changes: { instructions: 'Answer in one word.' } }, principal);
@@ -303,18 +303,15 @@ export interface ForkChanges {
 
 /** How a run is forked. */
 export interface ForkOptions {
-  /**
-   * The first step that is made again, from 1 to one more than the run has. Everything before it is shared. Absent: the run is
-   * continued where its instance was lost.
-   */
-  readonly atStep?: number | undefined;
+  /** The first step that is made again, from 1 to one more than the run has. Everything before it is shared. */
+  readonly atStep: number;
   readonly changes?: ForkChanges | undefined;
   /**
    * `dry` (the default): calls that may change something are answered from the run's record, others of them with `forbidden`
-   * (`fork_dry`). `live`: they are made. A continued run is always `live`.
+   * (`fork_dry`). `live`: they are made.
    */
   readonly effects?: 'dry' | 'live' | undefined;
-  /** The chat of the fork; a new one when absent. A continued run stays in its chat. */
+  /** The chat of the fork; a new one when absent. */
   readonly chatId?: string | undefined;
 }
 

@@ -39,7 +39,8 @@ import { modelMessages } from './model-messages.ts';
 import { readPrompt } from './prompt-chain.ts';
 import { createRunAbort, type RunAbort } from './run-clock.ts';
 import { checkInlineFiles } from './run-files.ts';
-import { lastRunOf, type RunState, type RunStatus, spanOfRun } from './run-record.ts';
+import { lastRunOf, type RunState, type RunStatus, spanOfRun, usageKey } from './run-record.ts';
+import type { LiveRun } from './live-run.ts';
 import { parseRunRequest, type RunRequest } from './run-request.ts';
 import { Run } from './run.ts';
 import type { Started, StartOptions } from './runtime.ts';
@@ -61,6 +62,8 @@ const startMs = 15_000;
 interface StartTerms extends StartOptions {
   readonly principal: Principal;
   readonly origin?: RunOrigin;
+  /** The run that this instance has taken over, which goes on under its own id. */
+  readonly taken?: { readonly runId: string; readonly state: RunState };
 }
 
 /**
@@ -100,10 +103,31 @@ async function findOrStart(
 /** How often a run is resolved again because something was invalidated meanwhile. */
 const maxStale = 3;
 
+/**
+ * Goes on with a run that this instance has taken over from another. `open` opens its log. Rejects with what refuses the run now; then
+ * nothing was executed.
+ */
+export async function continueRun(
+  runtime: RuntimeParts,
+  request: RunRequest,
+  { terms, open }: {
+    readonly terms: StartTerms & Required<Pick<StartTerms, 'origin' | 'taken'>>;
+    readonly open: (resolution: Resolution, abort: RunAbort) => LiveRun;
+  },
+): Promise<void> {
+  const abort = createRunAbort([...terms.signals ?? [], runtime.closing]);
+  try {
+    await new StartingRun(runtime, request, { terms, abort, nonce: undefined }).goOn(open);
+  } catch (thrown) {
+    abort.release();
+    throw thrown;
+  }
+}
+
 /** A run until its claim. */
 class StartingRun implements RunIdentity {
   readonly runtime: RuntimeParts;
-  readonly runId = `run_${crypto.randomUUID().replaceAll('-', '')}`;
+  readonly runId: string;
   readonly traceId: string;
   readonly span: Span;
   readonly startedAt: number;
@@ -114,6 +138,7 @@ class StartingRun implements RunIdentity {
   readonly #idempotency: StartOptions['idempotency'];
   readonly #nonce: StartOptions['nonce'];
   readonly #origin: RunOrigin | undefined;
+  readonly #taken: StartTerms['taken'];
   readonly #trace: CallerTrace;
   readonly #events: HeldEvents;
   /** Takes back what was paid for the run, once, however often it is resolved. */
@@ -135,10 +160,12 @@ class StartingRun implements RunIdentity {
     this.#idempotency = terms.idempotency;
     this.#nonce = nonce;
     this.#origin = terms.origin;
+    this.#taken = terms.taken;
     this.#trace = terms.trace;
     this.#events = new HeldEvents(runtime.emit);
-    this.startedAt = runtime.now();
-    this.traceId = terms.trace?.traceId ?? createTraceId();
+    this.runId = terms.taken?.runId ?? `run_${crypto.randomUUID().replaceAll('-', '')}`;
+    this.startedAt = terms.taken?.state.startedAt ?? runtime.now();
+    this.traceId = terms.taken?.state.traceId ?? terms.trace?.traceId ?? createTraceId();
     this.span = this.#startSpan();
   }
 
@@ -148,6 +175,7 @@ class StartingRun implements RunIdentity {
     const facts = {
       traceId,
       parentSpanId: this.#trace?.parentSpanId,
+      ...(this.#taken && { ...this.#taken.state.span, startedAt: this.startedAt }), // its start was emitted before
       runId,
       tenant,
       subject,
@@ -175,6 +203,15 @@ class StartingRun implements RunIdentity {
       this.span.end({ status: statusOfError(error), error, payload: { state: 'refused' } });
       throw thrown;
     }
+  }
+
+  /** Goes on with the run that was taken over. */
+  async goOn(open: (resolution: Resolution, abort: RunAbort) => LiveRun): Promise<void> {
+    const named = await this.#resolve(this.#request);
+    const resolution = await this.#origin?.resume(named, this) ?? named;
+    const live = open(resolution, this.abort);
+    this.#events.release();
+    new Run(this, { resolution, live, otherCallIds: resolution.resumed?.recovered?.callIds }).execute();
   }
 
   async #claimAndExecute(): Promise<Started> {
@@ -232,7 +269,7 @@ class StartingRun implements RunIdentity {
     const messages = modelMessages(request, contexts);
     const limits = minLimits(runtime.limits, agent.limits, request.limits);
     await checkInlineFiles(chat.messages.at(-1), limits);
-    if (runtime.budgets) {
+    if (runtime.budgets && !this.#taken) {
       const spender = { tenant: principal.tenant, subject: principal.subject, agentId: agent.id };
       this.#takeBack ??= await runtime.budgets.startRun(spender, provider);
     }
@@ -257,10 +294,14 @@ class StartingRun implements RunIdentity {
     return { ...found, toolSet, stepTools, prompts, contexts, messages, limits, request, plan, continues };
   }
 
-  /** Records what the run is started from, where the composition keeps it. A plan has no steps of its own to go back to. */
+  /** Records what the run is started from, where the composition keeps it, or another instance may continue the run. */
   async #recordBasis(request: RunRequest, resolution: Resolution): Promise<readonly Change[]> {
-    if (this.runtime.keep !== 'inputs' || resolution.plan) return [];
-    return await (await loadBasis()).recordBasis(this, { request, resolution });
+    const { keep, recovery } = this.runtime;
+    const isDerived = this.#origin !== undefined;
+    // A plan has no steps of its own to go back to.
+    const isKept = keep === 'inputs' && !resolution.plan;
+    if (!isKept && (!recovery || isDerived)) return [];
+    return await (await loadBasis()).recordBasis(this, { request, resolution, isDerived });
   }
 
   async #claim(
@@ -283,11 +324,18 @@ class StartingRun implements RunIdentity {
       detachGraceMs,
       abort: (reason) => abort.abort(reason),
       check,
-      beside: [...basis, ...resumed?.claim.beside ?? []],
+      beside: [...basis, ...resumed?.claim?.beside ?? []],
+      ending: await this.#endingOf(basis, resolution),
       chat: chat?.opened.changes(runId),
-      log: resumed?.claim.log,
-      refuse: resumed?.claim.refuse,
+      log: resumed?.claim?.log,
     });
+  }
+
+  /** What only another instance would have needed goes with the end of the run. */
+  async #endingOf(basis: readonly Change[], { plan }: Resolution): Promise<readonly Change[]> {
+    if (basis.length === 0) return [];
+    const isKept = this.runtime.keep === 'inputs' && !plan;
+    return [{ key: usageKey(this.runId) }, ...isKept ? [] : (await loadBasis()).deletion(basis)];
   }
 
   #stateOf({ request: { agentId, chat, runtimeId }, plan, continues, resumed }: Resolution): ClaimOptions['state'] {
@@ -305,7 +353,7 @@ class StartingRun implements RunIdentity {
       ...(continues !== undefined && { continues }),
       ...(runtimeId !== undefined && { runtimeId }),
       startedAt: now(),
-      ...resumed?.claim.state,
+      ...resumed?.claim?.state,
       span: { spanId, ...(parentSpanId !== undefined && { parentSpanId }) },
     };
     return state;

@@ -177,6 +177,8 @@ export interface MessageRecord {
   readonly state: 'requested' | 'accepted' | 'delivered' | 'undelivered' | 'refused';
   /** Why it was refused. */
   readonly error?: ErrorData;
+  /** Its place among those that the run has accepted. */
+  readonly order?: number;
 }
 
 /** The key of a message. */
@@ -200,9 +202,16 @@ export async function readRecord(
 
 /** The messages that were accepted, and that no step has taken. */
 export async function waitingMessages(runId: string, storage: Storage): Promise<readonly SteeringMessage[]> {
+  const records = await acceptedMessages(runId, storage);
+  return records.flatMap(({ message, state }) => state === 'accepted' ? [message] : []);
+}
+
+/** The messages that the run has accepted, also those that it has delivered, in their order. */
+export async function acceptedMessages(runId: string, storage: Storage): Promise<readonly MessageRecord[]> {
   const found = await storage.list({ prefix: messagesKey(runId), limit: 1000 });
   const records = found.map(({ value }) => value as MessageRecord); // as in `readRecord`
-  return records.flatMap(({ message, state }) => state === 'accepted' ? [message] : []);
+  return records.filter(({ state }) => state === 'accepted' || state === 'delivered')
+    .toSorted((a, b) => (a.order ?? 0) - (b.order ?? 0));
 }
 
 /** The chunk that shows a message where the model receives it. */
@@ -258,10 +267,13 @@ interface InboxOptions {
   readonly now: () => number;
   /** Commits the run's log, and the changes with it. Rejects with `conflict` when another instance has the run. */
   readonly commit: (changes: readonly Change[]) => Promise<void>;
+  /** What an earlier owner of the run has accepted. */
+  readonly messages?: readonly MessageRecord[];
 }
 
 interface Entry {
   readonly message: SteeringMessage;
+  readonly order: number;
   state: Exclude<MessageRecord['state'], 'requested' | 'refused'>;
   readonly recorded: Promise<void>;
 }
@@ -281,6 +293,12 @@ class OwnInbox implements Inbox {
 
   constructor(options: InboxOptions) {
     this.#options = options;
+    for (const { message, state } of options.messages ?? []) {
+      if (state === 'requested' || state === 'refused') continue;
+      const entry: Entry = { message, state, order: this.#entries.size, recorded: Promise.resolve() };
+      this.#entries.set(message.id, entry);
+      if (state === 'accepted') this.#waiting.push(entry);
+    }
   }
 
   async accept(message: SteeringMessage): Promise<SentMessage> {
@@ -323,16 +341,17 @@ class OwnInbox implements Inbox {
   #add(message: SteeringMessage): Entry {
     if (this.#isClosed) throw runEnded();
     this.#requireRoom();
-    const recorded = this.#options.commit([this.#change({ message, state: 'accepted' })]).catch(toRefusal);
+    const order = this.#entries.size;
+    const recorded = this.#options.commit([this.#change({ message, state: 'accepted', order })]).catch(toRefusal);
     recorded.catch(() => undefined); // `accept` rejects with it
-    const entry: Entry = { message, state: 'accepted', recorded };
+    const entry: Entry = { message, order, state: 'accepted', recorded };
     this.#entries.set(message.id, entry);
     this.#waiting.push(entry);
     return entry;
   }
 
-  #change({ message, state }: Pick<Entry, 'message' | 'state'>): Change {
-    return recordChange(this.#options.runId, { message, state }, this.#options.ttlMs);
+  #change({ message, state, order }: Pick<Entry, 'message' | 'state' | 'order'>): Change {
+    return recordChange(this.#options.runId, { message, state, order }, this.#options.ttlMs);
   }
 
   #requireRoom(): void {

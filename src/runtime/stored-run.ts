@@ -4,9 +4,17 @@ import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { ErrorData, PinnaceError } from '../base/errors.ts';
 import type { Emit } from '../events/events.ts';
 import { openJournal } from '../log/journal.ts';
-import { headKey, type JournalHead, readItems, readJournal, readLastSeq, takeOver } from '../log/journal-record.ts';
-import type { Storage } from '../contracts/storage.ts';
-import { type LiveRun, workerLost } from './live-run.ts';
+import {
+  headKey,
+  type JournalHead,
+  readItems,
+  readJournal,
+  readLastSeq,
+  type StoredJournal,
+  takeOver,
+} from '../log/journal-record.ts';
+import type { Change, Storage } from '../contracts/storage.ts';
+import { type LiveRun, type NotRecovered, workerLost } from './live-run.ts';
 import {
   closingChunks,
   expired,
@@ -25,6 +33,7 @@ import { createOpenCalls, lostChunks, lostError, type OpenCall } from '../tools/
 import { recordChange, undeliveredChunk, waitingMessages } from './steering.ts';
 import { statusOfError } from '../events/span.ts';
 import { createNews, type News, watchKey } from '../log/bulletin.ts';
+import { type Instances, type LeftInstance, ownedKey } from '../log/instances.ts';
 
 /** What reading a stored run needs. */
 export interface StoredRunOptions {
@@ -36,22 +45,23 @@ export interface StoredRunOptions {
   readonly storageGraceMs: number;
   /** Receives the end of a lost run. */
   readonly emit: Emit;
+  readonly instances: Pick<Instances, 'ask' | 'id'>;
 }
 
-/**
- * Without a sign of life for this long and the grace, a running run is lost. Its owner stops before: at most 5 s pass between two signs,
- * 5 s until the storage is known not to answer, then the grace.
- */
+/** A run of version 0.2 names no instance: without a commit for this long and the grace, it is lost. */
 const lostAfterMs = 15_000;
 
-/** Reads the state of a run; ends a lost run as failed first. */
+/** Reads the state of a run. Where another instance executes it, that one is looked at: it may be dead. */
 export async function readRun(runId: string, options: StoredRunOptions): Promise<JournalHead<RunState> | undefined> {
   const found = await readJournal<RunState>(options.storage, runPrefix(runId));
   if (!found || found.head.state.state !== 'running') return found?.head;
-  if (options.now() - found.head.at < lostAfterMs + options.storageGraceMs) {
+  const { head: { instance, at } } = found;
+  if (instance !== undefined) options.instances.ask(instance, runId);
+  if (instance !== undefined || options.now() - at < lostAfterMs + options.storageGraceMs) {
     return await withLastSeq(runId, found.head, options);
   }
-  return await endLostRun(runId, options) ?? (await readJournal<RunState>(options.storage, runPrefix(runId)))?.head;
+  return await endLostRun(runId, options, { why: 'not_recorded' }) ??
+    (await readJournal<RunState>(options.storage, runPrefix(runId)))?.head;
 }
 
 async function withLastSeq(
@@ -81,13 +91,34 @@ export async function readEvents(
   return events;
 }
 
-/** Appends the end of a lost run. Never runs anything again: what its tools did is not known. */
-async function endLostRun(runId: string, options: StoredRunOptions): Promise<JournalHead<RunState> | undefined> {
-  const { storage, now, ttlMs, storageGraceMs: graceMs } = options;
-  const taken = await takeOver<RunState>({ ...options, prefix: runPrefix(runId) });
+/** Takes over a lost run that no instance continues, and appends its end; `left` is the instance that has owned it. */
+export async function endLostRun(
+  runId: string,
+  options: StoredRunOptions,
+  { left, why }: { readonly left?: LeftInstance; readonly why: NotRecovered },
+): Promise<JournalHead<RunState> | undefined> {
+  const taken = await takeOver<RunState>({
+    ...options,
+    prefix: runPrefix(runId),
+    when: ({ instance, state }) => state.state === 'running' && instance === left?.id,
+    ...(left && { changes: left.checks }),
+  });
   if (!taken) return undefined; // another instance was faster
-  const { head, version } = taken;
-  const end = workerLost();
+  const changes = left ? [{ key: ownedKey(left.id, runId) }] : [];
+  return await endTakenRun(runId, options, { taken, end: workerLost(why), changes });
+}
+
+/** Appends the end of a run that was taken over. Calls of it that may have acted have an unknown outcome. */
+export async function endTakenRun(
+  runId: string,
+  options: StoredRunOptions,
+  { taken: { head, version }, end, changes: others }: {
+    readonly taken: StoredJournal<RunState>;
+    readonly end: RunEnd;
+    readonly changes: readonly Change[];
+  },
+): Promise<JournalHead<RunState> | undefined> {
+  const { storage, now, ttlMs, storageGraceMs: graceMs } = options;
   const [calls, messages] = await Promise.all([lostCalls(runId, storage, end), waitingMessages(runId, storage)]);
   const chunks = [
     ...calls.flatMap(({ call, error }) => lostChunks(call, { error, traceId: head.state.traceId })),
@@ -108,11 +139,14 @@ async function endLostRun(runId: string, options: StoredRunOptions): Promise<Jou
   });
   const state: RunState = {
     ...head.state,
-    state: 'failed',
+    state: end.type,
     endedAt: now(),
     ...('error' in end && { error: end.error }),
   };
-  const changes = messages.map((message) => recordChange(runId, { message, state: 'undelivered' }, ttlMs));
+  const changes = [
+    ...messages.map((message) => recordChange(runId, { message, state: 'undelivered' }, ttlMs)),
+    ...others,
+  ];
   journal.append(chunks.map((chunk) => JSON.stringify(chunk)), { state, changes });
   await journal.flush().catch(() => undefined);
   if (lost) return undefined;
@@ -156,7 +190,7 @@ function emitLost(
     const target = { type: 'tool', id: call.tool };
     span.emit({ action: 'error', target, status: statusOfError(lost), error: lost });
   }
-  span.end({ status: 'error', error, payload: { state: state.state } });
+  span.end({ status: state.state === 'cancelled' ? 'cancelled' : 'error', error, payload: { state: state.state } });
 }
 
 /** Reads a run's events from a number on. A slow reader costs nothing. */

@@ -179,10 +179,11 @@ function recoveryProblems({ after, reference, isKilled }: ScenarioOutcome): read
 /** Returns what is wrong with the events of all instances. */
 function spanProblems({ events, isKilled }: ScenarioOutcome): readonly string[] {
   if (isKilled) return [];
-  const hasPlans = events.some(({ action }) => action.startsWith('plan.'));
+  // A plan goes on without the run that started it, and a run that an instance continues without what the one before could not record.
+  const goesOn = events.some(({ action }) => action.startsWith('plan.') || action === 'run.recover');
   return eventProblems(events).map((problem) => `event ${problem.replace(/^\d+ /, '')}`).filter((problem) =>
     // A clock may jump; a plan goes on without the run that started it; two instances may both find that a run is lost.
-    !problem.includes('before its parent') && !(hasPlans && problem.includes('outlives')) &&
+    !problem.includes('before its parent') && !(goesOn && problem.includes('outlives')) &&
     !problem.includes('run.end: ends twice')
   );
 }

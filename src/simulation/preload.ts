@@ -13,6 +13,7 @@ export async function preload(): Promise<void> {
     import('../tools/call-agent.ts'),
     import('../programs/programs.ts'),
     import('../runtime/run-basis.ts'),
+    import('../runtime/recover-run.ts'),
     import('../forks/start-fork.ts'),
     import('../runtime/run-output.ts'),
     import('../runtime/open-files.ts'),

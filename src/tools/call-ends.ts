@@ -25,7 +25,7 @@ function hasOwnKey(input: unknown): boolean {
 }
 
 /** Why a call ended without a result. */
-export type Loss = 'tool_timeout' | 'run_timeout' | 'cancelled' | 'run_failed' | 'worker_lost';
+export type Loss = 'tool_timeout' | 'run_timeout' | 'cancelled' | 'run_failed' | 'worker_lost' | 'superseded';
 
 const whys: Readonly<Record<Loss, string>> = {
   tool_timeout: 'its time was over',
@@ -33,6 +33,7 @@ const whys: Readonly<Record<Loss, string>> = {
   cancelled: 'the run was cancelled',
   run_failed: 'the run ended',
   worker_lost: 'the instance that executed the run was lost',
+  superseded: 'another instance goes on with the run, and asks the model again',
 };
 
 /** The error of a call that may have acted. Repeating it could act twice, so it is not retryable. */

@@ -92,6 +92,13 @@ export class RunCalls {
     return new ToolCall(this.#run, { tool, input, toolCallId });
   }
 
+  /** Makes a call of the model, or asks the person who must approve it. */
+  async askOrSettle(call: ToolCall, signal: AbortSignal): Promise<SettledCall> {
+    const prepared = await call.prepare();
+    if (prepared.ok || !prepared.approval) return await this.settle(call, { signal });
+    return { chunks: [await this.requestApproval(call)] };
+  }
+
   /** Makes a call, and returns what the stream is to show of it. Never rejects but for the storage of a question. */
   async settle(call: ToolCall, terms: RunCallTerms): Promise<SettledCall> {
     const { tool, toolCallId } = call;

@@ -49,7 +49,7 @@ describe('a program whose process is killed (SIGKILL)', () => {
             break;
           }
           killed++;
-          const { result, state } = await run(folder, { PROGRAM_CLOCK_SHIFT_MS: '60000' }) ?? {};
+          const { result, state } = await run(folder) ?? {};
           const sent = await sentIn(folder);
           expect(new Set(sent).size, `${where}: ${sent.join()}`).toBe(sent.length);
           if (state === 'completed') { // it was killed behind the end of its run

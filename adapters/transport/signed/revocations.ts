@@ -49,8 +49,14 @@ export function createRevocations(options: RevocationOptions): Revocations {
       });
       return list.has(session);
     },
-    // A failed read is repeated the next time; requests are rejected meanwhile.
-    onRevoked: (session, listener) => watchers.add({ session, listener }, () => void copy.current().catch(() => {})),
+    onRevoked(session, listener) {
+      // A failed read is repeated the next time; requests are rejected meanwhile.
+      const check = async (): Promise<Denylist | undefined> => await copy.current().catch(() => undefined);
+      const stop = watchers.add({ session, listener }, () => void check());
+      // A run that another instance has left may have been revoked before this one took it.
+      void check().then((list) => list?.has(session) && watchers.notify(list));
+      return stop;
+    },
   };
 }
 

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import type { Storage, UIMessageChunk } from '../../../src/index.ts';
+import { createPrincipal, type Storage, type UIMessageChunk } from '../../../src/index.ts';
 import { virtualTime } from '../../../src/simulation/virtual-time.ts';
 import { says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
 import { lastData, readAll, runRequest, terminalChunks, testRuntime, textOf } from '../../fixtures/runtime.ts';
+import { mortal, recovered } from '../../fixtures/processes/lost-instance.ts';
 import { signedEndpoint } from '../../fixtures/signed-endpoint.ts';
 
 const hello = () => scriptedModel(says('Hel', 'lo'));
@@ -126,6 +127,20 @@ describe('an endpoint and its client', () => {
     for (let next = await reader.read(); !next.done; next = await reader.read()) rest.push(next.value);
     expect(rest.at(-1)).toEqual({ type: 'abort', reason: 'session_revoked' });
     await expect(client.run(request)).rejects.toMatchObject({ code: 'certificate_revoked', status: 401 });
+  });
+
+  it('end a run that another instance has left when its session was revoked meanwhile', async () => {
+    const storage = memoryStorage();
+    const dying = mortal(storage);
+    const first = await signedEndpoint(testRuntime({ ...stalled(), storage: dying.storage }));
+    const runId = await runIdOf((await (await first.client()).run(request)).getReader());
+    dying.kill();
+    const second = testRuntime({ ...stalled(), storage });
+    const endpoint = await signedEndpoint(second);
+    await endpoint.authenticator.revoke({ kind: 'subject', issuer: 'https://gc.example', subject: 's1' });
+    const me = createPrincipal({ via: 'http', tenant: 't1', subject: 's1', agents: '*', scopes: ['run:read'] });
+    const chunks = await recovered(second, runId, storage, me);
+    expect(chunks.at(-1)).toEqual({ type: 'abort', reason: 'session_revoked' });
   });
 
   it('keep to the quotas of a tenant and of the instance', async () => {

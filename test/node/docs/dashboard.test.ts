@@ -11,9 +11,19 @@ import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { developmentAuthenticator } from '../../../adapters/transport/development-authenticator.ts';
 import { createHandler } from '../../../adapters/transport/http.ts';
 import { encodeSse } from '../../../adapters/transport/http/sse.ts';
-import { createEventRing, createRuntime, defineTool, localPrincipal, PinnaceError } from '../../../src/index.ts';
+import {
+  createEventRing,
+  createRuntime,
+  defineTool,
+  type HostedRuntime,
+  localPrincipal,
+  PinnaceError,
+} from '../../../src/index.ts';
 import { metricCatalog } from '../../../src/base/metrics.ts';
+import { says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
+import { mortal, recovered } from '../../fixtures/processes/lost-instance.ts';
 import { programRuntime, take } from '../../fixtures/programs.ts';
+import { runRequest, testRuntime } from '../../fixtures/runtime.ts';
 import { type Family, readPrometheus } from '../../tools/prometheus.ts';
 
 interface Query {
@@ -100,8 +110,20 @@ async function everyMetric(): Promise<ReadonlyMap<string, Family>> {
   await store.close();
   const { runtime: programs } = programRuntime('return 1', { tools: [] });
   await take(programs);
-  const texts = [programs.metrics.text(), runtime.metrics.text()];
+  const texts = [programs, runtime, await takenOver()].map(({ metrics }) => metrics.text());
   return new Map(texts.flatMap((text) => [...readPrometheus(text)]));
+}
+
+/** A runtime that has continued a run of another instance. */
+async function takenOver(): Promise<HostedRuntime> {
+  const storage = memoryStorage();
+  const dying = mortal(storage);
+  const first = testRuntime({ ...scriptedModel(() => stallingStream([])), storage: dying.storage });
+  const { runId } = await first.start(runRequest(), localPrincipal(), {});
+  dying.kill();
+  const second = testRuntime({ ...scriptedModel(says('Hello')), storage });
+  await recovered(second, runId, storage);
+  return second;
 }
 
 describe('the sample dashboard', () => {

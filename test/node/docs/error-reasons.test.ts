@@ -24,7 +24,7 @@ const computed: Readonly<Record<string, string>> = {
   'src/permission/authorize.ts': 'permission_check_failed permission_check_timeout own_request not_an_approver',
   'src/tools/call-approval.ts':
     'approval_not_found approval_undecided approval_expired approval_spent approval_moved approval_altered',
-  'src/tools/call-ends.ts': 'tool_timeout run_timeout cancelled run_failed worker_lost',
+  'src/tools/call-ends.ts': 'tool_timeout run_timeout cancelled run_failed worker_lost superseded',
   'src/runtime/budgets.ts': 'period_tokens period_cost period_runs period_bytes',
   'src/planner/settle.ts': 'agent_timeout plan_timeout repeated',
   'src/planner/carry-out.ts': 'agents_limit steps_limit tokens_limit cost_limit',

@@ -64,7 +64,7 @@ describe('from a request to the model', () => {
     await tripsOf(on, send);
     on.stepped.operations.length = 0;
     expect(await tripsOf(on, send)).toBe(1);
-    expect(on.stepped.operations[0]).toBe('commit run,chat,idempotency,idempotency,auth,bulletin');
+    expect(on.stepped.operations[0]).toBe('commit run,owned,chat,idempotency,idempotency,auth,bulletin,run');
   });
 
   it('a warm instance reads what the models of a chat were sent beside the commit, unless it has answered last', async () => {
@@ -118,7 +118,9 @@ describe('from a request to the model', () => {
     await settled(on);
     on.stepped.operations.length = 0;
     expect(await tripsOf(on, inChat(on.runtime, 'known'))).toBe(1);
-    expect(on.stepped.operations[0]).toMatch(/^commit run,chat,idempotency,idempotency,bulletin,chats/);
+    expect(on.stepped.operations[0]).toMatch(
+      /^commit run,owned,(instance,)?chat,idempotency,idempotency,bulletin,run,chats/,
+    );
     await settled(on);
     expect(await tripsOf(on, inChat(on.runtime, 'new'))).toBe(2);
     const other = { ...on, runtime: testRuntime({ model: on.model, storage: on.stepped.storage }) };

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { hurry } from '../../fixtures/processes/hurry.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createPrincipal, defineTool, type HostedRuntime, localPrincipal, type Storage } from '../../../src/index.ts';
 import { memorySink } from '../../../adapters/sinks/memory.ts';
@@ -65,6 +66,8 @@ function failingStorage(commits: number): Storage {
     commit: (changes) => left-- > 0 ? storage.commit(changes) : Promise.reject(new Error('disk sk-SECRET on fire')),
   };
 }
+
+hurry();
 
 describe('the run log', () => {
   it('replays a finished run on another instance byte for byte, without its model', async () => {
@@ -207,7 +210,7 @@ describe('the run log', () => {
       tools: [work],
       now: () => time,
     });
-    const b = testRuntime({ ...hello(), storage, now: () => time });
+    const b = testRuntime({ ...hello(), storage, now: () => time, recovery: false });
     const { runId } = await a.start(runRequest(), me, { idempotency });
     await gone.whenWritten(['run', runId, 'call', 'call-0']);
     gone.freeze(); // the process is killed: nothing it does reaches the storage any more
@@ -249,11 +252,12 @@ describe('the run log', () => {
   it('is taken over once, however many find it lost, and its former owner can write no more', async () => {
     let time = 1_800_000_000_000;
     const storage = memoryStorage({ now: () => time });
-    const a = testRuntime({ ...stalled(), storage, now: () => time });
+    const gone = frozen(storage);
+    const a = testRuntime({ ...stalled(), storage: gone.storage, now: () => time });
     const { runId } = await a.start(runRequest(), me, {});
     const mine = eventsOf(a, runId);
-    const others = [1, 2, 3].map(() => testRuntime({ ...hello(), storage, now: () => time }));
-    time += 26_000;
+    const others = [1, 2, 3].map(() => testRuntime({ ...hello(), storage, now: () => time, recovery: false }));
+    gone.freeze('instance');
     const ends = await Promise.all(others.map((runtime) => eventsOf(runtime, runId)));
     await a.runs.cancel(me, runId);
     for (const end of ends) expect(end).toEqual(ends[0]);
@@ -280,10 +284,11 @@ describe('the run log', () => {
         }),
       )
     );
-    const a = testRuntime({ ...model, storage, sinks: [sink], now: () => time });
-    const b = testRuntime({ ...hello(), storage, sinks: [sink], now: () => time });
+    const gone = frozen(storage);
+    const a = testRuntime({ ...model, storage: gone.storage, sinks: [sink], now: () => time });
+    const b = testRuntime({ ...hello(), storage, sinks: [sink], now: () => time, recovery: false });
     const { runId, ended } = await a.start(runRequest(), me, {});
-    time += 26_000;
+    gone.freeze('instance'); // a false alarm: only its signs of life do not arrive
     await eventsOf(b, runId);
     await how(a, runId, finish);
     await ended;
@@ -367,19 +372,20 @@ describe('the run log', () => {
 
 /** A storage that can be cut off, as from a process that was killed. */
 function frozen(storage: Storage) {
-  let cut = false;
+  let cut: unknown = false;
   const never = new Promise<never>(() => undefined);
   const waiting: { key: string; resolve: () => void }[] = [];
   return {
-    freeze: () => void (cut = true),
+    /** Lets nothing through, or no change of this kind of key. */
+    freeze: (of: unknown = true) => void (cut = of),
     whenWritten: (key: readonly string[]) =>
       new Promise<void>((resolve) => waiting.push({ key: JSON.stringify(key), resolve })),
     storage: {
       checks: true,
-      get: (key) => (cut ? never : storage.get(key)),
-      list: (options) => (cut ? never : storage.list(options)),
+      get: (key) => (cut === true ? never : storage.get(key)),
+      list: (options) => (cut === true ? never : storage.list(options)),
       async commit(changes) {
-        if (cut) return await never;
+        if (cut === true || (cut !== false && changes.some(({ key }) => key[0] === cut))) return await never;
         const result = await storage.commit(changes);
         for (const { key } of changes) waiting.find((waiter) => waiter.key === JSON.stringify(key))?.resolve();
         return result;

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { mortal } from '../../fixtures/processes/lost-instance.ts';
 import { staticCatalog } from '../../../adapters/catalog/static.ts';
 import { memorySecrets } from '../../../adapters/secrets/memory.ts';
 import { memorySink } from '../../../adapters/sinks/memory.ts';
@@ -252,11 +253,14 @@ describe('the events of a run', () => {
     const storage = memoryStorage({ now });
     const { model } = scriptedModel(() => stallingStream([]));
     const first = watched();
-    const lost = testRuntime({ model, storage, now, sinks: first.sinks });
+    const dying = mortal(storage);
+    const lost = testRuntime({ model, storage: dying.storage, now, sinks: first.sinks });
     const { runId } = await lost.start(runRequest(), me, {});
     const { sinks, events } = watched();
-    const finder = testRuntime({ model, storage, now, sinks });
+    const finder = testRuntime({ model, storage, now, sinks, recovery: false });
     time += 60_000;
+    dying.kill();
+    await readAll(await finder.resume(runId, 0, { principal: me }));
     expect(await finder.runs.status(me, runId)).toMatchObject({ state: 'failed' });
     const begun = first.events.find(({ action }) => action === 'run.start');
     const { traceId, spanId, actor, target } = begun!;
@@ -264,6 +268,5 @@ describe('the events of a run', () => {
       { action: 'run.end', status: 'error', traceId, spanId, actor, target, latency: 60_000 },
     ]);
     expect(events[0]?.error).toMatchObject({ details: { reason: 'worker_lost' } });
-    await lost.close();
   });
 });

@@ -1,12 +1,13 @@
 import { readUIMessageStream } from 'ai';
 import { describe, expect, it } from 'vitest';
+import { hurry } from '../../../fixtures/processes/hurry.ts';
+import { mortal } from '../../../fixtures/processes/lost-instance.ts';
 import { memorySink } from '../../../../adapters/sinks/memory.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import {
   type HostedRuntime,
   localPrincipal,
   type ObservedEvent,
-  type Storage,
   type UIMessage,
   type UIMessageChunk,
 } from '../../../../src/index.ts';
@@ -50,7 +51,7 @@ async function lose(tool: HangingTool, loss: Loss): Promise<Lost> {
   const { model, calls } = scriptedModel(callsTools({ tool: tool.name, input: tool.input }), says('ok'));
   const shared = { ...tool.options, model, sinks: [sink], now: () => time };
   const runtime = testRuntime({ ...shared, storage: worker.storage, limits: { commitSpacingMs: 0, ...limits[loss] } });
-  const other = testRuntime({ ...shared, storage });
+  const other = testRuntime({ ...shared, storage, recovery: false });
   const request = tool.needsApproval ? await approved(runtime) : runRequest();
   const caller = new AbortController();
   const { runId } = await runtime.start(request, me, { signals: [caller.signal] });
@@ -112,26 +113,13 @@ async function shown(runtime: HostedRuntime, runId: string): Promise<void> {
   cursor.close();
 }
 
-/** A storage that a killed process no longer reaches. */
-function mortal(storage: Storage): { readonly storage: Storage; readonly kill: () => void } {
-  let isDead = false;
-  const unless = <T>(work: () => Promise<T>): Promise<T> => isDead ? new Promise(() => undefined) : work();
-  return {
-    kill: () => void (isDead = true),
-    storage: {
-      checks: true,
-      get: (key) => unless(() => storage.get(key)),
-      list: (options) => unless(() => storage.list(options)),
-      commit: (changes) => unless(() => storage.commit(changes)),
-    },
-  };
-}
-
 const ends = new Set(['tool-output-available', 'tool-output-error', 'tool-output-denied', 'tool-input-error']);
 
 function endsOf(chunks: readonly UIMessageChunk[]): readonly UIMessageChunk[] {
   return chunks.filter(({ type }) => ends.has(type));
 }
+
+hurry();
 
 describe.concurrent('a call without a result', () => {
   it.each(cases)(

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { mortal } from '../../../fixtures/processes/lost-instance.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { memorySink } from '../../../../adapters/sinks/memory.ts';
 import {
@@ -155,9 +156,10 @@ describe('a stored chat', () => {
     const now = () => time;
     const storage = memoryStorage({ now });
     const { model } = scriptedModel(() => stallingStream(says('Hal').slice(0, 3)));
-    const lost = testRuntime({ model, storage, now });
+    const dying = mortal(storage);
+    const lost = testRuntime({ model, storage: dying.storage, now });
     await lost.run(runRequest({ chat: { id: 'c1', messages: [userMessage('Hello')], store: true } }), me);
-    const { runtime } = counting({ storage, now });
+    const { runtime } = counting({ storage, now, recovery: false });
     const running = await runtime.chats.get('c1', me);
     expect(running).toMatchObject({ runId: expect.stringMatching(/^run_/), messages: [{ role: 'user' }] });
     const reader = (await runtime.resume(running.runId!, 0, { principal: me })).getReader();
@@ -165,10 +167,10 @@ describe('a stored chat', () => {
       const { value } = await reader.read();
       text += value?.type === 'text-delta' ? value.delta : '';
     }
-    time += 60_000;
+    dying.kill();
+    while (!(await reader.read()).done);
     expect(await wordsOf(runtime)).toEqual(['user: Hello', 'assistant: Hal']);
     expect(await runtime.chats.get('c1', me)).not.toHaveProperty('runId');
-    await reader.cancel();
   });
 
   it('keeps both messages of two requests at once, and the answer of each after its question', async () => {

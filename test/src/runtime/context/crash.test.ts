@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { hurry } from '../../../fixtures/processes/hurry.ts';
+import { mortal } from '../../../fixtures/processes/lost-instance.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import { localPrincipal, type Storage, type UIMessage, type UIMessageChunk } from '../../../../src/index.ts';
+import { localPrincipal, type UIMessage, type UIMessageChunk } from '../../../../src/index.ts';
 import { says, stallingStream } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest, terminalChunks, testRuntime, textOf } from '../../../fixtures/runtime.ts';
 import { isSummary, longChat, modelOf, promptText, smallWindow, summarizingModel } from './long-chat.ts';
@@ -9,24 +11,11 @@ const me = localPrincipal();
 const request = runRequest({ chat: { id: 'chat-1', messages: longChat(20) } });
 const hour = 3_600_000;
 
-/** A storage that a killed process no longer reaches. */
-function mortal(storage: Storage): { readonly storage: Storage; readonly kill: () => void } {
-  let isDead = false;
-  const unless = <T>(work: () => Promise<T>): Promise<T> => isDead ? new Promise(() => undefined) : work();
-  return {
-    kill: () => void (isDead = true),
-    storage: {
-      checks: true,
-      get: (key) => unless(() => storage.get(key)),
-      list: (options) => unless(() => storage.list(options)),
-      commit: (changes) => unless(() => storage.commit(changes)),
-    },
-  };
-}
-
 async function read(runtime: ReturnType<typeof testRuntime>, runId: string): Promise<UIMessageChunk[]> {
   return await readAll(await runtime.resume(runId, 0, { principal: me }));
 }
+
+hurry();
 
 describe('a run whose process is killed', () => {
   it('while it summarizes ends as worker_lost; the next request is summarized anew', async () => {
@@ -48,7 +37,7 @@ describe('a run whose process is killed', () => {
     worker.kill();
     time += hour;
     const { model, summaries } = summarizingModel();
-    const other = testRuntime({ ...shared, model, storage });
+    const other = testRuntime({ ...shared, model, storage, recovery: false });
     const lost = await read(other, runId);
     expect(terminalChunks(lost)).toHaveLength(1);
     expect(lastData(lost, 'data-run')).toMatchObject({
@@ -77,7 +66,7 @@ describe('a run whose process is killed', () => {
     worker.kill();
     time += hour;
     const { model, answers, summaries } = summarizingModel();
-    const other = testRuntime({ ...shared, model, storage });
+    const other = testRuntime({ ...shared, model, storage, recovery: false });
     const lost = await read(other, runId);
     const part = lost.find(({ type }) => type === 'data-compaction') as UIMessage['parts'][number];
     expect(part).toMatchObject({ data: { summary: 'They met.' } });

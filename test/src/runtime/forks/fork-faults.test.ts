@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { declareDead, recovered } from '../../../fixtures/processes/lost-instance.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { localPrincipal, type Storage } from '../../../../src/index.ts';
 import { killedAfter } from '../../../fixtures/chance/killed-storage.ts';
@@ -20,8 +21,8 @@ function model() {
   return { ...inner, doStream };
 }
 
-const later = (storage: Storage, tools: ReturnType<typeof forkTools>['tools'], ms: number) =>
-  testRuntime({ model: model(), storage, tools, keep: 'inputs', now: () => Date.now() + ms });
+const later = (storage: Storage, tools: ReturnType<typeof forkTools>['tools']) =>
+  testRuntime({ model: model(), storage, tools, keep: 'inputs' });
 
 describe('a run that is killed and continued', () => {
   it('acts once at most, wherever its instance was killed', async () => {
@@ -34,10 +35,10 @@ describe('a run that is killed and continued', () => {
       const ended = first.run(runRequest(), principal).then(readAll).then(() => false);
       if (!await Promise.race([isKilled, ended])) continue;
       killed++;
-      const runtime = later(inner, kit.tools, 60_000);
+      const runtime = later(inner, kit.tools);
       const runId = (await runtime.runs.ofChat(principal, 'chat-1', { ended: true }))?.runId;
       if (runId === undefined) continue;
-      const { chunks } = await forked(runtime, runId, {});
+      const chunks = await recovered(runtime, runId, inner);
       expect(lastData(chunks, 'data-run')['state'], `killed after ${commits}`).toBe('completed');
       const isUnknown = JSON.stringify(chunks).includes('outcome_unknown');
       expect(kit.effects.length, `killed after ${commits}`).toBeLessThanOrEqual(1);
@@ -46,7 +47,7 @@ describe('a run that is killed and continued', () => {
     expect(killed).toBeGreaterThan(2);
   });
 
-  it('acts once at most when a fork is killed at each of its own steps and continued', async () => {
+  it('acts once at most when a fork is killed at each of its own steps: it ends as lost', async () => {
     let [killed, before] = [0, 0];
     for (let commits = 0; commits <= 12; commits++) {
       const where = `killed after ${commits}`;
@@ -60,7 +61,8 @@ describe('a run that is killed and continued', () => {
       const ended = forked(own, runId, options).then(() => false);
       if (!await Promise.race([lost.killed, ended])) continue;
       killed++;
-      const runtime = later(inner, kit.tools, 60_000);
+      await declareDead(inner);
+      const runtime = later(inner, kit.tools);
       const fork = await runtime.runs.ofChat(principal, 'fork', { ended: true });
       const { items } = await runtime.forks(runId, principal);
       expect(items.map((item) => item.runId), where).toEqual(fork ? [fork.runId] : []); // listed with its claim
@@ -69,10 +71,12 @@ describe('a run that is killed and continued', () => {
         expect(kit.effects, where).toHaveLength(1);
         continue;
       }
-      const { chunks } = await forked(runtime, fork.runId, {});
-      expect(lastData(chunks, 'data-run')['state'], where).toBe('completed');
+      const chunks = await recovered(runtime, fork.runId, inner);
+      expect(lastData(chunks, 'data-run'), where).toMatchObject({
+        state: 'failed',
+        error: { details: { reason: 'worker_lost', why: 'fork' } },
+      });
       expect(kit.effects.length, where).toBeLessThanOrEqual(2);
-      if (!JSON.stringify(chunks).includes('outcome_unknown')) expect(kit.effects, where).toHaveLength(2);
       expect(await runtime.runs.status(principal, runId), where).toMatchObject({ state: 'completed' });
     }
     expect(killed - before).toBeGreaterThan(1); // the claim, the side effect, the end
@@ -86,10 +90,11 @@ describe('a run that is killed and continued', () => {
       ...inner,
       commit(changes) {
         if (changes.some(({ key }) => key[0] === 'fork')) {
-          bytes = changes.filter(({ key }) => !key.includes('basis')).reduce(
-            (sum, change) => sum + JSON.stringify(change).length,
-            0,
-          );
+          bytes = changes.filter(({ key }) => !key.includes('basis') && key[0] !== 'owned' && key[0] !== 'instance')
+            .reduce(
+              (sum, change) => sum + JSON.stringify(change).length,
+              0,
+            );
         }
         return inner.commit(changes);
       },

@@ -253,6 +253,9 @@ const rows: Readonly<Record<string, Row>> = {
 /** Methods that are about no record of a person. */
 const ofNobody: Readonly<Record<string, string>> = {
   'runs.claim': 'starts a run of the caller',
+  'runs.takeOver': 'for the runtime itself, of an instance that is gone',
+  'runs.openTaken': 'for the runtime itself, of an instance that is gone',
+  'runs.read': 'for the runtime itself',
   'runs.agents': 'the ids of agents, for the runtime itself',
   'runs.stop': 'for the runtime itself, where an agent may no longer run',
   'runs.drained': 'for the runtime itself',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { recovered } from '../../../fixtures/processes/lost-instance.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import { encodeSse } from '../../../../adapters/transport/http/sse.ts';
 import { localPrincipal, type Storage, type UIMessage, type UIMessageChunk } from '../../../../src/index.ts';
 import { killedAfter } from '../../../fixtures/chance/killed-storage.ts';
 import { forked } from '../../../fixtures/forks/forks.ts';
@@ -17,7 +17,7 @@ const sendBoth = `const x = await tools.double({ x: 4 });
 type Sender = ReturnType<typeof sender>['tool'];
 
 /** An instance whose model writes the program until it has its result. */
-function instance(storage: Storage, tool: Sender, { ms = 0, revision = 1, code = sendBoth } = {}) {
+function instance(storage: Storage, tool: Sender, { revision = 1, code = sendBoth } = {}) {
   const { model: inner } = scriptedModel(says());
   const prompts: string[] = [];
   const doStream: typeof inner.doStream = (options) => {
@@ -34,7 +34,6 @@ function instance(storage: Storage, tool: Sender, { ms = 0, revision = 1, code =
     programs: true,
     keep: 'inputs',
     agent: { entryTools: ['*', 'code_run'], revision },
-    now: () => Date.now() + ms,
   });
   return { runtime, prompts };
 }
@@ -44,7 +43,7 @@ async function killed(storage: Storage, tool: Sender, commits: number): Promise<
   const lost = killedAfter(storage, commits);
   const ended = take(instance(lost.storage, tool).runtime).then(() => false);
   if (!await Promise.race([lost.killed, ended])) return undefined;
-  const { runtime } = instance(storage, tool, { ms: 60_000 });
+  const { runtime } = instance(storage, tool);
   return (await runtime.runs.ofChat(principal, 'chat-1', { ended: true }))?.runId;
 }
 
@@ -60,13 +59,14 @@ describe('a program whose run is continued', () => {
       const { tool, sent } = sender('always');
       const runId = await killed(storage, tool, commits);
       if (runId === undefined) continue;
-      const { runtime } = instance(storage, tool, { ms: 60_000 });
-      const asking = await turnOf((await forked(runtime, runId, {})).chunks);
+      const { runtime } = instance(storage, tool);
+      const asking = await turnOf(await recovered(runtime, runId, storage));
       expect(lastData(asking.chunks, 'data-run')['state'], `killed after ${commits}`).toBe('awaiting_approval');
       const answered: UIMessage = await decideAll(runtime, asking);
       const { message, chunks } = await take(runtime, [userMessage('Go'), answered]);
       expect(lastData(chunks, 'data-run')['state'], `killed after ${commits}`).toBe('completed');
-      expect(outputOf(message), `killed after ${commits}`).toEqual([8, 'ada', 'bob']);
+      const call = message.parts.find((part) => 'state' in part && part.state === 'output-available');
+      expect(call, `killed after ${commits}`).toMatchObject({ type: 'tool-code_run', output: [8, 'ada', 'bob'] });
       expect(sent.toSorted()).toEqual(['ada', 'bob']);
       continued++;
     }
@@ -78,8 +78,8 @@ describe('a program whose run is continued', () => {
     const { tool, sent } = sender();
     let runId: string | undefined;
     for (let commits = 4; sent.length === 0; commits++) runId = await killed(storage, tool, commits);
-    const { runtime, prompts } = instance(storage, tool, { ms: 60_000 });
-    const { chunks } = await forked(runtime, runId ?? '', {});
+    const { runtime, prompts } = instance(storage, tool);
+    const chunks = await recovered(runtime, runId ?? '', storage);
     const steps = chunks.flatMap(({ type }) => type === 'start-step' || type === 'finish-step' ? [type] : []);
     expect(steps).toEqual(['start-step', 'finish-step', 'start-step', 'finish-step']);
     expect(failuresIn(chunks)).toEqual([]);
@@ -94,23 +94,11 @@ describe('a program whose run is continued', () => {
     let runId: string | undefined;
     for (let commits = 4; sent.length === 0; commits++) runId = await killed(storage, tool, commits);
     const before = [...sent];
-    const { runtime, prompts } = instance(storage, tool, { ms: 60_000, revision: 2 });
-    const { chunks } = await forked(runtime, runId ?? '', {});
+    const { runtime, prompts } = instance(storage, tool, { revision: 2 });
+    const chunks = await recovered(runtime, runId ?? '', storage);
     expect(sent).toEqual(before);
     expect(failuresIn(chunks)).toEqual([expect.stringContaining('The outcome of tool "code_run" is unknown')]);
     expect(prompts[0]).toContain('is unknown');
-  });
-
-  it('may have acted when its run is lost: the log says so', async () => {
-    const storage = memoryStorage();
-    const { tool, sent } = sender();
-    let runId: string | undefined;
-    for (let commits = 4; sent.length === 0; commits++) runId = await killed(storage, tool, commits);
-    const { runtime } = instance(storage, tool, { ms: 60_000 });
-    const cursor = await runtime.runs.cursor(principal, runId ?? '', 0);
-    const stream = encodeSse(cursor, { runId: runId ?? '', keepAliveMs: 60_000, metrics: runtime.metrics });
-    const text = await new Response(stream).text();
-    expect(text).toContain('"code":"outcome_unknown"');
   });
 });
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { declareDead, recovered } from '../../../fixtures/processes/lost-instance.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { encodeSse } from '../../../../adapters/transport/http/sse.ts';
 import { localPrincipal, type Storage, type UIMessageChunk } from '../../../../src/index.ts';
-import { forked } from '../../../fixtures/forks/forks.ts';
 import { killedAfter } from '../../../fixtures/chance/killed-storage.ts';
 import { callsTools, says, scriptedModel } from '../../../fixtures/model.ts';
 import { programSandbox } from '../../../fixtures/program-cells.ts';
 import { decideAll, double, outputOf, programRuntime, sender, take } from '../../../fixtures/programs.ts';
-import { lastData, testRuntime } from '../../../fixtures/runtime.ts';
+import { lastData, readAll, testRuntime } from '../../../fixtures/runtime.ts';
 
 const principal = localPrincipal();
 const refusal = 'Cannot go on with the program: another run goes on with it';
@@ -22,15 +22,16 @@ const program = `for (let i = 0; i < 17; i++) await tools.double({ x: i });
 const moments = Array.from({ length: 16 }, (_, at) => at + 1);
 
 function instance(storage: Storage, tool: ReturnType<typeof sender>['tool'], ms = 0) {
-  return programRuntime(program, { storage, tools: [double, tool], now: () => Date.now() + ms }).runtime;
+  return programRuntime(program, { storage, tools: [double, tool], now: () => Date.now() + ms, recovery: false })
+    .runtime;
 }
 
-/** An instance whose model writes the program until it has its result, and that records inputs. */
-function continuing(storage: Storage, tool: ReturnType<typeof sender>['tool'], { ms = 0, code = program } = {}) {
+/** An instance whose model writes the program until it has its result. */
+function continuing(storage: Storage, tool: ReturnType<typeof sender>['tool']) {
   const { model: inner } = scriptedModel(says());
   const doStream: typeof inner.doStream = (options) => {
     const isDone = options.prompt.some(({ role }) => role === 'tool');
-    const script = isDone ? says('Done') : callsTools({ tool: 'code_run', input: { code }, id: 'p' });
+    const script = isDone ? says('Done') : callsTools({ tool: 'code_run', input: { code: program }, id: 'p' });
     return scriptedModel(script).model.doStream(options);
   };
   return testRuntime({
@@ -39,21 +40,17 @@ function continuing(storage: Storage, tool: ReturnType<typeof sender>['tool'], {
     tools: [double, tool],
     sandbox: programSandbox(),
     programs: true,
-    keep: 'inputs',
     agent: { entryTools: ['*', 'code_run'] },
-    now: () => Date.now() + ms,
   });
-}
-
-async function lastRun(storage: Storage, tool: ReturnType<typeof sender>['tool'], ms: number) {
-  const runtime = continuing(storage, tool, { ms });
-  return { runtime, run: await runtime.runs.ofChat(principal, 'chat-1', { ended: true }) };
 }
 
 /** The result of the program in the last of these chunks. */
 function resultIn(chunks: readonly UIMessageChunk[]): unknown {
+  const calls = chunks.flatMap((chunk) =>
+    chunk.type === 'tool-input-available' && chunk.toolName === 'code_run' ? [chunk.toolCallId] : []
+  );
   const ends = chunks.flatMap((chunk) =>
-    'toolCallId' in chunk && chunk.toolCallId === 'p' && chunk.type === 'tool-output-available' ? [chunk.output] : []
+    chunk.type === 'tool-output-available' && calls.includes(chunk.toolCallId) ? [chunk.output] : []
   );
   return ends.at(-1);
 }
@@ -82,6 +79,7 @@ describe('a program whose instance is killed', () => {
       const ended = take(instance(storage, tool)).then(() => false);
       if (!await Promise.race([isKilled, ended])) break;
       killed++;
+      await declareDead(inner);
       const second = instance(inner, tool, 60_000);
       const found = await second.runs.ofChat(principal, 'chat-1', { ended: true });
       if (found) {
@@ -97,7 +95,7 @@ describe('a program whose instance is killed', () => {
   });
 
   it('goes on when its run is continued, wherever both were killed: each message is sent once, or known as unknown', async () => {
-    let [killed, replayed, unknown] = [0, 0, 0];
+    let [killed, replayed, unknown, limited] = [0, 0, 0, 0];
     for (const first of moments) {
       for (const second of [1, 2, 3, 5, 8, 99]) {
         const where = `killed after ${first}, then after ${second}`;
@@ -106,16 +104,20 @@ describe('a program whose instance is killed', () => {
         const one = killedAfter(inner, first);
         if (!await Promise.race([one.killed, take(continuing(one.storage, tool)).then(() => false)])) break;
         killed++;
-        const { run } = await lastRun(inner, tool, 60_000);
-        if (!run) break; // it was killed before its claim
+        const runId = (await continuing(inner, tool).runs.ofChat(principal, 'chat-1', { ended: true }))?.runId;
+        if (runId === undefined) break; // it was killed before its claim
         const two = killedAfter(inner, second);
-        const again = forked(continuing(two.storage, tool, { ms: 60_000 }), run.runId, {});
-        let chunks = await Promise.race([two.killed, again.then((made) => made.chunks)]);
-        if (chunks === true) {
-          const { runtime, run: next } = await lastRun(inner, tool, 120_000);
-          ({ chunks } = await forked(runtime, next?.runId ?? '', {}));
+        const again = recovered(continuing(two.storage, tool), runId, inner);
+        let chunks = await Promise.race([two.killed, again]);
+        if (chunks === true) chunks = await recovered(continuing(inner, tool), runId, inner);
+        const end = lastData(chunks, 'data-run');
+        expect(eachOnce(sent), where).toBe(true);
+        // Killed twice without a new step, it may be what kills its process.
+        if (end['state'] !== 'completed') {
+          expect(end, where).toMatchObject({ error: { details: { why: 'recovery_limit' } } });
+          limited++;
+          continue;
         }
-        expect(lastData(chunks, 'data-run')['state'], where).toBe('completed');
         const result = resultIn(chunks);
         expectOnce(sent, result, where);
         if (Number(lastData(chunks, 'data-program')['replayed']) > 0) replayed++;
@@ -125,6 +127,7 @@ describe('a program whose instance is killed', () => {
     expect(killed).toBeGreaterThan(20);
     expect(replayed).toBeGreaterThan(5);
     expect(unknown).toBeGreaterThan(0);
+    expect(limited).toBeGreaterThan(0);
   });
 
   it('sends each approved message once at most, wherever the run that goes on was killed', async () => {
@@ -138,8 +141,10 @@ describe('a program whose instance is killed', () => {
       const { storage, killed: isKilled } = killedAfter(inner, commits);
       const ended = take(instance(storage, tool), [answer]).then(() => false);
       if (await Promise.race([isKilled, ended])) killed++;
+      await declareDead(inner);
       const later = instance(inner, tool, 60_000);
-      await later.runs.ofChat(principal, 'chat-1', { ended: true }); // finds it lost
+      const lost = await later.runs.ofChat(principal, 'chat-1', { ended: true });
+      if (lost) await readAll(await later.resume(lost.runId, 0, { principal })); // finds it lost
       turn = await take(later, [answer]);
       expect(eachOnce(sent), `killed after ${commits}: ${sent.join()}`).toBe(true);
       const output = outputOf(turn.message);

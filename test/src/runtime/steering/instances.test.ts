@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { hurry } from '../../../fixtures/processes/hurry.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import {
   defineTool,
@@ -44,7 +45,7 @@ async function twoInstances(model: ScriptedModel, { ofA }: { readonly ofA?: (sto
   const storage = memoryStorage({ now });
   const held = heldTool();
   const a = testRuntime({ ...model, storage: ofA?.(storage) ?? storage, tools: [held.tool], now });
-  const b = testRuntime({ ...idle(), storage, now });
+  const b = testRuntime({ ...idle(), storage, now, recovery: false });
   const { runId, ended } = await a.start(runRequest(), me, {});
   return { ...held, a, b, runId, ended, storage, jump: (ms: number) => void (time += ms) };
 }
@@ -63,6 +64,8 @@ const deliveredIn = (chunks: readonly UIMessageChunk[]): string[] =>
   chunks.flatMap((chunk) => chunk.type === 'steering-message' ? [chunk.id] : []);
 const undeliveredIn = (chunks: readonly UIMessageChunk[]): (string | undefined)[] =>
   chunks.flatMap((chunk) => chunk.type === 'data-steering' ? [chunk.id] : []);
+
+hurry();
 
 describe('a message that another instance accepts', () => {
   it('reaches the run, once and in order with those of the owner', async () => {

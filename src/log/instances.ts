@@ -1,0 +1,275 @@
+/**
+ * The instances that share a storage: each says that it lives, and finds out which of the others do not.
+ *
+ * What must hold:
+ *
+ * 1. One record per instance, written every {@link beatMs} while the instance owns anything; runs and plans have no heartbeat of their own.
+ *    An instance that comes to own something writes the record with the claim, so nothing is owned by an instance that nobody knows.
+ * 2. Nobody compares the clocks of two machines. An observer adds up, by its own monotonic clock, how long it has read a record
+ *    unchanged. Only reads that succeed count, and little of the time between two: an observer that was stopped, and a storage that was
+ *    away, declare nobody dead.
+ * 3. A death only makes things fast. Whoever takes something over raises its fence in a commit that also needs the record of the death
+ *    unchanged; an instance that was declared dead and lives finds a conflict at its next commit there, and writes itself alive again.
+ * 4. The record of a death stays until nothing is owned by the dead: an observer that dies meanwhile loses nothing.
+ */
+
+import type { Key } from '../base/key.ts';
+import type { Change, Entry, Storage } from '../contracts/storage.ts';
+
+/** The time between two signs of life, and between two looks at those of others. */
+export const beatMs = 750;
+/** A record that was read unchanged for so long, and so often, is that of a dead instance. */
+const deadAfterMs = 2_500;
+const leastReads = 3;
+/** So much of the time between two reads counts at most. */
+const mostBetweenMs = 1_500;
+/** How long an instance that owns nothing looks at the others after somebody has asked about one. */
+const askedMs = 5_000;
+/** So long a claim may be under way. */
+const orphanMs = 15_000;
+/** So long an instance that owns nothing tries by itself to take what is left; later, when somebody asks. */
+const takenWithinMs = 60_000;
+/** Far longer than an instance that owns something is silent. */
+const recordTtlMs = 3_600_000;
+
+/** Why an instance owns nothing any more: it was silent, or has given up what it had. */
+export type LeftCause = 'dead' | 'released';
+
+/** An instance that is gone. */
+export interface LeftInstance {
+  readonly id: string;
+  readonly cause: LeftCause;
+  /** How long this instance has known. */
+  readonly sinceMs: number;
+  /** What somebody waits for of it: is taken also where the record that it is owned is missing. */
+  readonly asked: ReadonlySet<string>;
+  /** Hold as long as the instance has not come back: belong into each commit that takes something of it. */
+  readonly checks: readonly Change[];
+}
+
+interface InstanceRecord {
+  readonly beat: number;
+  readonly left?: LeftCause;
+}
+
+/** How long a record was read unchanged. */
+interface Sighting {
+  readonly version: string | null;
+  readonly unchangedMs: number;
+  readonly reads: number;
+}
+
+interface InstancesOptions {
+  readonly storage: Storage;
+  /** How much this instance owns. */
+  readonly owned: () => number;
+  /** Takes over what the instance has owned. Resolves to whether nothing of it is left. */
+  readonly onLeft: (left: LeftInstance) => Promise<boolean>;
+}
+
+/** The instances as one of them sees them. */
+export class Instances {
+  /** New with each start of the process. */
+  readonly id: string = crypto.randomUUID();
+  readonly #options: InstancesOptions;
+  readonly #seen = new Map<string, Sighting>();
+  /** The owners that somebody waits for, until when, and for what. */
+  readonly #asked = new Map<string, { until: number; readonly runIds: Set<string> }>();
+  readonly #orphans = new Map<string, number>();
+  readonly #taking = new Set<string>();
+  readonly #leftAt = new Map<string, number>();
+  #beat = 0;
+  #isKnown = false;
+  #isWriting = false;
+  #isLooking = false;
+  #lookedAt: number | undefined;
+  #lookUntil = -Infinity;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isClosed = false;
+
+  constructor(options: InstancesOptions) {
+    this.#options = options;
+  }
+
+  /** The changes that make this instance known, for the commit by which it comes to own something. Mostly there are none. */
+  join(): readonly Change[] {
+    if (this.#isClosed || this.#isKnown) return [];
+    this.#isKnown = true;
+    this.#wake();
+    return [this.#sign()];
+  }
+
+  /** Somebody waits for what this instance owns: if it is dead, that is found out soon. */
+  ask(id: string, runId: string): void {
+    if (this.#isClosed) return;
+    if (id === this.id) return this.#askOwn(runId);
+    const asked = this.#asked.get(id) ?? { until: 0, runIds: new Set() };
+    asked.until = performance.now() + askedMs;
+    asked.runIds.add(runId);
+    this.#asked.set(id, asked);
+    if (this.#timer === undefined && !this.#isLooking) void this.#look(); // the first look starts the count
+    this.look();
+  }
+
+  /** A run that this instance owns and does not execute: the answer of its claim was lost. */
+  #askOwn(runId: string): void {
+    const since = this.#orphans.get(runId) ?? performance.now();
+    this.#orphans.set(runId, since);
+    if (performance.now() - since < orphanMs) return;
+    this.#orphans.delete(runId);
+    const left: LeftInstance = { id: this.id, cause: 'dead', sinceMs: 0, asked: new Set([runId]), checks: [] };
+    void this.#options.onLeft(left).catch(() => this.#orphans.set(runId, since));
+  }
+
+  /** A run that this instance has stopped to execute because its storage was away goes on when that is back. */
+  abandon(runId: string): void {
+    this.#orphans.set(runId, -Infinity);
+    this.look();
+  }
+
+  /** Looks at the others for a while: at requests, and where a sweep comes by. */
+  look(): void {
+    this.#lookUntil = performance.now() + askedMs;
+    this.#wake();
+  }
+
+  /** Says that this instance owns nothing any more: others take what is left. Rejects where the storage is away. */
+  async leave(): Promise<void> {
+    this.close();
+    if (!this.#isKnown) return;
+    const left = this.#options.owned() > 0 ? { left: 'released' as const } : undefined;
+    const key = instanceKey(this.id);
+    await this.#options.storage.commit([
+      left ? { key, value: { beat: ++this.#beat, ...left }, ttlMs: recordTtlMs } : { key },
+    ]);
+  }
+
+  /** Looks and writes no more. */
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+  }
+
+  #sign(): Change {
+    const value: InstanceRecord = { beat: ++this.#beat };
+    return { key: instanceKey(this.id), value, ttlMs: recordTtlMs };
+  }
+
+  #wake(): void {
+    if (this.#isClosed) return;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#tick();
+    }, beatMs);
+  }
+
+  /** Never waits: a storage that does not answer must not delay the next sign of life. */
+  #tick(): void {
+    this.#isKnown = this.#options.owned() > 0;
+    if (this.#isKnown && !this.#isWriting) void this.#write();
+    if (!this.#isLooking) void this.#look();
+    const isWaiting = performance.now() < this.#lookUntil || [...this.#orphans.values()].includes(-Infinity);
+    if (this.#isKnown || isWaiting) this.#wake();
+  }
+
+  async #write(): Promise<void> {
+    this.#isWriting = true;
+    await this.#options.storage.commit([this.#sign()]).catch(() => undefined); // the next one tries again
+    this.#isWriting = false;
+  }
+
+  async #look(): Promise<void> {
+    this.#isLooking = true;
+    try {
+      this.#compare(await this.#options.storage.list({ prefix: ['instance'], limit: 1000 }));
+    } catch {
+      // What was not read says nothing about anyone.
+    }
+    this.#isLooking = false;
+  }
+
+  #compare(entries: readonly Entry[]): void {
+    const time = performance.now();
+    const sinceMs = Math.min(time - (this.#lookedAt ?? time), mostBetweenMs);
+    this.#lookedAt = time;
+    for (const [runId, since] of this.#orphans) if (since === -Infinity) this.#askOwn(runId);
+    const found = new Map(entries.map((entry) => [String(entry.key[1]), entry]));
+    for (const [id, { until }] of this.#asked) {
+      if (until < time) this.#asked.delete(id);
+    }
+    for (const id of this.#seen.keys()) {
+      if (!found.has(id) && !this.#asked.has(id)) this.#seen.delete(id);
+    }
+    for (const id of new Set([...found.keys(), ...this.#asked.keys()])) {
+      if (id !== this.id) this.#judge(id, { entry: found.get(id), sinceMs });
+    }
+  }
+
+  #judge(id: string, { entry, sinceMs }: { readonly entry: Entry | undefined; readonly sinceMs: number }): void {
+    const record = entry?.value as InstanceRecord | undefined; // only this class writes it
+    if (entry && record?.left) return void this.#take({ id, cause: record.left, version: entry.version });
+    const version = entry?.version ?? null;
+    const before = this.#seen.get(id);
+    const isSame = before?.version === version;
+    const now: Sighting = {
+      version,
+      unchangedMs: isSame ? before.unchangedMs + sinceMs : 0,
+      reads: isSame ? before.reads + 1 : 1,
+    };
+    this.#seen.set(id, now);
+    if (now.unchangedMs >= deadAfterMs && now.reads >= leastReads) void this.#declare(id, { version, record });
+  }
+
+  /** Of all who find an instance dead, one writes so. */
+  async #declare(
+    id: string,
+    { version, record }: { readonly version: string | null; readonly record: InstanceRecord | undefined },
+  ): Promise<void> {
+    this.#seen.delete(id);
+    const value: InstanceRecord = { beat: record?.beat ?? 0, left: 'dead' };
+    const change: Change = { key: instanceKey(id), value, ifVersion: version, ttlMs: recordTtlMs };
+    const result = await this.#options.storage.commit([change]).catch(() => undefined); // the next look tries again
+    if (result?.ok) await this.#take({ id, cause: 'dead', version: result.version });
+  }
+
+  async #take(
+    { id, cause, version }: { readonly id: string; readonly cause: LeftCause; readonly version: string },
+  ): Promise<void> {
+    if (this.#taking.has(id) || this.#isClosed) return;
+    this.#taking.add(id);
+    const leftAt = this.#leftAt.get(id) ?? performance.now();
+    this.#leftAt.set(id, leftAt);
+    const { storage } = this.#options;
+    const key = instanceKey(id);
+    const checks: readonly Change[] = storage.checks ? [{ key, ifVersion: version, keep: true }] : [];
+    try {
+      const sinceMs = performance.now() - leftAt;
+      if (await this.#options.onLeft({ id, cause, sinceMs, asked: this.#asked.get(id)?.runIds ?? new Set(), checks })) {
+        await storage.commit([{ key, ifVersion: version }]);
+        this.#asked.delete(id);
+        this.#leftAt.delete(id);
+      } else if (sinceMs < takenWithinMs) this.look();
+    } catch {
+      // The next look tries again.
+    } finally {
+      this.#taking.delete(id);
+    }
+  }
+}
+
+function instanceKey(id: string): Key {
+  return ['instance', id];
+}
+
+const ownedPrefix = (instance: string): Key => ['owned', instance];
+
+/** Where it is found that an instance owns a run. */
+export function ownedKey(instance: string, runId: string): Key {
+  return [...ownedPrefix(instance), runId];
+}
+
+/** The runs that an instance owns, as far as one page has them. */
+export async function ownedBy(instance: string, storage: Pick<Storage, 'list'>): Promise<readonly string[]> {
+  const entries = await storage.list({ prefix: ownedPrefix(instance), limit: 1000 });
+  return entries.map(({ key }) => String(key[2]));
+}

@@ -1,0 +1,128 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { hurry } from '../../fixtures/processes/hurry.ts';
+import { mortal } from '../../fixtures/processes/lost-instance.ts';
+import { memoryStorage } from '../../../adapters/storage/memory.ts';
+import { defineTool, type HostedRuntime, localPrincipal, type UIMessageChunk } from '../../../src/index.ts';
+import { callsTools, says, scriptedModel, type Source, stallingStream } from '../../fixtures/model.ts';
+import { lastData, runRequest, terminalChunks, testRuntime, textOf } from '../../fixtures/runtime.ts';
+
+const me = localPrincipal();
+
+/** Tools that count: one reads, one acts, one acts and carries its own key. Those that are named never end. */
+function tools(stuck: readonly string[] = []) {
+  const made: string[] = [];
+  const tool = (id: string, annotations: object = {}) =>
+    defineTool({
+      id,
+      description: `Does ${id}`,
+      input: v.object({ idempotencyKey: v.optional(v.string()) }),
+      annotations,
+      execute(_, { toolCallId }) {
+        made.push(`${id} ${toolCallId}`);
+        return stuck.includes(id) ? new Promise<string>(() => undefined) : `${id} done`;
+      },
+    });
+  return {
+    made,
+    tools: [tool('look', { readOnlyHint: true }), tool('act'), tool('again', { idempotentHint: true })],
+  };
+}
+
+async function chunksOf(runtime: HostedRuntime, runId: string): Promise<UIMessageChunk[]> {
+  const cursor = await runtime.runs.cursor(me, runId, 0);
+  const chunks: UIMessageChunk[] = [];
+  for (let events = await cursor.next(); events; events = await cursor.next()) {
+    chunks.push(...events.map(({ text }) => JSON.parse(text) as UIMessageChunk));
+  }
+  cursor.close();
+  return chunks;
+}
+
+/** Starts a run, kills its instance once the stream has shown a chunk of this type so often, and reads it at another. */
+async function killed(
+  { first, second, until, stuck = [] }: {
+    readonly first: readonly Source[];
+    readonly second: readonly Source[];
+    readonly until: { readonly type: string; readonly count: number };
+    readonly stuck?: readonly string[];
+  },
+) {
+  const storage = memoryStorage();
+  const [dying, here, there] = [mortal(storage), tools(stuck), tools()];
+  const a = testRuntime({ ...scriptedModel(...first), storage: dying.storage, tools: here.tools });
+  const model = scriptedModel(...second);
+  const b = testRuntime({ ...model, storage, tools: there.tools });
+  const { runId } = await a.start(runRequest(), me, {});
+  const cursor = await a.runs.cursor(me, runId, 0);
+  const seen: string[] = [];
+  for (let count = 0; count < until.count;) {
+    for (const { text } of await cursor.next() ?? []) {
+      seen.push(text);
+      if ((JSON.parse(text) as UIMessageChunk).type === until.type) count++;
+    }
+  }
+  if (stuck.length > 0) await expect.poll(() => here.made.length).toBeGreaterThan(0);
+  dying.kill();
+  const chunks = await chunksOf(b, runId);
+  expect(chunks.slice(0, seen.length).map((chunk) => JSON.stringify(chunk))).toEqual(seen);
+  expect(terminalChunks(chunks)).toHaveLength(1);
+  return { chunks, b, runId, model, here: here.made, there: there.made };
+}
+
+const look = callsTools({ tool: 'look', input: {}, id: 'l' });
+const act = callsTools({ tool: 'act', input: {}, id: 'a' }, { tool: 'look', input: {}, id: 'l' });
+const half = () => stallingStream(says('Half of an ', 'answer').slice(0, 3));
+
+hurry();
+
+describe('a run whose instance was killed', () => {
+  it('is continued under its id: the half of an answer is dropped, and the model asked again', async () => {
+    const { chunks, b, runId, model } = await killed({
+      first: [look, half],
+      second: [says('All done')],
+      until: { type: 'text-delta', count: 1 },
+    });
+    expect(textOf(chunks)).toBe('Half of an All done');
+    expect(lastData(chunks, 'data-recovery')).toMatchObject({ recovery: 1, of: 3, again: true, unknown: [] });
+    expect(JSON.stringify(model.calls[0]?.prompt)).not.toContain('Half of an');
+    expect(JSON.stringify(model.calls[0]?.prompt)).toContain('look done');
+    expect(await b.runs.status(me, runId)).toMatchObject({ state: 'completed' });
+    expect((await b.runs.status(me, runId)).usage).toMatchObject({ steps: 2, toolCalls: 1, estimated: true });
+  });
+
+  it('is continued where nothing of it was shown', async () => {
+    const { chunks } = await killed({
+      first: [() => stallingStream([])],
+      second: [says('All done')],
+      until: { type: 'data-manifest', count: 1 },
+    });
+    expect(textOf(chunks)).toBe('All done');
+  });
+
+  it('never makes a call again that may have acted, and makes those again that read', async () => {
+    const { chunks, model, here, there } = await killed({
+      first: [act],
+      second: [says('I do not know')],
+      until: { type: 'tool-input-available', count: 2 },
+      stuck: ['act', 'look'],
+    });
+    expect(here.toSorted()).toEqual(['act a', 'look l']);
+    expect(there).toEqual(['look l']);
+    expect(lastData(chunks, 'data-tool-error')).toMatchObject({ toolCallId: 'a', code: 'outcome_unknown' });
+    expect(JSON.stringify(model.calls[0]?.prompt.at(-1))).toContain('The outcome of tool \\"act\\" is unknown');
+    expect(textOf(chunks)).toBe('I do not know');
+    expect(lastData(chunks, 'data-recovery')).toMatchObject({ unknown: ['a'], again: false });
+  });
+
+  it('makes a call again that carries its own key', async () => {
+    const { there, chunks } = await killed({
+      first: [callsTools({ tool: 'again', input: { idempotencyKey: 'k' }, id: 'x' })],
+      second: [says('Done')],
+      until: { type: 'tool-input-available', count: 1 },
+      stuck: ['again'],
+    });
+    expect(there).toEqual(['again x']);
+    expect(textOf(chunks)).toBe('Done');
+  });
+});
