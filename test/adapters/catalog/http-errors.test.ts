@@ -1,14 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { httpCatalog, type HttpCatalogOptions } from '../../../adapters/catalog/http.ts';
-import { PinnaceError } from '../../../src/base/errors.ts';
 import { textsIn } from '../../contracts/secrets/printing.ts';
 import { endlessBody, fakeFetch, json } from '../remote/fake-fetch.ts';
 import { agent } from '../../fixtures/records.ts';
 
 const url = 'https://control.example/v1';
 const token = 'control-token-42';
-const never = new Promise<never>(() => undefined);
-
 /** The error for this answer; it does not hold the token. */
 async function errorFor(
   answer: (request: Request) => Response | Promise<Response>,
@@ -97,22 +94,5 @@ describe('the errors of httpCatalog', () => {
     expect(odd).toMatchObject({ code: 'unavailable', retryable: false, details: { reason: 'catalog_headers' } });
     const failed = await errorFor(() => json(agent()), { headers: () => Promise.reject(new Error(token)) });
     expect(failed).toMatchObject({ code: 'unavailable', retryable: true, details: { reason: 'catalog_headers' } });
-  });
-
-  it('come at once when the signal aborts, whether or not fetch looks at it', async () => {
-    const late = new PinnaceError('deadline_exceeded', 'too late');
-    const reasons = [[late, late], [new DOMException('', 'TimeoutError'), { code: 'unavailable', retryable: true }]];
-    for (const [reason, expected] of [...reasons, [undefined, { code: 'cancelled' }]]) {
-      for (const answer of [() => never, () => new Response(new ReadableStream())]) {
-        const stop = new AbortController();
-        const { fetch } = fakeFetch(answer);
-        const calls = [
-          httpCatalog({ url, fetch }).agent('a', stop.signal),
-          httpCatalog({ url, fetch }).listTools({ limit: 5 }, stop.signal),
-        ];
-        stop.abort(reason);
-        for (const call of calls) await expect(call).rejects.toMatchObject(expected as object);
-      }
-    }
   });
 });

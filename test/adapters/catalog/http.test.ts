@@ -106,14 +106,6 @@ describe('what httpCatalog remembers', () => {
     expect(await catalog.agent('helper')).toBeUndefined();
     expect(requests.map(({ headers }) => headers.get('if-none-match'))).toEqual([null, '"r1"', null]);
   });
-
-  it('is not asked for where the control plane gives no entity tag, and a 304 then is refused', async () => {
-    const { fetch } = fakeFetch(() => new Response(null, { status: 304 }));
-    await expect(httpCatalog({ url, fetch }).agent('helper')).rejects.toMatchObject({
-      code: 'unavailable',
-      details: { reason: 'catalog_refused' },
-    });
-  });
 });
 
 describe('the tools of httpCatalog', () => {

@@ -295,21 +295,6 @@ describe('officeText of other files', () => {
     });
   });
 
-  it('has no more than 16,384 columns, and reads a part of two names once', async () => {
-    const cell = (count: number, text: string) =>
-      `<table:table-cell table:number-columns-repeated="${count}"><text:p>${text}</text:p></table:table-cell>`;
-    const empty = `<table:table-row>${cell(16_384, '').repeat(20_000)}</table:table-row>`;
-    const row = `<table:table-row>${cell(16_383, '')}${cell(3, 'last')}</table:table-row>`;
-    const text = await textOf({
-      'content.xml':
-        `<office:body><office:spreadsheet><table:table table:name="T">${empty}${row}</table:table></office:spreadsheet></office:body>`,
-    });
-    expect(text.match(/last/g)).toHaveLength(1);
-    const twice = sheetOf('<row><c><v>7</v></c></row>');
-    twice['xl/workbook.xml'] = twice['xl/workbook.xml']!.replace(/<sheet [^>]+>/, (sheet) => sheet.repeat(5_000));
-    expect(await textOf(twice)).toBe('## Tides\n\n| 7 |');
-  });
-
   it('stops with the signal', async () => {
     const file = await zipOf({ 'word/document.xml': `<w:document>${p('x').repeat(1000)}</w:document>` });
     await expect(officeText(file, { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'cancelled' });

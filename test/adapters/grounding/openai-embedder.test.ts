@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { openAiEmbedder, type OpenAiEmbedderOptions } from '../../../adapters/grounding/openai-embedder.ts';
-import { vectorSource } from '../../../adapters/grounding/vector.ts';
 import { neverAborted } from '../../fixtures/grounding.ts';
 
 interface Sent {
@@ -67,13 +66,5 @@ describe('openAiEmbedder', () => {
     await expect(embedder.embed(['a'], AbortSignal.abort())).rejects.toMatchObject({
       code: 'cancelled',
     });
-  });
-
-  it('embeds no text twice for a vector source', async () => {
-    const { sent, embedder } = endpoint();
-    const source = vectorSource({ id: 'v', embedder });
-    await source.remember({ tenant: 'local', items: [{ id: 'a', text: 'one' }] }, neverAborted());
-    await source.remember({ tenant: 'local', items: [{ id: 'b', text: 'one' }] }, neverAborted());
-    expect(sent).toHaveLength(1);
   });
 });

@@ -70,15 +70,6 @@ describe('textSource finds', () => {
     expect(idsOf(await found(items, 'cafe'))).toEqual(['cafe']);
   });
 
-  it('a name with digits, marked as a whole', async () => {
-    const [hit] = await found(
-      [item('a', 'First subject20, then subject200.'), item('b', 'A subject of 200')],
-      'subject200',
-    );
-    const { ranges } = hit!.matched.find(({ field }) => field === 'content')!;
-    expect(ranges.map(([from, to]) => hit!.content.slice(from, to))).toEqual(['subject', 'subject200']);
-  });
-
   it('an item by its id with certainty, where the filters let it pass', async () => {
     const source = textSource({ id: 'notes' });
     await source.remember({ tenant: 'local', items }, neverAborted());

@@ -85,13 +85,6 @@ describe('an answer of a chat completion server', () => {
     expect(seen.parts.at(-1)).toMatchObject({ usage: { inputTokens: { total: 3 }, outputTokens: { total: 2 } } });
   });
 
-  it.each(['application/json', 'text/plain', 'application/octet-stream', 'text/html', ''])(
-    'is a stream by its content, whatever its label: "%s"',
-    async (type) => {
-      expect(textOf(await call(() => sent(events(...plain, '[DONE]'), { type })))).toBe('hello');
-    },
-  );
-
   it.each([
     [
       'a document',

@@ -67,14 +67,6 @@ describe('the pace of rehearsal', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('sets no timer at all with a delay of 0', async () => {
-    const timer = vi.spyOn(globalThis, 'setTimeout');
-    await stream({ prompt: [user('Write a long answer')] });
-    await rehearsal({ delayMs: 0 }).doGenerate({ prompt: hello });
-    expect(timer).not.toHaveBeenCalled();
-    timer.mockRestore();
-  });
-
   it('ends with the reason of an abort between two words, and leaves no timer', async () => {
     const abort = new AbortController();
     const { parts, ended } = await startReading({ delayMs: 50 }, abort.signal);

@@ -87,14 +87,6 @@ describe('httpSink', () => {
     expect(request?.headers.get('authorization')).toBe('Bearer t');
     expect(await request?.text()).toBe(`${JSON.stringify(event)}\n`);
   });
-
-  it('tries a batch again before it is lost', async () => {
-    const { sink, flush, requests, dropped, setBroken } = httpSubject();
-    setBroken(true);
-    sink(event);
-    await flush();
-    expect([requests.length, dropped()]).toEqual([2, 1]);
-  });
 });
 
 describe('queuedSink', () => {

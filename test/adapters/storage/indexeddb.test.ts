@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { indexedDbStorage, type StorageFormat } from '../../../adapters/storage/indexeddb.ts';
-import type { Change, ClosableStorage, Watchable } from '../../../src/contracts/storage.ts';
+import type { ClosableStorage, Watchable } from '../../../src/contracts/storage.ts';
 import { createTestClock, type StorageSubject, watchableStorageContract } from '../../contracts/storage.ts';
 
 const opened: { readonly name: string; readonly storage: ClosableStorage }[] = [];
@@ -54,11 +54,6 @@ function interceptPut(
   vi.spyOn(IDBObjectStore.prototype, 'put').mockImplementation(function (this: IDBObjectStore, row, key) {
     return intercept(() => original.call(this, row, key), this, row);
   });
-}
-
-/** A hundred values with a short life. */
-function nonces(round: number): Change[] {
-  return Array.from({ length: 100 }, (_, at) => ({ key: ['nonce', round, at], value: 1, ttlMs: 10 }));
 }
 
 function throwingFactory(name: string): IDBFactory {
@@ -220,18 +215,5 @@ describe.skipIf(!('indexedDB' in globalThis))('indexedDbStorage', () => {
       code: 'invalid_argument',
       details: { reason: 'invalid_value' },
     });
-  });
-
-  it('removes expired rows when new ones with a lifetime come', async () => {
-    const clock = createTestClock();
-    const { factory, databases } = watchedFactory();
-    const storage = open({ now: clock.now, indexedDB: factory });
-    for (let round = 0; round < 5; round++) {
-      await storage.commit(nonces(round));
-      clock.advance(10);
-    }
-    const count = databases[0]?.transaction('entries').objectStore('entries').count();
-    await new Promise((resolve) => count?.addEventListener('success', resolve));
-    expect(count?.result).toBe(100);
   });
 });

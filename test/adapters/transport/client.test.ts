@@ -76,18 +76,6 @@ describe('a run that is going on', () => {
   });
 });
 
-const nameOf = (error: unknown) => (error as { name?: string }).name;
-
-describe('letting go', () => {
-  it('sends nothing when it came first', async () => {
-    const { client, endpoint } = await setup();
-    await expect(client.run(runRequest(), { signal: AbortSignal.abort() })).rejects.toSatisfy((error) =>
-      nameOf(error) === 'AbortError'
-    );
-    expect(endpoint.requests).toHaveLength(0);
-  });
-});
-
 describe('as a transport of the AI SDK', () => {
   const trigger = {
     trigger: 'submit-message',

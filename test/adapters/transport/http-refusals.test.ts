@@ -56,16 +56,6 @@ describe('a request whose Host header is no host name', () => {
   });
 });
 
-describe('a refused run', () => {
-  it('carries Retry-After when the runtime is closed, and none when a retry cannot help', async () => {
-    const { serve, runtime } = endpoint();
-    expect((await serve(start({ agentId: 'nobody' }))).headers.get('retry-after')).toBeNull();
-    await runtime.close();
-    const closed = await serve(start());
-    expect([closed.status, closed.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^[12]$/)]);
-  });
-});
-
 describe('the events of refused requests', () => {
   const look = (headers: Record<string, string> = {}): Request =>
     new Request('http://127.0.0.1/v1/runs/run_x', { headers });

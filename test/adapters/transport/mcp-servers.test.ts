@@ -61,24 +61,4 @@ describe('POST /v1/mcp-servers/:id/validate', () => {
     await expect(tenant.client.validateMcpServer('docs-server')).rejects.toMatchObject(refused);
     expect(tenant.connections()).toBe(0);
   });
-
-  it('is described', async () => {
-    const { serve } = await endpoint();
-    const description: unknown = await (await serve(new Request('https://worker.example/v1/openapi.json'))).json();
-    expect(description).toMatchObject({
-      paths: {
-        '/v1/mcp-servers/{id}/validate': {
-          post: {
-            requestBody: {
-              content: {
-                'application/json': {
-                  schema: { properties: { approve: { type: 'boolean' }, leaveOut: { type: 'array' } } },
-                },
-              },
-            },
-          },
-        },
-      },
-    });
-  });
 });

@@ -62,14 +62,6 @@ describe('the tools of a page, for an agent', () => {
     await expect(connection.callTool(callOf('paint'))).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('report a change, so that what was approved is checked again', async () => {
-    const changed = Promise.withResolvers<void>();
-    const { context, connection } = await connected(new FakeModelContext(), changed.resolve);
-    await context.registerTool(paint, { signal });
-    await changed.promise;
-    expect(await connection.listTools({ signal })).toHaveLength(1);
-  });
-
   it('fail as a result, without the text of the page', async () => {
     const { context, connection } = await connected();
     await context.registerTool({ ...paint, execute: () => Promise.reject(new Error('my password')) }, { signal });

@@ -233,13 +233,6 @@ describe('attaching files', () => {
     expect(names()).toEqual([]);
   });
 
-  it('takes a text by its content, whatever type the browser gives its name', async () => {
-    page = await mount();
-    await choose(new File(['let a = 1;'], 'main.ts', { type: 'video/mp2t' }));
-    await attached(1);
-    expect(page.playground.chats.current.value.attached.value[0]).toMatchObject({ mediaType: 'text/plain' });
-  });
-
   it('sends files that are attached while an answer is written with the next message', async () => {
     page = await mount();
     await send(page, 'Hi');

@@ -84,15 +84,6 @@ async function call(context: FakeModelContext, signal = new AbortController().si
 beforeEach(() => void (deleted.length = 0));
 
 describe('the tools of an agent, offered to the browser', () => {
-  it('are none until a person chooses an agent, and none after they withdraw it', async () => {
-    const { context } = await opened();
-    expect(await namesOf(context)).toEqual([]);
-    await choose('navigator');
-    await vi.waitFor(async () => expect(await namesOf(context)).toEqual(['wipe']));
-    await choose('');
-    await vi.waitFor(async () => expect(await namesOf(context)).toEqual([]));
-  });
-
   it('are registered anew after a change of the agents', async () => {
     const { context, playground } = await opened();
     await choose('navigator');

@@ -158,13 +158,6 @@ describe('createToolIndex', () => {
     expect(index.renamed('older')).toEqual([]);
   });
 
-  it('explains which words of the query no tool says', () => {
-    const index = createToolIndex([{ name: 'get_weather', description: 'Tells the weather' }]);
-    expect(index.explain('Weather on the Moonbase', 'get_weather')?.notFound).toEqual(['moonbase']);
-    expect(index.explain('forecast', 'get_weather')?.notFound).toEqual([]);
-    expect(index.explain('weathr', 'get_weather')?.notFound).toEqual([]);
-  });
-
   it('keeps words of another meaning apart that share a stem', () => {
     const index = createToolIndex([{ name: 'product_get' }, { name: 'deployment_get' }]);
     expect(namesOf(index, 'deploy to production')).toEqual(['deployment_get']);

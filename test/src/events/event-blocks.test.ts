@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import { createEventBlocks } from '../../../src/events/index.ts';
 import type { Storage } from '../../../src/index.ts';
-import { all, at } from '../../fixtures/kept-events.ts';
+import { at } from '../../fixtures/kept-events.ts';
 
 /** A storage, and the sizes of what is committed. */
 function counted() {
@@ -20,36 +20,6 @@ function counted() {
 }
 
 describe('createEventBlocks', () => {
-  it('stores events that are added at once in one record and one commit, numbered from 1', async () => {
-    const { counting, commits, blocks } = counted();
-    const log = createEventBlocks({ storage: counting });
-    await log.append(Array.from({ length: 100 }, (_, ms) => at(ms)));
-    await log.append([at(100)]);
-    expect(commits).toEqual([6, 6]);
-    expect(await blocks()).toHaveLength(2);
-    const { items, nextPageToken = '' } = await log.list({ limit: 99 });
-    expect(items.map(({ seq }) => seq)).toEqual(Array.from({ length: 99 }, (_, i) => i + 1));
-    expect((await log.list({ pageToken: nextPageToken })).items).toEqual(
-      [100, 101].map((seq) => ({ seq, event: at(seq - 1) })),
-    );
-    expect(await log.verify()).toMatchObject({ ok: true, checked: 101 });
-  });
-
-  it('cuts blocks of bounded text, and commits of at most 100 changes', async () => {
-    const { counting, commits, blocks } = counted();
-    const log = createEventBlocks({ storage: counting });
-    const apart = Array.from({ length: 200 }, (_, i) => at(i, { target: { type: 'tool', id: `tool-${i}` } }));
-    const long = Array.from({ length: 200 }, (_, i) => at(200 + i, { payloadSummary: 'x'.repeat(512) }));
-    await log.append([...apart, ...long]);
-    expect(Math.max(...commits)).toBeLessThanOrEqual(100);
-    const lengths = (await blocks()).map(({ value }) => JSON.stringify(value).length);
-    expect(Math.max(...lengths)).toBeLessThanOrEqual(75_000); // quotes are escaped here once more
-    expect(lengths.length).toBeLessThanOrEqual(8);
-    expect(await all(log, { target: 'tool-150' })).toEqual([apart[150]]);
-    expect(await all(log)).toEqual([...apart, ...long]);
-    expect(await log.verify()).toMatchObject({ ok: true, checked: 400 });
-  });
-
   it.each<[string, (text: string) => string]>([
     ['an event', (text) => text.replace('tool.call', 'tool.list')],
     ['the number', (text) => text.replace('"seq":2', '"seq":3')],

@@ -2,21 +2,11 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { sweepOnRequest } from '../../../adapters/upkeep/plan-sweep.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import {
-  createAudit,
-  createGrounding,
-  createRegistry,
-  createTree,
-  localPrincipal,
-  type OnError,
-  openTree,
-  treeTools,
-} from '../../../src/index.ts';
+import { createGrounding, createTree, localPrincipal, type OnError, openTree, treeTools } from '../../../src/index.ts';
 import { createReport } from '../../../src/events/report.ts';
 import { fakeMcp, mcpCatalog, pinnedServer, rawTool } from '../../fixtures/mcp.ts';
 import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
 import { fakeSource } from '../../fixtures/grounding-source.ts';
-import { provider } from '../../fixtures/records.ts';
 import { readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
 
@@ -83,30 +73,6 @@ describe('onError of a stored tree', () => {
     await other.write([{ kind: 'payload', nodeId: 'root', payloadType: 'unit', payload: { name: 'New' } }]);
     await expect.poll(() => reports).toContainEqual([cause, { kind: 'storage', id: 'watch' }]);
     stop.abort();
-  });
-});
-
-describe('onError of a registry', () => {
-  it('receives what its sinks, hooks and audit throw', async () => {
-    const { reports, onError } = recorder();
-    const [sink, denied, change, audit] = ['sink', 'denied', 'change', 'audit'].map((name) => new TypeError(name));
-    const storage = memoryStorage();
-    const failing = throwIt(sink);
-    const registry = createRegistry({ storage, sinks: [failing], onChange: throwIt(change), onError });
-    await expect(registry.providers.register(provider())).rejects.toBe(change);
-    expect(reports).toContainEqual([change, { kind: 'hook', id: 'onChange' }]);
-    expect(reports).toContainEqual([sink, expect.objectContaining({ kind: 'sink' })]);
-    const guarded = createRegistry({ storage, authorize: throwIt(denied), onError });
-    await expect(guarded.providers.register(provider({ id: 'p2' }), { principal: me })).rejects.toMatchObject({
-      code: 'forbidden',
-    });
-    expect(reports).toContainEqual([denied, { kind: 'hook', id: 'authorize' }]);
-    const unwritable = { ...storage, commit: () => Promise.reject(audit) };
-    const audited = createRegistry({ storage, audit: createAudit({ storage: unwritable }), onError });
-    await expect(audited.providers.register(provider({ id: 'p3' }), { principal: me })).rejects.toMatchObject({
-      code: 'unavailable',
-    });
-    expect(reports).toContainEqual([audit, expect.objectContaining({ kind: 'audit', id: 'registry.register' })]);
   });
 });
 

@@ -174,25 +174,6 @@ describe('onError', () => {
     expect(left).not.toContain(canary);
   });
 
-  it('receives why the audit cannot be written, with the action that was refused', async () => {
-    const { reports, onError } = recorder();
-    const cause = bug();
-    const inner = memoryStorage();
-    const audit = createAudit({
-      storage: { get: (key) => inner.get(key), list: (o) => inner.list(o), commit: throwIt(cause) },
-    });
-    const act = defineTool({ id: 'act', description: 'Acts', input: v.strictObject({}), execute: () => 'done' });
-    const left = await leftBy(scriptedModel(callsTools({ tool: 'act', input: {} }), says('ok')), {
-      tools: [act],
-      audit,
-      onError,
-    });
-    expect(reports.map((report) => [report.cause, report.context.kind, report.context.id])).toEqual([
-      [cause, 'audit', 'tool.call'],
-    ]);
-    expect(left).not.toContain(canary);
-  });
-
   it.each<[string, OnError]>([
     ['throws', throwIt(bug())],
     ['rejects', () => Promise.reject(bug()) as never],

@@ -30,17 +30,6 @@ describe('fitCalibration', () => {
     expect(fit.offset).toBeCloseTo(-1, 0);
   });
 
-  it('never falls, whatever was judged', () => {
-    const perverse = judgedBy(3, 400).map(({ confidence, relevant }) => ({ confidence: 1 - confidence, relevant }));
-    expect(fitCalibration(perverse).slope).toBeGreaterThanOrEqual(0);
-    const separate = Array.from(
-      { length: 400 },
-      (_, at) => ({ confidence: at < 200 ? 0.2 : 0.8, relevant: at >= 200 }),
-    );
-    const { slope, offset } = fitCalibration(separate);
-    expect(Number.isFinite(slope) && Number.isFinite(offset)).toBe(true);
-  });
-
   it('refuses too few judged hits, and hits that are all alike', () => {
     expect(() => fitCalibration(judgedBy(1, 199))).toThrow('at least 200');
     expect(() => fitCalibration(Array.from({ length: 300 }, () => ({ confidence: 0.5, relevant: true })))).toThrow(

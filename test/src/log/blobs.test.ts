@@ -26,14 +26,6 @@ describe('files in a storage', () => {
     await expect(run(setup().blobs)).resolves.toBeUndefined();
   });
 
-  it('are written once for the same content', async () => {
-    const { blobs, writes } = setup();
-    await blobs.put(blob, scope);
-    const before = writes.length;
-    await blobs.put(blob, scope);
-    expect(writes).toHaveLength(before);
-  });
-
   it('expire 30 days after their last use', async () => {
     const { blobs, pass, storage } = setup();
     const id = await blobs.put(blob, scope);

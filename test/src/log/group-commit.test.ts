@@ -45,12 +45,4 @@ describe('groupCommits', () => {
     await Promise.all(Array.from({ length: 20 }, (_, i) => grouped.commit([{ key: ['k'], value: i }])));
     expect((await storage.get(['k']))?.value).toBe(19);
   });
-
-  it('never makes a commit larger than a commit may be', async () => {
-    const { storage, commits } = counting();
-    const grouped = groupCommits(storage);
-    const three = (i: number): Change[] => [0, 1, 2].map((j) => ({ key: ['k', i, j], value: 1 }));
-    await Promise.all(Array.from({ length: 100 }, (_, i) => grouped.commit(three(i))));
-    expect(Math.max(...commits.map(({ length }) => length))).toBeLessThanOrEqual(100);
-  });
 });

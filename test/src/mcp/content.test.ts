@@ -167,14 +167,6 @@ describe('prompts and resources of an MCP server', () => {
     });
   });
 
-  it('are left out one by one by the person who approves', async () => {
-    const { approve, uris, read } = await setUp();
-    await approve({ leaveOut: ['resource:docs://rules', 'template:docs://pages/{id}'] });
-    expect(await uris()).toEqual(['docs://handbook']);
-    await expect(read('docs://rules')).rejects.toMatchObject(unknown);
-    await expect(read('docs://pages/7')).rejects.toMatchObject(unknown);
-  });
-
   it.each([
     [
       'a command for models',
@@ -245,20 +237,6 @@ describe('a prompt or resource that drifts', () => {
     await expect(read('docs://handbook')).resolves.toBeDefined(); // compared less than five minutes ago
     await read('docs://rules');
     await expect(read('docs://handbook')).rejects.toMatchObject(hidden);
-  });
-
-  it('covers templates and prompts, and is hidden while it is not listed', async () => {
-    const { approve, mcp, read, runtime, later } = await setUp();
-    await approve();
-    mcp.offer.templates = [{ ...page, title: 'Pages' }];
-    mcp.offer.prompts = [];
-    await expect(read('docs://pages/7')).rejects.toMatchObject(hidden);
-    const prompt = { server, name: 'summarize', arguments: { id: '7' } };
-    await expect(runtime.prompts.get('helper', prompt, me)).rejects.toMatchObject(hidden);
-    mcp.offer.prompts = [summarize];
-    later();
-    await runtime.prompts.list('helper', me);
-    expect(mcp.asked.reads).toEqual([]);
   });
 });
 

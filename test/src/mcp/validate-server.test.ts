@@ -189,14 +189,6 @@ describe('validateMcpServer', () => {
     expect(await manifest()).toEqual([{ id: 'docs__read_page' }]);
   });
 
-  it('leaves out by itself what could not be called', async () => {
-    const mcp = fakeMcp({ tools: [rawTool(), rawTool({ name: 'research', execution: { taskSupport: 'required' } })] });
-    const { validate, manifest } = await unvalidated(mcp);
-    const answer = await validate({ approve: true });
-    expect(answer).toMatchObject({ approved: true, findings: [{ rule: 'needs_task', severity: 'warning' }] });
-    expect(await manifest()).toEqual([{ id: 'docs__search' }]);
-  });
-
   it('approves only the offer that the digest names', async () => {
     const mcp = fakeMcp();
     const { validate, catalog } = await unvalidated(mcp);
@@ -220,17 +212,6 @@ describe('validateMcpServer', () => {
     expect(await stored(catalog)).toMatchObject({ status: 'pending' });
   });
 
-  it('takes the digest of one look for every choice of what is left out', async () => {
-    const { runtime, validate, manifest } = await unvalidated(
-      fakeMcp({ tools: [rawTool({ name: 'read' }), poisoned] }),
-    );
-    const { digest } = await validate();
-    expect((await validate({ leaveOut: ['search'] })).digest).toBe(digest);
-    const request = { approve: true, digest, leaveOut: ['search'] };
-    expect(await runtime.validateMcpServer('docs-server', request, me)).toMatchObject({ approved: true });
-    expect(await manifest()).toEqual([{ id: 'docs__read' }]);
-  });
-
   it('keeps the unchanged tools of a server whose new offer is refused, and hides those that changed', async () => {
     const mcp = fakeMcp({ tools: [rawTool(), rawTool({ name: 'read' })] });
     const { validate, manifest, catalog, run, calls, events } = await unvalidated(mcp);
@@ -248,15 +229,6 @@ describe('validateMcpServer', () => {
     expect(events.findLast(({ action }) => action === 'mcp.approve')).toMatchObject({ status: 'denied' });
     await run();
     expect(calls[0]?.tools?.map(({ name }) => name)).toEqual(['docs__read']);
-  });
-
-  it('keeps the unchanged tools when those that changed are left out', async () => {
-    const mcp = fakeMcp({ tools: [rawTool(), rawTool({ name: 'read' })] });
-    const { validate, manifest } = await unvalidated(mcp);
-    await validate({ approve: true, effects: { read: 'read' } });
-    mcp.offer.tools = [poisoned, rawTool({ name: 'read' })];
-    expect(await validate({ approve: true, leaveOut: ['search'] })).toMatchObject({ approved: true, status: 'valid' });
-    expect(await manifest()).toEqual([{ id: 'docs__read' }]);
   });
 
   it('reports how the offer differs from the pin, and approves a change with one call', async () => {

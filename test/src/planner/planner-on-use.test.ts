@@ -18,16 +18,6 @@ function onUse({ failures = 0, storage = memoryStorage(), now = Date.now } = {})
 }
 
 describe('plannerOnUse', () => {
-  it('loads the planner once, for the first plan', async () => {
-    const { planner, loads } = onUse();
-    expect(await planner.sweep()).toBe(0);
-    expect(loads()).toBe(0);
-    const [first, second] = await Promise.all([planner.run({ goal: 'one' }, me), planner.run({ goal: 'two' }, me)]);
-    expect([first.state, second.state]).toEqual(['done', 'done']);
-    expect(await planner.sweep()).toBe(0);
-    expect(loads()).toBe(1);
-  });
-
   it('rejects a call when loading fails, and loads again for the next call', async () => {
     const { planner, loads } = onUse({ failures: 1 });
     await expect(planner.start({ goal: 'one' }, me)).rejects.toThrow('Failed to fetch');

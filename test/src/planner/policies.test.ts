@@ -23,27 +23,6 @@ function child(key: string, goal: string, more: object = {}): ActionInput {
 }
 
 describe('the failure of a child', () => {
-  it('fails its parent, and what goes on beside it is cancelled', async () => {
-    const { planner } = testPlanner(
-      family([child('a', 'slow'), child('b', 'fail', { onFailure: 'fail' }), child('c', 'slow')]),
-    );
-    const outcome = await planner.run({ goal: 'g' }, me);
-    expect(outcome).toMatchObject({
-      state: 'failed',
-      error: { code: 'not_found', details: { reason: 'child_failed', from: '1-2' } },
-    });
-    const ends = (await eventsOf(planner, outcome.planId)).map(({ event }) => event).filter(({ type }) =>
-      /^(agent|run)\.(failed|cancelled)/.test(type)
-    );
-    expect(ends.map((event) => 'id' in event ? `${event.type} ${event.id}` : event.type)).toEqual([
-      'agent.failed 1-2',
-      'agent.cancelled 1-1',
-      'agent.cancelled 1-3',
-      'agent.failed 1',
-      'run.failed',
-    ]);
-  });
-
   it('that may pass is tried again with growing pauses, which are timers on record', async () => {
     const clock = testClock();
     let attempts = 0;

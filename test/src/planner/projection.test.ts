@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { createPlanner, type UIMessageChunk } from '../../../src/index.ts';
+import { type UIMessageChunk } from '../../../src/index.ts';
 import { planTools, type PlanView, readPlanCall } from '../../../src/planner/index.ts';
 import { readAll, terminalChunks } from '../../fixtures/runtime.ts';
-import { done, me, next, resultsOf, testPlanner } from '../../fixtures/plan.ts';
+import { done, me, next, testPlanner } from '../../fixtures/plan.ts';
 
 function viewsOf(chunks: readonly UIMessageChunk[]): PlanView[] {
   return chunks.flatMap((chunk) => chunk.type === 'data-plan' ? [chunk.data as PlanView] : []);
@@ -41,45 +41,6 @@ describe('the stream of a plan', () => {
     expect(watchers).toBe(before);
     await planner.cancel(planId, me);
     await planner.close();
-  });
-
-  it('shows the plan, emits the result as text, and ends once', async () => {
-    const { planner, storage } = testPlanner(async (task) =>
-      task.address !== '1'
-        ? done(task.goal)
-        : task.step === 1
-        ? next({ type: 'plan_revise', outline: ['a, then b'] }, { type: 'create', key: 'a', goal: 'a' }, {
-          type: 'create',
-          key: 'b',
-          goal: 'b',
-          after: ['a'],
-        })
-        : done(Object.values(resultsOf(task)).join())
-    );
-    const { planId } = await planner.start({ goal: 'g' }, me);
-    const chunks = await readAll(planner.stream(planId, me));
-    expect(chunks[0]).toMatchObject({ type: 'start' });
-    expect(statesOf(chunks)).toEqual(['running', 'completed']);
-    expect(terminalChunks(chunks)).toEqual([{ type: 'finish', finishReason: 'stop' }]);
-    expect(chunks.flatMap((chunk) => chunk.type === 'text-delta' ? [chunk.delta] : [])).toEqual(['a,b']);
-    const last = viewsOf(chunks).at(-1);
-    expect(last).toMatchObject({
-      planId,
-      state: 'done',
-      outline: ['a, then b'],
-      counts: { done: 3 },
-      omitted: 0,
-      used: { agents: 3, steps: 4 },
-    });
-    expect(last?.tasks).toMatchObject([{ address: '1' }, { address: '1-1', key: 'a' }, {
-      address: '1-2',
-      after: ['1-1'],
-    }]);
-    const elsewhere = createPlanner({ storage, runAgent: async () => done(1) });
-    const late = await readAll(elsewhere.stream(planId, me));
-    expect(viewsOf(late)).toMatchObject([{ state: 'running', tasks: [{ address: '1' }], counts: { done: 0 } }, last]);
-    expect(late.filter(({ type }) => type !== 'data-plan')).toEqual(chunks.filter(({ type }) => type !== 'data-plan'));
-    expect(await elsewhere.view(planId, me)).toEqual(last);
   });
 
   it('shows the usage of each agent', async () => {

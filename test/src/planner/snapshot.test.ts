@@ -133,14 +133,6 @@ describe('a plan that is taken up', () => {
     }
   });
 
-  it('keeps the last snapshot alone', async () => {
-    const { planner, storage } = testPlanner(asksAtLast, { limits: { snapshotEvents: 10 } });
-    const { planId } = await planner.run({ goal: 'g', maxParallelism: 1 }, me);
-    const pieces = await storage.list({ prefix: ['plan', planId, 's'], limit: 100 });
-    const { snapshot } = await readState(storage, planId);
-    expect(pieces.map(({ key }) => key[3])).toEqual([`${snapshot?.seq}`]);
-  });
-
   it('is read from a snapshot that takes several values', async () => {
     const wide: RunAgent = async ({ address, step, context }) => {
       if (address === '1' && step === 1) {

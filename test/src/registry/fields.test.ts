@@ -234,13 +234,4 @@ describe('a registry that registers an MCP server', () => {
     await expect(registry.mcpServers.update('files', { url: 'http://10.0.0.8/mcp' }, { version: 2 })).rejects
       .toMatchObject(refusal(['url', 'scheme_not_allowed']));
   });
-
-  it('checks a stored address only when it changes', async () => {
-    const storage = memoryStorage();
-    const before = registryOf({ storage, privateOrigins: ['loopback'] });
-    await before.mcpServers.register(mcpServer({ url: 'http://127.0.0.1:8080/mcp' }));
-    const registry = registryOf({ storage });
-    expect(await registry.mcpServers.update('files', { media: true }, { version: 1 })).toMatchObject({ media: true });
-    expect(await registry.mcpServers.disable('files')).toMatchObject({ state: 'disabled' });
-  });
 });

@@ -61,26 +61,6 @@ describe("an agent's steps", () => {
     });
   });
 
-  it('think: calls of a task have ids of their own, and the provider receives those that it gave', async () => {
-    const call = (n: number) => callsTools({ tool: 'look', input: { n }, id: 'call_0' });
-    const { runtime, calls: requests } = runtimeWith(call(1), call(2), says('Done'));
-    const first = await runtime.steps.think(thought());
-    const outcome = (callId: string) => ({
-      type: 'outcome' as const,
-      callId,
-      outcome: { ok: true as const, output: callId },
-    });
-    const next = { history: first.history, inputs: [outcome('call_0')] };
-    const second = await runtime.steps.think(thought(next));
-    expect([first, second].map(({ calls: made }) => made[0]?.callId)).toEqual(['call_0', 'call_0~2']);
-    await runtime.steps.think(thought({ history: second.history, inputs: [outcome('call_0~2')] }));
-    const results = requests.at(-1)!.prompt.flatMap(({ role, content }) => role === 'tool' ? content : []);
-    expect(results).toMatchObject([
-      { toolCallId: 'call_0', output: { value: 'call_0' } },
-      { toolCallId: 'call_0', output: { value: 'call_0~2' } },
-    ]);
-  });
-
   it.each([
     ['is cut before its finish', says('Half of').slice(0, -1), { reason: 'provider_stream_cut' }],
     ['finishes with an error', [...says('Half of').slice(0, -1), failedFinish], undefined],
@@ -174,15 +154,6 @@ describe("an agent's steps", () => {
       });
     },
   );
-
-  it('think: a model that never sends headers is stopped when its first chunk is due', async () => {
-    const model = { ...scriptedModel().model, doStream: () => new Promise<never>(() => undefined) };
-    const runtime = testRuntime({ model, limits: { firstChunkMs: 5 } });
-    await expect(runtime.steps.think(thought())).rejects.toMatchObject({
-      code: 'deadline_exceeded',
-      details: { reason: 'first_chunk_timeout' },
-    });
-  });
 
   it.each([
     ['may not run the agent', step({ owner: { tenant, subject, agents: [], scopes } }), 'forbidden'],

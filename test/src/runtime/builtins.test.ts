@@ -1,6 +1,5 @@
-import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { defineTool, localPrincipal } from '../../../src/index.ts';
+import { localPrincipal } from '../../../src/index.ts';
 import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
 import { readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
 
@@ -38,15 +37,5 @@ describe('a runtime to which no tools are given', () => {
       create: 'only_in_plans',
       ask_human: 'only_in_plans',
     });
-  });
-});
-
-describe('a built-in tool that a composition replaces', () => {
-  it("is the composition's", async () => {
-    const mine = defineTool({ id: 'calculator', description: 'Mine', input: v.object({}), execute: () => 'mine' });
-    const model = scriptedModel(callsTools({ tool: 'calculator', input: {} }), says('Done'));
-    const runtime = testRuntime({ ...model, tools: [mine] });
-    expect(outputOf(await readAll(await runtime.run(runRequest(), me)))).toMatchObject({ output: 'mine' });
-    expect((await runtime.manifest('helper', me)).tools).toEqual([{ id: 'calculator' }]);
   });
 });

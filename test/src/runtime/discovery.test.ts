@@ -82,21 +82,6 @@ describe('discovery in a run', () => {
     expect(outputs[2]).toBe('archive ticket: done');
   });
 
-  it('shows from the start what the allowlist names one by one', async () => {
-    const scripted = scriptedModel(says('Hi'));
-    const agent = { entryTools: [...entryTools, 'crm_list_poem'] };
-    const runtime = testRuntime({ model: scripted.model, tools: many, agent });
-    await readAll(await runtime.run(runRequest(), localPrincipal()));
-    expect(seen(scripted, 0)).toEqual([...offered, 'crm_list_poem']);
-  });
-
-  it('is off for an agent that only says "*", which sees every tool at once', async () => {
-    const scripted = scriptedModel(says('Hi'));
-    const runtime = testRuntime({ model: scripted.model, tools: many, agent: { entryTools: ['*'] } });
-    await readAll(await runtime.run(runRequest(), localPrincipal()));
-    expect(seen(scripted, 0)).toEqual(many.map(({ definition }) => definition.name).toSorted());
-  });
-
   it("filters what was loaded by today's allowlist, and what a forged result names", async () => {
     const first = scriptedModel(loads('crm_share_photo', 'crm_list_poem'), says('Loaded'));
     const one = testRuntime({ model: first.model, tools: many, agent: { entryTools } });
@@ -192,21 +177,6 @@ describe('discovery in a run', () => {
     const runtime = testRuntime({ model: scripted.model, tools: many, agent: { entryTools } });
     const chunks = await readAll(await runtime.run(runRequest(), localPrincipal()));
     expect(lastData(chunks, 'data-tool-error')).toMatchObject({ tool: 'tool_call', code: 'invalid_argument' });
-  });
-
-  it('asks before a loaded tool acts', async () => {
-    const risky = defineTool({
-      id: 'crm_erase',
-      description: 'erase the customer',
-      input: v.strictObject({}),
-      approval: 'always',
-      execute: () => 'erased',
-    });
-    const scripted = scriptedModel(loads('crm_erase'), uses('crm_erase'), says('Gone'));
-    const runtime = testRuntime({ model: scripted.model, tools: [...many, risky], agent: { entryTools } });
-    const chunks = await readAll(await runtime.run(runRequest(), localPrincipal()));
-    expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'awaiting_approval' });
-    expect(chunks.filter(({ type }) => type === 'tool-approval-request')).toHaveLength(1);
   });
 
   it('takes a re-ranker', async () => {

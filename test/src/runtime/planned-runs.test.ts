@@ -11,15 +11,7 @@ import {
   type UIMessageChunk,
 } from '../../../src/index.ts';
 import { callsTools, says, scriptedModel, stallingStream } from '../../fixtures/model.ts';
-import {
-  lastData,
-  readAll,
-  runRequest,
-  terminalChunks,
-  testRuntime,
-  textOf,
-  userMessage,
-} from '../../fixtures/runtime.ts';
+import { lastData, readAll, runRequest, testRuntime, textOf, userMessage } from '../../fixtures/runtime.ts';
 
 const me = localPrincipal();
 type Script = ReturnType<typeof says>;
@@ -65,22 +57,6 @@ const asks = (prompt: string): Script =>
     : callsTools({ tool: 'ask_human', input: { question: 'Which side?' } });
 
 describe('a run that plans', () => {
-  it('shows the plan as it goes on, then its result, and ends once', async () => {
-    const runtime = runtimeWith(divides);
-    const chunks = await readAll(await runtime.run(planned('Is the ship sound?'), me));
-    expect(textOf(chunks)).toBe('The ship is sound');
-    expect(terminalChunks(chunks)).toEqual([{ type: 'finish', finishReason: 'stop' }]);
-    expect(chunks.filter(({ type }) => type === 'start')).toHaveLength(1);
-    expect(lastData(chunks, 'data-plan')).toMatchObject({
-      goal: 'Is the ship sound?',
-      state: 'done',
-      counts: { done: 3 },
-      tasks: [{ address: '1' }, { address: '1-1', goal: 'The bow' }, { address: '1-2', goal: 'The stern' }],
-    });
-    expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'completed' });
-    expect(lastData(chunks, 'data-usage')).toMatchObject({ steps: 4, totalTokens: 60 });
-  });
-
   it('is refused for a message with a file: plans read only text', async () => {
     const { model, calls } = scriptedModel(says('Sound'));
     const url = `data:text/plain;base64,${btoa('a note')}`;
@@ -165,13 +141,6 @@ describe('a run that plans', () => {
     await reader.cancel();
     expect(await runtime.planner.view(kept, me)).toMatchObject({ state: 'running' });
     await runtime.planner.cancel(kept, me);
-  });
-
-  it('takes no replies for a run without a plan', async () => {
-    const runtime = runtimeWith(() => says('Hi'));
-    const chunks = await readAll(await runtime.run(runRequest(), me));
-    const runId = String(lastData(chunks, 'data-run')['runId']);
-    await expect(runtime.reply(runId, { askId: 'x', answer: 1 }, me)).rejects.toMatchObject({ code: 'not_found' });
   });
 
   it('is answered over HTTP', async () => {

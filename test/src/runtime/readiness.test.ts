@@ -49,15 +49,4 @@ describe('createReadiness', () => {
   it('is not ready while the runtime closes', async () => {
     expect(await setUp({ isClosed: () => true }).ready()).toMatchObject({ runtime: 'failed' });
   });
-
-  it('probes at most once a second', async () => {
-    let time = 0;
-    const { ready, commits } = setUp({ now: () => time });
-    await Promise.all(Array.from({ length: 100 }, ready));
-    await ready();
-    expect(commits()).toBe(2);
-    time = 1_000;
-    await ready();
-    expect(commits()).toBe(4);
-  });
 });

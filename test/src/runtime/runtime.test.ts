@@ -95,13 +95,6 @@ describe('run', () => {
     expect(terminalChunks(chunks)).toHaveLength(1);
   });
 
-  it('puts what a tool logs into the stream while the tool works', async () => {
-    const work = toolThat((_input, { log }) => log('half way', 'debug'));
-    const { model } = scriptedModel(callsTools({ tool: 'work', input: {} }), says('done'));
-    const chunks = await readAll(await testRuntime({ model, tools: [work] }).run(runRequest(), localPrincipal()));
-    expect(lastData(chunks, 'data-tool-log')).toEqual({ toolCallId: 'call-0', level: 'debug', text: 'half way' });
-  });
-
   it('offers the model only the tools that the agent allows', async () => {
     const { model, calls } = scriptedModel(says('hi'));
     const tools = [add, toolThat(() => 1)];
@@ -211,14 +204,6 @@ describe('the end of a run', () => {
     expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'failed', error: { code: 'deadline_exceeded' } });
   });
 
-  it('is deadline_exceeded when the model stalls between chunks', async () => {
-    const { model } = stalled();
-    const runtime = testRuntime({ model, limits: { chunkMs: 20 } });
-    const chunks = await readAll(await runtime.run(runRequest(), localPrincipal()));
-    expect(lastData(chunks, 'data-run')).toMatchObject({ error: { code: 'deadline_exceeded', retryable: true } });
-    expect(terminalChunks(chunks)).toHaveLength(1);
-  });
-
   it('continues after a tool call that timed out', async () => {
     const { model } = scriptedModel(callsTools({ tool: 'work', input: {} }), says('I gave up'));
     const runtime = testRuntime({
@@ -229,15 +214,6 @@ describe('the end of a run', () => {
     const chunks = await readAll(await runtime.run(runRequest(), localPrincipal()));
     expect(lastData(chunks, 'data-tool-error')).toMatchObject({ code: 'outcome_unknown', retryable: false });
     expect(textOf(chunks)).toBe('I gave up');
-  });
-
-  it('is a stop with what was said so far when the steps are used up', async () => {
-    const { model, calls } = scriptedModel(callsTools({ tool: 'add', input: { a: 1, b: 1 } }));
-    const runtime = testRuntime({ model, tools: [add], limits: { steps: 3 } });
-    const chunks = await readAll(await runtime.run(runRequest(), localPrincipal()));
-    expect(calls).toHaveLength(3);
-    expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'stopped', error: { code: 'budget_exceeded' } });
-    expect(terminalChunks(chunks)).toEqual([{ type: 'finish', finishReason: 'tool-calls' }]);
   });
 
   it('is a stop when the tokens of the request are used up, and no tool runs more often than allowed', async () => {
@@ -251,24 +227,6 @@ describe('the end of a run', () => {
     expect(Number(lastData(chunks, 'data-usage')['totalTokens'])).toBeLessThanOrEqual(100);
     expect(chunks.filter(({ type }) => type === 'tool-output-available')).toHaveLength(1);
     expect(lastData(chunks, 'data-tool-error')).toMatchObject({ code: 'budget_exceeded' });
-  });
-
-  it.each(
-    [
-      ['throws when it is called', () => Promise.reject(new TypeError('fetch failed for sk-SECRET')), 'unavailable'],
-      ['throws something odd', () => Promise.reject({ nothing: 'useful' }), 'internal'],
-      ['breaks its stream', () => Promise.resolve({ stream: brokenStream() }), 'internal'],
-      ['ends without a finish', () => Promise.resolve({ stream: emptyStream() }), 'unavailable'],
-    ] as const,
-  )('is an error when the model %s', async (_name, doStream, code) => {
-    const model = { ...scriptedModel().model, doStream: doStream as LanguageModel['doStream'] };
-    const { sink, events } = memorySink();
-    const runtime = testRuntime({ model, sinks: [sink], limits: { modelRetries: 0 } });
-    const chunks = await readAll(await runtime.run(runRequest(), localPrincipal()));
-    expect(terminalChunks(chunks)).toMatchObject([{ type: 'error', errorText: expect.stringContaining(`${code}: `) }]);
-    expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'failed', error: { code } });
-    expect(JSON.stringify(chunks)).not.toContain('SECRET');
-    expect(events.at(-1)).toMatchObject({ action: 'run.end', status: 'error', error: { code } });
   });
 
   it('is the usual one although every sink and the permission hook throw', async () => {
@@ -361,14 +319,6 @@ describe('what run refuses', () => {
     });
   });
 
-  it('a disabled agent, and one whose provider is missing', async () => {
-    const disabled = testRuntime({ model, agent: { state: 'disabled' } });
-    await expect(disabled.run(runRequest(), localPrincipal())).rejects.toMatchObject({ code: 'forbidden' });
-    const gone = defineAgent({ id: 'helper', name: 'Helper', providerId: 'gone' });
-    const lost = testRuntime({ model, agents: [gone] });
-    await expect(lost.run(runRequest(), localPrincipal())).rejects.toMatchObject({ code: 'not_found' });
-  });
-
   it('a principal that no authenticator made: a literal, a spread and a clone of a real one', async () => {
     const real = localPrincipal();
     for (const forged of [{ ...real }, structuredClone(real), JSON.parse(JSON.stringify(real)) as typeof real]) {
@@ -376,13 +326,6 @@ describe('what run refuses', () => {
     }
   });
 });
-
-/** A catalog whose records may change, as those of a registry. */
-function changingCatalog(agent: Partial<AgentInput>): Catalog {
-  const agents = [{ id: 'helper', name: 'Helper', providerId: 'default', ...agent }];
-  const { fixed: _, ...catalog } = staticCatalog({ agents, providers: [{ id: 'default', kind: 'custom' }] });
-  return catalog;
-}
 
 describe('a name in "entryTools" that no tool has', () => {
   const { model } = scriptedModel(says('hi'));
@@ -413,21 +356,6 @@ describe('a name in "entryTools" that no tool has', () => {
     expect(() => named(['add', 'fetch_url', 'code_run', 'create', 'retrieve', 'mail_*'])).not.toThrow();
     expect(() => named(['docs__search'], { mcp: { docs: {} } })).not.toThrow();
   });
-
-  it('is reported once, by name, where records may change', async () => {
-    const reported: unknown[] = [];
-    const runtime = testRuntime({
-      model,
-      tools: [add],
-      catalog: changingCatalog({ entryTools: ['add', 'ad'] }),
-      onError: (error, context) => void reported.push([(error as Error).message, context]),
-    });
-    for (let runs = 0; runs < 3; runs++) await readAll(await runtime.run(runRequest(), localPrincipal()));
-    expect(reported).toEqual([[
-      'Cannot use a tool: no tool has the id "ad" that agent "helper" names in "entryTools"; did you mean "add"?',
-      { kind: 'catalog', id: 'helper' },
-    ]]);
-  });
 });
 
 /** Passes chunks on and calls back at the first of this type. */
@@ -438,14 +366,6 @@ function stopAt<T extends { type: string }>(type: string, then: () => void): Tra
       if (chunk.type === type) then();
     },
   });
-}
-
-function brokenStream(): ReadableStream {
-  return new ReadableStream({ pull: (controller) => controller.error(new Error('socket sk-SECRET reset')) });
-}
-
-function emptyStream(): ReadableStream {
-  return new ReadableStream({ pull: (controller) => controller.close() });
 }
 
 describe('the duration of a run', () => {

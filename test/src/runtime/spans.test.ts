@@ -21,23 +21,6 @@ function watched() {
 }
 
 describe('the events of a run', () => {
-  it('continue the trace that the request came in, below the span it came from', async () => {
-    const { sinks, events } = watched();
-    const runtime = testRuntime({ model: scriptedModel(says('Hi')).model, sinks });
-    const trace = { traceId: '0af7651916cd43dd8448eb211c80319c', parentSpanId: 'b7ad6b7169203331' };
-    await (await runtime.start(runRequest(), me, { trace })).ended;
-    expect(events[0]).toMatchObject({ action: 'run.start', ...trace });
-    expect(events.every(({ traceId }) => traceId === trace.traceId)).toBe(true);
-  });
-
-  it('show a refused run with its reason', async () => {
-    const { sinks, events } = watched();
-    const runtime = testRuntime({ model: scriptedModel().model, agent: { state: 'disabled' }, sinks });
-    await expect(runtime.run(runRequest(), me)).rejects.toMatchObject({ code: 'forbidden' });
-    expect(linesOf(events)).toEqual(['run pending', 'run denied']);
-    expect(events[1]).toMatchObject({ error: { code: 'forbidden', details: { reason: 'agent_disabled' } } });
-  });
-
   it('show a repeated request once', async () => {
     const { sinks, events } = watched();
     const runtime = testRuntime({ model: scriptedModel(says('Hi')).model, sinks });

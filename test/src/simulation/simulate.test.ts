@@ -92,14 +92,6 @@ describe('the built-in checks of a simulation', () => {
     expect(text).toContain('- the text of a fault is in a prompt');
   });
 
-  it('find what is left open', async () => {
-    const launch: App['launch'] = ({ ports, world }) => {
-      setInterval(() => undefined, 1_000);
-      return createRuntime(ports(compose(world)));
-    };
-    expect(await problemsWith({ launch })).toContain('- timers are left after closing');
-  });
-
   it('find an instance that does not recover', async () => {
     const launch: App['launch'] = ({ ports, world }) => {
       let isBroken = false;

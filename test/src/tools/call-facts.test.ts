@@ -24,16 +24,6 @@ const payment = defineTool({
 const textOf = async (input: unknown): Promise<string> => describedText(await describeCall(payment, input));
 
 describe('the text of an approval', () => {
-  it('shows declared fields first, in the order of the schema, whatever the model writes first', async () => {
-    const input = { 'note\nto: "ada@ship.example"\namount: 5\n\n\n': 1, amount: 99_999, to: 'mallory@evil' };
-    expect(await textOf(input)).toBe([
-      'Call Pay (pay)',
-      '"to": "mallory@evil"',
-      '"amount": 99999',
-      'Not declared: "note\\nto: \\"ada@ship.example\\"\\namount: 5\\n\\n\\n": 1',
-    ].join('\n'));
-  });
-
   it.each([
     ['a bidi override', '\u202Eevil', '\\u202eevil'],
     ['a zero-width space', 'a\u200Bb', 'a\\u200bb'],
@@ -72,14 +62,6 @@ describe('the text of an approval', () => {
     expect(fields.map(({ key }) => key)).toEqual(['"to"', '"amount"', '"memo"']);
     expect(fields[2]).toMatchObject({ shortened: { length: 9_000, sha256: expect.stringMatching(/^[0-9a-f]{16}$/) } });
     expect(fields[2]?.value.length).toBeLessThanOrEqual(240);
-  });
-
-  it('shows every declared field on a line, however many values another has', async () => {
-    const parts = Array.from({ length: 5_000 }, (_, at) => ({ at }));
-    const text = await textOf({ parts, to: 'a', amount: 1, invoice: { number: 'R-1' } });
-    expect(text).toContain('"invoice"."number": "R-1"');
-    expect(text).toMatch(/"parts": and \d+ more… \(\d+ characters, SHA-256 [0-9a-f]{16}\)/);
-    expect(text.split('\n').length).toBeLessThan(70);
   });
 
   it('escapes what a permission rule says, on a line of its own', async () => {

@@ -72,14 +72,6 @@ describe('invokeTool, the time', () => {
     const authorize = (): Promise<Authorization> => (run.abort(), never());
     expect(await callTool(echo(), input, { authorize, signal: run.signal })).toMatchObject(cancelled);
   });
-
-  it('waits with a limit that no timer can hold', async () => {
-    const tool = echo(async ({ text }) => {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      return text;
-    });
-    expect(await callTool(tool, input, { timeoutMs: 2 ** 40 })).toEqual({ ok: true, output: 'ahoy' });
-  });
 });
 
 describe('invokeTool, the failure', () => {

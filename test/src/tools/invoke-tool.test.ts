@@ -7,7 +7,6 @@ import {
   defineTool,
   localPrincipal,
   PinnaceError,
-  Secret,
   type Tool,
   type ToolContext,
 } from '../../../src/index.ts';
@@ -35,14 +34,6 @@ describe('invokeTool', () => {
   it('waits for the output of a tool that promises one', async () => {
     const tool = echo(async ({ text }) => ({ text }));
     expect(await callTool(tool, input)).toEqual({ ok: true, output: { text: 'ahoy' } });
-  });
-
-  it('hands the tool what the call carries', async () => {
-    const principal = createPrincipal({ ...localPrincipal(), tenant: 'acme' });
-    const secrets = { key: new Secret({ id: 'key', version: '1', value: 'hunter2' }) };
-    const execute = vi.fn<Execute>();
-    await callTool(echo(execute), input, { principal, secrets, toolCallId: 'call-7' });
-    expect(execute).toHaveBeenCalledWith(input, expect.objectContaining({ principal, secrets, toolCallId: 'call-7' }));
   });
 
   it('passes log lines of the tool on', async () => {

@@ -106,16 +106,6 @@ describe('the audit over HTTP', () => {
     expect(await audit.verify()).toMatchObject({ ok: false, brokenAt: 6, reason: 'entries_beyond_head' });
   });
 
-  it('describes the anchor and the result of a verification in OpenAPI', async () => {
-    const { clientOf } = await setup();
-    const { paths } = await (await clientOf('t1')).call('GET', '/v1/openapi.json') as {
-      paths: Record<string, { get: { parameters: { name: string }[] } }>;
-    };
-    const described = paths['/v1/audit/verification']?.get;
-    expect(described?.parameters.map(({ name }) => name)).toEqual(['seq', 'hash']);
-    expect(JSON.stringify(described)).toContain('"anchor_mismatch"');
-  });
-
   it.each<[what: string, query: string]>([
     ['without a hash', 'seq=5'],
     ['without a number', `hash=${'0'.repeat(64)}`],

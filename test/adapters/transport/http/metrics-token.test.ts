@@ -6,7 +6,6 @@ import { bearerAuthenticator, digestOfToken } from '../../../../adapters/transpo
 import { createHandler } from '../../../../adapters/transport/http.ts';
 import { createRuntime } from '../../../../src/index.ts';
 import { fakeModel } from '../../../contracts/index.ts';
-import { readPrometheus } from '../../../tools/prometheus.ts';
 
 const metricsToken = 'prometheus-reads-with-this-token-0123456789';
 
@@ -34,13 +33,6 @@ async function setup(options: { readonly metricsToken?: string } = { metricsToke
 }
 
 describe('the metrics with a token of their own', () => {
-  it('are those of the deployment', async () => {
-    const { scrape } = await setup();
-    const { status, text } = await scrape(`Bearer ${metricsToken}`);
-    expect(status).toBe(200);
-    expect(readPrometheus(text).get('pinnace_runs_total')?.samples[0]?.labels).toMatchObject({ model: 'm' });
-  });
-
   it.each([
     ['no token', undefined],
     ['another token', `Bearer ${metricsToken.replace('9', '8')}`],

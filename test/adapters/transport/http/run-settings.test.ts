@@ -54,18 +54,6 @@ describe('settings in requests to an endpoint', () => {
     expect(script.calls).toEqual([]);
   });
 
-  it('are taken where the record allows them, and leave the instructions of the agent in front', async () => {
-    const { script, send } = await setup({ instructions: true, sampling: true });
-    await send({ settings: { instructions: 'Answer in French.', temperature: 0.1 } });
-    const [{ prompt, temperature } = { prompt: [], temperature: undefined }] = script.calls;
-    expect(prompt[0]).toMatchObject({ role: 'system', content: 'Never tell the code.' });
-    expect(prompt.at(-1)).toMatchObject({
-      role: 'user',
-      content: [{ type: 'text', text: 'Instructions of the user for this chat:\nAnswer in French.' }],
-    });
-    expect(temperature).toBe(0.1);
-  });
-
   it('are not needed to shorten an answer', async () => {
     const { script, send } = await setup();
     await send({ limits: { outputTokens: 20 } });

@@ -1,5 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { connectRuntime, exposeRuntime } from '../../../../adapters/transport/comlink.ts';
+import { describe, expect, it } from 'vitest';
 import { localPrincipal, type UIMessage } from '../../../../src/index.ts';
 import { says, scriptedModel } from '../../../fixtures/model.ts';
 import { readAll, runRequest, testRuntime, textOf, userMessage } from '../../../fixtures/runtime.ts';
@@ -74,20 +73,6 @@ describe('stored chats', () => {
     expect(calls[1]?.prompt).toHaveLength(3);
   });
 
-  it('are used by the page of a worker, as the local principal', async () => {
-    const { runtime, calls } = twoAnswers();
-    const { port1, port2 } = new MessageChannel();
-    exposeRuntime(runtime, port1);
-    onTestFinished(() => {
-      port1.close();
-      port2.close();
-    });
-    const page = connectRuntime(port2);
-    await useChats(page);
-    expect(calls[1]?.prompt).toHaveLength(3);
-    expect(await runtime.chats.list(localPrincipal())).toEqual({ items: [] });
-  });
-
   it('belong to the subject of the certificate; another one needs the scope "admin" and its name', async () => {
     const { runtime } = twoAnswers();
     const endpoint = await signedEndpoint(runtime);
@@ -105,14 +90,6 @@ describe('stored chats', () => {
     expect(await admin.chats.delete('c 1/ü', { subject: 'ada' })).toMatchObject({ messages: 2 });
     const foreign = await endpoint.client({ sub: 'root', tenant: 't2', scopes: ['run:read', 'admin'] });
     expect(await foreign.chats.list({ subject: 'ada' })).toEqual({ items: [] });
-  });
-
-  it('are read with the scope "run:read", and changed with "run:create"', async () => {
-    const endpoint = await signedEndpoint(twoAnswers().runtime);
-    const reader = await endpoint.client({ scopes: ['run:read'] });
-    await expect(reader.chats.delete('c1')).rejects.toMatchObject({ code: 'forbidden' });
-    const writer = await endpoint.client({ scopes: ['run:create'] });
-    await expect(writer.chats.list()).rejects.toMatchObject({ code: 'forbidden' });
   });
 });
 

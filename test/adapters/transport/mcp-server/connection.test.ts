@@ -34,14 +34,6 @@ describe('serveMcp', () => {
     expect(changes.count).toBe(2);
   });
 
-  it('keeps the active sets of connections apart', async () => {
-    const host = hostOf();
-    const [a, b] = [await connect(host), await connect(host)];
-    await a.load('add_numbers');
-    expect(await b.names()).toEqual(four);
-    expect(b.changes.count).toBe(0);
-  });
-
   it.each(['client', 'connection'] as const)('stops the tool when the %s closes', async (side) => {
     const { tool, started, stopped } = endlessTool();
     const opened = await connect(hostOf(mcpRuntime({ tools: [tool] }), { listed: ['*'] }));

@@ -128,16 +128,6 @@ describe.each(eras)('resources for a client of %s', (_era, askOf) => {
     for (const given of asked) expect(given.length).toBeLessThanOrEqual(2048);
   });
 
-  it('are found by a value that is written with escapes', async () => {
-    const anyNote = templateResources({
-      uriTemplate: 'notes://{id}/text',
-      name: 'Note',
-      read: ({ id = '' }) => [{ text: id }],
-    });
-    const found = await read(askOf(endpoint([anyNote])), 'notes://of%20a%3F%C3%A9/text');
-    expect(found.result.contents[0].text).toBe('of a?é');
-  });
-
   it('are listed page by page, each once, all 10,000', async () => {
     const many = Array.from({ length: 10_000 }, (_, at) => ({ uri: `many://${at}`, name: `n${at}`, read: () => [] }));
     const ask = askOf(endpoint([listedResources(many.slice(0, 4990)), listedResources(many.slice(4990))]));

@@ -70,14 +70,6 @@ describe.each(eras)('an MCP client of %s over HTTP', (_, askOf) => {
     expect((await call(instance(), 'add_numbers', input, meta)).result).toMatchObject(sum);
   });
 
-  it('adds to what it has loaded before', async () => {
-    const ask = askOf(mcpEndpoint());
-    const toolset = await load(ask, 'add_numbers');
-    await call(ask, 'tool_load', { names: ['reverse_text'], toolset });
-    const { result } = await call(ask, 'tool_active', { toolset });
-    expect(JSON.parse(result.content[0].text)).toMatchObject({ count: 2 });
-  });
-
   it('reads that a tool that is not active must be loaded', async () => {
     const ask = askOf(mcpEndpoint());
     const expected = { isError: true, content: [{ text: expect.stringContaining('load it with tool_load') }] };

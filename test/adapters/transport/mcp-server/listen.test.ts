@@ -97,14 +97,6 @@ describe('a client of 2026-07-28 that listens', () => {
     await vi.waitFor(() => expect(client.updates()).toEqual(['x://a/1']));
   });
 
-  it('watches 100 resources at most, each once', async () => {
-    const { resources, watching } = watched();
-    const { serve } = await endpoint(resources);
-    const uris = Array.from({ length: 150 }, (_, at) => `x://a/${at}`);
-    await listen(serve, 'a', [...uris.slice(0, 20), ...uris]);
-    expect(watching.size).toBe(100);
-  });
-
   it('has 10 streams at most, and takes none of others', async () => {
     const { resources } = watched();
     const { serve } = await endpoint(resources);

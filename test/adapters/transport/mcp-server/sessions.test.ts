@@ -8,7 +8,7 @@ import { listedResources, type McpResources, treeResources } from '../../../../a
 import type { Handler } from '../../../../adapters/transport/http.ts';
 import { type Authorize, defineTool, type Tool } from '../../../../src/index.ts';
 import { createTree } from '../../../../src/tree/index.ts';
-import { addTool, answerOf, askLegacy, eraseTool, mcpEndpoint, mcpRuntime } from '../../../fixtures/mcp/mcp-host.ts';
+import { addTool, eraseTool, mcpEndpoint, mcpRuntime } from '../../../fixtures/mcp/mcp-host.ts';
 import { createSession, iss } from '../signed/session.ts';
 
 const schema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const;
@@ -112,21 +112,6 @@ describe('a session of a client of 2025-11-25', () => {
   it('is not asked what it does not declare', async () => {
     const { client } = await connect(await endpoint(), 'ann', {});
     expect(await client.callTool({ name: 'greet' })).toMatchObject({ isError: true });
-  });
-
-  it('serves several calls at once, and clients without a session beside it', async () => {
-    const serve = await endpoint();
-    const { client } = await connect(serve);
-    const sums = [1, 2, 3].map((a) => client.callTool({ name: 'add_numbers', arguments: { a, b: 1 } }));
-    expect((await Promise.all(sums)).map(({ structuredContent }) => structuredContent)).toEqual([
-      { sum: 2 },
-      { sum: 3 },
-      { sum: 4 },
-    ]);
-    const call = { name: 'add_numbers', arguments: { a: 1, b: 1 } };
-    const headers = { authorization: 'Bearer bob' };
-    const { result } = await answerOf(askLegacy(serve)('tools/call', call, { headers }));
-    expect(result.structuredContent).toEqual({ sum: 2 });
   });
 
   it.each(['bob', 'eve'])('belongs to its principal: %s does not find it', async (other) => {

@@ -86,14 +86,6 @@ describe('createChatStore', () => {
     });
   });
 
-  it('lists the latest chat first', async () => {
-    const chatStore = createChatStore(memoryStorage());
-    for (const [i, id] of ['a', 'b', 'c'].entries()) {
-      await chatStore.save({ ...head, id, updatedAt: [2, 3, 1][i] ?? 0 }, { messages: [], from: 0 });
-    }
-    expect((await chatStore.heads()).map(({ id }) => id)).toEqual(['b', 'a', 'c']);
-  });
-
   it('skips what it cannot read, reports it, and never overwrites it', async () => {
     const storage = memoryStorage();
     await storage.commit([

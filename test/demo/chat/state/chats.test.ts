@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import { titleOf } from '../../../../demo/chat/state/chat.ts';
 import { saveEveryMs } from '../../../../demo/chat/state/answer-saving.ts';
 import { type Chats, createChats } from '../../../../demo/chat/state/chats.ts';
 import { type ChatStore, createChatStore } from '../../../../demo/chat/store/chat-store.ts';
@@ -147,21 +146,6 @@ describe('createChats', () => {
     expect(transport.sent).toHaveLength(0);
   });
 
-  it('renames and pins a chat, also after a reload', async () => {
-    const chats = create();
-    chats.send('one');
-    await answer(chats, 'first');
-    chats.rename(chats.current.value, '  Tides of Bergen ');
-    chats.pin(chats.current.value, true);
-    await stored();
-    const again = create();
-    await again.restore(undefined);
-    expect(again.list.value.map(({ title, pinned }) => [title.value, pinned.value])).toEqual([[
-      'Tides of Bergen',
-      true,
-    ]]);
-  });
-
   it('finds the chats of the last visit, and opens the one that was open', async () => {
     const before = create();
     before.send('one');
@@ -205,15 +189,5 @@ describe('createChats', () => {
     expect(commit).toHaveBeenCalledTimes(3);
     await vi.advanceTimersByTimeAsync(10 * saveEveryMs);
     expect(commit).toHaveBeenCalledTimes(3);
-  });
-});
-
-describe('titleOf', () => {
-  it('is the first line, cut where it gets long and never inside a character', () => {
-    expect(titleOf('\n Tides \nmore')).toBe('Tides');
-    const title = titleOf('⛵'.repeat(10) + '🧭'.repeat(60));
-    expect(title.endsWith('…')).toBe(true);
-    expect(title.isWellFormed()).toBe(true);
-    expect(title.length).toBeLessThanOrEqual(80);
   });
 });

@@ -39,15 +39,6 @@ function goOn(message: AssistantMessage, decision: Approval['decision'], ...chun
 }
 
 describe('createReceiver, approvals', () => {
-  it('keeps what was asked, by which run, and waits', () => {
-    const message = waiting();
-    expect(message.outcome.value.type).toBe('waiting');
-    expect(toolOf(message).call.value).toMatchObject({
-      state: 'waiting',
-      approval: { id: 'p', runId: 'run-1', reason: 'Call add\na: 1' },
-    });
-  });
-
   it('goes on in the same answer, with the same call, and adds up what was used', () => {
     const message = waiting();
     goOn(

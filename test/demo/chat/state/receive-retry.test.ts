@@ -24,14 +24,6 @@ describe('data-retry', () => {
     expect(answer.retry.value).toMatchObject({ attempt: 2, of: 3, dueAt });
   });
 
-  it.each([
-    ['the next chunk', { type: 'start-step' }],
-    ['the fallback that answers', { type: 'data-model', data: { providerId: 'q', modelId: 'n' } }],
-    ['the end of the run', { type: 'abort' }],
-  ])('ends with %s', (_name, next) => {
-    expect(receive(10_000, { type: 'data-retry', data }, next).answer.retry.value).toBeUndefined();
-  });
-
   it('ends with an answer that ends otherwise', () => {
     const { answer, receiver } = receive(10_000, { type: 'data-retry', data });
     receiver.end({ type: 'stopped', by: 'page', endedAt: 1 });

@@ -62,15 +62,6 @@ describe('createReceiver, tools', () => {
     expect(callAfter(...chunks)).toMatchObject(expected);
   });
 
-  it('joins the text of an input', () => {
-    const answer = receive(
-      start,
-      { type: 'tool-input-delta', toolCallId, inputTextDelta: '{"a"' },
-      { type: 'tool-input-delta', toolCallId, inputTextDelta: ':1}' },
-    );
-    expect(toolOf(answer).inputText.value).toBe('{"a":1}');
-  });
-
   it('takes an outcome that comes before its call', () => {
     expect(callAfter(output, input, start)).toMatchObject({ state: 'result', output: 2, input: { a: 1 }, name: 'add' });
   });

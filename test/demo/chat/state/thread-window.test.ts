@@ -30,15 +30,6 @@ describe('createHeights', () => {
     expect(measured([]).within({ top: 0, height: 900 }).to).toBe(0);
   });
 
-  it('puts a message as far down as those before it, and as they are measured', () => {
-    const heights = measured();
-    expect(heights.topOf(10)).toBe(1000);
-    expect(heights.measure(3, 276)).toBe(true);
-    expect(heights.measure(3, 276)).toBe(false);
-    expect(heights.topOf(10)).toBe(1200);
-    expect(heights.topOf(0)).toBe(0);
-  });
-
   it('keeps what was measured when messages come', () => {
     const heights = measured(messages.slice(0, 10));
     heights.measure(0, 500);
@@ -63,14 +54,5 @@ describe('piecesOf', () => {
       { place: 900 },
       { place: 901, height: 9900 - gap },
     ]);
-  });
-
-  it('gives every message of a chat that is drawn whole', () => {
-    expect(piecesOf(new Set([0, 1, 2]), { count: 3, heights: measured() })).toEqual([
-      { place: 0 },
-      { place: 1 },
-      { place: 2 },
-    ]);
-    expect(piecesOf(new Set(), { count: 0, heights: measured([]) })).toEqual([]);
   });
 });

@@ -74,17 +74,6 @@ describe('chats', () => {
     expect((await page.find('chat-list')).querySelector('h2')?.textContent).toBe('Pinned');
   });
 
-  it('are found again after a reload, a cut off answer as stopped', async () => {
-    const storage = memoryStorage();
-    page = await mount({ storage });
-    await send(page, 'First');
-    await vi.waitFor(async () => expect(await storage.list({ prefix: ['message'], limit: 9 })).toHaveLength(2));
-    const { id } = page.playground.chats.current.value;
-    page.unmount();
-    page = await mount({ storage, chatId: id });
-    expect((await page.find('stopped')).textContent).toContain('interrupted');
-  });
-
   it('are not stored where there is no storage; the page says so and continues to work', async () => {
     page = await mount({ storage: noStorage });
     expect((await page.find('storage-notice')).textContent).toContain('Chats are not saved');

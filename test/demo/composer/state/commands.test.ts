@@ -48,15 +48,6 @@ describe('the commands of the composer', () => {
     expect([commands.found.value, done()]).toEqual([[], 1]);
   });
 
-  it('insert no characters that a person cannot see', async () => {
-    const { chat, commands } = setUp([
-      { role: 'user', content: { type: 'text', text: 'Tides\u202e of\u{e0041}\u{e0042} today' } },
-    ]);
-    await commands.search('/hel');
-    await commands.choose(commands.found.value[0]!);
-    expect(chat.draft.value).toBe('Tides of today');
-  });
-
   it('attach a resource once, by its address', async () => {
     const { chat, commands } = setUp();
     for (const _ of ['once', 'again']) {

@@ -29,13 +29,6 @@ function lineOf(charts: readonly Chart[], id: string, label: string): readonly (
 }
 
 describe('the charts of an endpoint', () => {
-  it('show growth per minute between two readings', () => {
-    const charts = chartsOf([reading(0, { completed: 5 }), reading(30_000, { completed: 8, failed: 1 })]);
-    expect(lineOf(charts, 'runs', 'Completed')).toEqual([6]);
-    expect(lineOf(charts, 'errors', 'Failed runs')).toEqual([2]);
-    expect(charts[0]?.times).toEqual([30_000]);
-  });
-
   it('have no line before the second reading', () => {
     expect(chartsOf([reading(0)]).every(({ times }) => times.length === 0)).toBe(true);
     expect(chartsOf([]).length).toBeGreaterThan(3);

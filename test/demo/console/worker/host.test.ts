@@ -33,23 +33,6 @@ function renamed(record: { readonly id: string }, name: string): { readonly id: 
 }
 
 describe('createConsoleHost', () => {
-  it('lists and changes records and returns their history over HTTP', async () => {
-    const { control } = await consoleFor();
-    const { items } = valueOf(await control.list('agent', {}));
-    expect(items.map(({ id }) => id)).toEqual(['helper']);
-    const { record } = valueOf(await control.get('agent', 'helper'));
-    valueOf(await control.replace('agent', renamed(record, 'First mate'), record.revision));
-    expect(valueOf(await control.get('agent', 'helper')).record).toMatchObject({ name: 'First mate' });
-    expect(await control.replace('agent', record as { id: string }, record.revision)).toMatchObject({
-      ok: false,
-      error: { code: 'conflict' },
-    });
-    expect(valueOf(await control.history('agent', 'helper')).items.map(({ action }) => action)).toEqual([
-      'update',
-      'register',
-    ]);
-  });
-
   it('marks shared records as read-only for a tenant, and shows them without their history', async () => {
     const { control } = await consoleFor(all, false);
     const { items: [shared] } = valueOf(await control.list('agent', {}));

@@ -72,26 +72,6 @@ async function valueOf<T>(asked: Promise<Answered<T>>): Promise<T> {
 }
 
 describe('test cases of the page', () => {
-  it('are runs that pass again, without a model call once their answers are recorded, and without tools', async () => {
-    const { host, ask, counts } = startWorker();
-    const id = await ask('Double 21');
-    const { cases } = await valueOf(host.add(id));
-    expect(cases).toMatchObject([{ id, agentId: 'helper', revision: 1, message: 'Double 21' }]);
-    const { toolCalls } = counts();
-    const { reports: [first] } = await valueOf(host.run({ agent: 'current', answers: 'auto' }));
-    expect(first).toMatchObject({ revisions: { helper: 1 }, report: { passed: 1, failed: 0 } });
-    const { reports } = await valueOf(host.run({ agent: 'current', answers: 'replay' }));
-    expect(reports.map(({ report: { passed } }) => passed)).toEqual([1, 1]);
-    expect(counts().toolCalls).toBe(toolCalls);
-  });
-
-  it('fail without a recorded answer, and say so', async () => {
-    const { host, ask } = startWorker();
-    await valueOf(host.add(await ask('Double 21')));
-    const { reports: [report] } = await valueOf(host.run({ agent: 'current', answers: 'replay' }));
-    expect(report?.report).toMatchObject({ passed: 0, failed: 1, misses: 1 });
-  });
-
   it('find that a new revision of the agent no longer makes the call, and that the recorded one does', async () => {
     const { host, ask, change } = startWorker();
     await valueOf(host.add(await ask('Double 21')));

@@ -15,13 +15,6 @@ describe('eventsThat', () => {
     expect(found({ action: 'tool.call' })).toHaveLength(4);
     expect(found({ action: 'tool.call' }).every((event) => event?.action === 'tool.call')).toBe(true);
   });
-
-  it('finds by words that all stand in the event, wherever', () => {
-    expect(found({ text: 'CALCULATOR output=3' }).map((event) => event?.status)).toEqual(['ok']);
-    expect(found({ text: 'invalid_argument' }).map((event) => event?.target.id)).toEqual(['convert_units']);
-    expect(found({ text: 'calculator nowhere' })).toEqual([]);
-    expect(found({ action: 'model.call', text: '  tool-calls ' })).toHaveLength(1);
-  });
 });
 
 describe('actionsOf', () => {

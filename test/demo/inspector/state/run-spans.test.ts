@@ -65,16 +65,6 @@ describe('spansOf', () => {
     expect(all.size).toBe(4);
   });
 
-  it('uses the last event of a span that is reported more than once', () => {
-    const { events, start, pass } = emitter();
-    const run = start('run.start', { id: 'navigator' });
-    pass(40);
-    run.end({ status: 'cancelled' });
-    const again = [...events, { ...events[1]!, status: 'error' as const, latency: 60 }];
-    const [span] = spansOf(again).roots;
-    expect(span).toMatchObject({ status: 'error', endMs: 60, events: [0, 1, 2] });
-  });
-
   it('makes spans of events without span ids', () => {
     const { spanId: _, ...event } = { ...emittedRun()[3]!, latency: 250 };
     const { roots } = spansOf([event, event]);

@@ -4,7 +4,7 @@ import { writeRunFile } from '../../../../demo/inspector/state/run-file.ts';
 import { type FakeInspector, fakeInspector, recordOf } from '../../../fixtures/page/inspector.ts';
 import { mount, type Page, send } from '../../../fixtures/page/playground.tsx';
 import { savedFiles } from '../../../fixtures/page/saved-files.ts';
-import { emittedRun, longRun, runTrace } from '../../../fixtures/run-events.ts';
+import { emittedRun, runTrace } from '../../../fixtures/run-events.ts';
 
 const tools = {
   digest: 'a1b2',
@@ -103,14 +103,6 @@ describe('the list of runs', () => {
     await page.find('runs-empty');
     expect(host.runs.size).toBe(0);
     expect(page.playground.announcement.value).toBe('All runs are erased');
-  });
-
-  it('is left by Escape, and from a run first for the list', async () => {
-    await openRun(fakeInspector({ records: [recordOf(emittedRun())] }));
-    page.press('Escape');
-    await page.find('run-row');
-    page.press('Escape');
-    await vi.waitFor(() => expect(page.all('runs')).toEqual([]));
   });
 
   it('makes way for a chat', async () => {
@@ -284,14 +276,6 @@ describe('the timeline of a run', () => {
     host.emit({ head, from: 6, events: all.slice(6) });
     await vi.waitFor(() => expect(names().length).toBe(7));
     expect(page.all('run-view')[0]?.dataset['live']).toBe('false');
-  });
-
-  it('draws only the rows in sight of a run of thousands', async () => {
-    await openRun(fakeInspector({ records: [recordOf(longRun(2000))] }));
-    expect(names().length).toBeLessThan(60);
-    expect(text('run-summary')).toContain('events');
-    press('waterfall', 'End');
-    await vi.waitFor(() => expect(page.all('span-row').length).toBeLessThan(60));
   });
 
   it('says when there are no events', async () => {

@@ -66,15 +66,6 @@ describe('createRecorder', () => {
     expect(waiting && stateOfRun(waiting)).toBe('waiting');
   });
 
-  it('names the plan of a run', async () => {
-    const { events, start } = emitter();
-    const run = start('run.start', { id: 'commodore' });
-    start('plan.start', { parent: run, id: 'plan_1' });
-    const { recorder } = startRecorder();
-    emitAll(recorder, events);
-    expect((await recorder.list()).runs[0]).toMatchObject({ planId: 'plan_1', status: 'pending' });
-  });
-
   it('names the run that a fork is of', async () => {
     const { recorder } = startRecorder();
     emitAll(recorder, emittedRun());

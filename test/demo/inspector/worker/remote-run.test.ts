@@ -1,6 +1,4 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { eventStore } from '../../../../adapters/sinks/event-store.ts';
-import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import type { RunNews } from '../../../../demo/inspector/worker/control.ts';
 import { readRemoteRun } from '../../../../demo/inspector/worker/remote-run.ts';
 import {
@@ -98,17 +96,6 @@ describe('readRemoteRun', () => {
     const { runtime, read } = await endpoint(scriptedModel(says('Hi')).model, createEventRing({ capacity: 3 }));
     const { traceId } = lastData(await readAll(await runtime.run(runRequest(), principal)), 'data-run');
     expect(await read(String(traceId))).toMatchObject({ isPartial: true, head: { traceId, status: 'ok' } });
-  });
-
-  it('reads from the store of the endpoint, which has what its ring has lost', async () => {
-    const store = eventStore({ storage: memoryStorage(), maxWaitMs: 0 });
-    const { model } = scriptedModel(says('Hi'));
-    const { runtime, read, emitted } = await endpoint(model, createEventRing({ capacity: 1, store }));
-    const { traceId } = lastData(await readAll(await runtime.run(runRequest(), principal)), 'data-run');
-    await store.flush();
-    const record = await read(String(traceId));
-    expect(record.events).toEqual(emitted(String(traceId)));
-    expect(record.isPartial).toBeUndefined();
   });
 
   it.each(

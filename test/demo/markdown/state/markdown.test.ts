@@ -87,15 +87,6 @@ describe('createMarkdownReader', () => {
     expect(read(text)).toEqual(blocks);
   });
 
-  it('gives the same objects for blocks that cannot change any more', () => {
-    const reader = createMarkdownReader();
-    const before = reader.read('one\n\ntwo\n\nthree\n\nfo');
-    const after = reader.read('one\n\ntwo\n\nthree\n\nfour');
-    expect(after[0]).toBe(before[0]);
-    expect(after[1]).toBe(before[1]);
-    expect(after[3]).toEqual(paragraph('four'));
-  });
-
   it('starts again for another text', () => {
     const reader = createMarkdownReader();
     reader.read('one\n\ntwo\n\nthree');

@@ -143,15 +143,6 @@ describe('the tree panel', () => {
     await vi.waitFor(() => expect(row('n5')?.textContent).not.toContain('Splice'));
   });
 
-  it('stays where the person is when following is off', async () => {
-    await page.click('tree-follow');
-    await agent('update_payload_property', { nodeId: 'n5', propertyName: 'name', newValue: 'Splice the main brace' });
-    await vi.waitFor(() => expect(page.all('tree-latest')[0]?.textContent).toContain('Splice'));
-    expect(row('n5')).toBeUndefined();
-    page.all('tree-latest')[0]?.querySelector('button')?.click();
-    await vi.waitFor(() => expect(row('n5')).toBeDefined());
-  });
-
   it('says why when an agent has changed the name that is being written', async () => {
     await focus('n1');
     await press('F2', () => expect(page.all('tree-field')).toHaveLength(1));

@@ -87,13 +87,6 @@ describe('createTreeHost', () => {
     expect(rows).toEqual(all.slice(41, 58));
   });
 
-  it('says where nodes of interest stand, and gives whole pages at the end', async () => {
-    const { control, status } = await openHost();
-    const page = await control.rows({ offset: 1000, limit: 5, activeId: yardRoot, anchorId: 'nobody' });
-    expect(page).toMatchObject({ offset: status.rowCount - 5, activeRank: 0, anchorRank: -1 });
-    expect(page.rows).toHaveLength(5);
-  });
-
   it('changes the tree for a person, reports the change, and undoes it', async () => {
     const { control, news, version, names } = await openHost();
     const before = await names();

@@ -49,15 +49,6 @@ const hosting = (bytes: Uint8Array<ArrayBuffer>, type: string) => () =>
   new Response(bytes, { headers: { 'content-type': type } });
 
 describe('files of a message', () => {
-  it('reach the model inline, by what they are', async () => {
-    const image = png();
-    const { files } = await send([fileMessage([dataUrl(image), dataUrl('%PDF-1.7', 'application/pdf')])]);
-    expect(files).toEqual([
-      `user image/png ${toBase64(image)}`,
-      `user application/pdf ${btoa('%PDF-1.7')}`,
-    ]);
-  });
-
   it('reach the model as text when they are texts', async () => {
     const message: UIMessage = {
       id: 'm',
@@ -65,25 +56,6 @@ describe('files of a message', () => {
       parts: [{ type: 'file', mediaType: 'text/csv', filename: 'a.csv', url: dataUrl('x,y\n1,2', 'text/csv') }],
     };
     expect((await send([message])).files).toEqual(['File "a.csv" (text/csv):\nx,y\n1,2']);
-  });
-
-  it('are stored once, and the client learns under which address', async () => {
-    const storage = memoryStorage();
-    const image = png(1_500_000);
-    const { chunks } = await send([fileMessage([dataUrl(image)])], { storage });
-    const url = `pinnace-blob:${await sha256(image)}`;
-    expect(lastData(chunks, 'data-attachment')).toEqual({
-      messageId: 'm1',
-      part: 1,
-      url,
-      mediaType: 'image/png',
-      size: image.length,
-    });
-    const before = (await storage.list({ prefix: ['blob'], limit: 100 })).length;
-    await send([fileMessage([dataUrl(image)])], { storage });
-    expect(await storage.list({ prefix: ['blob'], limit: 100 })).toHaveLength(before);
-    const { files } = await send([fileMessage([url])], { storage });
-    expect(files).toEqual([`user image/png ${toBase64(image)}`]);
   });
 
   it('are in no journal and no event', async () => {
@@ -202,26 +174,6 @@ describe('files of a message', () => {
     const { calls } = await send([fileMessage(['https://files.example.com/a.png'])], { egress });
     expect(JSON.stringify(calls[0]?.prompt)).not.toContain('files.example.com');
   });
-
-  it('end with the run when it is stopped while they load', async () => {
-    const asked = Promise.withResolvers<AbortSignal>();
-    const egress = {
-      fetch: (_: Request, { signal }: { readonly signal: AbortSignal }) => {
-        asked.resolve(signal);
-        return new Promise<Response>(() => {});
-      },
-    };
-    const { runtime, calls } = fileRuntime({ egress });
-    const stop = new AbortController();
-    const messages = [fileMessage(['https://slow.example.com/a'])];
-    const stream = await runtime.run(runRequest({ chat: { id: 'c', messages } }), me, { signal: stop.signal });
-    const reading = readAll(stream);
-    const signal = await asked.promise;
-    stop.abort('enough');
-    expect((await reading).at(-1)).toMatchObject({ type: 'abort' });
-    expect(signal.aborted).toBe(true);
-    expect(calls).toHaveLength(0);
-  });
 });
 
 describe('files of older messages', () => {
@@ -230,14 +182,6 @@ describe('files of older messages', () => {
   it('reach the model too', async () => {
     const image = png();
     expect((await send(older(dataUrl(image)))).files).toEqual([`user image/png ${toBase64(image)}`]);
-  });
-
-  it.each<[string, string, string]>([
-    ['is no longer stored', `pinnace-blob:${'0'.repeat(64)}`, 'attachment_missing'],
-    ['cannot be fetched', 'https://files.example.com/a.png', 'egress_denied'],
-    ['is of a type that is not allowed', dataUrl('<svg/>', 'image/svg+xml'), 'attachment_type'],
-  ])('become a line of text where one %s', async (_name, url, reason) => {
-    expect((await send(older(url))).files).toEqual([`[A file was left out: ${reason}]`]);
   });
 
   it('are loaded newest first, up to twice the size of one message', async () => {

@@ -105,16 +105,6 @@ const day = (more: Partial<PeriodBudgetInput>): PeriodBudgetInput => ({
 });
 
 describe('a budget of a period', () => {
-  it('of runs refuses the next one with what, whose and until when, and starts again with the next period', async () => {
-    const { runtime, clock } = runtimeWith([day({ runs: 2 })]);
-    expect([await run(runtime), await run(runtime, bo)]).toEqual([finished, finished]);
-    expect(await run(runtime)).toEqual(refused('period_runs'));
-    expect(await run(runtime, person('eve', { tenant: 't2' }))).toEqual(finished);
-    clock.now += 12 * 3_600_000;
-    expect(await run(runtime)).toEqual(finished);
-    await runtime.close();
-  });
-
   it.each<[of: PeriodBudgetInput['of'], mine: Principal, agentId: string, other: Principal, otherAgent: string]>([
     ['subject', ada, 'helper', bo, 'helper'],
     ['agent', ada, 'helper', bo, 'other'],

@@ -56,29 +56,6 @@ function purseOf(
 }
 
 describe('a purse', () => {
-  it('takes 1 % of the limit at once, so that few calls write', async () => {
-    const base = memoryStorage();
-    let commits = 0;
-    const storage: Storage = { ...base, commit: (changes) => (commits++, base.commit(changes)) };
-    const { spend } = purseOf({ storage, limit: { tokens: 10_000_000 } });
-    for (let call = 0; call < 1_000; call++) await spend(2_000);
-    expect(commits / 1_000).toBeLessThanOrEqual(0.05);
-  });
-
-  it('gives no more than the limit, and says what is lacking', async () => {
-    const { spend, granted } = purseOf({});
-    for (let at = 0; at < 10; at++) await spend(1_000);
-    await expect(spend(1)).rejects.toMatchObject({ code: 'budget_exceeded', details: { reason: 'tokens' } });
-    expect((await granted()).tokens).toBe(10_000);
-  });
-
-  it('gives less than is wanted where less is left, and nothing below what is needed', async () => {
-    const { purse, spend } = purseOf({});
-    await spend(9_500);
-    await expect(purse.take({ tokens: 501 }, { tokens: 900 })).rejects.toThrow('No tokens');
-    expect(await purse.take({ tokens: 100 }, { tokens: 900 })).toEqual({ tokens: 500 });
-  });
-
   it('waits for calls under way that may leave something', async () => {
     const { purse } = purseOf({});
     const first = await purse.take({ tokens: 10_000 });
@@ -105,15 +82,6 @@ describe('a purse', () => {
     const purses = [purseOf({ storage }), purseOf({ storage }), purseOf({ storage })];
     for (let at = 0; at < 60; at++) await purses[at % 3]!.spend(200).catch(() => undefined);
     expect(purses.flatMap(({ told }) => told).toSorted()).toEqual(['spent tokens', 'warn tokens']);
-  });
-
-  it('keeps each measure to its own limit', async () => {
-    const { purse } = purseOf({ limit: { tokens: 1_000, micros: 50 } });
-    const got = await purse.take({ tokens: 1, micros: 1 }, { tokens: 900, micros: 80 });
-    expect(got).toEqual({ tokens: 900, micros: 50 });
-    await expect(purse.requireSome(['tokens'])).resolves.toBeUndefined();
-    purse.settle(got, got);
-    await expect(purse.take({ tokens: 1, micros: 1 })).rejects.toThrow('No micros');
   });
 
   it('pays nothing while its storage is out of reach', async () => {

@@ -12,7 +12,7 @@ import {
   type UIMessageChunk,
 } from '../../../../src/index.ts';
 import { type HangingTool, hangingTools } from '../../../fixtures/processes/hanging-tools.ts';
-import { callsTools, says, scriptedModel, stallingStream } from '../../../fixtures/model.ts';
+import { callsTools, says, scriptedModel } from '../../../fixtures/model.ts';
 import { lastData, runRequest, terminalChunks, testRuntime, userMessage } from '../../../fixtures/runtime.ts';
 
 const me = localPrincipal();
@@ -139,49 +139,4 @@ describe.concurrent('a call without a result', () => {
       expect(nextPrompt).toContain('is unknown');
     },
   );
-
-  it.each(cases)('of a %s tool that only reads has one end after %s', async (type, loss) => {
-    const tool = await hangingTools[type]({ readOnly: true });
-    const { chunks } = await lose(tool, loss);
-    expect(endsOf(chunks)).toMatchObject([{ type: 'tool-output-error' }]);
-    expect(lastData(chunks, 'data-tool-error')).toMatchObject({ tool: tool.name, code: losses[loss].readOnlyCode });
-    expect(terminalChunks(chunks)).toMatchObject([{ type: losses[loss].terminal }]);
-  });
-});
-
-describe('a call that was never made', () => {
-  it('has one end when its run is cancelled while the model writes its input', async () => {
-    const { model } = scriptedModel(() =>
-      stallingStream([
-        { type: 'stream-start', warnings: [] },
-        { type: 'tool-input-start', id: 'call-0', toolName: 'work' },
-        { type: 'tool-input-delta', id: 'call-0', delta: '{"to": ' },
-      ])
-    );
-    const runtime = testRuntime({ model, limits: { commitSpacingMs: 0 } });
-    const { runId } = await runtime.start(runRequest(), me, {});
-    const cursor = await runtime.runs.cursor(me, runId, 0);
-    for (let page = await cursor.next(); page; page = await cursor.next()) {
-      if (page.some(({ text }) => text.includes('"tool-input-start"'))) break;
-    }
-    await runtime.cancel(runId, me);
-    const chunks = await read(runtime, runId);
-    expect(endsOf(chunks)).toMatchObject([{ type: 'tool-input-error', toolCallId: 'call-0' }]);
-    expect(lastData(chunks, 'data-tool-error')).toMatchObject({ code: 'cancelled', tool: 'work' });
-  });
-
-  it('is cancelled, not unknown, when it still waited for its turn', async () => {
-    const tool = await hangingTools.function({ readOnly: false });
-    const [given] = tool.options.tools ?? [];
-    if (!given || !('definition' in given)) throw new Error('There is no tool');
-    const one = { ...given, definition: { ...given.definition, limits: { parallel: 1 } } };
-    const script = callsTools({ tool: 'work', input: {} }, { tool: 'work', input: {} });
-    const runtime = testRuntime({ ...scriptedModel(script), tools: [one] });
-    const { runId } = await runtime.start(runRequest(), me, {});
-    await Promise.all([tool.started, shown(runtime, runId)]);
-    await runtime.cancel(runId, me);
-    const failures = (await read(runtime, runId)).filter(({ type }) => type === 'data-tool-error');
-    const codes = failures.map((chunk) => 'data' in chunk ? (chunk.data as { code: string }).code : '');
-    expect(codes.toSorted()).toEqual(['cancelled', 'outcome_unknown']);
-  });
 });

@@ -11,7 +11,7 @@ import {
   localPrincipal,
   type OnError,
 } from '../../../../src/index.ts';
-import type { AgentOptions, Instructions, StopCondition } from '../../../../src/runtime/index.ts';
+import type { AgentOptions, StopCondition } from '../../../../src/runtime/index.ts';
 import { callsTools, says, type ScriptedModel, scriptedModel } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest } from '../../../fixtures/runtime.ts';
 
@@ -73,18 +73,6 @@ describe('an agent in code', () => {
 });
 
 describe('instructions in code', () => {
-  it('are made once for a run, for its request and its principal', async () => {
-    const instructions = vi.fn<Instructions>(({ agentId, chat, context, principal }) =>
-      Promise.resolve([agentId, chat?.messages.length, context[0]?.content, principal.subject].join(' '))
-    );
-    const script = scriptedModel(callsTools({ tool: 'add', input: { a: 1, b: 2 } }), says('3'));
-    const principal = createPrincipal({ ...localPrincipal(), subject: 'ada' });
-    const request = runRequest({ context: [{ content: 'now' }] });
-    await readAll(await runtimeOf(script, agentOf({ instructions })).run(request, principal));
-    expect(systems(script)).toEqual(['helper 1 now ada', 'helper 1 now ada']);
-    expect(instructions).toHaveBeenCalledTimes(1);
-  });
-
   it('fail the run as internal when the function throws or returns no text', async () => {
     const script = scriptedModel(says('Hi'));
     const broken = await run(script, { instructions: () => Promise.reject(new TypeError('the secret plan')) });
@@ -94,14 +82,6 @@ describe('instructions in code', () => {
     const empty = await run(script, { instructions: () => undefined as unknown as string });
     expect(lastData(empty, 'data-run')).toMatchObject(failure('instructions'));
     expect(script.calls).toEqual([]);
-  });
-
-  it('are made for each step of a plan, without a chat', async () => {
-    const script = scriptedModel(says('Done'));
-    const instructions = vi.fn<Instructions>(({ chat, principal }) => `${typeof chat} ${principal.tenant}`);
-    const runtime = runtimeOf(script, agentOf({ instructions }));
-    await readAll(await runtime.run(runRequest({ planner: {} }), localPrincipal()));
-    expect(systems(script)[0]).toMatch(/\n\nundefined local$/);
   });
 
   describe('that take too long', () => {

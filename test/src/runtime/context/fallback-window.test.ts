@@ -31,26 +31,6 @@ describe('a fallback with a smaller context window than the model before it', ()
     expect(models.three.calls[0]?.prompt).toEqual(models.one.calls[0]?.prompt);
     expect(events.filter(({ action }) => action === 'context.trim')).toEqual([]);
   });
-
-  it('is among what was tried, with the reason, when no other one can answer', async () => {
-    const { models, chunks } = await runWith(tooLong, { two: smallWindow, three: smallWindow });
-    expect([models.two.calls, models.three.calls]).toEqual([[], []]);
-    const skipped = { code: 'budget_exceeded', reason: 'context_window' };
-    expect(lastData(chunks, 'data-run')).toMatchObject({
-      state: 'failed',
-      error: {
-        code: 'unavailable',
-        details: {
-          reason: 'provider_auth',
-          tried: [
-            { providerId: 'one', modelId: 'first' },
-            { providerId: 'two', ...skipped },
-            { providerId: 'three', ...skipped },
-          ],
-        },
-      },
-    });
-  });
 });
 
 describe('the context window of a fallback', () => {

@@ -1,55 +1,9 @@
-import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { type ContextStrategy, defineTool, localPrincipal, type UIMessageChunk } from '../../../../src/index.ts';
-import { callsTools, says } from '../../../fixtures/model.ts';
+import { type ContextStrategy, localPrincipal, type UIMessageChunk } from '../../../../src/index.ts';
 import { lastData, readAll, runRequest, testRuntime, textOf } from '../../../fixtures/runtime.ts';
-import { longChat, modelOf, promptText, smallWindow, summarizingModel } from './long-chat.ts';
+import { longChat, promptText, smallWindow, summarizingModel } from './long-chat.ts';
 
 const me = localPrincipal();
-
-const lookup = defineTool({
-  id: 'lookup',
-  description: 'Looks up',
-  input: v.object({ n: v.number() }),
-  annotations: { readOnlyHint: true },
-  execute: ({ n }) => `result ${n} ${'r'.repeat(1_000)}`,
-});
-
-/** A model that makes `count` calls, one a step, and then answers. */
-function callingModel(count: number) {
-  return modelOf((_, call) =>
-    call <= count ? callsTools({ tool: 'lookup', input: { n: call }, id: `c${call}` }) : says('done')
-  );
-}
-
-describe('a run whose own steps fill the context window', () => {
-  it('shows readers and the log every output', async () => {
-    const { model } = callingModel(12);
-    const runtime = testRuntime({ model, tools: [lookup], agent: smallWindow });
-    const chunks = await readAll(await runtime.run(runRequest(), me));
-    const outputs = chunks.filter(({ type }) => type === 'tool-output-available');
-    expect(JSON.stringify(outputs).match(/result \d+ r{1000}/g)).toHaveLength(12);
-  });
-
-  it('counts as its model does: a model with longer tokens is trimmed later, one with shorter ones sooner', async () => {
-    const prompts = [0.6, 3].map(async (scale) => {
-      const { model, calls } = modelOf(({ prompt }, call) => {
-        const inputTokens = Math.ceil(JSON.stringify(prompt).length / 4 * scale);
-        const script = call <= 4 ? callsTools({ tool: 'lookup', input: { n: call }, id: `c${call}` }) : says('done');
-        return script.map((part) =>
-          part.type === 'finish'
-            ? { ...part, usage: { ...part.usage, inputTokens: { ...part.usage.inputTokens, total: inputTokens } } }
-            : part
-        );
-      });
-      await readAll(await testRuntime({ model, tools: [lookup], agent: smallWindow }).run(runRequest(), me));
-      return promptText(calls.at(-1)).match(/left out/g)?.length ?? 0;
-    });
-    const [longTokens = 0, shortTokens = 0] = await Promise.all(prompts);
-    expect(longTokens).toBe(0);
-    expect(shortTokens).toBeGreaterThan(1);
-  });
-});
 
 describe('contextStrategy', () => {
   async function run(contextStrategy: ContextStrategy, turns = 3): Promise<readonly [UIMessageChunk[], string]> {

@@ -73,11 +73,4 @@ describe('a run that is canceled', () => {
       expect(chunks.map(({ type }) => type)).not.toContain('error');
     },
   );
-
-  it('before it has started calls no model', async () => {
-    const { model, signals } = answering(() => new Promise(() => undefined));
-    const running = testRuntime({ model }).run(runRequest(), localPrincipal(), { signal: AbortSignal.abort('user') });
-    await running.then(readAll).catch((error: unknown) => expect(error).toMatchObject({ code: 'cancelled' }));
-    expect(signals).toEqual([]);
-  });
 });

@@ -54,13 +54,6 @@ describe('toolChoice', () => {
   const violated = { state: 'failed', error: { code: 'unavailable', details: { reason: 'tool_choice' } } };
   const multiply = { type: 'tool', toolName: 'multiply' } as const;
 
-  it('holds for the first step, and then the model chooses', async () => {
-    const script = scriptedModel(calls('multiply'), says('3'));
-    const chunks = await run(script, { toolChoice: multiply });
-    expect(script.calls.map(({ toolChoice }) => toolChoice)).toEqual([multiply, { type: 'auto' }]);
-    expect(lastData(chunks, 'data-run')).toMatchObject({ state: 'completed' });
-  });
-
   it.each(
     [
       ['none', calls('add')],

@@ -107,14 +107,6 @@ describe('fitHistory', () => {
       { numRuns: budget({ short: 60, long: 1_000 }) },
     );
   });
-
-  it('keeps what the model wrote where that is no object', () => {
-    const [message] = fitHistory([{
-      role: 'assistant',
-      content: [{ type: 'tool-call', toolCallId: 'a', toolName: 'add', input: '{"a":' }],
-    }], { provider: 'test', modelId: 'm' });
-    expect(message).toMatchObject({ content: [{ input: { invalidInput: '{"a":' } }] });
-  });
 });
 
 /** The bodies that the packages of the AI SDK send for a history, as third parties. */

@@ -1,10 +1,8 @@
 import type { LanguageModelV2, LanguageModelV3, LanguageModelV4 } from '@ai-sdk/provider';
-import { describe, expect, expectTypeOf, it } from 'vitest';
+import { describe, expectTypeOf, it } from 'vitest';
 import type { CustomModel } from '../../../../adapters/models/source.ts';
 import type { CreateRuntimeOptions, ModelSource } from '../../../../src/index.ts';
 import type { AnyLanguageModel } from '../../../../src/contracts/index.ts';
-import { localPrincipal } from '../../../../src/index.ts';
-import { runRequest, testRuntime } from '../../../fixtures/runtime.ts';
 
 describe('a model source', () => {
   it('is typed to return these models, and no name of a model', () => {
@@ -15,13 +13,5 @@ describe('a model source', () => {
     expectTypeOf<() => string>().not.toExtend<ModelSource['model']>();
     expectTypeOf<ReturnType<ModelSource['model']>>().toEqualTypeOf<AnyLanguageModel>();
     expectTypeOf<() => AnyLanguageModel>().toExtend<CustomModel>();
-  });
-
-  it.each(['gpt-5', { specificationVersion: 'v1' }])('is refused before the run when it returns %j', async (model) => {
-    const runtime = testRuntime({ model: model as never });
-    await expect(runtime.run(runRequest(), localPrincipal())).rejects.toMatchObject({
-      code: 'invalid_argument',
-      details: { reason: 'model_version' },
-    });
   });
 });

@@ -1,10 +1,9 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { localPrincipal, type UIMessageChunk } from '../../../../src/index.ts';
-import { foldMessage } from '../../../../src/runtime/fold-message.ts';
 import { preload } from '../../../../src/simulation/preload.ts';
 import { type VirtualTime, virtualTime } from '../../../../src/simulation/virtual-time.ts';
 import { says } from '../../../fixtures/model.ts';
-import { lastData, readAll, runRequest, textOf } from '../../../fixtures/runtime.ts';
+import { lastData, readAll, runRequest } from '../../../fixtures/runtime.ts';
 import { fallbackRuntime, namedModel, type Script } from '../loop/fallback-runtime.ts';
 
 const me = localPrincipal();
@@ -21,7 +20,6 @@ const busy = (retryAfter: string, statusCode = 429): Script => () =>
 
 const retriesIn = (chunks: readonly UIMessageChunk[]) => chunks.filter(({ type }) => type === 'data-retry');
 
-const retryAtOf = (chunk: unknown) => (chunk as { readonly data: { readonly retryAt: number } }).data.retryAt;
 const runIdOf = (chunks: readonly UIMessageChunk[]) => String(lastData(chunks, 'data-run')['runId']);
 
 let time: VirtualTime; // waits for digests, which other threads compute
@@ -58,47 +56,11 @@ describe('data-retry', () => {
     return { runtime, first, seen, reading, chunks: () => seen.map(({ chunk }) => chunk) };
   }
 
-  it('arrives before each wait, with the pause that the provider requests, and never in the message', async () => {
-    const { first, seen, reading, chunks } = start(busy('4'), busy('7'), says('Here'));
-    await until(() => retriesIn(chunks()).length === 1);
-    expect(first.calls).toHaveLength(1);
-    await passAll(reading);
-    const known = { of: 3, providerId: 'one', modelId: 'first', code: 'rate_limited', reason: 'provider_rate_limited' };
-    const retryAt = expect.any(Number);
-    expect(retriesIn(chunks())).toEqual([
-      { type: 'data-retry', data: { attempt: 2, delayMs: 4000, retryAt, ...known }, transient: true },
-      { type: 'data-retry', data: { attempt: 3, delayMs: 7000, retryAt, ...known }, transient: true },
-    ]);
-    const waits = seen.flatMap(({ chunk, at }) => chunk.type === 'data-retry' ? [retryAtOf(chunk) - at] : []);
-    expect(waits[0]).toBeGreaterThan(3500); // of the 4 s, a commit has passed
-    expect(waits[0]).toBeLessThanOrEqual(4000);
-    expect(waits[1]).toBeGreaterThan(6500);
-    expect(waits[1]).toBeLessThanOrEqual(7000);
-    expect(textOf(chunks())).toBe('Here');
-    expect(foldMessage(chunks(), undefined).parts.map(({ type }) => type)).not.toContain('data-retry');
-  });
-
   it('says nothing that the provider wrote', async () => {
     const { seen, reading, chunks } = start(busy('1'), busy('1'), busy('1'));
     await passAll(reading);
     expect(retriesIn(chunks())).toHaveLength(3);
     expect(JSON.stringify(seen)).not.toMatch(/SECRET|quota|Rate limit/);
-  });
-
-  it('is replayed to a reader that joins in the middle of the wait', async () => {
-    const { runtime, reading, chunks } = start(busy('30'), says('Here'));
-    await until(() => retriesIn(chunks()).length === 1);
-    await time.pass(10_000);
-    const joined: UIMessageChunk[] = [];
-    const joining = (async () => {
-      for await (const chunk of await runtime.resume(runIdOf(chunks()), 0, { principal: me })) joined.push(chunk);
-    })();
-    await until(() => retriesIn(joined).length === 1);
-    const left = retryAtOf(joined.at(-1)) - Date.now();
-    expect(left).toBeGreaterThan(15_000);
-    expect(left).toBeLessThanOrEqual(20_000);
-    await passAll(Promise.all([reading, joining]));
-    expect(joined).toEqual(chunks());
   });
 
   it('is the last chunk before the end of a run that is stopped while it waits', async () => {

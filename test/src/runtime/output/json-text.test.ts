@@ -3,27 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { jsonCandidates, parsePartialJson } from '../../../../src/runtime/read-output.ts';
 
 describe('parsePartialJson', () => {
-  it.each([
-    ['', undefined],
-    ['{', {}],
-    ['{"a', {}],
-    ['{"a"', {}],
-    ['{"a":', {}],
-    ['{"a":tr', {}],
-    ['{"a":"x', { a: 'x' }],
-    ['{"a":"x\\', { a: 'x' }],
-    ['{"a":"x\\u00', { a: 'x' }],
-    ['{"a":"{[,', { a: '{[,' }],
-    ['{"a":[1,', { a: [1] }],
-    ['{"a":[{"b":"c"},{"d":-', { a: [{ b: 'c' }, {}] }],
-    ['{"a":{"b":1},"c', { a: { b: 1 } }],
-    ['"tex', 'tex'],
-    ['```json\n{"a":1', { a: 1 }],
-    ['no JSON', undefined],
-  ])('reads %j', (text, value) => {
-    expect(parsePartialJson(text)).toEqual(value);
-  });
-
   it('reads every beginning of JSON, and all of it whole', () => {
     const json = fc.jsonValue({ maxDepth: 4 }).filter((value) => typeof value === 'object' && value !== null);
     fc.assert(fc.property(json, (value) => {

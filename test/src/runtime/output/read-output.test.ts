@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { defineTool, localPrincipal, readOutput, type RunRequestInput } from '../../../../src/index.ts';
-import { callsTools, says, scriptedModel } from '../../../fixtures/model.ts';
+import { localPrincipal, readOutput, type RunRequestInput } from '../../../../src/index.ts';
+import { says, scriptedModel } from '../../../fixtures/model.ts';
 import { runRequest, testRuntime } from '../../../fixtures/runtime.ts';
 
 const output = { schema: { type: 'object', required: ['city'] } };
@@ -24,40 +24,12 @@ describe('readOutput', () => {
     expect(read).toEqual({ city: 'Oslo', since: new Date('1048-01-01T00:00:00Z') });
   });
 
-  it('shows what has arrived of the answer, and starts again with a repaired one', async () => {
-    const partials: unknown[] = [];
-    const stream = await start(scriptedModel(says('{"town":', '"Os'), says('{"ci', 'ty":"Os', 'lo"}')));
-    await readOutput(stream, { onPartial: (partial) => partials.push(partial) });
-    expect(partials).toEqual([{}, { town: 'Os' }, {}, { city: 'Os' }, { city: 'Oslo' }]);
-  });
-
-  it('rejects as the run ended', async () => {
-    const stream = await start(scriptedModel(says('no'), says('no')));
-    await expect(readOutput(stream)).rejects.toMatchObject({
-      code: 'unavailable',
-      details: { reason: 'output_invalid' },
-    });
-  });
-
   it('rejects for a run without a structured answer', async () => {
     await expect(readOutput(await start(scriptedModel(says('Oslo')), {}))).rejects.toMatchObject({
       code: 'conflict',
       retryable: false,
       details: { reason: 'output_missing', state: 'completed' },
     });
-  });
-
-  it('rejects for a run that waits for an approval', async () => {
-    const write = defineTool({
-      id: 'write',
-      description: 'Writes',
-      approval: 'always',
-      input: v.object({}),
-      execute: () => 1,
-    });
-    const { model } = scriptedModel(callsTools({ tool: 'write', input: {} }));
-    const stream = await testRuntime({ model, tools: [write] }).run(runRequest({ output }), localPrincipal());
-    await expect(readOutput(stream)).rejects.toMatchObject({ details: { state: 'awaiting_approval' } });
   });
 
   it('rejects data that does not fit the schema given', async () => {

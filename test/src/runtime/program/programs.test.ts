@@ -289,14 +289,6 @@ describe('code_run', () => {
     expect(outputOf((await take(runtime)).message)).toMatch(message);
   });
 
-  it('counts its calls against the limit of the run', async () => {
-    const { runtime } = programRuntime(
-      `const codes = []; for (let x = 0; x < 4; x++) codes.push(await tools.double({ x }).catch((e) => e.code)); return codes`,
-      { tools: [double], limits: { toolCalls: 3 } },
-    );
-    expect(outputOf((await take(runtime)).message)).toEqual([0, 2, 'budget_exceeded', 'budget_exceeded']);
-  });
-
   it('finds tools by discovery inside of a program, and calls only what it found', async () => {
     const { runtime } = programRuntime(
       `const early = await tools.double({ x: 1 }).catch((e) => e.code);

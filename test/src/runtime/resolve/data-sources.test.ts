@@ -13,7 +13,6 @@ import {
   type UIMessage,
   type UIMessageChunk,
 } from '../../../../src/index.ts';
-import { groundingTools } from '../../../../src/grounding/index.ts';
 import { neverAborted } from '../../../fixtures/grounding.ts';
 import { callsTools, says, type ScriptedModel, scriptedModel, streamOf } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime, userMessage } from '../../../fixtures/runtime.ts';
@@ -193,39 +192,9 @@ describe('an agent with data sources', () => {
     const more = await run({ chat: { id: 'chat-1', messages } });
     expect(outputs(more)).toMatchObject([{ ids: ['n1'] }, { citations: [{ id: 'n1' }] }]);
   });
-
-  it('needs no second tool of the same id', async () => {
-    const grounding = await harbour();
-    expect(() => testRuntime({ model: scriptedModel().model, grounding, tools: groundingTools(grounding) })).toThrow(
-      'two tools have the id "retrieve"',
-    );
-  });
 });
 
 describe('the sources of a run', () => {
-  it('are emitted in the stream before the output that cites them, and replayed with it', async () => {
-    const { run } = await runWith([asks(), says('It holds [1].')], { agent: { dataSources: ['handbook'] } });
-    const chunks = await run();
-    const types = chunks.map(({ type }) => type);
-    expect(types.indexOf('data-sources')).toBeGreaterThan(types.indexOf('tool-input-available'));
-    expect(types.indexOf('data-sources')).toBeLessThan(types.indexOf('tool-output-available'));
-    expect(lastData(chunks, 'data-sources')).toEqual({
-      toolCallId: 'call-0',
-      sources: [{
-        n: 1,
-        id: 'handbook-1',
-        dataSourceId: 'handbook',
-        title: 'On handbook',
-        uri: 'handbook/handbook-1',
-        version: expect.any(String),
-        answered: expect.any(Number),
-        confidence: expect.any(Number),
-        contentHash: expect.stringMatching(/^[0-9a-f]{64}$/),
-      }],
-    });
-    expect(await run()).toEqual(chunks);
-  });
-
   it('have one number each in the whole run, and keep it', async () => {
     const { run } = await runWith(
       [asks({ dataSourceIds: ['log'] }, 'a'), asks({ dataSourceIds: ['handbook', 'log'] }, 'b'), says('Done')],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import * as v from 'valibot';
 import { createTree, defineTool, localPrincipal, treeTools } from '../../../../src/index.ts';
 import { callsTools, says, scriptedModel } from '../../../fixtures/model.ts';
-import { lastData, readAll, runRequest, testRuntime } from '../../../fixtures/runtime.ts';
+import { readAll, runRequest, testRuntime } from '../../../fixtures/runtime.ts';
 
 function outline() {
   const tree = createTree({
@@ -27,13 +27,6 @@ describe('a tool source in a runtime', () => {
         output: expect.objectContaining({ version: expect.any(String) }),
       }),
     );
-  });
-
-  it('returns the error code of a call that its source refuses', async () => {
-    const { model } = scriptedModel(callsTools({ tool: 'get_node', input: { nodeId: 'nowhere' } }), says('No'));
-    const runtime = testRuntime({ model, tools: [outline()] });
-    const chunks = await readAll(await runtime.run(runRequest(), localPrincipal()));
-    expect(lastData(chunks, 'data-tool-error')).toMatchObject({ tool: 'get_node', code: 'not_found' });
   });
 
   it('works beside other tools, but takes none of their ids', () => {

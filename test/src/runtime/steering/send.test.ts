@@ -1,4 +1,3 @@
-import { readUIMessageStream } from 'ai';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { memorySink } from '../../../../adapters/sinks/memory.ts';
@@ -9,11 +8,10 @@ import {
   defineTool,
   type HostedRuntime,
   localPrincipal,
-  type UIMessage,
   type UIMessageChunk,
 } from '../../../../src/index.ts';
 import { callsTools, says, type ScriptedModel, scriptedModel } from '../../../fixtures/model.ts';
-import { runRequest, testRuntime, textOf, userMessage } from '../../../fixtures/runtime.ts';
+import { runRequest, testRuntime } from '../../../fixtures/runtime.ts';
 
 const me = localPrincipal();
 const text = (id: string, said = id) => ({ id, parts: [{ type: 'text' as const, text: said }] });
@@ -57,7 +55,6 @@ async function chunksOf(runtime: HostedRuntime, runId: string): Promise<UIMessag
   return chunks;
 }
 
-const typesOf = (chunks: readonly UIMessageChunk[]): string[] => chunks.map(({ type }) => type);
 const deliveredIn = (chunks: readonly UIMessageChunk[]): string[] =>
   chunks.flatMap((chunk) => chunk.type === 'steering-message' ? [chunk.id] : []);
 const undeliveredIn = (chunks: readonly UIMessageChunk[]): unknown[] =>
@@ -68,57 +65,6 @@ const userTexts = ({ calls }: ScriptedModel, call: number): string[] =>
   );
 
 describe('a message to a running agent', () => {
-  it('reaches the model before its next call, once and in order, and the stream shows it before the step', async () => {
-    const { runtime, model, started, open } = setup(scriptedModel(works, says('In metres')));
-    const { runId, ended } = await runtime.start(runRequest(), me, {});
-    await started();
-    expect(await runtime.send(runId, text('a', 'In metres'), me)).toEqual({ messageId: 'a', state: 'accepted' });
-    expect(await runtime.send(runId, text('b', 'And short'), me)).toEqual({ messageId: 'b', state: 'accepted' });
-    expect(await runtime.send(runId, text('a', 'In metres'), me)).toEqual({ messageId: 'a', state: 'accepted' });
-    open();
-    await ended;
-    expect(model.calls.map(({ prompt }) => prompt.map(({ role }) => role))).toEqual([
-      ['user'],
-      ['user', 'assistant', 'tool', 'user', 'user'],
-    ]);
-    expect(userTexts(model, 1)).toEqual(['Hello', 'In metres', 'And short']);
-    const chunks = await chunksOf(runtime, runId);
-    const types = typesOf(chunks);
-    expect(types.slice(types.indexOf('steering-message') - 1).slice(0, 4)).toEqual([
-      'finish-step',
-      'steering-message',
-      'steering-message',
-      'start-step',
-    ]);
-    expect(deliveredIn(chunks)).toEqual(['a', 'b']);
-    expect(await runtime.send(runId, text('a', 'In metres'), me)).toEqual({ messageId: 'a', state: 'delivered' });
-  });
-
-  it('that arrives during the final answer takes one more step', async () => {
-    const answering = Promise.withResolvers<void>();
-    const sent = Promise.withResolvers<void>();
-    const model = scriptedModel(
-      () =>
-        new ReadableStream({
-          async start(controller) {
-            answering.resolve();
-            await sent.promise;
-            for (const part of says('First')) controller.enqueue(part);
-            controller.close();
-          },
-        }),
-      says('Second'),
-    );
-    const { runtime } = setup(model);
-    const { runId, ended } = await runtime.start(runRequest(), me, {});
-    await answering.promise;
-    await runtime.send(runId, text('a'), me);
-    sent.resolve();
-    await ended;
-    expect(textOf(await chunksOf(runtime, runId))).toBe('FirstSecond');
-    expect(await runtime.runs.status(me, runId)).toMatchObject({ state: 'completed', usage: { steps: 2 } });
-  });
-
   it('waits for the result of a call that the provider makes itself', async () => {
     const call = { toolCallId: 'p', toolName: 'code', providerExecuted: true } as const;
     const [start, , , , finish] = says('x');
@@ -150,26 +96,6 @@ describe('a message to a running agent', () => {
     expect(chunks.at(-1)).toMatchObject({ type: 'abort' });
   });
 
-  it('is a conflict where the run has ended or waits for an approval', async () => {
-    const ask = defineTool({
-      id: 'ask',
-      description: 'Asks',
-      input: v.object({}),
-      approval: 'always',
-      execute: () => 'asked',
-    });
-    const { runtime } = setup(scriptedModel(callsTools({ tool: 'ask', input: {} })), { tools: [ask] });
-    const { runId, ended } = await runtime.start(runRequest(), me, {});
-    await ended;
-    expect(await runtime.runs.status(me, runId)).toMatchObject({ state: 'awaiting_approval' });
-    await expect(runtime.send(runId, text('a'), me)).rejects.toMatchObject({
-      code: 'conflict',
-      status: 409,
-      retryable: false,
-      details: { reason: 'run_ended' },
-    });
-  });
-
   it('is a conflict under the id of another message', async () => {
     const { runtime, started, open } = setup(scriptedModel(works, says('ok')));
     const { runId, ended } = await runtime.start(runRequest(), me, {});
@@ -180,26 +106,6 @@ describe('a message to a running agent', () => {
     open();
     await ended;
     await expect(runtime.send(runId, text('a', 'Two'), me)).rejects.toMatchObject(reused);
-  });
-
-  it('is refused beyond 16 that wait, until a step has taken them', async () => {
-    const { runtime, model, started, open } = setup(scriptedModel(works, works, says('ok')));
-    const { runId, ended } = await runtime.start(runRequest(), me, {});
-    await started(0);
-    const ids = Array.from({ length: 16 }, (_, i) => `m${i}`);
-    for (const id of ids) await runtime.send(runId, text(id), me);
-    await expect(runtime.send(runId, text('more'), me)).rejects.toMatchObject({
-      code: 'rate_limited',
-      retryAfterMs: 1000,
-      details: { reason: 'too_many_messages' },
-    });
-    open();
-    await started(1);
-    expect(userTexts(model, 1)).toEqual(['Hello', ...ids]);
-    await runtime.send(runId, text('more'), me);
-    open();
-    await ended;
-    expect(deliveredIn(await chunksOf(runtime, runId))).toEqual([...ids, 'more']);
   });
 
   it('is refused beyond 60 a minute', async () => {
@@ -282,56 +188,4 @@ describe('a message to a running agent', () => {
     const counted = runtime.metrics.text();
     expect(counted).toContain('pinnace_steering_messages_total{state="delivered"} 1');
   });
-
-  it('becomes a part of the answer in AI SDK clients, and a user message of the next request', async () => {
-    const model = scriptedModel(works, says('In metres'), says('Yes'));
-    const { runtime, started, open } = setup(model);
-    const stream = await runtime.run(runRequest(), me);
-    const [chunks, shown] = stream.tee();
-    const { value: first } = await readData(chunks);
-    const answer = readMessage(shown);
-    await started();
-    await runtime.send(first, text('a', 'In metres'), me);
-    open();
-    const message = await answer;
-    expect(message.parts.map(({ type }) => type).filter((type) => !type.startsWith('data-'))).toEqual([
-      'step-start',
-      'tool-work',
-      'steering-message',
-      'step-start',
-      'text',
-    ]);
-    const messages = [userMessage('Hello'), message, userMessage('Sure?', 'm3')];
-    const { ended } = await runtime.start(runRequest({ chat: { id: 'chat-1', messages } }), me, {});
-    await ended;
-    expect(model.calls[2]?.prompt.map(({ role }) => role)).toEqual([
-      'user',
-      'assistant',
-      'tool',
-      'user',
-      'assistant',
-      'user',
-    ]);
-    expect(userTexts(model, 2)).toEqual(['Hello', 'In metres', 'Sure?']);
-  });
 });
-
-/** Reads the run's id, and lets the rest flow. */
-async function readData(chunks: ReadableStream<UIMessageChunk>): Promise<{ readonly value: string }> {
-  const reader = chunks.getReader();
-  for (let next = await reader.read(); !next.done; next = await reader.read()) {
-    if (next.value.type !== 'data-run') continue;
-    void (async () => {
-      while (!(await reader.read()).done);
-    })();
-    return { value: next.value.id ?? '' };
-  }
-  throw new Error('No run');
-}
-
-async function readMessage(stream: ReadableStream<UIMessageChunk>): Promise<UIMessage> {
-  let last: UIMessage | undefined;
-  for await (const message of readUIMessageStream({ stream })) last = message;
-  if (!last) throw new Error('No message');
-  return last;
-}

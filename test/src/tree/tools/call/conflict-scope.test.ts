@@ -61,14 +61,6 @@ describe('conflictScope: node', () => {
     await ok(bo, second[0] as string, { ...second[1] as object, versionToken: error.version });
   });
 
-  it('reports in a conflict only what the call depends on', async () => {
-    const { ada, bo, versionToken } = await start();
-    await ok(ada, 'update_payload_property', { ...rename('sales'), versionToken });
-    await ok(ada, 'update_payload_property', { ...rename('dev'), versionToken });
-    const error = await fails(bo, 'update_payload_property', { ...rename('dev', 'Other'), versionToken });
-    expect(error.changes).toEqual([{ nodeId: 'dev', kind: 'payload' }]);
-  });
-
   it('refuses a node that was replaced together with what is above it', async () => {
     const { ada, bo, versionToken } = await start();
     const { view } = await ok(ada, 'export_view', { rootNodeId: 'it', format: 'flat', versionToken });
