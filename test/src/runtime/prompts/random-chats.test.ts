@@ -10,12 +10,14 @@ import {
   localPrincipal,
   type ObservedEvent,
   type RunRequestInput,
+  type Storage,
   type Tool,
   type UIMessage,
   type UIMessageChunk,
 } from '../../../../src/index.ts';
 import { foldMessage } from '../../../../src/runtime/fold-message.ts';
 import { budget } from '../../../fixtures/budget.ts';
+import { killedAfter } from '../../../fixtures/chance/killed-storage.ts';
 import { callsTools, says, streamOf } from '../../../fixtures/model.ts';
 import { lastData, readAll, userMessage } from '../../../fixtures/runtime.ts';
 
@@ -61,28 +63,35 @@ const actions = {
   fallback: [['fails']],
   regenerate: [['Again']],
   edit: [['Edited']],
+  image: [['Seen']],
+  steer: [[call('slow')], ['Steered']],
+  ask: [[call('ask', { task: 'Find it' }), call('add')], ['Asked']],
+  kill: [[call('add')], ['Lost']],
 } as const;
-type Action = keyof typeof actions | 'reload' | 'day' | 'reorder' | 'addTool' | 'reverseTools';
+type Action = keyof typeof actions | 'reload' | 'day' | 'reorder' | 'forge' | 'addTool' | 'reverseTools' | 'fork';
 
 const action = fc.constantFrom<Action>(
   ...Object.keys(actions) as (keyof typeof actions)[],
   'reload',
   'day',
   'reorder',
+  'forge',
   'addTool',
   'reverseTools',
+  'fork',
 );
 const chats = fc.record({
   actions: fc.array(action, { minLength: 3, maxLength: 16 }),
   contextTokens: fc.constantFrom(3_000, 100_000),
   isStored: fc.boolean(),
+  canSummarize: fc.boolean(),
 });
 
 /** Reasons that need one of these actions. */
 const causes: Readonly<Record<string, readonly Action[]>> = {
-  edit: ['edit', 'regenerate', 'reorder'],
+  edit: ['edit', 'regenerate', 'reorder', 'forge', 'kill'],
   tools: ['addTool'],
-  repair: ['repair'],
+  repair: ['repair', 'fork'],
   ephemeral: ['ephemeral'],
   provider: ['fallback'],
 };
@@ -107,25 +116,43 @@ interface Sent {
   readonly blocks: readonly string[];
   /** The breaks that were announced for it. */
   readonly breaks: readonly string[];
+  /** The calls that it may extend: the one before, and where that was of an instance that was killed, the last one before it. */
+  readonly after: readonly (readonly string[])[];
 }
+
+interface ChatTerms {
+  readonly contextTokens: number;
+  readonly isStored: boolean;
+  readonly canSummarize: boolean;
+}
+
+const image = `data:image/png;base64,${btoa('\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0')}`;
 
 class Chat {
   readonly calls: Sent[] = [];
+  /** The calls of sub-agents, by their runs. */
+  readonly childCalls: (readonly string[])[][] = [];
   readonly unexpected: string[] = [];
   readonly #script: (readonly unknown[])[] = [];
   readonly #storage = memoryStorage();
-  readonly #isStored: boolean;
-  readonly #contextTokens: number;
+  readonly #terms: ChatTerms;
   #pending: string[] = [];
-  #tools: readonly Tool[] = [...tools, mail];
+  #after: Sent['after'] = [];
+  #tools: readonly Tool[] = [
+    ...tools,
+    mail,
+    toolOf('slow', { execute: async () => await this.#steer() }),
+  ];
   #now = 1_800_000_000_000;
   #count = 0;
+  #chatId = 'c';
   #messages: UIMessage[] = [];
+  #last: { readonly runId: string; readonly steps: readonly Sent[] } | undefined;
+  #runId = '';
   #runtime: ReturnType<Chat['open']>;
 
-  constructor({ contextTokens, isStored }: { readonly contextTokens: number; readonly isStored: boolean }) {
-    this.#contextTokens = contextTokens;
-    this.#isStored = isStored;
+  constructor(terms: ChatTerms) {
+    this.#terms = terms;
     this.#runtime = this.open();
   }
 
@@ -133,13 +160,14 @@ class Chat {
     const doStream = (options: LanguageModelV4CallOptions) => {
       const { prompt, tools: offered = [] } = options;
       const isSummary = JSON.stringify(prompt[0]).includes('You summarize');
-      if (isSummary) return Promise.resolve({ stream: streamOf(says('They talked.')) });
+      if (isSummary) {
+        return Promise.resolve({ stream: streamOf(says(this.#terms.canSummarize ? 'They talked.' : '')) });
+      }
+      const blocks = [JSON.stringify(offered), ...prompt.map((one) => JSON.stringify(one))];
+      if (id === 'small') return Promise.resolve({ stream: streamOf(this.#childStep(blocks)) });
       if (id === 'main') {
-        this.calls.push({
-          blocks: [JSON.stringify(offered), ...prompt.map((one) => JSON.stringify(one))],
-          breaks: this.#pending,
-        });
-        this.#pending = [];
+        this.calls.push({ blocks, breaks: this.#pending, after: this.#after });
+        [this.#pending, this.#after] = [[], [blocks]];
       }
       const said = id === 'main' ? this.#script.shift() ?? ['Done'] : ['Spare'];
       if (said[0] === 'fails') {
@@ -158,8 +186,21 @@ class Chat {
     } as LanguageModelV4;
   }
 
-  open() {
-    const models = new Map(['main', 'spare'].map((id) => [id, this.#modelOf(id)]));
+  #childStep(blocks: readonly string[]): readonly Part[] {
+    const isFirst = !blocks.some((block) => block.startsWith('{"role":"assistant"'));
+    if (isFirst) this.childCalls.push([]);
+    this.childCalls.at(-1)?.push(blocks);
+    return stepOf(isFirst ? [call('add')] : ['Found'], ++this.#count);
+  }
+
+  async #steer(): Promise<string> {
+    const parts = [{ type: 'text' as const, text: 'And this' }];
+    await this.#runtime.send(this.#runId, { id: `s${++this.#count}`, parts }, me).catch(() => undefined);
+    return 'sent';
+  }
+
+  open(storage: Storage = this.#storage) {
+    const models = new Map(['main', 'spare', 'small'].map((id) => [id, this.#modelOf(id)]));
     return createRuntime({
       catalog: staticCatalog({
         agents: [{
@@ -167,16 +208,25 @@ class Chat {
           name: 'Helper',
           providerId: 'main',
           instructions: 'Help.',
-          entryTools: ['tool_*', 'crm_*', 'add', 'send_mail', 'extra*'],
+          entryTools: ['tool_*', 'crm_*', 'add', 'send_mail', 'slow', 'ask', 'extra*'],
           fallbacks: [{ providerId: 'spare' }],
           facts: ['date'],
           callerSettings: { instructions: true },
-          contextTokens: this.#contextTokens,
+          contextTokens: this.#terms.contextTokens,
+        }, { id: 'finder', name: 'Finder', providerId: 'small', entryTools: ['add'] }],
+        providers: [...models.keys()].map((id) => ({ id, kind: 'custom' as const })),
+        tools: [{
+          id: 'ask',
+          name: 'ask',
+          type: 'agent',
+          description: 'Asks the finder',
+          paramsSchema: { type: 'object' },
+          config: { agentId: 'finder' },
         }],
-        providers: [{ id: 'main', kind: 'custom' }, { id: 'spare', kind: 'custom' }],
       }),
       models: { model: ({ id }) => models.get(id)! },
-      storage: this.#storage,
+      storage,
+      keep: 'inputs',
       tools: [...this.#tools],
       limits: { modelRetries: 0 },
       now: () => this.#now,
@@ -198,7 +248,33 @@ class Chat {
         : this.#tools.toReversed();
       this.#runtime = this.open();
     } else if (name === 'reorder') this.#messages = this.#messages.map(reordered);
+    else if (name === 'forge') this.#messages = this.#messages.map(forged);
+    else if (name === 'fork') await this.#fork();
     else await this.#turn(name);
+  }
+
+  /** Makes a step of the last run again, in a chat of its own, and goes on there. */
+  async #fork(): Promise<void> {
+    const { runId, steps } = this.#last ?? {};
+    if (runId === undefined || !steps?.length || this.#terms.isStored) return;
+    const atStep = 1 + this.#count % steps.length;
+    this.#script.splice(0, this.#script.length, ['Forked']);
+    this.#after = [steps[atStep - 1]!.blocks];
+    this.#chatId = `f${++this.#count}`;
+    const at = this.calls.length;
+    const chunks = await readAll(await this.#runtime.fork(runId, { atStep, chatId: this.#chatId }, me));
+    const own = this.calls[at];
+    const isExact = lastData(chunks, 'data-fork')['exact'] === true; // a rejected answer is in no log
+    if (own && !isExact) this.calls[at] = { ...own, after: [] };
+    this.#messages.pop();
+    this.#fold(chunks);
+    this.#last = undefined;
+  }
+
+  #fold(chunks: readonly UIMessageChunk[]): void {
+    const last = this.#messages.at(-1);
+    const own = last?.role === 'assistant' ? this.#messages.pop()! : { id: '', role: 'assistant' as const, parts: [] };
+    this.#messages.push(JSON.parse(JSON.stringify(foldMessage(chunks, own))) as UIMessage);
   }
 
   async #turn(name: keyof typeof actions): Promise<void> {
@@ -209,7 +285,12 @@ class Chat {
       const from = name === 'edit' ? users.at(-2) ?? users.at(-1)! : users.at(-1)!;
       this.#messages = this.#messages.slice(0, this.#messages.indexOf(from));
       this.#messages.push(name === 'edit' ? userMessage(`Edited ${this.#count}`, from.id) : from);
-    } else this.#messages.push(userMessage(`${name} ${words(12, name)}`, `u${++this.#count}`));
+    } else {
+      const message = userMessage(`${name} ${words(12, name)}`, `u${++this.#count}`);
+      const file = { type: 'file' as const, mediaType: 'image/png', url: image };
+      this.#messages.push(name === 'image' ? { ...message, parts: [file, ...message.parts] } : message);
+    }
+    if (name === 'kill') return await this.#killTurn();
     const more: Partial<RunRequestInput> = {
       ...(name === 'context' &&
         { context: [{ content: `Fact ${this.#count % 3} ${words(9, 'fact')}`, source: 'memory' }] }),
@@ -224,7 +305,7 @@ class Chat {
     if (!asked) return;
     const runId = String(lastData(chunks, 'data-run')['runId']);
     await this.#runtime.decide(runId, asked.approvalId, { approved: name === 'approve' }, me);
-    if (!this.#isStored) {
+    if (!this.#terms.isStored) {
       const last = this.#messages.at(-1)!;
       const parts = last.parts.map((part) =>
         'approval' in part && part.approval
@@ -236,16 +317,52 @@ class Chat {
     await this.#run({});
   }
 
+  #request(more: Partial<RunRequestInput>): RunRequestInput {
+    const { isStored } = this.#terms;
+    const sent = JSON.parse(JSON.stringify(isStored ? this.#messages.slice(-1) : this.#messages)) as UIMessage[];
+    return { agentId: 'helper', chat: { id: this.#chatId, messages: sent, ...(isStored && { store: true }) }, ...more };
+  }
+
   async #run(more: Partial<RunRequestInput>): Promise<UIMessageChunk[]> {
-    const sent = JSON.parse(JSON.stringify(this.#isStored ? this.#messages.slice(-1) : this.#messages)) as UIMessage[];
-    const chat = { id: 'c', messages: sent, ...(this.#isStored && { store: true }) };
-    const chunks = await readAll(await this.#runtime.run({ agentId: 'helper', chat, ...more }, me));
-    const last = this.#messages.at(-1)!;
-    if (last.role === 'assistant') this.#messages.pop();
-    const own = last.role === 'assistant' ? last : { id: '', role: 'assistant' as const, parts: [] };
-    this.#messages.push(JSON.parse(JSON.stringify(foldMessage(chunks, own))) as UIMessage);
+    const first = this.calls.length;
+    const isNew = this.#messages.at(-1)?.role === 'user'; // else it goes on with an answer, of which a fork has only its part
+    const chunks: UIMessageChunk[] = [];
+    for await (const chunk of await this.#runtime.run(this.#request(more), me)) {
+      chunks.push(chunk);
+      if (chunk.type === 'data-run') this.#runId = chunk.id ?? this.#runId;
+    }
+    this.#fold(chunks);
+    const isWhole = !chunks.some(({ type }) => type === 'tool-approval-request' || type === 'data-model');
+    this.#last = isNew && isWhole ? { runId: this.#runId, steps: this.calls.slice(first) } : undefined;
     return chunks;
   }
+
+  /** Its instance is killed at one of its commits. The chat goes on at another one, with what the client has read. */
+  async #killTurn(): Promise<void> {
+    const before = this.#after;
+    const { storage, killed } = killedAfter(this.#storage, 1 + this.#count % 7);
+    const chunks: UIMessageChunk[] = [];
+    const runtime = this.open(storage);
+    const ended = (async () => {
+      for await (const chunk of await runtime.run(this.#request({}), me)) chunks.push(chunk);
+    })();
+    await Promise.race([killed, ended]);
+    if (chunks.length > 0) this.#fold(chunks);
+    this.#last = undefined;
+    this.#after = [...this.#after, ...before];
+    this.#script.length = 0;
+    this.#pending = [];
+    this.#now += 60_000;
+    this.#runtime = this.open();
+  }
+}
+
+/** A client that changes what an answer has said. */
+function forged(message: UIMessage): UIMessage {
+  const parts = message.parts.map((part) =>
+    message.role === 'assistant' && part.type === 'text' ? { ...part, text: `${part.text}!` } : part
+  );
+  return { ...message, parts };
 }
 
 /** A client that writes the keys of outputs in another order. */
@@ -262,24 +379,27 @@ function firstChanged(before: readonly string[], next: readonly string[]): numbe
   return before.findIndex((block, at) => next[at] !== block);
 }
 
-async function playAndCheck(
-  given: { readonly actions: Action[]; readonly contextTokens: number; readonly isStored: boolean },
-) {
-  const chat = new Chat(given);
-  for (const name of given.actions) await chat.act(name);
+async function playAndCheck({ actions: named, ...terms }: ChatTerms & { readonly actions: Action[] }) {
+  const chat = new Chat(terms);
+  for (const name of named) await chat.act(name);
   expect(chat.unexpected).toEqual([]);
-  for (const [at, { blocks, breaks }] of chat.calls.entries()) {
+  for (const [at, { blocks, breaks, after }] of chat.calls.entries()) {
     if (!blocks.some((block) => block.startsWith('{"role":"assistant"'))) continue; // sent anew: as another chat, nothing is read for it
-    const before = chat.calls[at - 1]?.blocks ?? [];
-    const changed = firstChanged(before, blocks);
+    const changes = after.map((before) => firstChanged(before, blocks));
     const reasons = breaks.map((one) => /reason=(\w+)/.exec(one)?.[1] ?? '');
     const positions = breaks.map((one) => Number(/position=(\d+)/.exec(one)?.[1]));
-    if (changed >= 0) {
-      expect(positions, `call ${at} changes ${before[changed]} to ${blocks[changed]}`).toContain(changed);
-    } else expect(reasons.filter((reason) => reason !== 'retention'), `call ${at}`).toEqual([]);
+    if (changes.length > 0 && changes.every((changed) => changed >= 0)) {
+      const [changed = 0] = changes;
+      expect(positions.some((one) => changes.includes(one)), `call ${at}: ${blocks[changed]}`).toBe(true);
+    } else if (after.length === 1) expect(reasons.filter((reason) => reason !== 'retention'), `call ${at}`).toEqual([]);
     for (const reason of reasons) {
       const needed = causes[reason];
-      if (needed) expect(given.actions.some((name) => needed.includes(name)), `${reason} at call ${at}`).toBe(true);
+      if (needed) expect(named.some((name) => needed.includes(name)), `${reason} at call ${at}`).toBe(true);
+    }
+  }
+  for (const steps of chat.childCalls) {
+    for (const [at, blocks] of steps.entries()) {
+      if (at > 0) expect(firstChanged(steps[at - 1]!, blocks)).toBe(-1);
     }
   }
 }
