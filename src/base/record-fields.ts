@@ -8,10 +8,10 @@ export const Id = v.pipe(
   v.regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/, 'must be 1 to 128 letters, digits, "_", "." or "-"'),
 );
 
-/** A tool id, or a prefix of tool ids followed by `*`. */
+/** A tool id, a prefix of tool ids followed by `*`, or a tool of a provider by its own name. */
 export const ToolPattern = v.pipe(
   v.string(),
-  v.regex(/^[A-Za-z0-9_-]{0,64}\*?$/, 'must be a tool id, or a prefix with "*"'),
+  v.regex(/^[A-Za-z0-9_-]{0,64}(?:\*?|\.[a-z0-9_]{1,64})$/, 'must be a tool id, or a prefix with "*"'),
 );
 
 /** A tool of an MCP server by its own name, a `prompt:`, `resource:` or `template:`, or a prefix of such names followed by `*`. */

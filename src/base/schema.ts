@@ -169,7 +169,7 @@ export const ToolDefinition = v.strictObject({
   tenant: Tenant,
   name: ToolName,
   title: v.optional(v.pipe(v.string(), v.maxLength(200))),
-  type: v.picklist(['builtin', 'function', 'http', 'mcp', 'datastore', 'code', 'extension', 'agent']),
+  type: v.picklist(['builtin', 'function', 'http', 'mcp', 'datastore', 'code', 'extension', 'agent', 'provider']),
   version: v.optional(Semver, '0.1.0'),
   visibility: v.optional(v.picklist(['public', 'internal', 'hidden']), 'public'),
   state: State,

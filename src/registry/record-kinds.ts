@@ -17,7 +17,7 @@ import {
   type ToolDefinitionInput,
 } from '../base/schema.ts';
 import { withTenant } from '../log/cache-key.ts';
-import { builtinToolIds } from '../tools/availability.ts';
+import { builtinToolIds, declaredBy, providerConfigForm } from '../tools/availability.ts';
 import { HttpToolConfig, secretNames } from '../tools/http-config.ts';
 import { CodeToolConfig } from '../tools/implement.ts';
 import { requireOutputSchema, requireSchema } from '../tools/json-schema/json-schema.ts';
@@ -125,6 +125,8 @@ export function toolIssues(tool: ToolDefinition, { handlers, privateOrigins }: K
       return configIssues(CodeToolConfig, tool);
     case 'agent':
       return configIssues(AgentToolConfig, tool);
+    case 'provider':
+      return declaredBy(tool) ? [] : [issueAt('config', 'invalid_config', providerConfigForm)];
     case 'datastore':
       return configIssues(DataStoreToolConfig, tool);
     case 'function':

@@ -4,7 +4,7 @@ import { PinnaceError } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
 import { invalid, type Issue } from '../base/parse.ts';
 import type { Agent, McpServer } from '../base/schema.ts';
-import { builtinToolIds, isPattern } from '../tools/availability.ts';
+import { builtinToolIds, isOfProvider, isPattern } from '../tools/availability.ts';
 import { nothingKnown, requireFields } from './fields.ts';
 import type { Owner } from './owner.ts';
 import { type CatalogRecords, kindNames, type RecordKind } from './record-kinds.ts';
@@ -47,7 +47,7 @@ async function requireTools(context: RuleContext, agent: Agent): Promise<void> {
   // A bound record cannot have been removed, but a code tool may be missing: it must not block other changes.
   const known = new Set(current && 'entryTools' in current ? current.entryTools : []);
   const added = agent.entryTools.flatMap((id, at) =>
-    isPattern(id) || known.has(id) || isGiven(context, 'tool', id) ? [] : [{ id, at }]
+    isPattern(id) || isOfProvider(id) || known.has(id) || isGiven(context, 'tool', id) ? [] : [{ id, at }]
   );
   const isKnown = async ({ id }: { readonly id: string }): Promise<boolean> =>
     await find('tool', id) !== undefined || await isMcpTool(context, agent, id);

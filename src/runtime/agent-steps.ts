@@ -179,7 +179,8 @@ async function prepare(
   const stepTools = createStepTools({ agent, toolSet, discovery, contextTokens, principal, loaded });
   const isReachable = await reachableBy(above, find);
   const isOffered = ({ definition }: Tool): boolean =>
-    (only?.includes(definition.name) ?? true) && isReachable(definition) && definition.id !== codeRunId;
+    (only?.includes(definition.name) ?? true) && isReachable(definition) && definition.id !== codeRunId &&
+    definition.type !== 'provider';
   const offered = stepTools.current().filter(isOffered);
   const wrapper = discovery && stepTools.current().includes(discovery.call) && !offered.includes(discovery.call);
   const tools = wrapper ? [...offered, discovery.call] : offered;

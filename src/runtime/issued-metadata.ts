@@ -79,8 +79,9 @@ export function issuedWith({ content }: LanguageModelV4Message): Pick<IssuedEntr
   const calls: Record<string, Fields> = {};
   const said: [number, Fields][] = [];
   for (const part of typeof content === 'string' ? [] : content) {
-    if (!('providerOptions' in part) || part.providerOptions === undefined) continue;
-    const { providerOptions: providerMetadata } = part;
+    const providerMetadata = 'providerOptions' in part ? part.providerOptions : undefined;
+    const isExecuted = part.type === 'tool-call' && part.providerExecuted === true; // by the provider: also without metadata
+    if (providerMetadata === undefined && !isExecuted) continue;
     if (part.type === 'tool-call') {
       const fields = { callProviderMetadata: providerMetadata, providerExecuted: part.providerExecuted };
       calls[part.toolCallId] = { ...calls[part.toolCallId], ...defined(fields) };

@@ -15,6 +15,7 @@ import type { Limits } from './limits.ts';
 import type { Answer } from './step-content.ts';
 import { leaveProvider } from './model-prompt.ts';
 import { wrapCalls } from './wrapped-calls.ts';
+import { requireProviderTools } from '../tools/availability.ts';
 import { charactersPerToken } from '../base/text.ts';
 import type { CallHold, ModelBudget } from './model-budget.ts';
 import type { ModelChain } from './model-chain.ts';
@@ -94,7 +95,8 @@ async function openAny(options: ModelCallOptions, failures: ModelFailures): Prom
       const call = await withModelRetries(attempt, { retries, signal: clock.signal, onRetry: emit });
       return { ...call, fallback };
     } catch (thrown) {
-      await models.fallBack(thrown, async ({ contextTokens }) => {
+      await models.fallBack(thrown, async ({ contextTokens, model }) => {
+        requireProviderTools(options.tools, model); // it is skipped
         leaveProvider(prompt);
         await fit?.(prompt, contextTokens);
       });

@@ -1,6 +1,7 @@
 /** Messages as a provider receives them: the prompt of the language model specification v4. */
 
 import type {
+  LanguageModelV4CallOptions,
   LanguageModelV4FilePart,
   LanguageModelV4FunctionTool,
   LanguageModelV4Message,
@@ -10,6 +11,7 @@ import type {
 import { isRecord } from '../base/is-record.ts';
 import { PinnaceError } from '../base/errors.ts';
 import type { ToolDefinition } from '../base/schema.ts';
+import { declaredBy } from '../tools/availability.ts';
 import type { ModelMessage } from '../contracts/ai-types.ts';
 import { originOf, withOrigin } from './message-parts.ts';
 import { foreignCall } from './call-ids.ts';
@@ -26,9 +28,14 @@ export function toPrompt(instructions: string, messages: readonly ModelMessage[]
   return prompt;
 }
 
-type PromptToolSource = Pick<ToolDefinition, 'name' | 'description' | 'paramsSchema'>;
+type PromptToolSource =
+  & Pick<ToolDefinition, 'name' | 'description' | 'paramsSchema'>
+  & Partial<Pick<ToolDefinition, 'type' | 'config'>>;
 
-const promptTools = new WeakMap<readonly object[], LanguageModelV4FunctionTool[]>();
+/** What a request declares. */
+type PromptTool = NonNullable<LanguageModelV4CallOptions['tools']>[number];
+
+const promptTools = new WeakMap<readonly object[], PromptTool[]>();
 
 /** They come first, in this order. */
 const firstTools: readonly string[] = ['tool_find', 'tool_describe', 'tool_load', 'tool_active', 'tool_call'];
@@ -46,12 +53,14 @@ function inOrder({ name: a }: PromptToolSource, { name: b }: PromptToolSource): 
  */
 export function toPromptTools(
   tools: readonly { readonly definition: PromptToolSource }[],
-): LanguageModelV4FunctionTool[] | undefined {
+): PromptTool[] | undefined {
   if (tools.length === 0) return undefined;
   const made = promptTools.get(tools) ??
-    tools.map(({ definition }) => definition).toSorted(inOrder).map((definition) => {
-      const { name, description, paramsSchema } = definition;
-      return { type: 'function' as const, name, description, inputSchema: withProperties(paramsSchema) };
+    tools.map(({ definition }) => definition).toSorted(inOrder).map((definition): PromptTool => {
+      const { name, description, paramsSchema, type, config } = definition;
+      const declared = type && declaredBy({ type, config });
+      if (declared) return { type: 'provider', ...declared, name };
+      return { type: 'function', name, description, inputSchema: withProperties(paramsSchema) };
     });
   promptTools.set(tools, made);
   return made;

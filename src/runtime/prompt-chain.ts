@@ -363,11 +363,11 @@ export async function readPrompt(
   { storage, recent, principal, chatId }: PromptPlace,
   messages: readonly UIMessage[],
 ): Promise<PromptRecord | undefined> {
-  if (!hasAnswer(messages)) return undefined; // no call of a model came before, on any instance
   const key = promptKey(principal, chatId);
   const known = recent.use(JSON.stringify(key));
   const runId = lastRunIn(messages);
   if (known && (runId === undefined || known.runId === runId)) return known;
+  if (!hasAnswer(messages)) return undefined;
   return await readPromptRecord(storage, key);
 }
 

@@ -154,6 +154,7 @@ export class Run implements RunContext {
       usage: this.usage,
       budget: this.budget,
       spans: this.spans,
+      find: (name) => this.resolution.stepTools.current().find(({ definition }) => definition.name === name),
       push: this.push,
       settled: (outcome) => this.files.settled(outcome),
       citeOf: createCitations(request.chat.messages, this.push),

@@ -27,15 +27,20 @@ import { reportHidden } from '../events/report.ts';
 import { type CallerTrace, type Span, statusOfError } from '../events/span.ts';
 import { createTraceId } from '../events/trace-ids.ts';
 import { createRunRedaction, redactedEmit, type RunRedaction } from '../permission/redaction/run-redaction.ts';
+import { requireProviderTools } from '../tools/availability.ts';
+import { permittedTools } from '../tools/invoke-tool.ts';
+import { isProviderTool } from '../tools/provider-tool.ts';
 import { type ChatOfRun, openChatOf, settleWhenEnded } from './chats.ts';
 import type { ClaimOptions } from './claim-run.ts';
 import { outputRequest } from './compose-loop.ts';
 import { approvalsRequestedIn } from './decided-calls.ts';
 import type { FollowedPlan, Resolution, RunIdentity, RunOrigin, RuntimeParts } from './run-context.ts';
+import type { LanguageModel } from '../contracts/ai-types.ts';
 import type { Agent, LimitOverrides } from '../base/schema.ts';
 import { minLimits } from './limits.ts';
 import { requirePrice } from './model-budget.ts';
 import { modelMessages } from './model-messages.ts';
+import { toPromptTools } from './model-prompt.ts';
 import { readPrompt } from './prompt-chain.ts';
 import { createRunAbort, type RunAbort } from './run-clock.ts';
 import { checkInlineFiles } from './run-files.ts';
@@ -45,7 +50,7 @@ import { parseRunRequest, type RunRequest } from './run-request.ts';
 import { Run } from './run.ts';
 import type { Started, StartOptions } from './runtime.ts';
 import { createStepTools } from './step-tools.ts';
-import { notesOf } from './tool-sets.ts';
+import { notesOf, type ToolSet } from './tool-sets.ts';
 import { loadedIn } from './wrapped-calls.ts';
 import { uncovered } from './message-parts.ts';
 import { contextParts } from './turn-context.ts';
@@ -261,7 +266,7 @@ class StartingRun implements RunIdentity {
     const { agent, provider, contextTokens } = found;
     requirePrice(provider, requested.budget?.cost);
     if (found.secret) redaction.add(found.secret);
-    const toolSet = await runtime.toolSetOf(agent, tools, servers);
+    const toolSet = await this.#permitted(await runtime.toolSetOf(agent, tools, servers), found);
     const { chat } = requested;
     const request = { ...requested, context: [...notesOf(toolSet, chat.messages), ...requested.context] };
     const output = outputRequest(request, found);
@@ -292,6 +297,15 @@ class StartingRun implements RunIdentity {
     const prompts = plan ? noPrompts : readPrompt({ storage, recent, principal, chatId: chat.id }, chat.messages);
     void prompts.catch(() => undefined); // the run waits for it
     return { ...found, toolSet, stepTools, prompts, contexts, messages, limits, request, plan, continues };
+  }
+
+  /** The tool set without the tools of providers that a rule denies. They must be the model's own. */
+  async #permitted(toolSet: ToolSet, { agent, model }: { readonly agent: Agent; readonly model: LanguageModel }) {
+    if (!toolSet.tools.some(isProviderTool)) return toolSet;
+    const { principal, runtime: { authorize } } = this;
+    const tools = await permittedTools(toolSet.tools, { agentId: agent.id, principal, authorize });
+    requireProviderTools(toPromptTools(tools), model);
+    return tools === toolSet.tools ? toolSet : { ...toolSet, tools };
   }
 
   /** Records what the run is started from, where the composition keeps it, or another instance may continue the run. */

@@ -13,6 +13,7 @@ import type { JSONValue, UIMessageChunk } from '../contracts/ai-types.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { wellFormed, WholeTexts } from '../base/text.ts';
 import { type CallIds, StepCallIds } from './call-ids.ts';
+import { notOf } from '../tools/availability.ts';
 import { cut, reportedError, toStreamError } from './model-error.ts';
 import { toolCallName } from '../discovery/discovery-tools.ts';
 import { unwrapCall, WrappedInput } from './wrapped-calls.ts';
@@ -172,6 +173,9 @@ class Step<Tool> implements StepContent<Tool> {
         this.#content.push({ type: 'custom', kind, ...optionsOf(providerMetadata) });
         return [{ type: 'custom', kind, ...metadataOf(providerMetadata) }];
       }
+      case 'stream-start':
+        requireDeclared(part);
+        return [];
       case 'finish':
         this.#finish ??= part;
         return [];
@@ -326,6 +330,14 @@ function optionsOf(
   metadata: SharedV4ProviderMetadata | undefined,
 ): { readonly providerOptions?: SharedV4ProviderMetadata } {
   return metadata === undefined ? {} : { providerOptions: metadata };
+}
+
+/** Packages leave out a tool of a provider that their model does not have, and say so in a warning. */
+function requireDeclared({ warnings }: StreamPart<'stream-start'>): void {
+  const refused = warnings.find((warning) =>
+    warning.type === 'unsupported' && /^(?:provider-defined tool |tool type: provider)/.test(warning.feature)
+  );
+  if (refused?.type === 'unsupported') throw notOf(refused.feature.split(' ').at(-1) ?? '', 'The model');
 }
 
 /** The error for a provider that wants a person to approve a tool of its own: no decision can go back to it. */

@@ -4,6 +4,7 @@ import { definitionTokens } from './estimate-prompt.ts';
 import { PinnaceError } from '../base/errors.ts';
 import type { Agent } from '../base/schema.ts';
 import type { Tool } from '../tools/tool.ts';
+import { isProviderTool } from '../tools/provider-tool.ts';
 import { namedTools, type ToolSet } from './tool-sets.ts';
 import type { Principal } from '../base/principal.ts';
 import type { Discovery } from '../discovery/discovery-tools.ts';
@@ -125,7 +126,8 @@ function discovered(
   const tool = toolByName(tools, further);
   const names = namedTools(agent);
   const isPrefixes = [...names].every((name) => name.endsWith('*')); // as of an agent with everything: no tool is named
-  const named = isPrefixes ? [] : tools.filter((one) => names.has(one.definition.id) && !templates.has(one));
+  const isNamed = ({ definition: { id } }: Tool): boolean => !isPrefixes && names.has(id);
+  const named = tools.filter((one) => isProviderTool(one) || (isNamed(one) && !templates.has(one)));
   const isAllowed = (name: string): boolean => {
     const found = tool(name);
     return found !== undefined && isAvailable(found);

@@ -12,6 +12,7 @@ import {
 } from '../tools/availability.ts';
 import { unknownHandler } from '../tools/define-tool.ts';
 import { type Builtin, implement, type Means } from '../tools/implement.ts';
+import { isProviderTool, providerToolOf } from '../tools/provider-tool.ts';
 import type { Tool } from '../tools/tool.ts';
 import { createAgentTool, type LiveTexts } from '../tools/agent-tool.ts';
 import type { Limits } from './limits.ts';
@@ -53,7 +54,7 @@ export function createToolSets(
   },
 ): ToolSetOf {
   const composed = [
-    ...tools.map((tool): KnownTool => ({ definition: tool.definition, tool })),
+    ...tools.map((tool) => toKnown(tool.definition, tool)),
     ...(discovery?.tools ?? []).map((tool) => ({ definition: tool.definition, tool, mustBeNamed: true })),
   ];
   const ids = new Set([...composed, ...dataSources?.tools ?? []].map(({ definition }) => definition.id));
@@ -82,7 +83,8 @@ export function createToolSets(
       agent,
       builtins.filter(({ id }) => !ids.has(id) && !listed.some((one) => one.id === id)),
     );
-    const given = [...composed, ...own, ...sourceToolsOf(agent, dataSources), ...others];
+    const ofProvider = agent.entryTools.flatMap(providerToolNamed);
+    const given = [...composed, ...own, ...sourceToolsOf(agent, dataSources), ...others, ...ofProvider];
     const toolSet = await assemble(agent, given, await selectMcpTools(agent, servers, mcp));
     sets.set(agent, { listed, servers, toolSet });
     const unhandled = others.filter(({ tool, definition }) => !tool && agent.entryTools.includes(definition.id))
@@ -90,6 +92,11 @@ export function createToolSets(
     problems.note(agent, [...problemsIn(toolSet, agent, terms), ...unhandled]);
     return toolSet;
   };
+}
+
+function providerToolNamed(entry: string): readonly KnownTool[] {
+  const tool = providerToolOf(entry);
+  return tool ? [toKnown(tool.definition, tool)] : [];
 }
 
 /** Returns what the agent names without effect. */
@@ -120,7 +127,8 @@ function areSame(a: readonly SelectedServer[], b: readonly SelectedServer[]): bo
 }
 
 function toKnown(definition: ToolDefinition, tool: Tool | undefined): KnownTool {
-  return tool ? { definition: tool.definition, tool } : { definition };
+  if (!tool) return { definition };
+  return { definition: tool.definition, tool, ...(isProviderTool(tool) && { mustBeNamed: true }) };
 }
 
 /** Why a tool is not in a tool set: the first reason that applies. */

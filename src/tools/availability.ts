@@ -1,8 +1,10 @@
 /** What an agent may use of all tools, as far as their definitions say: the one rule for runs, the registry and plans. */
 
 import { PinnaceError } from '../base/errors.ts';
+import type { LanguageModelV4CallOptions, LanguageModelV4ProviderTool } from '@ai-sdk/provider';
 import type { Agent, ToolDefinition } from '../base/schema.ts';
 import { suggest } from '../base/check-options.ts';
+import { isRecord } from '../base/is-record.ts';
 
 /** Why an agent cannot use a definition: the first reason that applies. */
 export type Unavailable = 'not_allowed' | 'disabled' | 'hidden';
@@ -17,7 +19,7 @@ export interface Allowlist {
 
 /** Creates the allowlist of an agent's `entryTools`. */
 export function createAllowlist(entryTools: readonly string[]): Allowlist {
-  const exact = new Set(exactIds(entryTools));
+  const exact = new Set(entryTools.filter((entry) => !isPattern(entry)));
   const prefixes = entryTools.filter(isPattern).map((pattern) => pattern.slice(0, -1));
   const unmatched = new Set(exact);
   return {
@@ -32,9 +34,14 @@ export function createAllowlist(entryTools: readonly string[]): Allowlist {
   };
 }
 
-/** The ids among `entryTools` that name one tool each. */
+/** The ids among `entryTools` that name one tool each, without those of providers: they have no record. */
 export function exactIds(entryTools: readonly string[]): readonly string[] {
-  return entryTools.filter((entry) => !isPattern(entry));
+  return entryTools.filter((entry) => !isPattern(entry) && !isOfProvider(entry));
+}
+
+/** Whether an entry is a tool of a provider by its own name, such as "anthropic.web_search_20250305". */
+export function isOfProvider(entry: string): boolean {
+  return entry.includes('.');
 }
 
 /** Whether an entry is a prefix. */
@@ -70,6 +77,41 @@ export const builtinToolIds: ReadonlySet<string> = new Set([
   'forget',
   ...planToolIds,
 ]);
+
+/** What a provider is told of its tool. */
+type Declared = Pick<LanguageModelV4ProviderTool, 'id' | 'args'>;
+
+/** What the `config` of such a tool must be. */
+export const providerConfigForm = 'must be { id: "provider.tool", args? }';
+
+/** What the provider is told; `undefined` for all other tools. */
+export function declaredBy({ type, config }: Pick<ToolDefinition, 'type' | 'config'>): Declared | undefined {
+  if (type !== 'provider' || typeof config?.['id'] !== 'string' || !/^[\w-]+\.\w+$/.test(config['id'])) {
+    return undefined;
+  }
+  const args = config['args'] ?? {};
+  return isRecord(args) ? { id: config['id'] as Declared['id'], args } : undefined; // the pattern has the dot
+}
+
+/** @throws PinnaceError `invalid_argument`, reason `provider_tool`, for tools of another provider than the model's. */
+export function requireProviderTools(
+  tools: LanguageModelV4CallOptions['tools'],
+  { provider }: { readonly provider: string },
+): void {
+  const names = provider.split('.');
+  for (const tool of tools ?? []) {
+    if (tool.type === 'provider' && !names.includes(tool.id.split('.')[0] ?? '')) throw notOf(tool.id, provider);
+  }
+}
+
+/** The error for a package that says that its model does not take a tool. */
+export function notOf(id: string, provider: string): PinnaceError {
+  return new PinnaceError(
+    'invalid_argument',
+    `Cannot call the model: "${provider}" has no tool "${id}"; remove it from the agent, or use a model of its provider`,
+    { details: { reason: 'provider_tool', tool: id, provider } },
+  );
+}
 
 /** The error for a name that no tool has, with the nearest names. */
 export function unknownTool(action: string, { agentId, toolId, known }: {

@@ -5,8 +5,8 @@ import type { StandardResult, StandardSchema } from '../base/model-settings.ts';
 import { checkOptions, suggest, wrongArgument } from '../base/check-options.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { isRecord } from '../base/is-record.ts';
-import { type Issue, pathText, toIssue } from '../base/parse.ts';
-import type { JsonSchema, ToolDefinition } from '../base/schema.ts';
+import { type Issue, parse, pathText, toIssue } from '../base/parse.ts';
+import { type JsonSchema, ToolDefinition } from '../base/schema.ts';
 import { checkBy } from './json-schema/json-schema.ts';
 import {
   type AnySchema,
@@ -18,6 +18,7 @@ import {
   type SchemaOutput,
   type ToolOptions,
 } from './make-tool.ts';
+import { createProviderTool } from './provider-tool.ts';
 import type { CallPreview, InputCheck, PreviewContext, Tool, ToolContext, TypedTool } from './tool.ts';
 
 export type { ToolOptions } from './make-tool.ts';
@@ -230,6 +231,10 @@ export interface AiTool {
   readonly inputSchema: unknown;
   readonly needsApproval?: unknown;
   readonly execute?: unknown;
+  /** Of a tool of a provider: what it is there, how it is configured, and whether the provider executes it. */
+  readonly id?: string | undefined;
+  readonly args?: unknown;
+  readonly isProviderExecuted?: boolean | undefined;
 }
 
 /** What the AI SDK's tools do not say: annotations, limits, secrets, and whatever is to replace what they say. */
@@ -244,10 +249,11 @@ export interface FromAiToolOptions
 /**
  * Creates a tool from one of the AI SDK, for `createRuntime({ tools })`. `needsApproval: true` becomes `approval: 'always'`. `execute` gets
  * `toolCallId`, `abortSignal` and `context`, and no `messages`. Of an async iterable the last value is the output. Models receive
- * the output itself: `toModelOutput`, `providerOptions` and the `onInput…` callbacks are not used.
+ * the output itself: `toModelOutput`, `providerOptions` and the `onInput…` callbacks are not used. A tool that its provider executes, such
+ * as `anthropic.tools.webSearch_20250305()`, is declared to models of that provider, and refused for all others.
  *
  * @param id The tool's id and name, as its key in a `ToolSet`.
- * @throws PinnaceError `invalid_argument` for a tool of a provider or without `execute`, for a description or `needsApproval` that is a
+ * @throws PinnaceError `invalid_argument` for a tool without `execute` that no provider executes, for a description or `needsApproval` that is a
  * function (set `description` or `approval` in the options), and for an input that JSON Schema cannot express.
  * @example
  * const tools = Object.entries(toolSet).map(([id, one]) => fromAiTool(id, one));
@@ -262,6 +268,9 @@ export function fromAiTool<const Id extends string, T extends AiTool>(
     tool: ['object', 'the tool: fromAiTool("add", tool({ … }))'],
   });
   const { description, inputSchema, needsApproval, title, type, execute }: AiTool = tool;
+  if (type === 'provider' && tool.isProviderExecuted === true) {
+    return ofProvider(id, tool, options);
+  }
   if (type === 'provider' || typeof execute !== 'function') throw unusable(id, 'it has no "execute"');
   const text = options.description ?? description;
   if (typeof text !== 'string') throw unusable(id, 'its description is no text; set "description" in the options');
@@ -281,6 +290,25 @@ export function fromAiTool<const Id extends string, T extends AiTool>(
       return await lastOf(execute(checked, { toolCallId, messages: [], abortSignal: signal, context }));
     },
   }) as TypedTool<Id, InputOf<T>, AiOutputOf<T>>; // as the types of the AI SDK say
+}
+
+function ofProvider(
+  id: string,
+  { id: own = '', args, title, needsApproval }: AiTool,
+  { describe: _, ...options }: Omit<FromAiToolOptions, 'context'>,
+): Tool {
+  const definition = {
+    name: id,
+    title,
+    description: `Runs at the provider: ${own}`,
+    paramsSchema: { type: 'object' },
+    ...(needsApproval !== undefined && needsApproval !== false && { approval: 'always' as const }),
+    ...options,
+    id,
+    type: 'provider',
+    config: { id: own, args },
+  };
+  return createProviderTool(parse(ToolDefinition, definition, { what: `the definition of tool "${id}"` }));
 }
 
 type InputOf<T> = T extends { readonly execute?: ((input: infer I, ...rest: never) => unknown) | undefined } ? I

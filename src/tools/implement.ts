@@ -23,6 +23,7 @@ import {
 } from './http-config.ts';
 import { checkBy } from './json-schema/json-schema.ts';
 import type { PooledSandbox } from './pooled-sandbox.ts';
+import { createProviderTool } from './provider-tool.ts';
 import type { Tool, ToolContext, ToolOutcome } from './tool.ts';
 
 /** What tools made of data work with. */
@@ -43,6 +44,7 @@ export function implement(definition: ToolDefinition, { egress, sandbox, handler
     // `createHttpTool` parses the config that the registry keeps as it is.
     if (definition.type === 'http' && egress) return createHttpTool(definition as HttpToolDefinition, { egress });
     if (definition.type === 'code' && sandbox) return createCodeTool(definition, { sandbox });
+    if (definition.type === 'provider') return createProviderTool(definition);
     if (definition.type === 'function' || definition.type === 'extension') {
       return createHandledTool(definition, handlers);
     }

@@ -72,6 +72,19 @@ export async function prepareCall(
   }
 }
 
+/** Leaves out the tools of providers whose calls `authorize` does not simply allow. The same array where that is none. */
+export async function permittedTools(
+  tools: readonly Tool[],
+  caller: Omit<PrepareOptions, 'toolCallId' | 'approved'>,
+): Promise<readonly Tool[]> {
+  const denied = new Set<Tool>();
+  for (const tool of tools.filter(({ definition: { type } }) => type === 'provider')) {
+    const { ok } = await prepareCall(tool, {}, { ...caller, toolCallId: 'provider' });
+    if (!ok) denied.add(tool);
+  }
+  return denied.size === 0 ? tools : tools.filter((tool) => !denied.has(tool));
+}
+
 async function checkInput(tool: Tool, input: unknown): Promise<unknown> {
   const { id, limits: { inputLength = Infinity } = {} } = tool.definition;
   if (inputLength !== Infinity && (JSON.stringify(input)?.length ?? 0) > inputLength) {

@@ -14,8 +14,9 @@
 import { type ErrorData, PinnaceError, toData } from '../base/errors.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { Interaction } from '../contracts/mcp/answers.ts';
+import type { SideEffect } from '../events/audit.ts';
 import { reportAt } from '../events/report.ts';
-import type { SpanContext } from '../events/span.ts';
+import { type Span, type SpanContext, type SpanEnd, statusOfError } from '../events/span.ts';
 import { askedBy, type Interruption, type Interruptions } from '../permission/interruption.ts';
 import { type CallDescription, type ClaimHost, claimOn, describedText } from './call-approval.ts';
 import { createOpenCalls, type Loss, lostChunks, lostError, mayAct, outcomeChunks, waitingChunk } from './call-ends.ts';
@@ -38,6 +39,8 @@ export interface CallTargets {
   readonly usage: { toolCalls: number };
   readonly budget: CallerBudget & { readonly addOther: Delegation['used'] };
   readonly spans: { readonly current: SpanContext; readonly step: number };
+  /** Finds a tool that the model has now. */
+  readonly find: (name: string) => Tool | undefined;
   /** Adds a chunk to the stream. */
   readonly push: (chunk: UIMessageChunk) => void;
   /** Stores the files of an outcome. */
@@ -73,12 +76,14 @@ export class RunCalls {
   readonly #open = createOpenCalls();
   /** By their ids: models use an id again in a later step. */
   readonly #calls = new Map<string, ToolCall>();
+  readonly #ofProvider: ProviderCalls;
   readonly #announced = new Map<string, PromiseWithResolvers<void>>();
 
   constructor(run: RunOfCalls, targets: CallTargets) {
     this.#run = run;
     this.#targets = targets;
     const { budget, push } = targets;
+    this.#ofProvider = new ProviderCalls(run, targets);
     this.#delegation = {
       callers: [run.agent.id],
       reserve: createReserves(budget),
@@ -169,6 +174,7 @@ export class RunCalls {
   /** Takes a chunk of the stream, before redaction. */
   observe(chunk: UIMessageChunk): void {
     this.#open.observe(chunk);
+    if ('providerExecuted' in chunk && chunk.providerExecuted) this.#ofProvider.observe(chunk);
     if (chunk.type === 'tool-input-available') this.#calls.delete(chunk.toolCallId);
   }
 
@@ -186,6 +192,7 @@ export class RunCalls {
       if (call?.outcome) return outcomeChunks(call.tool, call.outcome, { toolCallId, traceId });
       const error = lostError(open, { loss, mayHaveActed: call?.mayHaveActed ?? false });
       call?.fail(error);
+      this.#ofProvider.end(toolCallId, { status: statusOfError(error), error });
       return lostChunks(open, { error, traceId });
     });
   }
@@ -323,4 +330,72 @@ function tooManyCalls(limit: number): PinnaceError {
   return new PinnaceError('budget_exceeded', `Cannot call another tool: this run may make ${limit} calls`, {
     details: { reason: 'tool_calls' },
   });
+}
+
+interface ProviderCall {
+  readonly span: Span;
+  readonly tool: string;
+  readonly audited: Promise<((how: SpanEnd) => Promise<void>) | undefined>;
+}
+
+/** The calls of one run that its provider executes: counted, emitted and audited, from what the stream shows of them. */
+class ProviderCalls {
+  readonly #run: RunOfCalls;
+  readonly #targets: Pick<CallTargets, 'usage' | 'spans' | 'find'>;
+  readonly #open = new Map<string, ProviderCall>();
+
+  constructor(run: RunOfCalls, targets: Pick<CallTargets, 'usage' | 'spans' | 'find'>) {
+    this.#run = run;
+    this.#targets = targets;
+  }
+
+  /** Takes a chunk of a call. */
+  observe(chunk: UIMessageChunk): void {
+    if (chunk.type === 'tool-input-available') this.#start(chunk.toolCallId, chunk.toolName);
+    else if (chunk.type === 'tool-output-available' && chunk.preliminary !== true) {
+      this.end(chunk.toolCallId, { status: 'ok' });
+    } else if (chunk.type === 'tool-output-error') {
+      const error = toData(new PinnaceError('unavailable', 'The tool of the provider failed'));
+      this.end(chunk.toolCallId, { status: 'error', error });
+    }
+  }
+
+  #start(toolCallId: string, toolName: string): void {
+    const { agent, principal, recorder, redaction, report } = this.#run;
+    const { usage, spans, find } = this.#targets;
+    usage.toolCalls += 1;
+    const definition = find(toolName)?.definition;
+    const tool = definition?.id ?? toolName.slice(0, 64);
+    const actor = { type: 'agent', id: agent.id } as const;
+    const target = { type: 'tool', id: tool } as const;
+    const payload = { toolCallId: redaction.text(toolCallId.slice(0, 64)), executedBy: 'provider' };
+    const span = spans.current.start({ action: 'tool.call', actor, target, payload });
+    const effect: SideEffect = {
+      traceId: span.traceId,
+      spanId: span.spanId,
+      tenant: principal.tenant,
+      actor,
+      action: 'tool.call',
+      target,
+      payload: { agent: agent.id, subject: redaction.text(principal.subject), ...payload },
+    };
+    const audited = mayAct(definition ?? {})
+      ? recorder.start(effect).catch((error: unknown) => {
+        report(error, { kind: 'tool', id: tool }); // the call is made already
+        return undefined;
+      })
+      : Promise.resolve(undefined);
+    this.#open.set(toolCallId, { span, tool, audited });
+  }
+
+  /** Ends a call; nothing where it is no call of the provider, or has ended. */
+  end(toolCallId: string, how: SpanEnd): void {
+    const call = this.#open.get(toolCallId);
+    if (!call) return;
+    this.#open.delete(toolCallId);
+    const { span, tool, audited } = call;
+    this.#run.metrics.count('pinnace_tool_calls_total', { tool, status: how.status });
+    void audited.then((write) => write?.(how));
+    span.end(how);
+  }
 }

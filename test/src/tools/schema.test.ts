@@ -280,7 +280,7 @@ describe('fromAiTool', () => {
     ['no execute', { description: 'Books', inputSchema: z.object({}) }, 'it has no "execute"'],
     [
       'a provider',
-      { type: 'provider', id: 'a.b', args: {}, isProviderExecuted: true, inputSchema: z.object({}) },
+      { type: 'provider', id: 'a.b', args: {}, isProviderExecuted: false, inputSchema: z.object({}) },
       'it has no "execute"',
     ],
     ['no description', { inputSchema: z.object({}), execute: () => 0 }, 'set "description"'],
