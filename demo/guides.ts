@@ -137,6 +137,7 @@ export const guideGroups: readonly GuideGroup[] = [
       { page: 'deploy', title: 'Deploy', words: 'deno container server' },
       { page: 'deploy-node', title: 'Deploy on Node', words: 'postgresql container docker server issuers' },
       { page: 'scaling', title: 'Scaling', words: 'load limits simulation' },
+      { page: 'etcd', title: 'State in etcd', words: 'storage raft consensus failover cluster' },
       { page: 'security', title: 'Security', words: 'threats defended report' },
     ],
   },

@@ -35,3 +35,8 @@ export function createNews(): News {
 function callOnce(sets: readonly (ReadonlySet<() => void> | undefined)[]): void {
   for (const onNews of new Set(sets.flatMap((set) => [...set ?? []]))) queueMicrotask(onNews);
 }
+
+/** A number for a key, by which locks and news name it (FNV-1a, 32 bits). Two keys that share it wait or are notified needlessly. */
+export function keyHash(bytes: Uint8Array): number {
+  return bytes.reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193), 0x811c9dc5 | 0);
+}

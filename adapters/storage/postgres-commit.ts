@@ -5,6 +5,7 @@ import type { Sql } from 'postgres';
 import { keyBytes } from '../../src/base/key.ts';
 import type { CommitResult } from '../../src/contracts/storage.ts';
 import type { PreparedChange } from './changes.ts';
+import { keyHash } from './news.ts';
 import { isolationCode } from './postgres-client.ts';
 import { encodeValue } from './value-codec.ts';
 
@@ -67,12 +68,7 @@ export async function commitDraft(
 }
 
 function hashOfChange({ id }: PreparedChange): number {
-  return hashOf(keyBytes(id));
-}
-
-/** The lock and notification id of a key (FNV-1a, 32 bits). Two keys that share a hash wait or are notified needlessly. */
-export function hashOf(bytes: Uint8Array): number {
-  return bytes.reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193), 0x811c9dc5 | 0);
+  return keyHash(keyBytes(id));
 }
 
 /**
@@ -151,7 +147,7 @@ export function confirmationOf(table: string): string {
 }
 
 function spaceOf(table: string): number {
-  return hashOf(new TextEncoder().encode(table));
+  return keyHash(new TextEncoder().encode(table));
 }
 
 function base64(bytes: Uint8Array<ArrayBuffer>): string {

@@ -16,7 +16,8 @@ import {
   type PostgresClient,
   type PostgresClients,
 } from './postgres-client.ts';
-import { commitDraft, confirmationOf, draftCommit, hashOf, setupOf } from './postgres-commit.ts';
+import { keyHash } from './news.ts';
+import { commitDraft, confirmationOf, draftCommit, setupOf } from './postgres-commit.ts';
 import { createPostgresNews } from './postgres-news.ts';
 import { decodeValue } from './value-codec.ts';
 
@@ -113,7 +114,7 @@ export function postgresStorage(options: PostgresStorageOptions): ClosableStorag
       return result;
     },
     watch(keys, { signal, onNews }) {
-      news.watch(keys.map((key) => hashOf(encodeKey(key))), { signal, onNews });
+      news.watch(keys.map((key) => keyHash(encodeKey(key))), { signal, onNews });
     },
     async close() {
       await Promise.all([pool.close(), news.close(longestCloseMs)]);
