@@ -21,7 +21,7 @@ import type { Control } from './app/worker/control.ts';
 import { lazyTrials } from './agents/worker/lazy-trials.ts';
 import { createPageSandbox } from './app/worker/page-cells.ts';
 import { lazyEvals } from './evals/worker/lazy-host.ts';
-import { createInspectorHost } from './inspector/worker/host.ts';
+import { createInspectorHost } from './runs/worker/host.ts';
 import { exclusively } from './knowledge/worker/exclusively.ts';
 import { lazyKnowledgeHost } from './knowledge/worker/lazy-host.ts';
 import { reportContacts } from './privacy/worker/contacts.ts';

@@ -3,7 +3,7 @@ import { followInside } from '../../app/state/inside.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import type { Where } from '../../app/state/route.ts';
 import { showAgents, uncover } from '../../app/state/screens.ts';
-import { NoServer, useServer, WhereSwitch } from '../../console/ui/server.tsx';
+import { NoServer, useServer, WhereSwitch } from '../../runs/ui/server.tsx';
 import { kindNames, kinds } from '../state/record-forms.ts';
 import { nameOf } from '../state/record-words.ts';
 import { goIn, placeOf } from '../state/registry-place.ts';

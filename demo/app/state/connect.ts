@@ -4,7 +4,7 @@ import { type Endpoint, expose, type Remote, transfer, wrap } from 'comlink';
 import type { AgentCard, Control } from '../worker/control.ts';
 import type { PageCells } from '../worker/page-cells.ts';
 import type { EvalsControl } from '../../evals/worker/control.ts';
-import type { InspectorControl } from '../../inspector/worker/control.ts';
+import type { InspectorControl } from '../../runs/worker/control.ts';
 import type { KnowledgeControl } from '../../knowledge/worker/control.ts';
 import type { RegistryControl } from '../../agents/worker/control.ts';
 import type { TreeControl } from '../../tree/worker/control.ts';

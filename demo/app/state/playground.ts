@@ -4,7 +4,7 @@ import { type Signal, signal } from '@preact/signals';
 import type { Decision } from '../../../src/permission/interruption.ts';
 import type { AgentCard, PlanSteering } from '../worker/control.ts';
 import type { EvalsControl } from '../../evals/worker/control.ts';
-import type { InspectorControl } from '../../inspector/worker/control.ts';
+import type { InspectorControl } from '../../runs/worker/control.ts';
 import type { KnowledgeControl } from '../../knowledge/worker/control.ts';
 import type { KnowledgePlace } from '../../knowledge/worker/place.ts';
 import type { RegistryControl } from '../../agents/worker/control.ts';

@@ -24,7 +24,7 @@ const SettingsDialog = lazy(async () => (await import('../../settings/ui/setting
 const TreePanel = lazy(async () => (await import('../../tree/ui/tree-panel.tsx')).TreePanel, orSay);
 const KnowledgePanel = lazy(async () => (await import('../../knowledge/ui/knowledge-panel.tsx')).KnowledgePanel, orSay);
 const AgentsScreen = lazy(async () => (await import('../../agents/ui/agents-screen.tsx')).AgentsScreen, orSay);
-const RunsScreen = lazy(async () => (await import('../../inspector/ui/runs-screen.tsx')).RunsScreen, orSay);
+const RunsScreen = lazy(async () => (await import('../../runs/ui/runs-screen.tsx')).RunsScreen, orSay);
 const SettingsScreen = lazy(async () => (await import('../../privacy/ui/settings-screen.tsx')).SettingsScreen, orSay);
 const TourStrip = lazy(async () => (await import('../../tour/ui/tour-strip.tsx')).TourStrip);
 const LinkScreen = lazy(async () => (await import('../../agents/ui/link-screen.tsx')).LinkScreen, orSay);

@@ -2,11 +2,11 @@
 
 import { proxy, type Remote, transfer, wrap } from 'comlink';
 import { fromData } from '../../../src/base/errors.ts';
-import type { ConsoleControl } from '../../console/worker/control.ts';
+import type { ConsoleControl } from '../../runs/worker/server-control.ts';
 import type { AskedRun, EndpointControl } from '../../app/worker/control.ts';
 // oxlint-disable-next-line import/default -- Vite makes this module: it exports the address
 import workerUrl from '../worker/endpoint-worker.ts?worker&url';
-import type { Found, RunNews, RunRecord } from '../../inspector/worker/control.ts';
+import type { Found, RunNews, RunRecord } from '../../runs/worker/control.ts';
 import { ownScript } from '../../app/worker/trusted.ts';
 import type { Transport } from '../../chat/state/run.ts';
 

@@ -5,9 +5,9 @@ import { type Client, createClient } from '../../../adapters/transport/client.ts
 import { exposeRuntime } from '../../../adapters/transport/comlink.ts';
 import { PinnaceError, toData } from '../../../src/base/errors.ts';
 import { createCertificateSource } from './certificate-source.ts';
-import { createConsoleHost } from '../../console/worker/host.ts';
+import { createConsoleHost } from '../../runs/worker/server-host.ts';
 import type { EndpointControl } from '../../app/worker/control.ts';
-import { readRemoteRun } from '../../inspector/worker/remote-run.ts';
+import { readRemoteRun } from '../../runs/worker/remote-run.ts';
 import { reportContacts } from '../../privacy/worker/contacts.ts';
 import { remoteRuntime } from './remote-runtime.ts';
 

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { Playground } from '../../app/state/playground.ts';
 import { adviceOn } from '../../forks/state/fork-words.ts';
-import type { OpenedRun } from '../../inspector/state/opened-run.ts';
+import type { OpenedRun } from '../../runs/state/opened-run.ts';
 import { showRuns } from '../../app/state/screens.ts';
 
 interface SaveCaseProps {

@@ -1,8 +1,8 @@
 /** The time and the tokens of each step of a run, from its events. */
 
-import { breakdownOf } from '../../inspector/state/breakdown.ts';
-import { spansOf } from '../../inspector/state/run-spans.ts';
-import type { RunRecord } from '../../inspector/worker/control.ts';
+import { breakdownOf } from '../../runs/state/breakdown.ts';
+import { spansOf } from '../../runs/state/run-spans.ts';
+import type { RunRecord } from '../../runs/worker/control.ts';
 
 /** What a step has taken. */
 export interface StepFigure {

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { Provider } from '../../../src/registry/index.ts';
 import type { RunScreen } from '../../app/state/route.ts';
 import type { Playground } from '../../app/state/playground.ts';
-import type { OpenedRun } from '../../inspector/state/opened-run.ts';
+import type { OpenedRun } from '../../runs/state/opened-run.ts';
 import { endedRecord } from '../state/ended-record.ts';
 import { createTravel, type Travel } from '../state/travel.ts';
 import { Comparison } from './comparison.tsx';

@@ -71,10 +71,10 @@ describe('the console of an endpoint', () => {
     const { page, problems } = await openAtEndpoint();
     await send(page, 'Write a long answer about tides');
     await openTab(page, 'list');
-    await page.locator('[data-testid=console-run][data-state=running]').getByTestId('console-cancel').click();
-    const run = page.locator('[data-testid=console-run]').first();
-    await run.and(page.locator('[data-state=cancelled]')).waitFor();
-    await run.getByTestId('console-inspect').click();
+    await page.getByTestId('run-cancel').first().click();
+    const run = page.getByTestId('run-row').first();
+    await run.and(page.locator('[data-run-state=stopped]')).waitFor();
+    await run.click();
     await page.locator('[data-testid=run-view][data-live=false]').waitFor();
     await page.getByTestId('runs-back').click();
     await run.waitFor();

@@ -150,7 +150,7 @@ describe.skipIf(skipped)(`the built playground in ${where}`, { retry: 1 }, () =>
     await page.getByTestId('open-agents').click();
     await page.locator('[data-testid=registry-row][data-id=navigator]').waitFor();
     await page.getByTestId('open-runs').click();
-    await page.locator('[data-testid=console-run][data-state=completed]').first().waitFor();
+    await page.locator('[data-testid=run-row][data-run-state=done]').first().waitFor();
     await page.getByTestId('runs-tab-audit').click();
     await page.getByTestId('console-verify').click();
     await page.getByTestId('console-verification').getByText('Intact').waitFor();

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright';
 import { describe, expect, it } from 'vitest';
-import { writeRunFile } from '../../../demo/inspector/state/run-file.ts';
+import { writeRunFile } from '../../../demo/runs/state/run-file.ts';
 import { recordOf } from '../../fixtures/page/inspector.ts';
 import { longRun } from '../../fixtures/run-events.ts';
 import { send, usePlayground } from '../../tools/browsers/playground.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createSnapshotStore } from '../../../adapters/grounding/snapshot-store.ts';
 import { textSource } from '../../../adapters/grounding/text.ts';
 import { vectorSource } from '../../../adapters/grounding/vector.ts';
-import { createRunStore } from '../../../demo/inspector/worker/run-store.ts';
+import { createRunStore } from '../../../demo/runs/worker/run-store.ts';
 import { createEventBlocks, createEventLog } from '../../../src/events/index.ts';
 import { localPrincipal, openTree, type Storage } from '../../../src/index.ts';
 import { createBulletin } from '../../../src/log/bulletin.ts';

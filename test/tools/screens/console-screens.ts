@@ -48,7 +48,7 @@ export const consoleScreens = {
     await page.getByTestId('agents-back').click();
     await page.getByTestId('registry-row').first().waitFor();
   }),
-  'server-list': next('The runs of a server', clicks('open-runs', 'console-run')),
+  'server-list': next('The runs of a server', clicks('open-runs', 'run-row')),
   'server-plans': next('The plans of a server', clicks('runs-tab-plans', 'console-plan')),
   'server-plan': next('The controls of a plan at a server', clicks('console-plan', 'console-plan-view')),
   'server-audit': next('The audit log with its verification', async (page) => {

@@ -1,7 +1,7 @@
 /** What a screen of the playground is, to tests and pictures: its name, and the way there. */
 
 import type { Page } from 'playwright';
-import type { InspectorTab } from '../../../demo/inspector/state/inspector.ts';
+import type { InspectorTab } from '../../../demo/runs/state/inspector.ts';
 import type { Overlay } from '../../../demo/app/state/playground.ts';
 import type { RunsSection } from '../../../demo/app/state/route.ts';
 import type { Beside } from '../../../demo/app/state/screens.ts';

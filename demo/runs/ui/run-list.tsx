@@ -1,0 +1,286 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
+import type { RunHead } from '../worker/control.ts';
+import type { Inspector } from '../state/inspector.ts';
+import { agentOf, type Playground } from '../../app/state/playground.ts';
+import { formatCount, formatDuration } from '../../kit/format.ts';
+import { GuideLink } from '../../kit/guide-link.tsx';
+import { Icon } from '../../kit/icon.tsx';
+import { type RunState, runStates, stateOfRun } from '../state/run-state.ts';
+import { RunStatus, wordOfRun } from './status.tsx';
+import { showRun } from '../../app/state/screens.ts';
+
+interface RunListProps {
+  readonly inspector: Inspector;
+  readonly playground: Playground;
+}
+
+/** The runs that there are, the latest first, and the way to those in files. */
+export function RunList({ inspector, playground }: RunListProps): JSX.Element {
+  const list = inspector.list.value;
+  const titles = titlesOf(playground);
+  const isOver = useSignal(false);
+  const takeFile = (file: File | undefined): void => void (file && inspector.openFile(file));
+  return (
+    <div
+      class='run-list'
+      data-drop={isOver.value}
+      onDragOver={(event) => {
+        if (!event.dataTransfer?.types.includes('Files')) return;
+        event.preventDefault();
+        isOver.value = true;
+      }}
+      onDragLeave={() => (isOver.value = false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        isOver.value = false;
+        takeFile(event.dataTransfer?.files[0]);
+      }}
+    >
+      <div class='run-list-head'>
+        <p class='inspector-faint'>
+          What your agents did in this browser: every model call, tool call and use of a secret.
+        </p>
+        <div class='button-row'>
+          <OpenFile onFile={takeFile} />
+          {list && list.runs.length > 0 && <Erase inspector={inspector} />}
+        </div>
+      </div>
+      {list?.isStored === false && (
+        <p class='inspector-faint' role='status' data-testid='runs-unkept'>
+          The browser provides no storage: these runs are lost when the page closes.
+        </p>
+      )}
+      {list?.runs.length === 0 && (
+        <p class='inspector-empty' data-testid='runs-empty'>
+          No runs yet. Send a message to an agent, or open a saved run.{' '}
+          <GuideLink page='watching'>What a run records</GuideLink>
+        </p>
+      )}
+      {list && list.runs.length > 0 && (
+        <RunRows
+          runs={list.runs}
+          playground={playground}
+          titleOf={(head) => titleOf(head, { heads: list.runs, titles })}
+          onOpen={({ traceId }) => showRun(playground, { traceId })}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Which chats the runs were in, as far as chats have been read: an answer knows its latest run. */
+function titlesOf({ chats }: Playground): ReadonlyMap<string, string> {
+  return new Map(
+    chats.list.value.flatMap(({ title, messages }) =>
+      messages.value.flatMap((message): [string, string][] => {
+        const traceId = message.role === 'assistant' ? message.facts.value.run?.traceId : undefined;
+        return traceId === undefined ? [] : [[traceId, title.value]];
+      })
+    ),
+  );
+}
+
+/** The chat of a run where that is known; a fork is called after the run that it forks. */
+function titleOf(
+  { traceId, forkOf, question }: RunHead,
+  known: { readonly heads: readonly RunHead[]; readonly titles: ReadonlyMap<string, string> },
+): string | undefined {
+  if (forkOf === undefined) return question ?? known.titles.get(traceId);
+  const parent = known.heads.find(({ runId }) => runId === forkOf);
+  const title = parent && (parent.question ?? known.titles.get(parent.traceId));
+  return title === undefined ? 'Fork of another run' : `Fork of “${title}”`;
+}
+
+/** What is listed of a run, wherever it ran. */
+export type ListedRun =
+  & Pick<RunHead, 'traceId' | 'agentId' | 'startedAt' | 'status' | 'end' | 'durationMs'>
+  & Partial<RunHead>
+  & {
+    /** Who started it, at a server. */
+    readonly by?: string;
+    /** The code of its error. */
+    readonly error?: string | undefined;
+  };
+
+interface RunRowsProps<Run extends ListedRun> {
+  /** The latest first. */
+  readonly runs: readonly Run[];
+  readonly playground: Playground;
+  readonly titleOf?: (run: Run) => string | undefined;
+  readonly onOpen: (run: Run) => void;
+  /** What can be done with a run that has not ended. */
+  readonly onCancel?: (run: Run) => void;
+}
+
+/** The table of runs, of this page or of a server: searched by question and agent, and narrowed by state. */
+export function RunRows<Run extends ListedRun>(
+  { runs, playground, titleOf: nameIt, onOpen, onCancel }: RunRowsProps<Run>,
+): JSX.Element {
+  const query = useSignal('');
+  const state = useSignal<RunState | ''>('');
+  const shown = runs.filter((run) =>
+    (state.value === '' || stateOfRun(run) === state.value) && isAbout(run, query.value, playground)
+  );
+  return (
+    <>
+      <div class='run-filters' role='search' aria-label='Filter runs'>
+        <input
+          type='search'
+          data-testid='runs-search'
+          aria-label='Search runs'
+          placeholder='Search by question or agent'
+          value={query.value}
+          onInput={({ currentTarget }) => (query.value = currentTarget.value)}
+        />
+        <select
+          data-testid='runs-state'
+          aria-label='State'
+          value={state.value}
+          onChange={({ currentTarget }) => {
+            state.value = runStates.find((each) => each === currentTarget.value) ?? '';
+          }}
+        >
+          <option value=''>All states</option>
+          {runStates.map((each) => <option key={each} value={each}>{wordOfRun(each)}</option>)}
+        </select>
+      </div>
+      {shown.length === 0 && (
+        <p class='inspector-empty' role='status' data-testid='runs-none'>
+          No run fits. Change the search or the state.
+        </p>
+      )}
+      <ul class='boxed' data-testid='run-rows'>
+        {shown.map((run) => {
+          const { name } = agentOf(playground.agents, run.agentId);
+          const title = nameIt?.(run);
+          return (
+            <li key={run.runId ?? run.traceId} class='run-line'>
+              <button
+                type='button'
+                class='run-row'
+                data-testid='run-row'
+                data-trace={run.traceId}
+                data-run-state={stateOfRun(run)}
+                onClick={() => onOpen(run)}
+              >
+                <span class='run-row-name' dir='auto'>{title ?? name}</span>
+                <RunStatus head={run} />
+                <span class='run-row-facts'>
+                  {[...(title === undefined ? [] : [name]), ...factsOf(run)].join(' · ')}
+                </span>
+                <time
+                  class='run-row-time'
+                  dateTime={new Date(run.startedAt).toISOString()}
+                  title={timeOf(run.startedAt)}
+                >
+                  {agoOf(run.startedAt)}
+                </time>
+              </button>
+              {onCancel && stateOfRun(run) === 'running' && (
+                <button
+                  type='button'
+                  class='quiet-button'
+                  data-testid='run-cancel'
+                  aria-label={`Cancel the run of ${name}`}
+                  onClick={() => onCancel(run)}
+                >
+                  <Icon name='stop' />
+                  <span>Cancel</span>
+                </button>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+    </>
+  );
+}
+
+function factsOf(run: ListedRun): string[] {
+  const { durationMs, modelCalls = 0, toolCalls = 0, tokens = 0, failures = 0, by, error } = run;
+  return [
+    ...(by === undefined ? [] : [`started by ${by}`]),
+    ...(error === undefined ? [] : [error]),
+    ...(durationMs === undefined ? [] : [formatDuration(durationMs)]),
+    ...(modelCalls > 0 ? [formatCount(modelCalls, 'model call')] : []),
+    ...(toolCalls > 0 ? [formatCount(toolCalls, 'tool call')] : []),
+    ...(tokens > 0 ? [formatCount(tokens, 'token')] : []),
+    ...(failures > 0 ? [formatCount(failures, 'failure')] : []),
+  ];
+}
+
+/** Whether every word is in the question or in the agent's name. */
+function isAbout({ question = '', agentId, by = '' }: ListedRun, query: string, { agents }: Playground): boolean {
+  const text = `${question} ${by} ${agentOf(agents, agentId).name}`.toLowerCase();
+  return query.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+}
+
+const steps = [['day', 86_400_000], ['hour', 3_600_000], ['minute', 60_000]] as const;
+const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+
+/** How long ago; a time of more than a week ago is a date. */
+function agoOf(at: number): string {
+  const ms = Date.now() - at;
+  if (ms > 7 * 86_400_000) return new Date(at).toLocaleDateString('en', { dateStyle: 'medium' });
+  const step = steps.find(([, size]) => ms >= size);
+  return step ? words.format(-Math.floor(ms / step[1]), step[0]) : 'just now';
+}
+
+function timeOf(at: number): string {
+  return new Date(at).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'medium' });
+}
+
+function OpenFile({ onFile }: { onFile: (file: File | undefined) => void }): JSX.Element {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <button type='button' class='button' data-testid='run-open-file' onClick={() => input.current?.click()}>
+        Open file
+      </button>
+      <input
+        ref={input}
+        type='file'
+        hidden
+        accept='.json,application/json'
+        aria-label='Run file'
+        data-testid='run-file'
+        onChange={({ currentTarget }) => {
+          onFile(currentTarget.files?.[0]);
+          currentTarget.value = ''; // the same file may be chosen again
+        }}
+      />
+    </>
+  );
+}
+
+/** Asks for confirmation in place of the button. */
+function Erase({ inspector }: { inspector: Inspector }): JSX.Element {
+  const isAsking = useSignal(false);
+  if (!isAsking.value) {
+    return (
+      <button type='button' class='button' data-testid='runs-erase' onClick={() => (isAsking.value = true)}>
+        <Icon name='trash' />
+        Erase all…
+      </button>
+    );
+  }
+  return (
+    <>
+      <button
+        type='button'
+        class='button is-danger'
+        data-testid='runs-erase-sure'
+        ref={(button) => button?.focus()}
+        onClick={() => {
+          isAsking.value = false;
+          void inspector.erase();
+        }}
+      >
+        Erase all runs
+      </button>
+      <button type='button' class='button' onClick={() => (isAsking.value = false)}>Cancel</button>
+    </>
+  );
+}

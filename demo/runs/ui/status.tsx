@@ -1,0 +1,54 @@
+import type { JSX } from 'preact';
+import type { EventStatus } from '../../../src/contracts/event-sink.ts';
+import { type RunState, stateOfRun } from '../state/run-state.ts';
+import { Icon, type IconName } from '../../kit/icon.tsx';
+
+const looks: Readonly<Record<EventStatus, { readonly icon: IconName; readonly word: string }>> = {
+  pending: { icon: 'wait', word: 'started' },
+  ok: { icon: 'check', word: 'done' },
+  error: { icon: 'cross', word: 'failed' },
+  denied: { icon: 'hand', word: 'denied' },
+  cancelled: { icon: 'stop', word: 'stopped' },
+};
+
+/** The state of an action as a colored mark; the word is for screen readers, or visible with `isSaid`. */
+export function Status(
+  { status, word = wordOf(status), isSaid = false }: { status: EventStatus; word?: string; isSaid?: boolean },
+): JSX.Element {
+  return (
+    <span class='span-status' data-status={status} title={isSaid ? undefined : word}>
+      <Icon name={looks[status].icon} />
+      <span class={isSaid ? '' : 'visually-hidden'}>{word}</span>
+    </span>
+  );
+}
+
+const runLooks: Readonly<Record<RunState, { readonly icon: IconName; readonly word: string }>> = {
+  running: { icon: 'wait', word: 'running' },
+  waiting: { icon: 'hand', word: 'waiting for you' },
+  interrupted: { icon: 'warning', word: 'interrupted' },
+  failed: { icon: 'cross', word: 'failed' },
+  stopped: { icon: 'stop', word: 'stopped' },
+  done: { icon: 'check', word: 'done' },
+};
+
+/** The state of a run: mark and word. */
+export function RunStatus({ head }: { head: Parameters<typeof stateOfRun>[0] }): JSX.Element {
+  const state = stateOfRun(head);
+  return (
+    <span class='span-status' data-run-state={state}>
+      <Icon name={runLooks[state].icon} />
+      <span>{runLooks[state].word}</span>
+    </span>
+  );
+}
+
+/** The word for a state of a run. */
+export function wordOfRun(state: RunState): string {
+  return runLooks[state].word;
+}
+
+/** The word for a status. */
+export function wordOf(status: EventStatus): string {
+  return looks[status].word;
+}
