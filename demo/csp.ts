@@ -15,7 +15,7 @@ export const policy = [
   "base-uri 'none'",
   "form-action 'none'",
   "require-trusted-types-for 'script'",
-  // demo/app/worker/trusted.ts, adapters/sandbox/trusted.ts, demo/knowledge/worker/indexer.ts
+  // demo/control/trusted.ts, adapters/sandbox/trusted.ts, demo/knowledge/worker/indexer.ts
   'trusted-types pinnace pinnace-sandbox default',
 ].join('; ');
 

@@ -5,7 +5,7 @@ import { render } from 'preact';
 import { followAddress } from './app/state/address.ts';
 import { connectAgent } from './app/state/agent-worker.ts';
 import { createEndpointConnector } from './endpoint/state/connect-endpoint.ts';
-import { createNotes, type Notes } from './app/state/notes.ts';
+import { createNotes, type Notes } from './storage/notes.ts';
 import { createPlayground } from './app/state/playground.ts';
 import { connectRuntime } from './app/state/runtime-port.ts';
 import { readRoute } from './app/state/route.ts';

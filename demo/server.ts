@@ -13,7 +13,7 @@ import { createRegistry, type EventSink, type Storage } from '../src/index.ts';
 import { type ExtensionModule, loadExtension } from '../src/tools/index.ts';
 import { sampleAgents, sampleDataSources, sampleProviders } from './samples/agents.ts';
 import { createKnowledge } from './knowledge/worker/knowledge.ts';
-import { createSamples } from './samples/register-samples.ts';
+import { createSamples } from './agents/worker/register-samples.ts';
 import { tokenProblem } from './development/token-problem.ts';
 import { sampleTools } from './tools/index.ts';
 import { type CallTree, treeAgentId } from './tree/worker/tools.ts';

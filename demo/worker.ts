@@ -17,7 +17,7 @@ import type { ModelSource } from '../src/contracts/model-source.ts';
 import type { PlanningRuntime } from '../src/create-runtime.ts';
 import { createAudit } from '../src/events/audit.ts';
 import { createEventRing } from '../src/events/event-ring.ts';
-import type { Control } from './app/worker/control.ts';
+import type { Control } from './control/page-control.ts';
 import { lazyTrials } from './agents/worker/lazy-trials.ts';
 import { createPageSandbox } from './app/worker/page-cells.ts';
 import { lazyEvals } from './evals/worker/lazy-host.ts';

@@ -1,6 +1,5 @@
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
-import type { FieldErrors } from '../endpoint/state/endpoint.ts';
 
 interface FieldProps {
   readonly name: keyof FieldErrors;
@@ -45,3 +44,6 @@ export function Field(props: FieldProps): JSX.Element {
     </div>
   );
 }
+
+/** What is wrong, by field. */
+export type FieldErrors = Partial<Record<'baseUrl' | 'model' | 'apiKey' | 'passphrase' | 'url', string>>;

@@ -77,3 +77,8 @@ export function formatBytes(bytes: number): string {
 export function formatLines([from, to]: readonly [from: number, to: number]): string {
   return from === to ? `line ${from}` : `lines ${from}–${to}`;
 }
+
+/** `Nov 21, 2026, 4:12 AM`. */
+export function formatTime(at: string): string {
+  return new Date(at).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short' });
+}

@@ -12,7 +12,7 @@ import {
 } from '../../src/index.ts';
 import { groundingTools } from '../../src/grounding/index.ts';
 import type { ToolDefinition } from '../../src/registry/index.ts';
-import type { AgentCard } from '../app/worker/control.ts';
+import type { AgentCard } from '../control/page-control.ts';
 import { knowledge } from '../knowledge/worker/data-sources.ts';
 import type { Registered } from '../agents/worker/host.ts';
 import { yardRoot } from '../tree/worker/yard-root.ts';

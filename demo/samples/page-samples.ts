@@ -1,7 +1,7 @@
 /** The page's samples. Agents that search the knowledge search all of its data sources. */
 
 import { sampleAgents, sampleDataSources, sampleProviders } from './agents.ts';
-import type { Samples } from './register-samples.ts';
+import type { Samples } from '../agents/worker/register-samples.ts';
 import { pageDataSources, sourceIds } from '../knowledge/worker/data-sources.ts';
 
 /** The initial records of the page's registry. */

@@ -2,7 +2,7 @@
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { RecordKind } from '../../../src/registry/index.ts';
-import type { AnyRecord, RegistryControl } from '../worker/control.ts';
+import type { AnyRecord, RegistryControl } from '../../control/registry-control.ts';
 import type { RecordForm } from './record-form.ts';
 import { type Template, templates } from './templates.ts';
 

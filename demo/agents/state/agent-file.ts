@@ -1,23 +1,8 @@
 /** One agent with all that it names, as a document that every registry imports, and as a link. No value of a secret is in either. */
 
-import type {
-  Agent,
-  CatalogExport,
-  DataSource,
-  McpServer,
-  Provider,
-  ToolDefinition,
-} from '../../../src/registry/index.ts';
+import type { AgentDocument } from '../../control/trial-control.ts';
+import type { CatalogExport } from '../../../src/registry/index.ts';
 import { packLink, unpackLink } from '../../share/state/packed-link.ts';
-
-/** The document, its records as they are. */
-export interface AgentDocument extends Pick<CatalogExport, 'format' | 'formatVersion'> {
-  readonly providers: readonly Provider[];
-  readonly dataSources: readonly DataSource[];
-  readonly mcpServers: readonly McpServer[];
-  readonly tools: readonly ToolDefinition[];
-  readonly agents: readonly Agent[];
-}
 
 /** Returns the part of a catalogue that an agent needs; `undefined`: the agent is not in it. */
 export function documentOf(all: CatalogExport, agentId: string): AgentDocument | undefined {

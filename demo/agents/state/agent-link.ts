@@ -2,8 +2,8 @@
 
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { ImportReport } from '../../../src/registry/index.ts';
-import type { AgentReview } from '../worker/trial-control.ts';
-import type { RegistryControl } from '../worker/control.ts';
+import type { AgentReview } from '../../control/trial-control.ts';
+import type { RegistryControl } from '../../control/registry-control.ts';
 import { fromLink } from './agent-file.ts';
 import { problemOf } from '../../kit/answer-problem.ts';
 

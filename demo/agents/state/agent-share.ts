@@ -2,8 +2,9 @@
 
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { builtinToolIds } from '../../../src/tools/availability.ts';
-import type { RegistryControl } from '../worker/control.ts';
-import { type AgentDocument, documentOf, toLink } from './agent-file.ts';
+import type { RegistryControl } from '../../control/registry-control.ts';
+import { documentOf, toLink } from './agent-file.ts';
+import { type AgentDocument } from '../../control/trial-control.ts';
 
 /** What can be given away. */
 export interface Shared {

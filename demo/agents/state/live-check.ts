@@ -1,8 +1,8 @@
 /** Checks a record with the registry's own rules while it is typed. */
 
 import type { RecordKind } from '../../../src/registry/index.ts';
-import type { RegistryControl } from '../worker/control.ts';
-import type { Answer } from '../worker/answer.ts';
+import type { RegistryControl } from '../../control/registry-control.ts';
+import type { Answer } from '../../control/answer.ts';
 
 /** How long a person has stopped typing when the record is checked. */
 export const checkAfterMs = 400;

@@ -2,7 +2,7 @@
 
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { McpValidation, McpValidationInput } from '../../../src/registry/index.ts';
-import type { Answer } from '../worker/answer.ts';
+import type { Answer } from '../../control/answer.ts';
 import { problemOf } from '../../kit/answer-problem.ts';
 
 /** What a tool does, as the person who approves it says. */

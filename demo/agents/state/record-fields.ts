@@ -1,7 +1,7 @@
 /** A record as a form has it: every field a text, and back again. What the fields of a kind are, `record-forms.ts` says. */
 
 import { isRecord } from '../../../src/base/is-record.ts';
-import type { AnyRecord } from '../worker/control.ts';
+import type { AnyRecord } from '../../control/registry-control.ts';
 import { readSelections, writeSelections } from './mcp-selections.ts';
 
 /** How a field is written. */

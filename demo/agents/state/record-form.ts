@@ -3,8 +3,8 @@
 import { batch, computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { ErrorData } from '../../../src/base/errors.ts';
 import type { RecordKind } from '../../../src/registry/index.ts';
-import type { AnyRecord } from '../worker/control.ts';
-import type { Answer } from '../worker/answer.ts';
+import type { AnyRecord } from '../../control/registry-control.ts';
+import type { Answer } from '../../control/answer.ts';
 import {
   changedFields,
   type FieldSpec,

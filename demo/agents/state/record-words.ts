@@ -1,6 +1,6 @@
 /** What people read of a record in a line. */
 
-import type { AnyRecord } from '../worker/control.ts';
+import type { AnyRecord } from '../../control/registry-control.ts';
 import { nameOfModel } from '../../settings/state/model-name.ts';
 
 /** What people call a record. */

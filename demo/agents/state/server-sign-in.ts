@@ -5,8 +5,8 @@ import { fromData } from '../../../src/base/errors.ts';
 import type { McpGrant } from '../../../src/contracts/mcp/sign-in.ts';
 import { createSignIn, type SignInAttempt } from '../../mcp/state/sign-in.ts';
 import { signInProblem } from '../../mcp/state/sign-in-words.ts';
-import type { SignInControl } from '../worker/control.ts';
-import type { Answer } from '../worker/answer.ts';
+import type { SignInControl } from '../../control/registry-control.ts';
+import type { Answer } from '../../control/answer.ts';
 
 /** The sign-in of one server. */
 export interface ServerSignIn {

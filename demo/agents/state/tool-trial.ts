@@ -3,7 +3,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { ErrorData } from '../../../src/base/errors.ts';
 import type { JsonSchema } from '../../../src/registry/index.ts';
-import type { ToolRequest, ToolTrial, TrialControl } from '../worker/trial-control.ts';
+import type { ToolRequest, ToolTrial, TrialControl } from '../../control/trial-control.ts';
 import { sampleOf } from './params-table.ts';
 
 /** The trial. */

@@ -3,8 +3,8 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { ErrorData } from '../../../src/base/errors.ts';
 import type { ImportReport } from '../../../src/registry/index.ts';
-import type { RegistryControl } from '../worker/control.ts';
-import type { Answer } from '../worker/answer.ts';
+import type { RegistryControl } from '../../control/registry-control.ts';
+import type { Answer } from '../../control/answer.ts';
 
 /** A document on its way in. */
 export interface Incoming {

@@ -5,7 +5,7 @@ import { type AgentDraft, discoveryPattern } from '../state/agent-draft.ts';
 import type { FieldValues } from '../state/record-fields.ts';
 import type { RegistryPages } from '../state/registry-pages.ts';
 import { modelContext } from '../../../adapters/webmcp/model-context.ts';
-import type { AnyRecord } from '../worker/control.ts';
+import type { AnyRecord } from '../../control/registry-control.ts';
 
 import { lineOf, nameOf } from '../state/record-words.ts';
 import { formatCount } from '../../kit/format.ts';

@@ -5,7 +5,7 @@ import { type AgentLink, type Arrival, createAgentLink } from '../state/agent-li
 import type { Playground } from '../../app/state/playground.ts';
 import { formatCount } from '../../kit/format.ts';
 import { uncover } from '../../app/state/screens.ts';
-import { OverScreen } from '../../kit/over-screen.tsx';
+import { OverScreen } from '../../app/frame/over-screen.tsx';
 import { Differences } from '../../kit/differences.tsx';
 import { Facts } from '../../kit/facts.tsx';
 

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { McpServer, McpValidation } from '../../../src/registry/index.ts';
 import type { McpCheck } from '../state/mcp-check.ts';
-import type { SignInControl } from '../worker/control.ts';
+import type { SignInControl } from '../../control/registry-control.ts';
 import { formatCount } from '../../kit/format.ts';
 import { effectWords } from './effect-words.ts';
 import { Findings } from './findings.tsx';
@@ -9,7 +9,7 @@ import { McpReport } from './mcp-report.tsx';
 import { Description, Fingerprint } from './offer-text.tsx';
 import { lazy } from '../../kit/lazy.tsx';
 import { Problem } from '../../kit/problem.tsx';
-import { formatTime } from './record-history.tsx';
+import { formatTime } from '../../kit/format.ts';
 
 /** Fetched with the first server that people sign in to. */
 const SignInSection = lazy(async () => (await import('./sign-in-section.tsx')).SignInSection);

@@ -1,3 +1,4 @@
+import { formatTime } from '../../kit/format.ts';
 import type { JSX } from 'preact';
 import type { HistoryEntry } from '../../../src/registry/index.ts';
 import { Differences } from '../../kit/differences.tsx';
@@ -31,8 +32,3 @@ const words: Readonly<Record<string, string>> = {
   bind: 'Bound',
   unbind: 'Unbound',
 };
-
-/** `Nov 21, 2026, 4:12 AM`. */
-export function formatTime(at: string): string {
-  return new Date(at).toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short' });
-}

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import type { RecordKind } from '../../../src/registry/index.ts';
-import type { AnyRecord } from '../worker/control.ts';
+import type { AnyRecord } from '../../control/registry-control.ts';
 import { kinds } from '../state/record-forms.ts';
 import { lineOf, nameOf, tagsOf } from '../state/record-words.ts';
 import type { Filter, Listing, RegistryPages } from '../state/registry-pages.ts';

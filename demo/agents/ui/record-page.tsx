@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { RecordKind } from '../../../src/registry/index.ts';
-import type { AnyRecord } from '../worker/control.ts';
+import type { AnyRecord } from '../../control/registry-control.ts';
 import { type FieldSpec, valuesOf } from '../state/record-fields.ts';
 import { kinds } from '../state/record-forms.ts';
 import { lineOf, nameOf } from '../state/record-words.ts';
@@ -14,7 +14,8 @@ import { Facts } from '../../kit/facts.tsx';
 import { nameOfModel } from '../../settings/state/model-name.ts';
 import { McpSections } from './mcp-sections.tsx';
 import { Problem } from '../../kit/problem.tsx';
-import { formatTime, History } from './record-history.tsx';
+import { History } from './record-history.tsx';
+import { formatTime } from '../../kit/format.ts';
 import { StateBadge } from './state-badge.tsx';
 import { ToolParams } from './tool-params.tsx';
 

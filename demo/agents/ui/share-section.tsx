@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { RegistryControl } from '../worker/control.ts';
+import type { RegistryControl } from '../../control/registry-control.ts';
 import { createSharing } from '../state/agent-share.ts';
 import { CopyButton } from '../../kit/copy-button.tsx';
 import { Icon } from '../../kit/icon.tsx';

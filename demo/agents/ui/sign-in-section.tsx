@@ -7,8 +7,8 @@ import { Problem } from '../../kit/problem.tsx';
 import { SignInSteps } from '../../mcp/ui/sign-in-steps.tsx';
 import type { McpCheck } from '../state/mcp-check.ts';
 import { createServerSignIn } from '../state/server-sign-in.ts';
-import type { SignInControl } from '../worker/control.ts';
-import { formatTime } from './record-history.tsx';
+import type { SignInControl } from '../../control/registry-control.ts';
+import { formatTime } from '../../kit/format.ts';
 import { factsOf } from './sign-in-facts.ts';
 
 interface SignInSectionProps {

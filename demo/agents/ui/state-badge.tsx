@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { AnyRecord } from '../worker/control.ts';
+import type { AnyRecord } from '../../control/registry-control.ts';
 
 /** Shows that a record is disabled, not public, not validated yet, or shared and read-only. */
 export function StateBadge({ record }: { record: AnyRecord }): JSX.Element | null {

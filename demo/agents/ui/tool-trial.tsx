@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useId } from 'preact/hooks';
-import type { ToolRequest, ToolTrial } from '../worker/trial-control.ts';
+import type { ToolRequest, ToolTrial } from '../../control/trial-control.ts';
 import type { Trial } from '../state/tool-trial.ts';
 import { formatDuration } from '../../kit/format.ts';
 import { JsonView } from '../../kit/json-view.tsx';

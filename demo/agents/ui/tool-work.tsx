@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { JsonSchema } from '../../../src/registry/index.ts';
-import type { TrialControl } from '../worker/trial-control.ts';
+import type { TrialControl } from '../../control/trial-control.ts';
 import { findSlip } from '../state/code-slips.ts';
 import { placesIn, secretsIn } from '../state/http-template.ts';
 import { followPlaces, readParams, writeParams } from '../state/params-table.ts';

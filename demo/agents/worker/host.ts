@@ -23,12 +23,12 @@ import type {
   ToolDefinition,
 } from '../../../src/registry/index.ts';
 import { readRecord } from '../../../src/registry/record-kinds.ts';
-import type { TrialControl } from './trial-control.ts';
+import type { TrialControl } from '../../control/trial-control.ts';
 import { createVariants, type Variants } from './variants.ts';
-import { createSamples, type Samples } from '../../samples/register-samples.ts';
-import { answer } from './answer.ts';
-import type { AnyRecord, RegistryControl, SignInControl, VaultControl } from './control.ts';
-import type { Answer } from './answer.ts';
+import { createSamples, type Samples } from './register-samples.ts';
+import { answer } from '../../control/answer.ts';
+import type { AnyRecord, RegistryControl, SignInControl, VaultControl } from '../../control/registry-control.ts';
+import type { Answer } from '../../control/answer.ts';
 import { createToolSwitches, type ToolSwitches } from './tool-switches.ts';
 
 /** The registry, for the runtime and for the page. */

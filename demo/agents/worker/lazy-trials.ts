@@ -1,7 +1,7 @@
 /** Trials of tools, fetched with the first one: most visits make none. */
 
 import { browserEgress } from '../../../adapters/egress/browser.ts';
-import type { TrialControl } from './trial-control.ts';
+import type { TrialControl } from '../../control/trial-control.ts';
 import type { TrialOptions } from './trials.ts';
 
 /** Returns what fetches them. */

@@ -5,7 +5,7 @@ import type { ToolDefinition } from '../../../src/registry/index.ts';
 import { invalid, parse } from '../../../src/base/parse.ts';
 import { buildRequest } from '../../../src/tools/call-http.ts';
 import { HttpToolConfig, needsApproval } from '../../../src/tools/http-config.ts';
-import type { ToolRequest } from './trial-control.ts';
+import type { ToolRequest } from '../../control/trial-control.ts';
 
 /**
  * Returns the request without resolving or including secrets.

@@ -4,9 +4,9 @@ import { PinnaceError } from '../../../src/index.ts';
 import type { RecordKind } from '../../../src/registry/index.ts';
 import { readItems } from '../../../src/registry/catalog-document.ts';
 import { HttpToolConfig, secretNames } from '../../../src/tools/http-config.ts';
-import type { AgentDocument } from '../state/agent-file.ts';
+import type { AgentDocument } from '../../control/trial-control.ts';
 import { readAs } from '../../chat/state/run-data.ts';
-import type { AgentReview, NamedHost } from './trial-control.ts';
+import type { AgentReview, NamedHost } from '../../control/trial-control.ts';
 
 const mostRecords = 50;
 /** Secrets that are the page's own: the key of the model that a person has connected. */

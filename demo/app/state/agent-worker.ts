@@ -1,7 +1,7 @@
 /** The agent worker of this tab: where the browser can, one that outlasts a reload. */
 
 import type { Endpoint } from 'comlink';
-import { ownScript, scriptOfNoAddress } from '../worker/trusted.ts';
+import { ownScript, scriptOfNoAddress } from '../../control/trusted.ts';
 import type { Transport } from '../../chat/state/run.ts';
 import { connect, type Connection } from './connect.ts';
 

@@ -1,13 +1,13 @@
 /** Starts the agent worker, and rejects in time when it does not start. */
 
 import { type Endpoint, expose, type Remote, transfer, wrap } from 'comlink';
-import type { AgentCard, Control } from '../worker/control.ts';
+import type { AgentCard, Control } from '../../control/page-control.ts';
 import type { PageCells } from '../worker/page-cells.ts';
-import type { EvalsControl } from '../../evals/worker/control.ts';
-import type { InspectorControl } from '../../runs/worker/control.ts';
-import type { KnowledgeControl } from '../../knowledge/worker/control.ts';
-import type { RegistryControl } from '../../agents/worker/control.ts';
-import type { TreeControl } from '../../tree/worker/control.ts';
+import type { EvalsControl } from '../../control/evals-control.ts';
+import type { InspectorControl } from '../../control/runs-control.ts';
+import type { KnowledgeControl } from '../../control/knowledge-control.ts';
+import type { RegistryControl } from '../../control/registry-control.ts';
+import type { TreeControl } from '../../control/tree-control.ts';
 import type { Transport } from '../../chat/state/run.ts';
 import type { RemoteControl } from '../../settings/state/settings.ts';
 

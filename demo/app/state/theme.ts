@@ -2,7 +2,7 @@
 
 import { effect, type Signal, signal } from '@preact/signals';
 import * as v from 'valibot';
-import type { Notes } from './notes.ts';
+import type { Notes } from '../../storage/notes.ts';
 
 const Theme = v.picklist(['system', 'light', 'dark']);
 export type Theme = v.InferOutput<typeof Theme>;

@@ -1,6 +1,6 @@
 /** The transports to the page's worker and to endpoints, each connected on first use. */
 
-import type { ConsoleControl } from '../../runs/worker/server-control.ts';
+import type { ConsoleControl } from '../../control/server-control.ts';
 import type { Transports } from '../../chat/state/chat-runs.ts';
 import type { RemoteEndpoint } from '../../endpoint/state/connect-endpoint.ts';
 import type { Transport } from '../../chat/state/run.ts';

@@ -1,5 +1,6 @@
 /** What the page does at a key, wherever the person is. The palette lists it with everything else. */
 
+import { isMac, isWriting } from '../../kit/panel-cover.ts';
 import type { Playground } from '../state/playground.ts';
 import type { Screen } from '../state/route.ts';
 import { isCovered, showAgents, showBeside, showRuns, uncover } from '../state/screens.ts';
@@ -79,14 +80,4 @@ export function actionOf(
 /** The key as a person reads it. */
 export function sayKey(key: string): string {
   return isMac() ? `⌥ ${key.toUpperCase()}` : `Alt ${key.toUpperCase()}`;
-}
-
-/** Whether the keys of a page are named as on a Mac. */
-export function isMac(): boolean {
-  return /Mac|iPhone|iPad/.test(navigator.platform);
-}
-
-/** Whether what has the focus takes text. */
-export function isWriting(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest('input:not([type=radio], [type=checkbox]), textarea') !== null;
 }

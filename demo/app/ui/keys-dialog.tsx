@@ -2,7 +2,8 @@ import type { JSX } from 'preact';
 import { Dialog } from '../../kit/dialog.tsx';
 import { Icon } from '../../kit/icon.tsx';
 import type { Playground } from '../state/playground.ts';
-import { isMac, keyedActions, sayKey } from './actions.ts';
+import { keyedActions, sayKey } from './actions.ts';
+import { isMac } from '../../kit/panel-cover.ts';
 
 /** The keys that are not those of an action. */
 function otherKeys(): readonly (readonly [keys: string, does: string])[] {

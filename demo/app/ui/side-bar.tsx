@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { guideHref } from '../../kit/guide-href.ts';
 import type { Playground } from '../state/playground.ts';
 import { isCovered, showAgents, showBeside, showRuns, uncover } from '../state/screens.ts';
-import { isMac } from './actions.ts';
+import { isMac } from '../../kit/panel-cover.ts';
 import { ChatList } from '../../chat/ui/chat-list.tsx';
 import { Icon, type IconName } from '../../kit/icon.tsx';
 import { Mark } from '../../kit/mark.tsx';

@@ -8,7 +8,7 @@ import { Icon } from '../../kit/icon.tsx';
 import { ChatSign } from '../../chat/settings/chat-sign.tsx';
 import { lazy } from '../../kit/lazy.tsx';
 import { MenuButton, type MenuItem } from '../../kit/menu.tsx';
-import { DrawerButton } from '../../kit/over-screen.tsx';
+import { DrawerButton } from '../frame/over-screen.tsx';
 import { ModelBadge } from '../../settings/ui/model-badge.tsx';
 
 const ChatTotals = lazy(async () => (await import('../../chat/ui/chat-totals.tsx')).ChatTotals);

@@ -2,7 +2,7 @@
 
 import { type Endpoint, expose } from 'comlink';
 import { listenToTabs } from '../../privacy/state/tabs.ts';
-import type { Control } from './control.ts';
+import type { Control } from '../../control/page-control.ts';
 
 /** Exposes the interface. Call it before anything is awaited: the first page connects as soon as the script has run. */
 export function exposeControl(control: Control): void {

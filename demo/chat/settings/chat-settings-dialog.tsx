@@ -5,7 +5,7 @@ import { Dialog } from '../../kit/dialog.tsx';
 import { Icon } from '../../kit/icon.tsx';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
 import { modelPlaceOf } from '../../settings/state/settings.ts';
-import { namesOf } from './chat-settings.ts';
+import { namesOf } from '../state/chat-settings.ts';
 import { type FieldName, type FieldTexts, problemOf, settingsOf, textsOf } from './settings-fields.ts';
 import './style.css';
 

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { Playground } from '../../app/state/playground.ts';
 import { Icon } from '../../kit/icon.tsx';
 import type { Chat } from '../state/chat.ts';
-import { namesOf } from './chat-settings.ts';
+import { namesOf } from '../state/chat-settings.ts';
 
 /** Says that the chat has settings of its own, and opens them. */
 export function ChatSign({ chat, playground }: { chat: Chat; playground: Playground }): JSX.Element | null {

@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import { RunSettings } from '../../../src/base/model-settings.ts';
 import { LimitOverrides } from '../../../src/base/schema.ts';
-import type { ChatSettings } from './chat-settings.ts';
+import type { ChatSettings } from '../state/chat-settings.ts';
 
 /** The fields as texts. */
 export interface FieldTexts {

@@ -1,9 +1,9 @@
 /** Stores answers while they are written and when they have ended. */
 
 import { computed, effect, untracked } from '@preact/signals';
-import type { ChatStore } from '../store/chat-store.ts';
-import type { Saved } from '../store/chat-writer.ts';
-import { planOf } from '../../plan/state/plan.ts';
+import type { ChatStore } from './chat-storage.ts';
+import type { Saved } from './chat-storage.ts';
+import { planOf } from './plan.ts';
 import { type Chat, headOf } from './chat.ts';
 import type { AssistantMessage, Message } from './message.ts';
 import type { Run } from './run.ts';

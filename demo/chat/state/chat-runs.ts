@@ -2,22 +2,22 @@
 
 import { batch } from '@preact/signals';
 import type { Decision } from '../../../src/permission/interruption.ts';
-import type { PlanSteering } from '../../app/worker/control.ts';
+import type { PlanSteering } from '../../control/page-control.ts';
 import { canGoOn, decideCall, isDecidedHere, waitingCalls } from './approval.ts';
 import { type AnswerSaving, createAnswerSaving } from './answer-saving.ts';
 import { afterLast, append, type Chat } from './chat.ts';
-import { requestFields } from '../settings/chat-settings.ts';
+import { requestFields } from './chat-settings.ts';
 import type { Schedule } from '../../kit/hooks/frame-queue.ts';
-import type { ChatStore } from '../store/chat-store.ts';
-import type { Saved } from '../store/chat-writer.ts';
+import type { ChatStore } from './chat-storage.ts';
+import type { Saved } from './chat-storage.ts';
 import { keepAddress, type StoredAttachment } from '../../files/state/attached-file.ts';
 import { type AssistantMessage, createAnswer, type Message, type ToolPart } from './message.ts';
-import { cancelPlan, planOf, planToFollow } from '../../plan/state/plan.ts';
+import { cancelPlan, planOf, planToFollow } from './plan.ts';
 import { type PlanPart } from '../../plan/state/plan-data.ts';
 import type { PlanQuestion } from '../../plan/state/plan-data.ts';
 import { type Answer, answerQuestion } from '../../plan/state/plan-reply.ts';
 import { type Join, type PlanTerms, startRun, type Transport } from './run.ts';
-import { isCutOff } from '../store/stored-message.ts';
+import { isCutOff } from './message.ts';
 import { toWireMessages } from './wire-messages.ts';
 
 /** Where runs go: the page's worker, or an endpoint by its address. */

@@ -2,7 +2,7 @@
 
 import { batch, type Signal, signal } from '@preact/signals';
 import { type Chat, createChat, headOf } from './chat.ts';
-import type { ChatStore } from '../store/chat-store.ts';
+import type { ChatStore } from './chat-storage.ts';
 
 /** The chats in the memory of the page. */
 export interface ChatShelf {

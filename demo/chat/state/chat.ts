@@ -3,7 +3,7 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { AttachedFile, Written } from '../../files/state/attached-file.ts';
 import { branchOf, root, type Versions } from './branches.ts';
-import type { ChatSettings } from '../settings/chat-settings.ts';
+import type { ChatSettings } from './chat-settings.ts';
 import type { Message } from './message.ts';
 import type { Run } from './run.ts';
 

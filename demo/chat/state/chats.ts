@@ -2,14 +2,14 @@
 
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { Decision } from '../../../src/permission/interruption.ts';
-import type { Notes } from '../../app/state/notes.ts';
-import type { PlanSteering } from '../../app/worker/control.ts';
-import { followDrafts } from '../../composer/state/drafts.ts';
+import type { Notes } from '../../storage/notes.ts';
+import type { PlanSteering } from '../../control/page-control.ts';
+import { followDrafts } from './drafts.ts';
 import type { AttachedFile } from '../../files/state/attached-file.ts';
 import type { PlanQuestion } from '../../plan/state/plan-data.ts';
 import type { Answer } from '../../plan/state/plan-reply.ts';
-import type { ChatSettings } from '../settings/chat-settings.ts';
-import type { ChatStore } from '../store/chat-store.ts';
+import type { ChatSettings } from './chat-settings.ts';
+import type { ChatStore } from './chat-storage.ts';
 import { type ChatRunsOptions, createChatRuns } from './chat-runs.ts';
 import { type ChatShelf, createShelf } from './chat-shelf.ts';
 import { type Chat, headOf, isRunning, titleOf } from './chat.ts';

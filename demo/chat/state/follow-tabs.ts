@@ -3,8 +3,8 @@
 import { batch } from '@preact/signals';
 import { type Chat, createChat, isRunning } from './chat.ts';
 import type { ChatNews } from './chat-tabs.ts';
-import type { ChatStore } from '../store/chat-store.ts';
-import type { Saved } from '../store/chat-writer.ts';
+import type { ChatStore } from './chat-storage.ts';
+import type { Saved } from './chat-storage.ts';
 import type { Message } from './message.ts';
 
 /** What follows other tabs. */

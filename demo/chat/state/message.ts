@@ -231,3 +231,8 @@ export function answerText(message: AssistantMessage): string {
 export function isSettled(state: ToolState): boolean {
   return state !== 'starting' && state !== 'input' && state !== 'running' && state !== 'waiting';
 }
+
+/** Whether the answer was stored unfinished and has no writer. */
+export function isCutOff({ outcome: { value }, startedAt }: AssistantMessage): boolean {
+  return value.type === 'stopped' && value.by === 'page' && value.endedAt === startedAt;
+}

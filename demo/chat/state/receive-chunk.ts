@@ -4,7 +4,7 @@ import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
 import { StoredAttachment } from '../../files/state/attached-file.ts';
 import { type CitationsPart, CitedSources } from './run-data.ts';
 import { type AssistantMessage, isSettled, type Outcome, type Part, type RunFacts, type ToolCall } from './message.ts';
-import { receivePlan } from '../../plan/state/plan.ts';
+import { receivePlan } from './plan.ts';
 import { PlanView } from '../../plan/state/plan-data.ts';
 import {
   addUsage,

@@ -4,7 +4,7 @@ import { batch } from '@preact/signals';
 import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
 import type { StoredAttachment } from '../../files/state/attached-file.ts';
 import type { AssistantMessage, Outcome, Part } from './message.ts';
-import { cancelPlan, planOf } from '../../plan/state/plan.ts';
+import { cancelPlan, planOf } from './plan.ts';
 import { type Draft, handlerOf } from './receive-chunk.ts';
 import { readAs, Usage } from './run-data.ts';
 import { createTexts } from './texts.ts';

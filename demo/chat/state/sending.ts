@@ -1,8 +1,8 @@
 /** Sends a person's messages: new ones, edited ones, and the last one again. */
 
 import { signal } from '@preact/signals';
-import { queueMessage } from '../../composer/state/queue.ts';
-import type { Drafts } from '../../composer/state/drafts.ts';
+import { queueMessage } from './queue.ts';
+import type { Drafts } from './drafts.ts';
 import { type AttachedFile, hasFiles, type Written } from '../../files/state/attached-file.ts';
 import { parentOf } from './branches.ts';
 import { afterLast, append, type Chat, isRunning, titleOf } from './chat.ts';

@@ -2,7 +2,8 @@
 
 import { openStorage } from '../../storage/open-storage.ts';
 import { browserTabs } from '../state/chat-tabs.ts';
-import { type ChatStore, createChatStore } from './chat-store.ts';
+import { createChatStore } from './chat-store.ts';
+import { type ChatStore } from '../state/chat-storage.ts';
 
 /** The store, and a function that closes it. A closed store writes nothing more. */
 interface ClosableChatStore extends ChatStore {

@@ -7,21 +7,11 @@
  * - A deleted chat takes the stored index with it: none of its words stay behind.
  */
 
+import type { ChatHit } from '../state/chat-storage.ts';
 import MiniSearch, { type SearchResult } from 'minisearch';
 import type { Storage } from '../../../src/contracts/storage.ts';
 import { answerText, type Message } from '../state/message.ts';
 import { indexKey, readHeads, readPlaced } from './chat-rows.ts';
-
-/** A chat that was found. */
-export interface ChatHit {
-  readonly chatId: string;
-  /** The words with some text around them. */
-  readonly excerpt: string;
-  /** Where words of the query stand in the excerpt, in UTF-16 code units. */
-  readonly ranges: readonly (readonly [from: number, to: number])[];
-  /** The query, or a word of it as it is written in the messages, to find the place; absent where only the title has it. */
-  readonly found?: string;
-}
 
 /** Searches the chats. */
 export interface ChatIndex {

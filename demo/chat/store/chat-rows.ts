@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import type { Key } from '../../../src/base/key.ts';
 import type { Change, Entry, Storage } from '../../../src/contracts/storage.ts';
 import type { ChatHead } from '../state/chat.ts';
-import { ChatSettings } from '../settings/chat-settings.ts';
+import { ChatSettings } from '../state/chat-settings.ts';
 import { fromStored, toStored, withoutOutputs } from './stored-message.ts';
 import type { Message } from '../state/message.ts';
 import { readAs } from '../state/run-data.ts';

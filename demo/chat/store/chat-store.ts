@@ -1,56 +1,17 @@
 /** Keeps chats in storage: one head per chat, one value per message, so that a long chat is never written as a whole. */
 
-import { batch, type ReadonlySignal, signal } from '@preact/signals';
+import type { CatchUpOptions, Caught, ChatStore, NotStored } from '../state/chat-storage.ts';
+import { batch, signal } from '@preact/signals';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { Storage } from '../../../src/contracts/storage.ts';
 import { nextTask } from '../../kit/next-task.ts';
 import { type ChatTabs, noTabs } from '../state/chat-tabs.ts';
 import type { ChatHead } from '../state/chat.ts';
 import type { Message } from '../state/message.ts';
-import type { ChatHit } from './chat-index.ts';
 import { type PlacedMessage, readHeads, removeChat } from './chat-rows.ts';
-import { createChatWriter, type Saved, type Unwritten } from './chat-writer.ts';
+import { createChatWriter, type Unwritten } from './chat-writer.ts';
+import { type Saved } from '../state/chat-storage.ts';
 import { createKnownChats, type KnownChats } from './known-chats.ts';
-
-/** Why chats are not stored. `newer`: a newer version of the page wrote the storage. */
-type NotStored = 'blocked' | 'full' | 'newer';
-
-/** What is written of a chat: the head, and the messages from `from` on, up to `to`. */
-interface Changed {
-  readonly messages: readonly Message[];
-  readonly from: number;
-  readonly to?: number;
-  /** A message that is not there any more. */
-  readonly dropped?: string | undefined;
-}
-
-/** A chat as another tab has left it, or that it was removed. */
-type Caught = { readonly head: ChatHead; readonly messages: readonly Message[] } | 'removed' | undefined;
-
-interface CatchUpOptions {
-  readonly from?: number;
-  readonly here: () => readonly Message[];
-  readonly isOurs: (messageId: string) => boolean;
-}
-
-/** Reads and writes chats. Nothing here rejects; `notStored` holds the reason of a failure. */
-export interface ChatStore {
-  /** Set once storage has refused; the page works on without it. */
-  readonly notStored: ReadonlySignal<NotStored | undefined>;
-  /** How many chats and messages were found that cannot be read. They stay as they are. */
-  readonly unreadable: ReadonlySignal<number>;
-  readonly tabs: ChatTabs;
-  /** Every chat's head, the latest first. */
-  heads(): Promise<readonly ChatHead[]>;
-  messages(chatId: string): Promise<readonly Message[]>;
-  /** Writes what has changed, and what could not be written before. */
-  save(head: ChatHead, changed: Changed): Promise<Saved>;
-  /** Reads what another tab has written, from a place on, and joins it with what is here. `isOurs`: an answer that is written here. */
-  catchUp(chatId: string, options: CatchUpOptions): Promise<Caught>;
-  remove(chatId: string): Promise<void>;
-  /** Returns chats whose messages hold the query, as far as they are stored. */
-  search(query: string, options: { readonly signal: AbortSignal }): Promise<readonly ChatHit[]>;
-}
 
 /** The delay before a retry after a full disk. */
 export const tryAgainMs = 10_000;

@@ -1,6 +1,6 @@
 /** A chat as a text in Markdown, to keep or to send to someone. Inputs and results of tools are left out. */
 
-import type { ChatSettings } from '../settings/chat-settings.ts';
+import type { ChatSettings } from '../state/chat-settings.ts';
 import { answerText, type AssistantMessage, type Message } from '../state/message.ts';
 
 interface ChatTextOptions {

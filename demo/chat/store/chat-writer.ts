@@ -1,14 +1,12 @@
 /** Writes changed chats: one after the other, merged with what other tabs have written. */
 
+import type { Saved } from '../state/chat-storage.ts';
 import type { Storage } from '../../../src/contracts/storage.ts';
 import type { ChatHead } from '../state/chat.ts';
 import { changesOf, commitAll, headKey } from './chat-rows.ts';
 import type { ChatTabs } from '../state/chat-tabs.ts';
 import type { Known, KnownChats } from './known-chats.ts';
 import type { Message } from '../state/message.ts';
-
-/** The result of a write. `behind`: another tab has written, too, and its changes are not shown here yet. */
-export type Saved = 'stored' | 'not-stored' | 'behind' | 'removed';
 
 /** Changes that are not written yet. */
 export interface Unwritten {

@@ -2,8 +2,9 @@
 
 import { type Remote, wrap } from 'comlink';
 import type { Storage } from '../../../src/contracts/storage.ts';
-import { ownScript } from '../../app/worker/trusted.ts';
-import type { ChatHit, ChatIndex } from './chat-index.ts';
+import { ownScript } from '../../control/trusted.ts';
+import type { ChatIndex } from './chat-index.ts';
+import type { ChatHit } from '../state/chat-storage.ts';
 // oxlint-disable-next-line import/default -- Vite makes this module: it exports the address
 import workerUrl from './search-worker.ts?worker&url';
 

@@ -17,7 +17,7 @@ import {
   type TextPart,
   type ToolPart,
 } from '../state/message.ts';
-import { createPlanPart } from '../../plan/state/plan.ts';
+import { createPlanPart } from '../state/plan.ts';
 import { type PlanPart } from '../../plan/state/plan-data.ts';
 import { PlanReply, PlanSnapshot, PlanView } from '../../plan/state/plan-data.ts';
 import {
@@ -208,11 +208,6 @@ function fromStoredPart(part: StoredPart): Part {
 
 function fromStoredText({ type, text }: { type: 'text' | 'reasoning'; text: string }): TextPart | ReasoningPart {
   return createTextPart(type, { text, done: true });
-}
-
-/** Whether the answer was stored unfinished and has no writer. */
-export function isCutOff({ outcome: { value }, startedAt }: AssistantMessage): boolean {
-  return value.type === 'stopped' && value.by === 'page' && value.endedAt === startedAt;
 }
 
 /** Ends an answer that was stored unfinished and has no writer. */

@@ -4,7 +4,7 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 import { canGoOn, isUndecided } from '../state/approval.ts';
 import { answerText, type AssistantMessage } from '../state/message.ts';
 import type { Manifest } from '../state/run-data.ts';
-import { planOf, planToFollow } from '../../plan/state/plan.ts';
+import { planOf, planToFollow } from '../state/plan.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import { CopyButton } from '../../kit/copy-button.tsx';
 import { formatCount, formatDuration, formatMoney } from '../../kit/format.ts';

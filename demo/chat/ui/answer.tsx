@@ -1,11 +1,13 @@
+import type { PlanPart } from '../../plan/state/plan-data.ts';
 import type { Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { AgentCard } from '../../app/worker/control.ts';
+import type { AgentCard } from '../../control/page-control.ts';
 import { isUndecided, openApprovals, openNeed, waitingCalls } from '../state/approval.ts';
 import { AppCard } from '../../mcp/ui/lazy-app.tsx';
 import { NeedCard } from '../../mcp/ui/lazy-need.tsx';
-import { openQuestions, planOf } from '../../plan/state/plan.ts';
+import { planOf } from '../state/plan.ts';
+import { openQuestions } from '../../plan/state/plan-data.ts';
 import { placeOf } from '../../knowledge/worker/place.ts';
 import { citable, shownNumbers } from '../state/citations.ts';
 import { type CitedSource } from '../state/run-data.ts';
@@ -27,11 +29,10 @@ import type { Remedy } from '../state/problem.ts';
 import type { ErrorShape } from '../state/run-data.ts';
 import { AnswerFooter, InspectButton } from './answer-footer.tsx';
 import { lazy } from '../../kit/lazy.tsx';
-import { Citations, type CitationScope } from './citation.tsx';
+import { Citations, type CitationScope } from '../../markdown/ui/citation.tsx';
 import { Compaction } from './compaction.tsx';
 import { Markdown } from '../../markdown/ui/lazy-markdown.tsx';
 import { Mark, Swell } from '../../kit/mark.tsx';
-import { PlanCard } from '../../plan/ui/lazy-plan.tsx';
 import { ConnectModel } from '../../settings/ui/connect-model.tsx';
 import { LeftReading } from './left-reading.tsx';
 import { Reasoning } from './reasoning.tsx';
@@ -53,7 +54,7 @@ interface AnswerProps {
 
 const CitedSources = lazy(async () => (await import('./cited-sources.tsx')).CitedSources);
 const RetryLine = lazy(async () => (await import('./retry-line.tsx')).RetryLine);
-const ErrorCallout = lazy(async () => (await import('../../kit/callout.tsx')).ErrorCallout);
+const ErrorCallout = lazy(async () => (await import('./callout.tsx')).ErrorCallout);
 
 /** What an agent answers: its parts in order, then how it ended. */
 export function Answer(
@@ -375,4 +376,11 @@ function useAnnouncement(message: AssistantMessage, { announcement }: Playground
       else void announce(answerText(message), announcement);
     }
   }, [type]);
+}
+
+/** An answer's plan; until its code has been fetched, its goal. */
+export const PlanCard = lazy(async () => (await import('../../plan/ui/plan-card.tsx')).PlanCard, { StandIn: Goal });
+
+export function Goal({ part }: { part: PlanPart }): JSX.Element {
+  return <p class='plain-text'>{part.view.value.goal}</p>;
 }

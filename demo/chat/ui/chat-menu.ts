@@ -20,7 +20,7 @@ export function chatItems(chat: Chat, playground: Playground): readonly MenuItem
       testId: 'save-chat',
       icon: 'save',
       title: 'Save as a file',
-      onChoose: () => void import('../store/save-chat.ts').then(({ saveChat }) => saveChat(chat, playground)),
+      onChoose: () => void import('./save-chat.ts').then(({ saveChat }) => saveChat(chat, playground)),
     },
     {
       testId: 'delete-chat',

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { CitationScope } from './citation.tsx';
+import type { CitationScope } from '../../markdown/ui/citation.tsx';
 import { Confidence } from '../../kit/confidence.tsx';
 import { numbersCited, sourcesIn } from '../state/citations.ts';
 import { type CitedSource } from '../state/run-data.ts';

@@ -1,6 +1,6 @@
 /** The keys of the thread, as the WAI-ARIA feed pattern has them: from message to message, to the first and to the last. */
 
-import { isWriting } from '../../app/ui/actions.ts';
+import { isWriting } from '../../kit/panel-cover.ts';
 
 /** The thread as it is drawn. */
 interface Feed {

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX, RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type Chat, isRunning, type QueuedMessage } from '../../chat/state/chat.ts';
-import { unread } from '../state/queue.ts';
+import { unread } from '../../chat/state/queue.ts';
 import { nextFrame } from '../../kit/hooks/frame-queue.ts';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
 import { AttachButton, takeDraft, takeFiles, takeText } from '../../files/ui/attach-button.tsx';

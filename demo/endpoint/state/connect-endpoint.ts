@@ -2,12 +2,12 @@
 
 import { proxy, type Remote, transfer, wrap } from 'comlink';
 import { fromData } from '../../../src/base/errors.ts';
-import type { ConsoleControl } from '../../runs/worker/server-control.ts';
-import type { AskedRun, EndpointControl } from '../../app/worker/control.ts';
+import type { ConsoleControl } from '../../control/server-control.ts';
+import type { AskedRun, EndpointControl } from '../../control/page-control.ts';
 // oxlint-disable-next-line import/default -- Vite makes this module: it exports the address
 import workerUrl from '../worker/endpoint-worker.ts?worker&url';
-import type { Found, RunNews, RunRecord } from '../../runs/worker/control.ts';
-import { ownScript } from '../../app/worker/trusted.ts';
+import type { Found, RunNews, RunRecord } from '../../control/runs-control.ts';
+import { ownScript } from '../../control/trusted.ts';
 import type { Transport } from '../../chat/state/run.ts';
 
 /** An endpoint: its agents, the events of their runs, and its console. */

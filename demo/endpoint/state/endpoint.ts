@@ -1,6 +1,7 @@
 /** What a person enters as an OpenAI-compatible endpoint, and what is wrong with it in plain words. */
 
-import type { Endpoint } from '../../app/worker/control.ts';
+import type { FieldErrors } from '../../kit/field.tsx';
+import type { Endpoint } from '../../control/page-control.ts';
 
 /** The settings dialog's fields. */
 export interface EndpointFields {
@@ -12,9 +13,6 @@ export interface EndpointFields {
   /** The key is in the vault already: without another one, it is used. */
   readonly hasStored?: boolean;
 }
-
-/** What is wrong, by field. */
-export type FieldErrors = Partial<Record<'baseUrl' | 'model' | 'apiKey' | 'passphrase' | 'url', string>>;
 
 /** Returns the endpoint, or a text for every field that is wrong. */
 export function checkEndpoint(

@@ -1,11 +1,12 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX, RefObject } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { type FieldErrors, hostOf } from '../state/endpoint.ts';
+import { hostOf } from '../state/endpoint.ts';
+import { type FieldErrors } from '../../kit/field.tsx';
 import type { ModelChoice, Settings } from '../../settings/state/settings.ts';
 import { listModels, type ServerAccess, type ServerReply, testModel } from '../../settings/state/ask-server.ts';
 import { hostedProviders, providerAt } from '../../settings/state/providers.ts';
-import type { VaultControl } from '../../agents/worker/control.ts';
+import type { VaultControl } from '../../control/registry-control.ts';
 import { Field } from '../../kit/field.tsx';
 import { openRouterUrl } from '../../settings/state/openrouter.ts';
 import { KeyPlace } from './key-place.tsx';

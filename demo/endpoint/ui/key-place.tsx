@@ -1,9 +1,9 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { FieldErrors } from '../state/endpoint.ts';
+import type { FieldErrors } from '../../kit/field.tsx';
 import type { ModelChoice } from '../../settings/state/settings.ts';
-import type { VaultControl, VaultState } from '../../agents/worker/control.ts';
+import type { VaultControl, VaultState } from '../../control/registry-control.ts';
 import { Field } from '../../kit/field.tsx';
 
 interface KeyPlaceProps {

@@ -1,6 +1,6 @@
 import type { Signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import type { FieldErrors } from '../state/endpoint.ts';
+import type { FieldErrors } from '../../kit/field.tsx';
 import type { ModelChoice } from '../../settings/state/settings.ts';
 import { Field } from '../../kit/field.tsx';
 

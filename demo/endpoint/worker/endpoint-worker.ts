@@ -6,7 +6,7 @@ import { exposeRuntime } from '../../../adapters/transport/comlink.ts';
 import { PinnaceError, toData } from '../../../src/base/errors.ts';
 import { createCertificateSource } from './certificate-source.ts';
 import { createConsoleHost } from '../../runs/worker/server-host.ts';
-import type { EndpointControl } from '../../app/worker/control.ts';
+import type { EndpointControl } from '../../control/page-control.ts';
 import { readRemoteRun } from '../../runs/worker/remote-run.ts';
 import { reportContacts } from '../../privacy/worker/contacts.ts';
 import { remoteRuntime } from './remote-runtime.ts';

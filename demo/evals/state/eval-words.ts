@@ -3,7 +3,7 @@
 import type { CaseChange } from '../../../src/evals/run-evals.ts';
 import type { CaseReport } from '../../../src/evals/evaluate.ts';
 import { formatCount } from '../../kit/format.ts';
-import type { EvalSetting, StoredReport } from '../worker/control.ts';
+import type { EvalSetting, StoredReport } from '../../control/evals-control.ts';
 
 /** `3:04:05 PM: as now, navigator revision 2`. */
 export function nameOfReport({ at, setting, revisions }: StoredReport): string {

@@ -5,7 +5,14 @@ import { compare, type Comparison } from '../../../src/evals/run-evals.ts';
 import type { ErrorData } from '../../../src/base/errors.ts';
 import type { Provider } from '../../../src/registry/index.ts';
 import { problemOf } from '../../kit/answer-problem.ts';
-import type { Answered, EvalFilesText, Evals, EvalsControl, EvalSetting, StoredReport } from '../worker/control.ts';
+import type {
+  Answered,
+  EvalFilesText,
+  Evals,
+  EvalsControl,
+  EvalSetting,
+  StoredReport,
+} from '../../control/evals-control.ts';
 
 /** The screen's state. */
 export interface EvalsPage {

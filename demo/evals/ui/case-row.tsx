@@ -8,7 +8,7 @@ import { formatCount } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';
 import { changeWord, tokensOf, whyNot } from '../state/eval-words.ts';
 import type { EvalsPage } from '../state/evals.ts';
-import type { CaseHead } from '../worker/control.ts';
+import type { CaseHead } from '../../control/evals-control.ts';
 
 interface CaseRowProps {
   readonly one: CaseHead;

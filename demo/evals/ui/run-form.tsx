@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { formatCount } from '../../kit/format.ts';
-import type { EvalSetting } from '../worker/control.ts';
+import type { EvalSetting } from '../../control/evals-control.ts';
 import type { EvalsPage } from '../state/evals.ts';
 
 /** What runs the cases. */

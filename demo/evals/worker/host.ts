@@ -23,7 +23,7 @@ import {
 } from '../../../src/evals/index.ts';
 import type { HostedRuntime } from '../../../src/runtime/runtime.ts';
 import { readPages, removeKeys } from '../../../src/log/commits.ts';
-import type { Answered, CaseHead, EvalsControl, EvalSetting, StoredReport } from './control.ts';
+import type { Answered, CaseHead, EvalsControl, EvalSetting, StoredReport } from '../../control/evals-control.ts';
 
 /** What cases are run with. */
 export interface EvalsHostOptions {

@@ -1,7 +1,7 @@
 /** The test cases, whose code is fetched with the first call. */
 
 import { loadOnce } from '../../../src/base/load-once.ts';
-import type { EvalsControl } from './control.ts';
+import type { EvalsControl } from '../../control/evals-control.ts';
 import type { EvalsHostOptions } from './host.ts';
 
 /** Returns the control. A call rejects when loading fails, and the next call tries again. */

@@ -1,7 +1,7 @@
 /** Reads the text of documents in the page, each in a worker of its own. */
 
 import { fromData, PinnaceError } from '../../../src/base/errors.ts';
-import { ownScript } from '../../app/worker/trusted.ts';
+import { ownScript } from '../../control/trusted.ts';
 import type { ReadingAnswer, ReadingRequest } from '../worker/reading.ts';
 // oxlint-disable-next-line import/default -- Vite makes this module: it exports the address
 import workerUrl from '../worker/reading.ts?worker&url';

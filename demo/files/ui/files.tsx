@@ -11,12 +11,12 @@ import { Icon } from '../../kit/icon.tsx';
 import { saveFile } from '../../kit/save-file.ts';
 import { defaultContextTokens } from '../../../src/runtime/estimate-prompt.ts';
 import { fileKind } from '../../knowledge/worker/file-kind.ts';
-import { excessOf, originalOf, takeFirstPart, textOf } from '../state/attach.ts';
+import { excessOf, originalOf, takeFirstPart, textOf } from '../../composer/state/attach.ts';
 import { toDataUrl } from '../state/data-url.ts';
 import type { AttachedFile } from '../state/attached-file.ts';
 
 /** What to fetch when a file is attached. */
-export { attach, attachText } from '../state/attach.ts';
+export { attach, attachText } from '../../composer/state/attach.ts';
 
 /** A file as it is shown. The size of a file that a model made is not known. */
 export type ShownFile = Omit<AttachedFile, 'size'> & { readonly size?: number | undefined };

@@ -1,7 +1,7 @@
 /** The events of a run at an endpoint, once the last of them has come. */
 
 import type { RunsAccess } from '../../app/state/playground.ts';
-import type { RunNews, RunRecord } from '../../runs/worker/control.ts';
+import type { RunNews, RunRecord } from '../../control/runs-control.ts';
 
 /** An endpoint stores events a moment after the run's last chunk. */
 const attempts = 10;

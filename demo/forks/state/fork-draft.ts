@@ -2,7 +2,7 @@
 
 import type { UIMessage } from '../../../src/contracts/ai-types.ts';
 import type { ForkChanges, ForkOptions } from '../../../src/runtime/runtime.ts';
-import type { RunInputs } from '../../runs/worker/control.ts';
+import type { RunInputs } from '../../control/runs-control.ts';
 import type { RunSteps, StepCall } from './run-steps.ts';
 
 /** The form. */

@@ -5,7 +5,7 @@ import { type ErrorData, toData } from '../../../src/base/errors.ts';
 import type { UIMessageChunk } from '../../../src/contracts/ai-types.ts';
 import type { Provider } from '../../../src/registry/index.ts';
 import type { Transport } from '../../chat/state/run.ts';
-import type { Found, RunInputs, RunRecord } from '../../runs/worker/control.ts';
+import type { Found, RunInputs, RunRecord } from '../../control/runs-control.ts';
 import { createFrameQueue, type Schedule } from '../../kit/hooks/frame-queue.ts';
 import { compareRuns, type RunComparison } from './compare-runs.ts';
 import { draftAt, type ForkDraft, readDraft } from './fork-draft.ts';

@@ -1,7 +1,7 @@
 /** Files that a person drops or chooses, folders with all that is in them. */
 
 import { isWanted } from '../../../adapters/grounding/code/tree.ts';
-import type { Upload } from '../worker/control.ts';
+import type { Upload } from '../../control/knowledge-control.ts';
 
 /** The most files of one drop: beyond, a folder was not meant for reading. */
 const mostFiles = 20_000;

@@ -2,8 +2,14 @@
 
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { proxy } from 'comlink';
-import type { AddReport, KnowledgeControl, KnowledgeFile, KnowledgeNews, Upload } from '../worker/control.ts';
-import type { Answer } from '../../agents/worker/answer.ts';
+import type {
+  AddReport,
+  KnowledgeControl,
+  KnowledgeFile,
+  KnowledgeNews,
+  Upload,
+} from '../../control/knowledge-control.ts';
+import type { Answer } from '../../control/answer.ts';
 import { createFrameQueue, type Schedule } from '../../kit/hooks/frame-queue.ts';
 import { createKnowledgeReading, type KnowledgeReading } from './knowledge-reading.ts';
 import { createKnowledgeSearch, type KnowledgeSearch } from './knowledge-search.ts';

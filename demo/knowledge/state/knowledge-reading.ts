@@ -1,7 +1,7 @@
 /** A file of the knowledge that is read: some of its parts around a place, more when the person goes on. */
 
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { FilePart, KnowledgeControl, KnowledgeFile } from '../worker/control.ts';
+import type { FilePart, KnowledgeControl, KnowledgeFile } from '../../control/knowledge-control.ts';
 import { toDataUrl } from '../../files/state/data-url.ts';
 import { sha256 } from '../../../src/base/hash.ts';
 

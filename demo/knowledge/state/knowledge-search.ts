@@ -1,7 +1,7 @@
 /** The search of the knowledge panel: follows the typed text and drops outdated results. */
 
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import type { FoundParts, KnowledgeControl } from '../worker/control.ts';
+import type { FoundParts, KnowledgeControl } from '../../control/knowledge-control.ts';
 
 /** The search. */
 export interface KnowledgeSearch {

@@ -1,6 +1,6 @@
 import { type Signal, useComputed, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import type { KnowledgeFile } from '../worker/control.ts';
+import type { KnowledgeFile } from '../../control/knowledge-control.ts';
 import type { KnowledgePanel } from '../state/knowledge-panel.ts';
 import { AddButtons } from './add-buttons.tsx';
 import { FileRow } from './file-row.tsx';

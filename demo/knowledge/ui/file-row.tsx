@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import type { KnowledgeFile } from '../worker/control.ts';
+import type { KnowledgeFile } from '../../control/knowledge-control.ts';
 import type { KnowledgePanel } from '../state/knowledge-panel.ts';
 import { formatBytes, formatCount } from '../../kit/format.ts';
 import { Icon, type IconName } from '../../kit/icon.tsx';

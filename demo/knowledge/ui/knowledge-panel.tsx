@@ -8,7 +8,7 @@ import type { Playground } from '../../app/state/playground.ts';
 import { formatCount } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';
 import { oncePer } from '../../kit/hooks/once-per.ts';
-import { isCovering, takeFocus } from '../../app/ui/panel-cover.ts';
+import { isCovering, takeFocus } from '../../kit/panel-cover.ts';
 import { FileList } from './file-list.tsx';
 import { KnowledgeFoot } from './knowledge-foot.tsx';
 import { KnowledgeResults } from './knowledge-results.tsx';

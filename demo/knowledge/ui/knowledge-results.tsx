@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { FoundPart, FoundParts } from '../worker/control.ts';
+import type { FoundPart, FoundParts } from '../../control/knowledge-control.ts';
 import { flowingText } from '../state/flowing-text.ts';
 import type { KnowledgePanel } from '../state/knowledge-panel.ts';
 import { formatCount, formatLines } from '../../kit/format.ts';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { FilePart, KnowledgeFile } from '../worker/control.ts';
+import type { FilePart, KnowledgeFile } from '../../control/knowledge-control.ts';
 import type { OpenFile, ReadingPlace } from '../state/knowledge-reading.ts';
 import { flowingText } from '../state/flowing-text.ts';
 import type { KnowledgePanel } from '../state/knowledge-panel.ts';

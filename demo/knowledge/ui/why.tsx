@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { FoundBy, FoundPart } from '../worker/control.ts';
+import type { FoundBy, FoundPart } from '../../control/knowledge-control.ts';
 import { percentOf } from '../../kit/confidence.tsx';
 
 const ways: Readonly<Record<FoundBy['way'], { readonly name: string; readonly score: string }>> = {

@@ -2,7 +2,7 @@
 
 import { loadOnce } from '../../../src/base/load-once.ts';
 import { PinnaceError, toData } from '../../../src/index.ts';
-import type { AddReport, Upload } from './control.ts';
+import type { AddReport, Upload } from '../../control/knowledge-control.ts';
 import { decodeText } from './decode.ts';
 import { type FileKind, fileKind } from './file-kind.ts';
 import type { FileRecord, Library } from './library.ts';

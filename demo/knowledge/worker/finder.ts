@@ -2,7 +2,7 @@
 
 import type { Filter, GroundingAnswer, GroundingHit } from '../../../src/grounding/index.ts';
 import type { Grounding } from '../../../src/index.ts';
-import type { FoundBy, FoundPart, FoundParts, KnowledgeQuery, Way } from './control.ts';
+import type { FoundBy, FoundPart, FoundParts, KnowledgeQuery, Way } from '../../control/knowledge-control.ts';
 import { sourceIds } from './data-sources.ts';
 import { pieceOfLine } from './place.ts';
 

@@ -3,9 +3,9 @@
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
 import type { Watchable } from '../../../src/contracts/index.ts';
 import { type Grounding, PinnaceError, type Storage, toData } from '../../../src/index.ts';
-import type { Answer } from '../../agents/worker/answer.ts';
+import type { Answer } from '../../control/answer.ts';
 import { addFiles } from './add-files.ts';
-import type { KnowledgeControl, KnowledgeFile, KnowledgeNews, Upload } from './control.ts';
+import type { KnowledgeControl, KnowledgeFile, KnowledgeNews, Upload } from '../../control/knowledge-control.ts';
 import { pictureType } from './file-kind.ts';
 import { findParts } from './finder.ts';
 import { guideTexts } from './guide-texts.ts';

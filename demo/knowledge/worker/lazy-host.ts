@@ -3,7 +3,7 @@
 import { loadOnce } from '../../../src/base/load-once.ts';
 import type { Grounding, GroundingSource } from '../../../src/index.ts';
 import type { GroundingKind } from '../../../src/contracts/index.ts';
-import type { KnowledgeControl } from './control.ts';
+import type { KnowledgeControl } from '../../control/knowledge-control.ts';
 import { descriptions, sourceIds } from './data-sources.ts';
 import type { KnowledgeHost, KnowledgeHostOptions } from './host.ts';
 

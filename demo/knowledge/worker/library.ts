@@ -2,7 +2,7 @@
 
 import { PinnaceError, type Storage } from '../../../src/index.ts';
 import type { Watchable } from '../../../src/contracts/index.ts';
-import type { KnowledgeFile } from './control.ts';
+import type { KnowledgeFile } from '../../control/knowledge-control.ts';
 import { createFileContents } from './file-contents.ts';
 
 /** A stored file. */

@@ -2,7 +2,7 @@
 
 import { type Grounding, PinnaceError } from '../../../src/index.ts';
 import type { GroundingHit } from '../../../src/grounding/index.ts';
-import type { FilePart, PartsPage } from './control.ts';
+import type { FilePart, PartsPage } from '../../control/knowledge-control.ts';
 import { decodeText } from './decode.ts';
 import type { FileRecord, Library } from './library.ts';
 import { linesPerPart } from './place.ts';

@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks';
 import { createMarkdownReader } from '../state/markdown.ts';
 import { readInline } from '../state/markdown-inline.ts';
 import type { Block, Inline, ListBlock, ListItem, TableBlock } from '../state/markdown-types.ts';
-import { Citation } from '../../chat/ui/citation.tsx';
+import { Citation } from './citation.tsx';
 import { CodeBlock } from './code-block.tsx';
 import { Formula } from './lazy-math.tsx';
 

@@ -4,7 +4,7 @@ import { toData } from '../../../src/base/errors.ts';
 import { localPrincipal } from '../../../src/base/principal.ts';
 import type { McpServer } from '../../../src/registry/index.ts';
 import type { HostedRuntime } from '../../../src/runtime/index.ts';
-import type { SignInRow } from '../../agents/worker/control.ts';
+import type { SignInRow } from '../../control/registry-control.ts';
 
 /** Returns the sign-ins at these servers. One whose tokens the locked vault seals is `locked`. */
 export async function signInRows(

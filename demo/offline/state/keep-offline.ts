@@ -1,7 +1,7 @@
 /** The page's side of its service worker: registers it and reports new versions. */
 
 import type { Offline } from './offline.ts';
-import { ownScript } from '../../app/worker/trusted.ts';
+import { ownScript } from '../../control/trusted.ts';
 import { pageLock } from '../worker/page-lock.ts';
 
 /** How often an open page checks for a new version. */

@@ -84,3 +84,35 @@ export interface PlanPart {
   /** What was answered, by the question's id. */
   readonly replies: Signal<Readonly<Record<string, PlanReply>>>;
 }
+
+/** Whether the plan has come to its end. */
+export function isOver({ state }: PlanView): boolean {
+  return state === 'done' || state === 'failed' || state === 'cancelled';
+}
+
+/** Whether the agent has come to its end. */
+export function isEnded({ status }: PlanTask): boolean {
+  return status === 'done' || status === 'failed' || status === 'cancelled';
+}
+
+/** The questions that wait for a person and have not been answered here. */
+export function openQuestions({ view, replies }: PlanPart): readonly PlanQuestion[] {
+  return view.value.questions.filter(({ ask }) => replies.value[ask]?.isOver !== true);
+}
+
+/** A task, and those that it has given out. */
+export interface TaskNode {
+  readonly task: PlanTask;
+  readonly children: readonly TaskNode[];
+}
+
+/** The tasks by address; one without a visible parent is at the top. */
+export function treeOf(tasks: readonly PlanTask[]): readonly TaskNode[] {
+  const nodes = new Map(tasks.map((task) => [task.address, { task, children: [] as TaskNode[] }]));
+  const top: TaskNode[] = [];
+  for (const [address, node] of nodes) {
+    const parent = nodes.get(address.slice(0, Math.max(0, address.lastIndexOf('-'))));
+    (parent?.children ?? top).push(node);
+  }
+  return top;
+}

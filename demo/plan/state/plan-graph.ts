@@ -1,7 +1,7 @@
 /** A plan as a graph: positions and dependencies. The same tasks always have the same positions. */
 
 import type { PlanTask } from './plan-data.ts';
-import { type TaskNode, treeOf } from './plan.ts';
+import { type TaskNode, treeOf } from './plan-data.ts';
 
 /** A task in its place. */
 export interface PlacedTask extends Box {

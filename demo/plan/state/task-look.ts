@@ -1,6 +1,6 @@
 /** The state of a plan's task for people: a word and a mark. */
 
-import { isEnded, type TaskNode } from './plan.ts';
+import { isEnded, type TaskNode } from './plan-data.ts';
 import type { PlanTask, PlanView } from './plan-data.ts';
 
 /** How a task looks: each has a colour and a mark. */

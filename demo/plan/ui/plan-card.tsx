@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { AssistantMessage } from '../../chat/state/message.ts';
-import { isOver, openQuestions } from '../state/plan.ts';
+import { isOver, openQuestions } from '../state/plan-data.ts';
 import { type PlanPart } from '../state/plan-data.ts';
 import type { PlanQuestion as Question, PlanView } from '../state/plan-data.ts';
 import { agentOf, type Playground } from '../../app/state/playground.ts';

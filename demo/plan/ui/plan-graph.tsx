@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { TaskNode } from '../state/plan.ts';
+import type { TaskNode } from '../state/plan-data.ts';
 import { type GraphEdge, layoutPlan, type Pack, parentOf, type PlacedTask } from '../state/plan-graph.ts';
 import { lookOf, timeOf } from '../state/task-look.ts';
 import { formatCost, formatDuration, formatTokens } from '../../kit/format.ts';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
-import type { PlanSteering } from '../../app/worker/control.ts';
-import { isOver } from '../state/plan.ts';
+import type { PlanSteering } from '../../control/page-control.ts';
+import { isOver } from '../state/plan-data.ts';
 import type { PlanView } from '../state/plan-data.ts';
 import { Icon, type IconName } from '../../kit/icon.tsx';
 

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { type TaskNode, treeOf } from '../state/plan.ts';
+import { type TaskNode, treeOf } from '../state/plan-data.ts';
 import { lookOf } from '../state/task-look.ts';
 import { TaskFacts, TaskGoal, type TasksProps } from './task-facts.tsx';
 import { TaskMark } from './task-mark.tsx';

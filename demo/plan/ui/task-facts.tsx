@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { TaskNode } from '../state/plan.ts';
+import type { TaskNode } from '../state/plan-data.ts';
 import { type LookedAt, lookOf, timeOf } from '../state/task-look.ts';
 import { formatCost, formatCount, formatDuration } from '../../kit/format.ts';
 

@@ -1,7 +1,7 @@
 /** The work of the privacy page in a browser. */
 
 import type { ClosableStorage } from '../../../src/contracts/storage.ts';
-import type { RegistryControl } from '../../agents/worker/control.ts';
+import type { RegistryControl } from '../../control/registry-control.ts';
 import { openStorage } from '../../storage/open-storage.ts';
 import { browserPlaces, ownCaches, ownDatabases, ownSettings, type Places, takeInventory } from './inventory.ts';
 import type { PrivacyWork } from './privacy-page.ts';

@@ -5,7 +5,7 @@ import { fromData, PinnaceError } from '../../../src/base/errors.ts';
 import type { CatalogExport, ImportReport } from '../../../src/registry/index.ts';
 import type { Storage } from '../../../src/contracts/storage.ts';
 import { formatOf, type Place, places, upgrade } from '../../storage/formats.ts';
-import type { Answer } from '../../agents/worker/answer.ts';
+import type { Answer } from '../../control/answer.ts';
 import { fromPortable, toPortable } from './portable.ts';
 import { type Pair, readRoom, replaceEntries } from './room-entries.ts';
 import { itemOf, type Room, rooms } from './rooms.ts';

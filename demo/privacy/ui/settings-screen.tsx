@@ -7,7 +7,7 @@ import type { Theme } from '../../app/state/theme.ts';
 import { createPrivacyPage, type PrivacyPage } from '../state/privacy-page.ts';
 import { oncePer } from '../../kit/hooks/once-per.ts';
 import { lazy } from '../../kit/lazy.tsx';
-import { OverScreen } from '../../kit/over-screen.tsx';
+import { OverScreen } from '../../app/frame/over-screen.tsx';
 import { ContactsSection } from './contacts-section.tsx';
 import { StoredSection } from './stored-section.tsx';
 import { OfflineSection } from './offline-section.tsx';

@@ -2,8 +2,8 @@
 
 import { batch, type ReadonlySignal, signal } from '@preact/signals';
 import { type ErrorData, toData } from '../../../src/base/errors.ts';
-import type { AskedRun } from '../../app/worker/control.ts';
-import type { Found, InspectorControl, RunList, RunRecord } from '../worker/control.ts';
+import type { AskedRun } from '../../control/page-control.ts';
+import type { Found, InspectorControl, RunList, RunRecord } from '../../control/runs-control.ts';
 import { createRunFeed } from './run-news.ts';
 import { createOpenedRun, type OpenedRun } from './opened-run.ts';
 import { readRunFile, type RunFile } from './run-file.ts';

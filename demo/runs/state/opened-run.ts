@@ -1,7 +1,7 @@
 /** The opened run: what is known of it, and what is derived from that. */
 
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
-import type { Prompt, RunNews, RunRecord } from '../worker/control.ts';
+import type { Prompt, RunNews, RunRecord } from '../../control/runs-control.ts';
 import { type Breakdown, breakdownOf } from './breakdown.ts';
 import { actionsOf, type EventFilter, eventsThat, everyEvent } from './event-filter.ts';
 import { type RunSpan, type RunSpans, spansOf } from './run-spans.ts';

@@ -2,8 +2,8 @@
 
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { PlanView } from '../../../src/planner/planner.ts';
-import type { Answer } from '../../agents/worker/answer.ts';
-import type { SeenPlan } from '../worker/server-control.ts';
+import type { Answer } from '../../control/answer.ts';
+import type { SeenPlan } from '../../control/server-control.ts';
 
 /** The views of the latest plans. */
 export interface PlanViews {

@@ -1,6 +1,6 @@
 /** What a prompt has that the one before it did not. */
 
-import type { PromptMessage } from '../worker/control.ts';
+import type { PromptMessage } from '../../control/runs-control.ts';
 
 /** How many messages, from the first on, are as in the call before. The last one is always shown as new. */
 export function newFrom(messages: readonly PromptMessage[], before: readonly PromptMessage[] | undefined): number {

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { parseJson } from '../../../src/base/json.ts';
 import { parse } from '../../../src/base/parse.ts';
-import type { Prompt, RunRecord } from '../worker/control.ts';
+import type { Prompt, RunRecord } from '../../control/runs-control.ts';
 
 /** What a file holds. */
 export interface RunFile extends RunRecord {

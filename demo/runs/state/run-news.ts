@@ -2,7 +2,7 @@
 
 import { batch, type Signal } from '@preact/signals';
 import { proxy } from 'comlink';
-import type { InspectorControl, RunHead, RunList, RunNews } from '../worker/control.ts';
+import type { InspectorControl, RunHead, RunList, RunNews } from '../../control/runs-control.ts';
 import type { OpenedRun } from './opened-run.ts';
 
 /** The news of a screen. */

@@ -1,6 +1,6 @@
 /** The one state of a run that list, header and chat name alike. */
 
-import type { RunHead } from '../worker/control.ts';
+import type { RunHead } from '../../control/runs-control.ts';
 
 /** What a run is: its colors and words are in `status.tsx`. */
 export type RunState = 'running' | 'waiting' | 'interrupted' | 'failed' | 'stopped' | 'done';

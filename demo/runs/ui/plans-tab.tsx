@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { PlanView } from '../../../src/planner/planner.ts';
 import type { Console } from '../state/console.ts';
-import type { SeenPlan } from '../worker/server-control.ts';
+import type { SeenPlan } from '../../control/server-control.ts';
 import { Fact } from '../../chat/ui/fact.tsx';
 import { formatCount } from '../../kit/format.ts';
 import { Asking, Refusal } from './refusal.tsx';

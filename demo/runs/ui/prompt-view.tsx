@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { Prompt, PromptMessage, PromptPart } from '../worker/control.ts';
+import type { Prompt, PromptMessage, PromptPart } from '../../control/runs-control.ts';
 import type { Inspector } from '../state/inspector.ts';
 import type { OpenedRun } from '../state/opened-run.ts';
 import { newFrom } from '../state/prompt-growth.ts';

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
-import type { RunHead } from '../worker/control.ts';
+import type { RunHead } from '../../control/runs-control.ts';
 import type { Inspector } from '../state/inspector.ts';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
 import { formatCount, formatDuration } from '../../kit/format.ts';

@@ -10,7 +10,7 @@ import { lazy } from '../../kit/lazy.tsx';
 import { Swell } from '../../kit/mark.tsx';
 import { oncePer } from '../../kit/hooks/once-per.ts';
 import { useCurrentInView } from '../../kit/hooks/use-current-in-view.ts';
-import { OverScreen } from '../../kit/over-screen.tsx';
+import { OverScreen } from '../../app/frame/over-screen.tsx';
 import { Elsewhere } from './elsewhere.tsx';
 import { NotLoaded } from './not-loaded.tsx';
 import { RunList } from './run-list.tsx';

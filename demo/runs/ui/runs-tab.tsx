@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { Activity } from '../worker/server-control.ts';
+import type { Activity } from '../../control/server-control.ts';
 import type { Console } from '../state/console.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import { Icon } from '../../kit/icon.tsx';

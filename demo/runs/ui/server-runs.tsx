@@ -5,7 +5,7 @@ import type { RunsScreen } from '../../app/state/route.ts';
 import { oncePer } from '../../kit/hooks/once-per.ts';
 import { Problem } from '../../kit/problem.tsx';
 import { type Console, createConsole } from '../state/console.ts';
-import type { ConsoleControl } from '../worker/server-control.ts';
+import type { ConsoleControl } from '../../control/server-control.ts';
 import { AuditTab } from './audit-tab.tsx';
 import { MetricsTab } from './metrics-tab.tsx';
 import { PlansTab } from './plans-tab.tsx';

@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { type ErrorData, toData } from '../../../src/base/errors.ts';
-import type { ConsoleControl } from '../worker/server-control.ts';
+import type { ConsoleControl } from '../../control/server-control.ts';
 import { hostOf } from '../../endpoint/state/endpoint.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import type { Where } from '../../app/state/route.ts';

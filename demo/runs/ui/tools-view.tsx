@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import type { RunTools } from '../worker/control.ts';
+import type { RunTools } from '../../control/runs-control.ts';
 import { wordsOfExclusion } from '../../agents/state/exclusions.ts';
 import { formatCount } from '../../kit/format.ts';
 

@@ -2,7 +2,7 @@
 
 import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
 import { readSummary } from '../../../src/events/payload-summary.ts';
-import type { Activity, SeenPlan, SeenRun } from './server-control.ts';
+import type { Activity, SeenPlan, SeenRun } from '../../control/server-control.ts';
 
 /** Collects events into runs and plans. */
 export interface ActivityLog {

@@ -7,7 +7,7 @@ import type { SecretSource } from '../../../src/contracts/egress.ts';
 import type { Storage } from '../../../src/contracts/storage.ts';
 import { localPrincipal } from '../../../src/base/principal.ts';
 import type { HostedRuntime } from '../../../src/runtime/runtime.ts';
-import type { Found, InspectorControl, RunInputs } from './control.ts';
+import type { Found, InspectorControl, RunInputs } from '../../control/runs-control.ts';
 import { createPrompts } from './prompts.ts';
 import { createRecorder } from './recorder.ts';
 import { createRunStore, type StoreBounds } from './run-store.ts';

@@ -4,9 +4,9 @@ import type { Client } from '../../../adapters/transport/client.ts';
 import type { RemoteCollection } from '../../../adapters/transport/client/rooms.ts';
 import { type Manifest, PinnaceError } from '../../../src/index.ts';
 import type { RecordKind, Registration } from '../../../src/registry/index.ts';
-import { answer } from '../../agents/worker/answer.ts';
-import type { AnyRecord, FoundRecord, RegistryControl } from '../../agents/worker/control.ts';
-import type { Answer } from '../../agents/worker/answer.ts';
+import { answer } from '../../control/answer.ts';
+import type { AnyRecord, FoundRecord, RegistryControl } from '../../control/registry-control.ts';
+import type { Answer } from '../../control/answer.ts';
 
 /** Returns the registry. The endpoint's secrets stay where it has them, and tools are tried in the page's own registry. */
 export function httpRegistry(client: Client): RegistryControl {

@@ -2,7 +2,7 @@
 
 import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
 import { readSummary } from '../../../src/events/payload-summary.ts';
-import type { RunHead, RunRecord, RunTools } from './control.ts';
+import type { RunHead, RunRecord, RunTools } from '../../control/runs-control.ts';
 
 /** The most stored events of one run. */
 export const maxEventsOfRun = 10_000;

@@ -1,7 +1,7 @@
 /** What a model is called with, as data to look at. */
 
 import type { LanguageModel } from '../../../src/contracts/ai-types.ts';
-import type { Prompt, PromptMessage, PromptPart } from './control.ts';
+import type { Prompt, PromptMessage, PromptPart } from '../../control/runs-control.ts';
 
 /** What a model is called with. */
 export type CallOptions = Parameters<LanguageModel['doStream']>[0];

@@ -7,7 +7,7 @@ import type { SecretSource } from '../../../src/contracts/egress.ts';
 import { createRunRedaction } from '../../../src/permission/redaction/run-redaction.ts';
 import { adaptModel } from '../../../src/runtime/provider-model.ts';
 import type { Secret } from '../../../src/base/secret.ts';
-import type { Prompt } from './control.ts';
+import type { Prompt } from '../../control/runs-control.ts';
 import { type CallOptions, promptOf } from './prompt-of.ts';
 
 /** Sees what models are called with. */

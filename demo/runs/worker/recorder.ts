@@ -3,7 +3,7 @@
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { EventSink, ObservedEvent } from '../../../src/contracts/event-sink.ts';
 import { readSummary } from '../../../src/events/payload-summary.ts';
-import type { RunHead, RunList, RunNews, RunRecord, RunTools } from './control.ts';
+import type { RunHead, RunList, RunNews, RunRecord, RunTools } from '../../control/runs-control.ts';
 import { createDelay } from './delay.ts';
 import { createLiveRun, type LiveRun, resumeLiveRun } from './live-run.ts';
 import type { RunStore, StoredRun } from './run-store.ts';

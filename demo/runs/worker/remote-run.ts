@@ -4,7 +4,7 @@ import type { Client } from '../../../adapters/transport/client.ts';
 import type { Watched } from '../../../adapters/transport/client/watch.ts';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
-import type { RunNews, RunRecord } from './control.ts';
+import type { RunNews, RunRecord } from '../../control/runs-control.ts';
 import { createDelay } from './delay.ts';
 import { createLiveRun, type LiveRun } from './live-run.ts';
 

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import type { ObservedEvent } from '../../../src/contracts/event-sink.ts';
 import type { Change, Entry, Storage } from '../../../src/contracts/storage.ts';
 import { readPages, removeKeys } from '../../../src/log/commits.ts';
-import type { RunHead, RunRecord, RunTools } from './control.ts';
+import type { RunHead, RunRecord, RunTools } from '../../control/runs-control.ts';
 
 /** Reads and writes runs. Rejects as the storage does. */
 export interface RunStore {

@@ -2,9 +2,9 @@
 
 import type { Client } from '../../../adapters/transport/client.ts';
 import { toData } from '../../../src/base/errors.ts';
-import { answer } from '../../agents/worker/answer.ts';
+import { answer } from '../../control/answer.ts';
 import { createActivityLog } from './activity.ts';
-import type { ConsoleControl, Readiness } from './server-control.ts';
+import type { ConsoleControl, Readiness } from '../../control/server-control.ts';
 import { httpRegistry } from './http-registry.ts';
 
 /** The shortest interval between two news. */

@@ -1,8 +1,8 @@
 /** Keeps the key of a model server in the vault, where only its server may receive it. */
 
-import type { Endpoint } from '../../app/worker/control.ts';
-import type { VaultControl } from '../../agents/worker/control.ts';
-import type { Answer } from '../../agents/worker/answer.ts';
+import type { Endpoint } from '../../control/page-control.ts';
+import type { VaultControl } from '../../control/registry-control.ts';
+import type { Answer } from '../../control/answer.ts';
 
 /** The id of the secret that holds the key of a server. */
 export function secretIdOf(baseUrl: string): string {

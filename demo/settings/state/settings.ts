@@ -9,9 +9,9 @@ import type {
   PlanSteering,
   ServerAnswer,
   ServerModel,
-} from '../../app/worker/control.ts';
+} from '../../control/page-control.ts';
 import { hostOf } from '../../endpoint/state/endpoint.ts';
-import type { Notes } from '../../app/state/notes.ts';
+import type { Notes } from '../../storage/notes.ts';
 import { scriptedLabel } from './model-name.ts';
 
 /** The worker's control interface as the page calls it. */

@@ -4,7 +4,7 @@ import { type Signal, signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Playground } from '../../app/state/playground.ts';
-import type { ServerAnswer } from '../../app/worker/control.ts';
+import type { ServerAnswer } from '../../control/page-control.ts';
 import { hostOf } from '../../endpoint/state/endpoint.ts';
 import { Icon, type IconName } from '../../kit/icon.tsx';
 import { closeOutside, openBelow } from '../../kit/menu.tsx';

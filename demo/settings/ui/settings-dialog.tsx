@@ -3,12 +3,8 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { toData } from '../../../src/base/errors.ts';
 import type { BrowserModelAvailability } from '../../../adapters/models/browser/page.ts';
-import {
-  checkEndpoint,
-  checkPinnaceUrl,
-  type EndpointFields,
-  type FieldErrors,
-} from '../../endpoint/state/endpoint.ts';
+import { checkEndpoint, checkPinnaceUrl, type EndpointFields } from '../../endpoint/state/endpoint.ts';
+import { type FieldErrors } from '../../kit/field.tsx';
 import type { Playground } from '../../app/state/playground.ts';
 import type { ModelChoice as ModelChoiceState } from '../state/settings.ts';
 import { describeProblem } from '../../chat/state/problem.ts';

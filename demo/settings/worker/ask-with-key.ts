@@ -2,7 +2,7 @@
 
 import type { SecretSource } from '../../../src/contracts/egress.ts';
 import { localPrincipal } from '../../../src/base/principal.ts';
-import type { Endpoint, ServerAnswer } from '../../app/worker/control.ts';
+import type { Endpoint, ServerAnswer } from '../../control/page-control.ts';
 import { listModels, testModel } from '../state/ask-server.ts';
 
 /** Lists the models, or tries one. The vault's key goes to its own origin alone. */

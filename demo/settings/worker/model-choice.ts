@@ -7,7 +7,7 @@ import type { CustomModel } from '../../../adapters/models/source.ts';
 import type { LanguageModel } from '../../../src/contracts/ai-types.ts';
 import { loadOnce } from '../../../src/base/load-once.ts';
 import { originOf } from '../../../src/base/origins.ts';
-import type { Endpoint, ServerModel } from '../../app/worker/control.ts';
+import type { Endpoint, ServerModel } from '../../control/page-control.ts';
 
 /** The provider that the sample agents name. */
 const providerId = 'default';

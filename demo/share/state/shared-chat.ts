@@ -2,7 +2,7 @@
 
 import * as v from 'valibot';
 import { withoutKeys } from '../../../adapters/models/without-keys.ts';
-import type { AgentCard } from '../../app/worker/control.ts';
+import type { AgentCard } from '../../control/page-control.ts';
 import type { Chat } from '../../chat/state/chat.ts';
 import type { AssistantMessage, Message, Part } from '../../chat/state/message.ts';
 import type { PlanView } from '../../plan/state/plan-data.ts';

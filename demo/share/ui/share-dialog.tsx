@@ -77,7 +77,7 @@ function LinkField({ link, chat, playground }: LinkFieldProps): JSX.Element {
       type='button'
       class='button'
       data-testid='share-file'
-      onClick={() => void import('../../chat/store/save-chat.ts').then(({ saveChat }) => saveChat(chat, playground))}
+      onClick={() => void import('../../chat/ui/save-chat.ts').then(({ saveChat }) => saveChat(chat, playground))}
     >
       <Icon name='save' /> Save file
     </button>

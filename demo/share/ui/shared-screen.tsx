@@ -9,7 +9,7 @@ import { ToolCard } from '../../chat/ui/tool-card.tsx';
 import { Files } from '../../files/ui/lazy-files.tsx';
 import { formatCount } from '../../kit/format.ts';
 import { Mark } from '../../kit/mark.tsx';
-import { OverScreen } from '../../kit/over-screen.tsx';
+import { OverScreen } from '../../app/frame/over-screen.tsx';
 import { Markdown } from '../../markdown/ui/lazy-markdown.tsx';
 import { chatFrom, fromChatLink, type ReadChat } from '../state/chat-link.ts';
 import '../style.css';

@@ -1,6 +1,6 @@
 /** How far a stop of the tour is, read from what has really happened. */
 
-import type { Activity } from '../../tree/worker/control.ts';
+import type { Activity } from '../../control/tree-control.ts';
 import { waitingCalls } from '../../chat/state/approval.ts';
 import type { AssistantMessage, ToolPart } from '../../chat/state/message.ts';
 import type { Run } from '../../chat/state/run.ts';

@@ -3,7 +3,8 @@
 import { formatCount } from '../../kit/format.ts';
 import { numbersCited } from '../../chat/state/citations.ts';
 import { answerText, type AssistantMessage } from '../../chat/state/message.ts';
-import { openQuestions, planOf } from '../../plan/state/plan.ts';
+import { planOf } from '../../chat/state/plan.ts';
+import { openQuestions } from '../../plan/state/plan-data.ts';
 import type { Beside } from '../../app/state/screens.ts';
 import {
   brokenOff,

@@ -1,7 +1,7 @@
 /** What is remembered of the tour between visits. */
 
 import * as v from 'valibot';
-import type { Notes } from '../../app/state/notes.ts';
+import type { Notes } from '../../storage/notes.ts';
 
 /** How many stops there are. */
 export const stopCount = 9;

@@ -1,7 +1,7 @@
 /** The tour: which stop is open, how far it is, and what the visitor can do there. */
 
 import { computed, effect, type ReadonlySignal, signal, untracked } from '@preact/signals';
-import type { Activity } from '../../tree/worker/control.ts';
+import type { Activity } from '../../control/tree-control.ts';
 import type { Chat } from '../../chat/state/chat.ts';
 import type { AssistantMessage } from '../../chat/state/message.ts';
 import type { Playground } from '../../app/state/playground.ts';

@@ -1,7 +1,7 @@
 /** The active row of the tree panel, and where its list scrolls while rows come and go. */
 
 import { batch, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import type { RowsPage, TreeControl, TreeStatus } from '../worker/control.ts';
+import type { RowsPage, TreeControl, TreeStatus } from '../../control/tree-control.ts';
 import { createTreeRows, type Sight, type TreeRows } from './tree-rows.ts';
 
 /** The current row. */

@@ -3,7 +3,15 @@
 import { batch, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { proxy } from 'comlink';
 import type { TreeOutcome } from '../../../src/tree/index.ts';
-import type { Activity, FoundPage, HandTool, PanelRow, TreeControl, TreeNews, TreeStatus } from '../worker/control.ts';
+import type {
+  Activity,
+  FoundPage,
+  HandTool,
+  PanelRow,
+  TreeControl,
+  TreeNews,
+  TreeStatus,
+} from '../../control/tree-control.ts';
 import { type Active, createTreeCursor, type Scroll } from './tree-cursor.ts';
 import type { RowWindow, Sight } from './tree-rows.ts';
 

@@ -1,7 +1,7 @@
 /** The rows around the visible range, requested from the worker one page at a time. */
 
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { PanelRow, RowsPage, TreeControl } from '../worker/control.ts';
+import type { PanelRow, RowsPage, TreeControl } from '../../control/tree-control.ts';
 
 /** What is in sight: the rank of the first row, and how many there are. */
 export interface Sight {

@@ -1,7 +1,7 @@
 /** What a person changes by hand, in the words of the tree's tools. */
 
 import type { TreePanel } from '../state/tree-panel.ts';
-import type { PanelRow } from '../worker/control.ts';
+import type { PanelRow } from '../../control/tree-control.ts';
 
 /** Starts to rename. */
 export function rename(panel: TreePanel, { nodeId }: PanelRow): void {

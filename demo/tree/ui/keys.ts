@@ -1,7 +1,7 @@
 /** The keys of the tree, as the WAI-ARIA tree pattern has them, and those that change it. */
 
 import type { TreePanel } from '../state/tree-panel.ts';
-import type { PanelRow } from '../worker/control.ts';
+import type { PanelRow } from '../../control/tree-control.ts';
 import { add, moveBy, paste, rename, toggleDone } from './edits.ts';
 
 /** Handles a key. Returns whether the key has a meaning. */

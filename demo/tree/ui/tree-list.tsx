@@ -2,7 +2,7 @@ import { type Signal, useComputed, useSignal, useSignalEffect } from '@preact/si
 import type { JSX, RefObject } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
 import type { TreePanel } from '../state/tree-panel.ts';
-import type { PanelRow } from '../worker/control.ts';
+import type { PanelRow } from '../../control/tree-control.ts';
 import { drop, type DropPlace, rename, setName, toggleDone } from './edits.ts';
 import { createTreeKeys } from './keys.ts';
 import { type RowActions, rowId, TreeRow } from './tree-row.tsx';

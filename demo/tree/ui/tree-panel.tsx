@@ -4,7 +4,7 @@ import type { Playground } from '../../app/state/playground.ts';
 import type { TreePanel as Panel } from '../state/tree-panel.ts';
 import { formatCount } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';
-import { isCovering, takeFocus } from '../../app/ui/panel-cover.ts';
+import { isCovering, takeFocus } from '../../kit/panel-cover.ts';
 import { nameOfWho, panelOf } from './panel-of.ts';
 import { TreeList } from './tree-list.tsx';
 import { TreeSearch } from './tree-search.tsx';

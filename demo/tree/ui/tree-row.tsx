@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { Activity, PanelRow } from '../worker/control.ts';
+import type { Activity, PanelRow } from '../../control/tree-control.ts';
 import { Icon, type IconName } from '../../kit/icon.tsx';
 import type { DropPlace } from './edits.ts';
 

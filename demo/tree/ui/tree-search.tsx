@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { TreePanel } from '../state/tree-panel.ts';
-import type { FoundNode, FoundPage } from '../worker/control.ts';
+import type { FoundNode, FoundPage } from '../../control/tree-control.ts';
 import { formatCount } from '../../kit/format.ts';
 import { Icon } from '../../kit/icon.tsx';
 

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { TreePanel } from '../state/tree-panel.ts';
-import type { PanelRow } from '../worker/control.ts';
+import type { PanelRow } from '../../control/tree-control.ts';
 import { Icon, type IconName } from '../../kit/icon.tsx';
 import { add, moveBy, paste, rename } from './edits.ts';
 

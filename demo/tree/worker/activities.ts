@@ -2,7 +2,7 @@
 
 import type { Tree } from '../../../src/index.ts';
 import type { TreeChange, TreeEvent } from '../../../src/tree/index.ts';
-import type { Activity } from './control.ts';
+import type { Activity } from '../../control/tree-control.ts';
 
 /** The changes of a tree, the latest last. */
 export interface Activities {

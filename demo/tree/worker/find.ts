@@ -3,7 +3,7 @@
 import type { TreeTools } from '../../../src/index.ts';
 import type { TreeView } from '../../../src/tree/index.ts';
 import { nextTask } from '../../kit/next-task.ts';
-import type { FoundNode, FoundPage } from './control.ts';
+import type { FoundNode, FoundPage } from '../../control/tree-control.ts';
 
 /** Searches one text after the other. */
 export interface Finder {

@@ -14,7 +14,7 @@ import {
 import type { TreeOutcome, TreeRow } from '../../../src/tree/index.ts';
 import { nextTask } from '../../kit/next-task.ts';
 import { withRoomAdvice } from '../../storage/no-room.ts';
-import type { HandTool, TreeControl, TreeNews, TreeStatus } from './control.ts';
+import type { HandTool, TreeControl, TreeNews, TreeStatus } from '../../control/tree-control.ts';
 import { rankByPrefix } from './find.ts';
 import { createStand, type Stand } from './stand.ts';
 import { countOf, manyYards, oneYard, openYard, yardOptions, yardRows, type YardSize } from './yard.ts';

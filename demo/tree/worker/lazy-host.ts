@@ -1,7 +1,7 @@
 /** The tree, whose code is fetched when the panel opens or an agent first calls a tool of it: most visits do without. */
 
 import { loadOnce } from '../../../src/base/load-once.ts';
-import type { TreeControl } from './control.ts';
+import type { TreeControl } from '../../control/tree-control.ts';
 import type { TreeHost, TreeHostOptions } from './host.ts';
 
 /** Creates the host. A call rejects when loading fails, and the next call retries. */

@@ -3,7 +3,7 @@
 import { type Tree, type TreeTools, treeTools } from '../../../src/index.ts';
 import type { TreeView, ViewRow } from '../../../src/tree/index.ts';
 import { type Activities, createActivities } from './activities.ts';
-import type { Activity, PanelRow, RowsPage, RowsWanted, TreeStatus } from './control.ts';
+import type { Activity, PanelRow, RowsPage, RowsWanted, TreeStatus } from '../../control/tree-control.ts';
 import { createFinder, type Finder } from './find.ts';
 
 /** The person at the page. */

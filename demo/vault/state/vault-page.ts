@@ -1,8 +1,8 @@
 /** The page of the vault: opened and locked, with the names of its secrets. No value stays here. */
 
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { SignInControl, SignInRow, VaultControl, VaultState } from '../../agents/worker/control.ts';
-import type { Answer } from '../../agents/worker/answer.ts';
+import type { SignInControl, SignInRow, VaultControl, VaultState } from '../../control/registry-control.ts';
+import type { Answer } from '../../control/answer.ts';
 import { problemOf } from '../../kit/answer-problem.ts';
 
 /** The page. */

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
-import type { SignInRow } from '../../agents/worker/control.ts';
-import { formatTime } from '../../agents/ui/record-history.tsx';
+import type { SignInRow } from '../../control/registry-control.ts';
+import { formatTime } from '../../kit/format.ts';
 import type { VaultPage } from '../state/vault-page.ts';
 
 /** The sign-ins to MCP servers: where, for what, until when. Tokens are never shown. */

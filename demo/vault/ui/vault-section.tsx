@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import { sealSecret } from '../../mcp/seal-secret.ts';
-import type { VaultState } from '../../agents/worker/control.ts';
+import type { VaultState } from '../../control/registry-control.ts';
 import type { VaultPage } from '../state/vault-page.ts';
 import { GuideLink } from '../../kit/guide-link.tsx';
 import { Problem } from '../../kit/problem.tsx';

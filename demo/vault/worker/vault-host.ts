@@ -7,8 +7,8 @@ import type { SecretRef } from '../../../src/base/schema.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import type { SecretSource } from '../../../src/index.ts';
 import { sealSecret } from '../../mcp/seal-secret.ts';
-import { answer } from '../../agents/worker/answer.ts';
-import type { VaultControl, VaultState } from '../../agents/worker/control.ts';
+import { answer } from '../../control/answer.ts';
+import type { VaultControl, VaultState } from '../../control/registry-control.ts';
 
 /** What is needed of a vault. */
 export type HostedVault = Pick<Vault, 'unlock' | 'lock' | 'set' | 'bind' | 'remove' | 'list' | 'resolve'>;

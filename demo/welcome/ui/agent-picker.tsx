@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { AgentCard } from '../../app/worker/control.ts';
+import type { AgentCard } from '../../control/page-control.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import { showNewAgent } from '../../app/state/screens.ts';
 import { formatCount } from '../../kit/format.ts';

@@ -7,7 +7,7 @@ import { indexedDbStorage } from '../../../adapters/storage/indexeddb.ts';
 import { formatOf, type Place, places, type Step, storageFormat, upgrade } from '../../../demo/storage/formats.ts';
 import { openStorage } from '../../../demo/storage/open-storage.ts';
 import { createChatStore } from '../../../demo/chat/store/chat-store.ts';
-import { createNotes } from '../../../demo/app/state/notes.ts';
+import { createNotes } from '../../../demo/storage/notes.ts';
 import type { Change } from '../../../src/contracts/storage.ts';
 
 const fixture = (name: string): Promise<string> =>

@@ -7,7 +7,7 @@ import type { RunsSection } from '../../../demo/app/state/route.ts';
 import type { Beside } from '../../../demo/app/state/screens.ts';
 import type { Section } from '../../../demo/agents/state/registry-pages.ts';
 import type { ScreenServers } from '../servers/screen-servers.ts';
-import type { OverScreenName } from '../../../demo/kit/over-screen.tsx';
+import type { OverScreenName } from '../../../demo/app/frame/over-screen.tsx';
 
 /** Screens with parts are listed part by part. */
 type Parted = 'agents' | 'runs';

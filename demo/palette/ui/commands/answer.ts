@@ -1,8 +1,8 @@
 import { isRunning } from '../../../chat/state/chat.ts';
 import { answerText, type AssistantMessage } from '../../../chat/state/message.ts';
-import { planOf, planToFollow } from '../../../plan/state/plan.ts';
+import { planOf, planToFollow } from '../../../chat/state/plan.ts';
 import type { Playground } from '../../../app/state/playground.ts';
-import { isMac } from '../../../app/ui/actions.ts';
+import { isMac } from '../../../kit/panel-cover.ts';
 import { chatFind } from '../../../find/ui/chat-find.ts';
 import { showRun, uncover } from '../../../app/state/screens.ts';
 import type { Command } from './command.ts';

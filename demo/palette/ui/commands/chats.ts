@@ -1,5 +1,5 @@
 import { agentOf, type Playground } from '../../../app/state/playground.ts';
-import type { ChatHit } from '../../../chat/store/chat-index.ts';
+import type { ChatHit } from '../../../chat/state/chat-storage.ts';
 import { chatFind } from '../../../find/ui/chat-find.ts';
 import { uncover } from '../../../app/state/screens.ts';
 import type { Command } from './command.ts';

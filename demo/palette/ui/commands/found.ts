@@ -1,7 +1,7 @@
 /** What is found in other places of the page: tools of agents, runs, and passages of files. */
 
-import type { FoundPart } from '../../../knowledge/worker/control.ts';
-import type { RunHead } from '../../../runs/worker/control.ts';
+import type { FoundPart } from '../../../control/knowledge-control.ts';
+import type { RunHead } from '../../../control/runs-control.ts';
 import { snippetOf } from '../../../knowledge/ui/marked-text.tsx';
 import { showAgents, showPlace, showRun } from '../../../app/state/screens.ts';
 import { agentOf, type Playground } from '../../../app/state/playground.ts';

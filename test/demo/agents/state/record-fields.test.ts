@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sampleAgents } from '../../../../demo/samples/agents.ts';
-import type { AnyRecord } from '../../../../demo/agents/worker/control.ts';
+import type { AnyRecord } from '../../../../demo/control/registry-control.ts';
 import { readSelections, writeSelections } from '../../../../demo/agents/state/mcp-selections.ts';
 import {
   changedFields,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { AgentDocument } from '../../../../demo/agents/state/agent-file.ts';
+import type { AgentDocument } from '../../../../demo/control/trial-control.ts';
 import { toLink } from '../../../../demo/agents/state/agent-file.ts';
 import { createRegistry } from '../../../../src/index.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';

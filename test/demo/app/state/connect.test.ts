@@ -1,7 +1,7 @@
 import { expose } from 'comlink';
 import { describe, expect, it, vi } from 'vitest';
-import type { AgentCard, Control } from '../../../../demo/app/worker/control.ts';
-import type { EvalsControl } from '../../../../demo/evals/worker/control.ts';
+import type { AgentCard, Control } from '../../../../demo/control/page-control.ts';
+import type { EvalsControl } from '../../../../demo/control/evals-control.ts';
 import { connect } from '../../../../demo/app/state/connect.ts';
 import { fakeTransport } from '../../../fixtures/page/fake-transport.ts';
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import { createNotes, type Notes } from '../../../../demo/app/state/notes.ts';
+import { createNotes, type Notes } from '../../../../demo/storage/notes.ts';
 import { createChatStore } from '../../../../demo/chat/store/chat-store.ts';
 import { type Chats, createChats } from '../../../../demo/chat/state/chats.ts';
 import type { ClosableStorage } from '../../../../src/contracts/storage.ts';

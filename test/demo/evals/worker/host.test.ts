@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { staticCatalog } from '../../../../adapters/catalog/static.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import type { Answered } from '../../../../demo/evals/worker/control.ts';
+import type { Answered } from '../../../../demo/control/evals-control.ts';
 import { createEvalsHost } from '../../../../demo/evals/worker/host.ts';
 import { runEvals } from '../../../../src/evals/index.ts';
 import { createRuntime, defineTool, localPrincipal, type ModelSource } from '../../../../src/index.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { draftAt, type ForkDraft, readDraft } from '../../../../demo/forks/state/fork-draft.ts';
 import { readSteps } from '../../../../demo/forks/state/run-steps.ts';
-import type { RunInputs } from '../../../../demo/runs/worker/control.ts';
+import type { RunInputs } from '../../../../demo/control/runs-control.ts';
 
 const file = { type: 'file', mediaType: 'image/png', url: 'pinnace-blob:1' } as const;
 const inputs: RunInputs = {

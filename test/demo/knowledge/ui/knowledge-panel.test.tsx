@@ -5,8 +5,8 @@ import type {
   KnowledgeFile,
   KnowledgeNews,
   OpenedKnowledge,
-} from '../../../../demo/knowledge/worker/control.ts';
-import type { Answer } from '../../../../demo/agents/worker/answer.ts';
+} from '../../../../demo/control/knowledge-control.ts';
+import type { Answer } from '../../../../demo/control/answer.ts';
 import { mount, type Page } from '../../../fixtures/page/playground.tsx';
 
 let page: Page;

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import type { KnowledgeFile, Upload } from '../../../../demo/knowledge/worker/control.ts';
+import type { KnowledgeFile, Upload } from '../../../../demo/control/knowledge-control.ts';
 import { createKnowledgeHost } from '../../../../demo/knowledge/worker/host.ts';
-import type { Answer } from '../../../../demo/agents/worker/answer.ts';
+import type { Answer } from '../../../../demo/control/answer.ts';
 import { PinnaceError, type Storage } from '../../../../src/index.ts';
 import type { Watchable } from '../../../../src/contracts/index.ts';
 import { zipOf } from '../../../fixtures/code.ts';

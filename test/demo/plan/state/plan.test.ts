@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { fromStored, toStored } from '../../../../demo/chat/store/stored-message.ts';
 import type { AssistantMessage } from '../../../../demo/chat/state/message.ts';
-import { openQuestions, planOf, treeOf } from '../../../../demo/plan/state/plan.ts';
+import { planOf } from '../../../../demo/chat/state/plan.ts';
+import { openQuestions, treeOf } from '../../../../demo/plan/state/plan-data.ts';
 import { type PlanPart } from '../../../../demo/plan/state/plan-data.ts';
 import { createReceiver } from '../../../../demo/chat/state/receive.ts';
 import { toWireMessages } from '../../../../demo/chat/state/wire-messages.ts';

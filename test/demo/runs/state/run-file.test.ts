@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Prompt } from '../../../../demo/runs/worker/control.ts';
+import type { Prompt } from '../../../../demo/control/runs-control.ts';
 import { maxFileBytes, nameOfFile, readRunFile, writeRunFile } from '../../../../demo/runs/state/run-file.ts';
 import { emittedRun, runTrace } from '../../../fixtures/run-events.ts';
 

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Activity, ConsoleControl } from '../../../../demo/runs/worker/server-control.ts';
-import type { InspectorControl } from '../../../../demo/runs/worker/control.ts';
+import type { Activity, ConsoleControl } from '../../../../demo/control/server-control.ts';
+import type { InspectorControl } from '../../../../demo/control/runs-control.ts';
 import type { PlanView } from '../../../../src/planner/planner.ts';
-import type { Answer } from '../../../../demo/agents/worker/answer.ts';
+import type { Answer } from '../../../../demo/control/answer.ts';
 import { toData } from '../../../../src/base/errors.ts';
 import { PinnaceError } from '../../../../src/index.ts';
 import { mount, type Page } from '../../../fixtures/page/playground.tsx';

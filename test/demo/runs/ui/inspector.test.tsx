@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Prompt } from '../../../../demo/runs/worker/control.ts';
+import type { Prompt } from '../../../../demo/control/runs-control.ts';
 import { writeRunFile } from '../../../../demo/runs/state/run-file.ts';
 import { type FakeInspector, fakeInspector, recordOf } from '../../../fixtures/page/inspector.ts';
 import { mount, type Page, send } from '../../../fixtures/page/playground.tsx';

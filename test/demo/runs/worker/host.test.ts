@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { staticCatalog } from '../../../../adapters/catalog/static.ts';
 import { memorySecrets } from '../../../../adapters/secrets/memory.ts';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import type { RunNews, RunRecord } from '../../../../demo/runs/worker/control.ts';
+import type { RunNews, RunRecord } from '../../../../demo/control/runs-control.ts';
 import { createInspectorHost } from '../../../../demo/runs/worker/host.ts';
 import {
   createRuntime,

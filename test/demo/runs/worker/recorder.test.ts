@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import type { RunRecord } from '../../../../demo/runs/worker/control.ts';
+import type { RunRecord } from '../../../../demo/control/runs-control.ts';
 import { stateOfRun } from '../../../../demo/runs/state/run-state.ts';
 import { maxEventsOfRun } from '../../../../demo/runs/worker/live-run.ts';
 import { createRecorder, type Recorder } from '../../../../demo/runs/worker/recorder.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { RunNews } from '../../../../demo/runs/worker/control.ts';
+import type { RunNews } from '../../../../demo/control/runs-control.ts';
 import { readRemoteRun } from '../../../../demo/runs/worker/remote-run.ts';
 import {
   createEventRing,

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import type { Activity } from '../../../../demo/runs/worker/server-control.ts';
+import type { Activity } from '../../../../demo/control/server-control.ts';
 import { createConsoleHost } from '../../../../demo/runs/worker/server-host.ts';
-import type { Answer } from '../../../../demo/agents/worker/answer.ts';
+import type { Answer } from '../../../../demo/control/answer.ts';
 import { createAudit, createRegistry, createRuntime, type Scope } from '../../../../src/index.ts';
 import { says, scriptedModel } from '../../../fixtures/model.ts';
 import { readAll, runRequest } from '../../../fixtures/runtime.ts';

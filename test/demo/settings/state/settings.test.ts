@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Endpoint } from '../../../../demo/app/worker/control.ts';
+import type { Endpoint } from '../../../../demo/control/page-control.ts';
 import { checkEndpoint, type EndpointFields } from '../../../../demo/endpoint/state/endpoint.ts';
-import { createNotes, type TextStore } from '../../../../demo/app/state/notes.ts';
-import type { ServerModel } from '../../../../demo/app/worker/control.ts';
+import { createNotes, type TextStore } from '../../../../demo/storage/notes.ts';
+import type { ServerModel } from '../../../../demo/control/page-control.ts';
 import { createSettings, modelLabel, type Settings } from '../../../../demo/settings/state/settings.ts';
 import { createTheme } from '../../../../demo/app/state/theme.ts';
 

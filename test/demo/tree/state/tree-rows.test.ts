@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createTreeRows } from '../../../../demo/tree/state/tree-rows.ts';
-import type { PanelRow, RowsPage, RowsWanted } from '../../../../demo/tree/worker/control.ts';
+import type { PanelRow, RowsPage, RowsWanted } from '../../../../demo/control/tree-control.ts';
 
 /** Rows of a worker that answers on request. */
 function start(rowCount = 10_000) {

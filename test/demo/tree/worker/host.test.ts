@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
-import type { TreeNews } from '../../../../demo/tree/worker/control.ts';
+import type { TreeNews } from '../../../../demo/control/tree-control.ts';
 import { createTreeHost } from '../../../../demo/tree/worker/host.ts';
 import { storedTrees } from '../../../../demo/tree/worker/stored-trees.ts';
 import { countOf, manyYards, oneYard, yardRows, yardTypes } from '../../../../demo/tree/worker/yard.ts';

@@ -1,8 +1,8 @@
 /** Small things that the page remembers between visits, where the browser lets it. */
 
 import * as v from 'valibot';
-import type { StorageFormat } from '../../../adapters/storage/indexeddb.ts';
-import { kindsOf, storageFormat } from '../../storage/formats.ts';
+import type { StorageFormat } from '../../adapters/storage/indexeddb.ts';
+import { kindsOf, storageFormat } from './formats.ts';
 
 /** Named notes. Without browser storage they read as empty. */
 export interface Notes {

@@ -1,6 +1,6 @@
 import { createContext, type JSX } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { CitedSource } from '../state/run-data.ts';
+import type { CitedSource } from '../../chat/state/run-data.ts';
 
 /** The sources of numbers in brackets, and what opens them. */
 export interface CitationScope {

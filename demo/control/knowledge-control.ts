@@ -1,7 +1,7 @@
 /** The worker's knowledge interface for the page, over comlink. */
 
-import type { ErrorData } from '../../../src/index.ts';
-import type { Answer } from '../../agents/worker/answer.ts';
+import type { ErrorData } from '../../src/index.ts';
+import type { Answer } from './answer.ts';
 
 /** How far a file is. `stopped`: a person has stopped it, and what was indexed can be found. */
 export type FileState = 'waiting' | 'indexing' | 'ready' | 'stopped' | 'failed';

@@ -1,6 +1,6 @@
 /** The worker's tree interface for the page, over comlink. */
 
-import type { TreeOutcome } from '../../../src/tree/index.ts';
+import type { TreeOutcome } from '../../src/tree/index.ts';
 
 /** A visible row, as the page shows it. */
 export interface PanelRow {

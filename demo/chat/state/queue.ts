@@ -1,10 +1,10 @@
 /** Messages that a person sends while an answer is written: for the running agent, or else the next message of the chat. */
 
 import { effect, untracked } from '@preact/signals';
-import { type Chat, isRunning, type QueuedMessage } from '../../chat/state/chat.ts';
+import { type Chat, isRunning, type QueuedMessage } from './chat.ts';
 import type { Written } from '../../files/state/attached-file.ts';
-import type { AssistantMessage, Message } from '../../chat/state/message.ts';
-import type { Transport } from '../../chat/state/run.ts';
+import type { AssistantMessage, Message } from './message.ts';
+import type { Transport } from './run.ts';
 
 interface QueueOptions {
   readonly createId: () => string;

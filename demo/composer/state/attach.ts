@@ -13,9 +13,9 @@ import { fileTypeOf, isTextType, sniffType } from '../../../src/base/file-types.
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { fileTokens, textTokens } from '../../../src/runtime/estimate-prompt.ts';
 import { fileKind } from '../../knowledge/worker/file-kind.ts';
-import type { AttachedFile } from './attached-file.ts';
-import { toDataUrl } from './data-url.ts';
-import { readDocument } from './read-document.ts';
+import type { AttachedFile } from '../../files/state/attached-file.ts';
+import { toDataUrl } from '../../files/state/data-url.ts';
+import { readDocument } from '../../files/state/read-document.ts';
 
 /** The limits of the runtime, by its defaults. */
 export const limits = { file: 5_242_880, message: 10_485_760, count: 20 } as const;

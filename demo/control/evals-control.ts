@@ -1,8 +1,8 @@
 /** The worker's interface for test cases: recorded runs that are run again and checked. */
 
-import type { ErrorData } from '../../../src/base/errors.ts';
-import type { EvalReport } from '../../../src/evals/evaluate.ts';
-import type { RunFacts } from '../../../src/evals/eval-case.ts';
+import type { ErrorData } from '../../src/base/errors.ts';
+import type { EvalReport } from '../../src/evals/evaluate.ts';
+import type { RunFacts } from '../../src/evals/eval-case.ts';
 
 /** A test case in the list. */
 export interface CaseHead {

@@ -1,9 +1,10 @@
 /** The plan of an answer: its current view, and the answers to its questions. */
 
-import type { PlanPart } from './plan-data.ts';
+import { isEnded, isOver } from '../../plan/state/plan-data.ts';
+import type { PlanPart } from '../../plan/state/plan-data.ts';
 import { batch, signal } from '@preact/signals';
-import type { AssistantMessage, Part } from '../../chat/state/message.ts';
-import type { PlanQuestion, PlanReply, PlanTask, PlanView } from './plan-data.ts';
+import type { AssistantMessage, Part } from './message.ts';
+import type { PlanReply, PlanView } from '../../plan/state/plan-data.ts';
 
 /** A plan part. */
 export function createPlanPart(
@@ -51,36 +52,4 @@ export function planOf({ parts }: AssistantMessage): PlanPart | undefined {
 export function planToFollow(message: AssistantMessage): PlanPart | undefined {
   const part = planOf(message);
   return part && !isOver(part.view.value) ? part : undefined;
-}
-
-/** Whether the plan has come to its end. */
-export function isOver({ state }: PlanView): boolean {
-  return state === 'done' || state === 'failed' || state === 'cancelled';
-}
-
-/** Whether the agent has come to its end. */
-export function isEnded({ status }: PlanTask): boolean {
-  return status === 'done' || status === 'failed' || status === 'cancelled';
-}
-
-/** The questions that wait for a person and have not been answered here. */
-export function openQuestions({ view, replies }: PlanPart): readonly PlanQuestion[] {
-  return view.value.questions.filter(({ ask }) => replies.value[ask]?.isOver !== true);
-}
-
-/** A task, and those that it has given out. */
-export interface TaskNode {
-  readonly task: PlanTask;
-  readonly children: readonly TaskNode[];
-}
-
-/** The tasks by address; one without a visible parent is at the top. */
-export function treeOf(tasks: readonly PlanTask[]): readonly TaskNode[] {
-  const nodes = new Map(tasks.map((task) => [task.address, { task, children: [] as TaskNode[] }]));
-  const top: TaskNode[] = [];
-  for (const [address, node] of nodes) {
-    const parent = nodes.get(address.slice(0, Math.max(0, address.lastIndexOf('-'))));
-    (parent?.children ?? top).push(node);
-  }
-  return top;
 }

@@ -1,9 +1,13 @@
 /** The worker's interface for trying tools: the request preview and test calls. */
 
-import type { Agent } from '../../../src/registry/index.ts';
-import type { ErrorData } from '../../../src/base/errors.ts';
+import type { CatalogExport } from '../../src/registry/index.ts';
+import type { DataSource } from '../../src/registry/index.ts';
+import type { McpServer } from '../../src/registry/index.ts';
+import type { Provider } from '../../src/registry/index.ts';
+import type { ToolDefinition } from '../../src/registry/index.ts';
+import type { Agent } from '../../src/registry/index.ts';
+import type { ErrorData } from '../../src/base/errors.ts';
 import type { Answer } from './answer.ts';
-import type { AgentDocument } from '../state/agent-file.ts';
 
 /** An HTTP request as it would be sent. Secrets are shown by name: `[secret lab-key]`. */
 export interface ToolRequest {
@@ -70,4 +74,13 @@ export interface TrialControl {
   callTool(tool: object, input: unknown): Promise<Answer<ToolTrial>>;
   /** Returns what an imported document would add; imports nothing. */
   reviewDocument(data: unknown): Promise<Answer<AgentReview>>;
+}
+
+/** The document, its records as they are. */
+export interface AgentDocument extends Pick<CatalogExport, 'format' | 'formatVersion'> {
+  readonly providers: readonly Provider[];
+  readonly dataSources: readonly DataSource[];
+  readonly mcpServers: readonly McpServer[];
+  readonly tools: readonly ToolDefinition[];
+  readonly agents: readonly Agent[];
 }

@@ -1,9 +1,9 @@
 /** The worker's interface for runs: events, tools, and prompts as sent to the models. */
 
-import type { ErrorData } from '../../../src/base/errors.ts';
-import type { UIMessage } from '../../../src/contracts/ai-types.ts';
-import type { EventStatus, ObservedEvent } from '../../../src/contracts/event-sink.ts';
-import type { ForkEntry } from '../../../src/runtime/runtime.ts';
+import type { ErrorData } from '../../src/base/errors.ts';
+import type { UIMessage } from '../../src/contracts/ai-types.ts';
+import type { EventStatus, ObservedEvent } from '../../src/contracts/event-sink.ts';
+import type { ForkEntry } from '../../src/runtime/runtime.ts';
 
 /** A run in the list. Times in milliseconds since 1970. */
 export interface RunHead {

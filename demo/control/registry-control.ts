@@ -10,10 +10,10 @@ import type {
   McpValidationInput,
   RecordKind,
   RegistryQuery,
-} from '../../../src/registry/index.ts';
-import type { McpGrant, McpSignInCallback, McpSignInStart } from '../../../src/contracts/mcp/sign-in.ts';
-import type { Manifest } from '../../../src/index.ts';
-import type { Page } from '../../../src/runtime/index.ts';
+} from '../../src/registry/index.ts';
+import type { McpGrant, McpSignInCallback, McpSignInStart } from '../../src/contracts/mcp/sign-in.ts';
+import type { Manifest } from '../../src/index.ts';
+import type { Page } from '../../src/runtime/index.ts';
 import type { TrialControl, VariantControl } from './trial-control.ts';
 
 /** A record of any kind. At an endpoint, `readOnly` marks one that the deployment shares and this caller may not change. */

@@ -19,3 +19,13 @@ export function takeFocus(panel: HTMLElement | null, name: 'tree' | 'knowledge')
     setTimeout(() => opener?.focus(), 0); // the chat is inert until it is drawn anew
   };
 }
+
+/** Whether the keys of a page are named as on a Mac. */
+export function isMac(): boolean {
+  return /Mac|iPhone|iPad/.test(navigator.platform);
+}
+
+/** Whether what has the focus takes text. */
+export function isWriting(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest('input:not([type=radio], [type=checkbox]), textarea') !== null;
+}

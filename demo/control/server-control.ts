@@ -1,14 +1,14 @@
 /** The console interface of an endpoint, through the worker that signs. */
 
-import type { EventQuery, Verification } from '../../../src/events/event-query.ts';
-import type { LoggedEvent } from '../../../src/events/audit.ts';
-import type { Page } from '../../../src/runtime/index.ts';
-import type { PlanView } from '../../../src/planner/planner.ts';
-import type { BudgetView } from '../../../src/runtime/budgets.ts';
-import type { PlanSteering } from '../../app/worker/control.ts';
-import type { RegistryControl } from '../../agents/worker/control.ts';
-import type { RunHead } from './control.ts';
-import type { Answer } from '../../agents/worker/answer.ts';
+import type { EventQuery, Verification } from '../../src/events/event-query.ts';
+import type { LoggedEvent } from '../../src/events/audit.ts';
+import type { Page } from '../../src/runtime/index.ts';
+import type { PlanView } from '../../src/planner/planner.ts';
+import type { BudgetView } from '../../src/runtime/budgets.ts';
+import type { PlanSteering } from './page-control.ts';
+import type { RegistryControl } from './registry-control.ts';
+import type { RunHead } from './runs-control.ts';
+import type { Answer } from './answer.ts';
 
 /** A run from the endpoint's events. */
 export interface SeenRun

@@ -2,10 +2,10 @@
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { Playground } from '../app/state/playground.ts';
-import { Icon } from './icon.tsx';
-import { isCovered } from '../app/state/screens.ts';
-import { Problem } from './problem.tsx';
+import type { Playground } from '../state/playground.ts';
+import { Icon } from '../../kit/icon.tsx';
+import { isCovered } from '../state/screens.ts';
+import { Problem } from '../../kit/problem.tsx';
 
 /** Every page over the chat, for style sheets and tests. */
 export type OverScreenName = 'agents' | 'runs' | 'settings-page' | 'link' | 'shared';

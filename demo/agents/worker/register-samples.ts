@@ -6,7 +6,7 @@ import {
   PinnaceError,
   type ProviderInput,
   type Registry,
-} from '../../src/index.ts';
+} from '../../../src/index.ts';
 
 /** What is put there. */
 export interface Samples {

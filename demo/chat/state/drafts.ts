@@ -2,8 +2,8 @@
 
 import { batch, effect, untracked } from '@preact/signals';
 import * as v from 'valibot';
-import type { Notes } from '../../app/state/notes.ts';
-import type { Chat } from '../../chat/state/chat.ts';
+import type { Notes } from '../../storage/notes.ts';
+import type { Chat } from './chat.ts';
 import { AttachedFile } from '../../files/state/attached-file.ts';
 
 /** A message that waits. */

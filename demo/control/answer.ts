@@ -1,8 +1,8 @@
 /** Answers as data. */
 
-import type { ErrorData } from '../../../src/base/errors.ts';
-import { toData } from '../../../src/index.ts';
-import { withRoomAdvice } from '../../storage/no-room.ts';
+import type { ErrorData } from '../../src/base/errors.ts';
+import { toData } from '../../src/index.ts';
+import { withRoomAdvice } from '../storage/no-room.ts';
 
 /** Returns the result of the work, or its error. Never rejects. */
 export async function answer<T>(work: () => T | Promise<T>): Promise<Answer<T>> {

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { describeProblem, type Problem, type Remedy } from '../chat/state/problem.ts';
-import type { ErrorShape } from '../chat/state/run-data.ts';
-import { Icon } from './icon.tsx';
-import { Said, useSaid } from './said.tsx';
+import { describeProblem, type Problem, type Remedy } from '../state/problem.ts';
+import type { ErrorShape } from '../state/run-data.ts';
+import { Icon } from '../../kit/icon.tsx';
+import { Said, useSaid } from '../../kit/said.tsx';
 
 const labels: Readonly<Record<Remedy, string>> = {
   'remove-files': 'Remove the files',
@@ -87,7 +87,7 @@ function useProblem(error: ErrorShape, said: string | undefined): Problem {
     let isLatest = true;
     const read = async (): Promise<void> => {
       try {
-        const { providerProblem } = await import('../settings/state/provider-problem.ts');
+        const { providerProblem } = await import('../../settings/state/provider-problem.ts');
         if (isLatest) finer.value = providerProblem(error, said);
       } catch {
         // the callout shows the general advice

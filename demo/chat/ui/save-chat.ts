@@ -3,7 +3,7 @@
 import { agentOf, type Playground } from '../../app/state/playground.ts';
 import { saveFile } from '../../kit/save-file.ts';
 import type { Chat } from '../state/chat.ts';
-import { nameOfChat, writeChat } from './chat-text.ts';
+import { nameOfChat, writeChat } from '../store/chat-text.ts';
 
 /** Saves the shown messages. A chat that was not read yet is opened. */
 export async function saveChat(chat: Chat, { chats, agents }: Playground): Promise<void> {

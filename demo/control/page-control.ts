@@ -1,7 +1,7 @@
 /** The workers' interfaces for the page besides runs: agents, model choice, endpoints. */
 
-import type { ErrorData } from '../../../src/base/errors.ts';
-import type { Found, RunNews, RunRecord } from '../../runs/worker/control.ts';
+import type { ErrorData } from '../../src/base/errors.ts';
+import type { Found, RunNews, RunRecord } from './runs-control.ts';
 
 /** An agent as the page shows it. */
 export interface AgentCard {

@@ -1,0 +1,60 @@
+/** What chats need of their storage. */
+
+import type { ReadonlySignal } from '@preact/signals';
+import type { ChatTabs } from './chat-tabs.ts';
+import type { ChatHead } from './chat.ts';
+import type { Message } from './message.ts';
+
+/** The result of a write. `behind`: another tab has written, too, and its changes are not shown here yet. */
+export type Saved = 'stored' | 'not-stored' | 'behind' | 'removed';
+
+/** A chat that was found. */
+export interface ChatHit {
+  readonly chatId: string;
+  /** The words with some text around them. */
+  readonly excerpt: string;
+  /** Where words of the query stand in the excerpt, in UTF-16 code units. */
+  readonly ranges: readonly (readonly [from: number, to: number])[];
+  /** The query, or a word of it as it is written in the messages, to find the place; absent where only the title has it. */
+  readonly found?: string;
+}
+
+/** Why chats are not stored. `newer`: a newer version of the page wrote the storage. */
+export type NotStored = 'blocked' | 'full' | 'newer';
+
+/** What is written of a chat: the head, and the messages from `from` on, up to `to`. */
+export interface Changed {
+  readonly messages: readonly Message[];
+  readonly from: number;
+  readonly to?: number;
+  /** A message that is not there any more. */
+  readonly dropped?: string | undefined;
+}
+
+/** A chat as another tab has left it, or that it was removed. */
+export type Caught = { readonly head: ChatHead; readonly messages: readonly Message[] } | 'removed' | undefined;
+
+export interface CatchUpOptions {
+  readonly from?: number;
+  readonly here: () => readonly Message[];
+  readonly isOurs: (messageId: string) => boolean;
+}
+
+/** Reads and writes chats. Nothing here rejects; `notStored` holds the reason of a failure. */
+export interface ChatStore {
+  /** Set once storage has refused; the page works on without it. */
+  readonly notStored: ReadonlySignal<NotStored | undefined>;
+  /** How many chats and messages were found that cannot be read. They stay as they are. */
+  readonly unreadable: ReadonlySignal<number>;
+  readonly tabs: ChatTabs;
+  /** Every chat's head, the latest first. */
+  heads(): Promise<readonly ChatHead[]>;
+  messages(chatId: string): Promise<readonly Message[]>;
+  /** Writes what has changed, and what could not be written before. */
+  save(head: ChatHead, changed: Changed): Promise<Saved>;
+  /** Reads what another tab has written, from a place on, and joins it with what is here. `isOurs`: an answer that is written here. */
+  catchUp(chatId: string, options: CatchUpOptions): Promise<Caught>;
+  remove(chatId: string): Promise<void>;
+  /** Returns chats whose messages hold the query, as far as they are stored. */
+  search(query: string, options: { readonly signal: AbortSignal }): Promise<readonly ChatHit[]>;
+}
