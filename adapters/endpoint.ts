@@ -84,7 +84,7 @@ export interface EndpointPlatform extends Pick<Platform, 'storage' | 'egress' | 
 export interface ComposedEndpoint {
   readonly handler: Handler;
   readonly runtime: PlanningRuntime;
-  /** Lets runs end for `drainMs`, then stops them and closes what the endpoint has opened. */
+  /** Lets runs end for `drainMs`, hands the others over to other instances, and closes what the endpoint has opened. */
   readonly close: (options: { readonly drainMs: number }) => Promise<void>;
 }
 
@@ -169,7 +169,7 @@ export function createEndpoint(options: EndpointOptions, platform: EndpointPlatf
     handler,
     runtime,
     async close({ drainMs }) {
-      await runtime.close({ drainMs });
+      await runtime.close({ drainMs, handOver: storage.isVolatile !== true });
       await store?.close();
       await storage.close();
     },

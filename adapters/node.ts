@@ -36,7 +36,7 @@ export interface NodeEndpoint {
   readonly listener: (options?: NodeListenerOptions) => NodeListener;
   /** The runtime behind the endpoint, for calls in process. */
   readonly runtime: PlanningRuntime;
-  /** Lets runs end for `drainMs` (3,000), then stops them and closes the storage. */
+  /** Lets runs end for `drainMs` (3,000), hands the others over to other instances, and closes the storage. */
   readonly close: (options?: { readonly drainMs?: number }) => Promise<void>;
 }
 

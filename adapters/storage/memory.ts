@@ -67,6 +67,7 @@ export function memoryStorage(
 
   return {
     checks: true,
+    isVolatile: true,
     async get(key) {
       const row = living(open(), keyText(key), now());
       return row && toEntry(row);

@@ -232,7 +232,7 @@ export function connectRuntime(
       void await callWorker(['runtime', 'decide', runId, approvalId, decision]),
     reply: async (runId, reply) => void await callWorker(['runtime', 'reply', runId, reply]),
     invalidate: async (keys) => valueOf(await wire.invalidate(keys)),
-    close: async ({ drainMs = 0 } = {}) => valueOf(await wire.close(drainMs)),
+    close: async ({ drainMs = 0 }: { readonly drainMs?: number } = {}) => valueOf(await wire.close(drainMs)),
     async readFile(id) {
       const { bytes, mediaType } = valueOf(await wire.readFile(id.replace(/^pinnace-blob:/, '')));
       return new Blob([bytes], { type: mediaType });

@@ -46,6 +46,8 @@ export type CommitResult =
 export interface Storage {
   /** Whether `commit` takes changes with `keep`. Without it, logs write their heads with every commit. */
   readonly checks?: true;
+  /** Whether it is gone with its process: an endpoint that stops ends its runs then, for no other could continue them. */
+  readonly isVolatile?: true;
   get(key: Key): Promise<Entry | undefined>;
   list(options: { readonly prefix: Key; readonly after?: Key; readonly limit: number }): Promise<Entry[]>;
   commit(changes: readonly Change[]): Promise<CommitResult>;

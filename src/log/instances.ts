@@ -133,15 +133,14 @@ export class Instances {
     this.#wake();
   }
 
-  /** Says that this instance owns nothing any more: others take what is left. Rejects where the storage is away. */
-  async leave(): Promise<void> {
+  /** Says that this instance executes nothing any more: others take what is left. Rejects where the storage is away. */
+  async leave(isLeft: boolean): Promise<void> {
     this.close();
-    if (!this.#isKnown) return;
-    const left = this.#options.owned() > 0 ? { left: 'released' as const } : undefined;
     const key = instanceKey(this.id);
-    await this.#options.storage.commit([
-      left ? { key, value: { beat: ++this.#beat, ...left }, ttlMs: recordTtlMs } : { key },
-    ]);
+    const value: InstanceRecord = { beat: ++this.#beat, left: 'released' };
+    if (isLeft || this.#isKnown) {
+      await this.#options.storage.commit([isLeft ? { key, value, ttlMs: recordTtlMs } : { key }]);
+    }
   }
 
   /** Looks and writes no more. */

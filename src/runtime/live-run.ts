@@ -63,6 +63,8 @@ export interface LiveRun extends Pick<Readers, 'attach' | 'detach'>, Pick<EventB
   readonly closed: Promise<void>;
   /** Whether another instance has it now, so that its end is to be read in the storage. */
   readonly takenOver: boolean;
+  /** Whether this instance has given it up: readers go on at another one. */
+  readonly released: boolean;
   /** The last events of a run whose storage stayed out of reach. They are not in its log, and have no number there. */
   readonly unrecorded: readonly string[];
   record(chunk: UIMessageChunk): void;
@@ -73,6 +75,8 @@ export interface LiveRun extends Pick<Readers, 'attach' | 'detach'>, Pick<EventB
   /** Records the end; nothing can be recorded after it. Readers see it when it is committed. */
   end(how: RunEnd, options: EndOptions): Promise<void>;
   abort(reason: unknown): void;
+  /** Stops the run without an end, so that another instance goes on with it: nothing can be recorded from now on. */
+  release(): Promise<void>;
 }
 
 /** What goes with the end of a run. */
@@ -94,10 +98,11 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
   const readers = createReaders({ graceMs: detachGraceMs, onAbandoned: () => abort('client_gone') });
   const closed = Promise.withResolvers<void>();
   let takenOver = false;
+  let released = false;
   let unrecorded: readonly string[] = [];
   let onRecorded: EndOptions['onRecorded'] | undefined;
   const leave = (lostTo?: PinnaceError): void => {
-    takenOver = lostTo?.code === 'conflict';
+    takenOver = released || lostTo?.code === 'conflict';
     const end = lostTo && !takenOver ? endUnrecorded() : undefined;
     if (end) unrecorded = closingTexts(end, options);
     if (!takenOver) onRecorded?.(end?.error);
@@ -107,6 +112,7 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
   };
   const journal = openLog(options, buffer, leave);
   const commit: LiveRun['commit'] = async (changes) => {
+    if (released) throw handedOver();
     recording.release();
     journal.append([], { changes });
     await journal.flush();
@@ -114,7 +120,7 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
   const inbox = createInbox({ ...options, commit });
   const recording = new Recording({ journal, buffer, inbox, options });
   return {
-    record: (chunk) => recording.record(chunk),
+    record: (chunk) => released ? undefined : recording.record(chunk),
     note: (change) => recording.note(change),
     state,
     first,
@@ -123,6 +129,9 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
     closed: closed.promise,
     get takenOver() {
       return takenOver;
+    },
+    get released() {
+      return released;
     },
     get unrecorded() {
       return unrecorded;
@@ -134,7 +143,16 @@ export function createLiveRun(options: LiveRunOptions): LiveRun {
     attach: () => readers.attach(),
     detach: () => readers.detach(),
     abort,
+    async release() {
+      if (onRecorded) return await closed.promise; // it ends by itself
+      recording.release();
+      released = takenOver = true;
+      abort('runtime_closed');
+      await journal.flush().catch(() => undefined); // a lost log has left by itself
+      leave();
+    },
     async end(how, { usage, onRecorded: whenRecorded }) {
+      if (released) return;
       onRecorded = whenRecorded;
       recording.release();
       const ended = { ...state, state: how.type, endedAt: now(), usage, ...('error' in how && { error: how.error }) };
@@ -283,6 +301,13 @@ function tooLong(isEvent: boolean): PinnaceError {
     ? `one part of its answer is longer than ${maxEventLength} characters`
     : `its answers, tool inputs and outputs together are longer than ${maxLength} characters`;
   return new PinnaceError('budget_exceeded', `The run was stopped: ${what}`, { details: { reason: 'stream_limit' } });
+}
+
+/** Nothing can be written or read of a run that was released. */
+export function handedOver(): PinnaceError {
+  return new PinnaceError('unavailable', 'The run goes on at another instance', {
+    details: { reason: 'runtime_closed' },
+  });
 }
 
 /** The end that readers see when the storage is out of reach: the log may have another end, but cannot be read. */

@@ -84,10 +84,11 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
       if (principal) requireScope(principal, 'admin');
       return parts.problems.list(principal?.deployment === true ? undefined : principal?.tenant);
     },
-    async close({ drainMs = 0 } = {}) {
+    async close({ drainMs = 0, handOver = false } = {}) {
       isClosed = true;
       if (drainMs > 0) await waitAtMost(drainMs, parts.runs.drained());
       await plans.close();
+      if (handOver) await parts.runs.handOver();
       closing.abort('runtime_closed');
       await closeParts(parts);
     },

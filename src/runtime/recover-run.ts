@@ -25,7 +25,7 @@ import { codeRunId } from '../tools/run-scope.ts';
 import { approvalsRequestedIn } from './decided-calls.ts';
 import { minLimits } from './limits.ts';
 import type { NotRecovered } from './live-run.ts';
-import { agentOf, equipped, indexesOf, messagesOf, readAll, toolsToday } from './resume-run.ts';
+import { agentOf, equipped, messagesOf, readAll, toolsToday } from './resume-run.ts';
 import { deletion, readBasis, type RunBasis } from './run-basis.ts';
 import type { RecoveredPart, Resolution, ResumedRun, RunOrigin, RuntimeParts } from './run-context.ts';
 import {
@@ -41,7 +41,7 @@ import { openingChunks } from './run.ts';
 import { continueRun } from './start-run.ts';
 import { acceptedMessages } from './steering.ts';
 import { endLostRun, endTakenRun, type StoredRunOptions } from './stored-run.ts';
-import { cutTorn, openCallsOf, type TornRun, usageOf } from './torn-run.ts';
+import { cutTorn, openCallsOf, stepsEnded, type TornRun, usageOf } from './torn-run.ts';
 
 /** A run is continued so often after losses, and only once without a new step between. */
 const mostRecoveries = 3;
@@ -68,7 +68,7 @@ export async function recoverRun(
     readBasis(runId, storage),
     readAll(runId, found.head.state, storage),
   ]);
-  const steps = indexesOf(items, 'finish-step').length;
+  const steps = stepsEnded(items);
   const why = refusalOf(runtime, { basis, state: found.head.state, left, steps });
   if (why === 'wait') return;
   if (why || !basis?.by) return void await endLostRun(runId, stored, { left, why: why ?? 'not_recorded' });

@@ -419,7 +419,7 @@ export class Run implements RunContext {
   #recordEnd(end: RunEnd, usage: Parameters<LiveRun['end']>[1]['usage']): void {
     const facts = { status: statuses[end.type], error: 'error' in end ? end.error : null };
     this.spans.end(facts);
-    this.#count(end);
+    if (!this.#live.takenOver) this.#count(end);
     void this.#live.end(end, {
       usage,
       onRecorded: (unrecorded) =>

@@ -93,6 +93,8 @@ export interface Runs {
   readonly instances: Instances;
   /** How many runs this instance executes. */
   readonly open: number;
+  /** Gives up the runs that are left: other instances go on with them. */
+  handOver(): Promise<void>;
   /** Resolves when no run of this instance is left. */
   drained(): Promise<void>;
   close(): void;
@@ -157,6 +159,12 @@ export function createRuns(options: RunsOptions): Runs {
     },
     get open() {
       return lives.size;
+    },
+    async handOver() {
+      if (!options.recover) return;
+      const left = [...lives.values()].filter(({ state }) => !state.parent); // a fork is not continued
+      await Promise.all(left.map((live) => live.release()));
+      await instances.leave(left.length > 0).catch(() => undefined); // the storage is away: then it is silent
     },
     async drained() {
       await Promise.all([...lives.values()].map(({ closed }) => closed));

@@ -123,8 +123,11 @@ export interface Runtime {
    * with `@<tenant>` appended, this tenant's own. With a principal that is not of the deployment, every key names its tenant's own record.
    */
   invalidate(keys: readonly string[], principal?: Principal): Promise<void>;
-  /** Refuses further runs as `unavailable`, lets those under way go on for `drainMs` (0), then stops them. */
-  close(options?: { readonly drainMs?: number }): Promise<void>;
+  /**
+   * Refuses further runs as `unavailable`, lets those under way go on for `drainMs` (0), then stops them. With `handOver` (false), what is
+   * left is not ended: another instance with the same storage goes on with it.
+   */
+  close(options?: { readonly drainMs?: number; readonly handOver?: boolean }): Promise<void>;
 }
 
 /** What stops a run that is read, and the key under which it can be requested again. */

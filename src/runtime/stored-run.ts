@@ -14,7 +14,7 @@ import {
   takeOver,
 } from '../log/journal-record.ts';
 import type { Change, Storage } from '../contracts/storage.ts';
-import { type LiveRun, type NotRecovered, workerLost } from './live-run.ts';
+import { handedOver, type LiveRun, type NotRecovered, workerLost } from './live-run.ts';
 import {
   closingChunks,
   expired,
@@ -222,6 +222,7 @@ export function createCursor(
     if (live && at < live.first) return await readEvents(runId, at, stored.storage, parent);
     const observed = await live?.read(at);
     if (observed) return observed;
+    if (live?.released) throw handedOver(); // the reader comes back elsewhere, or when this process is started again
     if (live && !live.takenOver) return unrecorded();
     // Events that the head counts and the log lacks never come: a storage has broken its rules.
     for (let missing = 0; !closed;) {

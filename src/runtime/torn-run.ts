@@ -144,6 +144,17 @@ function openBlocks(chunks: readonly UIMessageChunk[]): readonly UIMessageChunk[
 
 const charactersPerToken = 4;
 
+/** Whether the step before was dropped, to be made again. */
+function isDropped({ chunk }: RecordedChunk): boolean {
+  return chunk.type === 'data-recovery' && 'data' in chunk &&
+    (chunk.data as { readonly again?: boolean }).again === true; // `recoveryChunk`
+}
+
+/** How many steps have ended that count. */
+export function stepsEnded(items: readonly RecordedChunk[]): number {
+  return indexesOf(items, 'finish-step').length - items.filter(isDropped).length;
+}
+
 /** What the run has used: what its last note says, and an estimate of the step behind it. Steps that were dropped do not count. */
 export function usageOf(
   items: readonly RecordedChunk[],
@@ -153,8 +164,6 @@ export function usageOf(
     readonly basis: RunBasis;
   },
 ): RecoveredPart['usage'] {
-  const isDropped = ({ chunk }: RecordedChunk): boolean =>
-    chunk.type === 'data-recovery' && 'data' in chunk && (chunk.data as { readonly again?: boolean }).again === true; // written above
   const all = indexesOf(items, 'start-step').length;
   const steps = all - items.filter(isDropped).length - (torn.closing.length > 0 ? 1 : 0);
   const toolCalls =

@@ -3,7 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { hurry } from '../../fixtures/processes/hurry.ts';
 import { mortal } from '../../fixtures/processes/lost-instance.ts';
 import { memoryStorage } from '../../../adapters/storage/memory.ts';
-import { defineTool, type HostedRuntime, localPrincipal, type UIMessageChunk } from '../../../src/index.ts';
+import {
+  type CreateRuntimeOptions,
+  defineTool,
+  type HostedRuntime,
+  localPrincipal,
+  type UIMessageChunk,
+} from '../../../src/index.ts';
 import { callsTools, says, scriptedModel, type Source, stallingStream } from '../../fixtures/model.ts';
 import { lastData, runRequest, terminalChunks, testRuntime, textOf } from '../../fixtures/runtime.ts';
 
@@ -41,18 +47,21 @@ async function chunksOf(runtime: HostedRuntime, runId: string): Promise<UIMessag
 
 /** Starts a run, kills its instance once the stream has shown a chunk of this type so often, and reads it at another. */
 async function killed(
-  { first, second, until, stuck = [] }: {
+  { first, second, until, stuck = [], limits = {}, agent = {} }: {
     readonly first: readonly Source[];
     readonly second: readonly Source[];
     readonly until: { readonly type: string; readonly count: number };
     readonly stuck?: readonly string[];
+    readonly limits?: NonNullable<CreateRuntimeOptions['limits']>;
+    /** The record of the agent after the kill. */
+    readonly agent?: Parameters<typeof testRuntime>[0]['agent'];
   },
 ) {
   const storage = memoryStorage();
   const [dying, here, there] = [mortal(storage), tools(stuck), tools()];
-  const a = testRuntime({ ...scriptedModel(...first), storage: dying.storage, tools: here.tools });
+  const a = testRuntime({ ...scriptedModel(...first), storage: dying.storage, tools: here.tools, limits });
   const model = scriptedModel(...second);
-  const b = testRuntime({ ...model, storage, tools: there.tools });
+  const b = testRuntime({ ...model, storage, tools: there.tools, limits, agent });
   const { runId } = await a.start(runRequest(), me, {});
   const cursor = await a.runs.cursor(me, runId, 0);
   const seen: string[] = [];
@@ -113,6 +122,80 @@ describe('a run whose instance was killed', () => {
     expect(JSON.stringify(model.calls[0]?.prompt.at(-1))).toContain('The outcome of tool \\"act\\" is unknown');
     expect(textOf(chunks)).toBe('I do not know');
     expect(lastData(chunks, 'data-recovery')).toMatchObject({ unknown: ['a'], again: false });
+  });
+
+  it('goes on at another instance when its own is closed: nothing is ended, and no recovery is counted', async () => {
+    const storage = memoryStorage();
+    const here = tools();
+    const first = testRuntime({ ...scriptedModel(act, half), storage, tools: here.tools });
+    const { runId } = await first.start(runRequest(), me, {});
+    const cursor = await first.runs.cursor(me, runId, 0);
+    const read = async (): Promise<string[]> => (await cursor.next() ?? []).map(({ text }) => text);
+    const seen: string[] = [];
+    while (!seen.some((text) => text.includes('Half of'))) seen.push(...await read());
+    await first.close({ handOver: true });
+    await expect(Promise.resolve().then(read).then(read)).rejects.toMatchObject({
+      details: { reason: 'runtime_closed' },
+    });
+    const second = testRuntime({ ...scriptedModel(says('All done')), storage, tools: here.tools });
+    const chunks = await chunksOf(second, runId);
+    expect(chunks.slice(0, seen.length).map((chunk) => JSON.stringify(chunk))).toEqual(seen);
+    expect(lastData(chunks, 'data-recovery')).toMatchObject({ recovery: 0, again: true });
+    expect(chunks.at(-1)).toMatchObject({ type: 'finish' });
+    expect(here.made.toSorted()).toEqual(['act a', 'look l']);
+  });
+
+  it('ends after it has killed its process twice in the same step, and says why', async () => {
+    const storage = memoryStorage();
+    let last: HostedRuntime | undefined;
+    let runId = '';
+    for (let kill = 0; kill < 2; kill++) {
+      const dying = mortal(storage);
+      last = testRuntime({ ...scriptedModel(half), storage: dying.storage });
+      if (kill === 0) ({ runId } = await last.start(runRequest(), me, {}));
+      const cursor = await last.runs.cursor(me, runId, 0);
+      for (let said = 0; said <= kill;) {
+        said += (await cursor.next() ?? []).filter(({ text }) => text.includes('"text-delta"')).length;
+      }
+      dying.kill();
+    }
+    const model = scriptedModel(says('Never'));
+    const chunks = await chunksOf(testRuntime({ ...model, storage }), runId);
+    expect(lastData(chunks, 'data-run')).toMatchObject({
+      error: { details: { reason: 'worker_lost', why: 'recovery_limit' } },
+    });
+    expect(model.calls).toEqual([]);
+  });
+
+  it('keeps to the deadline and the steps of its start', async () => {
+    let time = Date.now();
+    const late = { now: () => time, limits: { totalMs: 10_000 } };
+    const storage = memoryStorage();
+    const dying = mortal(storage);
+    const first = testRuntime({ ...scriptedModel(() => stallingStream([])), storage: dying.storage, ...late });
+    const { runId } = await first.start(runRequest(), me, {});
+    dying.kill();
+    time += 60_000;
+    const chunks = await chunksOf(testRuntime({ ...scriptedModel(() => stallingStream([])), storage, ...late }), runId);
+    expect(lastData(chunks, 'data-run')).toMatchObject({ error: { code: 'deadline_exceeded' } });
+    const { chunks: limited } = await killed({
+      first: [look, half],
+      second: [look, says('Never')],
+      until: { type: 'text-delta', count: 1 },
+      limits: { steps: 2 },
+    });
+    expect(lastData(limited, 'data-run')).toMatchObject({ state: 'stopped' });
+  });
+
+  it('has no tool that its agent has lost meanwhile', async () => {
+    const { chunks, there } = await killed({
+      first: [look, half],
+      second: [act, says('Done')],
+      until: { type: 'text-delta', count: 1 },
+      agent: { entryTools: ['look'] },
+    });
+    expect(there).toEqual(['look l~2']);
+    expect(textOf(chunks)).toContain('Done');
   });
 
   it('makes a call again that carries its own key', async () => {
