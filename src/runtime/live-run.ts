@@ -52,33 +52,6 @@ export interface LiveRunOptions {
   readonly abort: (reason: unknown) => void;
 }
 
-/** A live run. Readers see only committed events, which every instance can replay. */
-export interface LiveRun extends Pick<Readers, 'attach' | 'detach'>, Pick<EventBuffer, 'read' | 'visible'> {
-  readonly state: RunState;
-  /** Events up to this number are read from the storage. */
-  readonly first: number;
-  /** The messages that arrive while the run works. */
-  readonly inbox: Inbox;
-  /** Resolves when the run has ended and its log is committed, or is no longer ours. */
-  readonly closed: Promise<void>;
-  /** Whether another instance has it now, so that its end is to be read in the storage. */
-  readonly takenOver: boolean;
-  /** Whether this instance has given it up: readers go on at another one. */
-  readonly released: boolean;
-  /** The last events of a run whose storage stayed out of reach. They are not in its log, and have no number there. */
-  readonly unrecorded: readonly string[];
-  record(chunk: UIMessageChunk): void;
-  /** Commits the change together with the next chunk. */
-  note(change: Change): void;
-  /** Commits everything so far, and the changes with it. Rejects when the run is no longer ours, or its storage stays away. */
-  commit(changes: readonly Change[]): Promise<void>;
-  /** Records the end; nothing can be recorded after it. Readers see it when it is committed. */
-  end(how: RunEnd, options: EndOptions): Promise<void>;
-  abort(reason: unknown): void;
-  /** Stops the run without an end, so that another instance goes on with it: nothing can be recorded from now on. */
-  release(): Promise<void>;
-}
-
 /** What goes with the end of a run. */
 interface EndOptions {
   readonly usage: ReportedUsage;
@@ -91,75 +64,125 @@ interface EndOptions {
 
 const atOnce = { soon: true };
 
-/** Creates a live run over a new log. */
-export function createLiveRun(options: LiveRunOptions): LiveRun {
-  const { state, first, now, detachGraceMs, abort } = options;
-  const buffer = createEventBuffer(first);
-  const readers = createReaders({ graceMs: detachGraceMs, onAbandoned: () => abort('client_gone') });
-  const closed = Promise.withResolvers<void>();
-  let takenOver = false;
-  let released = false;
-  let unrecorded: readonly string[] = [];
-  let onRecorded: EndOptions['onRecorded'] | undefined;
-  const leave = (lostTo?: PinnaceError): void => {
-    takenOver = released || lostTo?.code === 'conflict';
-    const end = lostTo && !takenOver ? endUnrecorded() : undefined;
-    if (end) unrecorded = closingTexts(end, options);
-    if (!takenOver) onRecorded?.(end?.error);
-    readers.stop();
-    buffer.close();
-    closed.resolve();
-  };
-  const journal = openLog(options, buffer, leave);
-  const commit: LiveRun['commit'] = async (changes) => {
-    if (released) throw handedOver();
-    recording.release();
-    journal.append([], { changes });
-    await journal.flush();
-  };
-  const inbox = createInbox({ ...options, commit });
-  const recording = new Recording({ journal, buffer, inbox, options });
-  return {
-    record: (chunk) => released ? undefined : recording.record(chunk),
-    note: (change) => recording.note(change),
-    state,
-    first,
-    inbox,
-    commit,
-    closed: closed.promise,
-    get takenOver() {
-      return takenOver;
-    },
-    get released() {
-      return released;
-    },
-    get unrecorded() {
-      return unrecorded;
-    },
-    get visible() {
-      return buffer.visible;
-    },
-    read: (after) => buffer.read(after),
-    attach: () => readers.attach(),
-    detach: () => readers.detach(),
-    abort,
-    async release() {
-      if (onRecorded) return await closed.promise; // it ends by itself
-      recording.release();
-      released = takenOver = true;
-      abort('runtime_closed');
-      await journal.flush().catch(() => undefined); // a lost log has left by itself
-      leave();
-    },
-    async end(how, { usage, onRecorded: whenRecorded }) {
-      if (released) return;
-      onRecorded = whenRecorded;
-      recording.release();
-      const ended = { ...state, state: how.type, endedAt: now(), usage, ...('error' in how && { error: how.error }) };
-      journal.append([], { state: ended, changes: options.ending });
-      await journal.flush().then(() => leave(), () => undefined); // a lost log has left by itself
-    },
-  };
+/** A live run. Readers see only committed events, which every instance can replay. */
+export class LiveRun {
+  readonly state: RunState;
+  /** Events up to this number are read from the storage. */
+  readonly first: number;
+  /** The messages that arrive while the run works. */
+  readonly inbox: Inbox;
+  /** Stops the run: its signal. */
+  readonly abort: (reason: unknown) => void;
+  readonly #options: LiveRunOptions;
+  readonly #buffer: EventBuffer;
+  readonly #readers: Readers;
+  readonly #journal: Journal<RunState>;
+  readonly #recording: Recording;
+  readonly #closed = Promise.withResolvers<void>();
+  #takenOver = false;
+  #released = false;
+  #unrecorded: readonly string[] = [];
+  #onRecorded: EndOptions['onRecorded'] | undefined;
+
+  constructor(options: LiveRunOptions) {
+    const { state, first, abort, detachGraceMs: graceMs } = options;
+    this.state = state;
+    this.first = first;
+    this.abort = abort;
+    this.#options = options;
+    const buffer = this.#buffer = createEventBuffer(first);
+    this.#readers = createReaders({ graceMs, onAbandoned: () => abort('client_gone') });
+    const journal = this.#journal = openLog(options, buffer, (lostTo) => this.#leave(lostTo));
+    const inbox = this.inbox = createInbox({ ...options, commit: (changes) => this.commit(changes) });
+    this.#recording = new Recording({ journal, buffer, inbox, options });
+  }
+
+  /** Resolves when the run has ended and its log is committed, or is no longer ours. */
+  get closed(): Promise<void> {
+    return this.#closed.promise;
+  }
+
+  /** Whether another instance has it now, so that its end is to be read in the storage. */
+  get takenOver(): boolean {
+    return this.#takenOver;
+  }
+
+  /** Whether this instance has given it up: readers go on at another one. */
+  get released(): boolean {
+    return this.#released;
+  }
+
+  /** The last events of a run whose storage stayed out of reach. They are not in its log, and have no number there. */
+  get unrecorded(): readonly string[] {
+    return this.#unrecorded;
+  }
+
+  /** The number of the last event that readers see. */
+  get visible(): number {
+    return this.#buffer.visible;
+  }
+
+  /** The visible events behind `after`, some at a time; `undefined` when there are none and none will come. */
+  read(after: number): Promise<readonly RunEvent[] | undefined> {
+    return this.#buffer.read(after);
+  }
+
+  /** @throws PinnaceError `rate_limited` when the run has as many readers as it may. */
+  attach(): void {
+    this.#readers.attach();
+  }
+
+  detach(): void {
+    this.#readers.detach();
+  }
+
+  record(chunk: UIMessageChunk): void {
+    if (!this.#released) this.#recording.record(chunk);
+  }
+
+  /** Commits the change together with the next chunk. */
+  note(change: Change): void {
+    this.#recording.note(change);
+  }
+
+  /** Commits everything so far, and the changes with it. Rejects when the run is no longer ours, or its storage stays away. */
+  async commit(changes: readonly Change[]): Promise<void> {
+    if (this.#released) throw handedOver();
+    this.#recording.release();
+    this.#journal.append([], { changes });
+    await this.#journal.flush();
+  }
+
+  /** Records the end; nothing can be recorded after it. Readers see it when it is committed. */
+  async end(how: RunEnd, { usage, onRecorded }: EndOptions): Promise<void> {
+    if (this.#released) return;
+    this.#onRecorded = onRecorded;
+    this.#recording.release();
+    const error = 'error' in how && { error: how.error };
+    const state = { ...this.state, state: how.type, endedAt: this.#options.now(), usage, ...error };
+    this.#journal.append([], { state, changes: this.#options.ending });
+    await this.#journal.flush().then(() => this.#leave(), () => undefined); // a lost log has left by itself
+  }
+
+  /** Stops the run without an end, so that another instance goes on with it: nothing can be recorded from now on. */
+  async release(): Promise<void> {
+    if (this.#onRecorded) return await this.closed; // it ends by itself
+    this.#recording.release();
+    this.#released = this.#takenOver = true;
+    this.abort('runtime_closed');
+    await this.#journal.flush().catch(() => undefined); // as above
+    this.#leave();
+  }
+
+  #leave(lostTo?: PinnaceError): void {
+    this.#takenOver = this.#released || lostTo?.code === 'conflict';
+    const end = lostTo && !this.#takenOver ? endUnrecorded() : undefined;
+    if (end) this.#unrecorded = closingTexts(end, this.#options);
+    if (!this.#takenOver) this.#onRecorded?.(end?.error);
+    this.#readers.stop();
+    this.#buffer.close();
+    this.#closed.resolve();
+  }
 }
 
 /** A delta of a text, of reasoning or of the input of a call. */

@@ -9,7 +9,7 @@ import { steadyStorage } from '../log/commits.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { createRunSignals, type RunSignals, type Sending, type SentMessage } from './steering.ts';
 import type { acceptRequested } from './send-message.ts';
-import { createLiveRun, type LiveRun, type LiveRunOptions } from './live-run.ts';
+import { LiveRun, type LiveRunOptions } from './live-run.ts';
 import { type Principal, requireScope, type Scope } from '../base/principal.ts';
 import { type Claim, type ClaimOptions, type ClaimParts, claimRun, findRun } from './claim-run.ts';
 import { reach } from '../permission/ownership.ts';
@@ -281,7 +281,7 @@ function openLive(shared: Shared, given: ClaimOptions, version: string): LiveRun
   return keepLive(
     shared,
     runId,
-    createLiveRun({
+    new LiveRun({
       ...options,
       ...given,
       storage,
@@ -322,7 +322,7 @@ function openTaken(shared: Shared, { runId, taken: { head, version }, ending, ..
   return keepLive(
     shared,
     runId,
-    createLiveRun({
+    new LiveRun({
       ...options,
       ...given,
       storage,
