@@ -1,4 +1,12 @@
-/** The HTTP endpoint: a `Request` in, a `Response` out, the same on every server that speaks Fetch. */
+/**
+ * The HTTP endpoint: a `Request` in, a `Response` out, the same on every server that speaks Fetch. What must hold:
+ *
+ * 1. A route is reached through the guard of its row (`serveOn`): a row without a scope is open, all others verify their caller.
+ * 2. Errors of all routes end in `onError`, as one problem each. From 500 on, the cause is reported, and the problem does not contain
+ *    it. A refusal before the caller is verified is emitted without a principal.
+ * 3. The trace is set before anything can refuse the request, so every problem names it. Unread bodies are dropped last.
+ * 4. Bodies count against the address of the client until its tenant is known, and against the tenant from then on.
+ */
 
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';

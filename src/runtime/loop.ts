@@ -1,4 +1,17 @@
-/** The loop of a run: call the model and settle its tool calls, until it has answered. */
+/**
+ * The loop of a run: call the model and settle its tool calls, until it has answered. What must hold:
+ *
+ * 1. Each batch that `read` returns is recorded before the loop goes on. So a call is made after the chunk that announces it, and
+ *    `finish-step` comes behind what became of every call of its step.
+ * 2. `read` never throws: every path is one `RunEnd`. What is not a `PinnaceError` is a bug, and is reported; its text is in no end.
+ * 3. A step asks for room in the budget before its span opens and the model is called. The tools that it offers and those that it
+ *    accepts are read once a step, before the call: what is loaded meanwhile is for the next step.
+ * 4. Messages of a person come in before the prompt is fitted, so that they are fitted too. The prompt grows at its end, and
+ *    only the context window replaces parts of it: else the provider's cache is lost.
+ * 5. Calls are made only where the model has finished with them (`mayExecute`). Results stand in the order of the calls, whichever
+ *    ends first; a call without a result waits for a person, and then the run ends there.
+ * 6. A rejected answer and its correction are no part of the chat, and the repair is tried once.
+ */
 
 import type {
   LanguageModelV4Message,

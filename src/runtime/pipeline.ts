@@ -1,4 +1,12 @@
-/** Composes the Agents Worker. */
+/**
+ * Composes the runtime over its ports. What must hold:
+ *
+ * 1. Whatever a principal calls checks its scope before anything is looked up.
+ * 2. Closing refuses new work, lets runs drain, releases the plans, and then aborts what is left. Runs end before the last entries of
+ *    the audit are awaited, and budgets give back their reserves after that: each still writes.
+ * 3. Runs, plans and agents that are called as tools need each other. `parts` is made once, and what needs it earlier gets a function.
+ * 4. What a first run does not need is loaded on use. A loader here is never awaited while the runtime is created.
+ */
 
 import { createRecentPrompts } from './prompt-chain.ts';
 import { type Guard, guarded } from '../permission/guarded.ts';

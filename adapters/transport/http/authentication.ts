@@ -1,4 +1,11 @@
-/** Authenticates requests: the one middleware through which every route that is not open is reached. */
+/**
+ * Authenticates requests: the one middleware through which every route that is not open is reached. What must hold:
+ *
+ * 1. The size of the body is limited before the authenticator reads it.
+ * 2. `principal` is set when the signature or token and the named subject are verified, and not before. The scope comes after that.
+ * 3. A nonce is used up before the response, also that of a refused request: by `signed` before the route runs, by `signedOnce` in the
+ *    commit of the route, or after it where the route has left it.
+ */
 
 import { bearerTokenOf, requireNamedSubject, type Revocable } from '../signed/caller.ts';
 import type { Context, Handler, Hono, MiddlewareHandler } from 'hono';
