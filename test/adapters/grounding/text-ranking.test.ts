@@ -24,19 +24,6 @@ describe('textSource ranks', () => {
     expect(idsOf(await found(items, 'Hello, it was stolen'))).toEqual(['b', 'a']);
   });
 
-  it('another word of the question before two that the items have together', async () => {
-    const together = Array.from({ length: 6 }, (_, at) => item(`pair${at}`, 'Gold, as a rule, comes on a card'));
-    const apart = Array.from({ length: 5 }, (_, at) => item(`close${at}`, 'Close the account'));
-    const scoreOf = async (items: readonly GroundingItem[], id: string) =>
-      (await found(items, 'gold card close')).find((hit) => hit.id === id)?.score ?? 0;
-    const alone = [item('gold', 'Gold'), item('card', 'Card')];
-    const inPairs = [...together, ...apart];
-    const inBoth = [...apart, ...['gold', 'card'].flatMap((word) => together.map(({ id }) => item(id + word, word)))];
-    const shareOf = async (items: readonly GroundingItem[]) =>
-      await scoreOf([...items, ...alone], 'gold') / await scoreOf([...items, ...alone], 'close0');
-    expect(await shareOf(inPairs)).toBeLessThan(0.9 * await shareOf(inBoth));
-  });
-
   it('parts of a file that has the rest of the question before parts of another file', async () => {
     const items = [
       item('a1', 'Workers and queues', { uri: 'a.md#1' }),

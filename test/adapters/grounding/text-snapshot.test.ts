@@ -78,17 +78,6 @@ describe('textSource, reopened', () => {
     expect(await indexedBy(source)).toBe(0);
   }, 60_000);
 
-  it('drops what is past its time by then', async () => {
-    const { storage } = await kept();
-    time += 120_000;
-    const source = open(storage);
-    expect(await source.retrieve({ tenant: 'local', query: 'entry 10', topK: 1, filters: [] }, neverAborted())).not
-      .toMatchObject([{ id: 'e10' }]);
-    expect((await source.stats('local', neverAborted())).items).toBe(size - 1);
-    await source.remember({ tenant: 'local', items: [{ id: 'e10', text: 'back again word17' }] }, neverAborted());
-    expect((await source.stats('local', neverAborted())).items).toBe(size);
-  }, 60_000);
-
   it.each<[string, (storage: Storage) => Promise<void>]>([
     ['a part of the snapshot is damaged', async (storage) => {
       const [key] = await keysOf(storage, 'index-part');

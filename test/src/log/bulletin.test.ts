@@ -20,18 +20,4 @@ describe('createBulletin', () => {
     expect(seen.a).toEqual(seen.b);
     expect(seen.a.toSorted((x, y) => x - y)).toEqual(Array.from({ length: 30 }, (_, n) => n));
   });
-
-  it('calls a new subscriber only with later messages', async () => {
-    const storage = memoryStorage();
-    await createBulletin<string>(storage, 'n').publish('before');
-    const bulletin = createBulletin<string>(storage, 'n');
-    const stop = new AbortController();
-    const seen: string[] = [];
-    bulletin.subscribe((message) => seen.push(message), stop.signal);
-    await bulletin.refresh();
-    await bulletin.publish('after');
-    stop.abort();
-    await bulletin.publish('later');
-    expect(seen).toEqual(['after']);
-  });
 });

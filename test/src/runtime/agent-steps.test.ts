@@ -47,20 +47,6 @@ const runtimeWith = (...scripts: ReturnType<typeof says>[]) => {
 };
 
 describe("an agent's steps", () => {
-  it('think: an answer whose stream breaks is unavailable, not a mistake of ours', async () => {
-    const { model } = scriptedModel(() =>
-      new ReadableStream({
-        start: (controller) => controller.enqueue({ type: 'stream-start', warnings: [] }),
-        pull: (controller) => controller.error(new TypeError('terminated: sk-SECRET')),
-      })
-    );
-    await expect(testRuntime({ model, limits: { modelRetries: 0 } }).steps.think(thought())).rejects.toMatchObject({
-      code: 'unavailable',
-      message: expect.not.stringContaining('SECRET'),
-      details: { reason: 'provider_unreachable' },
-    });
-  });
-
   it.each([
     ['is cut before its finish', says('Half of').slice(0, -1), { reason: 'provider_stream_cut' }],
     ['finishes with an error', [...says('Half of').slice(0, -1), failedFinish], undefined],

@@ -110,18 +110,6 @@ describe('GET /v1/events', () => {
     await events.cancel();
   });
 
-  it('resumes from `ready` when no event had come yet', async () => {
-    const { get, happen } = endpoint();
-    const first = eventsOf(await get());
-    const ready = await first.next();
-    await first.cancel();
-    happen('sample.meanwhile');
-    const again = eventsOf(await get('', { 'last-event-id': ready?.id ?? '' }));
-    await again.next();
-    expect(read(await again.next()).action).toBe('sample.meanwhile');
-    await again.cancel();
-  });
-
   it('streams all stored events to a client that asks from 0', async () => {
     const { get, happen } = endpoint();
     happen('sample.before');

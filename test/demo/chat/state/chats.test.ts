@@ -159,20 +159,6 @@ describe('createChats', () => {
     expect(textsOf(after.current.value.messages.value)).toEqual(['one', 'first']);
   });
 
-  it('reads the messages of a chat when it is opened, not before', async () => {
-    const before = create();
-    before.send('one');
-    await answer(before, 'first');
-    await stored();
-    const after = create();
-    await after.restore(undefined);
-    const [chat] = after.list.value;
-    expect(chat?.loaded.value).toBe('absent');
-    await after.open(chat?.id ?? '');
-    expect(chat?.loaded.value).toBe('ready');
-    expect(chat?.messages.value).toHaveLength(2);
-  });
-
   it('writes while it streams at times, not with every chunk', async () => {
     vi.useFakeTimers();
     const chats = create();

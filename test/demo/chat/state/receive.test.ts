@@ -10,17 +10,6 @@ function run(state: string, error?: object): object {
 }
 
 describe('createReceiver, text', () => {
-  it('joins the deltas of a text', () => {
-    const answer = receive(
-      { type: 'text-start', id },
-      { type: 'text-delta', id, delta: 'Good ' },
-      { type: 'text-delta', id, delta: 'morning' },
-      { type: 'text-end', id },
-    );
-    expect(answerText(answer)).toBe('Good morning');
-    expect(answer.parts.value).toMatchObject([{ type: 'text', done: { value: true } }]);
-  });
-
   it('starts a text whose start did not arrive', () => {
     expect(answerText(receive({ type: 'text-delta', id, delta: 'late' }))).toBe('late');
   });

@@ -2,8 +2,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { staticCatalog } from '../../../../adapters/catalog/static.ts';
 import { memorySink } from '../../../../adapters/sinks/memory.ts';
-import { type CreateRuntimeOptions, defineTool, localPrincipal, PinnaceError } from '../../../../src/index.ts';
-import { fakeMcp, mcpCatalog, pinnedServer } from '../../../fixtures/mcp.ts';
+import { type CreateRuntimeOptions, defineTool, localPrincipal } from '../../../../src/index.ts';
 import { callsTools, says, scriptedModel } from '../../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime } from '../../../fixtures/runtime.ts';
 
@@ -57,22 +56,6 @@ describe('the error of a tool call', () => {
     const { part, event } = await run('look', httpTool([answer], { retries: 0 }));
     expect(part).toMatchObject({ code, retryable: true, retryAfterMs: 7000 });
     expect(event?.error).toMatchObject({ code, retryAfterMs: 7000 });
-  });
-
-  it('keeps retryAfterMs of a function and of an MCP server', async () => {
-    const error = new PinnaceError('rate_limited', 'Too many', { retryAfterMs: 1234 });
-    const tool = defineTool({
-      id: 'work',
-      description: 'Works',
-      input: v.object({}),
-      execute: () => Promise.reject(error),
-    });
-    const mcp = fakeMcp({ onCall: () => Promise.reject(error) });
-    const server = { catalog: mcpCatalog([await pinnedServer()]), mcp: mcp.connector };
-    for (const { part, event } of [await run('work', { tools: [tool] }), await run('docs__search', server)]) {
-      expect(part).toMatchObject({ code: 'rate_limited', retryAfterMs: 1234 });
-      expect(event?.error).toMatchObject({ code: 'rate_limited', retryAfterMs: 1234 });
-    }
   });
 });
 

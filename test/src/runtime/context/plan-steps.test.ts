@@ -44,17 +44,6 @@ describe('a model call of a plan whose history fills the context window', () => 
     expect(JSON.stringify(history)).toContain('result 0 ');
   });
 
-  it('is refused when nothing is left to shorten', async () => {
-    const { model, calls } = scriptedModel(says('Done'));
-    const { steps } = testRuntime({ model, agent: smallWindow });
-    const inputs = [{ type: 'text' as const, text: 'w'.repeat(20_000) }];
-    await expect(steps.think(thought({ inputs }))).rejects.toMatchObject({
-      code: 'budget_exceeded',
-      details: { reason: 'context_window' },
-    });
-    expect(calls).toEqual([]);
-  });
-
   it('is shortened for a fallback that takes less, and for the same fallback in the next step', async () => {
     const models = {
       one: namedModel('first', () => Promise.reject(apiError(401))),
