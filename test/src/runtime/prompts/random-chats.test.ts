@@ -241,8 +241,10 @@ class Chat {
 
   async act(name: Action): Promise<void> {
     if (name === 'reload') this.#runtime = this.open();
-    else if (name === 'day') this.#now += 86_400_000;
-    else if (name === 'reverseTools' || name === 'addTool') {
+    else if (name === 'day') {
+      this.#now += 86_400_000;
+      this.#last = undefined; // runs expire with the day
+    } else if (name === 'reverseTools' || name === 'addTool') {
       this.#tools = name === 'addTool'
         ? [toolOf(`extra${this.#tools.length}`), ...this.#tools]
         : this.#tools.toReversed();
