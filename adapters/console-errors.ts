@@ -1,3 +1,4 @@
+import { checkNames, optional } from '../src/base/check-options.ts';
 import type { ErrorContext, OnError } from '../src/events/report.ts';
 import { PinnaceError } from '../src/base/errors.ts';
 import { providerText } from './models/provider-text.ts';
@@ -25,8 +26,10 @@ export interface ConsoleErrorsOptions {
  * const runtime = createRuntime({ catalog, models, storage, tools, onError: consoleErrors() });
  */
 export function consoleErrors(
-  { write = (text) => console.error(text), detail = 'full' }: ConsoleErrorsOptions = {},
+  options: ConsoleErrorsOptions = {},
 ): OnError {
+  checkNames('print errors', options, optional('write', 'detail'));
+  const { write = (text) => console.error(text), detail = 'full' } = options;
   const linesOf = { full: fullLines, brief: briefLines, line: () => [] }[detail];
   return (cause, context) => {
     const head = detail === 'line' ? `${headOf(context)}: ${labelOf(cause)}` : headOf(context);

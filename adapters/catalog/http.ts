@@ -1,5 +1,6 @@
 /** Definitions from an existing control plane, over HTTP. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { BoundedMap } from '../../src/base/bounded-map.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Catalog } from '../../src/contracts/catalog.ts';
@@ -67,6 +68,11 @@ const pageLimit = 100;
  * const catalog = httpCatalog({ url: 'https://control.example/v1', headers: () => ({ authorization: `Bearer ${token}` }) });
  */
 export function httpCatalog(options: HttpCatalogOptions): Catalog {
+  checkNames(
+    'create the catalog',
+    options,
+    optional('url', 'headers', 'tenantHeader', 'now', 'egress', 'privateOrigins', 'fetch'),
+  );
   const source = sourceOf(options);
   const { tenantHeader } = options;
   if (tenantHeader === undefined) return catalogOver(source);

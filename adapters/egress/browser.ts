@@ -1,5 +1,6 @@
 /** The guarded fetch in a browser. It cannot check addresses or redirects, so origins are fixed and a redirect is an error. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import type { Egress } from '../../src/contracts/egress.ts';
 import { guardedFetch, type GuardedFetchOptions } from './guarded-fetch.ts';
 import { notSent, unreachable } from './refusals.ts';
@@ -14,6 +15,11 @@ export interface BrowserEgressOptions extends GuardedFetchOptions {
 
 /** Creates the guarded fetch for a page or a worker: without cookies, referrer and cache. */
 export function browserEgress(options: BrowserEgressOptions = {}): Egress {
+  checkNames(
+    'create the egress',
+    options,
+    optional('fetch', 'circuit', 'loopback', 'origins', 'privateOrigins', 'schemes'),
+  );
   const { fetch: send = (...args: Parameters<typeof fetch>) => fetch(...args) } = options;
   const guarded = guardedFetch(async ({ url, method, headers, body }, signal, terms) =>
     await send(url, {

@@ -1,5 +1,6 @@
 /** The guarded fetch on Deno: the socket opens only to addresses that were checked, through the look-up of `node:http(s)`. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import type { PinnaceError } from '../../src/base/errors.ts';
 import type { Egress } from '../../src/contracts/egress.ts';
 import { loadOnce } from '../../src/base/load-once.ts';
@@ -34,6 +35,11 @@ export interface PinnedEgress extends Egress {
 
 /** Creates the guarded fetch for servers: Node, and Deno (2.7.14 and later). */
 export function serverEgress(options: DenoEgressOptions = {}): PinnedEgress {
+  checkNames(
+    'create the egress',
+    options,
+    optional('resolve', 'isPublicAddress', 'canPin', 'circuit', 'loopback', 'origins', 'privateOrigins', 'schemes'),
+  );
   const { resolve = bySystem, isPublicAddress = isPublic, canPin = probe } = options;
   const isPinned = loadOnce(() => canPin().catch(() => false));
   const egress = guardedFetch(async (hop, signal) => {

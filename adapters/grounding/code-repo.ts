@@ -1,5 +1,6 @@
 /** Code as a grounding source: symbols, identifiers, exact text and linear-time regular expressions, with lines that stay true. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { BoundedMap } from '../../src/base/bounded-map.ts';
 import {
   compileFilters,
@@ -45,7 +46,9 @@ const defaultLimits: CodeLimits = { files: 20_000, fileBytes: 16_777_216, bytes:
  * @example
  * const code = codeSource({ id: 'code', tree: () => folderTree('/srv/project', { repo: 'project' }) });
  */
-export function codeSource({ id, tree, limits }: CodeSourceOptions): CodeSource {
+export function codeSource(options: CodeSourceOptions): CodeSource {
+  checkNames('create the source', options, optional('id', 'tree', 'limits'));
+  const { id, tree, limits } = options;
   const capabilities = { query: true, embedding: false, filters: filterOps, records: false };
   const indexes = new BoundedMap<string, Promise<CodeIndex | undefined>>(64);
   const build = async (tenant: string, signal: AbortSignal): Promise<CodeIndex | undefined> => {

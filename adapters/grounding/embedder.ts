@@ -1,5 +1,6 @@
 /** Embeddings of any model of the AI SDK: as many calls as its limits need, a few of them at once. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import type { EmbeddingModelV4 } from '@ai-sdk/provider';
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Embedder } from '../../src/contracts/grounding-source.ts';
@@ -21,8 +22,10 @@ const mostParallel = 8;
 /** Creates an embedder of a model. What the provider says of a failure may quote the texts: it is the `cause`, which no caller receives. */
 export function createEmbedder(
   model: EmbeddingModelV4,
-  { maxRetries: retries = 2, dimensions }: EmbedderOptions = {},
+  options: EmbedderOptions = {},
 ): Embedder {
+  checkNames('create the embedder', options, optional('maxRetries', 'dimensions'));
+  const { maxRetries: retries = 2, dimensions } = options;
   const terms = dimensions === undefined ? {} : { dimensions };
   const call = (values: string[], signal: AbortSignal): Promise<number[][]> =>
     withModelRetries(async () => {

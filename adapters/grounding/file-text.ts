@@ -1,5 +1,6 @@
 /** The text of a file, whatever it is: what `ingest` reads under the file's own name. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { loadOnce } from '../../src/base/load-once.ts';
 import { decodeText } from './decode-text.ts';
 import type { SkippedPart } from './office/markdown.ts';
@@ -31,8 +32,10 @@ const loadPdf = /* @__PURE__ */ loadOnce(() => import('./pdf-text.ts'));
  */
 export async function fileText(
   file: Uint8Array<ArrayBuffer>,
-  { type, signal, onSkipped }: FileTextOptions = {},
+  options: FileTextOptions = {},
 ): Promise<string> {
+  checkNames('read the file', options, optional('type', 'signal', 'onSkipped'));
+  const { type, signal, onSkipped } = options;
   const start = new TextDecoder('latin1').decode(file.subarray(0, 1_024));
   if (start.includes('%PDF-') && !start.startsWith('PK')) {
     return await (await loadPdf()).pdfText(file, { signal, onSkipped });

@@ -1,5 +1,6 @@
 /** Vectors of texts without a model: words and their parts, counted into a fixed number of places by their hashes. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { porterStem } from '../../src/search/terms.ts';
 import type { Embedder } from '../../src/contracts/grounding-source.ts';
 import { stopMaskOf } from '../../src/search/languages.ts';
@@ -15,7 +16,9 @@ export type { Embedder } from '../../src/contracts/grounding-source.ts';
  * @example
  * const notes = vectorSource({ id: 'notes', embedder: hashedEmbedder() });
  */
-export function hashedEmbedder({ dimensions = 1_024 }: { readonly dimensions?: number } = {}): Embedder {
+export function hashedEmbedder(options: { readonly dimensions?: number } = {}): Embedder {
+  checkNames('create the embedder', options, optional('dimensions'));
+  const { dimensions = 1_024 } = options;
   const embedNow = (text: string): Float32Array => hashedVector(text, dimensions);
   return {
     id: `hashed-stems-${dimensions}`,

@@ -1,5 +1,6 @@
 /** Reads the text of office files: Word, Excel, PowerPoint, and their OpenDocument counterparts. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { TextBudget } from '../../src/grounding/ingest/pieces.ts';
 import { createMarkdown, type Markdown, type SkippedPart } from './office/markdown.ts';
@@ -43,8 +44,10 @@ const readers: readonly (readonly [type: RegExp, usual: string, read: Read])[] =
  */
 export async function officeText(
   file: Uint8Array<ArrayBuffer>,
-  { signal, onSkipped }: OfficeTextOptions = {},
+  options: OfficeTextOptions = {},
 ): Promise<string> {
+  checkNames('read the file', options, optional('signal', 'onSkipped'));
+  const { signal, onSkipped } = options;
   if (isCompoundFile(file)) {
     throw unsupported('it is encrypted, or of an older version: save it as .docx, .xlsx or .pptx without a password');
   }

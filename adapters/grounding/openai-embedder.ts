@@ -1,5 +1,6 @@
 /** Embeddings from any endpoint that speaks OpenAI's `POST /embeddings`. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { isRecord } from '../../src/base/is-record.ts';
 import type { Embedder } from '../../src/contracts/grounding-source.ts';
@@ -36,6 +37,11 @@ export interface OpenAiEmbedderOptions {
  * const notes = vectorSource({ id: 'notes', storage, embedder });
  */
 export function openAiEmbedder(options: OpenAiEmbedderOptions): Embedder {
+  checkNames(
+    'create the embedder',
+    options,
+    optional('model', 'dimensions', 'perRequest', 'apiKey', 'baseUrl', 'fetch', 'maxRetries', 'wait'),
+  );
   const { model, dimensions, perRequest = 64 } = options;
   return {
     id: `openai-compatible/${model}${dimensions === undefined ? '' : `/${dimensions}`}`,

@@ -1,5 +1,6 @@
 /** Connects to MCP servers of all protocol revisions. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { loadOnce } from '../../src/base/load-once.ts';
 import type { McpConnector } from '../../src/contracts/mcp/mcp-connector.ts';
@@ -18,6 +19,11 @@ export type { McpConnector } from '../../src/contracts/mcp/mcp-connector.ts';
  * const connector = mcpConnector({ egress: denoEgress() });
  */
 export function mcpConnector(options: McpConnectorOptions): McpConnector {
+  checkNames(
+    'create the connector',
+    options,
+    optional('egress', 'maxBytes', 'connectTimeoutMs', 'listTimeoutMs', 'logLevel'),
+  );
   return connectorOver(openSession, options);
 }
 

@@ -1,5 +1,6 @@
 /** The approved resources of an MCP server as a grounding source. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { BoundedMap } from '../../src/base/bounded-map.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { createPrincipal } from '../../src/base/principal.ts';
@@ -74,6 +75,11 @@ interface Index {
  * const grounding = createGrounding({ sources: [docs], records: registry });
  */
 export function mcpResourceSource(options: McpResourceSourceOptions): GroundingSource {
+  checkNames(
+    'create the source',
+    options,
+    optional('id', 'server', 'catalog', 'connector', 'secrets', 'include', 'freshMs', 'now', 'onError'),
+  );
   const { id, connector, freshMs = 600_000, now = Date.now, onError = () => {} } = options;
   const watch = new PinWatch({ ttlMs: freshMs, now, onDrift: () => Promise.resolve() });
   const content = createMcpContent({

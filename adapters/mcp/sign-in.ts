@@ -1,5 +1,6 @@
 /** Signs people in to MCP servers, by the single OAuth functions of `@modelcontextprotocol/client`. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { isPrivateOriginAllowed } from '../../src/base/origins.ts';
 import { loadOnce } from '../../src/base/load-once.ts';
@@ -36,6 +37,11 @@ export interface McpSignInOptions {
  * const signIn = mcpSignIn({ egress: denoEgress(), redirectUris: ['https://chat.example.com/mcp/callback'] });
  */
 export function mcpSignIn(options: McpSignInOptions): McpSignIn {
+  checkNames(
+    'sign people in to MCP servers',
+    options,
+    optional('egress', 'redirectUris', 'clientName', 'clientMetadataUrl', 'loopback', 'endpointUrl'),
+  );
   const { egress, redirectUris, clientName = 'Pinnace', loopback = [] } = options;
   const clientMetadata = options.clientMetadataUrl === undefined ? metadataOf(options, clientName) : undefined;
   const clientMetadataUrl = options.clientMetadataUrl ?? clientMetadata?.client_id;

@@ -1,5 +1,6 @@
 /** The `fetch` of a model's endpoint: over the guarded egress, to one origin, with the secret added last. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Egress } from '../../src/contracts/egress.ts';
 import type { PrivateOrigins } from '../../src/base/origins.ts';
@@ -29,8 +30,10 @@ const maxBytes = 67_108_864;
  * const model = createOpenAICompatible({ name: 'acme', baseURL: baseUrl, fetch }).embeddingModel('embed-1');
  */
 export function guardedModelFetch(
-  { egress, baseUrl, privateOrigins = [], secret }: GuardedModelFetchOptions,
+  options: GuardedModelFetchOptions,
 ): typeof fetch {
+  checkNames('create the fetch function', options, optional('egress', 'baseUrl', 'privateOrigins', 'secret'));
+  const { egress, baseUrl, privateOrigins = [], secret } = options;
   const { origin } = new URL(baseUrl);
   return async (input, init) => {
     const { signal } = init ?? {};

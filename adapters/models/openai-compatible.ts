@@ -1,7 +1,7 @@
 /** Language models behind any endpoint that speaks OpenAI's chat completions. */
 
 import type { LanguageModel } from '../../src/contracts/ai-types.ts';
-import { checkOptions } from '../../src/base/check-options.ts';
+import { checkKnownOptions, optional } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { asRecord, isRecord } from '../../src/base/is-record.ts';
 
@@ -40,9 +40,10 @@ export function openAiCompatible(options: OpenAiCompatibleOptions): LanguageMode
 
 /** Creates the model with the parameters that its server has refused so far: those that it will refuse are added. */
 export function createCompatibleModel(options: OpenAiCompatibleOptions, omitted: Set<string>): LanguageModel {
-  checkOptions('create the model', options, {
+  checkKnownOptions('create the model', options, {
     baseUrl: ['given', 'everything before "/chat/completions"', /^(baseURL|url)$/],
     model: ['text', 'the name of the model', /^(modelId|name)$/],
+    ...optional('apiKey', 'jsonSchema', 'unsupportedParameters', 'headers', 'fetch'),
   });
   const { baseUrl, apiKey, model, jsonSchema = false, unsupportedParameters = [], headers = {}, fetch } = options;
   for (const name of unsupportedParameters) omitted.add(name);

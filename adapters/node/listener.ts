@@ -1,7 +1,7 @@
 /** Serves a fetch handler by `node:http`, Express and other frameworks that pass its requests on. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
+import { checkNames, checkOptions, optional, wrongArgument } from '../../src/base/check-options.ts';
 import type { Handler } from '../transport/http.ts';
 import { setBasePath, setTarget } from '../transport/http/request.ts';
 
@@ -31,6 +31,7 @@ interface Mounted {
  * createServer(toNodeListener(endpoint.handler)).listen(8000);
  */
 export function toNodeListener(handler: Handler, options: NodeListenerOptions = {}): NodeListener {
+  checkNames('create the listener', options, optional('basePath'));
   checkOptions('create the listener', { handler }, { handler: ['function', 'the handler of an endpoint'] });
   if ('rawHeaders' in options) {
     throw wrongArgument('create the listener', 'options', 'it is a request; pass createServer(endpoint.listener())');

@@ -3,6 +3,7 @@
  * loop, a worker that runs out of memory ends its host, and a worker without permissions still loads `npm:` modules.
  */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import type { ProgramSandbox } from '../../src/contracts/sandbox.ts';
 import {
   type CellProcess,
@@ -38,6 +39,7 @@ const walls = [
  * createRuntime({ catalog, models, storage, tools, sandbox: denoSandbox({ maxMemoryMb: 64 }) });
  */
 export function denoSandbox(options: DenoSandboxOptions = {}): ProbedSandbox & ProgramSandbox {
+  checkNames('create the sandbox', options, optional('maxMemoryMb'));
   return processSandbox('Deno' in globalThis ? platform : undefined, options);
 }
 

@@ -3,6 +3,7 @@
  * newer deny it the network as well; Node 22 and 24 have no such permission, so that there only the walls of the prelude do.
  */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
@@ -22,6 +23,7 @@ export type NodeSandboxOptions = ProcessSandboxOptions;
  * createRuntime({ catalog, models, storage, tools, sandbox: nodeSandbox(), programs: true });
  */
 export function nodeSandbox(options: NodeSandboxOptions = {}): ProbedSandbox & ProgramSandbox {
+  checkNames('create the sandbox', options, optional('maxMemoryMb'));
   const isHere = !('Deno' in globalThis) && !('bun' in process.versions) &&
     process.allowedNodeEnvironmentFlags.has('--permission');
   return processSandbox(isHere ? platform : undefined, options);

@@ -1,5 +1,6 @@
 /** Secrets from the environment of the process. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { SecretSource } from '../../src/contracts/egress.ts';
 import { Secret, type SecretOrigins } from '../../src/base/secret.ts';
@@ -41,6 +42,7 @@ export interface DenoEnvSecretsOptions extends UnboundSecrets {
  * const secrets = denoEnvSecrets({ origins: { 'openai-key': ['https://api.openai.com'] } });
  */
 export function denoEnvSecrets(options: DenoEnvSecretsOptions = {}): SecretSource {
+  checkNames('create the source of secrets', options, optional('prefix', 'env', 'delete', 'origins', 'unboundSecrets'));
   const { prefix = 'PINNACE_SECRET_', env, delete: isDeleted = false, origins = {}, unboundSecrets } = options;
   if (!/^\w*$/.test(prefix)) {
     throw new PinnaceError('invalid_argument', 'Cannot use the prefix: it must be letters, digits and "_"');

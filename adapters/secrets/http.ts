@@ -1,5 +1,6 @@
 /** Secrets from a secret manager, over HTTP. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { SecretScope, SecretSource } from '../../src/contracts/egress.ts';
 import type { SecretRef } from '../../src/base/schema.ts';
@@ -38,6 +39,11 @@ const maxBytes = 64 * 1024;
  * const secrets = httpSecrets({ url: 'https://secrets.example/v1', headers: ({ tenant }) => tokenOf(tenant) });
  */
 export function httpSecrets(options: HttpSecretsOptions): SecretSource {
+  checkNames(
+    'create the source of secrets',
+    options,
+    optional('url', 'headers', 'now', 'origins', 'unboundSecrets', 'egress', 'privateOrigins', 'fetch'),
+  );
   const { url, headers = () => ({}), now = Date.now, origins = {}, unboundSecrets } = options;
   const base = baseOf(url, 'the secret manager');
   const fetch = guardedSend(options, base);

@@ -1,5 +1,6 @@
 /** Secrets in the browser, encrypted in IndexedDB and locked with a passphrase. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { parse } from '../../src/base/parse.ts';
 import type { SecretSource } from '../../src/contracts/egress.ts';
@@ -97,7 +98,9 @@ const maxLength = 65_536;
  * await secrets.unlock(passphrase);
  * await secrets.set('openai-key', value);
  */
-export function vaultSecrets({ name, indexedDB, unboundSecrets }: VaultSecretsOptions): Vault {
+export function vaultSecrets(options: VaultSecretsOptions): Vault {
+  checkNames('create the vault', options, optional('name', 'indexedDB', 'unboundSecrets'));
+  const { name, indexedDB, unboundSecrets } = options;
   const state: VaultState = { name, use: vaultDatabase(name, indexedDB), locks: 0, unboundSecrets };
   return {
     unlock: (passphrase) => unlock(state, passphrase),

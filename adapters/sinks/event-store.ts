@@ -1,10 +1,11 @@
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { BoundedMap } from '../../src/base/bounded-map.ts';
 import { createEventBlocks, type EventLogOptions, lostAction } from '../../src/events/event-chain.ts';
 import type { EventBlocks, EventStore } from '../../src/events/event-query.ts';
 import type { ObservedEvent } from '../../src/contracts/event-sink.ts';
 import { createTraceId } from '../../src/events/trace-ids.ts';
 import { summaryOf } from '../../src/events/payload-summary.ts';
-import { type QueuedSink, queuedSink, type QueueOptions } from './queue.ts';
+import { type QueuedSink, queuedSink, type QueueOptions, queueOptions } from './queue.ts';
 
 /** An event store with its queues. */
 export interface QueuedEventStore extends EventStore, Pick<QueuedSink, 'waiting' | 'dropped' | 'flush' | 'close'> {}
@@ -26,8 +27,10 @@ const maxTenants = 1000;
  * const runtime = createRuntime({ catalog, models, storage, ring });
  */
 export function eventStore(
-  { storage, retentionMs, maxWaitMs = 100, ...queue }: Omit<EventLogOptions, 'name'> & QueueOptions,
+  options: Omit<EventLogOptions, 'name'> & QueueOptions,
 ): QueuedEventStore {
+  checkNames('create the store of events', options, { ...optional('storage', 'retentionMs'), ...queueOptions });
+  const { storage, retentionMs, maxWaitMs = 100, ...queue } = options;
   const tenants = new BoundedMap<string, Tenant>(maxTenants, (tenant) => void leave(tenant));
   let droppedBefore = 0;
   const leave = async ({ queue: left }: Tenant): Promise<void> => {

@@ -1,6 +1,7 @@
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { guardedSend, type GuardedSendOptions } from '../remote/guarded-send.ts';
-import { type QueuedSink, queuedSink, type QueueOptions } from './queue.ts';
+import { type QueuedSink, queuedSink, type QueueOptions, queueOptions } from './queue.ts';
 
 /** Where events are sent. */
 export interface HttpSinkOptions extends QueueOptions, GuardedSendOptions {
@@ -20,8 +21,13 @@ export interface HttpSinkOptions extends QueueOptions, GuardedSendOptions {
  * const { sink, close } = httpSink({ url: 'https://events.example/ingest', headers: () => ({ authorization: `Bearer ${token}` }) });
  */
 export function httpSink(
-  { url, headers = () => ({}), egress, privateOrigins, fetch, timeoutMs = 10_000, ...queue }: HttpSinkOptions,
+  options: HttpSinkOptions,
 ): QueuedSink {
+  checkNames('create the sink', options, {
+    ...optional('url', 'headers', 'egress', 'privateOrigins', 'fetch', 'timeoutMs'),
+    ...queueOptions,
+  });
+  const { url, headers = () => ({}), egress, privateOrigins, fetch, timeoutMs = 10_000, ...queue } = options;
   const address = new URL(url);
   const way = { ...(egress && { egress }), ...(privateOrigins && { privateOrigins }), ...(fetch && { fetch }) };
   const send = guardedSend(way, address.href);

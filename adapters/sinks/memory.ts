@@ -1,3 +1,4 @@
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import type { EventSink, ObservedEvent } from '../../src/contracts/event-sink.ts';
 
 /** A sink with the events that it holds, oldest first. */
@@ -7,7 +8,9 @@ export interface MemorySink {
 }
 
 /** Creates a sink that holds the last events in memory. */
-export function memorySink({ capacity = 1000 }: { capacity?: number } = {}): MemorySink {
+export function memorySink(options: { capacity?: number } = {}): MemorySink {
+  checkNames('create the sink', options, optional('capacity'));
+  const { capacity = 1000 } = options;
   const events: ObservedEvent[] = [];
   return {
     events,

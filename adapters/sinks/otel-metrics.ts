@@ -1,5 +1,6 @@
 /** The runtime's own metrics as those of OpenTelemetry, from the same counts as `/v1/metrics`. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { type MeterProvider, metrics } from '@opentelemetry/api';
 import type { MetricsObserver } from '../../src/base/metrics.ts';
 import { createOtelMetrics } from './otel-figures.ts';
@@ -14,6 +15,8 @@ export type { MetricsObserver } from '../../src/base/metrics.ts';
  * @example
  * runtime.metrics.observe(otelMetrics());
  */
-export function otelMetrics({ meterProvider }: { readonly meterProvider?: MeterProvider } = {}): MetricsObserver {
+export function otelMetrics(options: { readonly meterProvider?: MeterProvider } = {}): MetricsObserver {
+  checkNames('create the metrics', options, optional('meterProvider'));
+  const { meterProvider } = options;
   return createOtelMetrics((meterProvider ?? metrics).getMeter(scope));
 }

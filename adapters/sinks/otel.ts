@@ -1,5 +1,6 @@
 /** Events as spans and metrics of OpenTelemetry, by its conventions for generative AI. Without a provider nothing happens. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { metrics, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { createOtelSink, type OtelSink, type OtelSinkOptions } from './otel-sink.ts';
 
@@ -14,5 +15,6 @@ export type { OtelSink, OtelSinkOptions } from './otel-sink.ts';
  * const runtime = createRuntime({ catalog, models, storage, sinks: [sink] });
  */
 export function otelSink(options: OtelSinkOptions = {}): OtelSink {
+  checkNames('create the sink', options, optional('tracerProvider', 'meterProvider', 'ids'));
   return createOtelSink({ metrics, ROOT_CONTEXT, trace }, options);
 }

@@ -1,5 +1,6 @@
 /** Shared by sinks that write elsewhere: a bounded queue, batches, retries, and a count of lost events. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { createReport, type OnError } from '../../src/events/report.ts';
 import type { EventSink, ObservedEvent } from '../../src/contracts/event-sink.ts';
 import type { Metrics } from '../../src/base/metrics.ts';
@@ -34,11 +35,23 @@ export interface QueueOptions {
   readonly onError?: OnError;
 }
 
+/** The names of these options. */
+export const queueOptions = /* @__PURE__ */ optional(
+  'capacity',
+  'batchSize',
+  'maxWaitMs',
+  'tries',
+  'retryDelayMs',
+  'onError',
+);
+
 /** Creates a sink over a function that writes a batch. Batches are written one at a time, in order. */
 export function queuedSink(
   write: (events: readonly ObservedEvent[]) => Promise<void>,
-  { capacity = 10_000, batchSize = 100, maxWaitMs = 1000, tries = 3, retryDelayMs = 500, onError }: QueueOptions,
+  options: QueueOptions,
 ): QueuedSink {
+  checkNames('create the sink', options, queueOptions);
+  const { capacity = 10_000, batchSize = 100, maxWaitMs = 1000, tries = 3, retryDelayMs = 500, onError } = options;
   const report = createReport(onError);
   let waiting: ObservedEvent[] = [];
   let dropped = 0;

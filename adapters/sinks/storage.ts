@@ -1,6 +1,7 @@
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { createEventBlocks, type EventLogOptions } from '../../src/events/event-chain.ts';
 import type { EventBlocks } from '../../src/events/event-query.ts';
-import { type QueuedSink, queuedSink, type QueueOptions } from './queue.ts';
+import { type QueuedSink, queuedSink, type QueueOptions, queueOptions } from './queue.ts';
 
 /** A sink with the log that it writes. */
 export interface StorageSink extends QueuedSink {
@@ -19,8 +20,10 @@ export interface StorageSink extends QueuedSink {
  * const { items } = await log.list({ traceId });
  */
 export function storageSink(
-  { storage, name = 'events', retentionMs, ...queue }: EventLogOptions & QueueOptions,
+  options: EventLogOptions & QueueOptions,
 ): StorageSink {
+  checkNames('create the sink', options, { ...optional('storage', 'name', 'retentionMs'), ...queueOptions });
+  const { storage, name = 'events', retentionMs, ...queue } = options;
   const blocks = createEventBlocks({ storage, name, retentionMs });
   const queued = queuedSink((events) => blocks.append(events), queue);
   return {

@@ -1,5 +1,6 @@
 /** State in the SQLite database of a Durable Object of Cloudflare. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { encodeKey, keyText } from '../../src/base/key.ts';
 import type { ClosableStorage, Watchable } from '../../src/contracts/storage.ts';
 import { invalid, listBounds, prepareChanges } from './changes.ts';
@@ -38,8 +39,10 @@ const maxValueBytes = 4 * 1024 * 1024;
  * }
  */
 export function durableObjectStorage(
-  { storage, table = 'pinnace', now = Date.now }: DurableObjectStorageOptions,
+  options: DurableObjectStorageOptions,
 ): ClosableStorage & Watchable {
+  checkNames('create the storage', options, optional('storage', 'table', 'now'));
+  const { storage, table = 'pinnace', now = Date.now } = options;
   if (!/^[a-z_][a-z0-9_]{0,47}$/.test(table)) {
     throw invalid('invalid_table', `Cannot use the table "${table}": take up to 48 of a-z, 0-9 and _`);
   }

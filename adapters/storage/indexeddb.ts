@@ -1,5 +1,6 @@
 /** State in the browser's IndexedDB, for pages and workers. The only file that knows idb-keyval. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { promisifyRequest } from 'idb-keyval';
 import { encodeKey, keyBytes, keyText } from '../../src/base/key.ts';
 import type { ClosableStorage, CommitResult, Entry, Watchable } from '../../src/contracts/storage.ts';
@@ -43,8 +44,10 @@ const purgeLimit = 100;
  * const storage = indexedDbStorage({ name: 'pinnace' });
  */
 export function indexedDbStorage(
-  { name, now = Date.now, indexedDB, format }: IndexedDbStorageOptions,
+  options: IndexedDbStorageOptions,
 ): ClosableStorage & Watchable {
+  checkNames('create the storage', options, optional('name', 'now', 'indexedDB', 'format'));
+  const { name, now = Date.now, indexedDB, format } = options;
   const connection: Connection<IDBDatabase> = createConnection({
     open: () => openDatabase({ name, factory: indexedDB, format, onLost: (database) => connection.forget(database) }),
     shut: (database) => database.close(),

@@ -1,6 +1,6 @@
 /** Connects a page with its agent worker. Streams cross by transfer, errors cross as data. */
 
-import { checkOptions } from '../../src/base/check-options.ts';
+import { checkNames, checkOptions, optional } from '../../src/base/check-options.ts';
 import { type Endpoint, expose, type Remote, transfer, wrap } from 'comlink';
 import type { ChatTransport, UIMessage, UIMessageChunk } from '../../src/contracts/ai-types.ts';
 import { type ErrorData, fromData, PinnaceError, toData } from '../../src/base/errors.ts';
@@ -205,6 +205,7 @@ export function connectRuntime(
   defaults: ChatDefaults = {},
 ): ConnectedRuntime {
   const port: unknown = Object(worker).port ?? worker;
+  checkNames('connect to the runtime', defaults, optional('agentId', 'body'));
   if (typeof Object(port).postMessage !== 'function') {
     // by hand: a page does without the texts of all other mistakes
     throw new PinnaceError(

@@ -2,7 +2,7 @@
 
 import { checkDelegation, type SessionCredential } from './signed/caller.ts';
 import { checkAgents, checkScopes } from './check-scopes.ts';
-import { checkOptions, wrongArgument } from '../../src/base/check-options.ts';
+import { checkKnownOptions, checkOptions, optional, wrongArgument } from '../../src/base/check-options.ts';
 import { calculateJwkThumbprint, exportJWK, importJWK, SignJWT } from 'jose';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { isPrincipalName, type Scope } from '../../src/base/principal.ts';
@@ -90,9 +90,10 @@ export async function generateRootKey(): Promise<PrivateRootKey> {
  * const { certificate, key } = await issuer.issue({ subject: 'ada', tenant: 'acme', agents: '*', scopes: ['run:create'] });
  */
 export async function createIssuer(options: IssuerOptions): Promise<CertificateIssuer> {
-  checkOptions('create the issuer', options, {
+  checkKnownOptions('create the issuer', options, {
     iss: ['text', 'the "iss" of the certificates, such as "https://agents.example.com"', /^issuer$/],
     audience: ['text', 'the "aud" of the certificates: the audience of the endpoint', /^aud$/],
+    ...optional('privateKey', 'deployment', 'now'),
   });
   const { iss, audience, privateKey = await generateRootKey(), deployment = false, now = Date.now } = options;
   const { signingKey, publicKey } = await importRoot(privateKey);

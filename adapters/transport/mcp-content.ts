@@ -1,5 +1,6 @@
 /** `pinnace/transport/mcp-content`: resources and prompts for the clients of an MCP server. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import type { Principal } from '../../src/base/principal.ts';
 import type { Grounding } from '../../src/grounding/create-grounding.ts';
 import type { Tree, TreeNode } from '../../src/tree/tree.ts';
@@ -85,7 +86,13 @@ export interface TemplateResources extends McpResourceTemplate {
  * @example
  * templateResources({ uriTemplate: 'orders://{id}', name: 'Order', read: ({ id }, { principal }) => readOrder(principal.tenant, id) })
  */
-export function templateResources({ read, complete, ...template }: TemplateResources): McpResources {
+export function templateResources(options: TemplateResources): McpResources {
+  checkNames(
+    'create the resources',
+    options,
+    optional('read', 'complete', 'uriTemplate', 'name', 'title', 'description', 'mimeType'),
+  );
+  const { read, complete, ...template } = options;
   const match = compileTemplate(template.uriTemplate);
   const { mimeType } = template;
   return {
@@ -178,7 +185,9 @@ const maxChildren = 1000;
  * @example
  * treeResources({ tree: ({ tenant }) => treeOf(tenant), nameOf: ({ payload }) => payload.title })
  */
-export function treeResources({ tree: treeOf, nameOf, id = 'main' }: TreeResourcesOptions): McpResources {
+export function treeResources(options: TreeResourcesOptions): McpResources {
+  checkNames('create the resources', options, optional('tree', 'nameOf', 'id'));
+  const { tree: treeOf, nameOf, id = 'main' } = options;
   const prefix = `pinnace://tree/${encodeURIComponent(id)}/`;
   const uriTemplate = `${prefix}{node}`;
   const match = compileTemplate(uriTemplate);

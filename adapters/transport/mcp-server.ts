@@ -1,5 +1,6 @@
 /** Tools, resources and prompts over Streamable HTTP for MCP clients of all protocol revisions: a verified caller's `Request` in, a `Response` out. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { type McpEndpoint, type McpHost, reportedHost } from './mcp-server/host.ts';
 import { loadOnce } from '../../src/base/load-once.ts';
 import { mcpServerLibrary } from './mcp-server/sdk-2026.ts';
@@ -22,6 +23,7 @@ export function createMcpEndpoint(
   given: McpHost,
   options: McpEndpointOptions = {},
 ): McpEndpoint {
+  checkNames('create the MCP endpoint', options, optional('keepAliveMs', 'now'));
   const host = reportedHost(given);
   const opened = loadOnce(() => open(host, options));
   return { fetch: async (request, caller) => await (await opened()).fetch(request, caller) };

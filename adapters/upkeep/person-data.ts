@@ -1,5 +1,6 @@
 /** Removes what is stored of a person: chats, the logs of their runs, and memory. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { createPrincipal, isPrincipalName, type Principal, requireScope } from '../../src/base/principal.ts';
 import type { Filter, GroundingSource } from '../../src/contracts/grounding-source.ts';
@@ -45,11 +46,13 @@ const everything: Filter = {
  * const { chats, memories } = await erasePerson({ runtime, grounding }, 'ada', principal);
  */
 export async function erasePerson(
-  { runtime, grounding }: PersonStores,
+  options: PersonStores,
   subject: string,
   principal: Principal,
   { trace, signal }: { readonly trace?: CallerTrace; readonly signal?: AbortSignal } = {},
 ): Promise<ErasedPerson> {
+  checkNames('erase the person', options, optional('runtime', 'grounding'));
+  const { runtime, grounding } = options;
   requireScope(principal, 'admin');
   if (principal.agents !== '*') {
     throw new PinnaceError('forbidden', 'Cannot erase the person: the principal may not run every agent', {

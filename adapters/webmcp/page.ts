@@ -1,5 +1,6 @@
 /** The page's side of WebMCP, both ways: its tools for agents of a worker, and an agent's tools for the browser. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import { isRecord } from '../../src/base/is-record.ts';
 import { type ListedPageTool, type ModelContext, modelContext, type PageToolDefinition } from './model-context.ts';
@@ -28,8 +29,10 @@ const offers = new Set<ReadonlySet<string>>();
  */
 export function servePageTools(
   port: MessagePort,
-  { context = required() }: { context?: ModelContext } = {},
+  options: { context?: ModelContext } = {},
 ): () => void {
+  checkNames('serve tools', options, optional('context'));
+  const { context = required() } = options;
   const own = async (): Promise<readonly ListedPageTool[]> =>
     (await context.getTools()).filter(({ name, origin }) =>
       !isOffered(name) && (origin === undefined || origin === globalThis.origin)
@@ -86,8 +89,10 @@ export interface OfferOptions {
  */
 export async function offerAgentTools(
   port: MessagePort,
-  { confirm, onError = () => {}, context = required() }: OfferOptions = {},
+  options: OfferOptions = {},
 ): Promise<() => void> {
+  checkNames('offer tools', options, optional('confirm', 'onError', 'context'));
+  const { confirm, onError = () => {}, context = required() } = options;
   let registered = new AbortController();
   const offered = new Set<string>();
   offers.add(offered);

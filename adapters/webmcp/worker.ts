@@ -1,5 +1,6 @@
 /** The worker's side of WebMCP, both ways. */
 
+import { checkNames, optional } from '../../src/base/check-options.ts';
 import { PinnaceError } from '../../src/base/errors.ts';
 import type { Principal } from '../../src/base/principal.ts';
 import type { McpCall, McpCallResult, McpConnection, McpConnector } from '../../src/contracts/mcp/mcp-connector.ts';
@@ -30,7 +31,9 @@ export interface PageToolsOptions {
  * const mcp = pageToolsConnector({ url: 'https://app.example/webmcp', others: mcpConnector({ egress }) });
  * onmessage = ({ data }) => mcp.connectPage(data.pageTools);
  */
-export function pageToolsConnector({ url, others }: PageToolsOptions): PageToolsConnector {
+export function pageToolsConnector(options: PageToolsOptions): PageToolsConnector {
+  checkNames('create the connector', options, optional('url', 'others'));
+  const { url, others } = options;
   let page: PortCaller | undefined;
   const listeners = new Set<() => void>();
   return {
@@ -112,6 +115,7 @@ export interface OfferedTools {
  * serveAgentTools(port, { runtime, agentId: 'helper', principal: localPrincipal() });
  */
 export function serveAgentTools(port: MessagePort, options: ServeAgentToolsOptions): OfferedTools {
+  checkNames('serve tools', options, optional('runtime', 'agentId', 'principal', 'only'));
   const { runtime, agentId, principal, only } = options;
   const isOffered = ({ definition: { id, annotations } }: Tool): boolean =>
     only ? only === '*' || only.includes(id) : annotations?.readOnlyHint === true;

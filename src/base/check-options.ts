@@ -74,8 +74,7 @@ export function optional<const K extends string>(...names: readonly K[]): Readon
  */
 export function checkOptions(action: string, options: unknown, wanted: Readonly<Record<string, Wanted>>): void {
   if (typeof options !== 'object' || options === null) {
-    const names = Object.keys(wanted).filter((name) => !wanted[name]?.[0].endsWith('?'));
-    throw wrongArgument(action, 'options', `the options ${stateOf(options, 'are')}; pass { ${names.join(', ')} }`);
+    throw noOptions(action, options, Object.keys(wanted).filter((name) => !wanted[name]?.[0].endsWith('?')));
   }
   for (const [field, [kind, advice, others]] of Object.entries(wanted)) {
     const value: unknown = Reflect.get(options, field);
@@ -108,6 +107,7 @@ export function checkNames<T extends object>(
   options: T,
   known: Readonly<Record<keyof T, unknown>>,
 ): void {
+  if (typeof options !== 'object' || options === null) throw noOptions(action, options, Object.keys(known));
   for (const [field, value] of Object.entries(options)) {
     if (value === undefined || Object.hasOwn(known, field)) continue;
     const [nearest] = suggest(field, Object.keys(known), { limit: 1 });
@@ -124,6 +124,10 @@ export function wrongArgument(action: string, field: string, why: string): Pinna
   return new PinnaceError('invalid_argument', `Cannot ${action}: ${why}`, {
     details: { reason: 'wrong_argument', field },
   });
+}
+
+function noOptions(action: string, options: unknown, names: readonly string[]): PinnaceError {
+  return wrongArgument(action, 'options', `the options ${stateOf(options, 'are')}; pass { ${names.join(', ')} }`);
 }
 
 function isOf(kind: string, value: unknown): boolean {

@@ -1,5 +1,6 @@
 /** Whether a URL may be called at all, by its text and host alone. No look-up: an address behind a name is the adapter's to check. */
 
+import { checkNames, optional } from './check-options.ts';
 import { isIpv4, isPublicAddress } from './network.ts';
 
 /** The rule that refused a URL. */
@@ -38,7 +39,9 @@ export interface UrlPolicy {
  * checkUrl('https://api.example.com/v1'); // { ok: true, url }
  * checkUrl('https://127.0.0.1/'); // { ok: false, reason: 'address_not_public' }
  */
-export function checkUrl(url: string | URL, { schemes = ['https'], origins }: UrlPolicy = {}): UrlCheck {
+export function checkUrl(url: string | URL, options: UrlPolicy = {}): UrlCheck {
+  checkNames('check the address', options, optional('schemes', 'origins'));
+  const { schemes = ['https'], origins } = options;
   const text = String(url);
   const broken = checkText(text, schemes);
   if (broken !== undefined) return { ok: false, reason: broken };

@@ -1,5 +1,6 @@
 /** The four tools by which an agent finds, inspects and loads all others: `tool_find`, `tool_describe`, `tool_load`, `tool_active`. */
 
+import { checkNames, optional } from '../base/check-options.ts';
 import * as v from 'valibot';
 import { PinnaceError, toData } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
@@ -75,6 +76,22 @@ const dayMs = 86_400_000;
  * const prepareStep = () => ({ activeTools: [...fourNames, ...discovery.activeNames()] });
  */
 export function discoveryTools(index: ToolIndex, options: DiscoveryOptions): DiscoveryTools {
+  checkNames(
+    'create the discovery tools',
+    options,
+    optional(
+      'active',
+      'storage',
+      'principal',
+      'chatId',
+      'handle',
+      'isAllowed',
+      'rerank',
+      'ttlMs',
+      'mostActive',
+      'shown',
+    ),
+  );
   const { isAllowed = () => true, ttlMs = dayMs, mostActive = 128 } = options;
   const lookup = createLookup(index, isAllowed);
   const active = createActiveTools({ ...options, isAllowed, ttlMs, mostActive, lookup });

@@ -1,5 +1,6 @@
 /** Finds tools by keywords. `tool-ranking.ts` describes the ranking. */
 
+import { checkNames, optional } from '../base/check-options.ts';
 import { fieldEnd, type IndexRules, SearchIndex, valueIn } from '../search/search-index.ts';
 import { commonSynonyms, createThesaurus, type Thesaurus } from '../search/thesaurus.ts';
 import { type Field, type IndexedTool, splitName, textsOf, toolFields } from './tool-fields.ts';
@@ -84,8 +85,10 @@ export interface Explanation {
  */
 export function createToolIndex(
   tools: Iterable<IndexedTool>,
-  { thesaurus }: { readonly thesaurus?: Thesaurus } = {},
+  options: { readonly thesaurus?: Thesaurus } = {},
 ): ToolIndex {
+  checkNames('create the index of tools', options, optional('thesaurus'));
+  const { thesaurus } = options;
   const search = new ToolSearch(thesaurus);
   for (const tool of tools) search.add(tool);
   return search;

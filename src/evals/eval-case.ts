@@ -1,5 +1,6 @@
 /** Test cases made of recorded runs. */
 
+import { checkNames, optional } from '../base/check-options.ts';
 import { type ErrorData, PinnaceError } from '../base/errors.ts';
 import { isRecord } from '../base/is-record.ts';
 import type { Principal } from '../base/principal.ts';
@@ -44,9 +45,11 @@ const maxLength = 1_048_576;
  */
 export async function datasetOf(
   runtime: Pick<HostedRuntime, 'recorded'>,
-  { runIds, scrub = [], tags = [] }: DatasetOptions,
+  options: DatasetOptions,
   principal: Principal,
 ): Promise<Dataset> {
+  checkNames('read the cases', options, optional('runIds', 'scrub', 'tags'));
+  const { runIds, scrub = [], tags = [] } = options;
   const cases: EvalCase[] = [];
   let skipped = 0;
   for (const id of runIds) {

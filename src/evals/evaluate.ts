@@ -1,5 +1,6 @@
 /** Runs cases and checks what they do. */
 
+import { checkNames, optional } from '../base/check-options.ts';
 import { type ErrorData, toData } from '../base/errors.ts';
 import { localPrincipal, type Principal } from '../base/principal.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
@@ -69,6 +70,11 @@ export interface EvalReport {
  * const report = await evaluate({ cases, subject, models: recorded(tape), checks: [checks.state('completed')] });
  */
 export async function evaluate(options: EvaluateOptions): Promise<EvalReport> {
+  checkNames(
+    'evaluate',
+    options,
+    optional('cases', 'subject', 'models', 'repeat', 'before', 'signal', 'checks', 'effects', 'principal'),
+  );
   const { cases, subject, models, repeat = 1, before, signal } = options;
   const known = new Map(before?.cases.map((one) => [one.id, one]));
   const runtime = subject.createRuntime(models ? { models } : {});

@@ -1,5 +1,6 @@
 /** Tapes: what models have said, by what they were sent. */
 
+import { checkNames, optional } from '../base/check-options.ts';
 import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { PinnaceError } from '../base/errors.ts';
 import { sha256, sha256Sync } from '../base/hash.ts';
@@ -95,7 +96,9 @@ export interface RecordedModels extends ModelSource {
  * @example
  * const models = recorded(tape, { mode: 'auto', models: modelSource() });
  */
-export function recorded(tape: Tape, { mode = 'replay', models }: RecordedOptions = {}): RecordedModels {
+export function recorded(tape: Tape, options: RecordedOptions = {}): RecordedModels {
+  checkNames('record models', options, optional('mode', 'models'));
+  const { mode = 'replay', models } = options;
   const counts = new Map<string, number>();
   let misses = 0;
   const find = async (options: LanguageModelV4CallOptions) => {

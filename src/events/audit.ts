@@ -4,7 +4,7 @@
  */
 
 import { BoundedMap } from '../base/bounded-map.ts';
-import { checkKnownOptions, optional } from '../base/check-options.ts';
+import { checkKnownOptions, checkNames, optional } from '../base/check-options.ts';
 import { PinnaceError, toLoggable } from '../base/errors.ts';
 import { canonicalJson } from '../base/json.ts';
 import type { ObservedEvent, SummaryValue } from '../contracts/event-sink.ts';
@@ -187,6 +187,7 @@ export type EventLog = EventChain<LoggedEvent>;
 
 /** Opens the log. All instances over one storage write one chain. */
 export function createEventLog(options: EventLogOptions): EventLog {
+  checkNames('create the log', options, optional('storage', 'name', 'retentionMs'));
   return createEventChain(oneByOne, options);
 }
 

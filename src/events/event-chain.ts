@@ -3,6 +3,7 @@
  * events each holds: one in `event-log.ts`, many in `event-blocks.ts`.
  */
 
+import { checkNames, optional } from '../base/check-options.ts';
 import {
   type Bounds,
   createPlaces,
@@ -158,6 +159,7 @@ async function link({ prefix, ttl, form }: StoredChain<StoredEvent>, from: Head,
 
 /** Opens the log. All instances over one storage write one chain. Each `append` writes blocks of its own. */
 export function createEventBlocks(options: EventLogOptions): EventBlocks {
+  checkNames('create the log', options, optional('storage', 'name', 'retentionMs'));
   return createEventChain(inBlocks, options);
 }
 

@@ -1,5 +1,6 @@
 /** The last events of this instance in a ring. Each subscriber reads at its own pace. */
 
+import { checkNames, optional } from '../base/check-options.ts';
 import { type Emit, type EmittedEvent, unobserved } from './events.ts';
 import { type ErrorData, toLoggable } from '../base/errors.ts';
 import { type ErrorContext, type Report, unreported } from './report.ts';
@@ -61,7 +62,9 @@ interface RingEntry {
 }
 
 /** Creates an empty ring. */
-export function createEventRing({ capacity = 2000, store }: EventRingOptions = {}): EventRing {
+export function createEventRing(options: EventRingOptions = {}): EventRing {
+  checkNames('create the ring', options, optional('capacity', 'store'));
+  const { capacity = 2000, store } = options;
   const entries: RingEntry[] = []; // event `seq` is at `seq % capacity`
   const waiting = new Set<() => void>();
   let last = 0;

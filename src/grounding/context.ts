@@ -1,5 +1,6 @@
 /** Puts hits into an agent's context: numbered blocks of data that is not trusted, within a budget of tokens. */
 
+import { checkNames, optional } from '../base/check-options.ts';
 import { sha256 } from '../base/hash.ts';
 import { partsOf } from '../search/words.ts';
 import type { CitedSource } from '../tools/tool.ts';
@@ -47,6 +48,7 @@ export async function createContext(
   hits: readonly GroundingHit[],
   options: ContextOptions = {},
 ): Promise<GroundingContext> {
+  checkNames('create the context', options, optional('maxTokens', 'lambda', 'number', 'answered'));
   const { maxTokens = 2_000, lambda = 0.7, number = fromOne, answered } = options;
   const doubt = doubtOf(answered);
   const frame = 60 + estimateTokens(doubt);

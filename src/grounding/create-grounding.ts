@@ -3,7 +3,7 @@
 import { type AccessHooks, type GroundingCallOptions, requireAccess, tenantOf, writeOwner } from './access.ts';
 import type { Calibration } from './calibration.ts';
 import type { Citation } from './context.ts';
-import { checkKnownOptions, optional, type Wanted } from '../base/check-options.ts';
+import { checkKnownOptions, checkNames, optional, type Wanted } from '../base/check-options.ts';
 import { type ErrorData, PinnaceError } from '../base/errors.ts';
 import { loadOnce } from '../base/load-once.ts';
 import { parse } from '../base/parse.ts';
@@ -210,7 +210,9 @@ export interface PerSubjectOptions {
  */
 export function perSubject(source: WritableGroundingSource, options?: PerSubjectOptions): WritableGroundingSource;
 export function perSubject(source: GroundingSource, options?: PerSubjectOptions): GroundingSource;
-export function perSubject(source: GroundingSource, { retentionMs }: PerSubjectOptions = {}): GroundingSource {
+export function perSubject(source: GroundingSource, options: PerSubjectOptions = {}): GroundingSource {
+  checkNames('create the source', options, optional('retentionMs'));
+  const { retentionMs } = options;
   const reading: GroundingSource = {
     id: source.id,
     kind: source.kind,

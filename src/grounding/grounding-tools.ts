@@ -1,5 +1,6 @@
 /** The tools by which an agent queries, stores and deletes in exactly the data sources that it names: `retrieve`, `remember`, `forget`. */
 
+import { checkNames, optional } from '../base/check-options.ts';
 import * as v from 'valibot';
 import { fromData, PinnaceError } from '../base/errors.ts';
 import { loadOnce } from '../base/load-once.ts';
@@ -77,6 +78,11 @@ export interface GroundingToolsOptions extends Omit<ContextOptions, 'number'> {
  * `remember` and `forget` wait for a person, unless the definition is changed.
  */
 export function groundingTools(grounding: Grounding, options: GroundingToolsOptions = {}): readonly Tool[] {
+  checkNames(
+    'create the grounding tools',
+    options,
+    optional('dataSources', 'agentId', 'authorize', 'pay', 'answered', 'lambda', 'maxTokens'),
+  );
   const { dataSources, agentId, authorize, pay, ...budget } = options;
   const ids = [...new Set(dataSources ?? grounding.sources.map(({ id }) => id))];
   const requireKnown = (id: string): void => {

@@ -1,6 +1,6 @@
 /** Permissions as data: rules for an `authorize` hook. */
 
-import { checkOptions } from '../base/check-options.ts';
+import { checkNames, checkOptions, optional } from '../base/check-options.ts';
 import * as v from 'valibot';
 import { PinnaceError, toPinnaceError } from '../base/errors.ts';
 import { parse } from '../base/parse.ts';
@@ -88,8 +88,10 @@ export interface RuleOptions {
  */
 export function createRules(
   rules: readonly RuleInput[],
-  { otherwise = 'deny', rolesOf }: RuleOptions = {},
+  options: RuleOptions = {},
 ): Authorize {
+  checkNames('create the rules', options, optional('otherwise', 'rolesOf'));
+  const { otherwise = 'deny', rolesOf } = options;
   checkOptions('create the rules', { rules }, { rules: ['array', 'an array of rules'] });
   const compiled = rules.map(compileRule);
   requireDistinct(compiled);

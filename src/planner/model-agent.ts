@@ -1,5 +1,6 @@
 /** Agents of a plan whose steps a model decides: tasks become the model's input, and its calls become actions. */
 
+import { checkNames, optional } from '../base/check-options.ts';
 import * as v from 'valibot';
 import { type ErrorData, PinnaceError, toData } from '../base/errors.ts';
 import { jsonSchemaOf } from '../base/json-schema-of.ts';
@@ -90,8 +91,10 @@ export const planTools: readonly PlanTool[] = Object.entries(inputs).map(([name,
 export function readPlanCall(
   name: string,
   input: unknown,
-  { callId }: { readonly callId?: string } = {},
+  options: { readonly callId?: string } = {},
 ): PlanCall | undefined {
+  checkNames('read the call', options, optional('callId'));
+  const { callId } = options;
   const what = { what: `the input of tool "${name}"` };
   const facts = callId === undefined ? {} : { callId };
   switch (name) {
@@ -139,7 +142,9 @@ interface Memory {
  * @example
  * const planner = createPlanner({ storage, runAgent: modelAgent(runtime.steps) });
  */
-export function modelAgent(steps: ModelSteps, { agentId }: { readonly agentId?: string } = {}): RunAgent {
+export function modelAgent(steps: ModelSteps, options: { readonly agentId?: string } = {}): RunAgent {
+  checkNames('create the agent of plans', options, optional('agentId'));
+  const { agentId } = options;
   return async (task, context) => {
     const of = stepOf({ agentId, ...task }, context);
     return task.call ? await act(steps, task.call, { ...of, ...budgetOf(task) }) : await think(steps, task, of);

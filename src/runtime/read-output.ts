@@ -1,6 +1,6 @@
 /** Reads the structured answer of a run from its stream. */
 
-import { checkOptions } from '../base/check-options.ts';
+import { checkNames, checkOptions, optional } from '../base/check-options.ts';
 import { type ErrorData, fromData, PinnaceError } from '../base/errors.ts';
 import type { UIMessageChunk } from '../contracts/ai-types.ts';
 import type { StandardSchema } from '../base/model-settings.ts';
@@ -29,8 +29,10 @@ export interface ReadOutputOptions<Input, Output> {
  */
 export async function readOutput<Output = unknown, Input = Output>(
   stream: ReadableStream<UIMessageChunk>,
-  { schema, onPartial }: ReadOutputOptions<Input, Output> = {},
+  options: ReadOutputOptions<Input, Output> = {},
 ): Promise<Output> {
+  checkNames('read the answer', options, optional('schema', 'onPartial'));
+  const { schema, onPartial } = options;
   checkOptions('read the answer', { stream }, { stream: ['.getReader', 'the stream, such as await runtime.run( … )'] });
   let [text, state] = ['', 'running'];
   let error: ErrorData | undefined;

@@ -1,5 +1,6 @@
 /** Finds a contradiction of recovery, memory or order: scenarios run on virtual time with faults, and a failing one is made smaller. */
 
+import { checkNames, optional } from '../base/check-options.ts';
 import { PinnaceError } from '../base/errors.ts';
 import type { Storage } from '../contracts/storage.ts';
 import { createChance } from './chance.ts';
@@ -152,7 +153,22 @@ function reportOf<W, R extends SimulatedRuntime>(
   };
 }
 
+const simulateOptions = optional(
+  'seeds',
+  'world',
+  'launch',
+  'drive',
+  'invariants',
+  'faults',
+  'faultsAtOnce',
+  'driveMs',
+  'maxFailures',
+  'onProgress',
+  'signal',
+);
+
 function planOf<W, R extends SimulatedRuntime>(options: SimulateOptions<W, R>): Plan<W, R> {
+  checkNames('simulate', options, simulateOptions);
   const { seeds = 200, faults = portFaults, faultsAtOnce = 1, driveMs = 600_000, maxFailures = 10, launch, drive } =
     options;
   const counts = { faultsAtOnce, driveMs, maxFailures, ...(typeof seeds === 'number' && { seeds }) };

@@ -1,5 +1,6 @@
 /** Time that passes only when nothing else can happen: timers fire in order, at once, and those that are never cleared can be counted. */
 
+import { checkNames, optional } from '../base/check-options.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { type Chance, createChance } from './chance.ts';
 
@@ -41,7 +42,9 @@ let isReplaced = false;
  * const fetched = retryForAnHour();
  * await time.passUntil(fetched, 3_600_000); // takes milliseconds
  */
-export function virtualTime({ start = 1_800_000_000_000, seed }: VirtualTimeOptions = {}): VirtualTime {
+export function virtualTime(options: VirtualTimeOptions = {}): VirtualTime {
+  checkNames('make time virtual', options, optional('start', 'seed'));
+  const { start = 1_800_000_000_000, seed } = options;
   if (isReplaced) {
     throw new PinnaceError('conflict', 'Cannot make time virtual: it already is; close the other one first');
   }

@@ -1,7 +1,7 @@
 /** From definitions to tools that can be called: HTTP requests, code in the sandbox, handlers, built-in tools, and sources of tools. */
 
 import * as v from 'valibot';
-import { checkOptions, wrongArgument } from '../base/check-options.ts';
+import { checkNames, checkOptions, optional, wrongArgument } from '../base/check-options.ts';
 import { fromData, PinnaceError } from '../base/errors.ts';
 import { isRecord } from '../base/is-record.ts';
 import { loadOnce } from '../base/load-once.ts';
@@ -68,6 +68,7 @@ const load = /* @__PURE__ */ loadOnce(() => import('./call-http.ts'));
  * secret which the definition does not list.
  */
 export function createHttpTool(definition: HttpToolDefinition, options: HttpToolOptions): Tool {
+  checkNames('define the tool', options, optional('egress', 'random', 'wait'));
   const what = `the definition of tool "${definition.id}"`;
   const parsed = parse(ToolDefinition, { name: definition.id, type: 'http', ...definition }, { what });
   const config = parse(HttpToolConfig, definition.config, { what: `the template of tool "${definition.id}"` });

@@ -1,7 +1,7 @@
 /** The tools of a tree for one agent: the contract that the run, MCP and pages use as it is. */
 
 import * as v from 'valibot';
-import { checkOptions } from '../base/check-options.ts';
+import { checkKnownOptions, optional } from '../base/check-options.ts';
 import { PinnaceError } from '../base/errors.ts';
 import { ToolDefinition } from '../base/schema.ts';
 import { createReport, type OnError } from '../events/report.ts';
@@ -69,9 +69,10 @@ export interface TreeTools extends ToolSource {
  * if (page.ok) await tools.call('expand_node', { nodeId: 'a', versionToken: page.output.version });
  */
 export function treeTools(tree: Tree, options: TreeToolsOptions): TreeTools {
-  checkOptions('create the tools of the tree', options, {
+  checkKnownOptions('create the tools of the tree', options, {
     agentId: ['text', 'a name of the caller'],
     role: ['text', '"reader" or "editor"'],
+    ...optional('readOnly', 'exportRole', 'undo', 'limits', 'shape', 'audit', 'onError', 'now'),
   });
   const { agentId, role, readOnly = false, exportRole = 'editor', undo = 'own', limits, audit } = options;
   const { shape = 'rows', now = Date.now } = options;

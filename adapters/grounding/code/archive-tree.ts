@@ -1,5 +1,6 @@
 /** Reads a ZIP archive as a repository: a file dropped on the page, or a download from a code host. */
 
+import { checkNames, optional } from '../../../src/base/check-options.ts';
 import { openZip, type ZipEntry } from '../zip.ts';
 import { type CodeFile, type CodeTree, isWanted } from './tree.ts';
 
@@ -11,7 +12,9 @@ export type { CodeTree } from './tree.ts';
  * Opening throws `invalid_argument` for what is no archive; reading, for a file that is damaged, encrypted, longer than 16 MiB, or
  * packed otherwise than by deflate.
  */
-export function archiveTree(archive: Uint8Array<ArrayBuffer>, { repo }: { readonly repo: string }): CodeTree {
+export function archiveTree(archive: Uint8Array<ArrayBuffer>, options: { readonly repo: string }): CodeTree {
+  checkNames('read the repository', options, optional('repo'));
+  const { repo } = options;
   return async () => {
     const entries = (await openZip(archive)).filter(({ path }) => !path.endsWith('/'));
     const root = commonRoot(entries.map(({ path }) => path));

@@ -1,5 +1,6 @@
 /** A folder of this machine as a repository, on Node and Deno. */
 
+import { checkNames, optional } from '../../../src/base/check-options.ts';
 import type { promises } from 'node:fs';
 import { PinnaceError } from '../../../src/base/errors.ts';
 import { type CodeFile, type CodeTree, isWanted } from './tree.ts';
@@ -12,7 +13,9 @@ type Files = Pick<typeof promises, 'readdir' | 'readFile' | 'stat'>;
  * Returns the folder's files as they are when the repository is opened. Links are not followed, and what is hidden or was installed
  * is left out. Opening throws `unavailable` on a platform without files, as in a browser.
  */
-export function folderTree(folder: string, { repo }: { readonly repo: string }): CodeTree {
+export function folderTree(folder: string, options: { readonly repo: string }): CodeTree {
+  checkNames('read the repository', options, optional('repo'));
+  const { repo } = options;
   return async (signal) => ({ repo, files: walk(await loadFiles(), { folder, prefix: '', signal }) });
 }
 

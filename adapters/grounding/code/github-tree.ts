@@ -1,5 +1,6 @@
 /** A repository behind the HTTP API of GitHub, or of a host with the same API, at one commit. */
 
+import { checkNames, optional } from '../../../src/base/check-options.ts';
 import * as v from 'valibot';
 import { type ErrorCode, PinnaceError } from '../../../src/base/errors.ts';
 import { parse } from '../../../src/base/parse.ts';
@@ -37,6 +38,7 @@ const mostBytes = 24_000_000;
 
 /** Returns the repository. Each file is one request, sent when it is read, through the guarded way out and nowhere else. */
 export function gitHubTree(options: GitHubTreeOptions): CodeTree {
+  checkNames('read the repository', options, optional('owner', 'repo', 'ref', 'egress', 'origin', 'token'));
   const { owner, repo, ref = 'HEAD' } = options;
   const base = `/repos/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}`;
   return async (signal) => {

@@ -1,5 +1,6 @@
 /** Reads a folder that a person opened in the page as a repository. */
 
+import { checkNames, optional } from '../../../src/base/check-options.ts';
 import { type CodeFile, type CodeTree, isWanted } from './tree.ts';
 
 export type { CodeTree } from './tree.ts';
@@ -7,8 +8,10 @@ export type { CodeTree } from './tree.ts';
 /** Returns the files behind a directory handle; what is hidden or was installed is left out. */
 export function handleTree(
   handle: FileSystemDirectoryHandle,
-  { repo = handle.name }: { readonly repo?: string } = {},
+  options: { readonly repo?: string } = {},
 ): CodeTree {
+  checkNames('read the repository', options, optional('repo'));
+  const { repo = handle.name } = options;
   return (signal) => Promise.resolve({ repo, files: walk(handle, '', signal) });
 }
 

@@ -1,5 +1,6 @@
 /** The page's side of the browser's own model: only windows have the Prompt API, and runtimes work in workers. */
 
+import { checkNames, optional } from '../../../src/base/check-options.ts';
 import { type ErrorData, toData } from '../../../src/base/errors.ts';
 import { noBrowserModel, toBrowserModelError } from './failures.ts';
 import { generate } from './generate.ts';
@@ -27,6 +28,7 @@ export interface PrepareOptions extends BrowserModelOptions {
 
 /** Returns whether the browser's model can answer. Downloads nothing. `unavailable` where the window has no Prompt API. */
 export async function browserModelAvailability(options: BrowserModelOptions = {}): Promise<BrowserModelAvailability> {
+  checkNames('ask for the model of the browser', options, optional('api', 'languages'));
   const { api = promptApi() } = options;
   return await api?.availability(sessionOptions(options)).catch(() => undefined) ?? 'unavailable';
 }
@@ -38,7 +40,9 @@ export async function browserModelAvailability(options: BrowserModelOptions = {}
  * @example
  * await prepareBrowserModel({ onProgress: (loaded) => (bar.value = loaded) });
  */
-export async function prepareBrowserModel({ onProgress, signal, ...options }: PrepareOptions = {}): Promise<void> {
+export async function prepareBrowserModel(given: PrepareOptions = {}): Promise<void> {
+  checkNames('prepare the model of the browser', given, optional('onProgress', 'signal', 'api', 'languages'));
+  const { onProgress, signal, ...options } = given;
   const { api = promptApi() } = options;
   if (!api) throw noBrowserModel();
   try {
@@ -64,6 +68,7 @@ export async function prepareBrowserModel({ onProgress, signal, ...options }: Pr
  * worker.postMessage({ model: port2 }, [port2]);
  */
 export function serveBrowserModel(port: MessagePort, options: BrowserModelOptions = {}): () => void {
+  checkNames('serve the model of the browser', options, optional('api', 'languages'));
   const running = new Map<number, AbortController>();
   let sessions: Sessions | undefined;
   const post = (message: ToWorker): void => port.postMessage(message);

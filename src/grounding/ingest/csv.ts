@@ -1,5 +1,6 @@
 /** Reads separated values (RFC 4180, and what programs write instead) with a line of names first. Papa Parse finds the fields. */
 
+import { checkNames, optional } from '../../base/check-options.ts';
 import Papa from 'papaparse';
 
 /** A record of a structured source: JSON. */
@@ -24,6 +25,7 @@ export interface CsvOptions {
  * parseCsv('id;price\n007;2.50\n') // [{ id: '007', price: '2.50' }]
  */
 export function parseCsv(text: string, options: CsvOptions = {}): TextRecord[] {
+  checkNames('read CSV', options, optional('separator'));
   return [...csvRecords(text, options)].flat();
 }
 

@@ -1,5 +1,6 @@
 /** Fills a data source with files: piece by piece, with progress, and resumable. */
 
+import { checkNames, optional } from '../../base/check-options.ts';
 import { type ErrorData, PinnaceError, toData } from '../../base/errors.ts';
 import type { Storage } from '../../contracts/storage.ts';
 import type { GroundingCallOptions } from '../access.ts';
@@ -83,6 +84,7 @@ export async function ingest(
   options: IngestOptions,
   call: GroundingCallOptions = {},
 ): Promise<IngestReport> {
+  checkNames('ingest files', options, optional('dataSourceId', 'files', 'storage', 'pieceLength', 'onProgress'));
   requireShared(grounding, options.dataSourceId);
   const files: IngestProgress[] = [];
   let written = 0;
@@ -112,6 +114,7 @@ export async function forgetFile(
   options: Pick<IngestOptions, 'dataSourceId' | 'storage'> & { readonly name: string },
   call: GroundingCallOptions = {},
 ): Promise<number> {
+  checkNames('forget a file', options, optional('dataSourceId', 'storage', 'name'));
   const { storage, name } = options;
   const circumstances = { grounding, options, call };
   const mark = await readMark(name, circumstances);

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { PinnaceError } from '../../base/errors.ts';
 import { defineValibotTool } from '../make-tool.ts';
 import type { Tool } from '../tool.ts';
-import { suggest } from '../../base/check-options.ts';
+import { checkNames, optional, suggest } from '../../base/check-options.ts';
 
 /** Options of {@link currentTimeTool}. */
 export interface CurrentTimeOptions {
@@ -26,7 +26,9 @@ const Input = v.strictObject({
 });
 
 /** Creates the tool `current_time`. */
-export function currentTimeTool({ now = Date.now, timeZone: home }: CurrentTimeOptions = {}): Tool {
+export function currentTimeTool(options: CurrentTimeOptions = {}): Tool {
+  checkNames('define the tool', options, optional('now', 'timeZone'));
+  const { now = Date.now, timeZone: home } = options;
   return defineValibotTool({
     id: 'current_time',
     title: 'Current time',

@@ -1,7 +1,7 @@
 /** The tool that reads a page whose address the model chose: without secrets, at origins that a composition lists. */
 
 import * as v from 'valibot';
-import { wrongArgument } from '../../base/check-options.ts';
+import { checkNames, optional, wrongArgument } from '../../base/check-options.ts';
 import { checkEgressList, egressDenied, type EgressList, isWithinEgress, narrowEgress } from '../../base/origins.ts';
 import { PinnaceError } from '../../base/errors.ts';
 import type { Egress } from '../../contracts/egress.ts';
@@ -49,6 +49,7 @@ export type FetchUrlOptions =
  * const tools = [fetchUrlTool({ egress: denoEgress(), origins: ['https://docs.example.com', 'https://*.example.org'] })];
  */
 export function fetchUrlTool(options: FetchUrlOptions): Tool {
+  checkNames('define the tool', options, optional('egress', 'origins', 'any', 'approval'));
   const { egress, origins, any, approval = any ? 'always' : 'never' } = options;
   if (any !== true && origins === undefined || any && origins) throw noOrigins();
   if (origins) checkEgressList(origins, 'the "origins" of fetch_url');
