@@ -11,6 +11,7 @@ import {
   Provider,
   type ProviderInput,
   ToolDefinition,
+  withEntryTools,
 } from '../../src/base/schema.ts';
 import { compileJsonSchema, requireOutputSchema } from '../../src/tools/json-schema/json-schema.ts';
 
@@ -52,7 +53,7 @@ export function staticCatalog(options: StaticCatalogOptions): Catalog {
   refuseCode('agents', agents, 'code');
   refuseCode('tools', tools, 'execute');
   const parsed: Parsed = {
-    agents: agents.map((agent, i) => parse(Agent, agent, { what: `agent ${i}` })),
+    agents: agents.map((agent, i) => parse(Agent, withEntryTools(agent), { what: `agent ${i}` })),
     providers: providers.map((provider, i) => parse(Provider, provider, { what: `provider ${i}` })),
     mcpServers: mcpServers.map((server, i) => parse(McpServer, server, { what: `MCP server ${i}` })),
     tools: tools.map((tool, i) => parse(ToolDefinition, tool, { what: `tool ${i}` })),

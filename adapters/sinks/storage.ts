@@ -20,10 +20,10 @@ export interface StorageSink extends QueuedSink {
  * const { items } = await log.list({ traceId });
  */
 export function storageSink(
-  options: EventLogOptions & QueueOptions,
+  given: EventLogOptions & QueueOptions,
 ): StorageSink {
-  checkNames('create the sink', options, { ...optional('storage', 'name', 'retentionMs'), ...queueOptions });
-  const { storage, name = 'events', retentionMs, ...queue } = options;
+  checkNames('create the sink', given, { ...optional('storage', 'name', 'retentionMs'), ...queueOptions });
+  const { storage, name = 'events', retentionMs, ...queue } = given;
   const blocks = createEventBlocks({ storage, name, retentionMs });
   const queued = queuedSink((events) => blocks.append(events), queue);
   return {

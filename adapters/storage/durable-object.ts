@@ -39,10 +39,10 @@ const maxValueBytes = 4 * 1024 * 1024;
  * }
  */
 export function durableObjectStorage(
-  options: DurableObjectStorageOptions,
+  given: DurableObjectStorageOptions,
 ): ClosableStorage & Watchable {
-  checkNames('create the storage', options, optional('storage', 'table', 'now'));
-  const { storage, table = 'pinnace', now = Date.now } = options;
+  checkNames('create the storage', given, optional('storage', 'table', 'now'));
+  const { storage, table = 'pinnace', now = Date.now } = given;
   if (!/^[a-z_][a-z0-9_]{0,47}$/.test(table)) {
     throw invalid('invalid_table', `Cannot use the table "${table}": take up to 48 of a-z, 0-9 and _`);
   }

@@ -44,10 +44,10 @@ const purgeLimit = 100;
  * const storage = indexedDbStorage({ name: 'pinnace' });
  */
 export function indexedDbStorage(
-  options: IndexedDbStorageOptions,
+  given: IndexedDbStorageOptions,
 ): ClosableStorage & Watchable {
-  checkNames('create the storage', options, optional('name', 'now', 'indexedDB', 'format'));
-  const { name, now = Date.now, indexedDB, format } = options;
+  checkNames('create the storage', given, optional('name', 'now', 'indexedDB', 'format'));
+  const { name, now = Date.now, indexedDB, format } = given;
   const connection: Connection<IDBDatabase> = createConnection({
     open: () => openDatabase({ name, factory: indexedDB, format, onLost: (database) => connection.forget(database) }),
     shut: (database) => database.close(),

@@ -89,10 +89,10 @@ export interface OfferOptions {
  */
 export async function offerAgentTools(
   port: MessagePort,
-  options: OfferOptions = {},
+  given: OfferOptions = {},
 ): Promise<() => void> {
-  checkNames('offer tools', options, optional('confirm', 'onError', 'context'));
-  const { confirm, onError = () => {}, context = required() } = options;
+  checkNames('offer tools', given, optional('confirm', 'onError', 'context'));
+  const { confirm, onError = () => {}, context = required() } = given;
   let registered = new AbortController();
   const offered = new Set<string>();
   offers.add(offered);

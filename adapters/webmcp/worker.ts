@@ -31,9 +31,9 @@ export interface PageToolsOptions {
  * const mcp = pageToolsConnector({ url: 'https://app.example/webmcp', others: mcpConnector({ egress }) });
  * onmessage = ({ data }) => mcp.connectPage(data.pageTools);
  */
-export function pageToolsConnector(options: PageToolsOptions): PageToolsConnector {
-  checkNames('create the connector', options, optional('url', 'others'));
-  const { url, others } = options;
+export function pageToolsConnector(given: PageToolsOptions): PageToolsConnector {
+  checkNames('create the connector', given, optional('url', 'others'));
+  const { url, others } = given;
   let page: PortCaller | undefined;
   const listeners = new Set<() => void>();
   return {

@@ -71,6 +71,8 @@ export interface AgentFields {
   tags?: string[] | undefined;
   /** The tools that it may call: ids, or prefixes with `*`, up to 1,000. Default: `[]`, no tools. */
   entryTools?: string[] | undefined;
+  /** Another name of `entryTools`, by which the AI SDK and others know it. */
+  tools?: string[] | undefined;
   /** Tools of MCP servers, by the id of the server's record. `{}` as a value selects all its pinned tools. Default: `{}`. */
   mcp?: Record<string, McpSelection> | undefined;
   /** The only secrets that its tools may use; `[]`: none. Default: those that each tool's definition names. */

@@ -1,5 +1,6 @@
 /** Shared data as valibot schemas: the agents, providers and tools of a catalog. */
 
+import { isRecord } from './is-record.ts';
 import { egressForm, isEgressEntry } from './origins.ts';
 import * as v from 'valibot';
 import type * as Input from './agent-input.ts';
@@ -110,6 +111,13 @@ export const Agent = v.strictObject({
   revision: v.optional(Revision, 1),
 }, /* @__PURE__ */ otherNames(agentNames));
 export type Agent = v.InferOutput<typeof Agent>;
+
+/** Returns the data of an agent with `entryTools` where it says `tools`. What has both, or anything but names, is left to the schema. */
+export function withEntryTools(data: unknown): unknown {
+  if (!isRecord(data) || data['entryTools'] !== undefined || !Array.isArray(data['tools'])) return data;
+  const { tools, ...record } = data;
+  return tools.every((name) => typeof name === 'string') ? { ...record, entryTools: tools } : data;
+}
 
 const price = v.optional(v.pipe(v.number(), v.minValue(0)));
 

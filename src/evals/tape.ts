@@ -96,9 +96,9 @@ export interface RecordedModels extends ModelSource {
  * @example
  * const models = recorded(tape, { mode: 'auto', models: modelSource() });
  */
-export function recorded(tape: Tape, options: RecordedOptions = {}): RecordedModels {
-  checkNames('record models', options, optional('mode', 'models'));
-  const { mode = 'replay', models } = options;
+export function recorded(tape: Tape, given: RecordedOptions = {}): RecordedModels {
+  checkNames('record models', given, optional('mode', 'models'));
+  const { mode = 'replay', models } = given;
   const counts = new Map<string, number>();
   let misses = 0;
   const find = async (options: LanguageModelV4CallOptions) => {

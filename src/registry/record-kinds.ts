@@ -15,6 +15,7 @@ import {
   type ProviderInput,
   ToolDefinition,
   type ToolDefinitionInput,
+  withEntryTools,
 } from '../base/schema.ts';
 import { withTenant } from '../log/cache-key.ts';
 import { builtinToolIds, declaredBy, providerConfigForm } from '../tools/availability.ts';
@@ -82,7 +83,7 @@ export const readRecord: {
 };
 
 function readAgent(data: unknown, what: string): Agent {
-  const agent = parse(Agent, data, { what });
+  const agent = parse(Agent, withEntryTools(data), { what });
   if (agent.output) requireOutputSchema(agent.output.schema);
   return agent;
 }

@@ -6,7 +6,7 @@ import { PinnaceError } from '../base/errors.ts';
 import { type Issue, parse } from '../base/parse.ts';
 import type { AgentFields } from '../base/agent-input.ts';
 import type { OutputLabel, StandardSchema } from '../base/model-settings.ts';
-import { Agent, type JsonSchema } from '../base/schema.ts';
+import { Agent, type JsonSchema, withEntryTools } from '../base/schema.ts';
 import { isStandard, issuesOf, readStandard } from '../tools/define-tool.ts';
 import { requireOutputSchema } from '../tools/json-schema/json-schema.ts';
 import type { Principal } from '../base/principal.ts';
@@ -56,11 +56,11 @@ export function defineAgent(given: AgentOptions): CodeAgent {
   const standard = output && isStandard(output.schema) ? output.schema : undefined;
   const record = parse(
     AgentOfAll,
-    {
+    withEntryTools({
       ...options,
       ...(instructions !== undefined && typeof instructions !== 'function' && { instructions }),
       ...(output && { output: { ...output, schema: standard ? jsonSchemaOf(standard) : output.schema } }),
-    },
+    }),
     { what },
   );
   if (record.output) requireOutputSchema(record.output.schema);

@@ -214,7 +214,8 @@ async function equip(caches: CatalogCaches, agent: Agent, listed: SharedTools): 
 
 function requireActive(agentId: string, agent: Agent | undefined, { via }: Caller): Agent {
   if (!agent || (agent.visibility === 'internal' && via === 'http')) {
-    throw new PinnaceError('not_found', `Cannot run agent ${JSON.stringify(agentId)}: no agent has this id`, {
+    const which = via === 'http' ? '' : ` ${JSON.stringify(agentId)}`; // over HTTP, errors repeat nothing of a request
+    throw new PinnaceError('not_found', `Cannot run the agent${which}: no agent has this id`, {
       details: { reason: 'agent_not_found' },
     });
   }

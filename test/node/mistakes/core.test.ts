@@ -204,7 +204,12 @@ expectMistakes('defineAgent', [
   ...['system', 'systemPrompt', 'prompt'].map((name) =>
     [name, agentWith({ [name]: 'x' }), `${agent}: "${name}" is not known here; use "instructions"`] as const
   ),
-  ['tools', agentWith({ tools: ['a'] }), `${agent}: "tools" is not known here; use "entryTools", a list of ids`],
+  ['code as tools', agentWith({ tools: [{}] }), `${agent}: "tools" is not known here; use "entryTools", a list of ids`],
+  [
+    'tools beside entryTools',
+    agentWith({ tools: ['a'], entryTools: ['b'] }),
+    `${agent}: "tools" is not known here; use "entryTools", a list of ids`,
+  ],
   ['temperature', agentWith({ temperature: 0 }), `${agent}: "temperature" is not known here; use "modelSettings"`],
   ['maxSteps', agentWith({ maxSteps: 3 }), `${agent}: "maxSteps" is not known here; use "limits.steps"`],
   [

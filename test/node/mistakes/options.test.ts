@@ -134,6 +134,7 @@ const rows: Readonly<Record<string, Row>> = {
   storageSink: [[], { storage }, 'retentionMs'],
   denoKvStorage: [[], {}, 'onError'],
   durableObjectStorage: [[], { storage: { sql: { exec: () => ({ toArray: () => [] }) } } }, 'table'],
+  etcdStorage: [[], { endpoints: ['https://10.0.0.1:2379'] }, 'prefix'],
   indexedDbStorage: [[], { name: 'a' }, 'format'],
   memoryStorage: [[], {}, 'maxEntries'],
   postgresStorage: [[], { connect: () => ({}) }, 'pollMs'],

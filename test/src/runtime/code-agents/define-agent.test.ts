@@ -23,6 +23,13 @@ const add = defineTool({
   execute: ({ a, b }) => a + b,
 });
 
+it('takes "tools" as another name of "entryTools", as records do', async () => {
+  const { entryTools } = defineAgent({ id: 'helper', name: 'Helper', providerId: 'default', tools: ['add'] }).record;
+  const record = { id: 'other', name: 'Other', providerId: 'default', tools: ['add'] };
+  const catalog = staticCatalog({ agents: [record], providers: [{ id: 'default', kind: 'custom' }] });
+  expect([entryTools, (await catalog.agent('other'))?.entryTools]).toEqual([['add'], ['add']]);
+});
+
 const agentOf = (options: Partial<AgentOptions>): CodeAgent =>
   defineAgent({ id: 'helper', name: 'Helper', providerId: 'default', entryTools: ['*'], ...options });
 
