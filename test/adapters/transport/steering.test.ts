@@ -1,30 +1,19 @@
-import * as v from 'valibot';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connectRuntime, exposeRuntime } from '../../../adapters/transport/comlink.ts';
-import { defineTool, localPrincipal, type UIMessageChunk } from '../../../src/index.ts';
+import { localPrincipal, type UIMessageChunk } from '../../../src/index.ts';
 import { callsTools, says, scriptedModel } from '../../fixtures/model.ts';
 import { lastData, readAll, runRequest, testRuntime } from '../../fixtures/runtime.ts';
 import { signedEndpoint } from '../../fixtures/signed-endpoint.ts';
+import { heldTool } from '../../fixtures/tools/held-tool.ts';
 
 const message = (id: string, text = id) => ({ id, parts: [{ type: 'text' as const, text }] });
 const delivered = (chunks: readonly UIMessageChunk[]) => chunks.filter(({ type }) => type === 'steering-message');
 
 /** A runtime whose run works until the tool is let go. */
 function working() {
-  const started = Promise.withResolvers<void>();
-  const opened = Promise.withResolvers<void>();
-  const work = defineTool({
-    id: 'work',
-    description: 'Works',
-    input: v.object({}),
-    async execute() {
-      started.resolve();
-      await opened.promise;
-      return 'worked';
-    },
-  });
+  const held = heldTool();
   const model = scriptedModel(callsTools({ tool: 'work', input: {} }), says('ok'));
-  return { runtime: testRuntime({ ...model, tools: [work] }), model, started: started.promise, open: opened.resolve };
+  return { ...held, runtime: testRuntime({ ...model, tools: [held.tool] }), model };
 }
 
 /** The run's id, and its chunks to the end. */

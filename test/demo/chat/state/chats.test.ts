@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { saveEveryMs } from '../../../../demo/chat/state/answer-saving.ts';
-import { type Chats, createChats } from '../../../../demo/chat/state/chats.ts';
+import type { Chats } from '../../../../demo/chat/state/chats.ts';
 import { createChatStore } from '../../../../demo/chat/store/chat-store.ts';
 import { type ChatStore } from '../../../../demo/chat/state/chat-storage.ts';
 import { answerText, type Message } from '../../../../demo/chat/state/message.ts';
 import type { ClosableStorage } from '../../../../src/contracts/storage.ts';
+import { openChats } from '../../../fixtures/page/chats.ts';
 import { type FakeTransport, fakeTransport } from '../../../fixtures/page/fake-transport.ts';
 
 let storage: ClosableStorage;
 let chatStore: ChatStore;
 let transport: FakeTransport;
-let visits = 0;
 
 beforeEach(() => {
   storage = memoryStorage();
@@ -21,25 +21,8 @@ beforeEach(() => {
 afterEach(() => vi.useRealTimers());
 
 function create(): Chats {
-  let time = 0;
-  const visit = ++visits;
-  let ids = 0;
   chatStore = createChatStore(storage);
-  return createChats({
-    transports: { chosen: () => undefined, to: () => transport },
-    chatStore,
-    isPlanner: () => false,
-    steerPlan: async () => undefined,
-    defaultAgentId: 'mate',
-    modelLabel: () => 'rehearsal',
-    modelPlace: () => undefined,
-    now: () => ++time,
-    createId: () => `${visit}-${++ids}`,
-    schedule: (callback) => {
-      callback();
-      return () => undefined;
-    },
-  });
+  return openChats(transport, { chatStore });
 }
 
 /** Answers the run that is going on. */

@@ -3,10 +3,11 @@ import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { waitingCalls } from '../../../../demo/chat/state/approval.ts';
 import { isRunning } from '../../../../demo/chat/state/chat.ts';
 import type { ChatTabs } from '../../../../demo/chat/state/chat-tabs.ts';
-import { type Chats, createChats } from '../../../../demo/chat/state/chats.ts';
+import type { Chats } from '../../../../demo/chat/state/chats.ts';
 import { createChatStore } from '../../../../demo/chat/store/chat-store.ts';
 import { answerText } from '../../../../demo/chat/state/message.ts';
 import type { ClosableStorage } from '../../../../src/contracts/storage.ts';
+import { openChats } from '../../../fixtures/page/chats.ts';
 import { type FakeTransport, fakeTransport } from '../../../fixtures/page/fake-transport.ts';
 import { createTabs } from '../../../fixtures/page/tabs.ts';
 
@@ -18,7 +19,6 @@ interface Tab {
 
 let storage: ClosableStorage;
 let newTab: () => ChatTabs;
-let names = 0;
 
 beforeEach(() => {
   storage = memoryStorage();
@@ -28,26 +28,9 @@ beforeEach(() => {
 afterEach(() => vi.useRealTimers());
 
 function open(): Tab {
-  const name = ++names;
-  let ids = 0;
-  let time = 0;
   const tabs = newTab();
   const transport = fakeTransport();
-  const chats = createChats({
-    transports: { chosen: () => undefined, to: () => transport },
-    chatStore: createChatStore(storage, tabs),
-    isPlanner: () => false,
-    steerPlan: async () => undefined,
-    defaultAgentId: 'mate',
-    modelLabel: () => 'rehearsal',
-    modelPlace: () => undefined,
-    now: () => ++time,
-    createId: () => `${name}-${++ids}`,
-    schedule: (callback) => {
-      callback();
-      return () => undefined;
-    },
-  });
+  const chats = openChats(transport, { chatStore: createChatStore(storage, tabs) });
   return { chats, transport, tabs };
 }
 

@@ -2,14 +2,14 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { memoryStorage } from '../../../../adapters/storage/memory.ts';
 import { createNotes, type Notes } from '../../../../demo/storage/notes.ts';
 import { createChatStore } from '../../../../demo/chat/store/chat-store.ts';
-import { type Chats, createChats } from '../../../../demo/chat/state/chats.ts';
+import type { Chats } from '../../../../demo/chat/state/chats.ts';
 import type { ClosableStorage } from '../../../../src/contracts/storage.ts';
+import { openChats } from '../../../fixtures/page/chats.ts';
 import { type FakeTransport, fakeTransport } from '../../../fixtures/page/fake-transport.ts';
 
 let storage: ClosableStorage;
 let texts: Map<string, string>;
 let transport: FakeTransport;
-let visits = 0;
 
 beforeEach(() => {
   storage = memoryStorage();
@@ -26,26 +26,8 @@ function notesOf(): Notes {
 
 /** Opens the page, as after a reload. */
 async function visit(chatId?: string): Promise<Chats> {
-  const name = ++visits;
-  let ids = 0;
-  let time = 0;
   transport = fakeTransport();
-  const chats = createChats({
-    transports: { chosen: () => undefined, to: () => transport },
-    chatStore: createChatStore(storage),
-    notes: notesOf(),
-    isPlanner: () => false,
-    steerPlan: async () => undefined,
-    defaultAgentId: 'mate',
-    modelLabel: () => 'rehearsal',
-    modelPlace: () => undefined,
-    now: () => ++time,
-    createId: () => `${name}-${++ids}`,
-    schedule: (callback) => {
-      callback();
-      return () => undefined;
-    },
-  });
+  const chats = openChats(transport, { chatStore: createChatStore(storage), notes: notesOf() });
   await chats.restore(chatId);
   return chats;
 }

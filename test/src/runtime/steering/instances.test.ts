@@ -13,6 +13,7 @@ import {
 import { runs } from '../../../fixtures/budget.ts';
 import { type Chance, createChance } from '../../../../src/simulation/chance.ts';
 import { callsTools, says, type ScriptedModel, scriptedModel, streamOf } from '../../../fixtures/model.ts';
+import { heldTool } from '../../../fixtures/tools/held-tool.ts';
 import { lastData, runRequest, terminalChunks, testRuntime } from '../../../fixtures/runtime.ts';
 
 const me = localPrincipal();
@@ -21,22 +22,6 @@ const works = callsTools({ tool: 'work', input: {} });
 const idle = () => scriptedModel(says('unused'));
 /** One turn of the event loop. */
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
-
-function heldTool() {
-  const started = Promise.withResolvers<void>();
-  const opened = Promise.withResolvers<void>();
-  const tool = defineTool({
-    id: 'work',
-    description: 'Works',
-    input: v.object({}),
-    async execute() {
-      started.resolve();
-      await opened.promise;
-      return 'worked';
-    },
-  });
-  return { tool, started: started.promise, open: () => opened.resolve() };
-}
 
 /** Two runtimes on one storage; the first executes the run. */
 async function twoInstances(model: ScriptedModel, { ofA }: { readonly ofA?: (storage: Storage) => Storage } = {}) {
