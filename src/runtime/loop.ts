@@ -75,7 +75,8 @@ export class ModelLoop implements Loop {
 
   /** Runs steps until the run ends; each yield is one batch for the log. */
   async *#runSteps(): AsyncGenerator<readonly UIMessageChunk[], RunEnd> {
-    const { request: { chat }, resolution: { resumed }, steering, usage } = this.#run;
+    const { request: { chat }, resolution: { resumed }, steering, usage, limits } = this.#run;
+    if (usage.steps >= limits.steps) return stopped('tool-calls', stepLimit(limits)); // by an earlier owner of the run
     const { agent, messages, contextWindow, otherCallIds } = this.#terms;
     const prompt = toPrompt(agent.instructions, messages); // only the context window replaces any
     await contextWindow.restore(prompt);
