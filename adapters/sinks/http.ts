@@ -27,7 +27,7 @@ export function httpSink(
     ...optional('url', 'headers', 'egress', 'privateOrigins', 'fetch', 'timeoutMs'),
     ...queueOptions,
   });
-  const { url, egress, privateOrigins, fetch, timeoutMs = 10_000, ...queue } = options;
+  const { url, headers, egress, privateOrigins, fetch, timeoutMs = 10_000, ...queue } = options;
   const address = new URL(url);
   const way = { ...(egress && { egress }), ...(privateOrigins && { privateOrigins }), ...(fetch && { fetch }) };
   const send = guardedSend(way, address.href);
@@ -35,7 +35,7 @@ export function httpSink(
     const body = events.map((event) => `${JSON.stringify(event)}\n`).join('');
     const request = new Request(address, {
       method: 'POST',
-      headers: { ...await options.headers?.(), 'content-type': 'application/x-ndjson' },
+      headers: { ...await headers?.(), 'content-type': 'application/x-ndjson' },
       body,
       redirect: 'error',
       signal: AbortSignal.timeout(timeoutMs),
