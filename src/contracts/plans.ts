@@ -32,7 +32,7 @@ export interface Plans {
   /** Answers a question; the plan then continues. */
   reply(planId: string, principal: Principal, reply: PlanReply): Promise<unknown>;
   /** Releases all plans to other processes. */
-  close(): Promise<void>;
+  close(options?: { readonly handOver?: boolean }): Promise<void>;
 }
 
 /** What bounds a plan besides the limits of its planner; times in milliseconds. */

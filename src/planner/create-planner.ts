@@ -97,7 +97,7 @@ export function plannerOnUse(
 function closable(load: () => Promise<OpenPlanner>): {
   readonly planner: () => Promise<OpenPlanner>;
   readonly loaded: () => OpenPlanner | undefined;
-  readonly close: () => Promise<void>;
+  readonly close: OpenPlanner['close'];
 } {
   let loaded: OpenPlanner | undefined;
   let isClosed = false;
@@ -108,9 +108,9 @@ function closable(load: () => Promise<OpenPlanner>): {
       return loaded = planner;
     }),
     loaded: () => loaded,
-    async close() {
+    async close(options) {
       isClosed = true;
-      await loaded?.close();
+      await loaded?.close(options);
     },
   };
 }

@@ -166,6 +166,13 @@ export class LivePlan {
     this.#release('closed');
   }
 
+  /** Leaves the plan to another process, which may claim it at once. */
+  handOver(): void {
+    if (this.#isReleasing || this.#isReleased) return;
+    void this.#leave(this.#host.now());
+    for (const run of this.#running) run.abort(failureOf(run.activity));
+  }
+
   #startMore(): void {
     const isFree = (provider: string | undefined): boolean => this.#places.isFree(provider);
     while (!this.state.paused && !this.#isReleasing && this.#free > 0) {

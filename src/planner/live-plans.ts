@@ -10,6 +10,9 @@ import type { OwnedPlan } from './plan-journal.ts';
 import { duePlans } from './due-plans.ts';
 import { bellKey, type PlanHead, planPrefix, readInbound } from './plan-record.ts';
 
+/** How often a reader looks whether its plan has an owner. */
+const guardMs = 1_000;
+
 /** The live plans of one process. */
 export class LivePlans {
   readonly host: PlanHost;
@@ -48,7 +51,7 @@ export class LivePlans {
   guard(planId: string, signal?: AbortSignal): () => void {
     const claimLost = (): void => void this.#claimLost(planId).catch(this.#reportOf(planId)); // the next one tries again
     claimLost();
-    const timer = setInterval(claimLost, this.host.limits.leaseMs / 2);
+    const timer = setInterval(claimLost, Math.min(this.host.limits.leaseMs / 2, guardMs));
     const stop = (): void => {
       clearInterval(timer);
       signal?.removeEventListener('abort', stop);
@@ -70,10 +73,13 @@ export class LivePlans {
     return count;
   }
 
-  async close(): Promise<void> {
+  async close({ handOver = false } = {}): Promise<void> {
     this.#isClosed = true;
     for (const timer of this.#retries) clearTimeout(timer);
-    for (const plan of this.#live.values()) plan.close();
+    for (const plan of this.#live.values()) {
+      if (handOver) plan.handOver();
+      else plan.close();
+    }
     await Promise.all([...this.#live.values()].map(({ released }) => released));
   }
 
@@ -142,7 +148,9 @@ export class LivePlans {
     const { storage, now, limits: { leaseMs } } = this.host;
     if (this.#live.has(planId)) return;
     const head = (await readJournal<PlanHead>(storage, planPrefix(planId)))?.head;
-    if (head?.state.status === 'running' && now() - head.at >= leaseMs) await this.#claim(planId);
+    const { status, dueAt = Infinity } = head?.state ?? {};
+    const isLost = status === 'running' && head !== undefined && now() - head.at >= leaseMs;
+    if (isLost || (status === 'waiting' && dueAt <= now())) await this.#claim(planId);
   }
 
   async #claimOnce(planId: string): Promise<LivePlan | undefined> {

@@ -87,7 +87,7 @@ export function openPlanner(options: OpenPlannerOptions): OpenPlanner {
       return await readValue(storage, planId, ref);
     },
     sweep: () => live.sweep(),
-    close: () => live.close(),
+    close: (how) => live.close(how),
     openPlans: () => live.size,
   };
   return planner;

@@ -124,8 +124,8 @@ export interface Planner {
    * at the start of a request.
    */
   sweep(): Promise<number>;
-  /** Releases all plans; another process continues them when their lease is over, or at a sweep. */
-  close(): Promise<void>;
+  /** Releases all plans; another process continues them when their lease is over, with `handOver` (false) at its next sweep. */
+  close(options?: { readonly handOver?: boolean }): Promise<void>;
 }
 
 /** A planner as the runtime uses it: requests of unknown form are parsed. */

@@ -95,7 +95,7 @@ export function createPipeline<P extends Plans>(options: PipelineOptions<P>): Ho
     async close({ drainMs = 0, handOver = false } = {}) {
       isClosed = true;
       if (drainMs > 0) await waitAtMost(drainMs, parts.runs.drained());
-      await plans.close();
+      await plans.close({ handOver });
       if (handOver) await parts.runs.handOver();
       closing.abort('runtime_closed');
       await closeParts(parts);

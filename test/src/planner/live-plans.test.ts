@@ -45,6 +45,17 @@ describe('LivePlans.guard', () => {
     expect(reports).toEqual([]);
   });
 
+  it('claims the plan that its owner has handed over within a second', async () => {
+    const { owner, planId, live, claimed, reports } = await twoProcesses();
+    await owner.close({ handOver: true });
+    const stop = live.guard(planId);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(claimed).toEqual(['1']);
+    stop();
+    await live.close();
+    expect(reports).toEqual([]);
+  });
+
   it('leaves the plan to an owner that shows signs of life', async () => {
     const { owner, planId, live, claimed } = await twoProcesses();
     const stop = live.guard(planId);
