@@ -3,10 +3,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { freePorts } from './free-ports.ts';
 
 /** The program; `undefined` where etcd is not installed. */
 export const etcdProgram: string | undefined = process.env['ETCD'] ??
@@ -99,16 +99,4 @@ async function untilItLeads(cluster: EtcdCluster): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, 50)); // a node that starts says nothing of it
     }
   }
-}
-
-/** Ports that nobody used a moment ago. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => {
-    const address = server.address();
-    return typeof address === 'object' && address ? address.port : 0;
-  });
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

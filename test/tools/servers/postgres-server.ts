@@ -1,6 +1,6 @@
 /** A PostgreSQL of its own, from Debian's package: in a folder that goes with it, reached by a socket in it. */
 
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,29 +37,9 @@ export async function startPostgres(): Promise<PostgresServer> {
   if (postgresPrograms === undefined) throw new Error('PostgreSQL is not installed: apt-get install postgresql');
   const folder = mkdtempSync(join(tmpdir(), 'pinnace-postgres-'));
   const identity = ownerOf(folder);
-  const made = spawnSync(join(postgresPrograms, 'initdb'), [
-    '-D',
-    join(folder, 'data'),
-    '-U',
-    'pinnace',
-    '-A',
-    'trust',
-    '-N',
-  ], {
-    ...identity,
-    cwd: folder,
-    encoding: 'utf8',
-  });
-  if (made.status !== 0) throw new Error(`The database was not made: ${made.stderr}`);
+  runProgram('initdb', ['-D', join(folder, 'data'), '-U', 'pinnace', '-A', 'trust', '-N'], { folder, identity });
   let server = await launch(folder, identity);
-  const kill = async (how: Ending): Promise<void> => {
-    if (server.exitCode !== null || server.signalCode !== null) return;
-    const exited = once(server, 'exit');
-    const children = how === 'SIGKILL' ? childrenOf(server.pid) : [];
-    server.kill(how);
-    for (const pid of children) killIfThere(pid);
-    await exited;
-  };
+  const kill = (how: Ending): Promise<void> => killServer(server, how);
   const start = async (): Promise<void> => void (server = await launch(folder, identity));
   const socket = join(folder, '.s.PGSQL.5432');
   const connect = (path: string, max: number): ConnectPostgres => (options) =>
@@ -79,6 +59,27 @@ export async function startPostgres(): Promise<PostgresServer> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Runs one of PostgreSQL's programs to its end. */
+export function runProgram(
+  name: string,
+  args: readonly string[],
+  { folder, identity }: { readonly folder: string; readonly identity: Identity },
+): void {
+  const options = { ...identity, cwd: folder, encoding: 'utf8' } as const;
+  const { status, stderr } = spawnSync(join(postgresPrograms ?? '', name), args, options);
+  if (status !== 0) throw new Error(`${name} failed: ${stderr}`);
+}
+
+/** Ends a server, and resolves when it has exited. */
+export async function killServer(server: ChildProcess, how: Ending): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const exited = once(server, 'exit');
+  const children = how === 'SIGKILL' ? childrenOf(server.pid) : [];
+  server.kill(how);
+  for (const pid of children) killIfThere(pid);
+  await exited;
 }
 
 /** The processes that this one has started and not waited for yet. */
@@ -110,20 +111,26 @@ export function ownerOf(folder: string): Identity {
 }
 
 /** Tries again while a killed server's last process still holds its memory. */
-async function launch(folder: string, identity: Identity): Promise<Awaited<ReturnType<typeof launchOnce>>> {
+async function launch(folder: string, identity: Identity): Promise<ChildProcess> {
   try {
-    return await launchOnce(folder, identity);
+    return await launchServer(folder, { identity });
   } catch (error) {
     if (!String(error).includes('shared memory block')) throw error;
     return await launch(folder, identity);
   }
 }
 
-async function launchOnce(folder: string, identity: Identity) {
-  const settings = ['listen_addresses=', 'fsync=off', `unix_socket_directories=${folder}`].flatMap((
-    text,
-  ) => ['-c', text]);
-  const server = spawn(join(postgresPrograms ?? '', 'postgres'), ['-D', join(folder, 'data'), ...settings], {
+/** Starts a server on the data in a folder, and resolves when it answers. It dies with this process. */
+export async function launchServer(
+  folder: string,
+  { identity, data = 'data', settings = ['listen_addresses='] }: {
+    readonly identity: Identity;
+    readonly data?: string;
+    readonly settings?: readonly string[];
+  },
+): Promise<ChildProcess> {
+  const all = [...settings, 'fsync=off', `unix_socket_directories=${folder}`].flatMap((text) => ['-c', text]);
+  const server = spawn(join(postgresPrograms ?? '', 'postgres'), ['-D', join(folder, data), ...all], {
     ...identity,
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -135,7 +142,7 @@ async function launchOnce(folder: string, identity: Identity) {
   await new Promise<void>((resolve, reject) => {
     server.stderr.on('data', (chunk) => {
       if (log.length < 10_000) log += String(chunk);
-      if (log.includes('ready to accept connections')) resolve();
+      if (/ready to accept (read-only )?connections/.test(log)) resolve();
     });
     server.once('exit', () => reject(new Error(`The server did not start: ${log}`)));
   });
