@@ -36,6 +36,9 @@ const tools = Array.from({ length: 30 }, (_, at) =>
     execute: ({ port }) => ({ port, high: '12:00' }),
   }));
 
+/** The ids and the encrypted thoughts that the mock server makes up anew in each run. */
+const issued = /"(?:rs|fc|msg|resp)[-_][\w-]+"|(?<="encrypted_content":)"[^"]*"/g;
+
 /** The blocks of a request in the order in which providers hash them, without the marks of caches. */
 function blocksOf({ body }: SentRequest): readonly string[] {
   const { tools: offered, system, systemInstruction, instructions, messages, input, contents } = JSON.parse(
@@ -101,7 +104,7 @@ describe('the prompts that a provider package sends', () => {
     const kept = (at: number): number => sharedOf(calls[at - 1] ?? [], calls[at] ?? []);
     const best = (at: number): number => calls[at - 1]?.length ?? 0;
     expect(priceOf(calls, kept) / priceOf(calls, best)).toBeLessThanOrEqual(1.02);
-    const chains = calls.map((blocks) => blocks.map((block) => sha256Sync(block).slice(0, 8)).join(' '));
+    const chains = calls.map((blocks) => blocks.map((block) => sha256Sync(block.replaceAll(issued, '""')).slice(0, 8)).join(' '));
     const golden = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as Record<string, readonly string[]>;
     if (process.env['UPDATE_GOLDEN']) {
       await writeFile(file, `${JSON.stringify({ ...golden, [name]: chains }, undefined, 2)}\n`);
