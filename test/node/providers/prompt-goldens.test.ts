@@ -104,7 +104,9 @@ describe('the prompts that a provider package sends', () => {
     const kept = (at: number): number => sharedOf(calls[at - 1] ?? [], calls[at] ?? []);
     const best = (at: number): number => calls[at - 1]?.length ?? 0;
     expect(priceOf(calls, kept) / priceOf(calls, best)).toBeLessThanOrEqual(1.02);
-    const chains = calls.map((blocks) => blocks.map((block) => sha256Sync(block.replaceAll(issued, '""')).slice(0, 8)).join(' '));
+    const chains = calls.map((blocks) =>
+      blocks.map((block) => sha256Sync(block.replaceAll(issued, '""')).slice(0, 8)).join(' ')
+    );
     const golden = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as Record<string, readonly string[]>;
     if (process.env['UPDATE_GOLDEN']) {
       await writeFile(file, `${JSON.stringify({ ...golden, [name]: chains }, undefined, 2)}\n`);

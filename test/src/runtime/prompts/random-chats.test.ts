@@ -266,7 +266,9 @@ class Chat {
     const at = this.calls.length;
     const chunks = await readAll(await this.#runtime.fork(runId, { atStep, chatId: this.#chatId }, me));
     const own = this.calls[at];
-    const isExact = lastData(chunks, 'data-fork')['exact'] === true; // a rejected answer is in no log
+    // A rejected answer is in no log, and a fork estimates anew what fits: it may trim what its parent had learned to fit.
+    const isTrimmed = chunks.some(({ type }) => type === 'data-compaction');
+    const isExact = lastData(chunks, 'data-fork')['exact'] === true && !isTrimmed;
     if (own && !isExact) this.calls[at] = { ...own, after: [] };
     this.#messages.pop();
     this.#fold(chunks);
