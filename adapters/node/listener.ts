@@ -31,11 +31,11 @@ interface Mounted {
  * createServer(toNodeListener(endpoint.handler)).listen(8000);
  */
 export function toNodeListener(handler: Handler, options: NodeListenerOptions = {}): NodeListener {
-  checkNames('create the listener', options, optional('basePath'));
   checkOptions('create the listener', { handler }, { handler: ['function', 'the handler of an endpoint'] });
   if ('rawHeaders' in options) {
     throw wrongArgument('create the listener', 'options', 'it is a request; pass createServer(endpoint.listener())');
   }
+  checkNames('create the listener', options, optional('basePath'));
   const { basePath } = options;
   return (incoming, outgoing) => {
     void serve(handler, { incoming, outgoing, basePath }).catch(() => {

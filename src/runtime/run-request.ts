@@ -137,15 +137,18 @@ export function parseRunRequest(given: unknown, limits: Limits): RunRequest {
 
 /** Schemas of libraries hold functions: say what to pass, before they are refused as no JSON. */
 function refuseLibrarySchema(data: unknown): void {
-  const schema = (data as { readonly output?: { readonly schema?: object } } | null | undefined)?.output?.schema;
-  if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null || !('~standard' in schema)) {
-    return;
-  }
-  throw new PinnaceError(
-    'invalid_argument',
-    'Cannot read the run request: "output.schema" takes a JSON Schema, such as z.toJSONSchema(schema)',
-    { details: { reason: 'invalid_schema' } },
-  );
+  const output = (data as { readonly output?: { readonly schema?: unknown } } | null | undefined)?.output;
+  const why = isLibrarySchema(output)
+    ? '"output" takes { schema }, with a JSON Schema, such as { schema: z.toJSONSchema(schema) }'
+    : isLibrarySchema(output?.schema) && '"output.schema" takes a JSON Schema, such as z.toJSONSchema(schema)';
+  if (why === false) return;
+  throw new PinnaceError('invalid_argument', `Cannot read the run request: ${why}`, {
+    details: { reason: 'invalid_schema' },
+  });
+}
+
+function isLibrarySchema(given: unknown): boolean {
+  return (typeof given === 'object' || typeof given === 'function') && given !== null && '~standard' in given;
 }
 
 function settingsInPlan(): PinnaceError {

@@ -284,6 +284,13 @@ export function requireSchema(schema: JsonSchema, path: string): void {
 
 /** Checks the schema of an answer, which is sent with every model call. @throws PinnaceError as `requireSchema`, `schema_too_large`. */
 export function requireOutputSchema(schema: JsonSchema): void {
+  if ('~standard' in schema || 'def' in schema) { // of Valibot, ArkType and others; of Zod, whose copy has lost the sign
+    throw new PinnaceError(
+      'invalid_argument',
+      'Cannot use the schema of a library for the answer: "output.schema" takes a JSON Schema, such as z.toJSONSchema(schema)',
+      { details: { reason: 'invalid_schema' } },
+    );
+  }
   const { length } = JSON.stringify(schema);
   if (length > mostOfOutput) {
     throw new PinnaceError(

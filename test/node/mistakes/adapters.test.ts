@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { staticCatalog } from '../../../adapters/catalog/static.ts';
 import { recordSource } from '../../../adapters/grounding/records.ts';
 import { textSource } from '../../../adapters/grounding/text.ts';
@@ -94,6 +95,11 @@ expectMistakes('options that would have no effect', [
     'a field within a record',
     withAgent({ limits: { maxSteps: 3 } }),
     'Cannot read agent 0: "limits.maxSteps" is not known here',
+  ],
+  [
+    'the schema of a library in a record',
+    withAgent({ output: { schema: v.object({ a: v.string() }) } }),
+    'Cannot use the schema of a library for the answer: "output.schema" takes a JSON Schema, such as z.toJSONSchema(schema)',
   ],
   [
     'a field like no other',

@@ -246,6 +246,11 @@ expectMistakes('run', [
     'Cannot read the run request: "output.schema" takes a JSON Schema, such as z.toJSONSchema(schema)',
   ],
   [
+    'the schema of a library itself as output',
+    runWith({ ...chatOf(good), output: input }),
+    'Cannot read the run request: "output" takes { schema }, with a JSON Schema, such as { schema: z.toJSONSchema(schema) }',
+  ],
+  [
     'a schema alone as output',
     runWith({ ...chatOf(good), output: { type: 'object' } }),
     'Cannot read the run request: "output.schema" is missing; use { schema }, with a JSON Schema',
