@@ -163,7 +163,7 @@ const drill: Sample = {
 const bosun: Sample = {
   agent: {
     id: 'bosun',
-    name: 'Shipyard tree',
+    name: 'Shipyard',
     role: 'Bosun',
     description: 'Manages a shipyard’s plan, a tree of areas, jobs and tasks. Every change can be undone.',
     tags: ['sample'],
@@ -212,7 +212,7 @@ const bosun: Sample = {
 const almanac: Sample = {
   agent: {
     id: 'almanac',
-    name: 'Your files',
+    name: 'Files',
     role: 'Almanac',
     description: 'Answers from your files, with citations.',
     tags: ['sample', 'knowledge'],

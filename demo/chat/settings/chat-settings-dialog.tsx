@@ -1,13 +1,18 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import { Dialog } from '../../kit/dialog.tsx';
 import { Icon } from '../../kit/icon.tsx';
 import { agentOf, type Playground } from '../../app/state/playground.ts';
 import { modelPlaceOf } from '../../settings/state/settings.ts';
+import { oncePer } from '../../kit/hooks/once-per.ts';
+import type { Chat } from '../state/chat.ts';
 import { namesOf } from '../state/chat-settings.ts';
 import { type FieldName, type FieldTexts, problemOf, settingsOf, textsOf } from './settings-fields.ts';
 import './style.css';
+
+/** What was written and not saved: closed with Esc and opened again, the dialog still has it. */
+const draftOf = oncePer((_: Chat): Signal<FieldTexts | undefined> => signal(undefined));
 
 /** The system prompt and the parameters of the open chat. */
 export function ChatSettingsDialog({ playground }: { playground: Playground }): JSX.Element {
@@ -16,14 +21,17 @@ export function ChatSettingsDialog({ playground }: { playground: Playground }): 
   const agent = agentOf(agents, chat.agentId.value);
   const choice = settings.choice.value;
   const at = modelPlaceOf(choice);
-  const texts = useSignal<FieldTexts>(textsOf(chat.settings.peek(), at));
-  const names = Object.keys(texts.value) as FieldName[]; // of the texts
-  const isWrong = names.some((name) => problemOf(name, texts.value[name]) !== undefined);
+  const draft = draftOf(chat);
+  const stored = textsOf(chat.settings.value, at);
+  const texts = draft.value ?? stored;
+  const names = Object.keys(texts) as FieldName[]; // of the texts
+  const isWrong = names.some((name) => problemOf(name, texts[name]) !== undefined);
+  const isSampled = (['temperature', 'topP', 'outputTokens'] as const).some((name) => texts[name] !== '');
   const close = (): void => void (overlay.value = 'none');
   const field = (name: FieldName): Omit<SettingFieldProps, 'label' | 'help'> => ({
     name,
-    value: texts.value[name],
-    onInput: (value) => (texts.value = { ...texts.value, [name]: value }),
+    value: texts[name],
+    onInput: (value) => (draft.value = { ...texts, [name]: value }),
   });
   return (
     <Dialog class='settings chat-settings' label='Chat settings' testId='chat-settings' onClose={close}>
@@ -33,7 +41,8 @@ export function ChatSettingsDialog({ playground }: { playground: Playground }): 
         onSubmit={(event) => {
           event.preventDefault();
           if (isWrong) return;
-          chats.configure(chat, settingsOf(texts.value, { at, before: chat.settings.value }));
+          chats.configure(chat, settingsOf(texts, { at, before: chat.settings.value }));
+          draft.value = undefined;
           close();
         }}
       >
@@ -44,6 +53,9 @@ export function ChatSettingsDialog({ playground }: { playground: Playground }): 
           </button>
         </header>
         <p class='field-help'>For this chat only, from the next message on. Leave a field empty for the default.</p>
+        {names.some((name) => texts[name] !== stored[name]) && (
+          <p class='field-help' role='status' data-testid='chat-settings-unsaved'>These changes are not saved yet.</p>
+        )}
         {choice.type === 'pinnace' && (
           <p class='notice' data-testid='chat-settings-endpoint'>
             The endpoint decides. It refuses a system prompt, sampling or a model unless the agent’s record allows them
@@ -62,11 +74,14 @@ export function ChatSettingsDialog({ playground }: { playground: Playground }): 
           rows={5}
           help={`Added after the instructions of ${agent.name}, which still apply.`}
         />
-        <div class='chat-settings-numbers'>
-          <SettingField {...field('temperature')} label='Temperature' help='0 to 2. Higher is more varied.' />
-          <SettingField {...field('topP')} label='Top P' help='0 to 1. Lower is more focused.' />
-          <SettingField {...field('outputTokens')} label='Max output tokens' help='Per model call.' />
-        </div>
+        <details class='chat-settings-sampling' open={isSampled}>
+          <summary>Sampling and length</summary>
+          <div class='chat-settings-numbers'>
+            <SettingField {...field('temperature')} label='Temperature' help='0 to 2. Higher is more varied.' />
+            <SettingField {...field('topP')} label='Top P' help='0 to 1. Lower is more focused.' />
+            <SettingField {...field('outputTokens')} label='Max output tokens' help='Per model call.' />
+          </div>
+        </details>
         {at !== undefined && (
           <SettingField
             {...field('model')}
@@ -84,7 +99,7 @@ export function ChatSettingsDialog({ playground }: { playground: Playground }): 
             disabled={namesOf(chat.settings.value).length === 0}
             onClick={() => {
               chats.configure(chat, {});
-              texts.value = textsOf({}, at);
+              draft.value = undefined;
               announcement.value = 'Chat settings are reset';
             }}
           >

@@ -215,7 +215,8 @@ const byCode: Readonly<Record<string, Problem>> = {
   },
   outcome_unknown: {
     title: 'The result is unknown',
-    advice: 'A tool call may or may not have happened. Check before you try again.',
+    advice:
+      'The end of this answer was not stored. If it was calling a tool, check what that did before you try again.',
     remedies: retry,
   },
   cancelled: { title: 'Stopped', advice: 'The run was stopped.', remedies: retry },

@@ -27,7 +27,12 @@ export function AuditTab({ state, url, playground }: TabProps): JSX.Element {
       )}
       {audit.value.type === 'there' && (
         <>
-          {audit.value.value.items.length === 0 && <p class='console-empty'>No matching audit entries.</p>}
+          {audit.value.value.items.length === 0 && (
+            <p class='console-empty'>
+              No matching audit entries. The log holds changes, and calls of tools that may change something; a run that
+              only reads is under “Runs”.
+            </p>
+          )}
           <ul class='console-list' data-testid='console-audit'>
             {audit.value.value.items.map((entry) => (
               <Entry key={entry.seq} entry={entry} url={url} playground={playground} />

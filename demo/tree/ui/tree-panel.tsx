@@ -133,7 +133,7 @@ function Million({ panel }: { panel: Panel }): JSX.Element {
       data-testid='tree-million'
       onClick={() => void (isLarge ? panel.goBack() : panel.grow())}
     >
-      {isLarge ? 'Back to the yard' : 'A million nodes'}
+      {isLarge ? 'Back to the yard' : 'Try a million nodes'}
     </button>
   );
 }

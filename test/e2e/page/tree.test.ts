@@ -27,7 +27,7 @@ describe('the tree beside the chat', () => {
     const added = row(page, 'Order new anchor chain');
     await added.waitFor();
     expect(await added.getAttribute('data-mark')).toBe('other');
-    expect(await added.textContent()).toContain('Shipyard tree');
+    expect(await added.textContent()).toContain('Shipyard');
     await shoot(page, 'tree-agent');
     await page.getByTestId('answer-footer').waitFor();
     await page.getByTestId('tree-undo').click();

@@ -68,6 +68,7 @@ export const chatScreens = {
   'chat-settings': first('The settings of a chat', async (page) => {
     await page.keyboard.press('Alt+s');
     await page.getByTestId('chat-settings-instructions').fill('Answer in French.');
+    await page.getByText('Sampling and length').click();
     await page.getByTestId('chat-settings-temperature').fill('3');
   }),
   'chat-versions': first('An edited message with its versions', async (page) => {

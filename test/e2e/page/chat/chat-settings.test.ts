@@ -36,6 +36,7 @@ describe('the settings of a chat', () => {
     const { page, server, problems } = await openConnected();
     await page.keyboard.press('Alt+s');
     await page.getByTestId('chat-settings-instructions').fill('Answer in French.');
+    await page.getByText('Sampling and length').click();
     await page.getByTestId('chat-settings-temperature').fill('0.3');
     await page.getByTestId('chat-settings-outputTokens').fill('77');
     await page.getByTestId('chat-settings-model').fill('large');
@@ -93,6 +94,7 @@ describe('the settings of a chat', () => {
       const { page } = await open({ width, height, dark });
       await page.keyboard.press('Alt+s');
       await page.getByTestId('chat-settings-instructions').fill('Answer in French.');
+      await page.getByText('Sampling and length').click();
       await page.getByTestId('chat-settings-temperature').fill('3');
       await page.getByText('Enter a number from 0 to 2.').waitFor();
       expect(await page.getByTestId('chat-settings-save').isDisabled()).toBe(true);
