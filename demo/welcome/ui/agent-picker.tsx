@@ -43,7 +43,7 @@ export function AgentPicker({ agent, playground, onChoose }: AgentPickerProps): 
         ))}
       </fieldset>
       <p class='agent-description' data-testid='agent-description'>
-        {agent.role !== undefined && <b>{agent.role}.</b>}
+        {agent.role !== undefined && <b>{`${agent.role}. `}</b>}
         {agent.description} <span class='agent-tools'>{toolsOf(agent)}</span>
       </p>
     </section>
