@@ -1,19 +1,19 @@
 import type { JSX } from 'preact';
+import { OverScreen } from '../../app/frame/over-screen.tsx';
 import { followInside } from '../../app/state/inside.ts';
 import type { Playground } from '../../app/state/playground.ts';
 import type { Where } from '../../app/state/route.ts';
 import { showAgents, uncover } from '../../app/state/screens.ts';
-import { NoServer, useServer, WhereSwitch } from '../../runs/ui/server.tsx';
-import { kindNames, kinds } from '../state/record-forms.ts';
-import { nameOf } from '../state/record-words.ts';
-import { goIn, placeOf } from '../state/registry-place.ts';
-import { createRegistryPages, type RegistryPages, type Section } from '../state/registry-pages.ts';
 import type { RegistryControl } from '../../control/registry-control.ts';
 import { oncePer } from '../../kit/hooks/once-per.ts';
-import { OverScreen } from '../../app/frame/over-screen.tsx';
-import { VaultSection } from '../../vault/ui/vault-section.tsx';
 import { useCurrentInView } from '../../kit/hooks/use-current-in-view.ts';
-import { PreviewPane } from './lazy-preview.tsx';
+import { lazy } from '../../kit/lazy.tsx';
+import { NoServer, useServer, WhereSwitch } from '../../runs/ui/server.tsx';
+import { VaultSection } from '../../vault/ui/vault-section.tsx';
+import { kindNames, kinds } from '../state/record-forms.ts';
+import { nameOf } from '../state/record-words.ts';
+import { createRegistryPages, type RegistryPages, type Section } from '../state/registry-pages.ts';
+import { goIn, placeOf } from '../state/registry-place.ts';
 import { RecordEdit } from './record-edit.tsx';
 import { RecordList } from './record-list.tsx';
 import { RecordPage } from './record-page.tsx';
@@ -183,3 +183,6 @@ function openPages(
   });
   return pages;
 }
+
+/** The preview brings what shows answers. */
+export const PreviewPane = lazy(async () => (await import('./preview-pane.tsx')).PreviewPane);

@@ -1,21 +1,23 @@
+/** The sharing of an agent, loaded when an agent is opened. */
+
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { RecordKind } from '../../../src/registry/index.ts';
 import type { AnyRecord } from '../../control/registry-control.ts';
+import { Chips } from '../../kit/chips.tsx';
+import { Facts } from '../../kit/facts.tsx';
+import { formatTime } from '../../kit/format.ts';
+import { lazy } from '../../kit/lazy.tsx';
+import { Problem } from '../../kit/problem.tsx';
+import { nameOfModel } from '../../settings/state/model-name.ts';
 import { type FieldSpec, valuesOf } from '../state/record-fields.ts';
 import { kinds } from '../state/record-forms.ts';
 import { lineOf, nameOf } from '../state/record-words.ts';
 import { agentFields, type Opened, type RegistryPages } from '../state/registry-pages.ts';
-import { ToolTrial } from './lazy-tool-work.tsx';
-import { ShareSection } from './lazy-share.tsx';
 import { AgentTools } from './agent-tools.tsx';
-import { Chips } from '../../kit/chips.tsx';
-import { Facts } from '../../kit/facts.tsx';
-import { nameOfModel } from '../../settings/state/model-name.ts';
+import { ToolTrial } from './lazy-tool-work.tsx';
 import { McpSections } from './mcp-sections.tsx';
-import { Problem } from '../../kit/problem.tsx';
 import { History } from './record-history.tsx';
-import { formatTime } from '../../kit/format.ts';
 import { StateBadge } from './state-badge.tsx';
 import { ToolParams } from './tool-params.tsx';
 
@@ -239,3 +241,6 @@ function inLine(value: string, { name, as }: Pick<FieldSpec, 'name' | 'as'>): st
   if (name === 'kind' || name === 'model') return nameOfModel(value);
   return as === 'lines' || as === 'secrets' || as.startsWith('allowed') ? value.replaceAll('\n', ', ') : value;
 }
+
+/** An agent as a file and as a link. */
+const ShareSection = lazy(async () => (await import('./share-section.tsx')).ShareSection);

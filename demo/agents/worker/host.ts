@@ -23,13 +23,10 @@ import type {
   ToolDefinition,
 } from '../../../src/registry/index.ts';
 import { readRecord } from '../../../src/registry/record-kinds.ts';
-import type { TrialControl } from '../../control/trial-control.ts';
-import { createVariants, type Variants } from './variants.ts';
-import { createSamples, type Samples } from './register-samples.ts';
-import { answer } from '../../control/answer.ts';
+import { type Answer, answer } from '../../control/answer.ts';
 import type { AnyRecord, RegistryControl, SignInControl, VaultControl } from '../../control/registry-control.ts';
-import type { Answer } from '../../control/answer.ts';
-import { createToolSwitches, type ToolSwitches } from './tool-switches.ts';
+import type { TrialControl } from '../../control/trial-control.ts';
+import { createSamples, type Samples } from './register-samples.ts';
 
 /** The registry, for the runtime and for the page. */
 export interface RegistryHost {
@@ -259,4 +256,68 @@ async function toolsFor(
     if (error instanceof PinnaceError && error.code === 'forbidden') return undefined; // it is disabled
     throw error;
   }
+}
+
+/** The variants that there are. */
+interface Variants {
+  find(agentId: string): Agent | undefined;
+  /** Returns the agent with an id of its own. The latest 50 are stored. */
+  add(agent: Agent): Agent;
+}
+
+const mostVariants = 50;
+
+/** Creates the variants, at first none. Each has an id of its own: what is cached of one says nothing of another. */
+function createVariants(): Variants {
+  const known = new Map<string, Agent>();
+  return {
+    find: (agentId) => known.get(agentId),
+    add(agent) {
+      const variant: Agent = { ...agent, id: `variant-${crypto.randomUUID()}`, revision: 1 };
+      known.set(variant.id, variant);
+      const [oldest] = known.keys();
+      if (known.size > mostVariants && oldest !== undefined) known.delete(oldest);
+      return variant;
+    },
+  };
+}
+
+/** The switches of one storage. */
+interface ToolSwitches {
+  /** Returns the tool with its switch: its definition has the current state. */
+  readonly wired: (tool: Tool) => Tool;
+  /** Reads the switches again: another tab may have changed one. */
+  readonly refresh: () => Promise<void>;
+  readonly set: (toolId: string, state: ToolDefinition['state']) => Promise<void>;
+}
+
+const prefix = ['tool-switches'];
+/** More tools than the samples have. */
+const mostSwitches = 1000;
+
+/** Creates the switches, all on until `refresh` reads them. */
+function createToolSwitches(storage: Storage): ToolSwitches {
+  let off: ReadonlySet<string> = new Set();
+  return {
+    wired(tool) {
+      const { id, state } = tool.definition;
+      const isOn = (): boolean => !off.has(id);
+      const definition: ToolDefinition = {
+        ...tool.definition,
+        get state() {
+          return isOn() ? state : 'disabled';
+        },
+      };
+      return { ...tool, definition, isAvailable: () => isOn() && (tool.isAvailable?.() ?? true) };
+    },
+    async refresh() {
+      const entries = await storage.list({ prefix, limit: mostSwitches });
+      off = new Set(entries.map(({ key }) => String(key.at(-1))));
+    },
+    async set(toolId, state) {
+      const key = [...prefix, toolId];
+      await storage.commit([state === 'disabled' ? { key, value: true } : { key }]);
+      await this.refresh();
+    },
+  };
 }

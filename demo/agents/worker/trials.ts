@@ -1,27 +1,32 @@
 /** Calls tools that are being made, for the person who makes them. */
 
-import { createHttpTool, type HttpToolDefinition, invokeTool, prepareCall } from '../../../src/tools/index.ts';
+import { requireDestination } from '../../../src/base/origins.ts';
+import { invalid, parse } from '../../../src/base/parse.ts';
+import { readText } from '../../../src/base/read-text.ts';
+import { ToolDefinition } from '../../../src/base/schema.ts';
+import { createRecorder } from '../../../src/events/audit.ts';
+import { createTraceId } from '../../../src/events/trace-ids.ts';
 import {
+  createAudit,
   createRedactor,
   type Egress,
   localPrincipal,
   PinnaceError,
   type Sandbox,
-  type Secret,
+  Secret,
   type SecretSource,
   type Storage,
   type Tool,
+  type ToolOutcome,
 } from '../../../src/index.ts';
-import { parse } from '../../../src/base/parse.ts';
-import { readText } from '../../../src/base/read-text.ts';
-import { ToolDefinition } from '../../../src/base/schema.ts';
-import { requireDestination } from '../../../src/base/origins.ts';
+import { mayAct } from '../../../src/tools/call-ends.ts';
+import { buildRequest } from '../../../src/tools/call-http.ts';
+import { HttpToolConfig, needsApproval } from '../../../src/tools/http-config.ts';
 import { createCodeTool } from '../../../src/tools/implement.ts';
+import { createHttpTool, type HttpToolDefinition, invokeTool, prepareCall } from '../../../src/tools/index.ts';
 import { answer } from '../../control/answer.ts';
-import type { ToolTrial, TrialControl } from '../../control/trial-control.ts';
-import { previewRequest } from './request-preview.ts';
+import type { ToolRequest, ToolTrial, TrialControl } from '../../control/trial-control.ts';
 import { reviewOf } from './review.ts';
-import { auditTrial } from './trial-audit.ts';
 
 /** What trials work with. */
 export interface TrialOptions {
@@ -165,4 +170,73 @@ function observedSandbox(sandbox: Sandbox, observed: Observed): Sandbox {
       }
     },
   };
+}
+
+/** Records a trial in the audit log. */
+interface TrialAudit {
+  /** Awaited before the tool runs. */
+  readonly start: (() => Promise<void>) | undefined;
+  readonly end: (outcome: ToolOutcome) => Promise<void>;
+}
+
+/** Records a tool with side effects before and after its trial, like the call of an agent. */
+export function auditTrial(
+  { definition }: Tool,
+  { storage, agentId }: { readonly storage: Storage; readonly agentId: string },
+): TrialAudit {
+  if (!mayAct(definition)) return { start: undefined, end: () => Promise.resolve() };
+  const recorder = createRecorder({ audit: createAudit({ storage }), emit: () => undefined, now: Date.now });
+  const { tenant, subject } = localPrincipal();
+  let ended: Awaited<ReturnType<typeof recorder.start>> | undefined;
+  return {
+    async start() {
+      ended = await recorder.start({
+        traceId: createTraceId(),
+        tenant,
+        actor: { type: 'user', id: subject },
+        action: 'tool.call',
+        target: { type: 'tool', id: definition.id },
+        payload: { agent: agentId, subject, approved: true },
+      });
+    },
+    async end(outcome) {
+      await ended?.({ status: outcome.ok ? 'ok' : 'error', error: outcome.ok ? null : outcome.error });
+    },
+  };
+}
+
+/**
+ * Returns the request without resolving or including secrets.
+ *
+ * @throws PinnaceError `invalid_argument` for an input that does not fit, and for a template that is none.
+ */
+export async function previewRequest(definition: ToolDefinition, tool: Tool, given: unknown): Promise<ToolRequest> {
+  const checked = await tool.check(given);
+  if (!checked.ok) throw invalid('the input', checked.issues);
+  const config = parse(HttpToolConfig, definition.config, { what: 'the template' });
+  // They stay closed: only their names are shown.
+  const closed = definition.secrets.map(({ id }) => [id, new Secret({ id, version: '', value: '' })]);
+  const input = checked.input as Readonly<Record<string, unknown>>; // an HTTP tool's is an object
+  const { request, secretHeaders, secretFields } = buildRequest(config, {
+    input,
+    secrets: Object.fromEntries(closed),
+  });
+  const shown = (parts: readonly (string | Secret)[]): string => parts.map(String).join('');
+  const fields = Object.entries(secretFields).map(([name, parts]) => [name, shown(parts)]);
+  return {
+    method: request.method,
+    url: request.url,
+    headers: [
+      ...request.headers,
+      ...Object.entries(secretHeaders).map(([name, parts]) => [name.toLowerCase(), shown(parts)] as const),
+    ],
+    ...(config.body && { body: withFields(await request.text(), fields, config.body.as) }),
+    needsApproval: needsApproval(config),
+  };
+}
+
+function withFields(body: string, fields: readonly (readonly string[])[], as: 'json' | 'form'): string {
+  if (as === 'json') return JSON.stringify({ ...JSON.parse(body), ...Object.fromEntries(fields) }, null, 2);
+  return [body, ...fields.map(([name = '', text]) => `${encodeURIComponent(name)}=${text}`)]
+    .filter((part) => part !== '').join('&');
 }

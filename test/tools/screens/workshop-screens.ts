@@ -50,7 +50,7 @@ export const workshopScreens = {
     await page.getByTestId('bench').click();
   }),
   'agent-provider': next('A new agent: connect a model', async (page) => {
-    await page.getByText('Model', { exact: true }).click();
+    await page.locator('summary', { hasText: 'Model' }).first().click();
     await page.getByTestId('make-provider').click();
     await page.getByTestId('field-baseUrl').waitFor();
   }),
