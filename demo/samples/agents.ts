@@ -28,7 +28,7 @@ interface Sample {
 const navigator: Sample = {
   agent: {
     id: 'navigator',
-    name: 'Times and sums',
+    name: 'Exact answers',
     role: 'Navigator',
     description: 'Dates, time zones, units, arithmetic and word counts.',
     tags: ['sample'],

@@ -66,7 +66,7 @@ describe('the first ten seconds', () => {
   it('show the messages of an agent that is chosen', async () => {
     const { page } = await open();
     await page.locator('[data-testid=agent-card][data-agent=navigator]').click();
-    await page.getByRole('heading', { name: 'Try with Times and sums' }).waitFor();
+    await page.getByRole('heading', { name: 'Try with Exact answers' }).waitFor();
     await page.locator('[data-testid=agent-card][data-agent=drill]').click();
     expect(await page.getByTestId('agent-description').textContent()).toContain('Demonstrates failures');
     expect(await page.getByTestId('suggestion').first().textContent()).toContain('flaky');
