@@ -87,7 +87,7 @@ async function call(definition: ToolDefinition, input: unknown, options: TrialOp
     ),
   );
   const startedAt = performance.now();
-  const audited = auditTrial(tool, { storage: options.storage, agentId });
+  const audited = auditTrial(tool, options.storage);
   const caller = { toolCallId: 'trial', agentId, principal };
   const outcome = await invokeTool(tool, input, {
     ...caller,
@@ -180,9 +180,9 @@ interface TrialAudit {
 }
 
 /** Records a tool with side effects before and after its trial, like the call of an agent. */
-export function auditTrial(
+function auditTrial(
   { definition }: Tool,
-  { storage, agentId }: { readonly storage: Storage; readonly agentId: string },
+  storage: Storage,
 ): TrialAudit {
   if (!mayAct(definition)) return { start: undefined, end: () => Promise.resolve() };
   const recorder = createRecorder({ audit: createAudit({ storage }), emit: () => undefined, now: Date.now });
@@ -210,7 +210,7 @@ export function auditTrial(
  *
  * @throws PinnaceError `invalid_argument` for an input that does not fit, and for a template that is none.
  */
-export async function previewRequest(definition: ToolDefinition, tool: Tool, given: unknown): Promise<ToolRequest> {
+async function previewRequest(definition: ToolDefinition, tool: Tool, given: unknown): Promise<ToolRequest> {
   const checked = await tool.check(given);
   if (!checked.ok) throw invalid('the input', checked.issues);
   const config = parse(HttpToolConfig, definition.config, { what: 'the template' });
