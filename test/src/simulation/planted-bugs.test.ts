@@ -10,7 +10,7 @@ const found: Readonly<Record<Bug, RegExp>> = {
   'writes the keys of a commit one after the other':
     /written in part|executed 2 times|reports a conflict, though|differs/,
   'acknowledges a commit before it is written': /list leaves out an entry|get misses|old value/,
-  'reads from a cache that writes do not clear': /returns an old value of/,
+  'reads from a cache that writes do not clear': /returns an old value of|get misses/,
   'ignores versions': /ignores that the version of/,
   'lists in the order of the table': /returns entries out of order/,
   'repeats a commit whose answer was lost':
