@@ -118,7 +118,7 @@ export function createResolver(options: ResolverOptions): Resolver {
   });
   const agent: Resolver['agent'] = async (agentId, caller) => {
     feed.subscribe();
-    return requireActive(agentId, await findAgent(agentId, caller, { caches, agents: options.agents }), caller);
+    return requireActive(await findAgent(agentId, caller, { caches, agents: options.agents }), caller);
   };
   const modelOf = createModelResolver({ caches, secrets, models: options.models });
   return {
@@ -212,10 +212,9 @@ async function equip(caches: CatalogCaches, agent: Agent, listed: SharedTools): 
   return { agent, tools, servers };
 }
 
-function requireActive(agentId: string, agent: Agent | undefined, { via }: Caller): Agent {
+function requireActive(agent: Agent | undefined, { via }: Caller): Agent {
   if (!agent || (agent.visibility === 'internal' && via === 'http')) {
-    const which = via === 'http' ? '' : ` ${JSON.stringify(agentId)}`; // over HTTP, errors repeat nothing of a request
-    throw new PinnaceError('not_found', `Cannot run the agent${which}: no agent has this id`, {
+    throw new PinnaceError('not_found', 'Cannot run the agent: no agent has this id', {
       details: { reason: 'agent_not_found' },
     });
   }
