@@ -102,7 +102,11 @@ describe('files of a shared source', () => {
     expect((await ingest(grounding, options)).written).toBe(1);
     expect((await ingest(grounding, options)).files[0]?.state).toBe('unchanged');
     expect((await ingest(grounding, options, { principal: person('acme') })).written).toBe(1);
-    expect(await forgetFile(grounding, { ...options, name: file.name }, { principal: person('acme') })).toBe(1);
+    expect(
+      await forgetFile(grounding, { dataSourceId: 'handbook', storage, name: file.name }, {
+        principal: person('acme'),
+      }),
+    ).toBe(1);
     expect(await found(grounding, person('acme'))).toEqual(['The spare key hangs aft']);
   });
 
