@@ -11,7 +11,7 @@
  *    step with one counts as far as it was committed.
  * 4. The run has the rights of its request at most, cut to what its agent and its caller may do today, and what is left of its time and
  *    of its budgets.
- * 5. A run that kills its process twice without a new step is ended.
+ * 5. A run that loses its process twice without a new word or step is ended: it may be what kills it.
  */
 
 import { toData } from '../base/errors.ts';
@@ -41,7 +41,7 @@ import { openingChunks } from './run.ts';
 import { continueRun } from './start-run.ts';
 import { acceptedMessages } from './steering.ts';
 import { endLostRun, endTakenRun, type StoredRunOptions } from './stored-run.ts';
-import { cutTorn, openCallsOf, stepsEnded, type TornRun, usageOf } from './torn-run.ts';
+import { cutTorn, openCallsOf, progressOf, type TornRun, usageOf } from './torn-run.ts';
 
 /** A run is continued so often after losses, and only once without a new step between. */
 const mostRecoveries = 3;
@@ -68,7 +68,7 @@ export async function recoverRun(
     readBasis(runId, storage),
     readAll(runId, found.head.state, storage),
   ]);
-  const steps = stepsEnded(items);
+  const steps = progressOf(items);
   const why = refusalOf(runtime, { basis, state: found.head.state, left, steps });
   if (why === 'wait') return;
   if (why || !basis?.by) return void await endLostRun(runId, stored, { left, why: why ?? 'not_recorded' });

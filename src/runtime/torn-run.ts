@@ -150,9 +150,10 @@ function isDropped({ chunk }: RecordedChunk): boolean {
     (chunk.data as { readonly again?: boolean }).again === true; // `recoveryChunk`
 }
 
-/** How many steps have ended that count. */
-export function stepsEnded(items: readonly RecordedChunk[]): number {
-  return indexesOf(items, 'finish-step').length - items.filter(isDropped).length;
+/** Grows with each word and each step that counts. */
+export function progressOf(items: readonly RecordedChunk[]): number {
+  const words = indexesOf(items, 'text-delta').length + indexesOf(items, 'reasoning-delta').length;
+  return words + indexesOf(items, 'finish-step').length - items.filter(isDropped).length;
 }
 
 /** What the run has used: what its last note says, and an estimate of the step behind it. Steps that were dropped do not count. */
