@@ -43,8 +43,8 @@ import { acceptedMessages } from './steering.ts';
 import { endLostRun, endTakenRun, type StoredRunOptions } from './stored-run.ts';
 import { cutTorn, openCallsOf, progressOf, type TornRun, usageOf } from './torn-run.ts';
 
-/** A run is continued so often after losses, and only once without a new step between. */
-const mostRecoveries = 3;
+/** A run is continued so often after losses, but not twice from the same word: machines that die one after the other are no fault of it. */
+const mostRecoveries = 8;
 /** Another instance may have the code of the run: it is given so long. */
 const fitsWithinMs = 30_000;
 

@@ -93,7 +93,7 @@ describe('a run whose instance was killed', () => {
       until: { type: 'text-delta', count: 1 },
     });
     expect(textOf(chunks)).toBe('Half of an All done');
-    expect(lastData(chunks, 'data-recovery')).toMatchObject({ recovery: 1, of: 3, again: true, unknown: [] });
+    expect(lastData(chunks, 'data-recovery')).toMatchObject({ recovery: 1, of: 8, again: true, unknown: [] });
     expect(JSON.stringify(model.calls[0]?.prompt)).not.toContain('Half of an');
     expect(JSON.stringify(model.calls[0]?.prompt)).toContain('look done');
     expect(await b.runs.status(me, runId)).toMatchObject({ state: 'completed' });
