@@ -186,12 +186,12 @@ function openShared(options: RunsOptions, closing: AbortSignal): Shared {
   const grouped = groupCommits(options.storage);
   const storage = steadyStorage(grouped, storageGraceMs);
   const lives = new Map<string, LiveRun>();
-  const instances = new Instances({
+  const instances: Instances = new Instances({
     storage,
     owned: () => lives.size,
     onLeft: async (left) => await takeRuns(left, stored, options.recover),
   });
-  const stored = { storage, now, ttlMs, storageGraceMs, emit, instances };
+  const stored: StoredRunOptions = { storage, now, ttlMs, storageGraceMs, emit, instances };
   const signals = createRunSignals(storage, {
     onCancel: (runId) => lives.get(runId)?.abort('cancelled'),
     onMessage(runId, messageId) {
