@@ -31,11 +31,11 @@ const pageBase = new RegExp(
   [
     'preload-helper',
     '/node_modules/(preact|@preact|comlink|valibot)/',
-    '/src/base/(check-options|errors|is-record|json|visible-text)[.]ts$',
-    '/demo/kit/(icon|format|lazy)[.]tsx?$',
-    '/demo/chat/(state/(approval|branches|chat|citations|message|run-data)|store/(stored-message|chat-rows)|settings/chat-settings)[.]ts$',
-    '/demo/(endpoint/state/endpoint|files/state/attached-file|plan/state/plan|plan/state/plan-data)[.]ts$',
-    '/demo/(app/state/route|settings/state/(model-name|settings))[.]ts$',
+    '/src/base/(check-options|errors|is-record|json)[.]ts$',
+    '/demo/kit/(dialog|format|icon|lazy)[.]tsx?$',
+    '/demo/chat/(state/(approval|branches|chat|citations|message|run-data)|store/(stored-message|chat-rows))[.]ts$',
+    '/demo/(endpoint/state/endpoint|files/state/attached-file|plan/state/plan-data)[.]ts$',
+    '/demo/(app/state/route|privacy/state/tabs|settings/state/(model-name|settings))[.]ts$',
   ].join('|').replaceAll('/', '[\\\\/]'),
 );
 const setupInNode = 'fake-indexeddb/auto';

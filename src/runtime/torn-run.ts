@@ -66,10 +66,12 @@ function superseded(
   const open = createOpenCalls();
   torn.forEach((chunk) => open.observe(chunk));
   const calls = open.list();
-  const error = toData(stoppedCall('of this step', 'superseded'));
   const closing: readonly UIMessageChunk[] = [
     ...openBlocks(torn),
-    ...calls.flatMap((call) => lostChunks(call, { error, traceId: '' }).slice(0, 1)),
+    ...calls.flatMap((call) => {
+      const error = toData(stoppedCall(call.tool, 'superseded'));
+      return lostChunks(call, { error, traceId: '' }).slice(0, 1);
+    }),
     ...isTorn ? [{ type: 'finish-step' as const }] : [],
     { type: 'reset-step' },
   ];

@@ -90,6 +90,7 @@ async function openPage(url: string): Promise<Page> {
   closing.unshift(() => page.context().close());
   await page.goto(url);
   await page.addScriptTag({ content: script, type: 'module' });
+  await page.waitForFunction(() => 'createClient' in window); // a module runs behind its tag
   return page;
 }
 

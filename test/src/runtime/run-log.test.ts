@@ -238,7 +238,10 @@ describe('the run log', () => {
         checks: true,
         get: (key) => storage.get(key),
         list: (options) => storage.list(options),
-        commit: (changes) => (commits += 1, storage.commit(changes)),
+        commit(changes) {
+          if (changes.some(({ key }) => key[0] === 'run')) commits += 1; // and no sign of life
+          return storage.commit(changes);
+        },
       };
       const speaker = scriptedModel(() => inTurns(streamOf(says(...words))));
       const runtime = testRuntime({ ...speaker, storage: counted, limits: { commitSpacingMs } });

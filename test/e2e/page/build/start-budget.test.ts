@@ -11,7 +11,7 @@ const budgets = {
   requests: 20,
   pageScripts: 95, // 15 of them are fetched once the page is idle: Markdown, the palette, other tabs
   styles: 20,
-  workerScripts: 240, // 4 of them keep prompts growing, 2 show what a person approves
+  workerScripts: 248, // 4 of them keep prompts growing, 5 continue runs after a kill, 2 show what a person approves
   elements: 300,
   elementsAnswered: 450,
   layoutShift: 0.1,
