@@ -16,7 +16,7 @@ import { AgentPicker } from './agent-picker.tsx';
 
 /** An empty chat: what Pinnace is, the agents to choose from, and messages that run with one click. */
 export function Welcome({ chat, playground }: { chat: Chat; playground: Playground }): JSX.Element {
-  const { agents, settings } = playground;
+  const { agents, chats, settings } = playground;
   const agent = agentOf(agents, chat.agentId.value);
   const isPicked = useSignal(agent.id !== agents[0]?.id);
   const choose = ({ id, panel }: AgentCard): void => {
@@ -25,18 +25,25 @@ export function Welcome({ chat, playground }: { chat: Chat; playground: Playgrou
     if (panel && isBeside()) showBeside(playground, panel);
   };
   const endpoint = endpointOf(settings.choice.value);
+  const isFirst = chats.list.value.length === 0; // later, the page gets out of the way
   return (
     <div class='welcome' data-testid='welcome'>
       <Soundings />
-      <header class='welcome-head'>
-        <h1>AI agents that run {endpoint === undefined ? 'in your browser' : `at ${hostOf(endpoint)}`}</h1>
-        <p>
-          Pinnace is an agent runtime in TypeScript. {endpoint === undefined
-            ? 'Tools, approvals, plans and search run in a worker of this page: no server, no account, no key.'
-            : 'The agents and their tools run at the endpoint. This page signs every request.'}
-        </p>
+      <header class='welcome-head' data-first={isFirst}>
+        {isFirst
+          ? (
+            <>
+              <h1>AI agents that run {endpoint === undefined ? 'in your browser' : `at ${hostOf(endpoint)}`}</h1>
+              <p>
+                Pinnace is an agent runtime in TypeScript. {endpoint === undefined
+                  ? 'Tools, approvals, plans and search run in a worker of this page: no server, no account, no key.'
+                  : 'The agents and their tools run at the endpoint. This page signs every request.'}
+              </p>
+            </>
+          )
+          : <h1>Ask {agent.name}</h1>}
         <div class='welcome-own'>
-          {!playground.tour.isShown.value && <TourButton playground={playground} />}
+          {!playground.tour.isShown.value && <TourButton playground={playground} isFirst={isFirst} />}
           {settings.choice.value.type === 'rehearsal' && (
             <button
               type='button'
@@ -57,13 +64,13 @@ export function Welcome({ chat, playground }: { chat: Chat; playground: Playgrou
 }
 
 /** The way to the tour, or back to where it was left. */
-function TourButton({ playground: { tour } }: { playground: Playground }): JSX.Element {
+function TourButton({ playground: { tour }, isFirst }: { playground: Playground; isFirst: boolean }): JSX.Element {
   const at = readTour(tour.notes)?.at ?? 0;
   const isUnderWay = at > 0 && at < stopCount;
   return (
     <button
       type='button'
-      class='button is-primary'
+      class={isFirst ? 'button is-primary' : 'button'}
       data-testid='open-tour'
       onClick={() => (tour.isShown.value = true)}
     >

@@ -14,6 +14,14 @@ describe('an empty page', () => {
     await page.find('settings-dialog');
   });
 
+  it('is short once there is a chat', async () => {
+    page = await mount();
+    await send(page, 'Hi');
+    await page.click('new-chat');
+    await vi.waitFor(() => expect(page.all('welcome')[0]?.querySelector('h1')?.textContent).toMatch(/^Ask \w+/));
+    expect(page.all('welcome')[0]?.textContent).not.toContain('no account');
+  });
+
   it('sends the messages to the agent that was chosen', async () => {
     page = await mount();
     page.all('agent-card')[1]?.querySelector('input')?.click();
